@@ -100,8 +100,8 @@ export function createTracePacker({
 }
 
 /** Null for a body that is larger than it declares. */
-function packSmall(sent: SentExport, limits: OtlpLimits, mostBytes: number): PackedExport | null {
-  const bodyBytes = Math.min(limits.bodyBytes, mostBytes);
+function packSmall(sent: SentExport, limits: OtlpLimits, maxBytes: number): PackedExport | null {
+  const bodyBytes = Math.min(limits.bodyBytes, maxBytes);
   try {
     return packExport(sent, { ...limits, bodyBytes });
   } catch (error) {

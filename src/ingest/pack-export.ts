@@ -88,14 +88,14 @@ function compressionOf(contentEncoding: string | undefined): 'gzip' | null {
 }
 
 /** Throws TooLarge beyond the limit. The declared size decides only the chunk size. */
-function inflate(sent: SentExport, mostBytes: number): Uint8Array {
+function inflate(sent: SentExport, maxBytes: number): Uint8Array {
   // One chunk for the whole body: each further chunk is another call of zlib.
   const chunkSize = Math.min(Math.max(declaredSize(sent) + SPARE_BYTES, MIN_CHUNK_BYTES), MAX_CHUNK_BYTES);
   try {
-    return gunzipSync(sent.bytes, { maxOutputLength: mostBytes, chunkSize });
+    return gunzipSync(sent.bytes, { maxOutputLength: maxBytes, chunkSize });
   } catch (cause) {
     if (cause instanceof RangeError)
-      throw new TooLarge(`The body is larger than ${mostBytes} bytes once inflated.`, mostBytes, { cause });
+      throw new TooLarge(`The body is larger than ${maxBytes} bytes once inflated.`, maxBytes, { cause });
     throw new InvalidInput('The body is not valid gzip.', [], { cause });
   }
 }

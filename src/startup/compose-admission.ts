@@ -14,10 +14,10 @@ import { randomIds } from '../runtime/identifiers.ts';
 import type { StartContext } from './context.ts';
 
 /** Redis answers in less than a millisecond: shares need no spare room. */
-const REDIS_TIMING: ShareTiming = { tickMs: 100, leastCalls: 0, answerMs: 250 };
+const REDIS_TIMING: ShareTiming = { tickMs: 100, minCalls: 0, answerMs: 250 };
 
 /** A statement takes a millisecond and more: shares have room for some calls. */
-const DATABASE_TIMING: ShareTiming = { tickMs: 500, leastCalls: 8, answerMs: 1_000 };
+const DATABASE_TIMING: ShareTiming = { tickMs: 500, minCalls: 8, answerMs: 1_000 };
 
 /** Parts of admission. */
 export interface AdmissionParts {

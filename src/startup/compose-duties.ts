@@ -45,7 +45,7 @@ const LENS_WORK_DAYS = 30;
 interface PlannedDuty {
   readonly name: string;
   readonly seconds: number;
-  readonly longestSeconds: number;
+  readonly maxSeconds: number;
   /** Delay after the start, in ms; 0 when absent. */
   readonly firstClaimMs?: number;
   readonly work: (signal: AbortSignal) => Promise<void>;
@@ -65,12 +65,12 @@ export function composeDuties(
   const workerId = `${hostname()}:${process.pid}:${randomIds.uuid()}`;
   return [...upkeepOf(context, platform), ...retentionsOf(context, platform)]
     .filter(({ seconds }) => seconds > 0)
-    .map(({ name, seconds, longestSeconds, firstClaimMs = 0, work }) =>
+    .map(({ name, seconds, maxSeconds, firstClaimMs = 0, work }) =>
       createDutyRunner({
         duty: { name, everyMs: seconds * MS_PER_SECOND },
         backend: backendOf(platform, { name, workerId, alone }),
         anchor,
-        deadlineMs: longestSeconds * MS_PER_SECOND,
+        deadlineMs: maxSeconds * MS_PER_SECOND,
         firstClaimMs,
         work: (signal) => authorship.by(authorOf(name), () => work(signal)),
         onRun,
@@ -116,23 +116,23 @@ function upkeepOf({ settings }: Pick<StartContext, 'settings'>, platform: Platfo
     {
       name: 'payments',
       seconds: platform.payments.configured ? settings.billing.reconcileSeconds : 0,
-      longestSeconds: MAX_SECONDS.upstream,
+      maxSeconds: MAX_SECONDS.upstream,
       work: payments,
     },
     {
       ...asTask('budget-windows', (scope) => resetBudgetWindows(scope, undefined)),
       seconds: RESETS_SECONDS,
-      longestSeconds: MAX_SECONDS.reset,
+      maxSeconds: MAX_SECONDS.reset,
     },
     {
       ...asTask('owner-windows', (scope) => resetOwnerWindows(scope, undefined)),
       seconds: RESETS_SECONDS,
-      longestSeconds: MAX_SECONDS.reset,
+      maxSeconds: MAX_SECONDS.reset,
     },
     {
       ...asTask('batch-polling', (scope) => followBatches(scope, undefined)),
       seconds: settings.batchPollingSeconds,
-      longestSeconds: MAX_SECONDS.upstream,
+      maxSeconds: MAX_SECONDS.upstream,
     },
   ];
 }
@@ -150,7 +150,7 @@ const retentionsOf = (context: Pick<StartContext, 'settings' | 'log'>, platform:
   expiringRows(context, platform).map(({ name, ...task }) => ({
     name,
     seconds: task.days === 0 ? 0 : RETENTION_SECONDS,
-    longestSeconds: MAX_SECONDS.retention,
+    maxSeconds: MAX_SECONDS.retention,
     firstClaimMs: FIRST_ROUND_MS,
     work: async (signal) => {
       const days = typeof task.days === 'number' ? task.days : task.days();

@@ -6,8 +6,8 @@ import { admissionSuite } from './admission-suite.ts';
 import { type OpenLedger, withPostgres, withRedis } from './ledgers.ts';
 import { sharedBudgetsSuite } from './shared-budgets-suite.ts';
 
-const SPARING: ShareTiming = { tickMs: 20, leastCalls: 0, answerMs: 5_000 };
-const READY: ShareTiming = { tickMs: 5, leastCalls: 8, answerMs: 5_000 };
+const SPARING: ShareTiming = { tickMs: 20, minCalls: 0, answerMs: 5_000 };
+const READY: ShareTiming = { tickMs: 5, minCalls: 8, answerMs: 5_000 };
 
 /** Admission in one process; over a ledger where there is one. */
 function suiteOver(name: string, open: () => OpenLedger | null, pace = SPARING): void {
@@ -37,7 +37,7 @@ const ofTheTests = (): OpenLedger => ({ ledger: new MemoryLedger(), prefix: '' }
 
 suiteOver('in memory', () => null);
 for (const pace of [SPARING, READY]) {
-  const name = `over a ledger of the tests, with a reserve of ${pace.leastCalls} calls`;
+  const name = `over a ledger of the tests, with a reserve of ${pace.minCalls} calls`;
   suiteOver(name, ofTheTests, pace);
   sharedBudgetsSuite(name, ofTheTests, pace);
 }

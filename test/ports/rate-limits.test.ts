@@ -6,8 +6,8 @@ import { realClock, someShares } from '../support/shares.ts';
 import { type OpenLedger, withPostgres, withRedis } from './ledgers.ts';
 import { rateLimitsSuite } from './rate-limits-suite.ts';
 
-const SPARING: ShareTiming = { tickMs: 20, leastCalls: 0, answerMs: 5_000 };
-const READY: ShareTiming = { tickMs: 5, leastCalls: 8, answerMs: 5_000 };
+const SPARING: ShareTiming = { tickMs: 20, minCalls: 0, answerMs: 5_000 };
+const READY: ShareTiming = { tickMs: 5, minCalls: 8, answerMs: 5_000 };
 
 rateLimitsSuite(
   'in memory',
@@ -27,7 +27,7 @@ rateLimitsSuite(
 
 for (const pace of [SPARING, READY])
   rateLimitsSuite(
-    `over a ledger of the test, with a reserve of ${pace.leastCalls} calls`,
+    `over a ledger of the test, with a reserve of ${pace.minCalls} calls`,
     (count) => {
       const ledger = new MemoryLedger();
       const clock = { monotonicMs: () => ledger.nowMs };
@@ -46,7 +46,7 @@ for (const pace of [SPARING, READY])
 
 function suiteOver(name: string, open: () => OpenLedger, pace: ShareTiming): void {
   rateLimitsSuite(
-    `${name}, with a reserve of ${pace.leastCalls} calls`,
+    `${name}, with a reserve of ${pace.minCalls} calls`,
     (count) => {
       const { ledger, prefix } = open();
       const all = Array.from({ length: count }, () => someShares(ledger, { pace }));

@@ -23,7 +23,7 @@ const NEVER = new AbortController().signal;
 const usd = (amount: string): Usd => usdFrom(amount) ?? (0n as Usd);
 
 /** Only calls ask: no tick comes during a test. */
-const NO_TICKS = { tickMs: 600_000, leastCalls: 0, answerMs: 5_000 };
+const NO_TICKS = { tickMs: 600_000, minCalls: 0, answerMs: 5_000 };
 
 const anExchange = (): Exchange => ({
   status: 200,

@@ -18,7 +18,7 @@ const NEVER = new AbortController().signal;
 const REQUEST: RealtimeRequest = { model: 'm', intent: null, headers: {}, callId: null, parent: null };
 const LIMITS: RealtimeLimits = {
   pingMs: 30,
-  goneMs: 75,
+  maxSilenceMs: 75,
   stalledMs: 60,
   idleMs: 1_000,
   lifeMs: 5_000,

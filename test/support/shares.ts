@@ -28,7 +28,7 @@ export const someShares = (
     process: randomUUID(),
     clock: realClock,
     scheduler: aScheduler(),
-    pace: { tickMs: 20, leastCalls: 0, answerMs: 5_000 },
+    pace: { tickMs: 20, minCalls: 0, answerMs: 5_000 },
     changed: () => {},
     ...more,
   });

@@ -40,7 +40,7 @@ export interface KnownKeys {
   takeUsed(): readonly KnownKey[];
 }
 
-export function createKnownKeys(most = MAX_KEYS): KnownKeys {
+export function createKnownKeys(max = MAX_KEYS): KnownKeys {
   const entries = new Map<string, KnownKey>();
   let used: KnownKey[] = [];
 
@@ -67,7 +67,7 @@ export function createKnownKeys(most = MAX_KEYS): KnownKeys {
       const entry = { secretHash, key, caller: callerOf(key), readMs, movedMs: nowMs, used: false };
       entries.set(secretHash, entry);
       mark(entry);
-      evictOldest(entries, most);
+      evictOldest(entries, max);
     },
     renew(entry, key, readMs) {
       if (entries.get(entry.secretHash) !== entry || entry.readMs > readMs) return false;

@@ -20,7 +20,7 @@ const SHUTTING_DOWN = 'The process is shutting down.';
 /** Vendors end sessions after 30 or 60 minutes. */
 const LIMITS: RealtimeLimits = {
   pingMs: 30_000,
-  goneMs: 75_000,
+  maxSilenceMs: 75_000,
   stalledMs: MINUTE_MS,
   idleMs: 15 * MINUTE_MS,
   lifeMs: 120 * MINUTE_MS,

@@ -17,7 +17,11 @@ export interface Side {
   checkLiveness(): boolean;
 }
 
-export function createSide(socket: OpenSocket, { pingMs, goneMs, stalledMs }: SideLimits, nowMs: () => number): Side {
+export function createSide(
+  socket: OpenSocket,
+  { pingMs, maxSilenceMs, stalledMs }: SideLimits,
+  nowMs: () => number,
+): Side {
   let lastActivityMs = nowMs();
   let pingedMs = lastActivityMs;
   let isPaused = false;
@@ -60,7 +64,7 @@ export function createSide(socket: OpenSocket, { pingMs, goneMs, stalledMs }: Si
       if (stalled()) return false;
       if (isPaused) return true;
       const silentMs = nowMs() - lastActivityMs;
-      if (silentMs > goneMs) return false;
+      if (silentMs > maxSilenceMs) return false;
       if (silentMs > pingMs && nowMs() - pingedMs > pingMs) {
         pingedMs = nowMs();
         socket.ping();

@@ -8,7 +8,7 @@ export interface SideLimits {
   /** Idle time after which a ping is sent. */
   readonly pingMs: number;
   /** Idle time after which a side counts as disconnected. */
-  readonly goneMs: number;
+  readonly maxSilenceMs: number;
   /** Time without progress of the send buffer after which a side counts as stalled. */
   readonly stalledMs: number;
 }

@@ -48,18 +48,18 @@ interface CountedLimit {
   readonly windowMs: number;
 }
 
-function refusal({ limit }: CountedLimit, type: RateType, most: number, used: number): RateRefusal {
+function refusal({ limit }: CountedLimit, type: RateType, max: number, used: number): RateRefusal {
   const { scope, id } = limit;
-  return { kind: 'refused', scope, id, type, limit: most, remaining: Math.max(0, most - used) };
+  return { kind: 'refused', scope, id, type, limit: max, remaining: Math.max(0, max - used) };
 }
 
 /** Refusal by the first limit of one type without room for the amount; null when all have room. */
 function refusedBy(counted: readonly CountedLimit[], type: RateType, expected: number): RateRefusal | null {
   for (const one of counted) {
-    const most = limitOf(one.limit, type);
-    if (most === undefined) continue;
+    const max = limitOf(one.limit, type);
+    if (max === undefined) continue;
     const used = usedOf(one.counter, type);
-    if (used + amountOf(one.limit, type, expected) > most) return refusal(one, type, most, used);
+    if (used + amountOf(one.limit, type, expected) > max) return refusal(one, type, max, used);
   }
   return null;
 }
@@ -79,9 +79,9 @@ function standingsOf(counted: readonly CountedLimit[]): readonly RateStanding[] 
   const standings: RateStanding[] = [];
   for (const { limit, counter } of counted)
     for (const type of TYPES) {
-      const most = limitOf(limit, type);
-      if (most === undefined) continue;
-      standings.push({ scope: limit.scope, type, limit: most, remaining: Math.max(0, most - usedOf(counter, type)) });
+      const max = limitOf(limit, type);
+      if (max === undefined) continue;
+      standings.push({ scope: limit.scope, type, limit: max, remaining: Math.max(0, max - usedOf(counter, type)) });
     }
   return standings;
 }

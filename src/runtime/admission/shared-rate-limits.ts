@@ -37,7 +37,7 @@ const amountOf = ({ amounts }: RateLimit, type: RateType, expected: number): num
 interface CountedLimit {
   readonly limit: RateLimit;
   readonly type: RateType;
-  readonly most: number;
+  readonly max: number;
   readonly share: RateShare;
   readonly amount: number;
 }
@@ -84,10 +84,10 @@ export function createSharedRateLimits({
     const counted: CountedLimit[] = [];
     for (const { type, kind } of PHASES)
       for (const limit of limits) {
-        const most = limitOf(limit, type);
-        if (most === undefined) continue;
-        const share = shareOf(`rate:${type}:${limit.scope}:${limit.id}`, kind, most);
-        counted.push({ limit, type, most, share, amount: amountOf(limit, type, expected) });
+        const max = limitOf(limit, type);
+        if (max === undefined) continue;
+        const share = shareOf(`rate:${type}:${limit.scope}:${limit.id}`, kind, max);
+        counted.push({ limit, type, max, share, amount: amountOf(limit, type, expected) });
       }
     return counted;
   }
@@ -133,8 +133,8 @@ export function createSharedRateLimits({
 
 const isLacking = ({ share, amount }: CountedLimit): boolean => !share.hasRoom(amount);
 
-function refusalOf({ limit: { scope, id }, type, most, share }: CountedLimit): RateRefusal {
-  return { kind: 'refused', scope, id, type, limit: most, remaining: Math.max(0, share.left) };
+function refusalOf({ limit: { scope, id }, type, max, share }: CountedLimit): RateRefusal {
+  return { kind: 'refused', scope, id, type, limit: max, remaining: Math.max(0, share.left) };
 }
 
 /** Calls that hold slots of parallel calls, the oldest first. */
@@ -193,8 +193,8 @@ function standingsOf(counted: readonly CountedLimit[]): readonly RateStanding[] 
     for (const type of STANDING_TYPES) {
       const found = counted.find((one) => one.limit === limit && one.type === type);
       if (found === undefined) continue;
-      const { most, share } = found;
-      standings.push({ scope: limit.scope, type, limit: most, remaining: Math.max(0, share.left) });
+      const { max, share } = found;
+      standings.push({ scope: limit.scope, type, limit: max, remaining: Math.max(0, share.left) });
     }
   return standings;
 }

@@ -28,7 +28,7 @@ export interface ShareTiming {
   /** Time between two checks of the counters in use, in ms. Unused shares are returned. */
   readonly tickMs: number;
   /** Number of calls that a share has room for, where the limit allows it. Zero sends a request for each call. */
-  readonly leastCalls: number;
+  readonly minCalls: number;
   /** Timeout of a round trip, in ms. The first calls after a loss of the ledger wait this long, later ones do not. */
   readonly answerMs: number;
 }

@@ -200,6 +200,6 @@ export class SpendShare implements ShareHolder {
   /** The room that this share should have. */
   #target(): bigint {
     if (this.#idleTicks > IDLE_TICKS) return 0n;
-    return larger(larger(this.#demand, this.#taken), BigInt(this.#shares.pace.leastCalls) * this.#amount);
+    return larger(larger(this.#demand, this.#taken), BigInt(this.#shares.pace.minCalls) * this.#amount);
   }
 }

@@ -53,10 +53,10 @@ const HEX_LENGTHS: Readonly<Record<string, number>> = { x: 2, u: 4, U: 8 };
 const isOctal = (char: string | undefined): boolean => char !== undefined && char >= '0' && char <= '7';
 const isDigit = (char: string | undefined): boolean => char !== undefined && char >= '0' && char <= '9';
 
-/** Reads up to `most` further characters that pass. */
-function takeWhile(reader: PatternReader, passes: (char: string | undefined) => boolean, most: number): string {
+/** Reads up to `max` further characters that pass. */
+function takeWhile(reader: PatternReader, passes: (char: string | undefined) => boolean, max: number): string {
   let taken = '';
-  while (taken.length < most && passes(reader.chars[reader.at])) taken += reader.chars[reader.at++];
+  while (taken.length < max && passes(reader.chars[reader.at])) taken += reader.chars[reader.at++];
   return taken;
 }
 

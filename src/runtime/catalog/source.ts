@@ -49,8 +49,8 @@ export interface CheckHistory {
 /** Delay of the next check in ms: longer with every failure in a row, and at least the source's `Retry-After`. */
 export function nextDelayMs({ refreshSeconds, failures, retryAfterMs }: CheckHistory, random: number): number {
   const regular = refreshSeconds * 1000;
-  const most = Math.max(regular, MAX_DELAY_MS);
-  const delay = Math.min(regular * 2 ** Math.min(failures, 30), most);
+  const max = Math.max(regular, MAX_DELAY_MS);
+  const delay = Math.min(regular * 2 ** Math.min(failures, 30), max);
   return Math.max(delay * (1 - JITTER + 2 * JITTER * random), retryAfterMs);
 }
 

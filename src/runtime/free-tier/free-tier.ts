@@ -55,7 +55,7 @@ export interface FreeTierOptions {
   readonly scheduler: Scheduler;
   /** Called, at a limited rate, when background work failed. Only free calls can be lost by it. */
   readonly failed: (error: unknown) => void;
-  readonly mostClients?: number;
+  readonly maxClients?: number;
   readonly answerMs?: number;
 }
 
@@ -65,7 +65,7 @@ export interface FreeTierOptions {
  */
 export function createFreeTier(options: FreeTierOptions): RunningFreeTier {
   const { store, paidKeys, ipHash, limit, onSale, clock, scheduler } = options;
-  const { mostClients = MAX_CLIENTS, answerMs = ANSWER_MS } = options;
+  const { maxClients = MAX_CLIENTS, answerMs = ANSWER_MS } = options;
   let quietUntilMs = 0;
   /** Reports at most one failure per interval, because an unavailable store fails for every client. */
   function failed(error: unknown): void {
@@ -109,7 +109,7 @@ export function createFreeTier(options: FreeTierOptions): RunningFreeTier {
 
   /** Evicts one client by the clock algorithm: active clients get a second chance. */
   function makeRoom(): void {
-    for (let checked = 0; checked < MAX_CHECKED && counters.size >= mostClients; checked += 1) {
+    for (let checked = 0; checked < MAX_CHECKED && counters.size >= maxClients; checked += 1) {
       const { done, value } = cursor.next();
       if (done) cursor = counters.entries();
       else evictOrDeactivate(...value);
@@ -125,7 +125,7 @@ export function createFreeTier(options: FreeTierOptions): RunningFreeTier {
   function counterOf(network: string, day: number): FreeTierCounter {
     const known = counters.get(network);
     if (known !== undefined) return known;
-    if (counters.size >= mostClients) makeRoom();
+    if (counters.size >= maxClients) makeRoom();
     const counter = new FreeTierCounter(ipHash(network), day, counterContext);
     counters.set(network, counter);
     return counter;

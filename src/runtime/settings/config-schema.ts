@@ -19,10 +19,10 @@ const BOUNDED = /^(whole number|number) from ([\d.]+)(?: to ([\d.]+))?$/;
 /** Schema of a setting in the file; empty where its kind has no simple form. */
 function valueSchema({ kind: { form }, default: otherwise }: Setting): JsonSchema {
   if (form === 'true or false') return { anyOf: [{ type: 'boolean' }, REFERENCE, NULL] };
-  const [, number, least, most] = BOUNDED.exec(form) ?? [];
+  const [, number, min, max] = BOUNDED.exec(form) ?? [];
   if (number !== undefined) {
     const type = number === 'number' ? 'number' : 'integer';
-    const bounds = { minimum: Number(least), ...(most === undefined ? {} : { maximum: Number(most) }) };
+    const bounds = { minimum: Number(min), ...(max === undefined ? {} : { maximum: Number(max) }) };
     return { anyOf: [{ type, ...bounds }, { type: 'string' }, NULL] };
   }
   if (form.startsWith('list of ')) return { anyOf: [{ type: 'array' }, { type: 'string' }, NULL] };

@@ -37,12 +37,12 @@ function kind<Value>(
 }
 
 /** A whole number. A file may give it as text, because references to variables are texts. */
-export function integer(least: number, most: number): Kind<number> {
-  const form = `whole number from ${least} to ${most}`;
+export function integer(min: number, max: number): Kind<number> {
+  const form = `whole number from ${min} to ${max}`;
   return kind<number>(form, (raw) => {
     const isDigits = typeof raw === 'string' && /^\d+$/.test(raw);
     const number = isDigits ? Number(raw) : raw;
-    const isWithin = typeof number === 'number' && Number.isInteger(number) && number >= least && number <= most;
+    const isWithin = typeof number === 'number' && Number.isInteger(number) && number >= min && number <= max;
     return isWithin ? { value: number } : refuse(`is not a ${form}`);
   });
 }
@@ -169,9 +169,9 @@ export function texts(form: string): Kind<string | Readonly<Record<string, strin
 }
 
 /** A map of whole numbers by name in the file. */
-export function countsByClass(names: readonly string[], most: number): Kind<Readonly<Record<string, number>>> {
-  return kind<Readonly<Record<string, number>>>(`map of whole numbers from 0 to ${most}`, (raw) => {
-    const { value, refusals } = countsIn(raw, { names, most, path: [] });
+export function countsByClass(names: readonly string[], max: number): Kind<Readonly<Record<string, number>>> {
+  return kind<Readonly<Record<string, number>>>(`map of whole numbers from 0 to ${max}`, (raw) => {
+    const { value, refusals } = countsIn(raw, { names, max, path: [] });
     return refusals.length > 0 ? { refusals } : { value };
   });
 }
@@ -179,13 +179,13 @@ export function countsByClass(names: readonly string[], most: number): Kind<Read
 /** Maps of whole numbers by name, for each model. */
 export function countsByModel(
   names: readonly string[],
-  most: number,
+  max: number,
 ): Kind<Readonly<Record<string, Readonly<Record<string, number>>>>> {
-  const form = `map of models to maps of whole numbers from 0 to ${most}`;
+  const form = `map of models to maps of whole numbers from 0 to ${max}`;
   return kind<Readonly<Record<string, Readonly<Record<string, number>>>>>(form, (raw) => {
     if (!isJsonObject(raw)) return refuse('is not a map of models');
     const read = Object.entries(raw).map(
-      ([model, counts]) => [model, countsIn(counts, { names, most, path: [model] })] as const,
+      ([model, counts]) => [model, countsIn(counts, { names, max, path: [model] })] as const,
     );
     const refusals = read.flatMap(([, counts]) => counts.refusals);
     return refusals.length > 0
@@ -196,18 +196,18 @@ export function countsByModel(
 
 function countsIn(
   raw: unknown,
-  { names, most, path }: { readonly names: readonly string[]; readonly most: number; readonly path: readonly string[] },
+  { names, max, path }: { readonly names: readonly string[]; readonly max: number; readonly path: readonly string[] },
 ): { readonly value: Readonly<Record<string, number>>; readonly refusals: readonly Refusal[] } {
   if (!isJsonObject(raw)) return { value: {}, refusals: [{ message: 'is not a map of numbers', path }] };
   const value: Record<string, number> = {};
   const refusals: Refusal[] = [];
   for (const [name, count] of Object.entries(raw)) {
-    const isCount = typeof count === 'number' && Number.isInteger(count) && count >= 0 && count <= most;
+    const isCount = typeof count === 'number' && Number.isInteger(count) && count >= 0 && count <= max;
     if (!names.includes(name)) refusals.push({ message: `is not one of ${names.join(', ')}`, path: [...path, name] });
     else if (isCount) value[name] = count;
     // A name without a value is not set.
     else if (count !== null)
-      refusals.push({ message: `is not a whole number from 0 to ${most}`, path: [...path, name] });
+      refusals.push({ message: `is not a whole number from 0 to ${max}`, path: [...path, name] });
   }
   return { value, refusals };
 }

@@ -3,10 +3,10 @@ import { proxyFault } from '../network/client-network.ts';
 import type { SourceLimits } from '../network/source-limits.ts';
 import type { Kind, Refusal } from './kinds.ts';
 
-/** A map of addresses or CIDR blocks to whole numbers up to `most`. */
-export function sourceLimits(most: number): Kind<SourceLimits> {
+/** A map of addresses or CIDR blocks to whole numbers up to `max`. */
+export function sourceLimits(max: number): Kind<SourceLimits> {
   return {
-    form: `map of addresses or CIDR blocks to whole numbers from 0 to ${most}`,
+    form: `map of addresses or CIDR blocks to whole numbers from 0 to ${max}`,
     isSecret: false,
     parse(raw) {
       if (!isJsonObject(raw)) return { refusals: [{ message: 'is not a map' }] };
@@ -14,13 +14,13 @@ export function sourceLimits(most: number): Kind<SourceLimits> {
       const refusals = entries.flatMap(([block, limit]: [string, unknown]): readonly Refusal[] => {
         const fault = proxyFault(block);
         if (fault !== null) return [{ path: [block], message: fault, complete: true }];
-        const isWithin = Number.isInteger(limit) && Number(limit) >= 0 && Number(limit) <= most;
+        const isWithin = Number.isInteger(limit) && Number(limit) >= 0 && Number(limit) <= max;
         return isWithin
           ? []
           : [
               {
                 path: [block],
-                message: `${JSON.stringify(limit)} is not a whole number from 0 to ${most}`,
+                message: `${JSON.stringify(limit)} is not a whole number from 0 to ${max}`,
                 complete: true,
               },
             ];

@@ -15,8 +15,8 @@ interface RetentionRound {
   readonly days: number;
   /** Maximum number of records of one step. */
   readonly stepSize?: number;
-  /** Removes at most `most` records that started before `beforeMs` (Unix ms); resolves to their number. */
-  readonly remove: (beforeMs: number, most: number) => Promise<number>;
+  /** Removes at most `max` records that started before `beforeMs` (Unix ms); resolves to their number. */
+  readonly remove: (beforeMs: number, max: number) => Promise<number>;
   readonly clock: Clock;
   readonly log: Pick<Log, 'info'>;
   readonly signal: AbortSignal;

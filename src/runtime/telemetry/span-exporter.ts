@@ -21,12 +21,12 @@ const MAX_ATTEMPTS = 6;
 export interface ExportTiming {
   /** How long spans are collected, unless they fill a batch. */
   readonly gatherMs: number;
-  /** First retry delay, doubled for each further one up to `longestRetryMs`. */
+  /** First retry delay, doubled for each further one up to `maxRetryMs`. */
   readonly retryMs: number;
-  readonly longestRetryMs: number;
+  readonly maxRetryMs: number;
 }
 
-const TIMING: ExportTiming = { gatherMs: 1_000, retryMs: 1_000, longestRetryMs: 30_000 };
+const TIMING: ExportTiming = { gatherMs: 1_000, retryMs: 1_000, maxRetryMs: 30_000 };
 
 const pack = promisify(gzip);
 
@@ -94,9 +94,9 @@ export function createSpanExporter(options: {
         warn('failed', () => ({ spans: spans.length, reason: tried.reason }), 'spans could not be exported');
         return;
       }
-      const doubled = Math.min(timing.retryMs * 2 ** (tries - 1), timing.longestRetryMs);
+      const doubled = Math.min(timing.retryMs * 2 ** (tries - 1), timing.maxRetryMs);
       // Jitter, so that not all processes retry at the same time.
-      await pause(Math.min(tried.afterMs ?? doubled * (0.5 + Math.random() / 2), timing.longestRetryMs));
+      await pause(Math.min(tried.afterMs ?? doubled * (0.5 + Math.random() / 2), timing.maxRetryMs));
     }
   }
 

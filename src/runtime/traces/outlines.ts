@@ -4,7 +4,7 @@ import type { TraceOutline, TraceOutlines } from '../../domain/traces/outline.ts
 const MAX_CALLS = 100_000;
 
 /** LRU cache of outlines. The latest outline is cached at any size; otherwise each page of its trace would read the whole trace. */
-export function createTraceOutlines(mostCalls = MAX_CALLS): TraceOutlines {
+export function createTraceOutlines(maxCalls = MAX_CALLS): TraceOutlines {
   const outlines = new Map<string, TraceOutline>();
   let weight = 0;
 
@@ -21,7 +21,7 @@ export function createTraceOutlines(mostCalls = MAX_CALLS): TraceOutlines {
     outlines.set(name, outline);
     weight += weightOf(outline);
     for (const oldest of outlines.keys()) {
-      if (weight <= mostCalls || oldest === name) return;
+      if (weight <= maxCalls || oldest === name) return;
       drop(oldest);
     }
   }

@@ -46,7 +46,7 @@ describe('clients', () => {
   it('use no memory when they are idle: of a hundred thousand addresses only their counts stay', async () => {
     const store = aStore();
     const most = 1_000;
-    const tier = aFreeTier({ store, limit: 1_000, clock: CLOCK, mostClients: most });
+    const tier = aFreeTier({ store, limit: 1_000, clock: CLOCK, maxClients: most });
     const count = 100_000;
     let reservedCalls = 0;
     for (let index = 0; index < count; index += 1) {
@@ -61,7 +61,7 @@ describe('clients', () => {
   });
 
   it('continue their count when they return after their eviction', async () => {
-    const tier = aFreeTier({ limit: 40, clock: CLOCK, mostClients: 10 });
+    const tier = aFreeTier({ limit: 40, clock: CLOCK, maxClients: 10 });
     let served = 0;
     for (let round = 0; round < 60; round += 1) {
       for (let index = 0; index < 50; index += 1) {

@@ -7,8 +7,8 @@ import { MemoryLedger } from '../../support/memory-ledger.ts';
 import { SharedTotals } from '../../support/shared-totals.ts';
 import { someShares } from '../../support/shares.ts';
 
-const SPARING: ShareTiming = { tickMs: 100, leastCalls: 0, answerMs: 250 };
-const READY: ShareTiming = { tickMs: 500, leastCalls: 8, answerMs: 250 };
+const SPARING: ShareTiming = { tickMs: 100, minCalls: 0, answerMs: 250 };
+const READY: ShareTiming = { tickMs: 500, minCalls: 8, answerMs: 250 };
 
 interface Process {
   readonly shares: Shares;

@@ -60,7 +60,7 @@ function aCollector(answers: readonly Answer[] = [], settings: Partial<OtlpExpor
       rejected: (answer) => ({ rejectedSpans: Number(Buffer.from(answer).toString() || 0), message: 'too old' }),
     },
     log: { warn: (facts, event) => lines.push([facts, event]) },
-    timing: { gatherMs: 1, retryMs, longestRetryMs: 60_000 },
+    timing: { gatherMs: 1, retryMs, maxRetryMs: 60_000 },
   });
   /** Resolves when this number of requests has arrived. */
   async function requests(count: number): Promise<void> {

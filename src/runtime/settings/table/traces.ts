@@ -69,8 +69,8 @@ export const TRACE_STORE_SETTINGS = {
   }),
 } as const;
 
-const limit = (variable: string, byDefault: number, unit: string, description: string, most = MAX_BYTES) =>
-  setting({ kind: integer(1, most), default: byDefault, env: [variable], unit, description });
+const limit = (variable: string, byDefault: number, unit: string, description: string, max = MAX_BYTES) =>
+  setting({ kind: integer(1, max), default: byDefault, env: [variable], unit, description });
 
 /** Limits of exports to `/v1/traces`. */
 export const OTLP_SETTINGS = {
