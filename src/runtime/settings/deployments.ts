@@ -115,8 +115,8 @@ export const MODEL_KEYS = {
 export const MODEL_INFO_KEYS: readonly string[] = Object.keys(modelEntry.shape.model_info.unwrap().shape);
 
 /**
- * Values missing in the file come from the variables of the provider. The parts of one credential always come from one
- * place, so that the secret of one account is never used with the name of another.
+ * Values missing in the file come from the variables of the provider. The parts of one credential always come from the
+ * same source, so that the secret of one account is never used with the name of another.
  */
 export function toDeployment(
   entry: ModelEntry,

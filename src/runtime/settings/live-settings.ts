@@ -23,5 +23,5 @@ const LIVE: ReadonlySet<string> = new Set([
   'strict_config',
 ]);
 
-/** Whether a running process takes over a change of a setting. */
+/** Whether a change of a setting applies without a restart. */
 export const isLive = (path: string): boolean => LIVE.has(path);

@@ -5,13 +5,13 @@ import type { SettingValues } from './table.ts';
 /** Limits of exports to `/v1/traces`. */
 export interface OtlpSettings {
   readonly limits: OtlpLimits;
-  /** Exports that are decoded at once; more are refused with 503. */
+  /** Maximum number of exports that are decoded at the same time; more are refused with 503. */
   readonly concurrentIngests: number;
   /** Bodies above this size in bytes are decoded on a worker thread. */
   readonly offloadBytes: number;
 }
 
-/** `cores` is the number of threads of this process that run at once. */
+/** `cores` is the number of threads of this process that run at the same time. */
 export function otlpOf(values: SettingValues, cores = availableParallelism()): OtlpSettings {
   const { bodyBytes, depth, nodes, spans, attributes, events, links, decodedBytes, valueBytes } = values;
   return {

@@ -148,7 +148,7 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKeys>> = {
   },
 };
 
-/** Keys of `litellm_params` that are worth a text of their own; every other unread key is reported, too. */
+/** Explanations of unread keys of `litellm_params`. Other unread keys are reported without one. */
 export const MODEL_EFFECTS: Readonly<Record<string, string>> = {
   rpm: 'the limit is not enforced, and does not weight the deployment',
   tpm: 'the limit is not enforced, and does not weight the deployment',

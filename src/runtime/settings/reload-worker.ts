@@ -9,7 +9,7 @@ import { readSettings, type Settings } from './settings.ts';
 
 // Worker thread that reads the configuration, once for each task.
 
-if (parentPort === null) throw new Error('This module is the body of a worker thread.');
+if (parentPort === null) throw new Error('This module runs only in a worker thread.');
 const port = parentPort;
 
 /** Models of one answer. */

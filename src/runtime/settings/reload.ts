@@ -42,7 +42,7 @@ export interface ReloadTask {
 /** Asks for the next answer of a reading. */
 const NEXT = 'next';
 
-/** An answer of the thread. It sends the next one on request: reading many models at once would delay requests. */
+/** An answer of the thread. It sends the next one on request: reading many models in one step would delay requests. */
 export type ReloadAnswer =
   | { readonly kind: 'models'; readonly deployments: unknown; readonly declared: readonly unknown[] }
   | { readonly kind: 'end'; readonly config: unknown }

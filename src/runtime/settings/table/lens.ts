@@ -11,7 +11,8 @@ export const LENS_SETTINGS = {
     env: ['LENSGATE_LENS_WORKER_SLOTS'],
     file: 'general_settings.lens.worker_slots',
     unit: 'runs',
-    description: 'Lens runs that this process works on at once. 0 leaves all to other workers (`npm run lens-worker`).',
+    description:
+      'Maximum number of lens runs that this process works on at the same time. 0 leaves all to other workers (`npm run lens-worker`).',
   }),
   lensPollSeconds: setting({
     kind: decimal({ from: 0.05, to: 3_600 }),

@@ -221,7 +221,7 @@ export const SERVER_SETTINGS = {
     file: 'general_settings.config_watch_seconds',
     unit: 's',
     description:
-      'Interval between checks for changed files of the configuration, which are then read again; 0 never checks. SIGHUP reads them at once.',
+      'Interval between checks for changed files of the configuration, which are then read again; 0 never checks. SIGHUP reads them immediately.',
   }),
   strictConfig: setting({
     kind: flag(),
@@ -252,7 +252,7 @@ export const STORAGE_SETTINGS = {
     default: 'on',
     env: ['LENSGATE_CALL_LOG'],
     description:
-      'Writes calls to a log that is unfolded into rows later. Off writes their rows at once, which is slower.',
+      'Writes calls to a log that is unfolded into rows later. Off writes their rows immediately, which is slower.',
   }),
   spanBlocks: setting({
     kind: choice(['on', 'off']),

@@ -79,7 +79,7 @@ export const OTLP_SETTINGS = {
     'OTLP_MAX_CONCURRENT_INGESTS',
     DEFAULT_CONCURRENT_INGESTS,
     'exports',
-    'Exports that are decoded at once; more are answered 503. Waiting for the store does not count.',
+    'Maximum number of exports that are decoded at the same time; more are answered 503. Waiting for the store does not count.',
   ),
   spans: limit('OTLP_MAX_SPANS', DEFAULT_OTLP_LIMITS.spans, 'spans', 'Spans of an export.'),
   attributes: limit(
