@@ -60,7 +60,7 @@ function client(startAfterMs: number): Promise<void> {
   });
 }
 
-// Starts are spread over the interval, so that chunks of many streams do not arrive at once.
+// Starts are spread over the interval, so that chunks of many streams do not arrive at the same time.
 await Promise.all(Array.from({ length: order.connections }, (_, index) => client((index * 10) / order.connections)));
 const at = (values: readonly number[], share: number): number =>
   values.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(values.length * share) - 1)] ?? Number.NaN;

@@ -14,7 +14,7 @@ import { createScheduler } from '../src/runtime/tasks/scheduler.ts';
 
 /** Limits that no call reaches. */
 const MANY = 1_000_000_000;
-/** Longer than the time after which unused shares are returned, also if all keys return theirs at once. */
+/** Longer than the time after which unused shares are returned, also if all keys return theirs at the same time. */
 const PAUSE_MS = 3_000;
 const SCOPES = ['api_key', 'user', 'team', 'project', 'organization'] as const;
 const COUNTERS = ['key', 'user', 'team', 'project', 'organization'] as const;

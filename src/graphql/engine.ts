@@ -95,7 +95,7 @@ export interface Engine {
   mask(error: unknown): GraphQLError;
   /** Runs a request with its id in log lines and errors. */
   serving<Result>(request: ServedRequest, run: () => Result): Result;
-  /** Ends every subscription with UNAVAILABLE; later subscriptions end at once. */
+  /** Ends every subscription with UNAVAILABLE; later subscriptions end immediately. */
   close(): void;
 }
 

@@ -29,7 +29,7 @@ export const SERVER_SENT_EVENTS: Framing = {
 
 /**
  * Multipart HTTP of Apollo (https://www.apollographql.com/docs/graphos/routing/operations/subscriptions/multipart-protocol).
- * The boundary follows each part at once: clients parse a part when they read the next boundary.
+ * The boundary follows each part immediately: clients parse a part when they read the next boundary.
  */
 export const MULTIPART: Framing = {
   contentType: 'multipart/mixed;boundary="graphql";subscriptionSpec="1.0"',

@@ -20,8 +20,8 @@ export interface LazyGraphQL extends GraphQLTransport {
 }
 
 /**
- * The GraphQL transport, loaded and built at the first request or by `load`, whichever is first, so that the start does
- * not pay for it.
+ * The GraphQL transport, loaded and built at the first request or by `load`, whichever is first, so that it does not
+ * delay the start.
  */
 export function createLazyGraphQL(options: Omit<GraphQLOptions, 'schema'>): LazyGraphQL {
   let transport: GraphQLTransport | null = null;

@@ -5,7 +5,7 @@ type Step = IteratorResult<ExecutionResult>;
 
 /**
  * The results of one live subscription with masked errors. A source that throws, and a call of `stop`, yield one result
- * with the error and end the stream. `return` ends it at once, also while a result is pending. Not an async generator:
+ * with the error and end the stream. `return` ends it immediately, also while a result is pending. Not an async generator:
  * its `return` would wait for the next event.
  */
 export class LiveResults implements PollableStream<ExecutionResult> {

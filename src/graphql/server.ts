@@ -30,7 +30,7 @@ export interface GraphQLTransport {
   handleStream(exchange: HttpExchange): Promise<void>;
   /** WebSockets on `/graphql`, after their handshake. */
   readonly sockets: GraphSockets;
-  /** Ends every subscription with an UNAVAILABLE error; later subscriptions end at once. */
+  /** Ends every subscription with an UNAVAILABLE error; later subscriptions end immediately. */
   close(): void;
 }
 

@@ -13,7 +13,7 @@ export interface Drain {
   refuses(request: Incoming, response: Outgoing): boolean;
   /** Adds a request that is open until its place is removed. */
   add(request: Incoming, response: Outgoing): Place<Exchange>;
-  /** Called once, when the answer of a request has ended or broken off. */
+  /** Called once, when the answer of a request is complete or its connection has closed. */
   remove(place: Place<Exchange>): void;
   /** Number of open requests. */
   open(): number;

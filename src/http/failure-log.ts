@@ -25,7 +25,8 @@ export function connectionFailureLog(log: Log): (error: NodeJS.ErrnoException) =
 export function notHttp(log: Log): (error: NodeJS.ErrnoException) => void {
   const warn = createSampledWarnings(log);
   return ({ code = '', message }) => {
-    if (code.startsWith('HPE_')) warn(code, () => ({ code, reason: message }), 'a request broke off or is not HTTP');
+    if (code.startsWith('HPE_'))
+      warn(code, () => ({ code, reason: message }), 'a request is incomplete or is not HTTP');
   };
 }
 

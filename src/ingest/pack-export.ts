@@ -176,7 +176,7 @@ function placesAbove(
   usages: readonly (CallUsage | null)[],
 ): readonly number[] {
   const isCall = (place: number): boolean => (usages[place] ?? null) !== null;
-  // Calls are nearly always leaves.
+  // Most calls have no child spans.
   const hasAnyBelow = heads.some(({ parentSpanId }) => parentSpanId !== null && isCall(places.find(parentSpanId)));
   if (!hasAnyBelow) return [];
   const above = callsAbove(heads, new Set(places.ids.filter((_, place) => isCall(place))));

@@ -26,7 +26,7 @@ interface FeedHooks<Event> {
   readonly closed: () => void;
 }
 
-/** Bounded queue of one subscriber, as a stream whose `return` takes effect at once. */
+/** Bounded queue of one subscriber, as a stream whose `return` takes effect immediately. */
 class Feed<Event> implements PollableStream<Delivery<Event>> {
   readonly #limit: number;
   readonly #hooks: FeedHooks<Event>;

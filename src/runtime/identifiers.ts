@@ -3,9 +3,9 @@ import type { Ids } from '../domain/clock.ts';
 import type { KeyGenerator } from '../domain/keys/virtual-key.ts';
 import { sameBytes } from './same-secret.ts';
 
-/** Random bytes read from the system at once: a call needs 28. */
+/** Random bytes of one read from the system: a call needs 28. */
 const POOL_BYTES = 8192;
-/** Bytes converted to hex at once. An id in memory keeps this whole text in memory, so it is short. */
+/** Bytes of one conversion to hex. An id in memory keeps this whole text in memory, so it is short. */
 const TEXT_BYTES = 512;
 let pool = Buffer.alloc(0);
 let pooledBytesUsed = 0;

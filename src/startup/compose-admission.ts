@@ -79,7 +79,7 @@ function composeShares(
       else
         log.warn(
           { err: failure, in: name },
-          'budgets and limits are counted by this process alone: the counters of all processes do not answer',
+          'budgets and limits are counted by this process alone: the shared counters do not answer',
         );
     },
   });

@@ -6,7 +6,7 @@ import { type RefreshingCatalog, createCatalogSource } from '../runtime/catalog/
 import { systemClock } from '../runtime/clock.ts';
 import type { StartContext } from './context.ts';
 
-/** The catalog as it was last served, and the recorder of its history. Neither does periodic work yet. */
+/** The catalog as it was last served, and the recorder of its history. Their periodic work starts later. */
 export async function composeCatalog(
   { settings, log, scheduler, shutdown }: StartContext,
   { stores, bus }: { readonly stores: Stores; readonly bus: Bus },

@@ -134,7 +134,7 @@ const modelPlatform = ({ settings, log }: StartContext, { deployments, ...parts 
   },
 });
 
-/** The gateway, and what calls beside chats need. */
+/** The gateway, and what calls other than chats need. */
 const callPlatform = (context: StartContext, { deployments, ...parts }: PlatformParts) => {
   const { settings } = context;
   return {

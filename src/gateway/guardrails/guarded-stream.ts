@@ -120,7 +120,7 @@ export function guardedBytes(source: ByteStream, guard: StreamGuard): GuardedByt
   }
 
   run().catch((failure: unknown) => {
-    ended = { error: failure instanceof Error ? failure : new Error('The stream failed.') };
+    ended = { error: failure instanceof Error ? failure : new Error('The stream of the answer failed.') };
     firstReleased.reject(ended.error);
     flush();
   });

@@ -71,7 +71,7 @@ export interface CallGuard {
     recorded?: 'all' | 'failures',
     onEdit?: (texts: readonly string[]) => void,
   ): Promise<Checked>;
-  /** Runs them at once; edits are dropped. Throws as `check`. */
+  /** Runs them at the same time; edits are dropped. Throws as `check`. */
   checkAtOnce(mode: GuardrailMode, texts: readonly GuardedText[], call: RunningCall): Promise<void>;
   /** Adds guardrails that a deployment names. */
   add(names: readonly string[]): void;

@@ -6,7 +6,7 @@ import { CATALOG_KEY_PREFIX, type CheckoutStore, isEntitled } from '../../domain
 import type { KeyGenerator } from '../../domain/keys/virtual-key.ts';
 
 /**
- * Validates catalog keys from memory. A key that this process revokes is evicted at once; one that another process
+ * Validates catalog keys from memory. A key that this process revokes is evicted immediately; one that another process
  * revokes stays cached for at most a minute.
  */
 export interface CatalogKeyRing extends PaidKeys {

@@ -33,7 +33,7 @@ export interface RegistryOptions {
   readonly withCredential: (deployment: Deployment, credential: Parameters) => Deployment;
   /** Why a provider cannot be called at an address, or without one; null where it can. */
   readonly addressFault: (provider: string, apiBase: string | null) => string | null;
-  /** Milliseconds of a clock that never goes back. */
+  /** Milliseconds of a monotonic clock. */
   readonly nowMs: () => number;
 }
 

@@ -23,7 +23,7 @@ const GROUPS: Readonly<Partial<Record<BudgetAlert['scope'], string>>> = {
 
 /** Sends budget alerts to the webhook of the operator. */
 export interface BudgetWebhook {
-  /** Returns at once. A failure is logged, without the address. */
+  /** Returns immediately. A failure is logged, without the address. */
   send(alert: BudgetAlert): void;
   /** Sends a test alert. Throws Unavailable when the webhook refuses it or does not answer. */
   test(at: Date): Promise<void>;

@@ -14,7 +14,7 @@ export interface ParseTask {
   readonly packed: boolean;
 }
 
-/** Output of the thread: the models as JSON lists of `[id, row]`, each short enough to be parsed at once. */
+/** Output of the thread: the models as JSON lists of `[id, row]`, each short enough to be parsed without a long block of the main thread. */
 export type ParseOutcome = ParsedLists | { readonly fault: string };
 
 interface ParsedLists {

@@ -154,7 +154,7 @@ export class Call implements ByteStream, HasDeadline {
       if (this.#finished) return true;
       this.#release();
       this.#finish();
-      sink.fail(error instanceof Error ? error : new TypeError('A reader failed.', { cause: error }));
+      sink.fail(error instanceof Error ? error : new TypeError('The reader of an answer failed.', { cause: error }));
       return true;
     }
   }

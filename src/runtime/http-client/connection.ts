@@ -39,7 +39,7 @@ export class Connection implements TransportHandle, HasDeadline {
   #state: 'connecting' | 'busy' | 'idle' | 'closed' = 'connecting';
   /** Whether it has served a complete answer before. */
   #used = false;
-  /** Body bytes of the current read. Upstreams send many small chunks at once; the call receives them as one. */
+  /** Body bytes of the current read. Upstreams send many small chunks together; the call receives them as one. */
   #bodyPieces: Buffer[] | null = null;
   /** How long the connection may stay idle, in ms. Set when an answer has ended. */
   #keepAliveMs: number | null = null;

@@ -11,7 +11,7 @@ import type { ScheduledTask, Scheduler } from '../../domain/scheduler.ts';
 import { pause } from '../clock.ts';
 import type { Log } from '../telemetry/log.ts';
 
-/** A worker of lens runs: claims and investigates several at once. */
+/** A worker of lens runs: claims and investigates several at the same time. */
 export interface WorkerLoop {
   start(): void;
   /** Claims no further run, interrupts those under way, and resolves when they are returned to the queue. */
@@ -20,7 +20,7 @@ export interface WorkerLoop {
 
 interface LoopOptions {
   readonly backend: LensBackend;
-  /** Runs at once. */
+  /** Maximum number of simultaneous runs. */
   readonly slots: number;
   /** Interval between claims while there is no work, in ms. */
   readonly pollMs: number;

@@ -17,7 +17,7 @@ const RETRY_MS = 5_000;
 
 /** Unfolds the call log, preferably without load. */
 export interface Unfolding {
-  /** Called after each commit. Resolves at once unless too many calls are in the log. */
+  /** Called after each commit. Resolves immediately unless too many calls are in the log. */
   committed(calls: number): Promise<void>;
   /** Unfolds the calls that an earlier process left in the log. */
   start(): void;

@@ -37,8 +37,8 @@ class DutyLost extends Error {
 }
 
 /**
- * Claims the job of each period when the period begins. Checks for jobs of processes that died twice in the time of a lease. While
- * the work runs, its lease is extended. A run that fails or exceeds its deadline is logged; the next period runs again.
+ * Claims the job of each period when the period begins. Twice in the time of a lease it checks for jobs of processes that ended
+ * before their work. While the work runs, its lease is extended. A run that fails or exceeds its deadline is logged; the next period runs again.
  */
 export function createDutyRunner(options: DutyRunnerOptions): DutyRunner {
   const { duty, backend, anchor, deadlineMs, firstClaimMs, work, onRun, clock, scheduler, log } = options;

@@ -44,7 +44,7 @@ export function createScheduler(log: Pick<Log, 'warn'>): ProcessScheduler {
 interface Events {
   readonly failed: (error: unknown) => void;
   readonly stopped: () => void;
-  /** Called when a stop gives up waiting for the running run. */
+  /** Called when a stop no longer waits for the current run. */
   readonly overdue: () => void;
 }
 

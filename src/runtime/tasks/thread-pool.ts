@@ -102,7 +102,7 @@ export function createThreadPool<Task extends object>({
   async function answerTo(task: Task, transferred: readonly ArrayBuffer[]): Promise<ThreadAnswer> {
     try {
       const running = await startedPool();
-      if (closed) throw new Error('The pool is closed.');
+      if (closed) throw new Error('The pool of worker threads is closed.');
       return await running.run(task, transferred);
     } catch (cause) {
       const reason = closed ? 'The process is ending.' : 'The work could not be done on its thread.';

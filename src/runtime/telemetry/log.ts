@@ -53,7 +53,7 @@ export interface CountedWarnings {
   flush(): void;
 }
 
-/** Warnings for events that affect many connections at once, aggregated to one line. */
+/** Warnings for events that affect many connections at the same time, aggregated to one line. */
 export function createCountedWarnings(log: Pick<Log, 'warn'>, { windowMs = WINDOW_MS } = {}): CountedWarnings {
   const waiting = new Map<string, { readonly facts: object; readonly event: string; count: number }>();
   let timer: NodeJS.Timeout | null = null;

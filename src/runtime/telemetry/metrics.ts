@@ -31,8 +31,8 @@ export interface MetricsOptions {
 }
 
 /**
- * Metrics of the process and the catalog. The library is loaded, and measuring starts, with the first read, so that
- * installations without metrics do not pay for them.
+ * Metrics of the process and the catalog. The library is loaded, and measuring starts, with the first read: without reads
+ * they cost nothing.
  */
 export function createMetrics(options: MetricsOptions): Metrics {
   let registry: Promise<Awaited<ReturnType<typeof openRegistry>>> | null = null;

@@ -13,7 +13,7 @@ let hadSeveralSends = false;
 let isEndScheduled = false;
 let coalesces = true;
 
-/** Turns coalescing on or off for the process. Off sends each write at once. */
+/** Turns coalescing on or off for the process. Off sends each write immediately. */
 export function setWriteCoalescing(on: boolean): void {
   coalesces = on;
 }

@@ -83,7 +83,7 @@ type Row = readonly (string | number)[];
 
 function rowsOf(answer: unknown, count: number): readonly unknown[] {
   if (!Array.isArray(answer) || answer.length !== count)
-    throw new Error('Redis gave another answer than the script of admission.');
+    throw new Error('The answer of Redis to the admission script has an unexpected form.');
   return answer;
 }
 
