@@ -43,9 +43,7 @@ export const MODELS_ANSWERS: AnswerTypes = {
     'text/event-stream': 'string',
   },
   'content.model': 'GeminiModel',
-  'content.models': `
-{ models: GeminiModel[] }
-  `,
+  'content.models': '{ models: GeminiModel[], nextPageToken?: string }',
   'credentials.create': '{ success: boolean, message: string }',
   'credentials.delete': '{ success: boolean, message: string }',
   'credentials.get': 'Credential',
@@ -106,9 +104,7 @@ export const MODELS_ANSWERS: AnswerTypes = {
     `,
     'text/event-stream': 'string',
   },
-  'messages.model': `
-AnthropicModel
-  `,
+  'messages.model': 'AnthropicModel',
   'messages.models': `
     { data: AnthropicModel[], has_more: boolean, first_id: string | null, last_id: string | null }
   `,
@@ -136,7 +132,7 @@ AnthropicModel
   'models.info': '{ data: Deployment[] }',
   'models.list': `
     { object: string, data: Model[] } | { data: AnthropicModel[], has_more: boolean, first_id: string | null,
-    last_id: string | null } | { models: GeminiModel[] }
+    last_id: string | null } | { models: GeminiModel[], nextPageToken?: string }
   `,
   'models.page': `
     { data: Deployment[], total_count: integer, current_page: integer, total_pages: integer, size: integer }

@@ -1,6 +1,6 @@
 import type { AnswerTypes } from './notation.ts';
 
-/** Answers of rows about keys, users, teams and what belongs to them. */
+/** Answers of rows about keys, users, teams and their members and budgets. */
 export const OWNERS_ANSWERS: AnswerTypes = {
   'accessGroups.create': 'AccessGroup',
   'accessGroups.delete': {

@@ -1,4 +1,4 @@
-/** Types of keys, users, teams and what belongs to them. */
+/** Component types of keys, users, teams and their members and budgets. */
 export const OWNER_TYPES: Readonly<Record<string, string>> = {
   AccessGroup: `
     { access_group_id: string, access_group_name: string, description: string | null, access_model_names: string[],
@@ -8,7 +8,7 @@ export const OWNER_TYPES: Readonly<Record<string, string>> = {
     key_name: string | null }[], created_at: string, created_by: string, updated_at: string, updated_by: string | null }
   `,
   AuditEntry: `
-    { id: string, updated_at: string, changed_by: string, changed_by_api_key: string, action: string,
+    { id: string, updated_at: string, changed_by: string, actor: string | null, changed_by_api_key: string, action: string,
     table_name: string, object_id: string, before_value: object | null, updated_values: object | null }
   `,
   Budget: `
@@ -80,7 +80,7 @@ export const OWNER_TYPES: Readonly<Record<string, string>> = {
   `,
   Organization: `
     { organization_id: string, organization_alias: string, budget_id: string | null, models: string[], metadata: object,
-    model_spend: object, object_permission: unknown, created_at: string, created_by: string, updated_at: string,
+    spend?: number, model_spend: object, object_permission: unknown, created_at: string, created_by: string, updated_at: string,
     updated_by: string | null, litellm_budget_table?: LinkedBudget | null, members?: OrganizationMember[], teams?: {
     team_alias: unknown, team_id: string, organization_id: string | null, admins: unknown[], members: unknown[],
     team_member_permissions: unknown[], metadata: object, max_budget: number | null, tpm_limit: unknown,
@@ -98,7 +98,7 @@ export const OWNER_TYPES: Readonly<Record<string, string>> = {
   Project: `
     { project_id: string | null, project_alias: string | null, description: string | null, team_id: string,
     budget_id: string | null, litellm_budget_table: LinkedBudget | null, models: string[], tags: string[],
-    metadata: object, model_spend: object, blocked: boolean, object_permission: unknown, created_at: string,
+    metadata: object, spend: number, model_spend: object, blocked: boolean, object_permission: unknown, created_at: string,
     created_by: string, updated_at: string, updated_by: string | null }
   `,
   Tag: `

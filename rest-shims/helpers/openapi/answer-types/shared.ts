@@ -1,4 +1,4 @@
-/** Other types that several answers have. */
+/** Component types of models, activity, lenses, settings and traces. */
 export const OTHER_TYPES: Readonly<Record<string, string>> = {
   ActivityExportRow: `
     { date: string, entity_id: string, entity_alias: unknown, api_key: unknown, key_alias: unknown,
@@ -115,7 +115,7 @@ export const OTHER_TYPES: Readonly<Record<string, string>> = {
     checked_at: string }
   `,
   HealthEndpoint: `
-    { model: string, model_id: string, model_group: string, api_base?: string, reason?: string, checked_at?: string,
+    { model: string, model_id: string, model_group: string, api_base?: string, warning?: string, reason?: string, checked_at?: string,
     latency_ms?: number, error?: string }
   `,
   Compliance: `
