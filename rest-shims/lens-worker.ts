@@ -8,12 +8,11 @@ import {
   readSampledContent,
   reportLensProgress,
 } from '../resolvers/lens-work.ts';
-import { findLensWorker } from '../resolvers/lens-workers.ts';
+import { assertWorkerRelease, findLensWorker } from '../resolvers/lens-workers.ts';
 import type { Scope } from '../resolvers/operation/scope.ts';
-import { Conflict, DomainError, InvalidInput } from '../src/domain/errors.ts';
+import { DomainError, InvalidInput } from '../src/domain/errors.ts';
 import { snakeCased } from '../src/domain/key-case.ts';
-import { type RunClaim, UnknownWorker, WORKER_PROTOCOL } from '../src/domain/lens/worker.ts';
-import { VERSION } from '../src/domain/version.ts';
+import { type RunClaim, UnknownWorker } from '../src/domain/lens/worker.ts';
 import { LensModelFailure } from './errors.ts';
 import { readCredential } from './helpers/http/credential.ts';
 import { integer, query, text } from './helpers/http/query.ts';
@@ -76,8 +75,7 @@ const claimedRow = (
 async function claim(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
   const own = await workerScope(request, scope);
   const { protocol_version: protocol, worker_release: release } = readClaim(request.search);
-  if (protocol !== BigInt(WORKER_PROTOCOL) || release !== VERSION)
-    throw new Conflict(`Upgrade the Lens worker to lensgate:${VERSION} and retry`);
+  assertWorkerRelease(Number(protocol), release);
   const claimed = await claimLensRun(own, undefined);
   if (claimed === null) return json(null);
   const { lensId, run, findings } = claimed;

@@ -56,8 +56,8 @@ const readOffset = query({ offset: integer({ min: 0, defaultValue: 0 }) });
 const readAfter = query({ after: integer({ min: 0, defaultValue: 0 }) });
 const readContent = query({ cursor: text, offset: integer({ min: 0, max: 1e9, defaultValue: 0 }) });
 
-/** Image of a worker of this version. */
-const WORKER_COMMAND = `lensgate:${VERSION}`;
+/** Container image of a worker of this version. */
+const WORKER_IMAGE = `lensgate:${VERSION}`;
 
 const lensRows: readonly RouteRow[] = [
   route({
@@ -248,7 +248,7 @@ const workerRows: readonly RouteRow[] = [
       return { name, analysisKeyId };
     },
     run: registerLensWorker,
-    render: ({ worker, token }) => json({ worker: renderWorker(worker), token, image: WORKER_COMMAND, managed: false }),
+    render: ({ worker, token }) => json({ worker: renderWorker(worker), token, image: WORKER_IMAGE, managed: false }),
   }),
   route({
     ...LENS_CHANGE,

@@ -10,7 +10,7 @@ import { merged, objectSchema, textParameters } from './helpers/http/schema.ts';
 
 type NamedModel = ReturnType<typeof getModel>;
 
-/** Model in OpenAI's format, with its mode and limits if the catalog knows them. `created` and `owned_by` are constants. */
+/** A model in OpenAI's format, with mode and limits if the catalog has them. `created` and `owned_by` are constants. */
 function modelObject({ name, entry }: NamedModel) {
   const known = (member: string) => {
     const value = entry?.row[member];
@@ -40,10 +40,10 @@ function mistralMembers({ entry }: NamedModel) {
   };
 }
 
-/** Anthropic's clients send this header, and read models in Anthropic's format. */
+/** Whether the client expects models in Anthropic's format. */
 const isForAnthropic = ({ headers }: HttpRequest): boolean => headers['anthropic-version'] !== undefined;
 
-/** Google's SDKs send one of these headers, and read models in Google's format. */
+/** Whether the client is an SDK of Google, which expects models in Google's format. */
 const isForGoogle = ({ headers }: HttpRequest): boolean =>
   headers['x-goog-api-client'] !== undefined || headers['x-goog-api-key'] !== undefined;
 

@@ -52,7 +52,7 @@ function parsePage(search: string) {
   return { page: Number(page), size: Number(size) };
 }
 
-/** As in the reference, the key is not shown. The graph shows it. */
+/** A mapping without its key, which only the graph shows. */
 const renderMapping = (mapping: TokenMapping) => ({
   id: mapping.id,
   jwt_claim_name: mapping.claimName,

@@ -6,7 +6,7 @@ type NamedModel = ReturnType<typeof getModel>;
 /** Constant: models have no release date. */
 const RELEASED_ON = '2023-02-28';
 
-/** TypeSafe's SDK sends this header, and reads the models from the member `models`. */
+/** Whether the client is TypeSafe's SDK, which reads the member `models` of the list. */
 export const isForTypesafe = ({ headers }: Pick<HttpRequest, 'headers'>): boolean =>
   headers['x-typesafe-sdk'] !== undefined;
 

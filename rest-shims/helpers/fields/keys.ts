@@ -36,7 +36,7 @@ import { object as objectIn } from '../../../src/wire/json/fields.ts';
 /** A text; null when left out or empty. */
 const emptyIsNull: FieldReader<string | null> = (input) => (input === '' ? { value: null } : text(input));
 
-/** A budget of a model: `{budget_limit, time_period}`, or by their old names. */
+/** A budget of a model: `{budget_limit, time_period}`, or `{max_budget, budget_duration}`. */
 const modelBudget: FieldReader<ModelBudget | null> = (input) => {
   const inner = objectIn(input);
   const amount = number(inner['budget_limit'] ?? inner['max_budget']);
@@ -73,7 +73,7 @@ const COLUMNS = {
   blocked: flag,
 };
 
-/** Members that are settings, by their names here. */
+/** Members that are settings: name in the domain, and reader. */
 const SETTINGS = {
   key_type: ['keyType', oneOf(KEY_TYPES)],
   allowed_routes: ['allowedRoutes', orNull(texts)],
@@ -198,7 +198,7 @@ function allValid<Value>(...reads: readonly [() => Value, ...(() => unknown)[]])
   return reads[0]();
 }
 
-/** Budget in USD: zero allows nothing, null is unlimited. Throws InvalidInput below zero. */
+/** An amount from USD. A budget of 0 allows nothing; null is unlimited. Throws InvalidInput below zero. */
 function parseAmount(input: number | null, member: 'max_budget' | 'soft_budget' | 'spend' = 'max_budget'): Usd | null {
   if (input === null) return null;
   const amount = input < 0 ? null : usdFrom(input);

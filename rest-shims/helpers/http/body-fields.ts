@@ -61,7 +61,7 @@ export const wholeNumber: FieldReader<number | null> = described(nullable('integ
   return Number.isSafeInteger(value) ? { value } : INTEGER_FRACTION;
 });
 
-/** An object whose members one reader reads; null when left out. */
+/** An object whose values are read by `read`; null when left out. */
 export const recordOf = <Value>(read: FieldReader<Value | null>): FieldReader<Readonly<Record<string, Value>> | null> =>
   described({ type: ['object', 'null'], additionalProperties: schemaOf(read) }, (input) => {
     if (isAbsent(input)) return { value: null };
@@ -75,7 +75,7 @@ export const recordOf = <Value>(read: FieldReader<Value | null>): FieldReader<Re
     return { value: Object.fromEntries(values) };
   });
 
-/** A list whose items one reader reads; null when left out. */
+/** A list whose items are read by `read`; null when left out. */
 export const listOf = <Value>(read: FieldReader<Value | null>): FieldReader<readonly Value[] | null> =>
   described({ type: ['array', 'null'], items: schemaOf(read) }, (input) => {
     if (isAbsent(input)) return { value: null };
@@ -111,7 +111,7 @@ export const flag: FieldReader<boolean | null> = described(nullable('boolean'), 
 export const optional = <Value>(read: FieldReader<Value>): FieldReader<Value | undefined> =>
   described(schemaOf(read), (input) => (input === undefined ? { value: undefined } : read(input)));
 
-/** As another reader, for a field that must be there. */
+/** As another reader, for a required field. */
 export const required = <Value>(read: FieldReader<Value>): FieldReader<Value> =>
   described(schemaOf(read), (input) => (input === undefined ? MISSING : read(input)));
 
@@ -124,15 +124,15 @@ export const dictionary: FieldReader<JsonObject> = described({ type: 'object' },
 export const missingField = (...place: readonly string[]): InvalidInput =>
   new InvalidInput('The body is not valid.', [{ path: ['body', ...place], ...MISSING }]);
 
-/** A text that must be there. */
+/** A required text. */
 export const requiredText: FieldReader<string> = required(
   described({ type: 'string' }, (input) => (typeof input === 'string' ? { value: input } : STRING)),
 );
 
-/** Any value, also null, that must be there. */
+/** A required value of any type, also null. */
 export const requiredValue: FieldReader<unknown> = required(described({}, (input) => ({ value: input })));
 
-/** One fixed text that must be there. */
+/** A required member with one fixed text. */
 export const literal = (expected: string): FieldReader<string> =>
   required(
     described({ const: expected }, (input) => {
@@ -142,7 +142,7 @@ export const literal = (expected: string): FieldReader<string> =>
     }),
   );
 
-/** A list of texts that must be there. */
+/** A required list of texts. */
 export const requiredTexts: FieldReader<readonly string[]> = required(
   described(TEXTS, (input) => (input === null ? LIST : texts(input))),
 );

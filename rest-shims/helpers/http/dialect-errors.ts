@@ -17,7 +17,7 @@ import {
   UpstreamFailed,
 } from '../../../src/domain/errors.ts';
 
-/** Message for a bug. The details are in the log, under the request id. */
+/** Message for an unexpected error. The log has the details, by request id. */
 export const INTERNAL_MESSAGE = 'Internal server error';
 const INTERNAL_TYPE = 'internal_server_error';
 const INVALID_REQUEST_TYPE = 'invalid_request_error';

@@ -30,10 +30,10 @@ export const text: Reader<string | null> = described({ type: 'string' }, (input)
 
 const MISSING = new Fault('missing', 'Field required');
 
-/** A text that must be sent. */
+/** A required text. */
 export const requiredText: Reader<string> = described({ type: 'string' }, (input) => input ?? MISSING);
 
-/** One fixed text that must be sent. */
+/** A required parameter with one fixed text. */
 export const requiredLiteral = (expected: string): Reader<string> =>
   described({ const: expected }, (input) =>
     input === undefined
