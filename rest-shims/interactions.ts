@@ -138,7 +138,7 @@ export const interactionRoutes: readonly RouteRow[] = [
     method: 'DELETE',
     paths: STORED_PATHS,
     category: null,
-    answers: [200, 401, 403, 404, 500, 503],
+    answers: [200, 400, 401, 403, 404, 500, 503],
     query: textParameters('key'),
     bodyLimit: 0,
     handle: remove,

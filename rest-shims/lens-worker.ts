@@ -27,7 +27,7 @@ const ROW = {
   surface: 'lens',
   category: null,
   credential: 'none',
-  answers: [200, 401, 404, 409],
+  answers: [200, 401, 404, 409, 422],
   headers: objectSchema({ 'x-litellm-lens-attempt': { type: 'integer', minimum: 1, default: 1 } }),
   bodyLimit: 64 * 1024 * 1024,
 } as const;
@@ -133,7 +133,6 @@ export const lensWorkerRoutes: readonly RouteRow[] = [
       name: 'lensWorker.progress',
       request: PROGRESS,
       paths: ['/lens/worker/:lens/:run/progress'],
-      answers: [200, 401, 404, 409, 422],
     },
     async (scope, runClaim, { body }) => {
       await reportLensProgress(scope, { claim: runClaim, progress: progressFrom(body) });
@@ -152,7 +151,6 @@ export const lensWorkerRoutes: readonly RouteRow[] = [
       name: 'lensWorker.result',
       request: RESULT,
       paths: ['/lens/worker/:lens/:run/result'],
-      answers: [200, 401, 404, 409, 422],
     },
     async (scope, runClaim, { body }) =>
       json(renderLensWithoutReviews(await completeLensRun(scope, { claim: runClaim, result: resultFrom(body) }))),

@@ -167,7 +167,12 @@ export const responseRoutes: readonly RouteRow[] = [
     (scope, request) => getResponse(scope, named(request)),
   ),
   storedRow(
-    { name: 'responses.delete', method: 'DELETE', paths: pathsBelow('/:id'), answers: [200, 401, 403, 404, 500, 503] },
+    {
+      name: 'responses.delete',
+      method: 'DELETE',
+      paths: pathsBelow('/:id'),
+      answers: [200, 400, 401, 403, 404, 500, 503],
+    },
     (scope, request) => deleteResponse(scope, named(request)),
   ),
   storedRow(

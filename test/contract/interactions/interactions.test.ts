@@ -186,14 +186,14 @@ describe('a stored interaction', () => {
     expect(await client.call('DELETE', path)).toMatchObject({ status: 404, body: { error: { status: 'NOT_FOUND' } } });
   });
 
-  it('interactions.cancel 400, interactions.get 400: it does not run, and is not streamed', async () => {
+  it('interactions.cancel 400, interactions.get 400, interactions.delete 400: it does not run, and is not streamed', async () => {
     const { body } = await ask({ input: 'Hello' });
     const path = `${PATH}/${String(body['id'])}`;
     expect(await client.call('POST', `${path}/cancel`)).toMatchObject({ status: 400, body: { error: { code: 400 } } });
-    expect(await client.call('GET', `${path}?stream=true`)).toMatchObject({
-      status: 400,
-      body: { error: { message: '/interactions: An interaction is given whole here: leave stream out.' } },
-    });
+    const message = '/interactions: An interaction is given whole here: leave stream out.';
+    const refused = { status: 400, body: { error: { message } } };
+    expect(await client.call('GET', `${path}?stream=true`)).toMatchObject(refused);
+    expect(await client.call('DELETE', `${path}?stream=true`)).toMatchObject(refused);
   });
 
   it('interactions.get 200, interactions.cancel 200: one that its upstream stores', async () => {

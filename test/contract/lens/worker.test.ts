@@ -59,6 +59,13 @@ describe('the protocol of lens workers', () => {
     expect((await asWorker('POST', '/lens/worker/claim?protocol_version=x')).status).toBe(422);
   });
 
+  it.each(ROUTES)('$name 422: an attempt that is not a number from 1', async ({ method, path, body }) => {
+    expect(await asWorker(method, `/lens/worker/a-lens/a-run/${path}`, body, 0)).toMatchObject({
+      status: 422,
+      body: { detail: [{ type: 'greater_than_equal', loc: ['header', 'X-LiteLLM-Lens-Attempt'] }] },
+    });
+  });
+
   it.each(ROUTES)(
     '$name 401, $name 404, $name 409: only the worker that holds a run',
     async ({ method, path, body }) => {

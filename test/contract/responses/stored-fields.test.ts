@@ -184,14 +184,11 @@ describe.each([
   });
 });
 
-it('responses.get 400: a stream of a stored response', async () => {
-  expect(await ask('GET', `/v1/responses/${id}?stream=true`)).toEqual(
-    refusal(400, {
-      message: '/responses: A response is given whole here: leave stream out.',
-      type: 'invalid_request_error',
-      param: 'stream',
-    }),
-  );
+it('responses.get 400, responses.delete 400: a stream of a stored response', async () => {
+  const message = '/responses: A response is given whole here: leave stream out.';
+  const refused = refusal(400, { message, type: 'invalid_request_error', param: 'stream' });
+  expect(await ask('GET', `/v1/responses/${id}?stream=true`)).toEqual(refused);
+  expect(await ask('DELETE', `/v1/responses/${id}?stream=true`)).toEqual(refused);
 });
 
 it('responses.compact 400: a model whose provider cannot compact', async () => {
