@@ -131,13 +131,11 @@ const readList = query({
   sort_order: queryText,
 });
 
-const parseIds = (input: string | null): readonly string[] | null =>
-  input === null
-    ? null
-    : input
-        .split(',')
-        .map((id) => id.trim())
-        .filter(Boolean);
+/** Comma-separated ids; null without any, also for an empty parameter. */
+function parseIds(input: string | null): readonly string[] | null {
+  const ids = (input ?? '').split(',').flatMap((id) => idOrNull(id.trim()) ?? []);
+  return ids.length === 0 ? null : ids;
+}
 
 function parseSort(input: string | null): UserQuery['sort'] {
   if (input === null) return 'created_at';
@@ -148,7 +146,7 @@ function parseSort(input: string | null): UserQuery['sort'] {
 
 function parseList(search: string): UserQuery {
   const parameters = readList(search);
-  const role = parameters.role === null ? null : ROLES.find((one) => one === parameters.role);
+  const role = idOrNull(parameters.role) === null ? null : ROLES.find((one) => one === parameters.role);
   if (role === undefined) throw new InvalidInput(`Invalid role. Must be one of: ${ROLES.join(', ')}`);
   const [page, size] = [Number(parameters.page), Number(parameters.page_size)];
   return {

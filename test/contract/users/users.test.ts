@@ -64,6 +64,7 @@ describe('users', () => {
     expect(page).toMatchObject({ total: 3, page: 2, page_size: 2, total_pages: 2 });
     expect(page['users']).toMatchObject([{ user_id: 'l3', key_count: 1 }]);
     expect((await get('/user/list?user_ids=l1,l9')).body['total']).toBe(1);
+    expect((await get('/user/list?user_ids=&sso_user_ids=&role=&user_email=LIST.org')).body['total']).toBe(3);
     expect((await get('/user/list?team=joined')).body['users']).toMatchObject([
       { user_id: 'tim' },
       { user_id: 'default_user_id' },
