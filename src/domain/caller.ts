@@ -28,7 +28,7 @@ export function ownerOf(caller: Caller): Owner {
   return { teamId: idOrNull(caller.teamId), keyHash: caller.keyHash };
 }
 
-/** Which rows a reader may see: everything, one team's, or those one teamless key sent. */
+/** Rows that a reader may see: all, those of one team, or those of one key without a team. */
 export type Visibility =
   | { readonly kind: 'all' }
   | { readonly kind: 'team'; readonly teamId: string }

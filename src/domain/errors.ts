@@ -205,7 +205,7 @@ export class RateLimited extends LimitExceeded {
   }
 }
 
-/** Every deployment of a model cools down after failures. */
+/** All deployments of a model are in cooldown after failures. */
 export class AllCoolingDown extends LimitExceeded {
   constructor(message: string, retryAfterSeconds: number) {
     super(message, 'requests', retryAfterSeconds);

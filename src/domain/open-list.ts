@@ -1,4 +1,4 @@
-/** Where a value is in an `OpenList`. Only the list reads and changes it. */
+/** Position of a value in an `OpenList`. Only the list reads and changes it. */
 export class Place<Value> {
   readonly value: Value;
   isOpen = true;

@@ -1,4 +1,4 @@
-/** Whose spend a counter has: a key, an owner of keys, a label of calls, or a budget window; the prefix of its name. */
+/** Kinds of spenders: a key, an owner of keys, a label of calls, or a budget window. The kind is the prefix of the counter's name. */
 export const SPENDERS = [
   'key',
   'team',

@@ -1,6 +1,6 @@
 import type { RateScope } from './scopes.ts';
 
-/** What a limit counts, by its name on the wire. */
+/** Quantity that a limit counts, by its name on the wire. */
 export type RateType = 'requests' | 'tokens' | 'max_parallel_requests';
 
 /** The limits of one scope; an absent one is unlimited. A further scope of a call is a further element of its list. */

@@ -24,7 +24,7 @@ export interface CatalogSnapshot {
   find(id: string): CatalogEntry | null;
 }
 
-/** How fresh the catalog is. */
+/** Source and age of the catalog, and results of its checks. */
 export interface CatalogStatus {
   readonly source: CatalogSnapshot['source'];
   readonly takenAt: Date;

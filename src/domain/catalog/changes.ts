@@ -24,9 +24,9 @@ export interface CatalogChange {
   readonly op: ChangeOp;
   /** The changed field; null when the entry was added or removed. */
   readonly field: string | null;
-  /** Of a field: the old value, null for none. Of a removed entry: its fields, null when they were not recorded. */
+  /** Old value of the field, null for none; for a removed entry its fields, null when they were not recorded. */
   readonly old: unknown;
-  /** Of a field: the new value, null for none. Of an added entry: its fields, null when they were not recorded. */
+  /** New value of the field, null for none; for an added entry its fields, null when they were not recorded. */
   readonly new: unknown;
   /** The snapshot with this change; null for an imported change. */
   readonly snapshotId: string | null;

@@ -16,7 +16,7 @@ type CapabilityFilter = (typeof CAPABILITY_FILTERS)[number];
 export interface EntryFilters {
   /** Equal, letter case ignored. Empty text finds the entries without one. */
   readonly provider: string | null;
-  /** As `provider`. */
+  /** Equal, letter case ignored. Empty text finds the entries without one. */
   readonly mode: string | null;
   /** Part of the id, letter case ignored; after `re:` a pattern to search the id for. Empty finds all. */
   readonly model: string | null;

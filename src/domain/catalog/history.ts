@@ -19,7 +19,7 @@ export interface ChangeFilters {
   /** Letter case ignored. */
   readonly provider: string | null;
   readonly field: string | null;
-  /** Of fields only: added and removed entries have no kind. */
+  /** Kind of the changed field. Added and removed entries have none. */
   readonly kind: FieldKind | null;
   readonly op: ChangeOp | null;
   /** Inclusive. */

@@ -41,7 +41,7 @@ export function imagePricesOf(row: PriceRow): ImagePrices {
 
 /** Size and quality of images as the request has them; null where it has none, `auto` where the model chooses. */
 export interface ImageKind {
-  /** As `1024x1024`. */
+  /** Width and height in pixels, as `1024x1024`. */
   readonly size: string | null;
   readonly quality: string | null;
 }

@@ -54,11 +54,11 @@ export function joinModels(entries: readonly CatalogEntry[]): Models {
 export interface ModelFilters {
   /** Part of the name, letter case ignored. */
   readonly search: string | null;
-  /** One of its offers is this provider's, letter case ignored. */
+  /** Provider of at least one offer, letter case ignored. */
   readonly provider: string | null;
-  /** One of its offers has this mode, letter case ignored. */
+  /** Mode of at least one offer, letter case ignored. */
   readonly mode: string | null;
-  /** Least number of offers. */
+  /** Minimum number of offers. */
   readonly minOffers: number | null;
 }
 
@@ -83,7 +83,7 @@ const distinct = (texts: readonly (string | null)[]): readonly string[] => [
   ...new Set(texts.filter((text) => text !== null)),
 ];
 
-/** Its distinct providers. */
+/** Distinct providers of its offers. */
 export const providersOf = ({ offers }: Model): readonly string[] => distinct(offers.map(({ provider }) => provider));
 
 /** Distinct modes of its offers; hosts do not always agree. */

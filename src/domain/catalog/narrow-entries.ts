@@ -12,11 +12,11 @@ export interface EntryConditions {
    * entries only.
    */
   readonly maxInputPrice: Rate | null;
-  /** As `maxInputPrice`, for an output token. */
+  /** Highest price of an output token, as `maxInputPrice`. */
   readonly maxOutputPrice: Rate | null;
   /** Smallest context window, in tokens. An entry without one does not match. */
   readonly minContextWindow: number | null;
-  /** All of them. */
+  /** Capabilities that an entry must have, all of them. */
   readonly capabilities: readonly Capability[];
   /** Has a deprecation date that began before this instant. */
   readonly deprecatedBefore: Date | null;

@@ -7,7 +7,7 @@ import { createWeightedCache, type WeightedCache } from './weighted-cache.ts';
 import type { EntrySort } from './sort-entries.ts';
 import type { Workload } from './workload.ts';
 
-/** Which entries to find, and in which order. */
+/** Search for entries: filters and order. */
 export interface EntrySearch {
   readonly filters: EntryFilters;
   readonly conditions?: EntryConditions;

@@ -12,19 +12,19 @@ export const NO_SHARE = 0n as Share;
 
 /** Requests and tokens whose cost is estimated. */
 export interface Workload {
-  /** How many requests. */
+  /** Number of requests. */
   readonly requests: number;
-  /** Of one request; cached ones included. */
+  /** Input tokens of one request, cached ones included. */
   readonly inputTokens: number;
-  /** Of one request; reasoning included. */
+  /** Output tokens of one request, reasoning included. */
   readonly outputTokens: number;
-  /** How much of the input is read from a cache. */
+  /** Share of the input that is read from a cache. */
   readonly cacheHitRate: Share;
-  /** How much of the input is written to a cache. */
+  /** Share of the input that is written to a cache. */
   readonly cacheWriteRate: Share;
-  /** How much of the work may be sent as batches. */
+  /** Share of the requests that is sent as batches. */
   readonly batchShare: Share;
-  /** How much of the output is reasoning. */
+  /** Share of the output that is reasoning. */
   readonly reasoningShare: Share;
   /** Only entries with one of these modes, letter case ignored. */
   readonly modes: readonly string[];

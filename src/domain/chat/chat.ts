@@ -140,7 +140,7 @@ export interface Exchange {
   readonly decision?: MadeDecision;
   /** The answer in the caller's dialect, ready to forward. Consume this or `deltas`, not both. */
   readonly bytes: ByteStream;
-  /** The same answer, typed. */
+  /** The answer as typed deltas. Consume this or `bytes`, not both. */
   deltas(): AsyncIterableIterator<ChatDelta>;
   /** Outcome so far; complete when the body has ended. */
   outcome(): Outcome;

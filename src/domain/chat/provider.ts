@@ -29,7 +29,7 @@ export interface Deployment {
   readonly apiKey: Secret | null;
   /** Further settings of its provider, by their names in the configuration, e.g. `api_version`, `aws_region_name`. */
   readonly options: Readonly<Record<string, string>>;
-  /** The same for secret settings, e.g. `aws_secret_access_key`. */
+  /** Secret settings of its provider, by their names in the configuration, e.g. `aws_secret_access_key`. */
   readonly secrets: Readonly<Record<string, Secret>>;
   /**
    * Use of OpenAI's Responses API upstream: `only`, for callers of every dialect; `also`, for callers of that API;

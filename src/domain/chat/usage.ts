@@ -38,7 +38,7 @@ export type AudioTokens = MediumTokens;
 
 /** Tokens of one medium within a usage. They have separate prices. */
 interface MediumTokens {
-  /** Of the input, cached ones included. */
+  /** Input tokens of the medium, cached ones included. */
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly cacheReadTokens: number;

@@ -12,7 +12,7 @@ export interface Vendor {
   readonly modelPrefixes: readonly string[];
   /** Further settings of a deployment, each with its environment variables. */
   readonly settings: Settings;
-  /** The same for credentials other than a key. All of them come from one source, the file or the environment. */
+  /** Credentials other than a key, each with its environment variables. All come from one source, the file or the environment. */
   readonly credentials: Settings;
 }
 

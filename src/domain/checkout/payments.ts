@@ -15,7 +15,7 @@ export interface SessionDraft {
 /** A page of the provider where the buyer pays. */
 interface PaymentSession {
   readonly id: string;
-  /** Where to send the buyer. */
+  /** Address to redirect the buyer to. */
   readonly url: string;
 }
 

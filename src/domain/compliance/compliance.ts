@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json-object.ts';
 
-/** What is known about a logged call. */
+/** Facts of a logged call. */
 export interface CallEvidence {
   readonly userId: string | null;
   readonly model: string | null;
@@ -89,7 +89,7 @@ const CHECKS: Readonly<Record<Regulation, (call: CallEvidence) => readonly Compl
   ],
 };
 
-/** What the record of a call shows about a regulation. It is no legal advice. */
+/** Checks the record of a call against a regulation. The result is no legal advice. */
 export const complianceOf = (regulation: Regulation, call: CallEvidence): ComplianceReport => ({
   regulation: REGULATIONS[regulation],
   checks: CHECKS[regulation](call),

@@ -47,7 +47,7 @@ export interface CredentialFinder {
    * `custom_llm_provider`; null when none does.
    */
   firstOf(provider: string): Parameters | null;
-  /** Those of the configuration file, in its order. */
+  /** Credentials of the configuration file, in its order. */
   declared(): readonly DeclaredCredential[];
 }
 

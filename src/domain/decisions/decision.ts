@@ -148,7 +148,7 @@ export type Answer =
       /** Text of the chosen option. */
       readonly choice: string;
       readonly confidence: number;
-      /** By the text of an option, in the upstream's order; may lack options. */
+      /** Probabilities by the text of an option, in the upstream's order. Options may be missing. */
       readonly probabilities: ReadonlyMap<string, number>;
     } & AnswerBase)
   | ({
@@ -156,7 +156,7 @@ export type Answer =
       /** Weighted mean of the level indices, from 0. */
       readonly score: number;
       readonly confidence: number;
-      /** By the index of a level as text; may lack levels. */
+      /** Probabilities by the index of a level as text. Levels may be missing. */
       readonly probabilities: ReadonlyMap<string, number>;
       /** The upstream's own text of a level, by the same index; null where the request's texts apply. */
       readonly legend: ReadonlyMap<string, unknown> | null;
@@ -168,7 +168,7 @@ export type Answer =
 export interface Decision {
   /** The upstream's name of its model; null when it sends none. */
   readonly model: string | null;
-  /** One for each question, in the order of the questions. */
+  /** One answer for each question, in the order of the questions. */
   readonly answers: readonly Answer[];
   readonly usage: Usage;
   /** Cost that the upstream reports; absent where it reports none that counts. */

@@ -34,13 +34,13 @@ export interface CalibrationReport extends CalibrationGroup {
   readonly temperature: number | null;
   /** Quality of the probabilities as the model gave them. */
   readonly raw: Quality;
-  /** The same at the fitted temperature; null without a fit. */
+  /** Quality at the fitted temperature; null without a fit. */
   readonly fitted: Quality | null;
 }
 
 /** Fits of all recorded outcomes. */
 export interface Calibrations extends Temperatures {
-  /** By scope, model, kind and source. */
+  /** Reports, sorted by scope, model, kind and source. */
   reports(): readonly CalibrationReport[];
   /** Reads new outcomes. Throws Unavailable. */
   refresh(): Promise<void>;

@@ -5,7 +5,7 @@ import type { StoredDeployment } from './stored-deployment.ts';
 
 /** The deployments that calls may be sent to. The list is replaced as a whole, never changed. */
 export interface DeploymentSource {
-  /** Those of the configuration in its order, then stored ones, the oldest first. Blocked ones are not among them. */
+  /** Deployments of the configuration in its order, then stored ones, the oldest first; without blocked ones. */
   current(): readonly Deployment[];
   /** Whether a model that is common or of the team has deployments, all of which are blocked. */
   isBlocked(model: string, teamId: string | null): boolean;
@@ -30,7 +30,7 @@ export interface BrokenDeployment extends Pick<Deployment, 'id' | 'modelGroup'> 
 
 /** Every deployment of the configuration and of the database, in memory. */
 export interface DeploymentRegistry extends DeploymentSource {
-  /** All that can be called, blocked ones too. */
+  /** All deployments with valid settings, blocked ones too. */
   all(): readonly KnownDeployment[];
   broken(): readonly BrokenDeployment[];
   /** Access groups of a model by its public name. */

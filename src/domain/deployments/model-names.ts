@@ -73,7 +73,7 @@ export function namedModels(
   }: {
     readonly key: VirtualKey | null;
     readonly withWildcards: boolean;
-    /** Whose names to list, where it is not the team of the key. */
+    /** Team whose names are listed, where it is not the team of the key. */
     readonly team?: Pick<VirtualKey, 'teamId'> | null;
   },
 ): readonly NamedModel[] {

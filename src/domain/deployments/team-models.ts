@@ -37,7 +37,7 @@ class Names {
     this.#wildcards = names.filter((name) => name.endsWith('*'));
   }
 
-  /** How exactly a name is matched: by itself, by the length of the longest wildcard, or -1 for not at all. */
+  /** Rank of the match of a name: Infinity for an exact name, the length of the longest matching wildcard, or -1 without a match. */
   rank(name: string): number {
     if (this.#exact.has(name)) return Infinity;
     return Math.max(-1, ...this.#wildcards.flatMap((one) => (name.startsWith(one.slice(0, -1)) ? [one.length] : [])));

@@ -9,7 +9,7 @@ export type FallbackType = (typeof FALLBACK_TYPES)[number];
 
 /** Models that are called after a model failed, in order. */
 export interface ModelFallback extends Stamps {
-  /** By `fallbackId`. */
+  /** Made by `fallbackId`. */
   readonly id: string;
   readonly model: string;
   readonly type: FallbackType;

@@ -16,7 +16,7 @@ export interface Guardrails extends GuardrailDirectory {
   change(id: string, patch: GuardrailPatch, by: Authored): Promise<GuardrailDefinition | null>;
   /** Removes a stored guardrail. Null when none has the id. */
   remove(id: string): Promise<GuardrailDefinition | null>;
-  /** From now on `add` and `change` refuse a guardrail with a fault: the kinds know more settings than all kinds have. */
+  /** Sets the check of settings of single kinds. From then on `add` and `change` refuse a guardrail with a fault. */
   checkWith(faultOf: (definition: GuardrailDefinition) => string | null): void;
   /** Replaces the guardrails of the configuration file. */
   configure(definitions: readonly GuardrailDefinition[]): void;

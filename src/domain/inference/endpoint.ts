@@ -201,7 +201,7 @@ export const DECISIONS: Endpoint = {
   callType: 'adecisions',
 };
 
-/** The same with questions by name. */
+/** A state and typed questions by name in, probabilities out, in the named-map format. */
 export const SYSTEM_ONE: Endpoint = {
   ...DECISIONS,
   path: '/systemone',
@@ -235,7 +235,7 @@ export const GENERATE_CONTENT: Endpoint = {
   callType: 'agenerate_content',
 };
 
-/** Counts the tokens of the same request. */
+/** Counts the tokens of a request in Google's format. */
 export const COUNT_CONTENT_TOKENS: Endpoint = {
   ...GENERATE_CONTENT,
   path: '/countTokens',
@@ -335,7 +335,7 @@ const TRANSCRIPTS = {
 /** A recording in, its transcript out. */
 export const TRANSCRIPTIONS: Endpoint = { ...TRANSCRIPTS, path: '/audio/transcriptions', callType: 'atranscription' };
 
-/** The same, in English. */
+/** A recording in, its transcript in English out. */
 export const TRANSLATIONS: Endpoint = {
   ...TRANSCRIPTS,
   path: '/audio/translations',

@@ -28,7 +28,7 @@ export function durationMs(text: string): number | null {
 
 const startOfDay = (now: Date): number => Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate());
 
-/** The same day and time, months later; the last day of a shorter month. */
+/** The instant some months later, at the same day and time; the last day in a shorter month. */
 function monthsAfter(now: Date, months: number): number {
   const target = new Date(now);
   target.setUTCDate(1);

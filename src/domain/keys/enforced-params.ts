@@ -14,9 +14,9 @@ export const REQUIREMENT_SETTINGS = [
 
 /** Members that the configuration requires of calls, as paths such as `metadata.user`. */
 export interface RequiredParams {
-  /** Of every call. */
+  /** Members required of every call. */
   readonly all: readonly string[];
-  /** Of calls with the key of a service account, too. */
+  /** Further members required of calls with the key of a service account. */
   readonly serviceAccounts: readonly string[];
   /** Whether every call names its end user, in the body or a header. */
   readonly endUser: boolean;

@@ -57,7 +57,7 @@ export interface Dataset extends Stamps {
 
 /** The cases of one revision. */
 interface DatasetRevision extends Stamps {
-  /** Of the dataset and the number. */
+  /** Made by `revisionId`. */
   readonly id: string;
   readonly datasetId: string;
   readonly number: number;

@@ -114,7 +114,7 @@ export interface Reservation {
   readonly expiresAt: string;
 }
 
-/** Which traces a lens may see: all of them, because administrators own lenses. */
+/** Traces that a lens may see: all of them, because administrators own lenses. */
 interface LensScope {
   readonly teamId: string;
   readonly apiKeyHash: string;
@@ -126,9 +126,9 @@ export interface Lens {
   readonly id: string;
   readonly scope: LensScope;
   readonly settings: LensSettings;
-  /** From 1; counts changes of the settings. */
+  /** Counter of changes of the settings, from 1. */
   readonly revision: number;
-  /** From 0; counts all changes. */
+  /** Counter of all changes, from 0. */
   readonly version: number;
   readonly createdAt: string;
   readonly nextRunAt: string;

@@ -50,7 +50,7 @@ export const DEFAULT_SIGNALS: SignalConfig = {
 
 /** Answers about one trace. */
 export interface TraceSignals extends Stamps {
-  /** Of the trace. */
+  /** Made by `signalRowId`. */
   readonly id: string;
   readonly traceId: string;
   readonly traceRef: string;

@@ -18,7 +18,7 @@ export interface PaidAnswer {
 interface CachedReview {
   readonly lensId: string;
   readonly criteriaKey: string;
-  /** With its extraction. */
+  /** Contains its extraction. */
   readonly review: Review;
 }
 

@@ -6,14 +6,14 @@ export const MAX_RETRIES = 20;
 /** Models that serve a model group when it fails, by the name of the group; `*` is every group. */
 export type FallbackLists = ReadonlyMap<string, readonly string[]>;
 
-/** When a deployment is left out after failures. */
+/** Cooldowns: a deployment is not selected for a time after failures. */
 export interface CooldownPolicy {
   readonly isOff: boolean;
-  /** How long, in seconds, unless the deployment or the upstream says otherwise; 0 for not at all. */
+  /** Length of a cooldown in seconds, unless the deployment or the upstream names another; 0 for none. */
   readonly seconds: number;
   /** Failures within `seconds` that are accepted; null for the rule by status and share. */
   readonly allowedFails: number | null;
-  /** The same by class of failure. */
+  /** Accepted failures within `seconds` by class of failure; they take precedence over `allowedFails`. */
   readonly allowedFailsOf: CountsByClass;
 }
 
@@ -41,7 +41,7 @@ export interface RoutingPolicy {
   readonly retryAfterSeconds: number;
   /** Retries by class of failure. They replace the rule by status. */
   readonly retriesOf: CountsByClass;
-  /** The same for single model groups. They replace `retriesOf` as a whole. */
+  /** Retries by class of failure for single model groups. They replace `retriesOf` as a whole. */
   readonly retriesOfGroup: ReadonlyMap<string, CountsByClass>;
   readonly cooldowns: CooldownPolicy;
   readonly fallbacks: FallbackPolicy;

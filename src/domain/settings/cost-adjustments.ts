@@ -19,7 +19,7 @@ interface Margin {
 export interface CostAdjustments {
   /** Millionths of the price that are taken off, by provider. */
   readonly discounts: ReadonlyMap<string, bigint>;
-  /** By provider; `global` is for the others. */
+  /** Margins by provider; `global` is for providers without one. */
   readonly margins: ReadonlyMap<string, Margin>;
 }
 

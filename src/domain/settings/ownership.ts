@@ -11,7 +11,7 @@ export interface DeclaredConfig {
   readonly files: readonly string[];
   /** Every section as the file declares it: references to variables are not resolved. */
   readonly declared: JsonObject;
-  /** The same with resolved references; a variable that is not set is null. */
+  /** Every section with resolved references; a variable that is not set is null. */
   readonly resolved: JsonObject;
   /** File and line that declare a setting. */
   placeOf(section: string, name: string): { readonly source: string; readonly line: number | null };
@@ -27,7 +27,7 @@ export interface SettingView {
   readonly source: SettingSource;
   /** Whether it can be changed at runtime: the file does not declare it. */
   readonly editable: boolean;
-  /** As the file declares it, references not resolved; undefined when it does not. */
+  /** Value in the file, references not resolved; undefined when the file does not declare it. */
   readonly declaredValue: unknown;
   /** Value in force; null for none. */
   readonly effectiveValue: unknown;
@@ -122,9 +122,9 @@ export class OwnedByFile extends DomainError {
   readonly section: string;
   /** The declared settings, sorted. */
   readonly keys: readonly string[];
-  /** Those of them with a stored value that is ignored. */
+  /** Declared settings with a stored value that is ignored. */
   readonly ignored: readonly string[];
-  /** How to change them. */
+  /** Instruction for changing the settings. */
   readonly resolution: string;
   constructor(views: readonly [SettingView, ...SettingView[]], config: DeclaredConfig) {
     const sorted = views.toSorted((left, right) => (left.name < right.name ? -1 : 1));

@@ -9,7 +9,7 @@ export interface AgentSpend {
   /** Null when no call is priced. */
   readonly spend: Usd | null;
   readonly pricedCalls: number;
-  /** Of these, calls with an estimate from the catalog. */
+  /** Priced calls with an estimate from the catalog, included in `pricedCalls`. */
   readonly estimatedCalls: number;
 }
 

@@ -40,7 +40,7 @@ export const spansOfParts = (
   spansByRef: ReadonlyMap<string, readonly SpanHead[]>,
 ): readonly SpanHead[] => distinctSpans(parts.flatMap(({ traceRef }) => spansByRef.get(traceRef) ?? []));
 
-/** By start, then id; the first of each id. */
+/** Spans sorted by start, then id; of equal ids the first. */
 function distinctSpans(spans: readonly SpanHead[]): readonly SpanHead[] {
   const inOrder = spans.toSorted((left, right) =>
     left.startNs === right.startNs ? (left.spanId < right.spanId ? -1 : 1) : left.startNs < right.startNs ? -1 : 1,

@@ -52,7 +52,7 @@ export interface VisitedAncestor extends NoteName {
  * proportional to its result. Traces are identified by their numbers.
  */
 export interface CallNotes {
-  /** Which of these spans are noted as above calls, and which of these answers as answered. */
+  /** The notes of kind `above …` of these spans, and those of kind `answered` of these answers. */
   among(spans: readonly Named[], answers: readonly Named[]): Promise<readonly NoteName[]>;
   /** The ancestors of these spans, up to a boundary, a missing span or a noted one. */
   visitAncestors(from: readonly NoteName[]): Promise<readonly VisitedAncestor[]>;
@@ -66,7 +66,7 @@ export interface CallNotes {
 /** A trace with added spans. */
 export interface GrowingTrace {
   readonly trace: string;
-  /** Its counts; null when it is not noted yet. Then `added` has all of its spans. */
+  /** Counts of the trace; null when it has no notes yet. Then `added` has all of its spans. */
   readonly before: CountedOnce | null;
   /** The added spans, already stored. */
   readonly added: readonly CallCount[];

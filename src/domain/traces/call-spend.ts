@@ -13,7 +13,7 @@ export interface CallSpend {
    * many calls of its trace name one.
    */
   readonly match: 'matched' | 'no_call_id' | 'no_spend_log' | 'ambiguous' | 'incomplete_evidence';
-  /** Of a matched call only. */
+  /** The spend row; null unless the call is matched. */
   readonly row: SpendRow | null;
   /** Cost of the row, else an estimate that counts, else null. */
   readonly cost: Usd | null;

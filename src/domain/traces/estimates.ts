@@ -62,7 +62,7 @@ const byId = (left: CallLink, right: CallLink): number => (left.spanId < right.s
 /** Model calls of a trace and their tokens. */
 export interface CallCounts {
   readonly llmCalls: number;
-  /** Of those, the ones that the gateway made. */
+  /** Model calls that the gateway made, included in `llmCalls`. */
   readonly gatewayCalls: number;
   readonly inputTokens: number;
   readonly outputTokens: number;

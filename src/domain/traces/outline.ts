@@ -4,11 +4,11 @@ import type { Trace } from './trace.ts';
 
 /** Aggregates over all spans of a trace, without texts. */
 export interface TraceOutline extends Pick<Trace, 'agents'> {
-  /** Its root has not arrived: it is shown under its first span. */
+  /** Whether its root has not arrived. The trace is then shown under its first span. */
   readonly rootless: boolean;
-  /** By span id. */
+  /** Spend of the model calls, by span id. */
   readonly calls: ReadonlyMap<string, CallSpend>;
-  /** By the agent's name. */
+  /** Spend of the agents, by name. */
   readonly agentSpend: ReadonlyMap<string, AgentSpend>;
   /** Spend of its summary, with calls that the gateway recorded in other traces. */
   readonly spend: SpendSummary;

@@ -39,7 +39,7 @@ interface Facts {
   readonly names: readonly Omit<PackedCalls, 'text'>[];
 }
 
-/** All of an export but its body, as text. */
+/** An export without its body, as text. */
 export function packedText({ traces, calls }: Omit<PackedExport, 'body'>): PackedText {
   const rows = traces.map((trace) => bytesOfRows(trace.rows));
   const facts: Facts = {

@@ -7,7 +7,7 @@ export interface SessionActivity {
   /** The user of its traces; null when none is stated and when they differ. */
   readonly userId: string | null;
   readonly traces: number;
-  /** Of those, traces with a failed span. */
+  /** Traces with a failed span, included in `traces`. */
   readonly failed: number;
   readonly llmCalls: number;
   readonly inputTokens: number;

@@ -22,10 +22,10 @@ const REASONING = CONVENTIONS.flatMap((convention) => convention.reasoningTokenK
 /** Attribute of LangSmith with LangChain's usage of a call, as JSON. */
 const LANGCHAIN_USAGE = 'langsmith.metadata.usage_metadata';
 
-/** Every attribute with such a part. */
+/** Keys of all attributes that have a part of a token count. */
 export const TOKEN_DETAIL_KEYS: readonly string[] = [...CACHE_READ, ...CACHE_WRITE, ...REASONING, LANGCHAIN_USAGE];
 
-/** Details of a span without such attributes. */
+/** Details of a span without these attributes. */
 export const NO_TOKEN_DETAILS: TokenDetails = { cacheRead: null, cacheWrite: null, reasoning: null };
 
 /** Parts of the token counts in a span's attributes, received or stored. */

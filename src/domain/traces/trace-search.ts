@@ -8,9 +8,9 @@ import type { TraceSummary } from './trace.ts';
 export interface TraceFilters {
   readonly status: SpanStatus | null;
   readonly service: string | null;
-  /** One of its agents. */
+  /** Name of one of its agents. */
   readonly agent: string | null;
-  /** One of its models. */
+  /** Name of one of its models. */
   readonly model: string | null;
   /** Hash of the key that sent it. */
   readonly keyHash: string | null;
@@ -26,7 +26,7 @@ export interface TraceFilters {
   readonly tag: string | null;
   /** Whether it has the tag of the product's own model calls. */
   readonly internal: boolean | null;
-  /** One of its annotations, or of those of its spans. */
+  /** Conditions that an annotation of the trace or of one of its spans matches. */
   readonly annotation: AnnotationConditions | null;
   /** Text in its name, service, input preview, agents, models, session, user or tags; ignores case. */
   readonly text: string | null;
@@ -143,7 +143,7 @@ export interface AgentActivity {
   readonly name: string;
   /** Number of its traces. */
   readonly traces: number;
-  /** Of those, traces with a failed span, of any agent. */
+  /** Traces with a failed span of any agent, included in `traces`. */
   readonly failed: number;
   /** Start of the latest, Unix ms. */
   readonly lastStartMs: number;

@@ -12,7 +12,7 @@ export interface TraceSummary extends StatedLabels {
   readonly owner: Owner;
   /** Name of the root, of several the earliest; empty until one has arrived. */
   readonly name: string;
-  /** Of its root; until that has arrived, of the earliest span. */
+  /** Service of its root; until that has arrived, of the earliest span. */
   readonly service: string;
   /** Start of its root, Unix nanoseconds; null until one has arrived, and for traces of earlier versions. */
   readonly rootNs: bigint | null;
@@ -32,7 +32,7 @@ export interface TraceSummary extends StatedLabels {
   readonly agentInvocations: number;
   /** Model calls, each once: a call of the gateway is not counted again for the client's span of it. */
   readonly llmCalls: number;
-  /** Of those, the ones that the gateway made. */
+  /** Model calls that the gateway made, included in `llmCalls`. */
   readonly gatewayCalls: number;
   readonly toolCalls: number;
   /** Spans with error status anywhere in the trace. */
@@ -47,8 +47,9 @@ export interface TraceSummary extends StatedLabels {
   /** Sum over the priced calls; null when none is priced. */
   readonly spend: Usd | null;
   readonly pricedCalls: number;
-  /** Of the spend, what is estimated from the catalog, and of how many of the priced calls; null when of none. */
+  /** Part of the spend that is estimated from the catalog; null when no part is. */
   readonly estimate: Usd | null;
+  /** Priced calls with an estimate, included in `pricedCalls`. */
   readonly estimatedCalls: number;
   /** Source of its run; null when its root has none. */
   readonly source: TraceSource | null;
@@ -75,7 +76,7 @@ export interface TraceAgent {
 export interface Trace {
   readonly summary: TraceSummary;
   readonly agents: readonly TraceAgent[];
-  /** By start; hierarchy only through the parent ids. */
+  /** Sorted by start. Only the parent ids give the hierarchy. */
   readonly spans: readonly SpanHead[];
   /** The summaries it is merged from, one per owner. */
   readonly parts: readonly TraceIdentity[];
@@ -114,7 +115,7 @@ export interface TraceTally extends Omit<
 > {
   /** The earliest root among them; null when there is none. */
   readonly root: Root | null;
-  /** Of the earliest span. */
+  /** Service of the earliest span. */
   readonly service: string;
   /** Their preview with the lowest rank; null without one. */
   readonly shown: Preview | null;

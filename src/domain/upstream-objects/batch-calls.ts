@@ -7,7 +7,7 @@ export interface CountedCalls {
 /** Calls of a batch file, by public model name. */
 export type BatchCalls = Readonly<Record<string, CountedCalls>>;
 
-/** All calls of a batch. */
+/** Sums over all models of a batch. */
 export const allCalls = (calls: BatchCalls): CountedCalls =>
   Object.values(calls).reduce(
     (sum, one) => ({ requests: sum.requests + one.requests, tokens: sum.tokens + one.tokens }),

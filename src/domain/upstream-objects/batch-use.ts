@@ -15,7 +15,7 @@ export interface ModelUse {
 
 /** A batch that has ended, with its usage, owner and deployment. */
 export interface EndedBatch {
-  /** By model; at least one. */
+  /** Usage by model; at least one. */
   readonly uses: readonly ModelUse[];
   readonly endedAt: Date;
   /** Our id of the batch. */

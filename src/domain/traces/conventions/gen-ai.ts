@@ -80,7 +80,7 @@ function fromEvents(events: RawSpan['events'], side: 'input' | 'output'): SpanTe
   return messages.length === 0 ? null : conversation(messages, []);
 }
 
-/** On spans of tools the same events have input and output of the tool. */
+/** Input or output of a tool, which message events contain on spans of tools. */
 function toolEvent(events: RawSpan['events'], name: 'gen_ai.tool.message' | 'gen_ai.choice'): SpanText | null {
   const found = events.find((event) => event.name === name);
   return found === undefined ? null : plainText(eventMessage(found.attributes, 'tool').content, []);
