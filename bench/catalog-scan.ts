@@ -1,6 +1,6 @@
 // Time of one scan of all ids, per pattern, with the engine of the product. Prints one line of JSON.
 //   node bench/catalog-scan.ts ROUNDS
-import { findEntries, NO_FILTERS } from '../src/domain/catalog/find-entries.ts';
+import { findEntries, NO_ENTRY_FILTERS } from '../src/domain/catalog/find-entries.ts';
 import { createPatternCompiler } from '../src/runtime/catalog/pattern.ts';
 import { loadEmbeddedSnapshot } from '../src/runtime/catalog/snapshot.ts';
 import { median } from './measure.ts';
@@ -23,7 +23,7 @@ function scan(source: string): number {
   const startedAt = performance.now();
   const compiled = createPatternCompiler().compile(source);
   if ('fault' in compiled) throw new Error(compiled.fault);
-  findEntries(entries, NO_FILTERS, (id) => compiled.pattern.occursIn(id));
+  findEntries(entries, NO_ENTRY_FILTERS, (id) => compiled.pattern.occursIn(id));
   return performance.now() - startedAt;
 }
 

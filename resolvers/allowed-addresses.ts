@@ -1,7 +1,7 @@
 import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { ALLOWED_ADDRESSES, allowedList } from '../src/domain/settings/allowed-addresses.ts';
 import { assertRemovable, GENERAL } from '../src/domain/settings/ownership.ts';
-import type { Content } from '../src/domain/settings/stored-section.ts';
+import type { SectionContent } from '../src/domain/settings/stored-section.ts';
 import { tenantAdmin, tenantViewer } from './operation/access.ts';
 import { operation } from './operation/operation.ts';
 import type { SettingsPlatform } from './operation/platform.ts';
@@ -57,7 +57,7 @@ async function storeList(
   scope: Scope<SettingsPlatform>,
   change: (list: readonly string[]) => readonly string[],
 ): Promise<void> {
-  await storeSettings(scope, GENERAL, (content: Content) => {
+  await storeSettings(scope, GENERAL, (content: SectionContent) => {
     const stored = content[ALLOWED_ADDRESSES];
     const list = change(Array.isArray(stored) ? stored.map(String) : []);
     if (list.length === 0) {

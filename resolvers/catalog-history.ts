@@ -5,7 +5,7 @@ import {
   type EntryHistory,
   type HistorySpan,
   type ListedChange,
-  passesFilters,
+  changePassesFilters,
 } from '../src/domain/catalog/history.ts';
 import { pricesAt, type PricesAtInstant, priceStepsOf, type PriceStep } from '../src/domain/catalog/price-history.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
@@ -121,7 +121,7 @@ export const watchCatalogChanges = operation({
   access: anyone,
   allowance: 'catalog',
   run(scope: Scope<CatalogPlatform>, filters: Omit<ChangeFilters, 'from' | 'to'>): PollableStream<CatalogChangeUpdate> {
-    const passes = (change: CatalogChange): boolean => passesFilters(change, filters);
+    const passes = (change: CatalogChange): boolean => changePassesFilters(change, filters);
     const deliveries = scope.platform.bus.subscribe('catalogChange', {
       wanted: ({ changes }) => changes.some(passes),
       signal: scope.signal,

@@ -7,7 +7,7 @@ import {
   type KeySums,
   byUncachedTokens,
   sumsByKey,
-  withKeys,
+  withShownKeys,
 } from '../src/domain/spend/daily-activity.ts';
 import type { Period } from '../src/domain/spend/report-dates.ts';
 import type { SpendField, SpendGroup } from '../src/domain/spend/spend-reports.ts';
@@ -86,7 +86,7 @@ async function shownActivity(
 ): Promise<Activity> {
   const keys = sumsByKey(found.groups);
   const hashes = new Set(keys.slice(0, keyLimit ?? keys.length).map(({ hash }) => hash));
-  const days = keyLimit === null ? found.days : found.days.map((day) => withKeys(day, hashes));
+  const days = keyLimit === null ? found.days : found.days.map((day) => withShownKeys(day, hashes));
   const entities = new Set(days.flatMap((day) => day.entities.flatMap(({ name }) => name ?? [])));
   return {
     days,

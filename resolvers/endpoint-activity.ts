@@ -1,5 +1,5 @@
 import { routeOfCallType } from '../src/domain/inference/call-route.ts';
-import { DAY_MS, sumOf } from '../src/domain/spend/daily-activity.ts';
+import { DAY_MS, sumOfSpend } from '../src/domain/spend/daily-activity.ts';
 import { assertReportDays, dayText, defaultPeriod } from '../src/domain/spend/report-dates.ts';
 import type { SpendGroup, SpendSums } from '../src/domain/spend/spend-reports.ts';
 import { operation } from './operation/operation.ts';
@@ -46,7 +46,7 @@ export const readEndpointActivity = operation({
     const bucket = { ms: DAY_MS, offsetMs: 0 };
     const groups = await stores.spendReports.groups({ filter, by: ['callType'], bucket, limit: MOST_GROUPS });
     return [...Map.groupBy(groups, ({ of }) => routeOfCallType(of.callType ?? ''))]
-      .map(([endpoint, own]) => ({ endpoint, sums: sumOf(own), lastSeen: lastOf(own), days: daysOf(own) }))
+      .map(([endpoint, own]) => ({ endpoint, sums: sumOfSpend(own), lastSeen: lastOf(own), days: daysOf(own) }))
       .toSorted((left, right) => right.sums.calls - left.sums.calls || (left.endpoint < right.endpoint ? -1 : 1));
   },
 });
@@ -60,4 +60,4 @@ function lastOf(groups: readonly SpendGroup[]): Date | null {
 const daysOf = (groups: readonly SpendGroup[]): readonly EndpointDay[] =>
   [...Map.groupBy(groups, ({ startMs }) => startMs ?? 0)]
     .toSorted(([left], [right]) => left - right)
-    .map(([startMs, own]) => ({ day: dayText(startMs), sums: sumOf(own) }));
+    .map(([startMs, own]) => ({ day: dayText(startMs), sums: sumOfSpend(own) }));

@@ -5,8 +5,8 @@ import { matchesGroup } from '../src/domain/deployments/model-names.ts';
 import { Forbidden, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { resolveModelAlias } from '../src/domain/keys/virtual-key.ts';
 import { ZERO_USD } from '../src/domain/money.ts';
-import { addressBelow, queryOf } from '../src/domain/pass-through/address.ts';
-import { formatOf, FREE } from '../src/domain/pass-through/formats.ts';
+import { addressBelow, forwardedQueryOf } from '../src/domain/pass-through/address.ts';
+import { forwardedFormatOf, FREE } from '../src/domain/pass-through/formats.ts';
 import type { Forwarded } from '../src/domain/pass-through/forwarded.ts';
 import { requestHeaders } from '../src/domain/pass-through/headers.ts';
 import { assertMayForward, modelsNamedIn } from '../src/domain/pass-through/named-models.ts';
@@ -102,7 +102,7 @@ export function targetOf(call: ProviderCall, { base, key, cloud }: ProviderAccou
   const subpath = named === null ? call.subpath : '';
   const address = targetBaseFor(locatedBase(base, subpath), subpath);
   const url = addressBelow(address, subpath);
-  url.search = queryOf(sent.search, { target: url.search, defaults: {}, without: [KEY_PARAMETER] });
+  url.search = forwardedQueryOf(sent.search, { target: url.search, defaults: {}, without: [KEY_PARAMETER] });
   const own = requestHeaders(sent.headers, false);
   const header = key === null ? null : keyHeader(provider.keyForm, key.reveal());
   return {
@@ -173,7 +173,7 @@ export const callProvider = operation({
         : { base: deployment.apiBase ?? '', key: deployment.apiKey };
     const renamed = deployment === null || model === null ? {} : { replaced: { model: deployment.upstreamModel } };
     const isFree = operationName !== null && !isBilled(operationName);
-    const format = isFree ? FREE : formatOf(sent.method, subpath);
+    const format = isFree ? FREE : forwardedFormatOf(sent.method, subpath);
     const request: Forwarded = {
       ...factsOf(sent),
       ...targetOf(call, account),

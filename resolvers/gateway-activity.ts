@@ -6,7 +6,7 @@ import {
   type ActivityQuery,
   sumOfCounts,
   byMostSucceeded,
-  periodOf,
+  activityPeriodOf,
   regrouped,
 } from '../src/domain/gateway-activity/gateway-activity.ts';
 import type { PollableStream } from '../src/domain/pollable-stream.ts';
@@ -34,7 +34,7 @@ export const readGatewayActivity = operation({
     request: ActivityRequest & { readonly groupings: readonly (readonly ActivityField[])[] },
   ): Promise<readonly (readonly ActivityGroup[])[]> {
     const { start, end, groupings, ...filter } = request;
-    const period = periodOf(start, end, platform.clock.now());
+    const period = activityPeriodOf(start, end, platform.clock.now());
     return Promise.all(groupings.map((by) => platform.stores.gatewayActivity.groups({ ...period, ...filter, by })));
   },
 });
@@ -60,7 +60,7 @@ export const getGatewayActivity = operation({
     { platform }: Scope<GatewayActivityPlatform>,
     { start, end, ...filter }: ActivityRequest,
   ): Promise<GatewayActivity> {
-    const { from, to } = periodOf(start, end, platform.clock.now());
+    const { from, to } = activityPeriodOf(start, end, platform.clock.now());
     assertReportDays(from, to);
     const by = ['day', 'category', 'route'] as const;
     const series = await platform.stores.gatewayActivity.groups({ from, to, ...filter, by });

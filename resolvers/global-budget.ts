@@ -1,5 +1,5 @@
 import type { Usd } from '../src/domain/money.ts';
-import { sumOf } from '../src/domain/spend/daily-activity.ts';
+import { sumOfSpend } from '../src/domain/spend/daily-activity.ts';
 import { operation } from './operation/operation.ts';
 import type { ProviderBudgetPlatform, SpendPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
@@ -30,6 +30,6 @@ export const getTotalSpend = operation({
     const budget = await getGlobalBudget(scope, undefined);
     if (budget !== null && !isDated) return { spend: budget.spent, budget };
     const { groups } = await readGlobalSpend(scope, grouping);
-    return { spend: sumOf(groups).cost, budget };
+    return { spend: sumOfSpend(groups).cost, budget };
   },
 });

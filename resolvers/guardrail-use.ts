@@ -1,11 +1,11 @@
 import { NotFound } from '../src/domain/errors.ts';
-import { periodOf } from '../src/domain/gateway-activity/gateway-activity.ts';
+import { activityPeriodOf } from '../src/domain/gateway-activity/gateway-activity.ts';
 import type { GuardrailDefinition } from '../src/domain/guardrails/definition.ts';
 import {
   type GuardrailDay,
   type GuardrailRun,
   type GuardrailUse,
-  type RunResult,
+  type GuardrailRunResult,
   useByDay,
   useByGuardrail,
 } from '../src/domain/guardrails/guardrail-use.ts';
@@ -30,7 +30,7 @@ const daysOf = (
   { from, to }: UsePeriod,
   guardrailId: string | null,
 ): Promise<readonly GuardrailDay[]> =>
-  platform.stores.guardrailUse.days({ ...periodOf(from, to, platform.clock.now()), guardrailId });
+  platform.stores.guardrailUse.days({ ...activityPeriodOf(from, to, platform.clock.now()), guardrailId });
 
 /** Numbers of runs in a period, by guardrail and by day. Runs of the last seconds may be missing. */
 export const getGuardrailUse = operation({
@@ -84,10 +84,10 @@ export const listGuardrailRuns = operation({
       ...page
     }: UsePeriod & {
       readonly guardrailId: string | null;
-      readonly result: RunResult | null;
+      readonly result: GuardrailRunResult | null;
       readonly limit: number;
       readonly offset: number;
     },
   ): Promise<GuardrailRunList> =>
-    platform.stores.guardrailUse.runs({ ...page, ...periodOf(from, to, platform.clock.now()) }),
+    platform.stores.guardrailUse.runs({ ...page, ...activityPeriodOf(from, to, platform.clock.now()) }),
 });

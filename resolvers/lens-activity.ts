@@ -12,7 +12,7 @@ import {
 import { findingCounts } from '../src/domain/lens/finding-counts.ts';
 import { isSignalCall } from '../src/domain/lens/signals.ts';
 import { assertPreview, type Selection } from '../src/domain/lens/settings.ts';
-import { NO_FILTERS, rankOf, type TraceSearch } from '../src/domain/traces/trace-search.ts';
+import { NO_TRACE_FILTERS, traceRankOf, type TraceSearch } from '../src/domain/traces/trace-search.ts';
 import type { TraceSummary } from '../src/domain/traces/trace.ts';
 import { lensNamed } from './lens.ts';
 import { withFeedback } from './lens-feedback.ts';
@@ -92,7 +92,7 @@ async function* eligibleTraces(
   const wanted = { service: service || null, agent: agentName || null, teamId: teamId || null };
   let after: TraceSearch['after'] = null;
   for (;;) {
-    const search = { ...window, filters: { ...NO_FILTERS, ...wanted }, order: 'start', after } as const;
+    const search = { ...window, filters: { ...NO_TRACE_FILTERS, ...wanted }, order: 'start', after } as const;
     scope.signal.throwIfAborted();
     const page = await traces.searchSummaries(ALL, search, PAGE);
     const own = await lenses.runIdsAmong(page.map(({ traceId }) => runIdOfTrace(traceId)));
@@ -101,7 +101,7 @@ async function* eligibleTraces(
     else yield* withAttributes(scope, foreign, filters);
     const last = page.at(-1);
     if (last === undefined || page.length < PAGE) return;
-    after = { rank: rankOf(last, 'start'), traceRef: last.traceRef };
+    after = { rank: traceRankOf(last, 'start'), traceRef: last.traceRef };
   }
 }
 
@@ -191,7 +191,7 @@ export const listLensAgents = operation({
   access: lensReader,
   async run(scope: Scope<LensPlatform>, _input: undefined): Promise<readonly string[]> {
     const endMs = scope.platform.clock.now().getTime() + 1;
-    const search = { startMs: endMs - AGENT_DAYS * DAY_MS, endMs, filters: NO_FILTERS };
+    const search = { startMs: endMs - AGENT_DAYS * DAY_MS, endMs, filters: NO_TRACE_FILTERS };
     const agents = await scope.platform.stores.traces.agents(ALL, search, MOST_AGENTS);
     return agents.map(({ name }) => name).toSorted();
   },

@@ -15,7 +15,7 @@ import {
 } from '../src/domain/lens/signals.ts';
 import { transcriptOf } from '../src/domain/lens/transcript.ts';
 import { newStamps } from '../src/domain/row-store.ts';
-import { NO_FILTERS, rankOf, type TraceSearch } from '../src/domain/traces/trace-search.ts';
+import { NO_TRACE_FILTERS, traceRankOf, type TraceSearch } from '../src/domain/traces/trace-search.ts';
 import { INTERNAL_TAG } from '../src/domain/traces/trace-labels.ts';
 import type { TraceSummary } from '../src/domain/traces/trace.ts';
 import { decideTyped } from './decisions.ts';
@@ -68,7 +68,7 @@ async function unclassifiedTraces(scope: Scope<SignalPlatform>, configKey: strin
   let after: TraceSearch['after'] = null;
   for (let page = 0; page < MOST_PAGES && found.length < MOST_TRACES; page += 1) {
     const window = { startMs: nowMs - WINDOW_MS, endMs: nowMs };
-    const search = { ...window, filters: NO_FILTERS, order: 'start', after } as const;
+    const search = { ...window, filters: NO_TRACE_FILTERS, order: 'start', after } as const;
     const summaries = await stores.traces.searchSummaries(ALL, search, PAGE);
     const rows = await stores.traceSignals.all({ ids: summaries.map(signalRowId), traceBeforeMs: null });
     const known = new Map(rows.map((row) => [row.id, row]));
@@ -84,7 +84,7 @@ async function unclassifiedTraces(scope: Scope<SignalPlatform>, configKey: strin
     );
     const last = summaries.at(-1);
     if (last === undefined || summaries.length < PAGE) break;
-    after = { rank: rankOf(last, 'start'), traceRef: last.traceRef };
+    after = { rank: traceRankOf(last, 'start'), traceRef: last.traceRef };
   }
   return found.slice(0, MOST_TRACES);
 }

@@ -3,7 +3,7 @@ import type { Caller } from '../src/domain/caller.ts';
 import { Unauthenticated } from '../src/domain/errors.ts';
 import type { HttpMethod } from '../src/domain/http.ts';
 import { ZERO_USD } from '../src/domain/money.ts';
-import { addressBelow, queryOf } from '../src/domain/pass-through/address.ts';
+import { addressBelow, forwardedQueryOf } from '../src/domain/pass-through/address.ts';
 import { endpointCostOf, type PassThroughEndpoint } from '../src/domain/pass-through/endpoint.ts';
 import type { Forwarded } from '../src/domain/pass-through/forwarded.ts';
 import { requestHeaders } from '../src/domain/pass-through/headers.ts';
@@ -59,7 +59,7 @@ export const modelOf = ({ fields: { model } }: Pick<SentRequest, 'fields'>): str
 
 function forwardedTo({ endpoint, subpath, sent }: EndpointCall, timeoutSeconds: number): Forwarded {
   const url = addressBelow(endpoint.target, subpath);
-  url.search = queryOf(sent.search, { target: url.search, defaults: endpoint.defaultQuery });
+  url.search = forwardedQueryOf(sent.search, { target: url.search, defaults: endpoint.defaultQuery });
   return {
     ...factsOf(sent),
     url: url.href,

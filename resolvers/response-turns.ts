@@ -1,6 +1,6 @@
 import type { ModelRequest } from '../src/domain/chat/chat.ts';
 import { inputItemsOf, outputAsInput } from '../src/domain/responses/items.ts';
-import type { Item } from '../src/domain/responses/stored-response.ts';
+import type { ResponseItem } from '../src/domain/responses/stored-response.ts';
 import { ownResponseId } from '../src/domain/responses/response-ids.ts';
 import type { TurnMemory } from '../src/domain/responses/turn-memory.ts';
 import type { GatewayCall } from '../src/gateway/gateway.ts';
@@ -24,7 +24,7 @@ export interface TurnRequest {
 interface ResponseTurn {
   readonly call: GatewayCall;
   /** Stores the final response of the answer for the next turn of the lane. Call it before the last event is sent. */
-  remember(response: Item): void;
+  remember(response: ResponseItem): void;
 }
 
 /** A response that was prepared without a model call. */

@@ -3,7 +3,7 @@ import type { FollowUp, ModelRequest } from '../src/domain/chat/chat.ts';
 import { Forbidden, InvalidInput } from '../src/domain/errors.ts';
 import { RESPONSES } from '../src/domain/inference/endpoint.ts';
 import { type ItemPage, itemPage, listedItems } from '../src/domain/responses/items.ts';
-import type { Item, StoredResponse } from '../src/domain/responses/stored-response.ts';
+import type { ResponseItem, StoredResponse } from '../src/domain/responses/stored-response.ts';
 import { isOwnResponseId, type UpstreamResponse, ownResponseId } from '../src/domain/responses/response-ids.ts';
 import {
   CANCEL_RESPONSE,
@@ -50,7 +50,7 @@ export async function askWithItems(
     /** Id of a previous response whose items are in the request already; none when absent. */
     readonly from?: string | null;
   },
-): Promise<{ readonly call: GatewayCall; readonly items: readonly Item[] }> {
+): Promise<{ readonly call: GatewayCall; readonly items: readonly ResponseItem[] }> {
   const { request: sent, items, previousId } = await resolveReferences(scope, withUpstreamPrevious(scope, request));
   const named = followUpOf(scope, from ?? previousId);
   const isStored =
@@ -84,7 +84,7 @@ function followUpOf(scope: Scope<ResponsePlatform>, previousId: string | null): 
 /** Stores the answer to these items. `previousId` is a stored response, too. */
 function storeAnswer(
   scope: Scope<ResponsePlatform>,
-  { id, previousId, items }: Pick<StoredResponse, 'id' | 'previousId'> & { readonly items: readonly Item[] },
+  { id, previousId, items }: Pick<StoredResponse, 'id' | 'previousId'> & { readonly items: readonly ResponseItem[] },
 ): FollowUp['store'] & {} {
   const owner = ownerOf(callerOf(scope));
   return (response) =>
@@ -128,7 +128,7 @@ export interface NamedResponse extends CallFacts {
 }
 
 /** A response that is stored here, or the call of its upstream about it. */
-export type ResponseAnswer = { readonly kind: 'stored'; readonly value: Item } | ResponseCall;
+export type ResponseAnswer = { readonly kind: 'stored'; readonly value: ResponseItem } | ResponseCall;
 
 interface ResponseCall {
   readonly kind: 'upstream';
@@ -148,7 +148,7 @@ async function answerAbout(
     readonly action: ObjectAction;
     readonly tail: string;
     /** The answer when the response is stored here. */
-    readonly here: (response: StoredResponse) => Item | Promise<Item>;
+    readonly here: (response: StoredResponse) => ResponseItem | Promise<ResponseItem>;
   },
 ): Promise<ResponseAnswer> {
   const { id, query, callId, parent } = named;

@@ -3,7 +3,7 @@ import { InvalidInput } from '../src/domain/errors.ts';
 import { pageOfRows } from '../src/domain/page.ts';
 import { readSessionCursor } from '../src/domain/traces/session-cursor.ts';
 import { MAX_SESSIONS, type SessionActivity, type SessionSearch } from '../src/domain/traces/sessions.ts';
-import { NO_FILTERS, type TraceFilters } from '../src/domain/traces/trace-search.ts';
+import { NO_TRACE_FILTERS, type TraceFilters } from '../src/domain/traces/trace-search.ts';
 import { traceReader } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { TracePlatform } from './operation/platform.ts';
@@ -40,7 +40,7 @@ export const listSessions = operation({
     checkedPageSize(limit, { most: MAX_SESSIONS });
     const search: SessionSearch =
       cursor === null
-        ? { ...windowOf(scope, query), filters: filters ?? NO_FILTERS, after: null }
+        ? { ...windowOf(scope, query), filters: filters ?? NO_TRACE_FILTERS, after: null }
         : readSessionCursor(cursor, filters);
     if ((startMs !== null && startMs !== search.startMs) || (endMs !== null && endMs !== search.endMs))
       throw new InvalidInput('The cursor belongs to another window.');

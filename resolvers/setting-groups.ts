@@ -10,7 +10,7 @@ import {
   ROUTER_FIELDS,
   type RouterField,
 } from '../src/domain/settings/router-fields.ts';
-import type { Content } from '../src/domain/settings/stored-section.ts';
+import type { SectionContent } from '../src/domain/settings/stored-section.ts';
 import { anyKey, anyone, tenantAdmin, tenantViewer } from './operation/access.ts';
 import { operation } from './operation/operation.ts';
 import type { SettingsPlatform } from './operation/platform.ts';
@@ -21,7 +21,7 @@ import { assertStored, readerOf, settingsState, storeSettings } from './operatio
 export interface GroupView {
   readonly group: SettingGroup;
   /** Settings that the file or the database has; without built-in values. */
-  readonly values: Content;
+  readonly values: SectionContent;
   /** Whether any part is set, and its owner. */
   readonly source: 'config' | 'db' | 'unset';
   /** Settings that the file declares one by one. */
@@ -69,7 +69,7 @@ export const updateSettingGroup = operation({
   access: tenantAdmin,
   async run(
     scope: Scope<SettingsPlatform>,
-    { name, sent: requested }: Named & { readonly sent: Content },
+    { name, sent: requested }: Named & { readonly sent: SectionContent },
   ): Promise<GroupView> {
     assertStored(scope);
     const group = SETTING_GROUPS[name];
@@ -179,7 +179,8 @@ export const getPageSettings = operation({
   access: anyone,
   run({ platform }: Scope<SettingsPlatform>): PageSettings {
     const { configuration } = platform;
-    const of = (name: GroupName): Content => valuesOfGroup(name, configuration.current(), configuration.stored());
+    const of = (name: GroupName): SectionContent =>
+      valuesOfGroup(name, configuration.current(), configuration.stored());
     const logo = of('uiTheme')['logo_url'];
     const sso = of('sso');
     return {

@@ -26,7 +26,7 @@ import {
   sharedFieldOf,
   sharedValue,
 } from '../src/domain/settings/shared-fields.ts';
-import { type Content, withoutNulls } from '../src/domain/settings/stored-section.ts';
+import { type SectionContent, withoutNulls } from '../src/domain/settings/stored-section.ts';
 import { EXPECTED_VALUES, isOfKind, typeNameOf } from '../src/domain/settings/value-kinds.ts';
 import { assertAllowedList } from './allowed-addresses.ts';
 import { tenantAdmin, tenantViewer } from './operation/access.ts';
@@ -97,10 +97,10 @@ export const getSetting = operation({
 
 /** A section with its stored settings, or the name of a setting that has no section of its own. */
 export type StoredResult =
-  | { readonly section: string; readonly content: Content }
+  | { readonly section: string; readonly content: SectionContent }
   | { readonly name: string; readonly reset: boolean };
 
-const shownContent = (scope: Scope<SettingsPlatform>, content: Content): Content =>
+const shownContent = (scope: Scope<SettingsPlatform>, content: SectionContent): SectionContent =>
   Object.fromEntries(Object.entries(content).map(([name, value]) => [name, redacted(name, value, readerOf(scope))]));
 
 /**
@@ -170,7 +170,7 @@ export const removeSetting = operation({
     if (!GENERAL_FIELDS.has(name)) throw unknownField(name);
     const { config, stored } = await settingsState(scope);
     assertRemovable(config, stored, GENERAL, name);
-    const without = ({ [name]: _removed, ...rest }: Content): Content => rest;
+    const without = ({ [name]: _removed, ...rest }: SectionContent): SectionContent => rest;
     const row = sectionRowOf(GENERAL, name);
     if (!stored.has(row)) throw new InvalidInput(`Field name=${name} not in config`);
     const content = await storeSettings(scope, row, without);

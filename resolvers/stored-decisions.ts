@@ -1,5 +1,5 @@
 import { mayRead, ownerOf, visibilityOf } from '../src/domain/caller.ts';
-import { outcomeScopeOf, PLATFORM_SCOPE, sourceOf } from '../src/domain/decisions/calibration.ts';
+import { outcomeScopeOf, PLATFORM_SCOPE, probabilitySourceOf } from '../src/domain/decisions/calibration.ts';
 import type { AnsweredQuestion } from '../src/domain/decisions/decision.ts';
 import { type CalibrationReport, type DecisionOutcome, judgedAnswer } from '../src/domain/decisions/outcome.ts';
 import { type DecisionFilter, type StoredDecision, answerOfStored } from '../src/domain/decisions/stored-decision.ts';
@@ -89,7 +89,7 @@ export const recordDecisionOutcome = operation({
     if (decision === undefined) throw notStored(draft.callId);
     const answered = questionOf(decision, draft);
     const { question, answer, position } = answered;
-    const source = sourceOf(answer);
+    const source = probabilitySourceOf(answer);
     const result = judgedAnswer(question, answer, draft.outcome);
     if (question.kind === 'box' || source === null) throw new NotFound('stored decision', draft.callId);
     const by = authored(scope);

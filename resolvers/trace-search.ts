@@ -8,7 +8,7 @@ import {
   emptyBucket,
   MAX_AGENTS,
   MAX_BUCKETS,
-  NO_FILTERS,
+  NO_TRACE_FILTERS,
   type TraceBucket,
   type TraceFilters,
   type TraceOrder,
@@ -65,7 +65,7 @@ export const searchTraces = operation({
     checkedPageSize(limit, { most: TRACE_PAGE_SIZE });
     const search: TraceSearch =
       cursor === null
-        ? { ...windowOf(scope, query), filters: filters ?? NO_FILTERS, order: order ?? 'start', after: null }
+        ? { ...windowOf(scope, query), filters: filters ?? NO_TRACE_FILTERS, order: order ?? 'start', after: null }
         : readSearchCursor(cursor, { filters, order });
     const { startMs, endMs } = query;
     if ((startMs !== null && startMs !== search.startMs) || (endMs !== null && endMs !== search.endMs))

@@ -20,7 +20,7 @@ import {
   type TraceWindow,
   TRACE_PAGE_SIZE,
 } from '../src/domain/traces/trace.ts';
-import { NO_FILTERS, passesFilters, type TraceFilters } from '../src/domain/traces/trace-search.ts';
+import { NO_TRACE_FILTERS, tracePassesFilters, type TraceFilters } from '../src/domain/traces/trace-search.ts';
 import { traceReader, traceWriter } from './operation/access.ts';
 import { whileAllowed } from './operation/live-feed.ts';
 import { callerOf, operation } from './operation/operation.ts';
@@ -272,7 +272,7 @@ export const watchTraces = operation({
     {
       traceId,
       after,
-      filters = NO_FILTERS,
+      filters = NO_TRACE_FILTERS,
     }: { readonly traceId?: string | null; readonly after?: string | null; readonly filters?: TraceFilters },
   ): PollableStream<TraceUpdate> {
     if (filters.annotation !== null) throw new Unsupported('Updates of traces cannot be filtered by annotations.');
@@ -281,7 +281,7 @@ export const watchTraces = operation({
     const deliveries = scope.platform.bus.subscribe('trace', {
       wanted: ({ summary }) =>
         (only === null || summary.traceId === only) &&
-        passesFilters(summary, filters) &&
+        tracePassesFilters(summary, filters) &&
         mayBeShown(scope, reader, summary.owner),
       after: after ?? null,
       signal: scope.signal,

@@ -3,7 +3,7 @@ import { type CatalogHealth, getCatalogSchedule, refreshCatalog } from '../resol
 import type { CatalogPage } from '../src/domain/catalog/result-cache.ts';
 import type { CatalogEntry, CatalogSnapshot } from '../src/domain/catalog/catalog.ts';
 import { declaredFieldsOf, extraFieldsOf } from '../src/domain/catalog/declared-fields.ts';
-import { NO_FILTERS } from '../src/domain/catalog/find-entries.ts';
+import { NO_ENTRY_FILTERS } from '../src/domain/catalog/find-entries.ts';
 import { createWeightedCache } from '../src/domain/catalog/weighted-cache.ts';
 import { flag, integer, query, text } from './helpers/http/query.ts';
 import { type HttpAnswer, json, type RouteRow, route } from './helpers/http/route.ts';
@@ -172,7 +172,7 @@ export function catalogRoutes(): readonly RouteRow[] {
       credential: 'none',
       answers: [200, 429, 503],
       bodyLimit: 0,
-      parse: () => ({ filters: NO_FILTERS, pin: null }),
+      parse: () => ({ filters: NO_ENTRY_FILTERS, pin: null }),
       run: findCatalogEntries,
       render: ({ snapshot }) => snapshotAnswer(cache.bytesOf(snapshot, writePriceMap), snapshot),
     }),

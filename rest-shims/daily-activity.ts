@@ -1,6 +1,11 @@
 import { type Activity, type ActivityQuery, readDailyActivity } from '../resolvers/daily-activity.ts';
 import { routeOfCallType } from '../src/domain/inference/call-route.ts';
-import { type ActivityEntity, type ActivityPart, type DayActivity, sumOf } from '../src/domain/spend/daily-activity.ts';
+import {
+  type ActivityEntity,
+  type ActivityPart,
+  type DayActivity,
+  sumOfSpend,
+} from '../src/domain/spend/daily-activity.ts';
 import { dayText } from '../src/domain/spend/report-dates.ts';
 import type { ActivityNames } from '../resolvers/operation/activity-view.ts';
 import type { SpendSums } from '../src/domain/spend/spend-reports.ts';
@@ -134,7 +139,7 @@ function renderActivity(activity: Activity, request: PagedActivity) {
   return {
     results: days.map((day) => renderDay(day, request, names)),
     metadata: {
-      ...renderTotals(sumOf(days.map(({ sums }) => sums))),
+      ...renderTotals(sumOfSpend(days.map(({ sums }) => sums))),
       page,
       total_pages: totalPages,
       has_more: page < totalPages,

@@ -1,5 +1,5 @@
 import { readGlobalSpend, type SpendReport } from '../resolvers/spend.ts';
-import { sumOf } from '../src/domain/spend/daily-activity.ts';
+import { sumOfSpend } from '../src/domain/spend/daily-activity.ts';
 import type { SpendGroup } from '../src/domain/spend/spend-reports.ts';
 import { json, route, type RouteRow } from './helpers/http/route.ts';
 import {
@@ -30,7 +30,7 @@ const MONTH_DAY = new Intl.DateTimeFormat('en-US', { month: 'short', day: '2-dig
 const shortDay = (day: string): string => MONTH_DAY.format(new Date(`${day}T00:00:00Z`));
 
 const callsAndTokens = (groups: readonly SpendGroup[]) => {
-  const { calls, inputTokens, outputTokens } = sumOf(groups);
+  const { calls, inputTokens, outputTokens } = sumOfSpend(groups);
   return { calls, tokens: inputTokens + outputTokens };
 };
 
@@ -72,7 +72,7 @@ const byCallType = (groups: readonly SpendGroup[]) => Map.groupBy(groups, ({ of 
 /** Calls and failures by call type. There is no cache of answers: hits are zero. */
 function renderCacheHits({ groups, keys }: SpendReport) {
   const types = [...byCallType(groups)].map(([type, own]) => {
-    const { calls, failures, outputTokens } = sumOf(own);
+    const { calls, failures, outputTokens } = sumOfSpend(own);
     return {
       call_type: type,
       api_requests: calls - failures,
@@ -82,7 +82,7 @@ function renderCacheHits({ groups, keys }: SpendReport) {
       generated_completion_tokens: outputTokens,
     };
   });
-  const all = sumOf(groups);
+  const all = sumOfSpend(groups);
   const aliases = groups.map(({ of }) => keys.get(of.key ?? '')?.alias ?? UNNAMED);
   const errors = Map.groupBy(
     groups.filter(({ of }) => typeof of.errorCode === 'string'),
@@ -105,7 +105,7 @@ function renderCacheHits({ groups, keys }: SpendReport) {
       call_type: own[0]?.of.callType ?? '',
       error_code: own[0]?.of.errorCode ?? '',
       error_class: own[0]?.of.errorCode ?? '',
-      count: sumOf(own).calls,
+      count: sumOfSpend(own).calls,
     })),
   };
 }

@@ -5,7 +5,7 @@ import {
   type GuardrailUseReport,
   listGuardrailRuns,
 } from '../resolvers/guardrail-use.ts';
-import type { GuardrailRun, GuardrailUse, RunResult } from '../src/domain/guardrails/guardrail-use.ts';
+import type { GuardrailRun, GuardrailUse, GuardrailRunResult } from '../src/domain/guardrails/guardrail-use.ts';
 import { integer, query, text } from './helpers/http/query.ts';
 import { json, route, type RouteRow } from './helpers/http/route.ts';
 import { MANAGEMENT_READ } from './helpers/http/row-facts.ts';
@@ -74,7 +74,7 @@ function renderDetail({ id, definition, use, days }: GuardrailUseDetail) {
 }
 
 /** `action` of a run, by its result. */
-const ACTIONS: Readonly<Record<RunResult, string>> = {
+const ACTIONS: Readonly<Record<GuardrailRunResult, string>> = {
   passed: 'passed',
   flagged: 'flagged',
   intervened: 'blocked',
@@ -123,7 +123,7 @@ function parseLogs(search: string) {
     from: parameters.start_date,
     to: parameters.end_date,
     guardrailId: parameters.guardrail_id,
-    result: (named?.[0] ?? null) as RunResult | null,
+    result: (named?.[0] ?? null) as GuardrailRunResult | null,
     limit,
     offset: (page - 1) * limit,
   };

@@ -2,7 +2,7 @@ import { listKeys } from '../resolvers/keys.ts';
 import { type GroupingRequest, findSpendContent, listSpend, readSpend, type SpendQuery } from '../resolvers/spend.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
 import { usdFrom, usdNumber } from '../src/domain/money.ts';
-import { DAY_MS, sumOf } from '../src/domain/spend/daily-activity.ts';
+import { DAY_MS, sumOfSpend } from '../src/domain/spend/daily-activity.ts';
 import { dayText, momentFrom, type Period } from '../src/domain/spend/report-dates.ts';
 import { type FieldValues, SPEND_SORTS, type SpendGroup } from '../src/domain/spend/spend-reports.ts';
 import { integer, query, missingParameters, rowsBefore } from './helpers/http/query.ts';
@@ -102,13 +102,13 @@ function parseLogs(search: string): LogsRequest {
 /** Spend by the values of a field, in USD. */
 const spendBy = (groups: readonly SpendGroup[], field: 'user' | 'model' | 'key'): Record<string, number> =>
   Object.fromEntries(
-    [...Map.groupBy(groups, ({ of }) => of[field] ?? '')].map(([name, own]) => [name, usdNumber(sumOf(own).cost)]),
+    [...Map.groupBy(groups, ({ of }) => of[field] ?? '')].map(([name, own]) => [name, usdNumber(sumOfSpend(own).cost)]),
   );
 
 const renderDay = (day: string, groups: readonly SpendGroup[]) => ({
   ...spendBy(groups, 'key'),
   startTime: day,
-  spend: usdNumber(sumOf(groups).cost),
+  spend: usdNumber(sumOfSpend(groups).cost),
   users: spendBy(groups, 'user'),
   models: spendBy(groups, 'model'),
 });

@@ -8,7 +8,7 @@ import {
 import { resetAllSpend } from '../resolvers/spend-resets.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
 import { type Usd, usdNumber } from '../src/domain/money.ts';
-import { sumOf } from '../src/domain/spend/daily-activity.ts';
+import { sumOfSpend } from '../src/domain/spend/daily-activity.ts';
 import { type Period } from '../src/domain/spend/report-dates.ts';
 import type { SpendField, SpendGroup, SpendSums } from '../src/domain/spend/spend-reports.ts';
 import { text } from '../src/wire/json/fields.ts';
@@ -39,7 +39,7 @@ const READING = {
 } as const;
 
 const costUsd = ({ cost }: { readonly cost: Usd }): number => usdNumber(cost);
-const totalUsd = (groups: readonly SpendSums[]): number => costUsd(sumOf(groups));
+const totalUsd = (groups: readonly SpendSums[]): number => costUsd(sumOfSpend(groups));
 
 const REQUIRED_DATES = requiredParameters('start_date', 'end_date');
 const OPTIONAL_DATES = textParameters('start_date', 'end_date');
@@ -142,10 +142,10 @@ function parseReport(search: string): GroupingRequest {
 const renderTotals = (groups: readonly SpendGroup[], field: SpendField, named: string) =>
   [...Map.groupBy(groups, ({ of }) => of[field] ?? '')].map(([name, own]) => ({
     [named]: name,
-    ...renderSums(sumOf(own)),
+    ...renderSums(sumOfSpend(own)),
     model_details: [...Map.groupBy(own, ({ of }) => of.model ?? '')].map(([model, all]) => ({
       model,
-      ...renderSums(sumOf(all)),
+      ...renderSums(sumOfSpend(all)),
     })),
   }));
 

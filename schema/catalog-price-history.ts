@@ -3,7 +3,7 @@ import {
   type PricesAtInstant,
   type PriceStep,
   type PriceAtInstant,
-  usdOf,
+  usdOfPrice,
 } from '../src/domain/catalog/price-history.ts';
 import { builder } from './base/builder.ts';
 import { decimalText } from './base/decimal.ts';
@@ -13,7 +13,7 @@ import { CatalogEntryType } from './base/refs.ts';
 
 /** A price as exact decimal text; null where it is not a single amount in USD. */
 export function usdTextOf(field: string | null, value: unknown): string | null {
-  const usd = field === null ? null : usdOf(field, value);
+  const usd = field === null ? null : usdOfPrice(field, value);
   return usd === null ? null : decimalText(usd);
 }
 

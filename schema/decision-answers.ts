@@ -1,4 +1,4 @@
-import { sourceOf } from '../src/domain/decisions/calibration.ts';
+import { probabilitySourceOf } from '../src/domain/decisions/calibration.ts';
 import type { Answer, Box, Question } from '../src/domain/decisions/decision.ts';
 import { builder } from './base/builder.ts';
 
@@ -57,7 +57,7 @@ const AnsweredType = builder.interfaceRef<AnsweredQuestion>('DecisionAnswer').im
       type: ProbabilitySourceType,
       nullable: true,
       description: 'Where the probabilities come from. Null for a refusal.',
-      resolve: ({ answer }) => sourceOf(answer),
+      resolve: ({ answer }) => probabilitySourceOf(answer),
     }),
     labelMass: t.float({
       nullable: true,

@@ -5,7 +5,7 @@ import { Unsupported } from '../src/domain/errors.ts';
 import { cursorAfter } from '../src/domain/traces/cursor.ts';
 import { isSearchCursor, searchCursorAfter } from '../src/domain/traces/search-cursor.ts';
 import { type TraceSummary, TRACE_PAGE_SIZE } from '../src/domain/traces/trace.ts';
-import { NO_FILTERS, type TraceOrder } from '../src/domain/traces/trace-search.ts';
+import { NO_TRACE_FILTERS, type TraceOrder } from '../src/domain/traces/trace-search.ts';
 import { builder } from './base/builder.ts';
 import { droppedUpdates } from './base/shared-fields.ts';
 import { localId } from './base/global-id.ts';
@@ -51,7 +51,7 @@ function connectionOf(
 
 async function connectionOfPage(page: Promise<TracePage>): Promise<TraceListConnection> {
   const { items, hasMore, window } = await page;
-  const counted = { ...window, filters: NO_FILTERS };
+  const counted = { ...window, filters: NO_TRACE_FILTERS };
   return connectionOf(items, hasMore, (summary) => cursorAfter(window, summary), counted);
 }
 

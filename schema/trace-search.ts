@@ -5,7 +5,7 @@ import { idOrNull } from '../src/domain/optional-id.ts';
 import type { SpanStatus } from '../src/domain/traces/span.ts';
 import {
   type AgentActivity,
-  NO_FILTERS,
+  NO_TRACE_FILTERS,
   type TraceBucket,
   type TraceFilters,
 } from '../src/domain/traces/trace-search.ts';
@@ -98,7 +98,7 @@ export const windowArgs = () =>
 
 /** Reads a filter. Throws InvalidInput for an amount or a duration out of range. */
 export function filtersOf(input: FilterInput | null | undefined): TraceFilters {
-  if (!input) return NO_FILTERS;
+  if (!input) return NO_TRACE_FILTERS;
   const { minCostUsd, minDurationMs, keyHash, teamId } = input;
   const minSpend = typeof minCostUsd === 'string' ? usdFrom(minCostUsd) : null;
   if (typeof minCostUsd === 'string' && (minSpend === null || minSpend > MOST_PICOS))

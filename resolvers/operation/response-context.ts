@@ -2,7 +2,7 @@ import { mayRead, visibilityOf } from '../../src/domain/caller.ts';
 import type { ModelRequest } from '../../src/domain/chat/chat.ts';
 import { InvalidInput } from '../../src/domain/errors.ts';
 import { itemIn, itemsBefore, inputItemsOf, referencedId } from '../../src/domain/responses/items.ts';
-import type { Item, StoredResponse } from '../../src/domain/responses/stored-response.ts';
+import type { ResponseItem, StoredResponse } from '../../src/domain/responses/stored-response.ts';
 import { isOwnResponseId, responseOfItem } from '../../src/domain/responses/response-ids.ts';
 import { callerOf } from './operation.ts';
 import type { ResponsePlatform } from './platform.ts';
@@ -12,7 +12,7 @@ import type { Scope } from './scope.ts';
 interface ResolvedRequest {
   readonly request: ModelRequest;
   /** Own items of the request, without those of previous responses. */
-  readonly items: readonly Item[];
+  readonly items: readonly ResponseItem[];
   /** Previous response, when it is stored here. */
   readonly previousId: string | null;
 }
@@ -55,7 +55,10 @@ async function previousOf(scope: Scope<ResponsePlatform>, id: string): Promise<S
   return stored;
 }
 
-async function itemsOfConversation(scope: Scope<ResponsePlatform>, previous: StoredResponse): Promise<readonly Item[]> {
+async function itemsOfConversation(
+  scope: Scope<ResponsePlatform>,
+  previous: StoredResponse,
+): Promise<readonly ResponseItem[]> {
   const conversation = await scope.platform.responses.queue.conversation(previous);
   if (conversation.kind === 'whole') return itemsBefore(conversation.turns);
   const fault =
@@ -69,7 +72,10 @@ async function itemsOfConversation(scope: Scope<ResponsePlatform>, previous: Sto
 const MOST_REFERRED = 1_000;
 
 /** The items with references to stored items replaced; the same list when there are none. */
-async function withoutReferences(scope: Scope<ResponsePlatform>, input: readonly Item[]): Promise<readonly Item[]> {
+async function withoutReferences(
+  scope: Scope<ResponsePlatform>,
+  input: readonly ResponseItem[],
+): Promise<readonly ResponseItem[]> {
   const { queue, idSecurity } = scope.platform.responses;
   const wanted = new Set(input.flatMap((item) => responseOfItem(referencedId(item) ?? '') ?? []));
   if (wanted.size === 0) return input;

@@ -1,7 +1,7 @@
 import { Unsupported } from '../../src/domain/errors.ts';
 import { type DeclaredConfig, sectionsOf, type StoredSections } from '../../src/domain/settings/ownership.ts';
 import type { Reader } from '../../src/domain/settings/redaction.ts';
-import type { Content } from '../../src/domain/settings/stored-section.ts';
+import type { SectionContent } from '../../src/domain/settings/stored-section.ts';
 import { authored } from './authored.ts';
 import { callerOf } from './operation.ts';
 import type { SettingsPlatform } from './platform.ts';
@@ -29,8 +29,8 @@ export const readerOf = (scope: Scope<SettingsPlatform>): Reader =>
 export async function storeSettings(
   scope: Scope<SettingsPlatform>,
   section: string,
-  change: (content: Content) => Content,
-): Promise<Content> {
+  change: (content: SectionContent) => SectionContent,
+): Promise<SectionContent> {
   const { stores, configuration } = scope.platform;
   const { content } = await stores.settings.change(section, change, authored(scope));
   await configuration.refresh();

@@ -3,7 +3,7 @@ import { collect } from '../../src/domain/bytes.ts';
 import type { ModelRequest } from '../../src/domain/chat/chat.ts';
 import { NotFound, UpstreamFailed } from '../../src/domain/errors.ts';
 import { allCalls, type BatchCalls } from '../../src/domain/upstream-objects/batch-calls.ts';
-import { batchUseOf, endOf, type ModelUse } from '../../src/domain/upstream-objects/batch-use.ts';
+import { batchUseOf, batchEndOf, type ModelUse } from '../../src/domain/upstream-objects/batch-use.ts';
 import { type ObjectAction, OBJECT_PATHS, READ_FILE } from '../../src/domain/upstream-objects/object-action.ts';
 import { outputUseOf } from '../../src/domain/upstream-objects/output-use.ts';
 import type { PassBody } from '../../src/domain/upstream-objects/pass-through.ts';
@@ -251,7 +251,7 @@ export async function storeState(scope: BackgroundScope, object: UpstreamObject,
   if (deployment !== null && kind === 'batch' && mayChange(kind, object.shown) && !mayChange(kind, shown)) {
     const uses = await usesOf(scope, object, shown);
     if (uses === 'unread') return;
-    if (uses.length > 0) gateway.recordBatch({ ...made, deployment, uses, endedAt: endOf(shown, clock.now()) });
+    if (uses.length > 0) gateway.recordBatch({ ...made, deployment, uses, endedAt: batchEndOf(shown, clock.now()) });
   }
   await stores.upstreamObjects.saveState(id, shown);
 }

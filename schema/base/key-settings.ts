@@ -1,7 +1,7 @@
 import { InvalidInput } from '../../src/domain/errors.ts';
 import type { KeyPatch } from '../../src/domain/keys/key-change.ts';
 import {
-  type BudgetWindow,
+  type KeyBudgetWindow,
   KEY_TYPES,
   type SettingsPatch,
   type WantedWindow,
@@ -19,7 +19,7 @@ export const KeyTypeType = builder.enumType('KeyType', {
   } as const,
 });
 
-export const KeyBudgetWindowType = builder.objectRef<BudgetWindow>('KeyBudgetWindow').implement({
+export const KeyBudgetWindowType = builder.objectRef<KeyBudgetWindow>('KeyBudgetWindow').implement({
   description: 'A budget of a window. The budget of the key applies, too.',
   fields: (t) => ({
     ...windowLimitFields(t),

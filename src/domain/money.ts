@@ -52,7 +52,7 @@ export function usdFrom(amount: number | string): Usd | null {
 }
 
 /** Cost of `units` at `price`, not rounded, in attodollars. */
-export function times(price: Rate, units: number): bigint {
+export function attoCost(price: Rate, units: number): bigint {
   return price * BigInt(units);
 }
 

@@ -4,7 +4,11 @@ import { createCommandLineLogins } from '../domain/users/command-line-logins.ts'
 import type { PendingSignInStore } from '../domain/users/pending-sign-ins.ts';
 import { createOneTimeCodes } from '../domain/users/one-time-codes.ts';
 import { createSessionOpeners, type SessionOpeners } from '../domain/users/session.ts';
-import { createMemoryFailures, createStoredFailures, type FailureCounts } from '../domain/users/failed-sign-ins.ts';
+import {
+  createMemoryFailures,
+  createStoredFailures,
+  type SignInFailureCounts,
+} from '../domain/users/failed-sign-ins.ts';
 import { createSignInThrottle, retentionSecondsOf } from '../domain/users/sign-in.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { createSealedSignIns } from '../runtime/credentials/sealed-sign-ins.ts';
@@ -22,7 +26,7 @@ const LOGIN_RATE_LIMIT = { most: 30, windowMs: 60_000, what: 'logins' };
 export const sessionOpeners = ({ masterKey, signIn: { username, password } }: Settings): SessionOpeners =>
   createSessionOpeners({ adminKey: masterKey.reveal(), username, password: password?.reveal() ?? null }, keyGenerator);
 
-const storedFailures = (store: PendingSignInStore, keptSeconds: number): FailureCounts =>
+const storedFailures = (store: PendingSignInStore, keptSeconds: number): SignInFailureCounts =>
   createStoredFailures({ store, generator: keyGenerator, clock: systemClock, keptSeconds });
 
 /** Name and password of the administrator, and the counts of failed sign-ins. */

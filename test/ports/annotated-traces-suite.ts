@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Annotation } from '../../src/domain/annotations/annotation.ts';
-import { type AnnotationConditions, NO_CONDITIONS } from '../../src/domain/annotations/annotation-conditions.ts';
+import {
+  type AnnotationConditions,
+  NO_ANNOTATION_CONDITIONS,
+} from '../../src/domain/annotations/annotation-conditions.ts';
 import type { Visibility } from '../../src/domain/caller.ts';
 import { InvalidInput } from '../../src/domain/errors.ts';
 import {
-  NO_FILTERS,
-  rankOf,
+  NO_TRACE_FILTERS,
+  traceRankOf,
   TRACE_ORDERS,
   type TraceFilters,
   type TraceSearch,
@@ -138,8 +141,8 @@ export function annotatedTracesSuite(engine: Engine): void {
     afterAll(() => scratch.remove());
 
     const filtersOf = (conditions: Partial<AnnotationConditions>): TraceFilters => ({
-      ...NO_FILTERS,
-      annotation: { ...NO_CONDITIONS, ...conditions },
+      ...NO_TRACE_FILTERS,
+      annotation: { ...NO_ANNOTATION_CONDITIONS, ...conditions },
     });
     const searchOf = (conditions: Partial<AnnotationConditions>): TraceSearch => ({
       ...EVER,
@@ -149,7 +152,7 @@ export function annotatedTracesSuite(engine: Engine): void {
     });
     const expectedOf = (conditions: Partial<AnnotationConditions>): readonly TraceSummary[] =>
       all.filter(({ traceRef }) =>
-        stored.some((one) => one.traceRef === traceRef && matches(one, { ...NO_CONDITIONS, ...conditions })),
+        stored.some((one) => one.traceRef === traceRef && matches(one, { ...NO_ANNOTATION_CONDITIONS, ...conditions })),
       );
     const refs = (summaries: readonly TraceSummary[]): readonly string[] => summaries.map(({ traceRef }) => traceRef);
 
@@ -220,7 +223,7 @@ export function annotatedTracesSuite(engine: Engine): void {
           pages.push(...page);
           const last = page.at(-1);
           if (last === undefined || page.length < 5) break;
-          after = { rank: rankOf(last, order), traceRef: last.traceRef };
+          after = { rank: traceRankOf(last, order), traceRef: last.traceRef };
         }
         expect(refs(pages)).toEqual(refs(whole));
         expect(new Set(refs(pages))).toEqual(new Set(refs(expectedOf({ name: 'quality' }))));
@@ -230,7 +233,7 @@ export function annotatedTracesSuite(engine: Engine): void {
     async function expectWindow(): Promise<void> {
       const found = await stores.traces.searchSummaries(ALL, { ...searchOf({ name: 'quality' }), ...window }, MANY);
       const expected = expectedOf({ name: 'quality' }).filter(
-        (summary) => rankOf(summary, 'start') >= window.startMs && rankOf(summary, 'start') < window.endMs,
+        (summary) => traceRankOf(summary, 'start') >= window.startMs && traceRankOf(summary, 'start') < window.endMs,
       );
       expect(expected.length).toBeGreaterThan(0);
       expect(refs(found)).toEqual(refs(expected));

@@ -1,6 +1,9 @@
 import { expressionBuilder, type RawBuilder, sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type AnnotationConditions, NO_CONDITIONS } from '../../src/domain/annotations/annotation-conditions.ts';
+import {
+  type AnnotationConditions,
+  NO_ANNOTATION_CONDITIONS,
+} from '../../src/domain/annotations/annotation-conditions.ts';
 import type { Visibility } from '../../src/domain/caller.ts';
 import { annotatedQuery, visibleAndAnnotated } from '../../src/persistence/annotations/annotated-traces.ts';
 import type { Database } from '../../src/persistence/database/database.ts';
@@ -54,7 +57,7 @@ for (const engine of ENGINES)
 
     /** The plan of the first page of a search, and the traces on it. */
     async function read(conditions: Partial<AnnotationConditions>, visibility: Visibility = ALL) {
-      const search = { visibility, startMs: START_MS, conditions: { ...NO_CONDITIONS, ...conditions } };
+      const search = { visibility, startMs: START_MS, conditions: { ...NO_ANNOTATION_CONDITIONS, ...conditions } };
       const visible = sql<boolean>`${visibleTo(visibility.kind, sql`${ownerOf(visibility)}`)(expressionBuilder())}`;
       const condition = await visibleAndAnnotated(db(), database.flavour, search, visible);
       const page = sql<{ trace_ref: string }>`
@@ -104,7 +107,7 @@ for (const engine of ENGINES)
     ])('annotations are found by %s', async (index, conditions, visibility) => {
       const query = annotatedQuery(
         database.flavour,
-        { visibility, startMs: START_MS, conditions: { ...NO_CONDITIONS, ...conditions } },
+        { visibility, startMs: START_MS, conditions: { ...NO_ANNOTATION_CONDITIONS, ...conditions } },
         2_000,
       );
       const explain = database.flavour === 'postgresql' ? sql`explain (costs off)` : sql`explain query plan`;

@@ -3,7 +3,7 @@ import type { CallRecord } from '../../src/domain/calls/call-record.ts';
 import type { SpendRow } from '../../src/domain/spend/spend-row.ts';
 import type { SessionActivity } from '../../src/domain/traces/sessions.ts';
 import { labelsIn, NO_LABELS } from '../../src/domain/traces/trace-labels.ts';
-import { NO_FILTERS } from '../../src/domain/traces/trace-search.ts';
+import { NO_TRACE_FILTERS } from '../../src/domain/traces/trace-search.ts';
 import type { TraceSummary } from '../../src/domain/traces/trace.ts';
 import type { Database } from '../../src/persistence/database/database.ts';
 import type { Stores } from '../../src/persistence/stores.ts';
@@ -20,7 +20,7 @@ function aCall(number: number, fields: Partial<SpendRow> = {}): CallRecord {
   return { spend: { ...A_CALL.spend, ...own, ...ids, ...fields }, span: { ...A_CALL.span, ...ids, error } };
 }
 
-const SEARCH = { startMs: 0, endMs: Number.MAX_SAFE_INTEGER, filters: NO_FILTERS, after: null };
+const SEARCH = { startMs: 0, endMs: Number.MAX_SAFE_INTEGER, filters: NO_TRACE_FILTERS, after: null };
 const seen = ({ sessionId, userId, traces }: SessionActivity) => ({ sessionId, userId, traces });
 
 for (const engine of ENGINES)

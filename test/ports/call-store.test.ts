@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { CallRecord } from '../../src/domain/calls/call-record.ts';
 import { traceRefOf } from '../../src/persistence/traces/trace-ref.ts';
 import { growSummary } from '../../src/domain/traces/trace.ts';
-import { NO_FILTERS } from '../../src/domain/traces/trace-search.ts';
+import { NO_TRACE_FILTERS } from '../../src/domain/traces/trace-search.ts';
 import { InvalidInput } from '../../src/domain/errors.ts';
 import type { SpendRow } from '../../src/domain/spend/spend-row.ts';
 import type { Span } from '../../src/domain/traces/span.ts';
@@ -30,8 +30,8 @@ const ODD = 'a "quoted" \\ text, \u{1F600}, \u0001 and\nlines';
 const TRACE_1 = { traceId: traceId(1), traceRef: traceRefOf(TEAM_KEY, traceId(1)) };
 const LINK = { traceId: traceId(5), spanId: spanId(5), attributes: { [ODD]: ODD } };
 const WINDOW = { startMs: 0, endMs: Number.MAX_SAFE_INTEGER, after: null };
-const SEARCH = { startMs: 0, endMs: WINDOW.endMs, filters: NO_FILTERS, order: 'spend', after: null } as const;
-const SERIES = { startMs: START_MS, endMs: START_MS + 60_000, bucketMs: 60_000, filters: NO_FILTERS };
+const SEARCH = { startMs: 0, endMs: WINDOW.endMs, filters: NO_TRACE_FILTERS, order: 'spend', after: null } as const;
+const SERIES = { startMs: START_MS, endMs: START_MS + 60_000, bucketMs: 60_000, filters: NO_TRACE_FILTERS };
 
 const bodies = aTracePacker();
 

@@ -4,7 +4,7 @@ import type { BodyReader } from '../../src/domain/traces/packed.ts';
 import type { Span } from '../../src/domain/traces/span.ts';
 import type { TraceStore } from '../../src/domain/traces/store.ts';
 import type { TraceSummary, TraceWindow } from '../../src/domain/traces/trace.ts';
-import { NO_FILTERS } from '../../src/domain/traces/trace-search.ts';
+import { NO_TRACE_FILTERS } from '../../src/domain/traces/trace-search.ts';
 import type { ClickHouseLocation } from '../../src/persistence/clickhouse/client.ts';
 import { traceRefOf } from '../../src/persistence/traces/trace-ref.ts';
 import { type ProxyAnswer, startHoldingProxy } from '../support/holding-proxy.ts';
@@ -177,9 +177,13 @@ describe.skipIf(CLICKHOUSE.missing !== null)('traces in ClickHouse', () => {
     const back = reader.answer(EVERY_REQUEST, refusal(210, 'NETWORK_ERROR'));
     const reads = (): readonly Promise<unknown>[] => [
       traces.listSummaries(ALL, EVER, 10),
-      traces.searchSummaries(ALL, { startMs: 0, endMs: 1e15, filters: NO_FILTERS, order: 'start', after: null }, 10),
-      traces.series(ALL, { startMs: START_MS, endMs: START_MS + 100, bucketMs: 10, filters: NO_FILTERS }),
-      traces.agents(ALL, { startMs: 0, endMs: 1e15, filters: NO_FILTERS }, 10),
+      traces.searchSummaries(
+        ALL,
+        { startMs: 0, endMs: 1e15, filters: NO_TRACE_FILTERS, order: 'start', after: null },
+        10,
+      ),
+      traces.series(ALL, { startMs: START_MS, endMs: START_MS + 100, bucketMs: 10, filters: NO_TRACE_FILTERS }),
+      traces.agents(ALL, { startMs: 0, endMs: 1e15, filters: NO_TRACE_FILTERS }, 10),
       traces.findSummaries(ALL, traceId(1), null),
       traces.listSpans([TRACE]),
       traces.listSpanPage(TRACE, null, 10),
@@ -214,7 +218,7 @@ describe.skipIf(CLICKHOUSE.missing !== null)('traces in ClickHouse', () => {
     expect([grown?.spanCount, grown?.startNs]).toEqual([6, nsAt(START_MS + 10)]);
     expect(await other.listSummaries(ALL, EVER, 10)).toEqual([grown]);
     expect(await other.findSummaries(ALL, traceId(1), null)).toEqual([grown]);
-    const series = { startMs: START_MS, endMs: START_MS + 100, bucketMs: 10, filters: NO_FILTERS };
+    const series = { startMs: START_MS, endMs: START_MS + 100, bucketMs: 10, filters: NO_TRACE_FILTERS };
     expect((await one.series(ALL, series)).map(({ startMs, spans }) => [startMs - START_MS, spans])).toEqual([[10, 6]]);
   });
 

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { claimDuty, endDuty, extendDuty } from '../../resolvers/duties.ts';
 import type { DutyPlatform } from '../../resolvers/operation/health-platform.ts';
 import type { Scope } from '../../resolvers/operation/scope.ts';
-import { type Duty, dutyLeaseMs, KEPT_DUTY_JOBS, periodOf } from '../../src/domain/jobs/duty.ts';
+import { type Duty, dutyLeaseMs, KEPT_DUTY_JOBS, periodStart } from '../../src/domain/jobs/duty.ts';
 import { claimOf, type Job } from '../../src/domain/jobs/job.ts';
 import { SystemCaller } from '../../src/domain/system-caller.ts';
 import type { Stores } from '../../src/persistence/stores.ts';
@@ -38,7 +38,7 @@ for (const engine of ENGINES)
       claimDuty(scopeOf(process), {
         duty: DUTY,
         workerId: `p${process}`,
-        period: periodOf(DUTY, clock.now(), new Date(0)),
+        period: periodStart(DUTY, clock.now(), new Date(0)),
         leftBehind,
       });
     const complete = (process: number, job: Job): Promise<void> =>

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { InvalidInput } from '../../src/domain/errors.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import { createCommandLineLogins, LOGIN_SECONDS } from '../../src/domain/users/command-line-logins.ts';
-import { createStoredFailures, type FailureCount } from '../../src/domain/users/failed-sign-ins.ts';
+import { createStoredFailures, type SignInFailureCount } from '../../src/domain/users/failed-sign-ins.ts';
 import { createOneTimeCodes } from '../../src/domain/users/one-time-codes.ts';
 import type { PendingSignInStore } from '../../src/domain/users/pending-sign-ins.ts';
 import { createSealedSignIns } from '../../src/runtime/credentials/sealed-sign-ins.ts';
@@ -102,7 +102,7 @@ function pendingSignInSuite(name: string, open: Opener): void {
           keptSeconds: 60,
         }),
       );
-      const more = (count: FailureCount | null) => ({
+      const more = (count: SignInFailureCount | null) => ({
         sinceMs: 0,
         failures: (count?.failures ?? 0) + 1,
         blockedUntilMs: 0,

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Span, TraceLabels } from '../../src/domain/traces/span.ts';
 import type { TraceStore } from '../../src/domain/traces/store.ts';
 import {
-  NO_FILTERS,
-  passesFilters,
-  rankOf,
+  NO_TRACE_FILTERS,
+  tracePassesFilters,
+  traceRankOf,
   TRACE_ORDERS,
   type TraceFilters,
   type TraceSearch,
@@ -17,7 +17,7 @@ import type { Engine, ScratchDatabase } from './engines.ts';
 import { ALL, aSpan, LONE_KEY, nsAt, OTHER_TEAM_KEY, picos, spanId, START_MS, TEAM_KEY, traceId } from './samples.ts';
 
 const EVER = { startMs: 0, endMs: Number.MAX_SAFE_INTEGER };
-const WHOLE: TraceSearch = { ...EVER, filters: NO_FILTERS, order: 'start', after: null };
+const WHOLE: TraceSearch = { ...EVER, filters: NO_TRACE_FILTERS, order: 'start', after: null };
 const OWNERS = [TEAM_KEY, OTHER_TEAM_KEY, LONE_KEY];
 const MANY = 60;
 
@@ -117,9 +117,9 @@ export function traceSearchSuite(engine: Engine): void {
       return [named.join(', ') || 'anything', wanted] as const;
     });
     it.each(cases)('finds the traces that match %s, and no others', async (_name, wanted) => {
-      const filters = { ...NO_FILTERS, ...wanted };
+      const filters = { ...NO_TRACE_FILTERS, ...wanted };
       const found = await traces.searchSummaries(ALL, { ...WHOLE, filters }, MANY);
-      expect(found).toEqual(all.filter((summary) => passesFilters(summary, filters)));
+      expect(found).toEqual(all.filter((summary) => tracePassesFilters(summary, filters)));
     });
 
     it.each(TRACE_ORDERS)('by %s the greatest come first, page by page, none twice, none left out', async (order) => {
@@ -129,11 +129,11 @@ export function traceSearchSuite(engine: Engine): void {
         const page: readonly TraceSummary[] = await traces.searchSummaries(ALL, { ...WHOLE, order, after }, 7);
         pages.push(page);
         const last = page.at(-1);
-        after = last && page.length === 7 ? { rank: rankOf(last, order), traceRef: last.traceRef } : null;
+        after = last && page.length === 7 ? { rank: traceRankOf(last, order), traceRef: last.traceRef } : null;
       } while (after !== null);
       const found = pages.flat();
       const inOrder = all.toSorted((left, right) => {
-        const [a, b] = [rankOf(left, order), rankOf(right, order)];
+        const [a, b] = [traceRankOf(left, order), traceRankOf(right, order)];
         return a === b ? (left.traceRef < right.traceRef ? 1 : -1) : a < b ? 1 : -1;
       });
       expect(refs(found)).toEqual(refs(inOrder));
@@ -153,7 +153,7 @@ export function traceSearchSuite(engine: Engine): void {
     });
 
     it('lists sessions, the latest first, page by page, with their sums', async () => {
-      const whole: SessionSearch = { ...EVER, filters: NO_FILTERS, after: null };
+      const whole: SessionSearch = { ...EVER, filters: NO_TRACE_FILTERS, after: null };
       const expected = sessionsIn(all);
       expect(expected.length).toBe(3);
       expect(await traces.sessions(ALL, whole, 100)).toEqual(expected);
@@ -170,30 +170,32 @@ export function traceSearchSuite(engine: Engine): void {
 
     it('lists sessions of the traces that a reader may see, that pass the filters, inside the window', async () => {
       const window = { startMs: START_MS + 5_000, endMs: START_MS + 30_000 };
-      const filters = { ...NO_FILTERS, userId: 'ann' };
+      const filters = { ...NO_TRACE_FILTERS, userId: 'ann' };
       for (const visibility of [ALL, { kind: 'team', teamId: TEAM_KEY.teamId }] as const) {
         const visible = await traces.listSummaries(visibility, { ...window, after: null }, MANY);
-        const expected = sessionsIn(visible.filter((summary) => passesFilters(summary, filters)));
+        const expected = sessionsIn(visible.filter((summary) => tracePassesFilters(summary, filters)));
         expect(await traces.sessions(visibility, { ...window, filters, after: null }, 100)).toEqual(expected);
         expect(await traces.countSessions(visibility, { ...window, filters, after: null })).toBe(expected.length);
       }
     });
 
     it('sums the traces up by the time they began, with quantiles that occurred', async () => {
-      const filters = { ...NO_FILTERS, service: 'support' };
+      const filters = { ...NO_TRACE_FILTERS, service: 'support' };
       const bucketMs = 7_000;
       const window = { startMs: START_MS, endMs: START_MS + 30_500 };
       const buckets = await traces.series(ALL, { ...window, bucketMs, filters });
       const inside = all.filter(
-        (summary) => passesFilters(summary, filters) && rankOf(summary, 'start') < BigInt(window.endMs),
+        (summary) => tracePassesFilters(summary, filters) && traceRankOf(summary, 'start') < BigInt(window.endMs),
       );
       expect(buckets.map(({ startMs }) => (startMs - START_MS) / bucketMs)).toEqual([0, 1, 2, 3, 4]);
       for (const bucket of buckets) {
         const within = inside.filter((summary) => {
-          const ms = Number(rankOf(summary, 'start'));
+          const ms = Number(traceRankOf(summary, 'start'));
           return ms >= bucket.startMs && ms < bucket.startMs + bucketMs;
         });
-        const durations = within.map((summary) => rankOf(summary, 'duration')).toSorted((a, b) => (a < b ? -1 : 1));
+        const durations = within
+          .map((summary) => traceRankOf(summary, 'duration'))
+          .toSorted((a, b) => (a < b ? -1 : 1));
         const spends = within.flatMap(({ spend }) => spend ?? []);
         expect(bucket).toEqual({
           startMs: bucket.startMs,
@@ -214,13 +216,13 @@ export function traceSearchSuite(engine: Engine): void {
     it('names the agents of a window that the caller may see, latest first', async () => {
       const window = { startMs: START_MS + 5_000, endMs: START_MS + 35_000 };
       for (const [visibility, filters] of [
-        [ALL, NO_FILTERS],
-        [ALL, { ...NO_FILTERS, status: 'error' }],
-        [{ kind: 'team', teamId: TEAM_KEY.teamId }, NO_FILTERS],
-        [{ kind: 'key', keyHash: LONE_KEY.keyHash }, NO_FILTERS],
+        [ALL, NO_TRACE_FILTERS],
+        [ALL, { ...NO_TRACE_FILTERS, status: 'error' }],
+        [{ kind: 'team', teamId: TEAM_KEY.teamId }, NO_TRACE_FILTERS],
+        [{ kind: 'key', keyHash: LONE_KEY.keyHash }, NO_TRACE_FILTERS],
       ] as const) {
         const visible = (await traces.listSummaries(visibility, { ...window, after: null }, MANY)).filter((summary) =>
-          passesFilters(summary, filters),
+          tracePassesFilters(summary, filters),
         );
         const expected = ['refund-agent', 'triage', 'says "hi" \\o', 'no\u{FFFD}text \u{FFFD}']
           .map((name) => ({ name, of: visible.filter(({ agentNames }) => agentNames.includes(name)) }))
@@ -229,7 +231,7 @@ export function traceSearchSuite(engine: Engine): void {
             name,
             traces: of.length,
             failed: of.filter(({ errorCount }) => errorCount > 0).length,
-            lastStartMs: Math.max(...of.map((summary) => Number(rankOf(summary, 'start')))),
+            lastStartMs: Math.max(...of.map((summary) => Number(traceRankOf(summary, 'start')))),
           }))
           .toSorted((left, right) => right.lastStartMs - left.lastStartMs || (left.name < right.name ? -1 : 1));
         expect(expected.length).toBeGreaterThan(0);
@@ -237,11 +239,11 @@ export function traceSearchSuite(engine: Engine): void {
         expect(await traces.agents(visibility, { ...window, filters }, 1)).toEqual(expected.slice(0, 1));
       }
       const unknownTeam = { kind: 'team', teamId: 'unknown' } as const;
-      expect(await traces.agents(unknownTeam, { ...window, filters: NO_FILTERS }, 10)).toEqual([]);
+      expect(await traces.agents(unknownTeam, { ...window, filters: NO_TRACE_FILTERS }, 10)).toEqual([]);
     });
 
     it('gives no buckets where there are no traces for the reader', async () => {
-      const series = { startMs: START_MS, endMs: START_MS + 40_000, bucketMs: 1_000, filters: NO_FILTERS };
+      const series = { startMs: START_MS, endMs: START_MS + 40_000, bucketMs: 1_000, filters: NO_TRACE_FILTERS };
       expect(await traces.series({ kind: 'team', teamId: 'unknown' }, series)).toEqual([]);
       const mine = await traces.series({ kind: 'key', keyHash: LONE_KEY.keyHash }, series);
       expect(mine.reduce((sum, bucket) => sum + bucket.traces, 0)).toBe(MANY / OWNERS.length);

@@ -1,5 +1,5 @@
 import { addUsd } from '../../src/domain/money.ts';
-import { passesFilters, rankOf } from '../../src/domain/traces/trace-search.ts';
+import { tracePassesFilters, traceRankOf } from '../../src/domain/traces/trace-search.ts';
 import { createHash } from 'node:crypto';
 import { sessionsIn } from './sessions.ts';
 import { mayRead, type Owner, type Visibility } from '../../src/domain/caller.ts';
@@ -73,7 +73,7 @@ export function createMemoryTraceStore(bodies?: BodyReader): TraceStore {
     const found = [...traces.values()]
       .map(({ summary }) => summary)
       .filter((summary) => summary.sessionId !== null && mayRead(visibility, summary.owner))
-      .filter((summary) => passesFilters(summary, filters))
+      .filter((summary) => tracePassesFilters(summary, filters))
       .filter((summary) => startMsOf(summary) >= startMs && startMsOf(summary) < endMs);
     return sessionsIn(found);
   }
@@ -107,9 +107,9 @@ export function createMemoryTraceStore(bodies?: BodyReader): TraceStore {
     async searchSummaries(visibility, { startMs, endMs, filters, order, after }, limit) {
       const found = [...traces.values()]
         .map(({ summary }) => summary)
-        .filter((summary) => mayRead(visibility, summary.owner) && passesFilters(summary, filters))
+        .filter((summary) => mayRead(visibility, summary.owner) && tracePassesFilters(summary, filters))
         .filter((summary) => startMsOf(summary) >= startMs && startMsOf(summary) < endMs)
-        .map((summary) => ({ summary, rank: rankOf(summary, order) }))
+        .map((summary) => ({ summary, rank: traceRankOf(summary, order) }))
         .filter(
           ({ summary: { traceRef }, rank }) =>
             after === null || rank < after.rank || (rank === after.rank && traceRef < after.traceRef),
@@ -128,13 +128,15 @@ export function createMemoryTraceStore(bodies?: BodyReader): TraceStore {
     async series(visibility, { startMs, endMs, bucketMs, filters }) {
       const found = [...traces.values()]
         .map(({ summary }) => summary)
-        .filter((summary) => mayRead(visibility, summary.owner) && passesFilters(summary, filters))
+        .filter((summary) => mayRead(visibility, summary.owner) && tracePassesFilters(summary, filters))
         .filter((summary) => startMsOf(summary) >= startMs && startMsOf(summary) < endMs);
       const byBucket = Map.groupBy(found, (summary) => Math.floor((startMsOf(summary) - startMs) / bucketMs));
       return [...byBucket]
         .toSorted(([left], [right]) => left - right)
         .map(([place, some]) => {
-          const durations = some.map((summary) => rankOf(summary, 'duration')).toSorted((a, b) => (a < b ? -1 : 1));
+          const durations = some
+            .map((summary) => traceRankOf(summary, 'duration'))
+            .toSorted((a, b) => (a < b ? -1 : 1));
           const quantile = (percent: number): bigint =>
             durations[Math.ceil((durations.length * percent) / 100) - 1] ?? 0n;
           const total = (of: (summary: TraceSummary) => number): number => some.reduce((sum, one) => sum + of(one), 0);
@@ -157,7 +159,7 @@ export function createMemoryTraceStore(bodies?: BodyReader): TraceStore {
     async agents(visibility, { startMs, endMs, filters }, limit) {
       const named = [...traces.values()]
         .map(({ summary }) => summary)
-        .filter((summary) => mayRead(visibility, summary.owner) && passesFilters(summary, filters))
+        .filter((summary) => mayRead(visibility, summary.owner) && tracePassesFilters(summary, filters))
         .filter((summary) => startMsOf(summary) >= startMs && startMsOf(summary) < endMs)
         .flatMap((summary) => summary.agentNames.map((name) => ({ name, summary })));
       return [...Map.groupBy(named, ({ name }) => name)]

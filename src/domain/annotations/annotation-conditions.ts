@@ -20,7 +20,7 @@ export interface AnnotationConditions {
 }
 
 /** Conditions that every annotation matches. */
-export const NO_CONDITIONS: AnnotationConditions = {
+export const NO_ANNOTATION_CONDITIONS: AnnotationConditions = {
   traceId: null,
   spanId: null,
   name: null,
@@ -47,7 +47,7 @@ export const conditionList = (conditions: AnnotationConditions): readonly unknow
   conditions.to?.getTime() ?? null,
 ];
 
-const LENGTH = conditionList(NO_CONDITIONS).length;
+const LENGTH = conditionList(NO_ANNOTATION_CONDITIONS).length;
 /** Largest absolute time of a `Date`, in ms. */
 const MAX_MS = 8.64e15;
 

@@ -3,7 +3,7 @@ import { InvalidInput, type Issue } from '../errors.ts';
 import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
 import type { TraceKey } from '../traces/store.ts';
 import { textOrNull } from '../optional-text.ts';
-import { type AnnotationConditions, type AnnotatorKind, NO_CONDITIONS } from './annotation-conditions.ts';
+import { type AnnotationConditions, type AnnotatorKind, NO_ANNOTATION_CONDITIONS } from './annotation-conditions.ts';
 
 /** Maximum lengths of texts, in characters. */
 export const MAX_NAME_LENGTH = 120;
@@ -58,7 +58,7 @@ export interface AnnotationFilter extends AnnotationConditions {
 
 /** Filter that every annotation matches. */
 export const ALL_ANNOTATIONS: AnnotationFilter = {
-  ...NO_CONDITIONS,
+  ...NO_ANNOTATION_CONDITIONS,
   visibility: { kind: 'all' },
   traces: null,
   traceBeforeMs: null,

@@ -24,7 +24,7 @@ export interface EntryFilters {
   readonly capabilities: Readonly<Partial<Record<CapabilityFilter, boolean>>>;
 }
 
-export const NO_FILTERS: EntryFilters = { provider: null, mode: null, model: null, capabilities: {} };
+export const NO_ENTRY_FILTERS: EntryFilters = { provider: null, mode: null, model: null, capabilities: {} };
 
 /** The parsed model filter. The prefix of a pattern must be lower case. */
 export type ModelFilter =

@@ -29,7 +29,7 @@ export interface ChangeFilters {
 }
 
 /** Whether a change matches every filter except those of time. */
-export function passesFilters(
+export function changePassesFilters(
   { entryId, provider, field, op }: CatalogChange,
   filters: Omit<ChangeFilters, 'from' | 'to'>,
 ): boolean {

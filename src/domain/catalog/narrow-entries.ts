@@ -24,7 +24,7 @@ export interface EntryConditions {
   readonly notDeprecatedBefore: Date | null;
 }
 
-export const NO_CONDITIONS: EntryConditions = {
+export const NO_ENTRY_CONDITIONS: EntryConditions = {
   maxInputPrice: null,
   maxOutputPrice: null,
   minContextWindow: null,

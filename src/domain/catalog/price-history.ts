@@ -33,7 +33,7 @@ export interface PricesAtInstant {
 }
 
 /** USD of a price field; null for a table of prices, a factor, or a price in another unit. */
-export function usdOf(field: string, value: unknown): number | null {
+export function usdOfPrice(field: string, value: unknown): number | null {
   if (!field.includes('cost') || field.includes('dbu')) return null;
   if (typeof value === 'number') return value;
   return typeof value === 'string' ? decimalFrom(value) : null;

@@ -184,11 +184,11 @@ function binOf(points: readonly ReturnType<typeof curvePoint>[], bin: number): R
 }
 
 /** Source of the probabilities of an answer; null for a refusal. */
-export const sourceOf = (answer: Answer): ProbabilitySource | null =>
+export const probabilitySourceOf = (answer: Answer): ProbabilitySource | null =>
   answer.kind === 'refusal' ? null : (answer.evidence?.source ?? 'native');
 
 /** The answer at the temperature of its group; unchanged without one. */
-export function calibrated(
+export function calibrateAnswer(
   question: Question,
   answer: Answer,
   {
@@ -198,7 +198,7 @@ export function calibrated(
   }: { readonly model: string; readonly scope: string; readonly temperatures: Temperatures },
 ): Answer {
   const raw = probabilitiesOf(question, answer);
-  const source = sourceOf(answer);
+  const source = probabilitySourceOf(answer);
   if (raw === null || source === null || question.kind === 'box' || answer.kind === 'refusal') return answer;
   const temperature = temperatures.temperatureOf({ model, kind: question.kind, source }, scope);
   const probabilities = temperature === null ? null : normalised(scaled(logsOf(raw), 1 / temperature));

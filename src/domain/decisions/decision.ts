@@ -106,7 +106,7 @@ export interface DecisionCore {
 export interface DecisionRequest extends DecisionCore, Attachments {}
 
 /** Where a probability comes from, for a model that does not report probabilities itself. */
-export interface Evidence {
+export interface ProbabilityEvidence {
   readonly source: 'logprobs' | 'votes' | 'self_reported';
   /** Sum of the label probabilities before normalisation, 0 to 1; null where it is unknown. */
   readonly labelMass: number | null;
@@ -118,7 +118,7 @@ interface AnswerBase {
   /** Members of the upstream's answer beyond the format; only the named-map format shows them. */
   readonly more: Members;
   /** Absent when the upstream is a decision model and reports probabilities itself. */
-  readonly evidence?: Evidence;
+  readonly evidence?: ProbabilityEvidence;
   /** Present when the probabilities were changed by a fitted temperature. */
   readonly calibration?: Calibration;
   /** Provider and model that answered; absent where one model was asked. */

@@ -1,4 +1,11 @@
-import type { Answer, ChoiceQuestion, Evidence, PredicateQuestion, Question, ScoreQuestion } from './decision.ts';
+import type {
+  Answer,
+  ChoiceQuestion,
+  ProbabilityEvidence,
+  PredicateQuestion,
+  Question,
+  ScoreQuestion,
+} from './decision.ts';
 import { optionText } from './decision.ts';
 
 /** Questions with a distribution over labels. */
@@ -51,7 +58,7 @@ function scoreConfidence(probabilities: readonly number[]): number {
 export function answerOf(
   question: LabelledQuestion,
   probabilities: readonly number[],
-  evidence: Evidence | undefined,
+  evidence: ProbabilityEvidence | undefined,
 ): Answer {
   const shared = { more: {}, ...(evidence === undefined ? {} : { evidence }) };
   switch (question.kind) {

@@ -1,6 +1,6 @@
 import type { CatalogEntry, CatalogSnapshot } from '../catalog/catalog.ts';
 import type { Deployment } from '../chat/provider.ts';
-import { allowsModel, groupsFor, mayCall, modelLists, type VirtualKey } from '../keys/virtual-key.ts';
+import { allowsModel, accessGroupsFor, mayCall, modelLists, type VirtualKey } from '../keys/virtual-key.ts';
 import { catalogEntryFor } from './catalog-entry.ts';
 import { deploymentsFor } from './team-models.ts';
 
@@ -19,7 +19,7 @@ export const matchesGroup = (group: string, name: string): boolean =>
 /** Whether a key may call a public name or, for a wildcard, any name that it matches. */
 export function mayCallSome(key: VirtualKey | null, group: string): boolean {
   if (key === null) return true;
-  const groups = groupsFor(key, group);
+  const groups = accessGroupsFor(key, group);
   return modelLists(key, group).every(
     (models) => allowsModel(models, group, groups) || models.some((name) => matchesGroup(group, name)),
   );

@@ -57,13 +57,13 @@ const DAY_MS = 86_400_000;
 const BLOCKS_A_DAY = 20;
 
 /** The UTC day of an instant, as a number that grows by one at midnight. */
-export const dayOf = (ms: number): number => Math.floor(ms / DAY_MS);
+export const dayNumberOf = (ms: number): number => Math.floor(ms / DAY_MS);
 
 /** A day's number as `YYYY-MM-DD`. */
-export const dayText = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
+export const dayNumberText = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
 
 /** Whole seconds until the next midnight UTC, at least one. */
-export const secondsLeft = (ms: number): number => Math.ceil(((dayOf(ms) + 1) * DAY_MS - ms) / 1_000);
+export const secondsLeft = (ms: number): number => Math.ceil(((dayNumberOf(ms) + 1) * DAY_MS - ms) / 1_000);
 
 /**
  * Number of calls to reserve: a twentieth of the limit, but at most half of the rest, so that near the limit no process

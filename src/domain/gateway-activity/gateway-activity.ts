@@ -83,7 +83,11 @@ const DEFAULT_DAYS = 30;
 const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
 /** Days of a period: `start` defaults to 30 days ago, `end` to today. Each default applies independently. */
-export const periodOf = (start: string | null, end: string | null, now: Date): Pick<ActivityQuery, 'from' | 'to'> => ({
+export const activityPeriodOf = (
+  start: string | null,
+  end: string | null,
+  now: Date,
+): Pick<ActivityQuery, 'from' | 'to'> => ({
   from: start ?? dayOf(now.getTime() - DEFAULT_DAYS * DAY_MS),
   to: end ?? dayOf(now.getTime()),
 });

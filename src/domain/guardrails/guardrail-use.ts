@@ -1,7 +1,7 @@
 import type { SpendRow } from '../spend/spend-row.ts';
 
 /** How a run of a guardrail ended. `intervened`: it blocked or edited. `failed`: it did not answer. */
-export type RunResult = 'passed' | 'flagged' | 'intervened' | 'failed';
+export type GuardrailRunResult = 'passed' | 'flagged' | 'intervened' | 'failed';
 
 /** One run of a guardrail on a call. It repeats no text of the call. */
 export interface GuardrailRun {
@@ -9,7 +9,7 @@ export interface GuardrailRun {
   readonly guardrailId: string;
   readonly name: string;
   readonly kind: string;
-  readonly result: RunResult;
+  readonly result: GuardrailRunResult;
   readonly mode: string;
   readonly at: Date;
   readonly latencyMs: number;
@@ -52,7 +52,7 @@ interface GuardrailUseQuery {
 
 /** One page of runs, the latest first. */
 interface GuardrailRunPage extends GuardrailUseQuery {
-  readonly result: RunResult | null;
+  readonly result: GuardrailRunResult | null;
   readonly limit: number;
   readonly offset: number;
 }
@@ -66,7 +66,7 @@ export interface GuardrailUseStore {
   runs(page: GuardrailRunPage): Promise<{ readonly runs: readonly GuardrailRun[]; readonly totalCount: number }>;
 }
 
-const RESULTS: Readonly<Record<string, RunResult>> = {
+const RESULTS: Readonly<Record<string, GuardrailRunResult>> = {
   success: 'passed',
   guardrail_flagged: 'flagged',
   guardrail_intervened: 'intervened',

@@ -22,7 +22,7 @@ export const KEPT_DUTY_JOBS = 20;
 export const dutyKind = ({ name }: Pick<Duty, 'name'>): string => KIND_PREFIX + name;
 
 /** Start of the period of an instant. Periods are counted from `anchor`, which is the same in all processes. */
-export function periodOf({ everyMs }: Duty, now: Date, anchor: Date): Date {
+export function periodStart({ everyMs }: Duty, now: Date, anchor: Date): Date {
   const from = anchor.getTime();
   return new Date(from + Math.floor((now.getTime() - from) / everyMs) * everyMs);
 }

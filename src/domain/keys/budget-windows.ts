@@ -1,6 +1,6 @@
 import { type Usd, usdFrom, usdText, ZERO_USD } from '../money.ts';
 import { assertWindowCount, windowEnd } from './durations.ts';
-import type { BudgetWindow, SettingsPatch, WantedWindow } from './key-settings.ts';
+import type { KeyBudgetWindow, SettingsPatch, WantedWindow } from './key-settings.ts';
 import type { VirtualKey } from './virtual-key.ts';
 
 /**
@@ -9,8 +9,8 @@ import type { VirtualKey } from './virtual-key.ts';
  */
 export function keyWindowsOf(
   wanted: readonly WantedWindow[],
-  { now, total, before }: { readonly now: Date; readonly total: Usd; readonly before: readonly BudgetWindow[] },
-): readonly BudgetWindow[] {
+  { now, total, before }: { readonly now: Date; readonly total: Usd; readonly before: readonly KeyBudgetWindow[] },
+): readonly KeyBudgetWindow[] {
   assertWindowCount(wanted);
   return wanted.map(({ budgetDuration, maxBudget }) => {
     const known = before.find((window) => window.budgetDuration === budgetDuration);
@@ -23,10 +23,10 @@ export function keyWindowsOf(
 const amountOf = (text: string): Usd => usdFrom(text) ?? ZERO_USD;
 
 /** Budget of a window. */
-export const windowBudget = ({ maxBudget }: BudgetWindow): Usd => amountOf(maxBudget);
+export const windowBudget = ({ maxBudget }: KeyBudgetWindow): Usd => amountOf(maxBudget);
 
 /** Limit of a window as an amount of the key's total spend. */
-export const windowLimit = ({ maxBudget, spentBefore }: BudgetWindow): Usd =>
+export const windowLimit = ({ maxBudget, spentBefore }: KeyBudgetWindow): Usd =>
   (amountOf(maxBudget) + amountOf(spentBefore)) as Usd;
 
 /** Refuses budgets of models with a malformed period. */

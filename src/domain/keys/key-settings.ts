@@ -5,7 +5,7 @@ type KeyType = (typeof KEY_TYPES)[number];
 type Named<Value> = Readonly<Record<string, Value>>;
 
 /** A budget of a window. The budget of the key applies, too. */
-export interface BudgetWindow {
+export interface KeyBudgetWindow {
   readonly budgetDuration: string;
   /** Decimal text, USD. */
   readonly maxBudget: string;
@@ -16,7 +16,7 @@ export interface BudgetWindow {
 }
 
 /** A requested budget of a window. */
-export type WantedWindow = Pick<BudgetWindow, 'budgetDuration' | 'maxBudget'>;
+export type WantedWindow = Pick<KeyBudgetWindow, 'budgetDuration' | 'maxBudget'>;
 
 /** Budget and limits of one model. */
 export interface ModelBudget {
@@ -72,7 +72,7 @@ export interface KeySettings {
   readonly organizationId?: string;
   /** Access groups whose models the key may call, too. */
   readonly accessGroupIds?: readonly string[];
-  readonly budgetLimits?: readonly BudgetWindow[];
+  readonly budgetLimits?: readonly KeyBudgetWindow[];
   readonly modelMaxBudget?: Named<ModelBudget>;
   readonly budgetFallbacks?: Named<readonly string[]>;
   readonly autoRotate?: boolean;

@@ -229,7 +229,7 @@ export const allowsModel = (models: readonly string[], model: string, groups: re
   allowsName(models, model) || groups.some((group) => models.includes(group));
 
 /** Access groups of a model; none where the key was read without them. */
-export const groupsFor = ({ accessGroupsOf }: VirtualKey, model: string): readonly string[] =>
+export const accessGroupsFor = ({ accessGroupsOf }: VirtualKey, model: string): readonly string[] =>
   accessGroupsOf?.(model) ?? [];
 
 /**
@@ -237,7 +237,7 @@ export const groupsFor = ({ accessGroupsOf }: VirtualKey, model: string): readon
  * A deployment must have a group of each.
  */
 export function admittingGroups(key: VirtualKey, model: string): readonly (readonly string[])[] {
-  const groups = groupsFor(key, model);
+  const groups = accessGroupsFor(key, model);
   if (groups.length === 0) return [];
   return modelLists(key, model)
     .filter((models) => !allowsName(models, model))
@@ -265,7 +265,7 @@ export const modelLists = (key: VirtualKey, model: string): readonly (readonly s
 /** The right that a key lacks for a model; null when it may call the model. */
 function deniedBy(key: VirtualKey, model: string): 'model' | 'team_model' | 'user_model' | null {
   const { models, owners } = key;
-  const groups = groupsFor(key, model);
+  const groups = accessGroupsFor(key, model);
   if (!allowsModel(models, model, groups)) return 'model';
   if (owners === undefined) return null;
   return (

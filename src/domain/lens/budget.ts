@@ -1,6 +1,6 @@
 import { LimitExceeded } from '../errors.ts';
 import { addUsd, type Usd, usdFrom, usdNumber, ZERO_USD } from '../money.ts';
-import type { Lens, Reservation } from './lens.ts';
+import type { Lens, BudgetReservation } from './lens.ts';
 import { monthOf } from './schedule.ts';
 
 /** Lifetime of a reservation without a renewal, in ms. */
@@ -25,7 +25,7 @@ const dollars = (amount: Usd): string => `$${usdNumber(amount).toFixed(3)}`;
  */
 export function withReservation(
   lens: Lens,
-  wanted: Pick<Reservation, 'id' | 'jobId' | 'amount'>,
+  wanted: Pick<BudgetReservation, 'id' | 'jobId' | 'amount'>,
   now: Date,
 ): Lens | 'wait' {
   const current = inMonth(lens, now);

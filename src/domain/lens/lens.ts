@@ -105,7 +105,7 @@ export interface LensRun {
 export type RunHead = Omit<LensRun, 'sample'>;
 
 /** Part of the budget that a running model call reserves. */
-export interface Reservation {
+export interface BudgetReservation {
   readonly id: string;
   readonly jobId: string;
   readonly amount: Usd;
@@ -135,7 +135,7 @@ export interface Lens {
   readonly lastScanAt: string | null;
   readonly budgetMonth: string;
   readonly spent: Usd;
-  readonly reservations: readonly Reservation[];
+  readonly reservations: readonly BudgetReservation[];
   readonly criteriaUpdatedAt: string | null;
 }
 

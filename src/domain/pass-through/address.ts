@@ -62,7 +62,7 @@ const nameOf = (pair: string): string => [...new URLSearchParams(pair).keys()][0
  * The query of a call: parameters of the request as they were sent, then those of the target, then the defaults, of which
  * each name of an earlier source hides the later ones. `without` names are not taken from the request.
  */
-export function queryOf(search: string, { target, defaults, without = [] }: QuerySources): string {
+export function forwardedQueryOf(search: string, { target, defaults, without = [] }: QuerySources): string {
   const sent = pairsOf(search).filter(({ name }) => !without.includes(name));
   const names = new Set(sent.map(({ name }) => name));
   const ofTarget = pairsOf(target.replace(/^\?/, '')).filter(({ name }) => !names.has(name));

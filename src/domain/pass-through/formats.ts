@@ -80,7 +80,7 @@ const FREE_POSTS: readonly RegExp[] = [
 ];
 
 /** How a call is priced, by its method and the path below the prefix. */
-export function formatOf(method: string, subpath: string): ForwardedFormat {
+export function forwardedFormatOf(method: string, subpath: string): ForwardedFormat {
   if (method !== 'POST') return method === 'GET' || method === 'DELETE' ? FREE : UNKNOWN;
   const path = `/${subpath}`;
   const endpoint = ENDPOINTS.find(([end]) => end.test(path))?.[1];

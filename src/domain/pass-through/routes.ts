@@ -22,7 +22,7 @@ export interface PassThroughRoutes {
 }
 
 /** Routes of a list of entries. Exact paths come before prefixes, longer prefixes before shorter ones. */
-export function routesOf(endpoints: readonly PassThroughEndpoint[]): PassThroughRoutes {
+export function passThroughRoutesOf(endpoints: readonly PassThroughEndpoint[]): PassThroughRoutes {
   const usable = endpoints.filter(({ headers }) => headers !== null);
   const exact = Map.groupBy(usable, ({ path }) => servedPath(path));
   const prefixes = [...exact]

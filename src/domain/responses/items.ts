@@ -1,6 +1,6 @@
 import { isJsonObject } from '../json-object.ts';
 import type { RequestBody } from '../inference/request-validation.ts';
-import type { Item, StoredResponse } from './stored-response.ts';
+import type { ResponseItem, StoredResponse } from './stored-response.ts';
 import { itemIdOf } from './response-ids.ts';
 
 /** Prefixes of item ids by type; other types have `item`. */
@@ -14,13 +14,13 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 
 /** The input of a request as items; a plain text is a user message. */
-export function inputItemsOf({ input }: RequestBody): readonly Item[] {
+export function inputItemsOf({ input }: RequestBody): readonly ResponseItem[] {
   if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }];
   return Array.isArray(input) ? input.filter(isJsonObject) : [];
 }
 
 /** The items of a request for a list: complete, each with a unique id. */
-export function listedItems(items: readonly Item[], responseId: string): readonly Item[] {
+export function listedItems(items: readonly ResponseItem[], responseId: string): readonly ResponseItem[] {
   const taken = new Set<unknown>();
   return items.map((item, index) => {
     const type = typeof item['type'] === 'string' ? item['type'] : 'message';
@@ -33,7 +33,7 @@ export function listedItems(items: readonly Item[], responseId: string): readonl
   });
 }
 
-function partsOf({ role, content }: Item): unknown {
+function partsOf({ role, content }: ResponseItem): unknown {
   if (typeof content !== 'string') return content;
   return role === 'assistant'
     ? [{ type: 'output_text', text: content, annotations: [] }]
@@ -41,30 +41,31 @@ function partsOf({ role, content }: Item): unknown {
 }
 
 /** The output items of a response. */
-const outputItemsOf = ({ response: { output } }: Pick<StoredResponse, 'response'>): readonly Item[] =>
+const outputItemsOf = ({ response: { output } }: Pick<StoredResponse, 'response'>): readonly ResponseItem[] =>
   Array.isArray(output) ? output.filter(isJsonObject) : [];
 
 /** Input and output items of earlier responses, in order, as model input. */
-export const itemsBefore = (turns: readonly StoredResponse[]): readonly Item[] =>
+export const itemsBefore = (turns: readonly StoredResponse[]): readonly ResponseItem[] =>
   turns.flatMap((turn) => [...turn.input, ...outputItemsOf(turn)]).map(asInput);
 
 /** The output items of an answer, as model input. */
-export const outputAsInput = (response: Item): readonly Item[] => outputItemsOf({ response }).map(asInput);
+export const outputAsInput = (response: ResponseItem): readonly ResponseItem[] =>
+  outputItemsOf({ response }).map(asInput);
 
 /** An item of a stored response, as model input; null where it has none with this id. */
-export function itemIn(response: StoredResponse, id: string): Item | null {
+export function itemIn(response: StoredResponse, id: string): ResponseItem | null {
   const found = [...outputItemsOf(response), ...response.input].find((item) => item['id'] === id);
   return found === undefined ? null : asInput(found);
 }
 
 /** An item without id and status, which are ours: upstreams have their own. */
-function asInput(item: Item): Item {
+function asInput(item: ResponseItem): ResponseItem {
   const { id: _id, status: _status, ...content } = item;
   return content;
 }
 
 /** The id in an item reference; null for other items. */
-export function referencedId({ type, role, id }: Item): string | null {
+export function referencedId({ type, role, id }: ResponseItem): string | null {
   const isReference = type === 'item_reference' || ((type ?? null) === null && role === undefined);
   return isReference && typeof id === 'string' ? id : null;
 }
@@ -81,7 +82,7 @@ export interface ItemPage {
 export function itemPage(
   { input }: StoredResponse,
   { after, limit, oldestFirst }: ItemPage,
-): { readonly data: readonly Item[]; readonly hasMore: boolean } {
+): { readonly data: readonly ResponseItem[]; readonly hasMore: boolean } {
   const items = oldestFirst ? input : input.toReversed();
   const last = after === null ? -1 : items.findIndex(({ id }) => id === after);
   const rest = after !== null && last === -1 ? [] : items.slice(last + 1);

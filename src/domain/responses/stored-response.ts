@@ -2,7 +2,7 @@ import type { JsonObject } from '../json-object.ts';
 import type { Owner } from '../caller.ts';
 
 /** An item or response in the format of the Responses API. */
-export type Item = JsonObject;
+export type ResponseItem = JsonObject;
 
 /** A response stored here, because its upstream does not store responses. */
 export interface StoredResponse {
@@ -12,9 +12,9 @@ export interface StoredResponse {
   readonly owner: Owner;
   readonly createdAt: Date;
   /** Its input items, each with an id; without the items of previous responses. */
-  readonly input: readonly Item[];
+  readonly input: readonly ResponseItem[];
   /** The response as sent to its caller. */
-  readonly response: Item;
+  readonly response: ResponseItem;
 }
 
 /** A stored response, encrypted with a key of this installation. */

@@ -1,4 +1,4 @@
-import type { Item } from './stored-response.ts';
+import type { ResponseItem } from './stored-response.ts';
 
 /** A response that is not stored: the part that a follow-up on the same connection needs. */
 export interface UnstoredTurn {
@@ -7,7 +7,7 @@ export interface UnstoredTurn {
   /** The stored response before the items; null where the items are the whole conversation. */
   readonly previousStoredId: string | null;
   /** Input and output items, as model input. */
-  readonly items: readonly Item[];
+  readonly items: readonly ResponseItem[];
 }
 
 /** Memory of one connection: the latest response of each lane that is not stored. */
@@ -64,7 +64,7 @@ export function createTurnMemories(limits: Readonly<Record<keyof typeof LIMITS, 
           const entry = [...lanes.values()].find((one) => one.id === id);
           if (entry === undefined) return null;
           const { previousStoredId, text } = entry;
-          return { id, previousStoredId, items: JSON.parse(text) as readonly Item[] };
+          return { id, previousStoredId, items: JSON.parse(text) as readonly ResponseItem[] };
         },
         put(lane, { id, previousStoredId, items }) {
           drop(lanes.get(lane));

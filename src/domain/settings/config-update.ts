@@ -1,6 +1,6 @@
 import { InvalidInput } from '../errors.ts';
 import { REDACTED } from './redaction.ts';
-import { type Content, withoutNulls } from './stored-section.ts';
+import { type SectionContent, withoutNulls } from './stored-section.ts';
 
 /** Sections that one request changes, in the order in which they are checked. */
 export const UPDATED_SECTIONS = [
@@ -13,7 +13,7 @@ export const UPDATED_SECTIONS = [
 /** Sections whose settings the configuration file may own against a request. */
 export const OWNED_SECTIONS: readonly string[] = UPDATED_SECTIONS.filter((name) => name !== 'environment_variables');
 
-export type SectionUpdates = { readonly [Section in (typeof UPDATED_SECTIONS)[number]]?: Content };
+export type SectionUpdates = { readonly [Section in (typeof UPDATED_SECTIONS)[number]]?: SectionContent };
 
 const names = (text: string): readonly string[] => text.trim().split(/\s+/);
 
@@ -30,7 +30,7 @@ const ROUTER_KEYS = new Set(
 );
 
 /** Throws InvalidInput for settings that no router has. */
-export function assertRouterSettings(content: Content): void {
+export function assertRouterSettings(content: SectionContent): void {
   const unknown = Object.keys(content)
     .filter((name) => !ROUTER_KEYS.has(name))
     .toSorted();
@@ -41,20 +41,20 @@ export function assertRouterSettings(content: Content): void {
  * A section after a request that changes it. A null changes nothing, but removes an environment variable. A webhook for
  * alerts turns its alerts on.
  */
-export const updatedSection = (section: string, sent: Content, stored: Content): Content =>
+export const updatedSection = (section: string, sent: SectionContent, stored: SectionContent): SectionContent =>
   section === 'environment_variables'
     ? withoutNulls({ ...stored, ...variablesIn(sent) })
     : { ...stored, ...changesOf(section, withoutNulls(sent), stored) };
 
 /** Variables are texts. A redacted one keeps the stored one. */
-const variablesIn = (sent: Content): Content =>
+const variablesIn = (sent: SectionContent): SectionContent =>
   Object.fromEntries(
     Object.entries(sent)
       .filter(([, value]) => value !== REDACTED)
       .map(([name, value]) => [name, typeof value === 'number' || typeof value === 'boolean' ? `${value}` : value]),
   );
 
-function changesOf(section: string, content: Content, stored: Content): Content {
+function changesOf(section: string, content: SectionContent, stored: SectionContent): SectionContent {
   if (section === 'general_settings' && content['alert_to_webhook_url'] !== undefined)
     return { ...content, alerting: united(listOf(content['alerting'] ?? stored['alerting']), ['slack']) };
   const callbacks = content['success_callback'];

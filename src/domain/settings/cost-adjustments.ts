@@ -1,7 +1,7 @@
 import { isJsonObject } from '../json-object.ts';
 import { InvalidInput } from '../errors.ts';
 import { addUsd, type Usd, usdFrom, ZERO_USD } from '../money.ts';
-import type { Content } from './stored-section.ts';
+import type { SectionContent } from './stored-section.ts';
 
 /** Largest margin: ten times the price. */
 const MAX_MARGIN = 10;
@@ -29,13 +29,13 @@ const isShare = (value: unknown, most: number): value is number =>
   typeof value === 'number' && value >= 0 && value <= most;
 
 /** Throws InvalidInput for a discount that is no share of the price. */
-export function assertCostDiscounts(values: Content): void {
+export function assertCostDiscounts(values: SectionContent): void {
   for (const [provider, value] of Object.entries(values))
     if (!isShare(value, 1)) throw new InvalidInput(`Discount for ${provider} must be between 0 and 1 (0% to 100%)`);
 }
 
 /** Throws InvalidInput for a margin that is neither a share nor `percentage` and `fixed_amount`. */
-export function assertCostMargins(values: Content): void {
+export function assertCostMargins(values: SectionContent): void {
   for (const [provider, value] of Object.entries(values))
     if (marginOf(value) === null)
       throw new InvalidInput(

@@ -8,7 +8,7 @@ import {
   settingViewOf,
 } from './ownership.ts';
 import type { GroupName, SettingGroup } from './setting-groups.ts';
-import type { Content } from './stored-section.ts';
+import type { SectionContent } from './stored-section.ts';
 
 /** Place of a setting in the configuration file: section, key, and the key below it, if any. */
 type FilePlace = readonly [section: string, name: string, below?: string];
@@ -29,7 +29,7 @@ const PLACES: { readonly [Name in GroupName]?: (field: string) => FilePlace | nu
   coordinationRedis: (field) => (ROUTER_REDIS.has(field) ? ['router_settings', `redis_${field}`] : null),
 };
 
-const hasMember = (value: unknown, name: string): value is Content =>
+const hasMember = (value: unknown, name: string): value is SectionContent =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, name);
 
 /** A setting of a group that the file declares, and its value. */
@@ -53,14 +53,14 @@ function ownedFields(name: GroupName, { fields }: SettingGroup, config: Declared
 }
 
 /** Values of a group that the file declares. They take precedence over stored ones. */
-export const fileValuesOf = (name: GroupName, group: SettingGroup, config: DeclaredConfig): Content =>
+export const fileValuesOf = (name: GroupName, group: SettingGroup, config: DeclaredConfig): SectionContent =>
   Object.fromEntries(ownedFields(name, group, config).map(({ field, value }) => [field, value]));
 
 /** Throws OwnedByFile when the file declares another value of a written setting. A null removes a setting. */
 export function assertGroupWritable(
   { name, group }: { readonly name: GroupName; readonly group: SettingGroup },
   { config, stored }: { readonly config: DeclaredConfig; readonly stored: StoredSections },
-  written: Content,
+  written: SectionContent,
 ): void {
   const refused = ownedFields(name, group, config).filter(
     ({ field, value }) => Object.hasOwn(written, field) && !sameValue(value, written[field]),

@@ -5,8 +5,8 @@ import { fileValuesOf } from './group-owners.ts';
 import { type DeclaredConfig, type StoredSections, settingViewOf } from './ownership.ts';
 import { REDACTED } from './redaction.ts';
 import { type GroupField, type GroupName, SETTING_GROUPS, type SettingGroup } from './setting-groups.ts';
-import { type Content, withoutNulls } from './stored-section.ts';
-import { EXPECTED_VALUES, isOfKind, usualForm, type ValueKind } from './value-kinds.ts';
+import { type SectionContent, withoutNulls } from './stored-section.ts';
+import { EXPECTED_VALUES, isOfKind, canonicalValue, type ValueKind } from './value-kinds.ts';
 
 type Expectation = readonly [rule: string, message: string];
 
@@ -31,7 +31,7 @@ const expectationOf = (kind: ValueKind, value: unknown): Expectation =>
   (kind === 'integer' || kind === 'number') && typeof value === 'number' && value < 0 ? NEGATIVE : EXPECTED[kind];
 
 /** Settings of a group: from the file where it declares them, else from the database. Empty without either. */
-export function valuesOfGroup(name: GroupName, config: DeclaredConfig, stored: StoredSections): Content {
+export function valuesOfGroup(name: GroupName, config: DeclaredConfig, stored: StoredSections): SectionContent {
   const group = SETTING_GROUPS[name];
   if (group.member === null)
     return withoutNulls({ ...stored.get(group.section), ...fileValuesOf(name, group, config) });
@@ -59,7 +59,7 @@ function issueOf(name: string, value: unknown, { fields }: SettingGroup): readon
 }
 
 /** Checks of whole groups. */
-const CHECKS: { readonly [Name in GroupName]?: (values: Content) => void } = {
+const CHECKS: { readonly [Name in GroupName]?: (values: SectionContent) => void } = {
   costDiscount: assertCostDiscounts,
   costMargin: assertCostMargins,
 };
@@ -68,19 +68,24 @@ const CHECKS: { readonly [Name in GroupName]?: (values: Content) => void } = {
  * The settings of a group after a write. Unknown ones are ignored where the group lists its settings; a null removes one,
  * and a redacted secret keeps the stored one. Throws InvalidInput.
  */
-export function writtenValues(name: GroupName, group: SettingGroup, sent: Content, before: Content): Content {
+export function writtenValues(
+  name: GroupName,
+  group: SettingGroup,
+  sent: SectionContent,
+  before: SectionContent,
+): SectionContent {
   const written = sentValues(name, group, sent);
   return withoutNulls(group.writes === 'replace' ? written : { ...before, ...written });
 }
 
 /** Settings that a group has. All, where it does not list its settings. */
-function knownOf({ fields }: SettingGroup, sent: Content): Content {
+function knownOf({ fields }: SettingGroup, sent: SectionContent): SectionContent {
   const names = Object.keys(fields);
   return names.length === 0 ? sent : Object.fromEntries(Object.entries(sent).filter(([one]) => names.includes(one)));
 }
 
 /** Throws InvalidInput for settings of a group that are not valid. Unknown ones are not checked. */
-export function assertGroupValues(name: GroupName, group: SettingGroup, sent: Content): void {
+export function assertGroupValues(name: GroupName, group: SettingGroup, sent: SectionContent): void {
   const known = knownOf(group, sent);
   const issues = Object.entries(known).flatMap(([one, value]) => issueOf(one, value, group));
   if (issues.length > 0) throw new InvalidInput('The settings are not valid.', issues);
@@ -88,12 +93,12 @@ export function assertGroupValues(name: GroupName, group: SettingGroup, sent: Co
 }
 
 /** The settings of a group that a request sends, in their usual form. Unknown and redacted ones are left out. Throws InvalidInput. */
-export function sentValues(name: GroupName, group: SettingGroup, sent: Content): Content {
+export function sentValues(name: GroupName, group: SettingGroup, sent: SectionContent): SectionContent {
   assertGroupValues(name, group, sent);
   const known = knownOf(group, sent);
   return Object.fromEntries(
     Object.entries(known)
       .filter(([, value]) => value !== REDACTED)
-      .map(([one, value]) => [one, usualForm(fieldOf(group.fields, one)?.kind ?? 'any', value)]),
+      .map(([one, value]) => [one, canonicalValue(fieldOf(group.fields, one)?.kind ?? 'any', value)]),
   );
 }

@@ -1,7 +1,7 @@
 import { type JsonObject, isJsonObject } from '../json-object.ts';
 import { DomainError } from '../errors.ts';
 import { sameValue } from '../catalog/same-value.ts';
-import type { Content, StoredSection } from './stored-section.ts';
+import type { SectionContent, StoredSection } from './stored-section.ts';
 
 /** The configuration file. A section that it does not have is empty. */
 export interface DeclaredConfig {
@@ -59,13 +59,13 @@ export const GENERAL = 'general_settings';
 const UI_SETTINGS = 'ui_settings';
 
 /** Stored settings by the name of their section. */
-export type StoredSections = ReadonlyMap<string, Content>;
+export type StoredSections = ReadonlyMap<string, SectionContent>;
 
 export const sectionsOf = (rows: readonly StoredSection[]): StoredSections =>
   new Map(rows.map(({ id, content }) => [id, content]));
 
 /** A section of the file; empty when the file does not have it. */
-const sectionOf = (content: JsonObject, section: string): Content => {
+const sectionOf = (content: JsonObject, section: string): SectionContent => {
   const found = content[section];
   return isJsonObject(found) ? found : {};
 };

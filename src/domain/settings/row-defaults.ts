@@ -6,12 +6,12 @@ import type { UserPatch } from '../users/user.ts';
 import type { Configuration } from './configuration.ts';
 import { valuesOfGroup } from './group-values.ts';
 import type { GroupName } from './setting-groups.ts';
-import type { Content } from './stored-section.ts';
+import type { SectionContent } from './stored-section.ts';
 import { isOfKind } from './value-kinds.ts';
 
 type Read = Pick<Configuration, 'current' | 'stored'>;
 
-const valuesOf = (configuration: Read, name: GroupName): Content =>
+const valuesOf = (configuration: Read, name: GroupName): SectionContent =>
   valuesOfGroup(name, configuration.current(), configuration.stored());
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
@@ -19,7 +19,7 @@ const textsOf = (value: unknown): readonly string[] | undefined =>
   Array.isArray(value) ? value.filter((one) => typeof one === 'string') : undefined;
 const integerOf = (value: unknown): number | undefined => (Number.isSafeInteger(value) ? Number(value) : undefined);
 
-const budgetOf = ({ max_budget: amount, budget_duration: duration }: Content) => ({
+const budgetOf = ({ max_budget: amount, budget_duration: duration }: SectionContent) => ({
   maxBudget: typeof amount === 'number' || typeof amount === 'string' ? (usdFrom(amount) ?? undefined) : undefined,
   budgetDuration: textOf(duration),
 });
@@ -56,7 +56,7 @@ export function defaultsOfUsers(configuration: Read): {
   return {
     patch: withoutUndefined({ ...budgetOf(values), role: ROLES.find((one) => one === role), models: textsOf(models) }),
     teamIds: (Array.isArray(teams) ? teams : []).flatMap((one: unknown) => {
-      const id = typeof one === 'object' && one !== null ? (one as Content)['team_id'] : one;
+      const id = typeof one === 'object' && one !== null ? (one as SectionContent)['team_id'] : one;
       return typeof id === 'string' ? [id] : [];
     }),
   };

@@ -2,12 +2,12 @@ import type { JsonObject } from '../json-object.ts';
 import type { Authored, Stamps } from '../row-store.ts';
 
 /** Settings by name. */
-export type Content = JsonObject;
+export type SectionContent = JsonObject;
 
 /** Settings of one section that are stored in the database. Its id is the name of the section. */
 export interface StoredSection extends Stamps {
   readonly id: string;
-  readonly content: Content;
+  readonly content: SectionContent;
 }
 
 /** Stored settings by section. */
@@ -20,9 +20,9 @@ export interface SettingsStore {
    * a new section, and returns the new ones. Concurrent changes of one section run one after another. Throws whatever
    * `change` throws.
    */
-  change(section: string, change: (content: Content) => Content, about: Authored): Promise<StoredSection>;
+  change(section: string, change: (content: SectionContent) => SectionContent, about: Authored): Promise<StoredSection>;
 }
 
 /** Settings without those that are null: a stored null clears a setting. */
-export const withoutNulls = (content: Content): Content =>
+export const withoutNulls = (content: SectionContent): SectionContent =>
   Object.fromEntries(Object.entries(content).filter(([, value]) => value !== null && value !== undefined));

@@ -6,7 +6,7 @@ import { GENERAL } from './ownership.ts';
 import { ROUTER_FIELDS, type RouterField } from './router-fields.ts';
 import { type GroupName, SETTING_GROUPS } from './setting-groups.ts';
 import { SHARED, sharedFieldOf } from './shared-fields.ts';
-import type { Content } from './stored-section.ts';
+import type { SectionContent } from './stored-section.ts';
 import { EXPECTED_VALUES, isOfKind, type ValueKind } from './value-kinds.ts';
 
 /** A wrong value of a setting, or of a part of it. */
@@ -43,7 +43,7 @@ const fieldOf = <Field>(fields: Readonly<Record<string, Field>>, name: string): 
 function generalFaults(name: string, value: unknown): readonly ValueFault[] {
   const faults = kindFaults(GENERAL_FIELDS.get(name)?.kind ?? 'any', value, []);
   if (faults.length > 0 || name !== 'alerting_args') return faults;
-  return Object.entries(value as Content).flatMap(([one, part]) => {
+  return Object.entries(value as SectionContent).flatMap(([one, part]) => {
     const field = fieldOf(ALERTING_FIELDS, one);
     return field === undefined ? [] : kindFaults(field.kind, part, [one]);
   });
@@ -57,7 +57,7 @@ function sharedFaults(name: string, value: unknown): readonly ValueFault[] {
   if (group === undefined) return [];
   if (!isOfKind('map', value)) return [{ path: [], message: `is not ${EXPECTED_VALUES.map}` }];
   try {
-    assertGroupValues(group, SETTING_GROUPS[group], value as Content);
+    assertGroupValues(group, SETTING_GROUPS[group], value as SectionContent);
     return [];
   } catch (error) {
     if (!(error instanceof InvalidInput)) throw error;

@@ -25,7 +25,7 @@ export const addSums = (left: SpendSums, right: SpendSums): SpendSums => ({
   successMs: left.successMs + right.successMs,
 });
 
-export const sumOf = (all: Iterable<SpendSums>): SpendSums => [...all].reduce(addSums, NO_SPEND);
+export const sumOfSpend = (all: Iterable<SpendSums>): SpendSums => [...all].reduce(addSums, NO_SPEND);
 
 /** Fields that a day is broken down by. */
 export const ACTIVITY_FIELDS = ['model', 'modelGroup', 'provider', 'callType'] as const;
@@ -55,13 +55,13 @@ export interface DayActivity {
 const keyOf = ({ of }: SpendGroup): string => of.key ?? '';
 
 function byKeyOf(groups: readonly SpendGroup[]): ReadonlyMap<string, SpendSums> {
-  return new Map([...Map.groupBy(groups, keyOf)].map(([key, own]) => [key, sumOf(own)]));
+  return new Map([...Map.groupBy(groups, keyOf)].map(([key, own]) => [key, sumOfSpend(own)]));
 }
 
 const partsOf = (groups: readonly SpendGroup[], field: SpendField): readonly ActivityPart[] =>
   [...Map.groupBy(groups, ({ of }) => of[field] ?? null)].map(([name, own]) => ({
     name,
-    sums: sumOf(own),
+    sums: sumOfSpend(own),
     byKey: byKeyOf(own),
   }));
 
@@ -78,7 +78,7 @@ export function dailyActivity(
   return [...Map.groupBy(groups, ({ startMs }) => startMs)]
     .map(([day, own]) => ({
       startMs: day ?? 0,
-      sums: sumOf(own),
+      sums: sumOfSpend(own),
       parts: {
         model: partsOf(own, 'model'),
         modelGroup: partsOf(own, 'modelGroup'),
@@ -122,7 +122,7 @@ const narrowed = (byKey: ReadonlyMap<string, SpendSums>, shown: ReadonlySet<stri
   new Map([...byKey].filter(([hash]) => shown.has(hash)));
 
 /** A day whose breakdowns by key have some keys only. Its sums stay those of all keys. */
-export function withKeys(day: DayActivity, shown: ReadonlySet<string>): DayActivity {
+export function withShownKeys(day: DayActivity, shown: ReadonlySet<string>): DayActivity {
   const partsWith = (parts: readonly ActivityPart[]): readonly ActivityPart[] =>
     parts.map((part) => ({ ...part, byKey: narrowed(part.byKey, shown) }));
   const { model, modelGroup, provider, callType } = day.parts;

@@ -1,7 +1,7 @@
 import type { TokenPrices } from '../catalog/catalog.ts';
 import { type PriceRow, readTariff, tierFor } from '../catalog/prices.ts';
 import type { Usage } from '../chat/chat.ts';
-import { type Rate, times, type Usd, usdFromAtto } from '../money.ts';
+import { type Rate, attoCost, type Usd, usdFromAtto } from '../money.ts';
 
 const COST_PARTS = ['input', 'output', 'cacheRead', 'cacheWrite', 'reasoning'] as const;
 type CostPart = (typeof COST_PARTS)[number];
@@ -38,7 +38,7 @@ export function priceUsage(row: PriceRow, usage: Usage): PricedUsage | null {
     reasoning,
   };
   if (COST_PARTS.some((part) => tokens[part] > 0 && rates[part] === null)) return null;
-  const attoOf = (part: CostPart): bigint => times(rates[part] ?? (0n as Rate), tokens[part]);
+  const attoOf = (part: CostPart): bigint => attoCost(rates[part] ?? (0n as Rate), tokens[part]);
   const parts = COST_PARTS.map((part) => [part, usdFromAtto(attoOf(part))] as const);
   const sum = COST_PARTS.reduce((total, part) => total + attoOf(part), tariff.perRequest ?? 0n);
   return { total: usdFromAtto(sum), parts: Object.fromEntries(parts) as PricedUsage['parts'], rates };

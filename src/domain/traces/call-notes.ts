@@ -1,6 +1,6 @@
 import { clampUsd, type Usd } from '../money.ts';
 import {
-  answerOf,
+  answerIdOf,
   type CallCount,
   hasUsage,
   isBoundary,
@@ -8,7 +8,7 @@ import {
   isEstimated,
   isGatewayCall,
   isKnownCall,
-  parentOf,
+  parentIdOf,
 } from './estimates.ts';
 import type { CountedOnce } from './recount.ts';
 
@@ -118,12 +118,12 @@ const stepsOf = ({ trace, added }: GrowingTrace): readonly Named[] =>
   );
 
 const answersOf = ({ trace, added }: GrowingTrace): readonly Named[] =>
-  namedIn(trace, new Set(added.flatMap((span) => answerOf(span) ?? [])));
+  namedIn(trace, new Set(added.flatMap((span) => answerIdOf(span) ?? [])));
 
 /** Where traversals start: parents of added spans that are calls or have calls below. */
 function startsOf({ trace, added }: GrowingTrace, noted: Keys): readonly NoteName[] {
   return added.flatMap((span): readonly NoteName[] => {
-    const name = parentOf(span);
+    const name = parentIdOf(span);
     if (name === null) return [];
     const isNoted = (kind: NoteKind): boolean => noted.has(keyOf({ trace, kind, name: span.spanId }));
     return [
@@ -171,7 +171,7 @@ function growthOf(trace: GrowingTrace, noted: Keys, ancestors: readonly VisitedA
   const repeatedCalls = callsThere('above call').filter(isEstimated);
   const answered = new Set(
     trace.added.flatMap((span) => {
-      const name = answerOf(span);
+      const name = answerIdOf(span);
       return isGatewayCall(span) && name !== null && !wasAnswered(name) ? name : [];
     }),
   );
@@ -183,15 +183,15 @@ function growthOf(trace: GrowingTrace, noted: Keys, ancestors: readonly VisitedA
     replacedCalls: callsThere('above any call'),
     replacedTokens: callsThere('above usage'),
     answeredBefore: new Set(
-      old.flatMap(({ span, answered: isAnswered }) => (isAnswered && span !== null ? (answerOf(span) ?? []) : [])),
+      old.flatMap(({ span, answered: isAnswered }) => (isAnswered && span !== null ? (answerIdOf(span) ?? []) : [])),
     ),
     answered,
-    touched: new Set([...answered, ...estimated.flatMap((span) => answerOf(span) ?? [])]),
+    touched: new Set([...answered, ...estimated.flatMap((span) => answerIdOf(span) ?? [])]),
     isRepeated: ({ type, spanId }) => type === 'llm' && isAbove('above call', spanId),
     isAboveCall: ({ spanId }) => isAbove('above any call', spanId),
     isAboveUsage: ({ spanId }) => isAbove('above usage', spanId),
     isAnswered(span) {
-      const name = answerOf(span);
+      const name = answerIdOf(span);
       return name !== null && (answered.has(name) || wasAnswered(name));
     },
   };
@@ -200,7 +200,7 @@ function growthOf(trace: GrowingTrace, noted: Keys, ancestors: readonly VisitedA
 /** Notes to delete of stored spans. */
 function notesToRemove({ trace: { trace }, repeatedCalls, replacedTokens }: Growth): readonly Note[] {
   const noteOf = (kind: NoteKind, span: CallCount): readonly Note[] => {
-    const name = answerOf(span);
+    const name = answerIdOf(span);
     return name === null ? [] : [{ trace, kind, name, spanId: span.spanId }];
   };
   return [
@@ -218,12 +218,12 @@ function notesToAdd(growth: Growth): readonly Note[] {
     ...ancestors.flatMap(({ kind, name, span }) => (span !== null && isBoundary(span) ? [] : [note(kind, name)])),
     ...[...answered].map((name) => note('answered', name)),
     ...repeatedCalls.flatMap((span) => {
-      const name = answerOf(span);
+      const name = answerIdOf(span);
       if (name === null || replaced.has(span.spanId)) return [];
       return answered.has(name) || answeredBefore.has(name) ? [] : [note('unestimated', name, span.spanId)];
     }),
     ...trace.added.flatMap((span) => {
-      const name = answerOf(span);
+      const name = answerIdOf(span);
       if (name === null || growth.isAnswered(span)) return [];
       if (isEstimated(span) && !growth.isRepeated(span)) return [note('estimated', name, span.spanId)];
       return hasOwnTokens(growth, span) ? [note('unestimated', name, span.spanId)] : [];
@@ -241,7 +241,7 @@ const isOwnCall = (growth: Growth, span: CallCount): boolean =>
 
 /** The stored calls among these that counted before and do not now, each once. */
 function replacedCallsOf({ answeredBefore }: Growth, replaced: readonly CallCount[], answered: readonly CallCount[]) {
-  const before = replaced.filter((span) => !answeredBefore.has(answerOf(span) ?? ''));
+  const before = replaced.filter((span) => !answeredBefore.has(answerIdOf(span) ?? ''));
   const removed = [...before, ...answered].filter((span) => isCall(span) && !span.gateway);
   return [...new Map(removed.map((span) => [span.spanId, span])).values()];
 }
@@ -282,7 +282,7 @@ function estimatesOf(
   after: readonly Estimate[],
 ): Pick<CountedOnce, 'estimate' | 'estimatedCalls'> {
   const { trace, repeatedCalls } = growth;
-  const unnamed = (span: CallCount): boolean => isEstimated(span) && answerOf(span) === null;
+  const unnamed = (span: CallCount): boolean => isEstimated(span) && answerIdOf(span) === null;
   const more = [...trace.added.filter((span) => unnamed(span) && !growth.isRepeated(span)), ...after];
   const less = [...repeatedCalls.filter(unnamed), ...before];
   const estimatedCalls = (trace.before?.estimatedCalls ?? 0) + more.length - less.length;

@@ -26,11 +26,11 @@ export const isGatewayCall = ({ gateway, type }: CallLink): boolean => gateway &
 const ANSWER_CHARACTERS = 512;
 
 /** The answer id of a span; null without one, and for a text above the limit. */
-export const answerOf = ({ requestId }: Pick<CallLink, 'requestId'>): string | null =>
+export const answerIdOf = ({ requestId }: Pick<CallLink, 'requestId'>): string | null =>
   requestId === null || requestId === '' || requestId.length > ANSWER_CHARACTERS ? null : requestId;
 
 /** The parent id of a span; null when it names itself. */
-export const parentOf = ({ spanId, parentSpanId }: Step): string | null =>
+export const parentIdOf = ({ spanId, parentSpanId }: Step): string | null =>
   parentSpanId === spanId ? null : parentSpanId;
 
 /**
@@ -46,7 +46,7 @@ export function countedEstimates(spans: readonly CallLink[]): ReadonlyMap<string
   const answers = answersOfGateway(spans);
   const counted = new Map<string, Usd>();
   for (const span of estimated.toSorted(byId)) {
-    const [{ spanId, estimate }, answer] = [span, answerOf(span)];
+    const [{ spanId, estimate }, answer] = [span, answerIdOf(span)];
     if (estimate === null || repeated.has(spanId) || (answer !== null && answers.has(answer))) continue;
     counted.set(spanId, estimate);
     if (answer !== null) answers.add(answer);
@@ -55,7 +55,7 @@ export function countedEstimates(spans: readonly CallLink[]): ReadonlyMap<string
 }
 
 const answersOfGateway = (spans: readonly CallLink[]): Set<string> =>
-  new Set(spans.flatMap((span) => (isGatewayCall(span) ? (answerOf(span) ?? []) : [])));
+  new Set(spans.flatMap((span) => (isGatewayCall(span) ? (answerIdOf(span) ?? []) : [])));
 
 const byId = (left: CallLink, right: CallLink): number => (left.spanId < right.spanId ? -1 : 1);
 
@@ -91,7 +91,7 @@ function countedAmong<Span extends CallLink>(
   const repeated = hasCallAbove(spans) ? repeatingCalls(spans, replacing) : null;
   const answers = answersOfGateway(spans);
   const isReplaced = (span: Span): boolean =>
-    repeated?.has(span.spanId) === true || (answers.size > 0 && answers.has(answerOf(span) ?? ''));
+    repeated?.has(span.spanId) === true || (answers.size > 0 && answers.has(answerIdOf(span) ?? ''));
   return spans.filter((span) => isCall(span) && (span.gateway || !isReplaced(span)));
 }
 
@@ -124,7 +124,7 @@ function repeatingCalls<Span extends CallLink>(
   isReplacing: (span: Span) => boolean,
 ): ReadonlySet<string> {
   const repeated = new Set<string>();
-  const calls = spans.filter((span) => isReplacing(span) && parentOf(span) !== null);
+  const calls = spans.filter((span) => isReplacing(span) && parentIdOf(span) !== null);
   if (calls.length === 0) return repeated;
   const byOwnId = new Map(spans.map((span) => [span.spanId, span]));
   const above = new Set<string>();
@@ -144,7 +144,7 @@ type Step = Pick<CallLink, 'spanId' | 'parentSpanId' | 'type'>;
 
 /** The parent of a span; undefined at a boundary or a missing span. */
 function stepAbove<Span extends Step>(span: Step, byOwnId: ReadonlyMap<string, Span>): Span | undefined {
-  const parent = byOwnId.get(parentOf(span) ?? '');
+  const parent = byOwnId.get(parentIdOf(span) ?? '');
   return parent === undefined || isBoundary(parent) ? undefined : parent;
 }
 

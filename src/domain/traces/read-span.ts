@@ -10,7 +10,7 @@ import {
 } from './conventions/convention.ts';
 import { GEN_AI } from './conventions/gen-ai-attributes.ts';
 import { conventionOf } from './conventions/precedence.ts';
-import { frameworkOf, sourceOf } from './span-origin.ts';
+import { frameworkOf, traceSourceOf } from './span-origin.ts';
 import type { Attributes, RawSpan, SpanHead, SpanPayload, SpanType } from './span.ts';
 import { providerLabel } from './provider-label.ts';
 import { labelsOfSpan } from './trace-labels.ts';
@@ -72,7 +72,7 @@ export function readHead(span: RawSpan, maxValueBytes = MAX_VALUE_BYTES): SpanHe
     gateway: false,
     cost: null,
     estimate: null,
-    source: sourceOf(span),
+    source: traceSourceOf(span),
     ...(labels === undefined ? {} : { labels }),
   };
 }

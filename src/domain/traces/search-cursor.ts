@@ -5,7 +5,7 @@ import type { Usd } from '../money.ts';
 import { idOrNull } from '../optional-id.ts';
 import { SPAN_STATUSES } from './span.ts';
 import type { TraceSummary } from './trace.ts';
-import { rankOf, TRACE_ORDERS, type TraceFilters, type TraceSearch } from './trace-search.ts';
+import { traceRankOf, TRACE_ORDERS, type TraceFilters, type TraceSearch } from './trace-search.ts';
 
 /** The parameters of a search that the caller gives. */
 export interface SearchParameters {
@@ -46,7 +46,7 @@ export const textOfFilters = (filters: TraceFilters): string =>
 /** The cursor after this row. It contains the whole search. */
 export function searchCursorAfter(search: TraceSearch, row: TraceSummary): string {
   const { startMs, endMs, order, filters } = search;
-  return cursorText([startMs, endMs, order, textOfFilters(filters), String(rankOf(row, order)), row.traceRef]);
+  return cursorText([startMs, endMs, order, textOfFilters(filters), String(traceRankOf(row, order)), row.traceRef]);
 }
 
 type Label = 'sessionId' | 'userId' | 'tag';

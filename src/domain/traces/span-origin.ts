@@ -50,7 +50,7 @@ const MAX_SOURCE_BYTES = 2_048;
  * Source of the run of a root, by its own attributes or those of its resource; null for other spans, for an
  * unknown type, and for an invalid address or one that is not `https`.
  */
-export function sourceOf({ parentSpanId, attributes, resource }: RawSpan): TraceSource | null {
+export function traceSourceOf({ parentSpanId, attributes, resource }: RawSpan): TraceSource | null {
   if (parentSpanId !== null) return null;
   return sourceIn(attributes) ?? sourceIn(resource.attributes);
 }

@@ -112,7 +112,7 @@ export function labelsWith(
 export const NO_LABELS: StatedLabels = { sessionId: null, userId: null, tags: [], rootLabels: 0 };
 
 /** Labels of one span, as part of its trace. */
-export const statedBy = (labels: TraceLabels, isRoot: boolean): StatedLabels => ({
+export const statedLabelsOf = (labels: TraceLabels, isRoot: boolean): StatedLabels => ({
   ...labels,
   rootLabels: isRoot
     ? (labels.sessionId === null ? 0 : SESSION_OF_ROOT) | (labels.userId === null ? 0 : USER_OF_ROOT)

@@ -32,7 +32,7 @@ export interface TraceFilters {
   readonly text: string | null;
 }
 
-export const NO_FILTERS: TraceFilters = {
+export const NO_TRACE_FILTERS: TraceFilters = {
   status: null,
   service: null,
   agent: null,
@@ -66,7 +66,7 @@ export interface TraceSearch {
 }
 
 /** Rank of a trace in an order. A trace without a known cost ranks below a free one. */
-export function rankOf({ startNs, endNs, spend, errorCount }: TraceSummary, order: TraceOrder): bigint {
+export function traceRankOf({ startNs, endNs, spend, errorCount }: TraceSummary, order: TraceOrder): bigint {
   switch (order) {
     case 'start':
       return startNs / 1_000_000n;
@@ -80,7 +80,7 @@ export function rankOf({ startNs, endNs, spend, errorCount }: TraceSummary, orde
 }
 
 /** Whether a trace passes the filters, except that of its annotations: a summary does not contain them. */
-export function passesFilters(summary: TraceSummary, filters: TraceFilters): boolean {
+export function tracePassesFilters(summary: TraceSummary, filters: TraceFilters): boolean {
   const { status, service, agent, model, keyHash, teamId, minSpend, minDurationNs, minErrors, text } = filters;
   const { sessionId, userId, tag, internal } = filters;
   if (status !== null && summary.status !== status) return false;

@@ -2,7 +2,7 @@ import type { Owner } from '../caller.ts';
 import { addUsd, type Usd } from '../money.ts';
 import { countedCalls, countedEstimates, sumOfEstimates } from './estimates.ts';
 import type { SpanHead, SpanStatus, SpanType, TraceSource } from './span.ts';
-import { joinLabels, labelsIn, NO_LABELS, type StatedLabels, statedBy } from './trace-labels.ts';
+import { joinLabels, labelsIn, NO_LABELS, type StatedLabels, statedLabelsOf } from './trace-labels.ts';
 
 /** Summary of a trace, without spans. Updated as spans arrive. */
 export interface TraceSummary extends StatedLabels {
@@ -207,7 +207,7 @@ export function tallyOf(spans: readonly SpanHead[]): TraceTally {
     if (span.status === 'error') counts.errorCount += 1;
     if (span.startNs <= first.startNs) first = { startNs: span.startNs, service: firstService(first, span) };
     endNs = later(endNs, span.endNs);
-    if (span.labels !== undefined) labels = joinLabels(labels, statedBy(span.labels, span.parentSpanId === null));
+    if (span.labels !== undefined) labels = joinLabels(labels, statedLabelsOf(span.labels, span.parentSpanId === null));
     if (span.cost === null) continue;
     charged = sumOf(charged, span.cost);
     chargedCalls += 1;

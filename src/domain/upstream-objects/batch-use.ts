@@ -30,15 +30,15 @@ export interface EndedBatch {
 export const fieldsOf = (value: unknown): JsonObject =>
   typeof value === 'object' && value !== null ? { ...value } : {};
 
-export const countOf = (value: unknown): number | null =>
+export const countOrNull = (value: unknown): number | null =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
 
 /** Members with the end time, by outcome. */
 const ENDS = ['completed_at', 'failed_at', 'expired_at', 'cancelled_at'] as const;
 
 /** End time of a batch; `now` where the batch has none. */
-export function endOf(shown: ShownObject, now: Date): Date {
-  const ended = ENDS.map((member) => countOf(shown[member])).find((at) => at !== null) ?? null;
+export function batchEndOf(shown: ShownObject, now: Date): Date {
+  const ended = ENDS.map((member) => countOrNull(shown[member])).find((at) => at !== null) ?? null;
   return ended === null ? now : new Date(ended * 1_000);
 }
 
@@ -48,16 +48,16 @@ const MAX_CALLS = 50_000;
 /** Total usage of a batch of `calls` calls as reported by its upstream; null for none and for implausible counts. */
 export function batchUseOf(shown: ShownObject, calls = MAX_CALLS): ModelUse | null {
   const usage = fieldsOf(shown['usage']);
-  const inputTokens = countOf(usage['input_tokens']);
-  const outputTokens = countOf(usage['output_tokens']);
+  const inputTokens = countOrNull(usage['input_tokens']);
+  const outputTokens = countOrNull(usage['output_tokens']);
   if (inputTokens === null || outputTokens === null || inputTokens + outputTokens === 0) return null;
   const { model } = shown;
   const counted = {
     inputTokens,
     outputTokens,
-    cacheReadTokens: countOf(fieldsOf(usage['input_tokens_details'])['cached_tokens']) ?? 0,
+    cacheReadTokens: countOrNull(fieldsOf(usage['input_tokens_details'])['cached_tokens']) ?? 0,
     cacheWriteTokens: 0,
-    reasoningTokens: countOf(fieldsOf(usage['output_tokens_details'])['reasoning_tokens']) ?? 0,
+    reasoningTokens: countOrNull(fieldsOf(usage['output_tokens_details'])['reasoning_tokens']) ?? 0,
   };
   const plausible = plausibleUsage(counted, calls);
   return plausible && { model: typeof model === 'string' && model !== '' ? model : null, usage: plausible };

@@ -2,7 +2,7 @@ import type { JsonObject } from '../json-object.ts';
 import type { ByteStream } from '../bytes.ts';
 import { plausibleUsage } from '../inference/plausible-usage.ts';
 import { promptTokens } from '../inference/expected-tokens.ts';
-import { addUsage, countOf, fieldsOf, type ModelUse } from './batch-use.ts';
+import { addUsage, countOrNull, fieldsOf, type ModelUse } from './batch-use.ts';
 
 /** Maximum length of one line, in characters. */
 const MAX_LINE_CHARACTERS = 16 * 1024 * 1024;
@@ -77,16 +77,16 @@ function parsed(line: string): unknown {
 /** Usage of one answer, in the format of chats, completions and embeddings or of responses. */
 function usageOf(value: unknown): ModelUse['usage'] | null {
   const usage = fieldsOf(value);
-  const inputTokens = countOf(usage['prompt_tokens']) ?? countOf(usage['input_tokens']);
-  const outputTokens = countOf(usage['completion_tokens']) ?? countOf(usage['output_tokens']);
+  const inputTokens = countOrNull(usage['prompt_tokens']) ?? countOrNull(usage['input_tokens']);
+  const outputTokens = countOrNull(usage['completion_tokens']) ?? countOrNull(usage['output_tokens']);
   if (inputTokens === null && outputTokens === null) return null;
   const input = fieldsOf(usage['prompt_tokens_details'] ?? usage['input_tokens_details']);
   const output = fieldsOf(usage['completion_tokens_details'] ?? usage['output_tokens_details']);
   return {
     inputTokens: inputTokens ?? 0,
     outputTokens: outputTokens ?? 0,
-    cacheReadTokens: countOf(input['cached_tokens']) ?? 0,
+    cacheReadTokens: countOrNull(input['cached_tokens']) ?? 0,
     cacheWriteTokens: 0,
-    reasoningTokens: countOf(output['reasoning_tokens']) ?? 0,
+    reasoningTokens: countOrNull(output['reasoning_tokens']) ?? 0,
   };
 }

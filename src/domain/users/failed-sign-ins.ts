@@ -5,7 +5,7 @@ import type { KeyGenerator } from '../keys/virtual-key.ts';
 import type { PendingSignInStore } from './pending-sign-ins.ts';
 
 /** Failed sign-ins of a name or a source. */
-export interface FailureCount {
+export interface SignInFailureCount {
   /** Start of the window, in ms of the clock of the counts. */
   readonly sinceMs: number;
   readonly failures: number;
@@ -13,12 +13,12 @@ export interface FailureCount {
 }
 
 /** Counts of failed sign-ins by a text. */
-export interface FailureCounts {
+export interface SignInFailureCounts {
   nowMs(): number;
   /** The count; null for none. Throws Unavailable. */
-  find(of: string): Promise<FailureCount | null>;
+  find(of: string): Promise<SignInFailureCount | null>;
   /** Replaces the count by the one that `next` makes of it. Of concurrent changes none is lost. Throws Unavailable. */
-  change(of: string, next: (count: FailureCount | null) => FailureCount): Promise<void>;
+  change(of: string, next: (count: SignInFailureCount | null) => SignInFailureCount): Promise<void>;
   remove(of: string): Promise<void>;
 }
 
@@ -26,8 +26,8 @@ export interface FailureCounts {
 const MAX_IN_MEMORY = 20_000;
 
 /** Counts of this process. */
-export function createMemoryFailures(clock: Pick<Clock, 'monotonicMs'>): FailureCounts {
-  const counts = new Map<string, FailureCount>();
+export function createMemoryFailures(clock: Pick<Clock, 'monotonicMs'>): SignInFailureCounts {
+  const counts = new Map<string, SignInFailureCount>();
   return {
     nowMs: () => clock.monotonicMs(),
     find: (of) => Promise.resolve(counts.get(of) ?? null),
@@ -54,15 +54,15 @@ export function createStoredFailures(options: {
   readonly clock: Clock;
   /** Time after which a count that is not changed is removed, in seconds. */
   readonly keptSeconds: number;
-}): FailureCounts {
+}): SignInFailureCounts {
   const { store, generator, clock, keptSeconds } = options;
   const overflow = createMemoryFailures({ monotonicMs: () => clock.now().getTime() });
   const nowMs = (): number => clock.now().getTime();
   const idOf = (of: string): string => `failed-${generator.hash(of)}`;
-  const read = (content: string): FailureCount => JSON.parse(content) as FailureCount;
+  const read = (content: string): SignInFailureCount => JSON.parse(content) as SignInFailureCount;
 
   /** Adds a first count. Returns false where another process was first. */
-  async function added(id: string, count: FailureCount, of: string): Promise<boolean> {
+  async function added(id: string, count: SignInFailureCount, of: string): Promise<boolean> {
     const at = nowMs();
     const pending = {
       id,

@@ -1,5 +1,5 @@
 import { LimitExceeded, Unauthenticated } from '../errors.ts';
-import type { FailureCounts } from './failed-sign-ins.ts';
+import type { SignInFailureCounts } from './failed-sign-ins.ts';
 
 /** A sign-in with a wrong name or password. Its text is the same for an unknown name and a wrong password. */
 export class SignInRefused extends Unauthenticated {
@@ -58,7 +58,7 @@ const sourceOf = ({ source }: Attempt): string => `source\n${source}`;
 const pairOf = ({ source, name }: Attempt): string =>
   `name\n${source}\n${name.slice(0, MAX_NAME_CHARACTERS).toLowerCase()}`;
 
-export function createSignInThrottle(limits: SignInLimits, counts: FailureCounts): SignInThrottle {
+export function createSignInThrottle(limits: SignInLimits, counts: SignInFailureCounts): SignInThrottle {
   const { perSource, windowSeconds, blockSeconds, countsSources } = limits;
   const limitFor = ({ source }: Attempt): number => (perSource === 0 ? 0 : (limits.limitOf(source) ?? perSource));
 

@@ -2,7 +2,7 @@ import { type ImageKind, imagePricesOf, modelOfVariant, variantIds } from '../..
 import type { CatalogSnapshot } from '../../domain/catalog/catalog.ts';
 import type { PriceRow } from '../../domain/catalog/prices.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
-import { rateFrom, times, type Usd, usdFromAtto } from '../../domain/money.ts';
+import { rateFrom, attoCost, type Usd, usdFromAtto } from '../../domain/money.ts';
 
 /** Billed images of a call. */
 export interface BilledImages extends ImageKind {
@@ -20,10 +20,10 @@ export function imageCost(deployment: Deployment, catalog: CatalogSnapshot, imag
   const { perImage: usual, perPixel } = imagePricesOf(row);
   const perImage = rateFrom(row[`output_cost_per_image_${images.size}`]) ?? usual;
   if (perImage !== null && (perImage > 0n || (perPixel ?? 0n) === 0n))
-    return usdFromAtto(times(perImage, images.count));
+    return usdFromAtto(attoCost(perImage, images.count));
   const [width, height] = (images.size ?? '').split('x').map(Number);
   if (perPixel === null || !width || !height) return null;
-  return usdFromAtto(times(perPixel, width * height * images.count));
+  return usdFromAtto(attoCost(perPixel, width * height * images.count));
 }
 
 const hasPrice = (row: PriceRow): boolean => Object.values(imagePricesOf(row)).some((price) => price !== null);

@@ -4,7 +4,7 @@ import { tierFor, type Tariff } from '../../domain/catalog/prices.ts';
 import type { ToolPrices } from '../../domain/catalog/tool-prices.ts';
 import type { Outcome, Usage } from '../../domain/chat/chat.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
-import { addUsd, type Rate, times, type Usd, usdFromAtto, usdFromPartsOfAtto } from '../../domain/money.ts';
+import { addUsd, type Rate, attoCost, type Usd, usdFromAtto, usdFromPartsOfAtto } from '../../domain/money.ts';
 import { adjustedCost, type CostAdjustments, NO_ADJUSTMENTS } from '../../domain/settings/cost-adjustments.ts';
 import { createKnownPrices, type TierPrices, UPLIFT_PARTS } from './deployment-prices.ts';
 import { imageCost } from './image-price.ts';
@@ -24,7 +24,7 @@ function withTools(cost: Usd | null, usage: Usage, tools: ToolPrices): Usd | nul
   } = usage;
   if (webSearches + fileSearches + mapSearches + codeSessions + citationTokens === 0 && usesComputer === undefined)
     return cost;
-  const costOfUses = (price: Rate | null, count: number): bigint => (price === null ? 0n : times(price, count));
+  const costOfUses = (price: Rate | null, count: number): bigint => (price === null ? 0n : attoCost(price, count));
   const atto =
     costOfUses(tools.search[usage.searchSize ?? 'medium'], webSearches) +
     costOfUses(tools.fileSearches, fileSearches) / THOUSAND +
@@ -99,7 +99,7 @@ export function costOf(
   for (const [price, tokens] of parts) {
     if (tokens === 0) continue;
     if (price === null) return null;
-    atto += times(price, tokens);
+    atto += attoCost(price, tokens);
   }
   return usdFromAtto(atto);
 }
@@ -144,7 +144,7 @@ export function createPricer(
     if (measured.unit === 'second') return byTokens ?? secondsCost(rate, measured.count);
     return measured.unit === 'video_second'
       ? secondsCost(rate, measured.count)
-      : usdFromAtto(times(rate, measured.count));
+      : usdFromAtto(attoCost(rate, measured.count));
   }
 
   const price = (deployment: Deployment, used: Used): Usd | null => {
@@ -182,4 +182,4 @@ const uplifted = (cost: Usd, uplift: bigint): Usd => {
 const PARTS_OF_SECOND = 1_000_000;
 
 const secondsCost = (perSecond: Rate, seconds: number): Usd =>
-  usdFromPartsOfAtto(times(perSecond, Math.round(seconds * PARTS_OF_SECOND)), BigInt(PARTS_OF_SECOND));
+  usdFromPartsOfAtto(attoCost(perSecond, Math.round(seconds * PARTS_OF_SECOND)), BigInt(PARTS_OF_SECOND));

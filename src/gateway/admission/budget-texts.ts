@@ -1,6 +1,6 @@
 import type { Limits } from '../../domain/budgets/limits.ts';
 import { windowBudget } from '../../domain/keys/budget-windows.ts';
-import type { BudgetWindow } from '../../domain/keys/key-settings.ts';
+import type { KeyBudgetWindow } from '../../domain/keys/key-settings.ts';
 import type { VirtualKey } from '../../domain/keys/virtual-key.ts';
 import { type Usd, usdNumber, usdText } from '../../domain/money.ts';
 import type { CurrentTeamWindow } from '../../domain/teams/team-windows.ts';
@@ -13,7 +13,7 @@ export function budgetText(subject: string, spent: Usd, budget: Usd): string {
 export const keyText = ({ alias, name }: VirtualKey, spent: Usd, budget: Usd): string =>
   budgetText(`Key=${alias ?? 'None'} (${name})`, spent, budget);
 
-export function windowText({ alias, name }: VirtualKey, window: BudgetWindow, spent: Usd): string {
+export function windowText({ alias, name }: VirtualKey, window: KeyBudgetWindow, spent: Usd): string {
   const { budgetDuration: duration, resetAt } = window;
   const text = `ExceededBudget: Key over ${duration} budget. ${roundedText(spent, windowBudget(window))}`;
   return `${text}. Key=${alias ?? 'None'} (${name})${resetText({ duration, resetAt: new Date(resetAt) })}`;

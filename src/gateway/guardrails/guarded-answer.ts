@@ -4,7 +4,7 @@ import { Rejected, Unavailable } from '../../domain/errors.ts';
 import type { GuardrailEntry } from '../../domain/guardrails/entry.ts';
 import type { GuardedText, StreamSettings } from '../../domain/guardrails/guardrail.ts';
 import { answerTexts, editedJson } from '../../domain/guardrails/texts/answer-texts.ts';
-import { isMembers, type Members, type Place, withTexts } from '../../domain/guardrails/texts/walk.ts';
+import { isMembers, type Members, type TextPlace, withTexts } from '../../domain/guardrails/texts/walk.ts';
 import { guardedBytes, guardedDeltas } from './guarded-stream.ts';
 import type { CallGuard } from './guarding.ts';
 
@@ -94,7 +94,7 @@ export function guardAnswer(
 
   interface EditedAnswer {
     readonly bytes: Uint8Array;
-    readonly places: readonly Place[];
+    readonly places: readonly TextPlace[];
     /** Null where nothing was edited. */
     readonly texts: readonly string[] | null;
   }
@@ -102,7 +102,7 @@ export function guardAnswer(
   async function editedAnswer(bytes: Uint8Array): Promise<EditedAnswer> {
     const body = parsed(bytes);
     // A transcript may be plain text.
-    const places: readonly Place[] =
+    const places: readonly TextPlace[] =
       body === null
         ? [{ text: new TextDecoder().decode(bytes), path: [], role: 'assistant' }]
         : answerTexts(endpoint, body);
@@ -179,19 +179,19 @@ function withReport(bytes: Uint8Array, entries: readonly GuardrailEntry[]): Uint
 const REASONING = ['reasoning_content', 'reasoning', 'reasoning_details', 'thinking', 'thinking_blocks', 'summary'];
 
 /** Which part of an answer a place belongs to. */
-function kindOf({ path }: Place): 'text' | 'reasoning' | 'arguments' {
+function kindOf({ path }: TextPlace): 'text' | 'reasoning' | 'arguments' {
   if (REASONING.some((name) => path.includes(name))) return 'reasoning';
   const isOfCall = ['tool_calls', 'arguments', 'args', 'input'].some((name) => path.includes(name));
   return isOfCall ? 'arguments' : 'text';
 }
 
-const textOf = (places: readonly Place[], texts: readonly string[], kind: ReturnType<typeof kindOf>): string =>
+const textOf = (places: readonly TextPlace[], texts: readonly string[], kind: ReturnType<typeof kindOf>): string =>
   places.map((place, index) => (kindOf(place) === kind ? (texts[index] ?? '') : '')).join('');
 
 /** The deltas of a complete answer with its edited texts. */
 async function* withEdits(
   deltas: AsyncIterableIterator<ChatDelta>,
-  places: readonly Place[],
+  places: readonly TextPlace[],
   texts: readonly string[],
 ): AsyncGenerator<ChatDelta, undefined> {
   const calls = texts.filter((_text, index) => {

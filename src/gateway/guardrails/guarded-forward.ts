@@ -4,7 +4,7 @@ import { Unavailable } from '../../domain/errors.ts';
 import type { GuardrailMode } from '../../domain/guardrails/definition.ts';
 import { editedJson } from '../../domain/guardrails/texts/answer-texts.ts';
 import { allTexts } from '../../domain/guardrails/texts/request-texts.ts';
-import { isMembers, type Members, type Place, withTexts } from '../../domain/guardrails/texts/walk.ts';
+import { isMembers, type Members, type TextPlace, withTexts } from '../../domain/guardrails/texts/walk.ts';
 import type { Forwarded } from '../../domain/pass-through/forwarded.ts';
 import { streamSettings, unmaskable } from './guarded-answer.ts';
 import { assertNoRepeatedMember } from './guarded-call.ts';
@@ -19,11 +19,11 @@ const OPENING_BRACE = 0x7b;
 
 const isJsonObject = (bytes: Uint8Array): boolean => bytes.find((byte) => byte > 0x20) === OPENING_BRACE;
 const isEmpty = (fields: Members): boolean => Object.keys(fields).length === 0;
-const wholeText = (bytes: Uint8Array): readonly Place[] =>
+const wholeText = (bytes: Uint8Array): readonly TextPlace[] =>
   bytes.length === 0 ? [] : [{ text: new TextDecoder().decode(bytes), path: [], role: null }];
 
 /** The body as text, and its texts without the escapes of JSON and of forms. */
-function bodyTexts(bytes: Uint8Array): readonly Place[] {
+function bodyTexts(bytes: Uint8Array): readonly TextPlace[] {
   const value = parsed(bytes);
   const whole = wholeText(bytes);
   if (value !== undefined) return [...whole, ...allTexts({ value })];

@@ -1,5 +1,11 @@
 import type { Span, SpanHead } from '../../domain/traces/span.ts';
-import { joinLabels, labelsOfSpan, NO_LABELS, type StatedLabels, statedBy } from '../../domain/traces/trace-labels.ts';
+import {
+  joinLabels,
+  labelsOfSpan,
+  NO_LABELS,
+  type StatedLabels,
+  statedLabelsOf,
+} from '../../domain/traces/trace-labels.ts';
 import type { TraceIdentity } from '../../domain/traces/trace.ts';
 
 /** Most spans of a trace whose attributes are read. */
@@ -20,7 +26,7 @@ export async function storedLabels(
   for (const { spanId, parentSpanId, type } of [...roots, ...others].slice(0, MOST_SPANS)) {
     const { attributes = {} } = (await findSpan([identity], spanId)) ?? {};
     const stated = labelsOfSpan({ attributes, parentSpanId }, type);
-    if (stated !== undefined) labels = joinLabels(labels, statedBy(stated, parentSpanId === null));
+    if (stated !== undefined) labels = joinLabels(labels, statedLabelsOf(stated, parentSpanId === null));
   }
   return labels;
 }

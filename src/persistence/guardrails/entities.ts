@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import type { GuardrailMode } from '../../domain/guardrails/definition.ts';
-import type { RunResult } from '../../domain/guardrails/guardrail-use.ts';
+import type { GuardrailRunResult } from '../../domain/guardrails/guardrail-use.ts';
 import { objectColumn, stampColumns } from '../column-types/shared-columns.ts';
 
 /** A guardrail changes over time: a managed entity. */
@@ -48,7 +48,7 @@ export const GuardrailRunEntity = defineEntity({
     guardrailId: p.text(),
     name: p.text(),
     kind: p.text(),
-    result: p.text().$type<RunResult>(),
+    result: p.text().$type<GuardrailRunResult>(),
     mode: p.text(),
     /** Unix ms. */
     at: p.bigint('number'),

@@ -1,7 +1,7 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import type { DatasetCase } from '../../domain/lens/dataset.ts';
 import type { Finding } from '../../domain/lens/finding.ts';
-import type { Lens, LensRun, Reservation, RunHead } from '../../domain/lens/lens.ts';
+import type { Lens, LensRun, BudgetReservation, RunHead } from '../../domain/lens/lens.ts';
 import type { Review } from '../../domain/lens/review.ts';
 import type { Signal, TraceSignals } from '../../domain/lens/signals.ts';
 import type { PaidAnswer } from '../../domain/lens/store.ts';
@@ -10,7 +10,7 @@ import { IsoTimeType } from '../column-types/unix-ms.ts';
 import { UsdTextType } from '../column-types/usd-text.ts';
 
 type LensData = Omit<Lens, 'id' | 'spent' | 'reservations'>;
-type StoredReservation = Omit<Reservation, 'amount'> & { readonly amount: string };
+type StoredReservation = Omit<BudgetReservation, 'amount'> & { readonly amount: string };
 type RunData = Omit<RunHead, 'id' | 'lensId' | 'status' | 'createdAt' | 'cost'>;
 type FindingData = Omit<Finding, 'id' | 'status' | 'kind' | 'priority' | 'lastSeen'>;
 

@@ -1,6 +1,6 @@
 import { Conflict, Unavailable } from '../../domain/errors.ts';
 import { type Authored, newStamps } from '../../domain/row-store.ts';
-import type { Content, SettingsStore, StoredSection } from '../../domain/settings/stored-section.ts';
+import type { SectionContent, SettingsStore, StoredSection } from '../../domain/settings/stored-section.ts';
 import type { Database } from '../database/database.ts';
 import { createRowStore } from '../database/row-store.ts';
 import { SettingsSectionEntity } from './entities.ts';
@@ -17,7 +17,7 @@ export function createSettingsStore(database: Database): SettingsStore {
     conflictText: ({ id }) => `The section ${id} exists.`,
   });
 
-  async function added(id: string, content: Content, about: Authored): Promise<StoredSection | null> {
+  async function added(id: string, content: SectionContent, about: Authored): Promise<StoredSection | null> {
     const row = { id, content, ...newStamps(about) };
     try {
       await rows.add(row);

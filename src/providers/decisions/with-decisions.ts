@@ -2,7 +2,7 @@ import type { Clock } from '../../domain/clock.ts';
 import type { Exchange, ModelRequest } from '../../domain/chat/chat.ts';
 import type { Deployment, Provider } from '../../domain/chat/provider.ts';
 import type { Decider } from '../../domain/decisions/decider.ts';
-import { calibrated, PLATFORM_SCOPE, type Temperatures } from '../../domain/decisions/calibration.ts';
+import { calibrateAnswer, PLATFORM_SCOPE, type Temperatures } from '../../domain/decisions/calibration.ts';
 import type { Answer, Decision, DecisionFormat, DecisionRequest, Question } from '../../domain/decisions/decision.ts';
 import { mergeEarlierAnswers } from '../../domain/decisions/earlier-answers.ts';
 import { answersToAll, fitDecision } from '../../domain/decisions/fit.ts';
@@ -98,7 +98,7 @@ async function sendDecision({
   const fit = fitDecision(whole, decider.abilities(deployment, request), terms, isImageAddress);
   const { outcomeScope: scope = PLATFORM_SCOPE } = request;
   const calibratedAnswer = (question: Question, answer: Answer): Answer =>
-    calibrated(question, answer, { model: terms.model, scope, temperatures });
+    calibrateAnswer(question, answer, { model: terms.model, scope, temperatures });
   function answered(index: number, answer: Answer): void {
     const position = positions[fit.sent[index] ?? index] ?? index;
     const question = core.questions[position];

@@ -1,6 +1,6 @@
 import {
   blockSize,
-  dayText,
+  dayNumberText,
   type FreeTierCalls,
   type FreeTierStore,
   type FreeTierUsage,
@@ -104,7 +104,7 @@ export class FreeTierCounter {
   takeUnused(): FreeTierCalls | null {
     const calls = this.#left;
     this.#left = 0;
-    return calls === 0 ? null : { day: dayText(this.#day), ipHash: this.ipHash, calls };
+    return calls === 0 ? null : { day: dayNumberText(this.#day), ipHash: this.ipHash, calls };
   }
 
   /** Resolves when no store operation is running. */
@@ -140,7 +140,7 @@ export class FreeTierCounter {
     const { store, limit, monotonicMs, answerMs } = this.#context;
     const day = this.#day;
     const calls = blockSize(limit, this.#used, this.#waiting);
-    const asking = store.reserve({ day: dayText(day), ipHash: this.ipHash, calls }, limit);
+    const asking = store.reserve({ day: dayNumberText(day), ipHash: this.ipHash, calls }, limit);
     // A result after the timeout is used for later callers.
     const answered = asking.then(({ granted, used }) => {
       this.#retryMs = 0;
@@ -161,7 +161,7 @@ export class FreeTierCounter {
     if (day !== this.#day) this.#begin(day);
     const { store, answerMs } = this.#context;
     let requests = 0;
-    const answered = store.usedOn(dayText(day), this.ipHash).then((used) => {
+    const answered = store.usedOn(dayNumberText(day), this.ipHash).then((used) => {
       requests = Math.max(0, used - (day === this.#day ? this.#left : 0));
     });
     const reading = inTime(answered, answerMs);

@@ -3,8 +3,8 @@ import type { Client } from '../../domain/free-tier/client.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { Unavailable } from '../../domain/errors.ts';
 import {
-  dayOf,
-  dayText,
+  dayNumberOf,
+  dayNumberText,
   type FreeTier,
   type FreeTierCalls,
   type FreeTierStore,
@@ -83,7 +83,7 @@ export function createFreeTier(options: FreeTierOptions): RunningFreeTier {
   let sweeping: ScheduledTask | null = null;
   let removedBefore = '';
 
-  const today = (): number => dayOf(clock.now().getTime());
+  const today = (): number => dayNumberOf(clock.now().getTime());
 
   async function releaseAll(): Promise<void> {
     // Deferred, so that one statement releases all clients that are evicted in this turn of the event loop.
@@ -179,7 +179,7 @@ export function createFreeTier(options: FreeTierOptions): RunningFreeTier {
 
   async function removeOldDays(): Promise<void> {
     // Keeps yesterday: another process's clock may be behind.
-    const before = dayText(today() - 1);
+    const before = dayNumberText(today() - 1);
     if (removedBefore === before) return;
     while ((await store.removeBefore(before, STEP)) === STEP);
     removedBefore = before;

@@ -11,7 +11,7 @@ import {
 } from '../../domain/pass-through/endpoint.ts';
 import type { PassThroughEndpoints } from '../../domain/pass-through/endpoints.ts';
 import { headersFault, unmaskedHeaders } from '../../domain/pass-through/headers.ts';
-import { routesOf } from '../../domain/pass-through/routes.ts';
+import { passThroughRoutesOf } from '../../domain/pass-through/routes.ts';
 import { newStamps } from '../../domain/row-store.ts';
 import { Secret } from '../../domain/secret.ts';
 import { type Cipher, cipherFor, type Secrets } from '../credentials/encryption.ts';
@@ -41,14 +41,14 @@ export function createPassThroughEndpoints({
   const warned = new Set<string>();
   let configured = initial;
   let stored: readonly PassThroughEndpoint[] = [];
-  let routes = routesOf(configured);
+  let routes = passThroughRoutesOf(configured);
   /** Numbers of the latest started read and of the read in use: an older read never replaces a newer one. */
   let startedReads = 0;
   let inUse = 0;
 
   function use(rows: readonly StoredEndpoint[]): void {
     stored = rows.map(shown);
-    routes = routesOf([...configured, ...stored]);
+    routes = passThroughRoutesOf([...configured, ...stored]);
   }
 
   function shown(row: StoredEndpoint): PassThroughEndpoint {
@@ -114,7 +114,7 @@ export function createPassThroughEndpoints({
     },
     configure(endpoints) {
       configured = endpoints;
-      routes = routesOf([...configured, ...stored]);
+      routes = passThroughRoutesOf([...configured, ...stored]);
     },
     refresh,
   };

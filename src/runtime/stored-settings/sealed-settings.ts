@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../domain/json-object.ts';
 import { isSecretMap, isSecretText } from '../../domain/settings/redaction.ts';
-import type { Content, SettingsStore, StoredSection } from '../../domain/settings/stored-section.ts';
+import type { SectionContent, SettingsStore, StoredSection } from '../../domain/settings/stored-section.ts';
 import { cipherFor, type Secrets } from '../credentials/encryption.ts';
 
 /** Section whose values are all secrets. */
@@ -33,7 +33,7 @@ export function createSealedSettings(store: SettingsStore, secrets: Secrets): Se
   const opened = (value: unknown, place: string): unknown =>
     withSealed(value, place, (bytes, at) => cipher.open(bytes, at)?.toString('utf8') ?? null);
 
-  const sealContent = (section: string, content: Content): Content =>
+  const sealContent = (section: string, content: SectionContent): SectionContent =>
     mapped(content, (name, value) => sealed(value, name, `${section}.${name}`));
   const openRow = (row: StoredSection): StoredSection => ({
     ...row,
@@ -71,7 +71,7 @@ function withSealed(value: unknown, place: string, leaf: (bytes: Buffer, place: 
 export function renewedSection(
   { id, content }: Pick<StoredSection, 'id' | 'content'>,
   secrets: Secrets,
-): Content | null {
+): SectionContent | null {
   const cipher = settingsCipher(secrets);
   let isRenewed = false;
   const renewed = mapped(content, (name, value) =>
@@ -84,5 +84,5 @@ export function renewedSection(
   return isRenewed ? renewed : null;
 }
 
-const mapped = (content: Content, value: (name: string, value: unknown) => unknown): Content =>
+const mapped = (content: SectionContent, value: (name: string, value: unknown) => unknown): SectionContent =>
   Object.fromEntries(Object.entries(content).map(([name, item]) => [name, value(name, item)]));

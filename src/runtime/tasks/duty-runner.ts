@@ -1,5 +1,5 @@
 import type { Clock } from '../../domain/clock.ts';
-import { type Duty, type DutyBackend, dutyLeaseMs, periodOf } from '../../domain/jobs/duty.ts';
+import { type Duty, type DutyBackend, dutyLeaseMs, periodStart } from '../../domain/jobs/duty.ts';
 import type { DutyRun } from '../../domain/jobs/duty-run.ts';
 import { claimOf, type Job } from '../../domain/jobs/job.ts';
 import type { ScheduledTask, Scheduler } from '../../domain/scheduler.ts';
@@ -78,7 +78,7 @@ export function createDutyRunner(options: DutyRunnerOptions): DutyRunner {
   }
 
   async function claimAndRun(signal: AbortSignal): Promise<void> {
-    const period = periodOf(duty, clock.now(), anchor);
+    const period = periodStart(duty, clock.now(), anchor);
     const isNew = period.getTime() !== lastAddedMs;
     const job = await backend.claim(duty, isNew ? period : null);
     lastAddedMs = period.getTime();
@@ -87,7 +87,7 @@ export function createDutyRunner(options: DutyRunnerOptions): DutyRunner {
 
   function nextClaimMs(): number {
     const now = clock.now();
-    const untilPeriod = periodOf(duty, now, anchor).getTime() + duty.everyMs - now.getTime();
+    const untilPeriod = periodStart(duty, now, anchor).getTime() + duty.everyMs - now.getTime();
     return Math.min(untilPeriod, leaseMs / 2);
   }
 

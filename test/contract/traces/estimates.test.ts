@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { rateFrom, times, type Usd, usdFrom, usdFromAtto, usdNumber } from '../../../src/domain/money.ts';
+import { rateFrom, attoCost, type Usd, usdFrom, usdFromAtto, usdNumber } from '../../../src/domain/money.ts';
 import { loadEmbeddedSnapshot } from '../../../src/runtime/catalog/snapshot.ts';
 import { keyGenerator } from '../../../src/runtime/identifiers.ts';
 import { traceRefOf } from '../../support/memory-trace-store.ts';
@@ -45,7 +45,7 @@ function costOfChat(): number {
   ).reduce((total, [price, tokens]) => {
     const rate = rateFrom(row[price]);
     if (rate === null || rate === 0n) throw new Error(`The catalog has no ${price} of ${MODEL}.`);
-    return total + times(rate, tokens);
+    return total + attoCost(rate, tokens);
   }, 0n);
   return usdNumber(usdFromAtto(sum));
 }

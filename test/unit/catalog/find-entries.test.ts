@@ -4,7 +4,7 @@ import {
   type EntryFilters,
   findEntries,
   modelFilterOf,
-  NO_FILTERS,
+  NO_ENTRY_FILTERS,
   partMatcher,
 } from '../../../src/domain/catalog/find-entries.ts';
 
@@ -23,7 +23,7 @@ const ENTRIES = [
 ];
 
 const idsFor = (filters: Partial<EntryFilters>, matches: ((id: string) => boolean) | null = null): string[] =>
-  findEntries(ENTRIES, { ...NO_FILTERS, ...filters }, matches).map(({ id }) => id);
+  findEntries(ENTRIES, { ...NO_ENTRY_FILTERS, ...filters }, matches).map(({ id }) => id);
 
 describe('finding catalog entries', () => {
   it('without a filter returns all entries, in the order of the file', () => {

@@ -7,7 +7,7 @@ import {
   contextWindowOf,
   type EntryConditions,
   narrowEntries,
-  NO_CONDITIONS,
+  NO_ENTRY_CONDITIONS,
   pricePerTokenFrom,
 } from '../../../src/domain/catalog/narrow-entries.ts';
 import { modelsOfMap } from '../../../src/domain/catalog/price-map.ts';
@@ -44,7 +44,7 @@ const ENTRIES = [
 ];
 
 const idsFor = (conditions: Partial<EntryConditions>): string[] =>
-  narrowEntries(ENTRIES, { ...NO_CONDITIONS, ...conditions }).map(({ id }) => id);
+  narrowEntries(ENTRIES, { ...NO_ENTRY_CONDITIONS, ...conditions }).map(({ id }) => id);
 
 describe('narrowing entries', () => {
   it('without a condition keeps all, in their order', () => {
@@ -96,7 +96,7 @@ it.each([
   [{ maxOutputPrice: -1n as Rate }, 'A price ceiling must not be below zero.'],
   [{ minContextWindow: -1 }, 'A context window must not be below zero.'],
 ])('refuses %o', (conditions, message) => {
-  expect(() => assertConditions({ ...NO_CONDITIONS, ...conditions })).toThrow(message);
+  expect(() => assertConditions({ ...NO_ENTRY_CONDITIONS, ...conditions })).toThrow(message);
 });
 
 describe('the capabilities', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { CatalogChange } from '../../../src/domain/catalog/changes.ts';
 import type { EntryHistory } from '../../../src/domain/catalog/history.ts';
-import { pricesAt, priceStepsOf, usdOf } from '../../../src/domain/catalog/price-history.ts';
+import { pricesAt, priceStepsOf, usdOfPrice } from '../../../src/domain/catalog/price-history.ts';
 
 const day = (number: number): Date => new Date(Date.UTC(2026, 0, number));
 const NOW = day(31);
@@ -198,5 +198,5 @@ it.each([
   ['another unit', 'input_dbu_cost_per_token', 1, null],
   ['a factor', 'regional_processing_uplift_multiplier_eu', 1.1, null],
 ])('reads USD where a price holds %s', (_case, field, value, usd) => {
-  expect(usdOf(field, value)).toBe(usd);
+  expect(usdOfPrice(field, value)).toBe(usd);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
-  calibrated,
+  calibrateAnswer,
   MIN_OUTCOMES,
   fittedTemperature,
   type JudgedAnswer,
@@ -126,7 +126,7 @@ describe('a calibrated answer', () => {
 
   it('has the probabilities at the temperature, and the ones before it', () => {
     const answer = answerOf(PREDICATE, [0.9, 0.1], evidence);
-    expect(calibrated(PREDICATE, answer, { model: 'openai/tiny', scope: 'platform', temperatures })).toEqual({
+    expect(calibrateAnswer(PREDICATE, answer, { model: 'openai/tiny', scope: 'platform', temperatures })).toEqual({
       kind: 'predicate',
       probability: expect.closeTo(0.75, 9),
       more: {},
@@ -137,18 +137,18 @@ describe('a calibrated answer', () => {
 
   it('is the same without a temperature of its model, its kind and its source', () => {
     const answer = answerOf(PREDICATE, [0.9, 0.1], evidence);
-    expect(calibrated(PREDICATE, answer, { model: 'openai/other', scope: 'platform', temperatures })).toBe(answer);
+    expect(calibrateAnswer(PREDICATE, answer, { model: 'openai/other', scope: 'platform', temperatures })).toBe(answer);
     const native = answerOf(PREDICATE, [0.9, 0.1], undefined);
-    expect(calibrated(PREDICATE, native, { model: 'openai/tiny', scope: 'platform', temperatures })).toBe(native);
+    expect(calibrateAnswer(PREDICATE, native, { model: 'openai/tiny', scope: 'platform', temperatures })).toBe(native);
     expect(
-      calibrated(PREDICATE, { kind: 'refusal' }, { model: 'openai/tiny', scope: 'platform', temperatures }),
+      calibrateAnswer(PREDICATE, { kind: 'refusal' }, { model: 'openai/tiny', scope: 'platform', temperatures }),
     ).toEqual({
       kind: 'refusal',
     });
   });
 
   it('is judged by the probabilities before calibration', () => {
-    const answer = calibrated(PREDICATE, answerOf(PREDICATE, [0.9, 0.1], evidence), {
+    const answer = calibrateAnswer(PREDICATE, answerOf(PREDICATE, [0.9, 0.1], evidence), {
       model: 'openai/tiny',
       scope: 'platform',
       temperatures,

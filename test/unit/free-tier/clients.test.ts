@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { dayText, type FreeTierCalls } from '../../../src/domain/free-tier/free-tier.ts';
+import { dayNumberText, type FreeTierCalls } from '../../../src/domain/free-tier/free-tier.ts';
 import { Secret } from '../../../src/domain/secret.ts';
 import { createIpHash } from '../../../src/runtime/free-tier/ip-hash.ts';
 import { aClient, aFreeTier } from '../../support/free-tier.ts';
@@ -106,7 +106,7 @@ describe('earlier days', () => {
     const today = Date.parse(DAY) / 86_400_000;
     for (const day of [today - 3, today - 2, today - 1, today])
       for (let index = 0; index < 700; index += 1)
-        await store.reserve({ day: dayText(day), ipHash: `${index}`, calls: 1 }, 10);
+        await store.reserve({ day: dayNumberText(day), ipHash: `${index}`, calls: 1 }, 10);
     const tier = aFreeTier({
       store: {
         ...store,

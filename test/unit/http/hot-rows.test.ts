@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createHotRows, type Registration } from '../../../rest-shims/helpers/http/hot-rows.ts';
 import type { RouteRow } from '../../../rest-shims/helpers/http/route.ts';
 import { DEFAULT_ENDPOINT } from '../../../src/domain/pass-through/endpoint.ts';
-import { routesOf } from '../../../src/domain/pass-through/routes.ts';
+import { passThroughRoutesOf } from '../../../src/domain/pass-through/routes.ts';
 
 const registered = (path: string, row: Partial<RouteRow>): Registration => ({
   path,
@@ -31,7 +31,7 @@ const entry = (path: string, more: object = {}) => ({
   ...more,
 });
 
-const ENTRIES = routesOf([
+const ENTRIES = passThroughRoutesOf([
   entry('/search'),
   entry('/below', { includeSubpath: true }),
   entry('/reads', { methods: ['GET'] }),
@@ -90,7 +90,7 @@ describe('hot rows', () => {
   });
 
   it('leave a decision to Koa where an entry serves its path for other methods only', () => {
-    const entries = routesOf([entry('/v1/decisions', { methods: ['GET'] })] as never);
+    const entries = passThroughRoutesOf([entry('/v1/decisions', { methods: ['GET'] })] as never);
     const { rowOf, paths } = createHotRows(ROWS, entries);
     expect([rowOf('/v1/decisions'), paths.has('/v1/decisions')]).toEqual([null, false]);
   });

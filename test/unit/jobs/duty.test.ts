@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import { dutyJob, dutyLeaseMs, periodOf } from '../../../src/domain/jobs/duty.ts';
+import { dutyJob, dutyLeaseMs, periodStart } from '../../../src/domain/jobs/duty.ts';
 
 const MINUTE = { name: 'm', everyMs: 60_000 };
 const EPOCH = new Date(0);
 
 it('a period begins at a multiple of its length after the anchor, and contains its first instant only', () => {
-  const at = (text: string, anchor = EPOCH): string => periodOf(MINUTE, new Date(text), anchor).toISOString();
+  const at = (text: string, anchor = EPOCH): string => periodStart(MINUTE, new Date(text), anchor).toISOString();
   expect(at('2026-11-23T18:00:00.000Z')).toBe('2026-11-23T18:00:00.000Z');
   expect(at('2026-11-23T18:00:59.999Z')).toBe('2026-11-23T18:00:00.000Z');
   expect(at('2026-11-23T18:01:00.000Z')).toBe('2026-11-23T18:01:00.000Z');

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   addUsd,
   rateFrom,
-  times,
+  attoCost,
   type Usd,
   usdFrom,
   usdFromAtto,
@@ -48,13 +48,15 @@ describe('money', () => {
       -2n,
       0n,
     ]);
-    const third = rateFrom('0.000000000000333333') ?? times(0n as never, 0);
+    const third = rateFrom('0.000000000000333333') ?? attoCost(0n as never, 0);
     expect(usdFromAtto(third * 3n)).toBe(1n);
   });
 
   it('prices any count of tokens exactly', () => {
     const rate = rateFrom(1.5e-7);
-    expect(rate === null ? null : usdText(usdFromAtto(times(rate, 9_007_199_254_740_991)))).toBe('1351079888.21114865');
+    expect(rate === null ? null : usdText(usdFromAtto(attoCost(rate, 9_007_199_254_740_991)))).toBe(
+      '1351079888.21114865',
+    );
   });
 
   it('is at most what 64 bits can store, in every order', () => {

@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest';
 import { Secret } from '../../../src/domain/secret.ts';
 import { newStamps } from '../../../src/domain/row-store.ts';
-import type { Content, SettingsStore } from '../../../src/domain/settings/stored-section.ts';
+import type { SectionContent, SettingsStore } from '../../../src/domain/settings/stored-section.ts';
 import { createSealedSettings, renewedSection } from '../../../src/runtime/stored-settings/sealed-settings.ts';
 
 const about = { now: new Date(0), by: 'admin' };
 
 /** A store in memory, and what it holds. */
 function memory() {
-  const contents = new Map<string, Content>();
+  const contents = new Map<string, SectionContent>();
   const rowOf = (id: string) => ({ id, content: contents.get(id) ?? {}, ...newStamps(about) });
   const store: SettingsStore = {
     find: async (id) => (contents.has(id) ? rowOf(id) : null),

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { byUncachedTokens, sumOf, type KeySums } from '../../../src/domain/spend/daily-activity.ts';
+import { byUncachedTokens, sumOfSpend, type KeySums } from '../../../src/domain/spend/daily-activity.ts';
 
 const key = (hash: string, inputTokens: number, cacheReadTokens: number): KeySums => ({
   hash,
-  sums: { ...sumOf([]), inputTokens, cacheReadTokens },
+  sums: { ...sumOfSpend([]), inputTokens, cacheReadTokens },
 });
 
 it('keys with the most prompt tokens beside those of a cache are first; keys without any are left out', () => {

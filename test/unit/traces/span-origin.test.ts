@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { frameworkOf, sourceOf } from '../../../src/domain/traces/span-origin.ts';
+import { frameworkOf, traceSourceOf } from '../../../src/domain/traces/span-origin.ts';
 import { aRawSpan } from '../../support/raw-span.ts';
 
 describe('the framework of a span', () => {
@@ -44,15 +44,15 @@ describe('the source of a run', () => {
   const read = { type: 'slack', url: 'https://example.slack.com/archives/1', title: '#orders', user: null };
 
   it('is read from a root or its resource', () => {
-    expect(sourceOf(aRawSpan({ attributes: sourceAttributes }))).toEqual(read);
+    expect(traceSourceOf(aRawSpan({ attributes: sourceAttributes }))).toEqual(read);
     expect(
-      sourceOf(aRawSpan({ resource: { attributes: { ...sourceAttributes, 'litellm.source.user': 'ann' } } })),
+      traceSourceOf(aRawSpan({ resource: { attributes: { ...sourceAttributes, 'litellm.source.user': 'ann' } } })),
     ).toEqual({
       ...read,
       user: 'ann',
     });
     const { 'litellm.source.title': _title, ...untitled } = sourceAttributes;
-    expect(sourceOf(aRawSpan({ attributes: untitled }))).toEqual({ ...read, title: '' });
+    expect(traceSourceOf(aRawSpan({ attributes: untitled }))).toEqual({ ...read, title: '' });
   });
 
   it.each([
@@ -62,10 +62,10 @@ describe('the source of a run', () => {
     ['no address', { 'litellm.source.url': 'somewhere' }],
     ['a very long address', { 'litellm.source.url': `https://example.com/${'x'.repeat(2_048)}` }],
   ])('is not read from %s', (_what, differing) => {
-    expect(sourceOf(aRawSpan({ attributes: { ...sourceAttributes, ...differing } }))).toBeNull();
+    expect(traceSourceOf(aRawSpan({ attributes: { ...sourceAttributes, ...differing } }))).toBeNull();
   });
 
   it('is that of the run: spans inside of it have none', () => {
-    expect(sourceOf(aRawSpan({ attributes: sourceAttributes, parentSpanId: 'a'.repeat(16) }))).toBeNull();
+    expect(traceSourceOf(aRawSpan({ attributes: sourceAttributes, parentSpanId: 'a'.repeat(16) }))).toBeNull();
   });
 });

@@ -3,15 +3,15 @@ import type { Clock } from '../../../src/domain/clock.ts';
 import {
   createMemoryFailures,
   createStoredFailures,
-  type FailureCount,
-  type FailureCounts,
+  type SignInFailureCount,
+  type SignInFailureCounts,
 } from '../../../src/domain/users/failed-sign-ins.ts';
 import { createSignInThrottle, SignInThrottled } from '../../../src/domain/users/sign-in.ts';
 import { keyGenerator } from '../../../src/runtime/identifiers.ts';
 import { createSourceLimits, type SourceLimits } from '../../../src/runtime/network/source-limits.ts';
 import { createMemoryPendingSignIns } from '../../support/memory-pending-sign-ins.ts';
 
-type CountsOf = (clock: Clock) => FailureCounts;
+type CountsOf = (clock: Clock) => SignInFailureCounts;
 
 const IN_MEMORY: CountsOf = (clock) => createMemoryFailures(clock);
 const IN_STORE: CountsOf = (clock) =>
@@ -152,8 +152,8 @@ it('counts of two processes are one, also of failures at the same time', async (
   const clock = { now: () => new Date(1_000), monotonicMs: () => 1_000 };
   const [here, there] = [1, 2].map(() =>
     createStoredFailures({ store, generator: keyGenerator, clock, keptSeconds: 300 }),
-  ) as [FailureCounts, FailureCounts];
-  const more = (count: FailureCount | null) => ({
+  ) as [SignInFailureCounts, SignInFailureCounts];
+  const more = (count: SignInFailureCount | null) => ({
     sinceMs: 0,
     failures: (count?.failures ?? 0) + 1,
     blockedUntilMs: 0,

@@ -1,11 +1,11 @@
 import type { Endpoint } from '../../inference/endpoint.ts';
-import { createWalk, isMembers, listOf, type Members, type Place } from './walk.ts';
+import { createWalk, isMembers, listOf, type Members, type TextPlace } from './walk.ts';
 
 /** Members of the answers of a decision that are no texts of the model. */
 const ANSWER_SKIPS: ReadonlySet<string> = new Set(['type', 'name']);
 
 /** The texts of a complete answer with their places. */
-export function answerTexts({ answers: { member } }: Pick<Endpoint, 'answers'>, body: Members): readonly Place[] {
+export function answerTexts({ answers: { member } }: Pick<Endpoint, 'answers'>, body: Members): readonly TextPlace[] {
   const walk = createWalk();
   switch (member) {
     case 'choices':

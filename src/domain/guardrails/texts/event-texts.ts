@@ -1,11 +1,11 @@
-import { createWalk, isMembers, listOf, type Members, type Place, valueAt, type Walk } from './walk.ts';
+import { createWalk, isMembers, listOf, type Members, type TextPlace, valueAt, type Walk } from './walk.ts';
 
 /** One text of an event of a stream. */
 export interface EventText {
   /** Texts of one channel follow each other. */
   readonly channel: string;
   readonly text: string;
-  readonly path: Place['path'];
+  readonly path: TextPlace['path'];
   /**
    * `editable`: a text at a known place. `repeated`: earlier events may have had it. `unknown`: of a format that is not
    * known, where it is unknown whether the text continues another one. Only the first can be edited.

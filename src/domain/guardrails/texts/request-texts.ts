@@ -1,7 +1,7 @@
 import { InvalidInput } from '../../errors.ts';
 import type { Endpoint } from '../../inference/endpoint.ts';
 import type { TextRole } from '../guardrail.ts';
-import { createWalk, isMembers, listOf, type Members, type Place, type Walk } from './walk.ts';
+import { createWalk, isMembers, listOf, type Members, type TextPlace, type Walk } from './walk.ts';
 
 /** Members of a decision's input that are no texts of the caller. */
 const DECISION_SKIPS: ReadonlySet<string> = new Set(['type', 'role', 'image_url', 'id', 'call_id', 'status', 'phase']);
@@ -120,7 +120,7 @@ const OTHERS: Readonly<Record<string, Readonly<Record<string, Reader>>>> = {
 const UNREADABLE = ['audio', 'video'];
 
 /** The texts of a request with their places. Throws InvalidInput for audio or video, which cannot be checked. */
-export function requestTexts({ path }: Pick<Endpoint, 'path'>, body: Members): readonly Place[] {
+export function requestTexts({ path }: Pick<Endpoint, 'path'>, body: Members): readonly TextPlace[] {
   const readers = OTHERS[path] ?? CONVERSATION;
   if (readers === DECISION) {
     const media = UNREADABLE.find((member) => body[member] !== undefined && body[member] !== null);
@@ -135,7 +135,7 @@ export function requestTexts({ path }: Pick<Endpoint, 'path'>, body: Members): r
 }
 
 /** Every text of a JSON object. */
-export function allTexts(body: Members): readonly Place[] {
+export function allTexts(body: Members): readonly TextPlace[] {
   const walk = createWalk();
   for (const [member, value] of Object.entries(body)) walk.everything(value, [member], null);
   return walk.places;

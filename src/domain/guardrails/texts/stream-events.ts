@@ -1,6 +1,6 @@
 import { editedJson } from './answer-texts.ts';
 import { type EventText, eventTexts } from './event-texts.ts';
-import { setAt } from './walk.ts';
+import { setTextAt } from './walk.ts';
 
 /** An event of a stream, or its replacement. */
 export interface StreamEvent {
@@ -152,7 +152,7 @@ function eventOf(lines: readonly Line[], count: number): StreamEvent {
       // Parsed again, so that an event that waits for a check is in memory as text only.
       for (const { at, holder } of contentOf(lines).values) {
         for (const { channel, path, kind } of eventTexts(holder, count))
-          if (kind === 'editable') setAt(holder, path, next(channel));
+          if (kind === 'editable') setTextAt(holder, path, next(channel));
         for (const position of at) written[position] = null;
         written[at[0] ?? 0] = `data: ${editedJson(holder.value)}`;
       }

@@ -5,13 +5,13 @@ export type Members = JsonObject;
 type Path = readonly (string | number)[];
 
 /** A text and its place in a JSON value. */
-export interface Place extends GuardedText {
+export interface TextPlace extends GuardedText {
   readonly path: Path;
 }
 
 /** Collects the texts of a JSON value with their places. */
 export interface Walk {
-  readonly places: Place[];
+  readonly places: TextPlace[];
   /** The texts of a content in any dialect: a text, a list of parts, or one part with its tool calls and results. */
   content(value: unknown, path: Path, role: TextRole | null): void;
   /** Every text in a value, except those of `skipped` members. */
@@ -100,7 +100,7 @@ function readable(value: unknown): unknown {
 }
 
 export function createWalk(): Walk {
-  const places: Place[] = [];
+  const places: TextPlace[] = [];
   const addText = (text: string, path: Path, role: TextRole | null): void => {
     if (text !== '') places.push({ text, path, role });
   };
@@ -145,14 +145,14 @@ export function createWalk(): Walk {
  * The members of a value with other texts at some places. Only members with a changed text are returned; the value stays
  * as it is.
  */
-export function withTexts(value: Members, places: readonly Place[], texts: readonly string[]): Members {
+export function withTexts(value: Members, places: readonly TextPlace[], texts: readonly string[]): Members {
   const changed: Record<string, unknown> = {};
   for (const [index, { path, text }] of places.entries()) {
     const next = texts[index];
     const [member] = path;
     if (next === undefined || next === text || typeof member !== 'string') continue;
     if (!Object.hasOwn(changed, member)) changed[member] = structuredClone(value[member]);
-    setAt(changed, path, next);
+    setTextAt(changed, path, next);
   }
   return changed;
 }
@@ -168,7 +168,7 @@ export function valueAt(root: unknown, path: Path): unknown {
 }
 
 /** Replaces the text at a path. */
-export function setAt(root: object, path: Path, text: string): void {
+export function setTextAt(root: object, path: Path, text: string): void {
   const at = valueAt(root, path.slice(0, -1));
   const last = path.at(-1);
   // Not assigned: the member may be named `__proto__`.

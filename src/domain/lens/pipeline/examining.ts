@@ -3,7 +3,7 @@ import { type Evidence, type Finding, type FindingDraft, joinedEvidence, PRIORIT
 import { fenced, INVESTIGATE_TASK } from '../prompts/prompts.ts';
 import type { Analyst } from './analyst.ts';
 import type { Candidate } from './grouping.ts';
-import { catalogueOf, feedbackOf, quoteOfExecution, textOfParts } from './reviewing.ts';
+import { catalogueOf, feedbackOnFindings, quoteOfExecution, textOfParts } from './reviewing.ts';
 import { listOf, objectOf, oneOf, orNull, textUpTo } from './structure.ts';
 
 /** Maximum numbers of supporting executions and of other executions, which may have counterexamples, in a question. */
@@ -118,7 +118,7 @@ export async function examine(analyst: Analyst, { candidate, findings, load, oth
       kind,
       suspicion: { title: candidate.title, hypothesis: candidate.hypothesis },
       runs: { supporting: supporting.length, others: others.length },
-      feedback: feedbackOf(findings),
+      feedback: feedbackOnFindings(findings),
       earlier_findings: findings
         .filter((one) => one.kind === kind)
         .map(({ id, title, description, status, reason }) => ({ id, title, description, status, reason })),

@@ -48,7 +48,7 @@ export interface Reviewed {
 }
 
 /** Judgement of one execution. */
-export interface Judgement {
+export interface ExecutionJudgement {
   /** Null when the model gave no answer. */
   readonly extraction: Extraction | null;
   /** Whether observations, parts or questions were left out. */
@@ -92,7 +92,7 @@ export const textOfParts = (parts: readonly ContentPart[]): string =>
     .join('\n\n');
 
 /** Remarks of people on earlier findings, which reviewers must respect. */
-export const feedbackOf = (findings: readonly Finding[]): readonly object[] =>
+export const feedbackOnFindings = (findings: readonly Finding[]): readonly object[] =>
   findings.flatMap(({ title, status, reason, kind }) =>
     reason === '' && status !== 'dismissed' ? [] : [{ finding: title, kind, status, reason }],
   );
@@ -117,7 +117,7 @@ export async function judgeExecution(
     findings,
     analyst,
   }: { readonly settings: LensSettings; readonly findings: readonly Finding[]; readonly analyst: Analyst },
-): Promise<Judgement> {
+): Promise<ExecutionJudgement> {
   const checks = enabledChecks(settings);
   const known = new Set(checks.map(({ id }) => id));
   const windows = windowsOf(parts);
@@ -134,7 +134,7 @@ export async function judgeExecution(
       members: {
         context: settings.context,
         checks: checks.map(({ id, instruction }) => ({ id, instruction })),
-        feedback: feedbackOf(findings),
+        feedback: feedbackOnFindings(findings),
         run_feedback: fenced(shownFeedback(execution.metadata).join('\n')),
         execution: { name: execution.name, service: execution.service, part: at + 1, parts: windows.length },
         spans: fenced(catalogueOf(parts)),
@@ -175,7 +175,7 @@ function toolCallsOf(parts: readonly ContentPart[]): Review['toolCalls'] {
 /** The review of an execution, from its judgement. */
 export function reviewOf(
   { execution, parts, contentVersion }: Reviewed,
-  { extraction, partial }: Judgement,
+  { extraction, partial }: ExecutionJudgement,
   made: Pick<Review, 'model' | 'durationMs' | 'at'>,
 ): Review {
   const observations = extraction?.observations ?? [];

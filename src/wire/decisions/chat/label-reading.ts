@@ -1,4 +1,4 @@
-import type { Evidence } from '../../../domain/decisions/decision.ts';
+import type { ProbabilityEvidence } from '../../../domain/decisions/decision.ts';
 import { normalised } from '../../../domain/decisions/distribution.ts';
 import { list, number, object, text } from '../../json/fields.ts';
 
@@ -13,7 +13,7 @@ const ROUNDING_TOLERANCE = 1e-6;
 
 /** Reading of the labels of one answer. */
 export type LabelReading =
-  | { readonly kind: 'read'; readonly probabilities: readonly number[]; readonly evidence: Evidence }
+  | { readonly kind: 'read'; readonly probabilities: readonly number[]; readonly evidence: ProbabilityEvidence }
   /** The answer has log probabilities, but too little of them belongs to labels. */
   | { readonly kind: 'unclear' }
   /** The answer has no log probabilities. */
