@@ -67,8 +67,8 @@ export interface Delivery<Event> {
 }
 
 /**
- * Fan-out of events to subscribers in this process. Each subscriber has its own bounded queue: when it is full, the oldest event
- * is dropped and counted, so a slow subscriber costs a fixed amount of memory and does not delay others.
+ * Fan-out of events to subscribers in this process. Each subscriber has its own bounded queue: when it is full, the oldest
+ * event is dropped and counted. So a slow subscriber uses a fixed amount of memory and does not delay others.
  */
 export interface Bus {
   publish<Topic extends keyof Topics>(topic: Topic, event: Topics[Topic]): void;

@@ -2,7 +2,7 @@ import { Unavailable } from './errors.ts';
 
 /** Limits the number of concurrent uses of a resource. */
 export interface Slots {
-  /** Acquires a slot and returns the function that releases it. Throws Unavailable at once when none is free. */
+  /** Acquires a slot and returns the function that releases it. Throws Unavailable immediately when none is free. */
   take(): () => void;
 }
 

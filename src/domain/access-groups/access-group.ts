@@ -4,7 +4,7 @@ import type { VirtualKey } from '../keys/virtual-key.ts';
 import { idOrNull } from '../optional-id.ts';
 import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
 
-/** A named list of models, servers and agents that teams and keys may use beside their own lists. */
+/** A named list of models, servers and agents that teams and keys may use in addition to their own lists. */
 export interface AccessGroup extends Stamps {
   readonly id: string;
   /** Unique. */
@@ -20,7 +20,7 @@ export interface AccessGroup extends Stamps {
   readonly keyIds: readonly string[];
 }
 
-/** Changes to an access group. An absent member stays as it is. */
+/** Changes to an access group. An absent member is unchanged. */
 export type AccessGroupPatch = Partial<Omit<AccessGroup, 'id' | keyof Stamps>>;
 
 /** Filter of a list of access groups: null lists all. */

@@ -1,5 +1,5 @@
 /**
- * What a counter of the ledger counts.
+ * Kind of a counter of the ledger.
  *
  * - `spend`: use of a budget. It grows and is never reset; the database has its stored total.
  * - `window`: requests or tokens of a window of a minute, by the clock of the ledger.

@@ -29,7 +29,7 @@ export interface CountedLimits extends Limits {
 /** Limits per minute and of parallel calls. */
 export type OwnerLimits = Pick<Limits, 'rpmLimit' | 'tpmLimit' | 'maxParallelRequests'>;
 
-/** Changes to limits. An absent member stays as it is, null removes it. */
+/** Changes to limits. An absent member is unchanged, null removes it. */
 export type LimitsPatch = Partial<Omit<Limits, 'budgetResetAt'>>;
 
 export const NO_LIMITS: Limits = {

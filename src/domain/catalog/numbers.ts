@@ -6,8 +6,8 @@ const WHOLE = /^([+-]?)(\d[\d_]*)(?:\.0+)?$/;
 const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 /**
- * An integer in text as the reference service reads one: spaces around it, a sign, leading zeros, single
- * underscores between digits and a fraction of zeros are fine; exponents and other scripts are not.
+ * An integer in text as the reference service reads one. It accepts surrounding spaces, a sign, leading zeros, single
+ * underscores between digits, and a fraction of zeros. It refuses exponents and other scripts.
  */
 export function integerFrom(text: string): { readonly value: bigint } | { readonly fault: 'malformed' | 'too long' } {
   if (/^-?\d+$/.test(text) && text.replace(/^-/, '').length > MAX_DIGITS) return { fault: 'too long' };

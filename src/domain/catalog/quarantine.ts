@@ -34,7 +34,7 @@ export interface QuarantinedRow {
  * A higher price per token is taken for a price per thousand or per million tokens; the highest real one is 0.0006 USD.
  */
 const MAX_PER_TOKEN = rateFrom('0.001') ?? 0n;
-/** A price that changes by this factor at once is treated as a unit mistake, or its correction. */
+/** A price that changes by this factor in one step is treated as a unit mistake, or its correction. */
 const SUSPECT_FACTOR = 10n;
 
 /** Whether the value of a key is a price, or contains prices. */
@@ -97,9 +97,9 @@ function isClearlyValid(field: string, value: unknown, accepted: unknown): boole
 }
 
 /**
- * Quarantines unit mistakes: a price that is negative or not a number, that changed ten-fold or more or to or from zero
- * against the last accepted one, or that is absurd for one token. The field keeps its last accepted value or, where it
- * has none, becomes absent. Values that were accepted or released before and have not changed are served.
+ * Quarantines unit mistakes: a price that is negative or not a number, that is absurd for one token, or that changed against
+ * the last accepted one: ten-fold or more, or to or from zero. The field keeps its last accepted value or, where it has none,
+ * becomes absent. Values that were accepted or released before and have not changed are served.
  */
 export function quarantineRow(
   entryId: string,

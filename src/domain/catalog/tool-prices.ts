@@ -1,7 +1,7 @@
 import { type Rate, rateFrom } from '../money.ts';
 import type { PriceRow } from './prices.ts';
 
-/** Prices of tools that a model uses for an answer, beside its tokens; null for none. */
+/** Prices of tools that a model uses for an answer, in addition to its tokens; null for none. */
 export interface ToolPrices {
   /** A web search, by the size of its context. */
   readonly search: Readonly<Record<'low' | 'medium' | 'high', Rate | null>>;

@@ -46,7 +46,7 @@ export interface ModelRequest {
   readonly userAgent?: string;
   /** The span stores neither prompt nor answer. */
   readonly omitContent?: true;
-  /** Names of guardrails that the caller asks for, beside those of its key and those that run on every call. */
+  /** Names of guardrails that the caller requests, in addition to those of its key and those that run on every call. */
   readonly guardrails?: readonly string[];
   /** A complete answer has the list of guardrails that ran. */
   readonly reportsGuardrails?: true;

@@ -28,9 +28,9 @@ export interface Usage {
   readonly serviceTier?: PricedTier;
   /** Audio tokens among these; absent where the upstream does not report them. */
   readonly audio?: AudioTokens;
-  /** Image tokens among these; absent likewise. */
+  /** Image tokens among these; absent where the upstream does not report them. */
   readonly image?: MediumTokens;
-  /** Video tokens among these; absent likewise. */
+  /** Video tokens among these; absent where the upstream does not report them. */
   readonly video?: MediumTokens;
 }
 

@@ -126,8 +126,8 @@ export function agentReportIn(message: unknown, now: Date): AgentReport {
 }
 
 /**
- * Whether a message may replace the stored state: the state of a deleted agent is final, and one that has ended changes only by a
- * message that was sent after the state was stored.
+ * Whether a message may replace the stored state. The state of a deleted agent is final. The state of an agent that has ended
+ * is replaced only by a message that was sent after the state was stored.
  */
 export function mayReplaceState(
   { state, updatedAt }: Pick<CodingAgent, 'state' | 'updatedAt'>,

@@ -20,7 +20,7 @@ export interface Credential extends DeclaredCredential, Stamps {
   readonly unreadable: boolean;
 }
 
-/** Changes to a credential. An absent member stays as it is; in maps, null removes an entry. */
+/** Changes to a credential. An absent member is unchanged; in maps, null removes an entry. */
 export interface CredentialPatch {
   readonly displayName?: string | null;
   readonly values?: JsonObject;

@@ -19,7 +19,7 @@ export interface Customer extends Stamps {
   readonly budgetId: string | null;
 }
 
-/** Changes to a customer. An absent member stays as it is, null clears it. */
+/** Changes to a customer. An absent member is unchanged, null clears it. */
 export interface CustomerPatch {
   readonly alias?: string | null;
   readonly blocked?: boolean;

@@ -20,7 +20,7 @@ export interface StoredDeployment extends Parameters, Stamps {
   readonly unreadable: boolean;
 }
 
-/** A new deployment, and changes to one: an absent member stays as it is; in maps, null removes an entry. */
+/** A new deployment, and changes to one: an absent member is unchanged; in maps, null removes an entry. */
 export interface DeploymentPatch {
   readonly modelGroup?: string;
   readonly params?: JsonObject;

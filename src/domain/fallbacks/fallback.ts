@@ -60,7 +60,7 @@ const MEMBERS = { general: 'general', context_window: 'contextWindow', content_p
 /** The lists of a policy for one kind of failure. */
 export const listsFor = (policy: FallbackPolicy, type: FallbackType): FallbackLists => policy[MEMBERS[type]];
 
-/** A policy with stored fallbacks beside the configured ones. A list of the configuration takes precedence. */
+/** A policy with stored fallbacks in addition to the configured ones. A list of the configuration takes precedence. */
 export function withStoredFallbacks(policy: RoutingPolicy, rows: readonly ModelFallback[]): RoutingPolicy {
   if (rows.length === 0) return policy;
   const merged = (type: FallbackType): FallbackLists =>

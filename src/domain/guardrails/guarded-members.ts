@@ -8,7 +8,7 @@ import { GUARDRAIL_MEMBERS, type Metadata } from './key-guardrails.ts';
 const RIGHTS = ['allow_team_guardrail_config', 'guardrails_modify'] as const;
 const GUARDED: readonly string[] = [...GUARDRAIL_MEMBERS, ...RIGHTS];
 
-/** Changes of metadata: the whole, and members beside it. */
+/** Changes of metadata: a replacement of the whole, and changes of single members. */
 export interface MetadataPatch {
   readonly metadata?: Metadata;
   readonly metadataMembers?: Metadata;

@@ -39,7 +39,7 @@ export function callerGuardrailsOf(key: VirtualKey | null): CallerGuardrails {
   };
 }
 
-/** Whether the metadata of a team takes the right to change guardrails from requests of its keys. */
+/** Whether the metadata of a team forbids requests of its keys to change guardrails. */
 function lacksRight({ guardrails, guardrails_modify: modify }: Metadata): boolean {
   return modify === false || (isJsonObject(guardrails) && guardrails['modify_guardrails'] === false);
 }

@@ -21,7 +21,7 @@ export interface GuardrailDraft extends Pick<GuardrailDefinition, 'name' | 'para
   readonly id: string | null;
 }
 
-/** Changes to a guardrail. An absent member stays as it is. */
+/** Changes to a guardrail. An absent member is unchanged. */
 export interface GuardrailPatch extends Partial<Omit<GuardrailDraft, 'id' | 'params'>> {
   /** Replaces all params. A secret that is shown as redacted keeps its stored value. */
   readonly params?: JsonObject;

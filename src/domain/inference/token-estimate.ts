@@ -44,7 +44,7 @@ export function estimateContentTokens(body: RequestBody): number {
   return Math.ceil(partsTokens(system) + promptTokens + toolTokens);
 }
 
-/** Content of a message, and the calls of functions that chat completions have beside it. */
+/** Tokens of a message: of its content and its tool calls. */
 const turnTokens = (turn: JsonObject): number =>
   contentTokens(turn['content']) + (turn['tool_calls'] === undefined ? 0 : jsonTokens(turn['tool_calls']));
 

@@ -39,7 +39,7 @@ export const dutyJob = (duty: Duty, period: Date): NewJob => ({
 /** Time in ms after which the duty of a lost process is taken over: two periods, at least 10 and at most 30 seconds. */
 export const dutyLeaseMs = ({ everyMs }: Duty): number => Math.min(MAX_LEASE_MS, Math.max(MIN_LEASE_MS, everyMs * 2));
 
-/** How a run of a duty ended. `released`: at a shutdown; another process may run it at once. */
+/** How a run of a duty ended. `released`: at a shutdown; another process may run it immediately. */
 export type DutyOutcome =
   | { readonly kind: 'completed' }
   | { readonly kind: 'failed'; readonly error: string }
@@ -54,6 +54,6 @@ export interface DutyBackend {
   claim(duty: Duty, period: Date | null): Promise<Job | null>;
   /** Extends the lease of a claim. False when the duty belongs to another process. */
   extend(duty: Duty, claim: JobClaim): Promise<boolean>;
-  /** Ends a claim that holds. */
+  /** Ends a valid claim. */
   end(duty: Duty, claim: JobClaim, outcome: DutyOutcome): Promise<void>;
 }

@@ -7,8 +7,8 @@ export function throttlePart(value: unknown): number | null {
 }
 
 /**
- * The part of its limits with which a key goes on when its budget is used up; null where its calls are refused: the key
- * does not ask for it, no part is configured, or it has no limit that could be lowered.
+ * The part of its limits that a key keeps when its budget is used up. Null where its calls are refused: the key does not
+ * request throttling, no part is configured, or the key has no limit that could be lowered.
  */
 export function throttleOf({ metadata, settings, owners }: VirtualKey, part: number | null): number | null {
   if (part === null || metadata['throttle_on_budget_exceeded'] !== true) return null;

@@ -78,9 +78,14 @@ function nextMultiple({ count, unit }: Duration, now: Date, today: number): numb
 }
 
 /**
- * The end of the budget window that `now` is in, in UTC: `1d` ends at midnight, `7d` and `1w` on Monday, `30d` and `1mo` on
- * the first of a month, other days and weeks at midnight, shorter ones at the next multiple on the clock. Throws
- * InvalidInput for a malformed duration.
+ * The end of the budget window that `now` is in, in UTC:
+ *
+ * - `7d` and `1w`: the next Monday;
+ * - `30d` and months: the first of a month;
+ * - other days and weeks: midnight after that many days, today included;
+ * - hours, minutes and seconds: the next multiple within the day, the hour or the minute.
+ *
+ * Throws InvalidInput for a malformed duration.
  */
 export function windowEnd(duration: string, now: Date): Date {
   const read = durationOf(duration);
@@ -90,9 +95,9 @@ export function windowEnd(duration: string, now: Date): Date {
 }
 
 /**
- * The end of the window that `now` is in, where windows follow each other without a stored start: as `windowEnd`, but
- * windows of several days or months, and shorter ones that do not divide a day, an hour or a minute, count from 1970. Throws
- * InvalidInput for a malformed duration.
+ * The end of the window that `now` is in, where windows follow each other without a stored start. As `windowEnd`, except for
+ * windows of several days or months, and for shorter ones that do not divide a day, an hour or a minute: these count from 1970.
+ * Throws InvalidInput for a malformed duration.
  */
 export function fixedWindowEnd(duration: string, now: Date): Date {
   const end = windowEnd(duration, now);

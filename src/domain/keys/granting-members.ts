@@ -59,7 +59,7 @@ const isEmpty = (value: unknown): boolean =>
   value === '' ||
   (typeof value === 'object' && Object.keys(value).length === 0);
 
-/** A change of metadata: the whole, and members beside it. */
+/** A change of metadata: a replacement of the whole, and changes of single members. */
 interface MetadataPatch {
   readonly metadata?: JsonObject;
   readonly metadataMembers?: JsonObject;

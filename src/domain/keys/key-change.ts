@@ -11,7 +11,7 @@ import { keyName } from './chosen-key.ts';
 import type { VirtualKey } from './virtual-key.ts';
 import { withKeptSecrets } from '../settings/redaction.ts';
 
-/** Changes to a key. An absent field stays as it is, null clears it. */
+/** Changes to a key. An absent field is unchanged, null clears it. */
 export interface KeyPatch {
   readonly alias?: string | null;
   readonly role?: Role;
@@ -99,7 +99,7 @@ export const deletedKey = (key: VirtualKey, change: Change): VirtualKey => ({
 
 /**
  * A key with a new secret. Throws Conflict for its current secret. The old secret is valid until the end of
- * `gracePeriod` (`30s`, `30m`, `30h`, `30d`); without one it is invalid at once.
+ * `gracePeriod` (`30s`, `30m`, `30h`, `30d`); without one it is invalid immediately.
  */
 export function rotatedKey(key: VirtualKey, secret: IssuedSecret, gracePeriod: string | null): VirtualKey {
   const { now, createdBy: by } = secret;

@@ -81,7 +81,7 @@ export interface KeySettings {
   readonly session?: SessionFacts;
 }
 
-/** A change of settings: an absent member stays as it is, null removes it. */
+/** A change of settings: an absent member is unchanged, null removes it. */
 export type SettingsPatch = { readonly [Name in keyof KeySettings]?: KeySettings[Name] | null };
 
 /** Settings with a change applied. */

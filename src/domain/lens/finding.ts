@@ -140,9 +140,9 @@ function mergedInto(draft: FindingDraft, matches: readonly Finding[], about: Mer
 }
 
 /**
- * Merges drafts into findings. A draft extends the findings that it names, of its own kind: their evidence and occurrences
- * are joined, a resolved one that occurs again is open, a dismissed one stays dismissed. Titles are never compared. New
- * findings come first.
+ * Merges drafts into findings. A draft extends the findings that it names, if they have its kind: their evidence and
+ * occurrences are joined. A resolved finding that occurs again becomes open, a dismissed one stays dismissed. Titles are never
+ * compared. New findings come first.
  */
 export function mergeFindings(before: readonly Finding[], drafts: readonly FindingDraft[], about: Merging): Merged {
   let findings = before;

@@ -43,7 +43,7 @@ export interface Review {
   /** Null in a run's list of reviews. */
   readonly extraction: Extraction | null;
   readonly contentVersion: string;
-  /** Whether it was made by an earlier run, at no cost. */
+  /** Whether it is from an earlier run, at no cost. */
   readonly reused: boolean;
   readonly consolidated: boolean;
   /** Whether observations or parts of the execution were left out. */

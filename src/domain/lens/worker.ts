@@ -129,7 +129,7 @@ export class UnknownWorker extends Unauthenticated {
   }
 }
 
-/** A wait for the budget or for a model took too long. */
+/** A wait for the budget or for a model exceeded its deadline. */
 export class AnalysisTimeout extends Unavailable {
   constructor(message: string) {
     super(message, null);

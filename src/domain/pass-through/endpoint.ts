@@ -48,7 +48,7 @@ export interface StoredEndpoint extends Stamps {
 
 export type EndpointStore = RowStore<StoredEndpoint, null>;
 
-/** Fields of a new entry, or changes to one: an absent field stays as it is. */
+/** Fields of a new entry, or changes to one: an absent field is unchanged. */
 export interface EndpointPatch extends Partial<EndpointSettings> {
   readonly path?: string;
   readonly target?: string;

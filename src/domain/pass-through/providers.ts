@@ -264,8 +264,8 @@ const SPEECH_BASE = /^(https:\/\/[a-z0-9]+)\.api\.cognitive\.microsoft\.com$/;
 export const speechBase = (region: string): string => `https://${region}.api.cognitive.microsoft.com`;
 
 /**
- * The base address for a path, where a provider's default addresses depend on it: Vertex AI has one for each location,
- * which the path names; Bedrock and Azure's speech services have one for each of their APIs.
+ * The base address for a path, where a provider's default addresses depend on it. Vertex AI has one for each location, which
+ * the path names. Bedrock and Azure's speech services have one for each of their APIs.
  */
 export function locatedBase(base: string, subpath: string): string {
   if (BEDROCK_BASE.test(base)) {

@@ -16,7 +16,7 @@ export interface Project extends Stamps {
   readonly blocked: boolean;
 }
 
-/** Changes to a project. An absent member stays as it is, null clears it. */
+/** Changes to a project. An absent member is unchanged, null clears it. */
 export interface ProjectPatch {
   readonly alias?: string | null;
   readonly description?: string | null;

@@ -27,7 +27,7 @@ const BROKEN_STATUSES = new Set([401, 404]);
 const BUSY_STATUSES = new Set([402, 429]);
 
 /**
- * Whether a deployment cools down after a failure. By default at once after 401 and 404, after 402 and 429 where its
+ * Whether a deployment cools down after a failure. By default immediately after 401 and 404, after 402 and 429 where its
  * group has another deployment, and when most of the last calls failed. A limit of accepted failures replaces the rule.
  */
 export function shouldCoolDown(

@@ -1,7 +1,7 @@
 import type { ValueFault } from './value-faults.ts';
 import type { DeclaredConfig, StoredSections } from './ownership.ts';
 
-/** The configuration in force: the file, and the settings that are stored beside it. */
+/** The configuration in force: the file, and the stored settings. */
 export interface Configuration {
   /** The configuration file as it was last read. */
   current(): DeclaredConfig;

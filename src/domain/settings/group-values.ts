@@ -92,7 +92,10 @@ export function assertGroupValues(name: GroupName, group: SettingGroup, sent: Se
   CHECKS[name]?.(known);
 }
 
-/** The settings of a group that a request sends, in their usual form. Unknown and redacted ones are left out. Throws InvalidInput. */
+/**
+ * The settings of a group that a request sends, with canonical values. Unknown and redacted ones are left out. Throws
+ * InvalidInput.
+ */
 export function sentValues(name: GroupName, group: SettingGroup, sent: SectionContent): SectionContent {
   assertGroupValues(name, group, sent);
   const known = knownOf(group, sent);

@@ -1,6 +1,6 @@
 import { InvalidInput } from '../errors.ts';
 
-/** A setting of `litellm_settings` that is edited beside the general settings. */
+/** A setting of `litellm_settings` that is edited together with the general settings. */
 export interface SharedField {
   readonly type: 'Float' | 'Boolean' | 'Select' | 'Dollar';
   readonly description: string;

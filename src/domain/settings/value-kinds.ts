@@ -79,7 +79,7 @@ export const isOfKind = (kind: ValueKind, value: unknown): boolean => value === 
 
 const TRUE = /^(true|yes|on|t|y|1)$/i;
 
-/** A value of a kind in its usual form: a flag as boolean, also where it was sent as 1 or `yes`; the text of a number as number. */
+/** The canonical form of a value: a flag as boolean, also where it was sent as 1 or `yes`; the text of a number as number. */
 export function canonicalValue(kind: ValueKind, value: unknown): unknown {
   if (kind === 'flag' && (isText(value) || typeof value === 'number')) return TRUE.test(String(value));
   return (kind === 'integer' || kind === 'number') && isText(value) ? Number(value) : value;

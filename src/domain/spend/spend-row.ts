@@ -10,7 +10,7 @@ export interface SpendRow {
   readonly id: string;
   /** `x-litellm-call-id`: the client's, else ours. */
   readonly callId: string;
-  /** Id of the upstream's answer; null when it never came. */
+  /** Id of the upstream's answer; null without an answer. */
   readonly responseId: string | null;
   readonly callType: string;
   readonly keyHash: string;
@@ -34,7 +34,7 @@ export interface SpendRow {
   readonly status: 'success' | 'failure';
   readonly startedAt: Date;
   readonly endedAt: Date;
-  /** When the first byte of the answer came; null when none did. */
+  /** Time of the first byte of the answer; null without one. */
   readonly firstByteAt: Date | null;
   /** The span this call is in the trace store. */
   readonly traceId: string;
@@ -77,13 +77,13 @@ export interface SpendStart {
 
 /** Store of spend. */
 export interface SpendStore {
-  /** Appends rows in one commit. A row whose id is already stored is left as it is. */
+  /** Appends rows in one commit. A row whose id is already stored is unchanged. */
   append(rows: readonly SpendRow[]): Promise<void>;
   /** The rows of these spans, in no particular order. `spanKeys` are `traceId:spanId`. */
   findBySpans(spanKeys: readonly string[]): Promise<readonly SpendRow[]>;
   /**
-   * The rows of calls whose traces the gateway began in one of these times, and which have one of these answers or
-   * call ids; each once, in no particular order.
+   * The rows of calls that match one of these searches: by an answer id or call id, in a trace that the gateway began within
+   * the times of the search. Each row once, in no particular order.
    */
   findElsewhere(searched: readonly CallSearch[]): Promise<readonly SpendRow[]>;
   /** Removes the error texts from the rows of these traces; their codes stay. */

@@ -34,7 +34,7 @@ export interface TagUsers {
 
 /**
  * Users by tag and window, the latest window first, in it the most users first. `groups` are by tag, user and day; calls
- * without a user are left out. Without asked tags those of user agents are shown.
+ * without a user are left out. With `tags` null those of user agents are shown.
  */
 export function usersByTag(
   groups: readonly SpendGroup[],

@@ -10,7 +10,7 @@ export interface Tag extends Stamps {
   readonly budgetId: string | null;
 }
 
-/** Changes to a tag. An absent member stays as it is, null clears it. */
+/** Changes to a tag. An absent member is unchanged, null clears it. */
 export interface TagPatch {
   readonly description?: string | null;
   readonly models?: readonly string[];

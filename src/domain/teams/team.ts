@@ -31,7 +31,7 @@ export interface Team extends Limits, Stamps {
   readonly spentBefore: Usd | null;
 }
 
-/** Changes to a team. An absent member stays as it is, null clears it. */
+/** Changes to a team. An absent member is unchanged, null clears it. */
 export interface TeamPatch extends LimitsPatch {
   readonly alias?: string | null;
   readonly organizationId?: string | null;

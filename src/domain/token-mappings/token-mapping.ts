@@ -31,7 +31,7 @@ export type TokenMappingSort = 'created_at' | 'claim_value';
 
 export type TokenMappingStore = RowStore<TokenMapping, TokenMappingFilter, TokenMappingSort>;
 
-/** Changes to a mapping. An absent member stays as it is. */
+/** Changes to a mapping. An absent member is unchanged. */
 export type TokenMappingPatch = Partial<Pick<TokenMapping, 'keyHash' | 'description' | 'active'>>;
 
 /** Maximum lengths of name and value of a claim, and of a description, in characters. Longer values in a token are ignored. */

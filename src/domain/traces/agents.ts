@@ -25,8 +25,8 @@ type Draft = { -readonly [Key in keyof TraceAgent]: TraceAgent[Key] };
 const agentNameOf = ({ agent, name }: SpanHead): string => (agent === '' ? name : agent);
 
 /**
- * The agent that each span counts for, by span id: the nearest agent span above it or the span itself, else the agent
- * that the span names, if the trace has one. Spans without an agent are absent.
+ * The agent that each span counts for, by span id. It is the nearest agent span among the span and its ancestors, else the
+ * agent that the span names, if the trace has one. Spans without an agent are absent.
  */
 function agentOfSpans(spans: readonly SpanHead[]): ReadonlyMap<string, string> {
   const byId = new Map(spans.map((span) => [span.spanId, span]));

@@ -27,9 +27,13 @@ const CALL_TYPES: ReadonlySet<SpanType> = new Set(['llm', 'embedding', 'reranker
 export const isModelCall = ({ type }: SpanHead): boolean => CALL_TYPES.has(type);
 
 /**
- * The model calls of a trace, by span id, each with its spend row: that of the span when the gateway made it,
- * else the row with the answer id or call id that the span names, which may be `elsewhere`, else that
- * of the one gateway span below it with only steps between. `unsearched` are calls that were not searched for elsewhere.
+ * The model calls of a trace, by span id, each with its spend row. The first rule that finds a row applies:
+ *
+ * - the row of the span, when the gateway made the call;
+ * - the row with the answer id or call id that the span names, in `rows` or `elsewhere`;
+ * - the row of the gateway span below it, with only steps between.
+ *
+ * Several rows by one rule make the call `ambiguous`. `unsearched` are calls that were not searched for elsewhere.
  */
 export function callSpendOf(
   spans: readonly SpanHead[],

@@ -34,9 +34,9 @@ export const parentIdOf = ({ spanId, parentSpanId }: Step): string | null =>
   parentSpanId === spanId ? null : parentSpanId;
 
 /**
- * The estimates that count in a trace, by span id: each call once, however many spans describe it. An estimate does not
- * count when a known call is below it, with only steps between, or when its answer is of a call of the gateway or of another
- * span that counts. Added spans can only remove estimates, so that the order of arrival does not matter. In a cycle of
+ * The estimates that count in a trace, by span id: each call once, however many spans describe it. An estimate does not count
+ * in two cases: a known call is below its span, with only steps between; or its answer is of a call of the gateway or of
+ * another span that counts. Added spans can only remove estimates, so that the order of arrival does not matter. In a cycle of
  * parents every call is below itself.
  */
 export function countedEstimates(spans: readonly CallLink[]): ReadonlyMap<string, Usd> {

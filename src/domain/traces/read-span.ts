@@ -48,7 +48,7 @@ export function readHead(span: RawSpan, maxValueBytes = MAX_VALUE_BYTES): SpanHe
     traceId: span.traceId,
     spanId: span.spanId,
     parentSpanId: span.parentSpanId,
-    // Logfire sends a template as the name, and the name with its values beside it.
+    // Logfire sends a template as the name, and the name with its values in an attribute.
     name: label(firstValue(attributes, [LOGFIRE_NAME])) ?? cut(span.name),
     kind: span.kind,
     type,

@@ -19,7 +19,7 @@ export type TraceKey = Pick<TraceSummary, 'traceId' | 'traceRef'>;
 export interface TraceStore {
   /**
    * Stores the batches in one atomic commit; resolves once they survive a killed process. Idempotent: a span that is stored
-   * already (same owner, trace id and span id) stays as it is. Concurrent calls share a commit. Resolves to the summaries
+   * already (same owner, trace id and span id) is unchanged. Concurrent calls share a commit. Resolves to the summaries
    * that changed. Throws Unavailable when the queue is full.
    */
   ingest(batches: readonly SpanBatch[]): Promise<readonly TraceSummary[]>;

@@ -120,8 +120,8 @@ export const statedLabelsOf = (labels: TraceLabels, isRoot: boolean): StatedLabe
 });
 
 /**
- * The labels of two parts of a trace, in any order: all tags, and of several sessions or users that of a root, else the
- * first in the order of their text.
+ * Joins the labels of two parts of a trace, in any order. The result has all tags. Of two sessions or users, that of a root is
+ * kept, else the first in the order of their text.
  */
 export function joinLabels(left: StatedLabels, right: StatedLabels): StatedLabels {
   if (isUnlabelled(right)) return left;

@@ -26,7 +26,7 @@ export interface Session {
   readonly token: string;
   readonly userId: string;
   readonly role: Role;
-  /** Text that pages repeat in a header beside the cookie of the session. */
+  /** Text that pages send in a header, in addition to the session cookie. */
   readonly csrfToken: string;
 }
 

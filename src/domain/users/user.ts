@@ -27,7 +27,7 @@ export interface User extends Limits, Stamps {
   readonly spentBefore: Usd | null;
 }
 
-/** Changes to a user. An absent member stays as it is, null clears it. */
+/** Changes to a user. An absent member is unchanged, null clears it. */
 export interface UserPatch extends LimitsPatch {
   readonly alias?: string | null;
   readonly email?: string | null;

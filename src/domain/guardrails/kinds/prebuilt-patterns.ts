@@ -71,7 +71,7 @@ const PATTERNS: Readonly<Record<string, Prebuilt>> = {
   url: { expression: /(?<!\w)https?:\/\/[^\s<>"']{1,2048}/gi },
   aws_access_key: { expression: /(?<![A-Z\d])(?:AKIA|ASIA|ABIA|ACCA|AROA|AIDA)[A-Z\d]{16}(?![A-Z\d])/g },
   aws_secret_key: {
-    // The lookahead is first: it fails at once at most places.
+    // The lookahead is first: it fails immediately at most places.
     expression: /(?=[a-z\d/+]{40}(?![a-z\d/+=]))(?<=aws.{0,20}secret.{0,24}[=:]\s{0,4}["']?)[a-z\d/+]{40}/gi,
   },
   github_token: { expression: /(?<!\w)(?:gh[pousr]_[A-Za-z\d]{36,255}|github_pat_\w{22,255})(?!\w)/g },

@@ -10,7 +10,7 @@ export interface StreamTexts {
   append(channel: string, text: string, kind?: TextKind): void;
   /** Number of characters that wait for a check. */
   readonly waiting: number;
-  /** Whether a text was left out because another one is the same, so that an edit would leave a copy of it. */
+  /** Whether a repeated text was not added because an equal one is known. An edit would then leave a copy of the text. */
   readonly hasCopies: boolean;
   /**
    * The texts to check, without escapes of JSON: the waiting part of each with some released text before it; the whole text at

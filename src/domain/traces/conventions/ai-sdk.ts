@@ -23,8 +23,8 @@ const TEXT = 'ai.response.text';
 const TOOL_CALLS = 'ai.response.toolCalls';
 
 /**
- * Span type of each operation. Those that end in `.do…` are one model call. Those around them run until no tool is called any more;
- * from version 7 on the SDK names them agent invocations.
+ * Span type of each operation. Those that end in `.do…` are one model call. The operations around these calls run until the
+ * model calls no tool; from version 7 on the SDK names them agent invocations.
  */
 const OPERATIONS: Readonly<Record<string, SpanType>> = {
   'ai.generateText': 'agent',

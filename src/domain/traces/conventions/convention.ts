@@ -88,8 +88,8 @@ export function firstConversation(attributes: Attributes, keys: readonly string[
 }
 
 /**
- * The first text that is not empty, also when its messages are in an object: `{ "messages": [...] }`, as one conversation or a
- * batch of them, also inside `inputs` or `outputs`. Where the object has more than messages, its attribute is stored too.
+ * The first text that is not empty. Its messages may be in an object, `{ "messages": [...] }`, as one conversation or a batch
+ * of them, also inside `inputs` or `outputs`. Where the object has more than messages, its attribute is stored too.
  */
 export function firstPacked(attributes: Attributes, keys: readonly string[]): SpanText | null {
   const found = firstText(attributes, keys);

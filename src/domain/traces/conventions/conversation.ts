@@ -88,7 +88,7 @@ export function latestUserText(messages: readonly Message[]): string | null {
   return messages.findLast(({ role, content }) => role === 'user' && content.trim() !== '')?.content ?? null;
 }
 
-/** Text as it is, anything else as compact JSON. */
+/** A text unchanged, anything else as compact JSON; empty for null and undefined. */
 export const asText = (value: unknown): string =>
   typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value);
 
