@@ -106,7 +106,7 @@ interface SizePrices {
 }
 
 /** The prices for requests of this size; without cache prices where the entry does not cache. */
-function pricesFor(entry: CatalogEntry, mode: 'usual' | 'batch', inputTokens: number): SizePrices | null {
+function pricesFor(entry: CatalogEntry, mode: 'standard' | 'batch', inputTokens: number): SizePrices | null {
   const tariff = tariffsOf(entry)[mode];
   if (tariff === null) return null;
   const tier = tierFor(tariff, inputTokens);
@@ -126,17 +126,17 @@ interface Charge extends Need {
 
 /** The charges of an entry for each need; null when a price is missing. */
 function chargesOf(entry: CatalogEntry, needs: readonly Need[], inputTokens: number): readonly Charge[] | null {
-  const usual = pricesFor(entry, 'usual', inputTokens);
+  const standard = pricesFor(entry, 'standard', inputTokens);
   const batch = pricesFor(entry, 'batch', inputTokens);
-  if (usual === null || batch === null) return null;
+  if (standard === null || batch === null) return null;
   const charges: Charge[] = [];
   for (const need of needs) {
     if (need.kind === 'request') {
-      const { fee } = usual;
+      const { fee } = standard;
       if (fee !== null) charges.push({ ...need, rate: fee, from: null });
       continue;
     }
-    const { prices } = need.batch ? batch : usual;
+    const { prices } = need.batch ? batch : standard;
     const from = PRICES[need.kind].find((price) => prices[price] !== null);
     const rate = from === undefined ? null : prices[from];
     if (from === undefined || rate === null) return null;
@@ -174,25 +174,25 @@ export function rankEntries(entries: readonly CatalogEntry[], workload: Workload
 }
 
 function notesOf(entry: CatalogEntry, workload: Workload, charges: readonly Charge[]): readonly EstimateNote[] {
-  const { usual } = tariffsOf(entry);
-  const usualPrices = pricesFor(entry, 'usual', workload.inputTokens);
+  const { standard } = tariffsOf(entry);
+  const standardPrices = pricesFor(entry, 'standard', workload.inputTokens);
   const batchPrices = pricesFor(entry, 'batch', workload.inputTokens);
-  if (usual === null || usualPrices === null || batchPrices === null) return [];
+  if (standard === null || standardPrices === null || batchPrices === null) return [];
   const usesPrice = (kind: LineKind, from: keyof TokenPrices): boolean =>
     charges.some((charge) => charge.kind === kind && charge.from === from);
-  const tier = tierFor(usual, workload.inputTokens);
-  const caching = cachesPrompts(entry, tier?.prices ?? usual.base);
+  const tier = tierFor(standard, workload.inputTokens);
+  const caching = cachesPrompts(entry, tier?.prices ?? standard.base);
   const cacheAsked = workload.cacheHitRate + workload.cacheWriteRate > 0n && workload.inputTokens > 0;
   const unbatched = charges.some(
     ({ batch, from }) => batch && from !== null && !hasBatchPrice(entry.row, from, batchPrices.above),
   );
   const facts: readonly (readonly [EstimateNote, boolean])[] = [
-    ['PRICED_ZERO', usualPrices.prices.input === 0n && (usualPrices.prices.output ?? 0n) === 0n],
+    ['PRICED_ZERO', standardPrices.prices.input === 0n && (standardPrices.prices.output ?? 0n) === 0n],
     ['CACHING_NOT_STATED', cacheAsked && !caching],
     ['CACHE_READ_PRICE_MISSING', caching && usesPrice('cache_read', 'input')],
     ['CACHE_WRITE_PRICE_MISSING', caching && usesPrice('cache_write', 'input')],
     ['BATCH_PRICE_MISSING', unbatched],
-    ['BEYOND_PRICED_RANGE', usual.pricedUpTo !== null && workload.inputTokens > usual.pricedUpTo],
+    ['BEYOND_PRICED_RANGE', standard.pricedUpTo !== null && workload.inputTokens > standard.pricedUpTo],
     ['CONTEXT_WINDOW_UNKNOWN', tokenLimitOf(entry.row['max_input_tokens']) === undefined],
     ['OFF_PEAK_PRICES_IGNORED', entry.row['off_peak_pricing'] !== undefined],
   ];
@@ -217,6 +217,6 @@ export function estimate(entry: CatalogEntry, workload: Workload): Estimate | nu
     perRequest: usdFromPartsOfAtto(sum, PARTS * BigInt(requests)),
     lines,
     notes: notesOf(entry, workload, charges),
-    tierAbove: pricesFor(entry, 'usual', inputTokens)?.above ?? null,
+    tierAbove: pricesFor(entry, 'standard', inputTokens)?.above ?? null,
   };
 }

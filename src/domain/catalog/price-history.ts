@@ -49,18 +49,18 @@ interface ValueReader {
 }
 
 /** A field of the fields recorded with an added or removed entry; undefined when they were not recorded. */
-const fieldIn = (noted: unknown, field: string): unknown =>
-  typeof noted === 'object' && noted !== null ? ((noted as WatchedFields)[field] ?? null) : undefined;
+const fieldIn = (recorded: unknown, field: string): unknown =>
+  typeof recorded === 'object' && recorded !== null ? ((recorded as WatchedFields)[field] ?? null) : undefined;
 
 const priceReader = (field: string): ValueReader => ({
   concerns: (change) => change.op !== 'changed' || change.field === field,
-  after({ op, new: noted }) {
+  after({ op, new: recorded }) {
     if (op === 'removed') return null;
-    return op === 'added' ? fieldIn(noted, field) : noted;
+    return op === 'added' ? fieldIn(recorded, field) : recorded;
   },
-  before({ op, old: noted }) {
+  before({ op, old: recorded }) {
     if (op === 'added') return null;
-    return op === 'removed' ? fieldIn(noted, field) : noted;
+    return op === 'removed' ? fieldIn(recorded, field) : recorded;
   },
   now: (fields) => fields?.[field] ?? null,
 });
@@ -148,9 +148,9 @@ function pricesOf({ changes, fields }: EntryHistory): readonly string[] {
       if (isPrice(field)) names.add(field);
       continue;
     }
-    for (const noted of [old, added])
-      if (typeof noted === 'object' && noted !== null)
-        for (const name of Object.keys(noted).filter(isPrice)) names.add(name);
+    for (const recorded of [old, added])
+      if (typeof recorded === 'object' && recorded !== null)
+        for (const name of Object.keys(recorded).filter(isPrice)) names.add(name);
   }
   return [...names].toSorted();
 }

@@ -3,8 +3,8 @@ import { batchRowOf, readTariff, type Tariff } from './prices.ts';
 
 /** The tariffs of an entry. Null when it has no token price. */
 interface Tariffs {
-  readonly usual: Tariff | null;
-  /** For batches; the usual tariff where the map has no batch prices. */
+  readonly standard: Tariff | null;
+  /** For batches; the standard tariff where the map has no batch prices. */
   readonly batch: Tariff | null;
 }
 
@@ -14,10 +14,10 @@ const read = new WeakMap<CatalogEntry, Tariffs>();
 export function tariffsOf(entry: CatalogEntry): Tariffs {
   const known = read.get(entry);
   if (known) return known;
-  const usual = readTariff(entry.row);
+  const standard = readTariff(entry.row);
   const batchRow = batchRowOf(entry.row);
-  const batch = batchRow === entry.row ? usual : readTariff(batchRow);
-  const tariffs = { usual, batch };
+  const batch = batchRow === entry.row ? standard : readTariff(batchRow);
+  const tariffs = { standard, batch };
   read.set(entry, tariffs);
   return tariffs;
 }
@@ -26,5 +26,5 @@ const UNPRICED: TokenPrices = { input: null, output: null, cacheRead: null, cach
 
 /** Token prices of a small request. */
 export function startingPricesOf(entry: CatalogEntry): TokenPrices {
-  return tariffsOf(entry).usual?.base ?? UNPRICED;
+  return tariffsOf(entry).standard?.base ?? UNPRICED;
 }

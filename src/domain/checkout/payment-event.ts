@@ -63,8 +63,8 @@ const STRICTNESS: Partial<Record<PaymentFact, number>> = { disputed: 1, subscrip
 const strictness = ({ fact }: DatedFact): number => STRICTNESS[fact] ?? 0;
 
 function newer(left: DatedFact, right: DatedFact): DatedFact {
-  const apart = left.at.getTime() - right.at.getTime() || strictness(left) - strictness(right);
-  return apart >= 0 ? left : right;
+  const difference = left.at.getTime() - right.at.getTime() || strictness(left) - strictness(right);
+  return difference >= 0 ? left : right;
 }
 
 /** The latest fact of each object, among these facts. */

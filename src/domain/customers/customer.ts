@@ -54,6 +54,6 @@ export function newCustomer(patch: CustomerPatch, about: Authored & { readonly i
 export function patchedCustomer(customer: Customer, patch: CustomerPatch, { now, by }: Authored): Customer {
   const { alias, defaultModel } = patch;
   assertStorable({ user_id: customer.id, alias, default_model: defaultModel });
-  const given = Object.entries(patch).filter(([, value]) => value !== undefined);
-  return { ...customer, ...(Object.fromEntries(given) as CustomerPatch), updatedAt: now, updatedBy: by };
+  const changes = Object.entries(patch).filter(([, value]) => value !== undefined);
+  return { ...customer, ...(Object.fromEntries(changes) as CustomerPatch), updatedAt: now, updatedBy: by };
 }

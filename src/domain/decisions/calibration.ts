@@ -142,15 +142,15 @@ export function qualityOf(
   answers: readonly JudgedAnswer[],
   temperature: number,
 ): Quality {
-  const given = answers.map(({ probabilities, outcome }) => ({
+  const scaledAnswers = answers.map(({ probabilities, outcome }) => ({
     probabilities: scaled(logsOf(probabilities), 1 / temperature),
     outcome,
   }));
-  const brier = given.reduce((sum, { probabilities, outcome }) => {
+  const brier = scaledAnswers.reduce((sum, { probabilities, outcome }) => {
     const counted = kind === 'predicate' ? probabilities.slice(0, 1) : probabilities;
     return sum + counted.reduce((total, one, label) => total + (one - (label === outcome ? 1 : 0)) ** 2, 0);
   }, 0);
-  const points = given.map(({ probabilities, outcome }) => curvePoint(kind, probabilities, outcome));
+  const points = scaledAnswers.map(({ probabilities, outcome }) => curvePoint(kind, probabilities, outcome));
   const reliability = Array.from({ length: BINS }, (_unused, bin) =>
     binOf(
       points.filter(({ probability }) => Math.min(BINS - 1, Math.floor(probability * BINS)) === bin),

@@ -104,8 +104,8 @@ const OWN_READS = /^\/(?:v1\/)?(?:traces|lens)(?:\/|$)/;
  * cannot add any.
  */
 export function countedRouteOf(method: string, target: string): CountedRoute | null {
-  const usual = method === 'POST' ? EXACT.get(target) : undefined;
-  if (usual !== undefined) return usual;
+  const exactRoute = method === 'POST' ? EXACT.get(target) : undefined;
+  if (exactRoute !== undefined) return exactRoute;
   const path = pathOf(target);
   if (isMcp(path)) return MCP;
   if (path.endsWith('/message/send') && (path.startsWith('/a2a/') || path.startsWith('/v1/a2a/'))) return A2A;

@@ -15,8 +15,8 @@ export function guardrailsOf({
   body,
   endpoint,
 }: GuardedRequest): Pick<ModelRequest, 'guardrails' | 'reportsGuardrails'> {
-  const noted = ['metadata', 'litellm_metadata'].map((member) => body[member]);
-  const lists = [body['guardrails'], ...noted.map((one) => (isJsonObject(one) ? one['guardrails'] : undefined))];
+  const metadata = ['metadata', 'litellm_metadata'].map((member) => body[member]);
+  const lists = [body['guardrails'], ...metadata.map((one) => (isJsonObject(one) ? one['guardrails'] : undefined))];
   const names = lists.flatMap((list) => namesIn(list ?? [], endpoint));
   const reports = body['include_guardrail_response'] === true;
   return {

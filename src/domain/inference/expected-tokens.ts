@@ -86,6 +86,6 @@ export function expectedTokens(
 ): number {
   const input = inputTokens({ endpoint, body, bytes });
   if (endpoint.dialect === null) return input;
-  const usual = stated ?? Math.min(DEFAULT_OUTPUT_TOKENS, Math.max(1, Math.floor(smallestLimit / 4)));
-  return input + (maxOutputTokensOf(body) ?? usual) * answerCount(body);
+  const defaultOutput = stated ?? Math.min(DEFAULT_OUTPUT_TOKENS, Math.max(1, Math.floor(smallestLimit / 4)));
+  return input + (maxOutputTokensOf(body) ?? defaultOutput) * answerCount(body);
 }

@@ -61,10 +61,10 @@ export function patchedProject(
 ): Project {
   const { alias, description, teamId } = patch;
   assertStorable({ project_id: project.id, project_alias: alias, description, team_id: teamId });
-  const given = Object.entries(patch).filter(([, value]) => value !== undefined);
+  const changes = Object.entries(patch).filter(([, value]) => value !== undefined);
   const metadata =
     metadataMembers === undefined
       ? {}
       : { metadata: mergedMetadata(patch.metadata ?? project.metadata, metadataMembers) };
-  return { ...project, ...(Object.fromEntries(given) as ProjectPatch), ...metadata, updatedAt: now, updatedBy: by };
+  return { ...project, ...(Object.fromEntries(changes) as ProjectPatch), ...metadata, updatedAt: now, updatedBy: by };
 }

@@ -33,6 +33,6 @@ export function newTag(patch: TagPatch, about: Authored & { readonly id: string 
 /** A tag with a patch applied. Throws InvalidInput. */
 export function patchedTag(tag: Tag, patch: TagPatch, { now, by }: Authored): Tag {
   assertStorable({ name: tag.id, description: patch.description });
-  const given = Object.entries(patch).filter(([, value]) => value !== undefined);
-  return { ...tag, ...(Object.fromEntries(given) as TagPatch), updatedAt: now, updatedBy: by };
+  const changes = Object.entries(patch).filter(([, value]) => value !== undefined);
+  return { ...tag, ...(Object.fromEntries(changes) as TagPatch), updatedAt: now, updatedBy: by };
 }

@@ -45,8 +45,8 @@ function dearer(first: (entry: CatalogEntry) => bigint | null, second: (entry: C
 
 /** Whether no tier is cheaper than a lower one. */
 function onlyRises(entry: CatalogEntry): boolean {
-  const { usual, batch } = tariffsOf(entry);
-  return [usual, batch].every((tariff) => {
+  const { standard, batch } = tariffsOf(entry);
+  return [standard, batch].every((tariff) => {
     const steps = tariff ? [tariff.base, ...tariff.tiers.map(({ prices }) => prices).toReversed()] : [];
     return steps.every((prices, index) =>
       (['input', 'output', 'cacheRead', 'cacheWrite', 'reasoning'] as const).every(
@@ -112,11 +112,11 @@ describe.each(workloads.map((workload, index) => [index, workload] as const))(
 
     it('is never more expensive as batches, without a batch price', () => {
       const cheaper = (entry: CatalogEntry): boolean => {
-        const [usual, batch] = [tariffsOf(entry).usual, tariffsOf(entry).batch].map(
+        const [standard, batch] = [tariffsOf(entry).standard, tariffsOf(entry).batch].map(
           (tariff) => tariff && (tierFor(tariff, work.inputTokens)?.prices ?? tariff.base),
         );
         return (['input', 'output', 'cacheRead', 'cacheWrite', 'reasoning'] as const).every(
-          (kind) => (batch?.[kind] ?? 0n) <= (usual?.[kind] ?? 0n),
+          (kind) => (batch?.[kind] ?? 0n) <= (standard?.[kind] ?? 0n),
         );
       };
       const batched = { ...work, batchShare: WHOLE };

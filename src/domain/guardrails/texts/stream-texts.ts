@@ -58,9 +58,9 @@ export function createStreamTexts(): StreamTexts {
       append(channel, text, kind !== 'editable');
       if (kind !== 'unknown' || before === undefined) return;
       // Texts of an unknown format may continue each other, or be complete: they are checked in both ways.
-      const apart = `${channel} apart`;
-      const isNew = !channels.has(apart);
-      append(apart, isNew ? `${before.sent}${before.waiting.slice(0, -text.length)}\n${text}` : `\n${text}`, true);
+      const separate = `${channel} apart`;
+      const isNew = !channels.has(separate);
+      append(separate, isNew ? `${before.sent}${before.waiting.slice(0, -text.length)}\n${text}` : `\n${text}`, true);
     },
     get waiting() {
       return waiting;

@@ -66,8 +66,8 @@ export function objectOf<Values extends Readonly<Record<string, unknown>>>(membe
     read(sent, path, faults) {
       if (!isJsonObject(sent)) return refuse(path, 'must be an object', faults);
       const before = faults.length;
-      const given: Readonly<Record<string, unknown>> = { ...sent };
-      const values = named.map(([name, inner]) => [name, inner.read(given[name], `${path}.${name}`, faults)]);
+      const sentMembers: Readonly<Record<string, unknown>> = { ...sent };
+      const values = named.map(([name, inner]) => [name, inner.read(sentMembers[name], `${path}.${name}`, faults)]);
       return faults.length > before ? null : (Object.fromEntries(values) as Values);
     },
   };

@@ -110,8 +110,8 @@ function headed(text: string): { readonly header: string; readonly body: string 
 
 function toolInput(attributes: Attributes): SpanText | null {
   const { header, body } = headed(textAt(attributes, TOOL_INPUT));
-  const given = header === '' || header.startsWith('TOOL INPUT') ? body : '';
-  if (isJson(parseStructure(given))) return plainText(given, [TOOL_INPUT]);
+  const ownInput = header === '' || header.startsWith('TOOL INPUT') ? body : '';
+  if (isJson(parseStructure(ownInput))) return plainText(ownInput, [TOOL_INPUT]);
   const facts = TOOL_FACTS.flatMap(([name, key]) => {
     const text = textAt(attributes, key);
     return text === '' ? [] : [[name, text] as const];
