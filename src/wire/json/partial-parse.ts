@@ -18,6 +18,8 @@ const SHAPES: ReadonlyMap<number | undefined, Shape> = new Map([
   [0x7b, 'object'],
 ]);
 
+const DATA_PROPERTY = { enumerable: true, configurable: true, writable: true } as const;
+
 /** Property of an object with its deferred members, by key. */
 const DEFERRED = Symbol('deferred');
 
@@ -82,11 +84,29 @@ export function parsePartially(json: Uint8Array, overrides: RequestBody): Partia
     rest += `${bytes.toString('utf8', from, start)}0`;
     from = end;
   }
-  const fields = JSON.parse(rest + bytes.toString('utf8', from)) as Record<string, unknown>;
+  const parsed = JSON.parse(rest + bytes.toString('utf8', from)) as Record<string, unknown>;
   for (const key of Object.keys(overrides)) {
     deferred.delete(key);
-    fields[key] = overrides[key];
+    parsed[key] = overrides[key];
   }
-  for (const [key, { getter }] of deferred) Object.defineProperty(fields, key, getter);
-  return { fields: Object.defineProperty(fields, DEFERRED, { value: deferred }), unread: deferred };
+  return { fields: withDeferred(parsed, deferred), unread: deferred };
+}
+
+/**
+ * A copy of `parsed` in which getters replace the placeholders. A new object, because V8 turns an object whose value is
+ * replaced by a getter into a hash table, and each later read of its members is slow.
+ */
+function withDeferred(
+  parsed: Readonly<Record<string, unknown>>,
+  deferred: ReadonlyMap<string, DeferredMember>,
+): RequestBody {
+  if (deferred.size === 0) return Object.defineProperty(parsed, DEFERRED, { value: deferred });
+  const fields: Record<string, unknown> = {};
+  for (const key of Object.keys(parsed)) {
+    const getter = deferred.get(key)?.getter;
+    if (getter !== undefined) Object.defineProperty(fields, key, getter);
+    else if (key === '__proto__') Object.defineProperty(fields, key, { value: parsed[key], ...DATA_PROPERTY });
+    else fields[key] = parsed[key];
+  }
+  return Object.defineProperty(fields, DEFERRED, { value: deferred });
 }
