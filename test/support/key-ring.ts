@@ -12,7 +12,7 @@ export const KEY = 'sk-a-key-of-ours-1234';
 export const HASH = sha256(KEY);
 export const MASTER = 'sk-master-key-for-tests';
 
-/** Key ring over a store, clock and deadlines that the test controls. */
+/** Key ring over a store, clock and deadlines that the test controls. `hashed` has every key that was hashed. */
 export function aRing(rows: readonly VirtualKey[] = [aKey({ hash: HASH })]) {
   const stored = new Map(rows.map((row) => [row.secretHash, row]));
   const state = { finds: 0, batches: [] as (readonly string[])[], nowMs: 0, away: false };
@@ -29,6 +29,7 @@ export function aRing(rows: readonly VirtualKey[] = [aKey({ hash: HASH })]) {
     return found;
   }
   const changes: string[] = [];
+  const hashed: string[] = [];
   const ring = createKeyRing({
     masterKey: new Secret(MASTER),
     store: {
@@ -41,7 +42,7 @@ export function aRing(rows: readonly VirtualKey[] = [aKey({ hash: HASH })]) {
         return answer(() => new Map([...stored].filter(([secretHash]) => secretHashes.includes(secretHash))));
       },
     },
-    generator: { token: () => 'token', make: () => KEY, hash: sha256, same: (one, other) => one === other },
+    generator: { token: () => 'token', make: () => KEY, hash, same: (one, other) => one === other },
     clock,
     failures: UNLIMITED.failures,
     pause: (_ms, signal) =>
@@ -50,8 +51,13 @@ export function aRing(rows: readonly VirtualKey[] = [aKey({ hash: HASH })]) {
         signal.addEventListener('abort', () => reject(new Error('Stopped waiting.')));
       }),
   });
-  ring.onChange((hash) => changes.push(hash));
-  return { ring, state, stored, pending, changes };
+  ring.onChange((keyHash) => changes.push(keyHash));
+  return { ring, state, stored, pending, changes, hashed };
+
+  function hash(key: string): string {
+    hashed.push(key);
+    return sha256(key);
+  }
 }
 
 type Ring = ReturnType<typeof aRing>['ring'];

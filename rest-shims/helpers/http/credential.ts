@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Unauthenticated } from '../../../src/domain/errors.ts';
+import { frozenMemo } from '../../../src/domain/frozen-memo.ts';
 import { Secret } from '../../../src/domain/secret.ts';
 import { sessionKey } from './session-cookie.ts';
 
@@ -32,7 +33,7 @@ function headerKey(headers: IncomingHttpHeaders): string | null {
  * The key of a request; null when it has none. A gateway header has precedence over `Authorization`, which then belongs
  * to the upstream. Without both, the session cookie of a browser is used. Throws Unauthenticated for an `Authorization` without the Bearer scheme.
  */
-export function readCredential(headers: IncomingHttpHeaders): string | null {
+export const readCredential: (headers: IncomingHttpHeaders) => string | null = frozenMemo((headers) => {
   const key = headerKey(headers);
   if (key !== null) return key;
   const { authorization } = headers;
@@ -45,7 +46,7 @@ export function readCredential(headers: IncomingHttpHeaders): string | null {
     );
   }
   return input.trim();
-}
+});
 
 /** The credential of a request to a path that requires none, unchecked; null when there is none. */
 export function offeredCredential(headers: IncomingHttpHeaders): Secret | null {

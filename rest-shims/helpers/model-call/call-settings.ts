@@ -1,4 +1,5 @@
 import type { ModelRequest } from '../../../src/domain/chat/chat.ts';
+import { frozenMemo } from '../../../src/domain/frozen-memo.ts';
 import { guardrailsOf } from '../../../src/domain/guardrails/request-guardrails.ts';
 import { GATEWAY_FIELDS } from '../../../src/domain/inference/gateway-fields.ts';
 import { labelsOf } from './labels.ts';
@@ -28,11 +29,14 @@ const HEADER = 'x-litellm-';
 /** Returned for all requests without settings: compare by identity. */
 export const NO_SETTINGS: CallSettings = Object.freeze({});
 
+const hasSettingHeader = frozenMemo((headers: HttpRequest['headers']): boolean =>
+  Object.keys(headers).some((name) => name.startsWith(HEADER)),
+);
+
 /** Whether a request has no settings. Most requests have none; reading each setting costs a tenth of a call. */
 function hasNoSettings({ headers }: Pick<HttpRequest, 'headers'>, body: EndpointRequest['body']): boolean {
   for (const member in body) if (MEMBERS.has(member)) return false;
-  for (const name in headers) if (name.startsWith(HEADER)) return false;
-  return true;
+  return !hasSettingHeader(headers);
 }
 
 /** Settings of a call for the gateway: timeout, retries, labels, credentials, mock response, guardrails. Throws InvalidInput. */

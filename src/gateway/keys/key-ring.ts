@@ -69,6 +69,12 @@ const REFRESH_BATCH = 500;
 /** Longer credentials are invalid and are not hashed. */
 const KEY_LENGTH_LIMIT = 512;
 
+interface HashedKey {
+  readonly key: string;
+  readonly hash: string;
+  readonly isMaster: boolean;
+}
+
 /** Creates a key ring over a store. The admin key comes from the settings and is never stored. */
 export function createKeyRing(options: {
   readonly masterKey: Secret;
@@ -86,6 +92,7 @@ export function createKeyRing(options: {
   const masterHash = generator.hash(options.masterKey.reveal());
   const master: Caller = { role: 'proxy_admin', keyHash: masterHash, key: null, teamId: null, userId: null };
   const known = createKnownKeys();
+  const hashedKeys = new WeakMap<Peer['headers'], HashedKey>();
   const unknown = new Map<string, number>();
   const reading = new Map<string, Promise<VirtualKey | null>>();
   const listeners: ((keyHash: string) => void)[] = [];
@@ -94,6 +101,16 @@ export function createKeyRing(options: {
   let refreshing: Promise<void> | null = null;
   /** Entries that were read at this time or before are stale. */
   let staleUpToMs = Number.NEGATIVE_INFINITY;
+
+  /** Hash of a key from these headers. Requests with equal heads share one frozen headers object, and its key is hashed once. */
+  function hashed(key: string, headers: Peer['headers'] | undefined): HashedKey {
+    const cached = headers === undefined ? undefined : hashedKeys.get(headers);
+    if (cached?.key === key) return cached;
+    const hash = generator.hash(key);
+    const entry = { key, hash, isMaster: generator.same(hash, masterHash) };
+    if (headers !== undefined && Object.isFrozen(headers)) hashedKeys.set(headers, entry);
+    return entry;
+  }
 
   function changed(keyHash: string): void {
     for (const listener of listeners) listener(keyHash);
@@ -234,8 +251,8 @@ export function createKeyRing(options: {
   return {
     identify(key, peer) {
       if (!key.startsWith('sk-') || key.length > KEY_LENGTH_LIMIT) throw malformed(key);
-      const hash = generator.hash(key);
-      return generator.same(hash, masterHash) ? master : callerOfHash(hash, () => keyName(key), peer);
+      const { hash, isMaster } = hashed(key, peer?.headers);
+      return isMaster ? master : callerOfHash(hash, () => keyName(key), peer);
     },
     open(secretHash, name) {
       // The secret is verified: an entry in `unknown` comes from a read before its row was written.

@@ -15,6 +15,21 @@ import {
 } from '../../support/key-ring.ts';
 
 describe('the key ring', () => {
+  it('hashes a key once for requests with the same frozen headers, and every other key each time', async () => {
+    const { ring, hashed } = aRing();
+    const frozen = { headers: Object.freeze({ authorization: `Bearer ${KEY}` }), socket: {} };
+    const fresh = { headers: { ...frozen.headers }, socket: {} };
+    hashed.length = 0;
+    expect(await ring.identify(KEY, frozen)).toMatchObject({ keyHash: HASH });
+    expect(await ring.identify(KEY, frozen)).toMatchObject({ keyHash: HASH });
+    expect(hashed).toEqual([KEY]);
+    // A key in the query of a request with these headers.
+    expect(await ring.identify(MASTER, frozen)).toMatchObject({ role: 'proxy_admin' });
+    expect(await ring.identify(KEY, fresh)).toMatchObject({ keyHash: HASH });
+    expect(await ring.identify(KEY, fresh)).toMatchObject({ keyHash: HASH });
+    expect(hashed).toEqual([KEY, MASTER, KEY, KEY]);
+  });
+
   it('recognises the admin key without reading the store', () => {
     const { ring, state } = aRing();
     expect(ring.identify(MASTER)).toEqual({

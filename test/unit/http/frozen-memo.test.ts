@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import { frozenMemo } from '../../../src/domain/frozen-memo.ts';
+
+it('computes the value of a frozen object once, and of an object that may change each time', () => {
+  const seen: object[] = [];
+  const sizeOf = frozenMemo((object: object) => {
+    seen.push(object);
+    return Object.keys(object).length;
+  });
+  const frozen = Object.freeze({ a: 1, b: 2 });
+  const open: Record<string, number> = { a: 1 };
+  expect([sizeOf(frozen), sizeOf(frozen), sizeOf(open)]).toEqual([2, 2, 1]);
+  open['b'] = 2;
+  expect(sizeOf(open)).toBe(2);
+  expect(seen).toEqual([frozen, open, open]);
+});
+
+it('caches null, and no failure', () => {
+  let calls = 0;
+  const value = frozenMemo((object: { readonly fails: boolean }) => {
+    calls += 1;
+    if (object.fails) throw new Error('refused');
+    return null;
+  });
+  const good = Object.freeze({ fails: false });
+  const bad = Object.freeze({ fails: true });
+  expect([value(good), value(good)]).toEqual([null, null]);
+  expect(() => value(bad)).toThrow('refused');
+  expect(() => value(bad)).toThrow('refused');
+  expect(calls).toBe(3);
+});
