@@ -74,7 +74,8 @@ function oneOf<Word extends string>(
 function parseMoment(input: string | null, name: string): Date | null {
   if (input === null) return null;
   const moment = momentFrom(input) ?? new Date(/^\d{4}-\d{2}-\d{2}T/.test(input) ? input : Number.NaN);
-  if (Number.isNaN(moment.getTime())) throw malformed(name, 'Input should be a day or a time in UTC');
+  if (Number.isNaN(moment.getTime()))
+    throw malformed(name, 'Input should be a day (YYYY-MM-DD) or a time in UTC (YYYY-MM-DD HH:MM:SS)');
   return moment;
 }
 

@@ -61,18 +61,18 @@ function membersOf(schema: JsonSchema = {}): readonly string[] {
   const required = new Set((schema['required'] ?? []) as readonly string[]);
   return Object.entries((schema['properties'] ?? {}) as Readonly<Record<string, JsonSchema>>).map(
     ([name, member]) =>
-      `<code>${escapeHtml(name)}</code>${required.has(name) ? '*' : ''} ${escapeHtml(typeOf(member))}`,
+      `<code>${escapeHtml(name)}</code>${required.has(name) ? '*' : ''} ${escapeHtml(typeText(member))}`,
   );
 }
 
 /** A short text for a type. */
-function typeOf({ type, enum: choices, const: fixed, items, anyOf }: JsonSchema): string {
+function typeText({ type, enum: choices, const: fixed, items, anyOf }: JsonSchema): string {
   if (fixed !== undefined) return JSON.stringify(fixed);
   if (Array.isArray(choices)) return choices.map((choice) => String(choice)).join(' | ');
-  if (Array.isArray(anyOf)) return anyOf.map((one) => typeOf(one as JsonSchema)).join(' | ');
+  if (Array.isArray(anyOf)) return anyOf.map((one) => typeText(one as JsonSchema)).join(' | ');
   const names = [type].flat().filter((name) => typeof name === 'string');
   const texts = names.map((name) =>
-    name === 'array' && items !== undefined ? `${typeOf(items as JsonSchema)}[]` : name,
+    name === 'array' && items !== undefined ? `${typeText(items as JsonSchema)}[]` : name,
   );
   return texts.length === 0 ? 'any' : texts.join(' | ');
 }

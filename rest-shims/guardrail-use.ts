@@ -18,7 +18,7 @@ const percent = (part: number, whole: number): number => (whole === 0 ? 0 : Math
 const blockedRuns = ({ intervened, failed }: GuardrailUse): number => intervened + failed;
 const passedRuns = ({ passed, flagged }: GuardrailUse): number => passed + flagged;
 
-function statusOf(share: number): string {
+function healthState(share: number): string {
   if (share >= CRITICAL_PERCENT) return 'critical';
   return share >= WARNING_PERCENT ? 'warning' : 'healthy';
 }
@@ -31,7 +31,7 @@ function renderUse(use: GuardrailUse | null) {
     failRate: share,
     avgScore: null,
     avgLatency: use === null ? null : Math.round((use.latencyMs / use.runs) * 100) / 100,
-    status: statusOf(share),
+    status: healthState(share),
     trend: 'stable',
   };
 }

@@ -192,6 +192,7 @@ export const guardrailRoutes: readonly RouteRow[] = [
     answers: [401, 404],
     parse: ({ params }) => ({ name: params['name'] ?? '' }),
     run: getGuardrailCategory,
+    // The operation always throws NotFound.
     render: (none) => none,
   }),
   route({

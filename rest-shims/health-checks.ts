@@ -172,6 +172,7 @@ export const healthCheckRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'service.cache',
+    // There is no cache of answers: the operations of this row and the next three always throw Unavailable.
     paths: ['/cache/ping'],
     answers: [401, 503],
     parse: () => undefined,

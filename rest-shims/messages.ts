@@ -52,9 +52,9 @@ function forwardedHeaders({ headers }: HttpRequest): Readonly<Record<string, str
   );
 }
 
-/** Message batches are not served. The error names the alternative. */
+/** Message batches are not supported. The error names the alternative. */
 function refuseBatches(): never {
-  const message = 'Message batches are not supported. Use POST /v1/batches with a file of requests in its place.';
+  const message = 'Message batches are not supported. Use POST /v1/batches with a file of requests instead.';
   throw new NotFound('endpoint', '/messages/batches', message);
 }
 

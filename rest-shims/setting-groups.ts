@@ -218,7 +218,7 @@ export const settingGroupRoutes: readonly RouteRow[] = [
         message:
           source === 'unset'
             ? 'No SSO provider configured'
-            : 'An SSO provider is configured. Sign-in by SSO is not served.',
+            : 'An SSO provider is configured. Sign-in by SSO is not supported.',
       }),
   }),
   route({

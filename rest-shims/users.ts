@@ -116,7 +116,7 @@ function parseChanges(body: Uint8Array) {
   const { users } = parseObject(body);
   if (Array.isArray(users) && users.length > 0)
     return users.map((one: unknown) => parseChange(typeof one === 'object' && one !== null ? { ...one } : {}));
-  throw new InvalidInput('Either users or all_users must be provided. Name the users in users.');
+  throw new InvalidInput('users must be a list with at least one user. all_users is not supported.');
 }
 
 const readList = query({

@@ -101,13 +101,13 @@ const SETTINGS = {
 
 /** Members of unsupported features, with the error for each (400). */
 const UNSUPPORTED: Readonly<Record<string, string>> = {
-  prompts: 'Stored prompts do not exist here. Leave prompts out.',
-  enable_prompt_caching: 'The gateway does not add prompt caching. Leave enable_prompt_caching out.',
+  prompts: 'Stored prompts are not supported here. Remove prompts from the request.',
+  enable_prompt_caching: 'The gateway does not add prompt caching. Remove enable_prompt_caching from the request.',
 };
 
 /** Members of unsupported protections (403). Ignoring them would make a key appear protected. */
 const UNSUPPORTED_GUARDS: Readonly<Record<string, string>> = {
-  policies: 'Policies do not run here, so a key with policies is not created.',
+  policies: 'Policies are not supported here. Remove policies from the request.',
 };
 
 /** Known members that are read separately: names of keys, rotation and soft budget. */

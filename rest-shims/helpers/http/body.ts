@@ -32,7 +32,7 @@ export class BodyTimeout extends Unavailable {
 /** The client disconnected before its request was complete. No answer is sent. */
 export class RequestAborted extends Error {
   constructor() {
-    super('The client left before its request was complete.');
+    super('The client disconnected before its request was complete.');
     this.name = 'RequestAborted';
   }
 }

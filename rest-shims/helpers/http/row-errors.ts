@@ -30,18 +30,18 @@ export function renderFormedError(form: FailureForm, error: DomainError, headers
   const status = formStatus(form, error);
   const value = formBody(form, error, String(status));
   if (value === null) return renderError('management', error, headers);
-  const headersOf: Record<string, string> =
+  const formHeaders: Record<string, string> =
     error instanceof SignInThrottled ? { 'retry-after': String(error.retryAfterSeconds) } : {};
   const isPage = isShownAsPage(form, error) && (headers.accept ?? '').includes('text/html');
   const page = form.page === 'login' ? failedLoginPage : refusedPage;
   return isPage
     ? {
         status,
-        headers: { ...SIGN_IN_HEADERS, ...headersOf },
+        headers: { ...SIGN_IN_HEADERS, ...formHeaders },
         contentType: 'text/html; charset=utf-8',
         body: Buffer.from(page(error.message)),
       }
-    : { status, headers: headersOf, contentType: 'application/json', body: Buffer.from(JSON.stringify(value)) };
+    : { status, headers: formHeaders, contentType: 'application/json', body: Buffer.from(JSON.stringify(value)) };
 }
 
 function renderDecisionError(error: DomainError, headers: IncomingHttpHeaders): RenderedError {
@@ -81,7 +81,7 @@ function formBody(form: FailureForm, error: DomainError, code: string): object |
     case 'model':
       return { error: { message, type: 'auth_error', param: 'None', code } };
     case 'named':
-      return { error: { message, type: typeOf(error), param: form.param ?? null, code } };
+      return { error: { message, type: errorType(error), param: form.param ?? null, code } };
     case 'rule':
       return { error: { message, type: 'internal_server_error', param: null, code } };
   }
@@ -116,4 +116,4 @@ const problemBody = ({ issues, message }: InvalidInput, status: number): object 
   detail: issues.length === 0 ? message : issues.map((issue) => `${issue.path.at(-1)}: ${issue.message}`).join('; '),
 });
 
-const typeOf = (error: DomainError): string => (error instanceof NotFound ? 'not_found' : 'bad_request');
+const errorType = (error: DomainError): string => (error instanceof NotFound ? 'not_found' : 'bad_request');

@@ -36,8 +36,8 @@ export function labelsOf(
       header(request, 'x-litellm-end-user-id') ??
       text(body['user']) ??
       text(metadata['user_id']),
-    tags: [...tagsIn(request), ...tagsOf(body, endpoint), ...list(forGateway['tags']).filter(isText)],
-    metadata: { ...own, ...object(forGateway['spend_logs_metadata']), ...spendMetadataIn(request, endpoint) },
+    tags: [...headerTags(request), ...bodyTags(body, endpoint), ...list(forGateway['tags']).filter(isText)],
+    metadata: { ...own, ...object(forGateway['spend_logs_metadata']), ...headerSpendMetadata(request, endpoint) },
   });
   const isRedacted = /^(true|1)$/i.test(header(request, REDACTION) ?? '');
   return { ...(labels === undefined ? {} : { labels }), ...(isRedacted ? { omitContent: true } : {}) };
@@ -72,16 +72,16 @@ function metadataIn(body: RequestBody, endpoint: Endpoint): { readonly metadata:
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
-function tagsOf(body: RequestBody, endpoint: Endpoint): readonly string[] {
+function bodyTags(body: RequestBody, endpoint: Endpoint): readonly string[] {
   const tags = body['tags'] ?? [];
   if (Array.isArray(tags) && tags.every((tag) => typeof tag === 'string')) return tags.filter(isText);
   throw invalidType('tags', 'an array of strings', endpoint);
 }
 
-const tagsIn = (request: Headers): readonly string[] =>
+const headerTags = (request: Headers): readonly string[] =>
   (header(request, 'x-litellm-tags') ?? '').split(',').flatMap((tag) => (tag.trim() === '' ? [] : [tag.trim()]));
 
-function spendMetadataIn(request: Headers, { path }: Endpoint): Fields {
+function headerSpendMetadata(request: Headers, { path }: Endpoint): Fields {
   const input = header(request, SPEND_METADATA);
   if (input === null) return {};
   // Node decodes headers as Latin-1, but senders write UTF-8.

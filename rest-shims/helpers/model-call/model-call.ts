@@ -125,7 +125,8 @@ export async function callThrough(format: CallFormat, request: HttpRequest, scop
 function bufferedAnswer(call: GatewayCall, scope: Scope, { medium }: Endpoint): Promise<HttpAnswer> {
   return call.consume(async (stream) => {
     const bytes = await collect(stream, MAX_ANSWER_BYTES);
-    if (bytes === null) throw new Unavailable('The answer is too large to be sent whole. Ask for a stream.');
+    if (bytes === null)
+      throw new Unavailable('The answer is larger than 64 MiB. Request a stream if the endpoint supports one.');
     const contentType = medium === 'transcript' ? transcriptType(call) : 'application/json';
     return { head: callHeaders(call, scope), body: { kind: 'bytes', bytes, contentType } };
   });
