@@ -12,7 +12,7 @@ import type { ProcessMessages } from '../domain/process-messages.ts';
 /** Time for which changes are collected before they are sent or applied, in ms. */
 const GATHER_MS = 5;
 /** Minimum time between two messages, and between two evictions for messages, in ms: 20 a second at most. */
-const GAP_MS = 50;
+const MIN_MESSAGE_INTERVAL_MS = 50;
 /** Time after which a message that could not be sent is sent again, in ms. */
 const RETRY_MS = 1_000;
 /** Maximum number of ids of one kind. Beyond it, every row of the kind counts as changed. */
@@ -85,7 +85,7 @@ function changesWithMessages(messages: ProcessMessages): CacheChanges {
   };
 }
 
-/** Runs work once for any number of requests, at most every `GAP_MS`. */
+/** Runs work once for any number of requests, at most every `MIN_MESSAGE_INTERVAL_MS`. */
 function createRateLimitedTask(work: () => Promise<void>) {
   let timer: NodeJS.Timeout | null = null;
   let isRunning = false;
@@ -95,11 +95,11 @@ function createRateLimitedTask(work: () => Promise<void>) {
 
   function request(afterMs: number): void {
     if (isStopped || timer !== null) return;
-    if (isRunning) nextMs = Math.max(afterMs, nextMs ?? GAP_MS);
+    if (isRunning) nextMs = Math.max(afterMs, nextMs ?? MIN_MESSAGE_INTERVAL_MS);
     else timer = setTimeout(() => void run(), afterMs).unref();
   }
 
-  /** Counts as running until `GAP_MS` after the work. */
+  /** Counts as running until `MIN_MESSAGE_INTERVAL_MS` after the work. */
   async function run(): Promise<void> {
     timer = null;
     isRunning = true;
@@ -107,10 +107,10 @@ function createRateLimitedTask(work: () => Promise<void>) {
     setTimeout(() => {
       isRunning = false;
       if (nextMs === null) return;
-      const afterMs = nextMs - GAP_MS;
+      const afterMs = nextMs - MIN_MESSAGE_INTERVAL_MS;
       nextMs = null;
       request(afterMs);
-    }, GAP_MS).unref();
+    }, MIN_MESSAGE_INTERVAL_MS).unref();
   }
 
   return {

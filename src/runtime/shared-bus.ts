@@ -5,7 +5,7 @@ import type { ProcessMessages } from '../domain/process-messages.ts';
 import type { ScheduledTask, Scheduler } from '../domain/scheduler.ts';
 
 /** Time for which events are collected, and minimum time between two messages, in ms: at most 20 messages a second. */
-const GAP_MS = 50;
+const MIN_MESSAGE_INTERVAL_MS = 50;
 /** Interval at which a process with subscribers announces them, in ms, and how long an announcement is valid. */
 const ANNOUNCEMENT_MS = 2_000;
 const ANNOUNCEMENT_VALID_MS = 6_000;
@@ -76,7 +76,7 @@ export function createSharedBus<Own extends Bus>(
   async function sendWaiting(): Promise<void> {
     isSending = true;
     while (!outgoing.gone.isEmpty() || !outgoing.events.isEmpty()) {
-      await new Promise((resolve) => setTimeout(resolve, GAP_MS).unref());
+      await new Promise((resolve) => setTimeout(resolve, MIN_MESSAGE_INTERVAL_MS).unref());
       const halfBytes = ((messages?.mostBytes ?? 0) - FRAME_BYTES) / 2;
       const events = outgoing.events.take({ bytes: halfBytes });
       if (events.some(([topic]) => topic === 'spend')) await stored().catch(() => {});

@@ -65,7 +65,7 @@ export interface Budgets {
    */
   isModelSpent(key: VirtualKey, at: Routed): boolean | Promise<boolean>;
   /** Charges a cost without a reservation. Owners that `charged` does not name have it after the next read of their spend. */
-  charge(charged: Charged | null, cost: Usd, also?: AlsoCharged): void;
+  charge(charged: Charged | null, cost: Usd, also?: FurtherCounters): void;
   /** Budget windows that a call without a reservation counts in; undefined for none. */
   windowsOf(key: VirtualKey | null, at: Routed, labels?: CallLabels): readonly BudgetWindow[] | undefined;
   /** Whether the provider or the deployment of a call has a budget. */
@@ -83,7 +83,7 @@ type Throttle = (limitPart: number) => void;
 type Stage = 'global' | 'route';
 
 /** Further counters of a cost, besides a key and its owners. */
-interface AlsoCharged {
+interface FurtherCounters {
   readonly labels?: CallLabels | undefined;
   readonly windows?: readonly BudgetWindow[] | undefined;
 }
@@ -97,7 +97,7 @@ interface NamedLabels {
 const NO_LABELS: NamedLabels = { labels: undefined, found: [] };
 
 /** A call whose expected cost is being reserved. */
-interface Reserving extends CountedCall {
+interface BudgetReservation extends CountedCall {
   readonly call: EstimatedCall;
   readonly found: readonly LabelBudget[];
   readonly throttle: Throttle | undefined;
@@ -172,7 +172,7 @@ export function createBudgets({
 
   function reserveFor(
     payer: VirtualKey | null,
-    reserving: Reserving,
+    reserving: BudgetReservation,
   ): CostReservation | null | Promise<CostReservation | null> {
     const { expected, found: labels, windows } = reserving;
     const charges = chargesOf(payer, expected.cost, { now: now(), labels, windows });
@@ -186,7 +186,7 @@ export function createBudgets({
     decision: Reservation | Refusal,
     payer: VirtualKey | null,
     charges: readonly BudgetCharge[],
-    reserving: Reserving,
+    reserving: BudgetReservation,
   ): ReturnType<typeof reserveFor> {
     if (decision.kind === 'reserved') return new ChargedReservation(decision, charges, reserving);
     const { call, key, throttle } = reserving;

@@ -53,7 +53,7 @@ export function guardAnswer(
       // The last events of the Responses API repeat all texts, so that an edited one would be sent.
       isEditable: endpoint.dialect !== null && endpoint.dialect !== 'responses' && endpoint.dialect !== 'ide',
       check: checkStream,
-      refusal: (where: string) => unmaskable(guard, where),
+      refusal: (where: string) => maskingRefusal(guard, where),
     };
     if (request.typed === true) return { ...exchange, deltas: () => guardedDeltas(exchange.deltas(), streamGuard) };
     const { bytes, firstReleased } = guardedBytes(exchange.bytes, streamGuard);
@@ -149,7 +149,7 @@ export function streamSettings(guard: CallGuard): StreamSettings {
 }
 
 /** Error for a text that a guardrail would mask where masking is not possible. */
-export function unmaskable(guard: CallGuard, where: string): Rejected {
+export function maskingRefusal(guard: CallGuard, where: string): Rejected {
   const [name = ''] = guard.applied;
   return new Rejected(`The guardrails of this call would mask a text ${where}, where they can only block`, name);
 }

@@ -9,7 +9,7 @@ import { repeatedName } from '../../domain/guardrails/texts/repeated-names.ts';
 import { requestTexts } from '../../domain/guardrails/texts/request-texts.ts';
 import type { OpenCall } from '../calls/call.ts';
 import type { GatewayCall } from '../gateway.ts';
-import { guardAnswer, unmaskable } from './guarded-answer.ts';
+import { guardAnswer, maskingRefusal } from './guarded-answer.ts';
 
 /** A request whose answer is stored only after its guardrails let it pass. */
 interface DeferredStore {
@@ -74,7 +74,7 @@ async function edited(
   const onEdit = keep === undefined ? undefined : (texts: readonly string[]): void => keep(after(texts));
   const { texts, isEdited } = await guard.check(mode, places, call, 'all', onEdit);
   if (!isEdited) return request;
-  if (request.form !== undefined) throw unmaskable(guard, 'in a form');
+  if (request.form !== undefined) throw maskingRefusal(guard, 'in a form');
   return after(texts);
 }
 

@@ -6,7 +6,7 @@ import { editedJson } from '../../domain/guardrails/texts/answer-texts.ts';
 import { allTexts } from '../../domain/guardrails/texts/request-texts.ts';
 import { isMembers, type Members, type TextPlace, withTexts } from '../../domain/guardrails/texts/walk.ts';
 import type { Forwarded } from '../../domain/pass-through/forwarded.ts';
-import { streamSettings, unmaskable } from './guarded-answer.ts';
+import { streamSettings, maskingRefusal } from './guarded-answer.ts';
 import { assertNoRepeatedMember } from './guarded-call.ts';
 import { guardedBytes } from './guarded-stream.ts';
 import type { CallGuard } from './guarding.ts';
@@ -46,7 +46,7 @@ export async function checkForwarded(guard: CallGuard, request: Forwarded, call:
   const current = places.map(({ role, text }, index) => ({ role, text: texts[index] ?? text }));
   await guard.checkAtOnce('during_call', current, call);
   if (!isEdited) return request;
-  if (request.form !== undefined || isEmpty(fields) || !isJsonObject(body)) throw unmaskable(guard, 'in this body');
+  if (request.form !== undefined || isEmpty(fields) || !isJsonObject(body)) throw maskingRefusal(guard, 'in this body');
   const changes = withTexts(fields, places, texts);
   return { ...request, fields: { ...fields, ...changes }, replaced: { ...request.replaced, ...changes } };
 }
@@ -62,8 +62,8 @@ const EVENTS = /^\s*text\/event-stream/i;
 export async function checkForwardedAnswer(guard: CallGuard, exchange: Exchange, call: RunningCall): Promise<Exchange> {
   const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = exchange.headers;
   if (!guard.has('post_call') || !TEXT.test(type)) return exchange;
-  if (encoding !== 'identity') throw unmaskable(guard, 'in a compressed answer');
-  if (OTHER_CHARSET.test(type)) throw unmaskable(guard, 'in an answer in this character set');
+  if (encoding !== 'identity') throw maskingRefusal(guard, 'in a compressed answer');
+  if (OTHER_CHARSET.test(type)) throw maskingRefusal(guard, 'in an answer in this character set');
   const { 'content-length': _length, ...headers } = exchange.headers;
   if (EVENTS.test(type)) {
     const { bytes, firstReleased } = guardedBytes(exchange.bytes, {
@@ -74,7 +74,7 @@ export async function checkForwardedAnswer(guard: CallGuard, exchange: Exchange,
         const checked = await guard.check('post_call', answerTexts, call, isLast ? 'all' : 'failures');
         return checked.isEdited ? checked.texts : null;
       },
-      refusal: (where) => unmaskable(guard, where),
+      refusal: (where) => maskingRefusal(guard, where),
     });
     await firstReleased;
     return { ...exchange, headers, bytes };

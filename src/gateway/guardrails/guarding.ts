@@ -131,7 +131,9 @@ export function createGuards(active: ActiveGuardrails, clock: Clock): Guards {
       }
       if (recorded === 'all' || verdict.kind === 'blocked') record(one, mode, verdict, startMs);
       if (verdict.kind === 'blocked') throw rejection(one, mode, verdict.detail);
-      return verdict.kind === 'edited' && inspected.length < texts.length ? spread(verdict, texts, inspected) : verdict;
+      return verdict.kind === 'edited' && inspected.length < texts.length
+        ? withUncheckedTexts(verdict, texts, inspected)
+        : verdict;
     }
 
     const guard: CallGuard = {
@@ -200,7 +202,7 @@ function checkedVerdict(verdict: Verdict, texts: readonly GuardedText[]): Verdic
 }
 
 /** The verdict with all texts: the edited ones, and those that were not checked. */
-function spread(
+function withUncheckedTexts(
   verdict: Extract<Verdict, { kind: 'edited' }>,
   texts: readonly GuardedText[],
   inspected: readonly GuardedText[],

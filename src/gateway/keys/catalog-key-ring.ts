@@ -64,8 +64,8 @@ export function createCatalogKeyRing(options: {
   function cacheResult(hash: string, holds: boolean, readMs: number): void {
     valid.delete(hash);
     refused.delete(hash);
-    if (holds) keep(valid, hash, readMs, CACHED_LIMIT);
-    else keep(refused, hash, readMs, REFUSED_LIMIT);
+    if (holds) cacheHash(valid, hash, readMs, CACHED_LIMIT);
+    else cacheHash(refused, hash, readMs, REFUSED_LIMIT);
   }
 
   return {
@@ -94,7 +94,7 @@ export function createCatalogKeyRing(options: {
   };
 }
 
-function keep(map: Map<string, number>, hash: string, readMs: number, limit: number): void {
+function cacheHash(map: Map<string, number>, hash: string, readMs: number, limit: number): void {
   map.set(hash, readMs);
   evictOldest(map, limit);
 }

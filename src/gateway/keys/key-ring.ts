@@ -229,7 +229,7 @@ export function createKeyRing(options: {
       const { key: before, caller } = entry;
       const row = rows.get(entry.secretHash);
       const replaced = row === undefined ? known.drop(entry) : known.renew(entry, row, readMs);
-      if (replaced && (row === undefined || !isAlike(before, row) || !haveSameRights(caller, entry.caller)))
+      if (replaced && (row === undefined || !admitsSameCallers(before, row) || !haveSameRights(caller, entry.caller)))
         changed(before.hash);
     }
   }
@@ -318,7 +318,7 @@ function ownerId(key: VirtualKey, kind: KeyOwner['kind']): string | null {
 }
 
 /** Whether two reads of a key admit the same callers. */
-const isAlike = (one: VirtualKey, other: VirtualKey): boolean =>
+const admitsSameCallers = (one: VirtualKey, other: VirtualKey): boolean =>
   one.blocked === other.blocked &&
   (one.refusal === undefined) === (other.refusal === undefined) &&
   one.owners?.team?.blocked === other.owners?.team?.blocked &&

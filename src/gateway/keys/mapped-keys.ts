@@ -14,7 +14,7 @@ export interface MappedKeyOptions {
   readonly rules: Pick<TokenRules, 'keyField' | 'needsKey'>;
 }
 
-const earlier = (one: Date | null, other: Date): Date => (one !== null && one < other ? one : other);
+const earlierDate = (one: Date | null, other: Date): Date => (one !== null && one < other ? one : other);
 
 /** The key for a token that is mapped to a stored key. It expires with the key or the token, whichever is earlier. */
 function openedBy(key: VirtualKey, secretHash: string, { identity }: KnownToken): VirtualKey {
@@ -24,7 +24,7 @@ function openedBy(key: VirtualKey, secretHash: string, { identity }: KnownToken)
     secretHash,
     previousSecret: null,
     role: roleOf(key),
-    expiresAt: earlier(key.expiresAt, expiresAt),
+    expiresAt: earlierDate(key.expiresAt, expiresAt),
     token: { endUserId, otherTeams: [], hasRole: true, keyExpires: key.expiresAt !== null },
   };
 }

@@ -29,7 +29,7 @@ interface OwnerRows {
 }
 
 /** A list of models with those that access groups add. An empty list stays empty: it allows every model. */
-const widened = (models: readonly string[], granted: readonly string[]): readonly string[] =>
+const withGrantedModels = (models: readonly string[], granted: readonly string[]): readonly string[] =>
   models.length === 0 || granted.length === 0 ? models : [...models, ...granted];
 
 const byId = <Row extends { readonly id: string }>(rows: readonly Row[]): ReadonlyMap<string, Row> =>
@@ -73,7 +73,7 @@ async function readOwners(stores: OwnerStores, keys: readonly VirtualKey[]): Pro
 }
 
 /** The later of two points in the total spend of an owner. */
-const laterSpent = (one: Usd | null, other: Usd | null): Usd | null =>
+const greaterSpend = (one: Usd | null, other: Usd | null): Usd | null =>
   one === null || (other !== null && other > one) ? other : one;
 
 type Grants = ReturnType<typeof modelGrantsOf>;
@@ -120,7 +120,7 @@ async function ownersOf(
     team: team && {
       id: team.id,
       blocked: team.blocked,
-      models: widened(team.models, [...granted.key, ...granted.team]),
+      models: withGrantedModels(team.models, [...granted.key, ...granted.team]),
       modelAliases: team.modelAliases,
       metadata: team.metadata,
       limits: limitsOf(team),
@@ -132,7 +132,7 @@ async function ownersOf(
       models: memberBudget?.allowedModels ?? [],
       limits: memberLimits && {
         ...memberLimits,
-        spentBefore: laterSpent(memberLimits.spentBefore, member.spentBefore),
+        spentBefore: greaterSpend(memberLimits.spentBefore, member.spentBefore),
       },
       hasOwnLimits: member.budgetId !== null,
     },
@@ -169,7 +169,7 @@ async function ownedKey(
   },
 ): Promise<VirtualKey> {
   const granted = modelGrantsOf(groups, key);
-  const own = { ...key, models: widened(key.models, granted.key), ...models };
+  const own = { ...key, models: withGrantedModels(key.models, granted.key), ...models };
   return hasOwner(key) ? { ...own, owners: await ownersOf(key, rows, { granted, counted }) } : own;
 }
 

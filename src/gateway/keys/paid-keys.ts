@@ -3,7 +3,7 @@ import { isRefusedCredential } from '../../domain/keys/refused-credential.ts';
 import type { KeyRing } from './key-ring.ts';
 import { CATALOG_KEY_PREFIX } from '../../domain/checkout/checkout.ts';
 
-function falseIfRefused(error: unknown): false {
+function falseIfRefusedCredential(error: unknown): false {
   if (isRefusedCredential(error)) return false;
   throw error;
 }
@@ -14,9 +14,9 @@ export function gatewayPaidKeys(keyRing: KeyRing): PaidKeys {
     holds(credential) {
       try {
         const caller = keyRing.identify(credential);
-        return caller instanceof Promise ? caller.then(() => true, falseIfRefused) : true;
+        return caller instanceof Promise ? caller.then(() => true, falseIfRefusedCredential) : true;
       } catch (error) {
-        return falseIfRefused(error);
+        return falseIfRefusedCredential(error);
       }
     },
   };

@@ -28,7 +28,7 @@ interface TokenKeyOptions extends MappedKeyOptions {
 }
 
 /** A token with the row of its user; null for no user. */
-interface Bearer {
+interface TokenWithUser {
   readonly secretHash: string;
   readonly token: KnownToken;
   readonly user: User | null;
@@ -92,14 +92,17 @@ export function createTokenKeys(options: TokenKeyOptions): Pick<KeyStore, 'find'
 }
 
 /** Tokens with their users: three statements for any number of tokens, and more for users that are created. */
-async function bearersOf(found: ReadonlyMap<string, KnownToken>, options: TokenKeyOptions): Promise<readonly Bearer[]> {
+async function bearersOf(
+  found: ReadonlyMap<string, KnownToken>,
+  options: TokenKeyOptions,
+): Promise<readonly TokenWithUser[]> {
   const { users } = options.stores;
   const ids = distinct([...found.values()].map(({ identity }) => identity.userId));
   const byId = new Map((ids.length === 0 ? [] : await users.findMany(ids)).map((user) => [user.id, user]));
   const missing = [...found.values()]
     .map(({ identity }) => identity)
     .filter(({ userId, email }) => (userId === null ? email !== null : !byId.has(userId)));
-  if (missing.length === 0) return joined(found, ({ userId }) => byId.get(userId ?? '') ?? null);
+  if (missing.length === 0) return tokensWithUsers(found, ({ userId }) => byId.get(userId ?? '') ?? null);
   const subjects = distinct(missing.map(({ userId }) => userId));
   const emails = distinct(missing.map(({ email }) => email));
   const [bySubject, byEmail] = await Promise.all([
@@ -118,13 +121,14 @@ async function bearersOf(found: ReadonlyMap<string, KnownToken>, options: TokenK
       if (identity.userId !== null && identity.role !== 'proxy_admin' && knownUser(identity) === null)
         // oxlint-disable-next-line no-await-in-loop -- two tokens may have one user
         byId.set(identity.userId, await createdUser(identity.userId, identity, options));
-  return joined(found, knownUser);
+  return tokensWithUsers(found, knownUser);
 }
 
-const joined = (
+const tokensWithUsers = (
   found: ReadonlyMap<string, KnownToken>,
   userOf: (identity: TokenIdentity) => User | null,
-): readonly Bearer[] => [...found].map(([secretHash, token]) => ({ secretHash, token, user: userOf(token.identity) }));
+): readonly TokenWithUser[] =>
+  [...found].map(([secretHash, token]) => ({ secretHash, token, user: userOf(token.identity) }));
 
 /** Creates the user of a token. Returns the stored one where another request created it, or one with its email, first. */
 async function createdUser(id: string, { email }: TokenIdentity, options: TokenKeyOptions): Promise<User> {
@@ -144,9 +148,9 @@ async function createdUser(id: string, { email }: TokenIdentity, options: TokenK
 
 /** The facts that decide the teams of each bearer. */
 async function teamFacts(
-  bearers: readonly Bearer[],
+  bearers: readonly TokenWithUser[],
   { stores, rules, clock }: TokenKeyOptions,
-): Promise<(bearer: Bearer) => TeamFacts> {
+): Promise<(bearer: TokenWithUser) => TeamFacts> {
   const needsMembers = rules.usesMemberships || rules.replacesUnknownTeams;
   const userIds = needsMembers ? distinct(bearers.map(({ user }) => user?.id ?? null)) : [];
   const members = userIds.length === 0 ? [] : await stores.teamMembers.all({ userIds, teamIds: null });
@@ -168,7 +172,7 @@ async function teamFacts(
 
 /** Creates the teams that tokens name and that are not stored. */
 async function addTeams(
-  bearers: readonly Bearer[],
+  bearers: readonly TokenWithUser[],
   teams: Map<string, Team>,
   { stores, clock }: Pick<TokenKeyOptions, 'stores' | 'clock'>,
 ): Promise<void> {
@@ -191,7 +195,7 @@ async function addTeams(
 
 /** Aliases among the chosen teams that several teams have. */
 async function sharedAliases(
-  bearers: readonly Bearer[],
+  bearers: readonly TokenWithUser[],
   teams: ReadonlyMap<string, Team>,
   stores: TokenKeyOptions['stores'],
 ): Promise<ReadonlySet<string>> {
@@ -212,14 +216,14 @@ async function sharedAliases(
 
 /** The key of a bearer that is refused. */
 const refusedKey = (
-  bearer: Bearer,
+  bearer: TokenWithUser,
   refusal: () => DomainError,
   { generator, clock }: Pick<TokenKeyOptions, 'generator' | 'clock'>,
 ): VirtualKey => tokenKey(bearer, { teamId: null, now: clock.now(), hash: generator.hash, refusal });
 
 /** The keys of a bearer, one for each of its teams, without their owners. */
 function draftsOf(
-  bearer: Bearer,
+  bearer: TokenWithUser,
   facts: TeamFacts,
   { rules, generator, clock }: TokenKeyOptions,
 ): readonly VirtualKey[] {
@@ -236,7 +240,7 @@ function draftsOf(
 }
 
 function tokenKey(
-  { secretHash, token: { identity }, user }: Bearer,
+  { secretHash, token: { identity }, user }: TokenWithUser,
   about: {
     readonly teamId: string | null;
     readonly now: Date;

@@ -101,7 +101,7 @@ export function createMemoryAdmission({
   }
 
   /** Marks counters as most recently used. */
-  function touch(charged: readonly Charged[], now: number): void {
+  function touch(charged: readonly CountedCharge[], now: number): void {
     for (const { counter } of charged) {
       if (now - counter.movedMs < LRU_MOVE_INTERVAL_MS) continue;
       counter.movedMs = now;
@@ -111,7 +111,7 @@ export function createMemoryAdmission({
   }
 
   /** Starts the reads that are due. Returns the ones to wait for; null when there are none. */
-  function dueReads(charged: readonly Charged[], now: number): Promise<unknown> | null {
+  function dueReads(charged: readonly CountedCharge[], now: number): Promise<unknown> | null {
     let waits: Promise<void>[] | null = null;
     for (const { counter } of charged) {
       const age = now - counter.readMs;
@@ -122,43 +122,44 @@ export function createMemoryAdmission({
     return waits === null ? null : Promise.all(waits);
   }
 
-  function chargedOf(charges: readonly Charge[], now: number): readonly Charged[] {
+  function chargedOf(charges: readonly Charge[], now: number): readonly CountedCharge[] {
     expire(leases, now);
     return charges.map((charge) => ({ charge, counter: counterOf(charge.counter), progress: 0n }));
   }
 
-  function hold(charged: readonly Charged[]): Reservation {
+  function hold(charged: readonly CountedCharge[]): Reservation {
     const now = nowMs();
     touch(charged, now);
     return new MemoryReservation(charged, leases, now);
   }
 
   const pass = (): null => null;
-  const admit = (charged: readonly Charged[]): Reservation | Refusal | Promise<Reservation | Refusal> =>
+  const admit = (charged: readonly CountedCharge[]): Reservation | Refusal | Promise<Reservation | Refusal> =>
     decide(charged, hold);
-  const checked = (charged: readonly Charged[]): Refusal | null | Promise<Refusal | null> => decide(charged, pass);
+  const checked = (charged: readonly CountedCharge[]): Refusal | null | Promise<Refusal | null> =>
+    decide(charged, pass);
 
   /** Refuses, asks for shares that lack room, or passes. Nothing else runs between the decision and `admitted`. */
   function decide<Passed>(
-    charged: readonly Charged[],
-    admitted: (charged: readonly Charged[]) => Passed,
+    charged: readonly CountedCharge[],
+    admitted: (charged: readonly CountedCharge[]) => Passed,
   ): Refusal | Passed | Promise<Refusal | Passed> {
     const refusal = refusalOf(charged);
     if (refusal !== null) return refusal;
-    return charged.some(isLacking) ? requestAndDecide(charged, admitted) : admitted(charged);
+    return charged.some(lacksRoom) ? requestAndDecide(charged, admitted) : admitted(charged);
   }
 
   async function requestAndDecide<Passed>(
-    charged: readonly Charged[],
-    admitted: (charged: readonly Charged[]) => Passed,
+    charged: readonly CountedCharge[],
+    admitted: (charged: readonly CountedCharge[]) => Passed,
   ): Promise<Refusal | Passed> {
     const deadlineMs = nowMs() + MAX_WAIT_MS;
     for (;;) {
-      const lacking = charged.filter(isLacking);
+      const lacking = charged.filter(lacksRoom);
       await Promise.all(lacking.map(async ({ charge, counter }) => counter.share?.request(charge)));
       const refusal = refusalOf(charged);
       if (refusal !== null) return refusal;
-      const first = charged.find(isLacking);
+      const first = charged.find(lacksRoom);
       if (first === undefined) return admitted(charged);
       // Another call may have taken the granted room: ask again. Each answer admits at least one call.
       if (first.counter.share?.isRefused(first.charge) === true) return sharedRefusal(first);
@@ -196,17 +197,17 @@ export function createMemoryAdmission({
   };
 }
 
-function refusalOf(charged: readonly Charged[]): Refusal | null {
+function refusalOf(charged: readonly CountedCharge[]): Refusal | null {
   for (const { charge, counter } of charged)
     if (isRefused(charge, counter)) return { kind: 'refused', charge, used: counter.used, reserved: counter.reserved };
   return null;
 }
 
 /** Whether the share of a counter has no room for its charge. */
-const isLacking = ({ charge, counter }: Charged): boolean => counter.share?.hasRoom(charge) === false;
+const lacksRoom = ({ charge, counter }: CountedCharge): boolean => counter.share?.hasRoom(charge) === false;
 
 /** Refusal because of what other processes have used and reserved. */
-function sharedRefusal({ charge, counter }: Charged): Refusal {
+function sharedRefusal({ charge, counter }: CountedCharge): Refusal {
   const { used, share } = counter;
   const left = share?.leftOf(charge.limit) ?? 0n;
   return { kind: 'refused', charge, used, reserved: charge.limit - used - left };
@@ -229,7 +230,7 @@ function expire(leases: Leases, now: number): void {
 }
 
 /** A charge of a call, and its counter. */
-interface Charged {
+interface CountedCharge {
   readonly charge: Charge;
   readonly counter: UseCounter;
   /** Amount counted by `progress`. */
@@ -239,14 +240,14 @@ interface Charged {
 class MemoryReservation implements Reservation {
   readonly kind = 'reserved';
   expiresMs: number;
-  readonly #charged: readonly Charged[];
+  readonly #charged: readonly CountedCharge[];
   readonly #leases: Leases;
   #place: Place<MemoryReservation>;
   /** Whether the amounts of its charges are reserved. */
   #holds = true;
   #open = true;
 
-  constructor(charged: readonly Charged[], leases: Leases, nowMs: number) {
+  constructor(charged: readonly CountedCharge[], leases: Leases, nowMs: number) {
     this.#charged = charged;
     this.#leases = leases;
     this.expiresMs = nowMs + leases.leaseMs;

@@ -94,7 +94,7 @@ export function createSharedRateLimits({
 
   /** Takes the amounts of a call with room everywhere; else the refusal. A request that a later phase refuses stays counted. */
   function decide(counted: readonly CountedLimit[]): RateAdmission | RateRefusal {
-    const refused = counted.find(isLacking);
+    const refused = counted.find(lacksRoom);
     if (refused === undefined) return new SharedCall(counted, { nowMs, holding });
     if (refused.type !== 'requests')
       for (const { type, share, amount } of counted) if (type === 'requests') share.take(amount);
@@ -104,11 +104,11 @@ export function createSharedRateLimits({
   async function requestAndDecide(counted: readonly CountedLimit[]): Promise<RateAdmission | RateRefusal> {
     const lateMs = nowMs() + MAX_WAIT_MS;
     for (;;) {
-      const lacking = counted.filter(isLacking);
+      const lacking = counted.filter(lacksRoom);
       if (lacking.length === 0 || nowMs() >= lateMs) return decide(counted);
       // Shares that lack room send their requests in one round trip.
       await Promise.all(lacking.map(({ share, amount }) => share.request(amount)));
-      const first = counted.find(isLacking);
+      const first = counted.find(lacksRoom);
       if (first === undefined || first.share.left < first.amount) return decide(counted);
     }
   }
@@ -117,13 +117,13 @@ export function createSharedRateLimits({
     admit(limits, expected) {
       expire(holding, nowMs());
       const counted = countedOf(limits, expected);
-      const first = counted.find(isLacking);
+      const first = counted.find(lacksRoom);
       // When this process alone has used up a limit of requests, the ledger is not asked.
       const isKnown = first === undefined || (first.type === 'requests' && first.share.isUsedUp(first.amount));
       return isKnown ? decide(counted) : requestAndDecide(counted);
     },
     prepare(limits, expected) {
-      for (const { share, amount } of countedOf(limits, expected).filter(isLacking)) {
+      for (const { share, amount } of countedOf(limits, expected).filter(lacksRoom)) {
         void share.request(amount);
         shares.watch(share);
       }
@@ -131,7 +131,7 @@ export function createSharedRateLimits({
   };
 }
 
-const isLacking = ({ share, amount }: CountedLimit): boolean => !share.hasRoom(amount);
+const lacksRoom = ({ share, amount }: CountedLimit): boolean => !share.hasRoom(amount);
 
 function refusalOf({ limit: { scope, id }, type, max, share }: CountedLimit): RateRefusal {
   return { kind: 'refused', scope, id, type, limit: max, remaining: Math.max(0, share.left) };

@@ -128,7 +128,7 @@ export function createShares({
     state.sentMs = sentMs;
     try {
       const asks = holders.map((holder) => holder.nextRequest());
-      const { shares, isNew } = await inTime(ledger.requestShares(process, asks), answerMs);
+      const { shares, isNew } = await withTimeout(ledger.requestShares(process, asks), answerMs);
       noteMembership(isNew);
       for (const [position, holder] of holders.entries()) {
         const [share, ask] = [shares[position], asks[position]];
@@ -157,7 +157,7 @@ export function createShares({
 
   async function probe(): Promise<void> {
     try {
-      noteMembership((await inTime(ledger.requestShares(process, []), answerMs)).isNew);
+      noteMembership((await withTimeout(ledger.requestShares(process, []), answerMs)).isNew);
     } catch (error) {
       onLoss(error);
       return;
@@ -207,7 +207,7 @@ export function createShares({
     async snapshot(counters) {
       if (state.isUnavailable) return null;
       try {
-        return await inTime(ledger.snapshot(process, counters), answerMs);
+        return await withTimeout(ledger.snapshot(process, counters), answerMs);
       } catch (error) {
         onLoss(error);
         return null;
@@ -219,14 +219,14 @@ export function createShares({
       state.isStopped = true;
       if (!state.isUnavailable) {
         await Promise.all(watched.map((holder) => queue(holder)));
-        await inTime(ledger.leave(process), answerMs).catch(() => {});
+        await withTimeout(ledger.leave(process), answerMs).catch(() => {});
       }
       await ledger.close();
     },
   };
 }
 
-const inTime = <Result>(work: Promise<Result>, ms: number): Promise<Result> =>
+const withTimeout = <Result>(work: Promise<Result>, ms: number): Promise<Result> =>
   withDeadline(work, ms, async () => {
     // Two turns: an answer that arrived while the event loop was blocked is read before the second one.
     await nextTurn();

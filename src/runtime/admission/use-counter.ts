@@ -2,7 +2,7 @@ import type { SpendShare } from './spend-share.ts';
 import type { StoredTotals } from '../../domain/admission/stored-totals.ts';
 
 /** Use of this process whose record may not be in the stored total yet. */
-interface Unstored {
+interface UnstoredUse {
   readonly position: number;
   readonly amount: bigint;
 }
@@ -37,7 +37,7 @@ export class UseCounter {
   /** Sum of `#unstored`. */
   #pending = 0n;
   /** Oldest first. */
-  #unstored: Unstored[] = [];
+  #unstored: UnstoredUse[] = [];
 
   constructor(name: string) {
     this.name = name;

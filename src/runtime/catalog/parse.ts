@@ -26,7 +26,7 @@ export async function parsePriceMap(
   bytes: Uint8Array,
   { currentCount, packed }: Omit<ParseTask, 'bytes'>,
 ): Promise<ParsedMap> {
-  const outcome = await inThread({ bytes, currentCount, packed });
+  const outcome = await parseInThread({ bytes, currentCount, packed });
   if ('fault' in outcome) throw new MapRejected(outcome.fault);
   return {
     sha256: outcome.sha256,
@@ -43,7 +43,7 @@ export async function parsePriceMap(
 /** Memory limits of the thread in MB: enough for a map of the usual size. */
 const MEMORY = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 192 };
 
-function inThread(task: ParseTask): Promise<ParseOutcome> {
+function parseInThread(task: ParseTask): Promise<ParseOutcome> {
   return new Promise((resolve, reject) => {
     const worker = new Worker(new URL('./parse-worker.ts', import.meta.url), {
       workerData: task,

@@ -18,7 +18,7 @@ import type { Scheduler } from '../../domain/scheduler.ts';
 import type { Log } from '../telemetry/log.ts';
 
 /** Recorded entries per read, to find changes since the last run. */
-const READ_AT_ONCE = 500;
+const ENTRIES_PER_READ = 500;
 /** Maximum number of states that wait to be recorded. Beyond it, steps are merged. */
 const MAX_WAITING = 8;
 /** Interval of confirmations that the recorded state is still the published one. */
@@ -81,10 +81,10 @@ export function createCatalogRecorder({
     const fields = new Map<string, WatchedFields>();
     let after: string | null = null;
     for (;;) {
-      const page = await history.recorded(after, READ_AT_ONCE);
+      const page = await history.recorded(after, ENTRIES_PER_READ);
       for (const entry of page) fields.set(entry.entryId, entry.fields);
       after = page.at(-1)?.entryId ?? null;
-      if (page.length < READ_AT_ONCE) return stateOfRecord(fields);
+      if (page.length < ENTRIES_PER_READ) return stateOfRecord(fields);
     }
   }
 

@@ -7,7 +7,7 @@ import type { CatalogHistory } from '../../domain/catalog/history.ts';
 /** Maximum number of reported faults. A file of another format has one in every line. */
 const MAX_FAULTS = 20;
 /** Changes of one commit. */
-const AT_ONCE = 500;
+const CHANGES_PER_COMMIT = 500;
 
 /** A file that cannot be imported, with its faults by line. Nothing of it was stored. */
 export class SeedRejected extends Error {
@@ -87,7 +87,7 @@ export async function seedHistory({
   for await (const change of changesIn(file, now)) {
     batch.push({ ...change, provider: change.provider ?? providerOf(change.entryId) });
     read += 1;
-    if (batch.length < AT_ONCE && read < total) continue;
+    if (batch.length < CHANGES_PER_COMMIT && read < total) continue;
     added += await history.importChanges(batch, read - batch.length + 1);
     batch = [];
   }

@@ -21,7 +21,11 @@ type LibraryCredentials = Awaited<ReturnType<ReturnType<typeof Library.fromEnv>>
  * AWS credentials from the standard sources: profile, role, web identity token, container, machine. They are resolved
  * by AWS's library, which is loaded when the first deployment needs it.
  */
-export function createAwsAccounts({ env = processEnvironment(), now = Date.now, refused }: Tools = {}): AwsAccounts {
+export function createAwsAccounts({
+  env = processEnvironment(),
+  now = Date.now,
+  refused,
+}: AwsAccountsOptions = {}): AwsAccounts {
   const accounts = new Map<string, () => Promise<AwsCredentials>>();
 
   async function fetchCredential(account: AwsAccount): Promise<ExpiringCredential<AwsCredentials>> {
@@ -59,16 +63,16 @@ export function createAwsAccounts({ env = processEnvironment(), now = Date.now, 
 }
 
 /** Details of refused credentials for the log; they are not part of answers. */
-interface Refused {
+interface RefusalDetails {
   readonly profile: string | null;
   readonly role: string | null;
   readonly reason: string;
 }
 
-interface Tools {
+interface AwsAccountsOptions {
   readonly env?: NodeJS.ProcessEnv;
   readonly now?: () => number;
-  readonly refused?: (about: Refused) => void;
+  readonly refused?: (about: RefusalDetails) => void;
 }
 
 /** Maximum characters of a reason. A longer message may quote the refused request with its credentials. */
@@ -125,7 +129,7 @@ async function findCredentials(account: AwsAccount, env: NodeJS.ProcessEnv): Pro
 }
 
 /** Dependencies of the resolution of credentials. */
-interface ResolutionTools {
+interface ResolutionDependencies {
   readonly library: typeof Library;
   readonly clientConfig: {
     readonly region: string;
@@ -140,7 +144,7 @@ interface ResolutionTools {
  */
 function ownCredentials(
   { keys, profile }: AwsAccount,
-  { library, clientConfig, env }: ResolutionTools,
+  { library, clientConfig, env }: ResolutionDependencies,
 ): () => Promise<LibraryCredentials> {
   if (keys !== null) {
     const sessionToken = keys.sessionToken?.reveal();

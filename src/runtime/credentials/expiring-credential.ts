@@ -5,9 +5,9 @@ export interface ExpiringCredential<T> {
 }
 
 /** How long before its expiry a credential is refreshed in the background, in ms. */
-const EARLY_MS = 300_000;
+const REFRESH_BEFORE_EXPIRY_MS = 300_000;
 /** How long before its expiry a credential is not used any more, in ms. */
-const LATE_MS = 30_000;
+const UNUSED_BEFORE_EXPIRY_MS = 30_000;
 /** Delay after a failed refresh, or after one without a later expiry, in ms. */
 const PAUSE_MS = 5_000;
 
@@ -40,8 +40,8 @@ export function createCredentialCache<T>(
 
   return async () => {
     const left = cached === null ? 0 : cached.until - now();
-    if (cached !== null && left > EARLY_MS) return cached.value;
-    const good = left > LATE_MS ? cached : null;
+    if (cached !== null && left > REFRESH_BEFORE_EXPIRY_MS) return cached.value;
+    const good = left > UNUSED_BEFORE_EXPIRY_MS ? cached : null;
     const isPaused = now() < pausedUntil && (good !== null || refusal !== null);
     if (!isPaused) fetching ??= renewed();
     if (good !== null) {

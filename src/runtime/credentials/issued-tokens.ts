@@ -18,7 +18,7 @@ const ANSWER_BYTES = 64 * 1024;
 const KEYS_LIMIT = 100;
 /** Lifetime of a token without a stated expiry, in ms. */
 const DEFAULT_LIFETIME_MS = 600_000;
-const GRANT = 'urn:ibm:params:oauth:grant-type:apikey';
+const GRANT_TYPE = 'urn:ibm:params:oauth:grant-type:apikey';
 
 /**
  * Access tokens of IBM Cloud and GigaChat, which are requested with an API key and expire. Error messages contain no
@@ -67,7 +67,7 @@ const refusal = (status: number): string =>
 function requestOf({ form, key, scope }: Issued) {
   const common = { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' };
   if (form === 'ibm') {
-    const body = new URLSearchParams({ grant_type: GRANT, apikey: key.reveal() });
+    const body = new URLSearchParams({ grant_type: GRANT_TYPE, apikey: key.reveal() });
     return { headers: common, body: body.toString() };
   }
   const headers = { ...common, authorization: `Basic ${key.reveal()}`, rquid: randomUUID() };

@@ -14,7 +14,7 @@ type SealedKind = 'deployments' | 'credentials';
 export const rowCipher = (salt: Secrets, kind: SealedKind): Cipher => cipherFor(salt, `stored ${kind}`);
 
 /** Encrypts and decrypts the parameters of rows of one kind. The id of a row is authenticated with them. */
-function sealing(salt: Secrets, kind: SealedKind) {
+function createRowSealer(salt: Secrets, kind: SealedKind) {
   const cipher = rowCipher(salt, kind);
   return {
     seal: ({ id, params, secrets }: Parameters & { readonly id: string }): string =>
@@ -59,7 +59,7 @@ function createDecryptingStore<Row, Sealed extends SealedRow>(
 
 /** Deployments whose parameters are encrypted with a key derived from the salt key. */
 export function createSealedDeployments(store: SealedStore<SealedDeployment>, salt: Secrets): DeploymentStore {
-  const sealed = sealing(salt, 'deployments');
+  const sealed = createRowSealer(salt, 'deployments');
   return createDecryptingStore<StoredDeployment, SealedDeployment>(store, {
     encrypted: ({ params, secrets, unreadable: _unreadable, ...row }) => ({
       ...row,
@@ -71,7 +71,7 @@ export function createSealedDeployments(store: SealedStore<SealedDeployment>, sa
 
 /** Credentials whose values are encrypted with a key derived from the salt key. */
 export function createSealedCredentials(store: SealedStore<SealedCredential>, salt: Secrets): CredentialStore {
-  const sealed = sealing(salt, 'credentials');
+  const sealed = createRowSealer(salt, 'credentials');
   return createDecryptingStore<Credential, SealedCredential>(store, {
     encrypted: ({ params, secrets, unreadable: _unreadable, ...row }) => ({
       ...row,

@@ -15,7 +15,7 @@ const LATEST = { filter: null, sort: 'updated_at', descending: true, from: 0, li
 const keyOf = ({ model, kind, source }: CalibrationGroup, scope: string): string =>
   JSON.stringify([scope, model, kind, source]);
 
-interface Fit {
+interface CachedReport {
   /** Number of its outcomes, and the latest. */
   readonly mark: string;
   readonly report: CalibrationReport;
@@ -42,7 +42,7 @@ function reportOf(
 
 /** Fits of the latest outcomes in the store, by scope. A group is fitted again only after a change of its outcomes. */
 export function createCalibrations(store: Pick<OutcomeStore, 'list' | 'latest'>): Calibrations {
-  let fits: ReadonlyMap<string, Fit> = new Map();
+  let fits: ReadonlyMap<string, CachedReport> = new Map();
   let newest: string | null = null;
   let running: Promise<void> | null = null;
 
@@ -51,7 +51,7 @@ export function createCalibrations(store: Pick<OutcomeStore, 'list' | 'latest'>)
     if (latest === undefined || markOf(latest) === newest) return;
     const outcomes = await store.latest(LIMITS);
     const groups = Map.groupBy(outcomes, (one) => keyOf(one, one.scope));
-    const next = new Map<string, Fit>();
+    const next = new Map<string, CachedReport>();
     for (const [key, group] of [...groups].toSorted(([one], [other]) => (one < other ? -1 : 1))) {
       const [first] = group;
       if (first === undefined) continue;

@@ -8,7 +8,7 @@ import {
 import { withDeadline } from '../../domain/with-deadline.ts';
 
 /** Time for which a client without calls left is refused without a store query, in ms. Another process may return calls. */
-const FULL_MS = 10_000;
+const USED_UP_VALID_MS = 10_000;
 /** Delay of the next advance reservation after a failure, in ms. */
 const RETRY_MS = 1_000;
 
@@ -149,9 +149,9 @@ export class FreeTierCounter {
       this.#left += granted;
       this.#used = used;
       this.#refillAt = Math.floor(granted / 2);
-      if (used >= limit) this.#fullUntilMs = monotonicMs() + FULL_MS;
+      if (used >= limit) this.#fullUntilMs = monotonicMs() + USED_UP_VALID_MS;
     });
-    return this.#occupy(inTime(answered, answerMs));
+    return this.#occupy(withTimeout(answered, answerMs));
   }
 
   /** Runs alone, so that the store's count and the calls left here are consistent. */
@@ -164,7 +164,7 @@ export class FreeTierCounter {
     const answered = store.usedOn(dayNumberText(day), this.ipHash).then((used) => {
       requests = Math.max(0, used - (day === this.#day ? this.#left : 0));
     });
-    const reading = inTime(answered, answerMs);
+    const reading = withTimeout(answered, answerMs);
     // A failed read rejects its reader only, not the calls that wait to be counted.
     void this.#occupy(reading.catch(() => {}));
     await reading;
@@ -173,7 +173,7 @@ export class FreeTierCounter {
 }
 
 /** Rejects when the store does not answer within the timeout. */
-const inTime = (work: Promise<void>, ms: number): Promise<void> =>
+const withTimeout = (work: Promise<void>, ms: number): Promise<void> =>
   withDeadline(work, ms, () => {
     throw new Error(`The store has not answered in ${ms} ms.`);
   });

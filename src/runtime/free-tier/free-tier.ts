@@ -24,7 +24,7 @@ const IDLE_MS = 300_000;
 /** Maximum number of rows of one statement, so that other writes run in between. */
 const STEP = 500;
 /** Minimum interval between two reports of background failures, in ms. */
-const QUIET_MS = 10_000;
+const MIN_REPORT_INTERVAL_MS = 10_000;
 /** Timeout of the store, in ms. */
 const ANSWER_MS = 5_000;
 /** Unknown keys per network and minute. Beyond it, keys of the network are not looked up. */
@@ -71,7 +71,7 @@ export function createFreeTier(options: FreeTierOptions): RunningFreeTier {
   function failed(error: unknown): void {
     const nowMs = clock.monotonicMs();
     if (nowMs < quietUntilMs) return;
-    quietUntilMs = nowMs + QUIET_MS;
+    quietUntilMs = nowMs + MIN_REPORT_INTERVAL_MS;
     options.failed(error);
   }
   const counterContext = { store, limit, failed, answerMs, monotonicMs: () => clock.monotonicMs() };

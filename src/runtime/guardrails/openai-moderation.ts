@@ -41,7 +41,7 @@ export const openAiModeration =
       const parsed = answer.safeParse(
         await service.post(url, headers, { model: model ?? MODEL, input: texts }, signal),
       );
-      if (!parsed.success || parsed.data.results.length !== texts.length) throw unexpected(service);
+      if (!parsed.success || parsed.data.results.length !== texts.length) throw unexpectedAnswer(service);
       return parsed.data.results;
     }
 
@@ -75,5 +75,5 @@ const namesOf = (flagged: readonly Moderation[]): readonly string[] => [
   ),
 ];
 
-const unexpected = (service: Service) =>
+const unexpectedAnswer = (service: Service) =>
   service.failed('its answer is not a list of moderations with one entry for each text');

@@ -1,7 +1,7 @@
 import type { HttpMethod } from '../../domain/http.ts';
 import type { Call, TransportHandle } from './call.ts';
 import { ConnectionEnded } from './faults.ts';
-import type { FairSlots, Share, Waiter } from './fair-shares.ts';
+import type { FairSlots, Share, WaitingCall } from './fair-shares.ts';
 
 /** A request, ready to be sent. */
 export interface Request {
@@ -36,7 +36,7 @@ export interface Destination {
 }
 
 /** Dispatch of one call: from the queue of its origin to the release of its connection. */
-export class CallDispatch implements Waiter, TransportHandle {
+export class CallDispatch implements WaitingCall, TransportHandle {
   readonly call: Call;
   readonly request: Request;
   readonly #destination: Destination;

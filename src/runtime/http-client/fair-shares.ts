@@ -2,7 +2,7 @@
 const SHARES_LIMIT = 1_000;
 
 /** A call that waits for a connection. */
-export interface Waiter {
+export interface WaitingCall {
   /** The call has its slot now. Must not throw. */
   start(): void;
 }
@@ -13,7 +13,7 @@ export interface Share {
   /** Slots in use. */
   slotsInUse: number;
   /** Calls without a slot, oldest first. */
-  readonly waiting: Set<Waiter>;
+  readonly waiting: Set<WaitingCall>;
 }
 
 /**
@@ -53,7 +53,7 @@ export class FairSlots {
   }
 
   /** Starts a call now, or queues it. Each call ends with `leave` if it was started, else with `withdraw`. */
-  enter(owner: string, waiter: Waiter): Share {
+  enter(owner: string, waiter: WaitingCall): Share {
     let share = this.#shares.get(owner);
     if (share === undefined) {
       share = { owner, slotsInUse: 0, waiting: new Set() };
@@ -79,7 +79,7 @@ export class FairSlots {
   }
 
   /** Removes a call from the queue. */
-  withdraw(share: Share, waiter: Waiter): void {
+  withdraw(share: Share, waiter: WaitingCall): void {
     if (!share.waiting.delete(waiter)) return;
     this.#waiting -= 1;
     if (share.waiting.size === 0) this.#sharesWithWaiters.delete(share);

@@ -6,7 +6,7 @@ import { keyFor, NONCE_BYTES, open, seal } from '../credentials/encryption.ts';
 
 const PREFIX = 'resp_';
 /** No additional authenticated data: the id is self-contained. */
-const ABOUT = '';
+const NO_AUTHENTICATED_DATA = '';
 
 /** Encrypts ids with a key derived from the admin key: every process of the installation can decrypt them. */
 export function createResponseIds(masterKey: Secret): ResponseIds {
@@ -18,12 +18,12 @@ export function createResponseIds(masterKey: Secret): ResponseIds {
       const plain = Buffer.from(JSON.stringify([deploymentId, upstreamId, ...whose]));
       // The nonce is derived from the text: the same text has the same id, and two texts never share a nonce.
       const nonce = createHmac('sha256', nonceKey).update(plain).digest().subarray(0, NONCE_BYTES);
-      return `${PREFIX}${seal(cipherKey, plain, ABOUT, nonce).toString('base64url')}`;
+      return `${PREFIX}${seal(cipherKey, plain, NO_AUTHENTICATED_DATA, nonce).toString('base64url')}`;
     },
     open(id) {
       if (!id.startsWith(PREFIX)) return null;
       // Null for ids of another installation or admin key, and for forged ids.
-      const plain = open(cipherKey, Buffer.from(id.slice(PREFIX.length), 'base64url'), ABOUT);
+      const plain = open(cipherKey, Buffer.from(id.slice(PREFIX.length), 'base64url'), NO_AUTHENTICATED_DATA);
       return plain === null ? null : upstreamResponseOf(JSON.parse(plain.toString('utf8')));
     },
   };

@@ -38,7 +38,7 @@ interface QueuedResponse {
 }
 
 /** Authenticated data of a row: the content cannot be decrypted after a change of these columns. */
-const boundTo = ({ id, previousId, owner: { teamId, keyHash } }: Omit<SealedResponse, 'sealed'>): string =>
+const authenticatedDataOf = ({ id, previousId, owner: { teamId, keyHash } }: Omit<SealedResponse, 'sealed'>): string =>
   JSON.stringify([id, previousId, teamId ?? '', keyHash]);
 
 /**
@@ -88,12 +88,12 @@ export function createResponseQueue({
 
   const sealedOf = ({ input, response, ...about }: StoredResponse): SealedResponse => ({
     ...about,
-    sealed: seal(key, Buffer.from(JSON.stringify({ input, response })), boundTo(about)),
+    sealed: seal(key, Buffer.from(JSON.stringify({ input, response })), authenticatedDataOf(about)),
   });
 
   /** Null for one that was encrypted with another admin key. */
   function opened({ sealed, ...about }: SealedResponse): StoredResponse | null {
-    const plain = open(key, sealed, boundTo(about));
+    const plain = open(key, sealed, authenticatedDataOf(about));
     if (plain === null) return null;
     return { ...about, ...(JSON.parse(plain.toString('utf8')) as Pick<StoredResponse, 'input' | 'response'>) };
   }

@@ -117,7 +117,7 @@ function checkModels({ model_list: models }: JsonObject, warn: Warn): void {
 
 function checkModel(model: JsonObject, path: Path, note: Warn): void {
   const { litellm_params: params, model_info: info, ...rest } = model;
-  for (const name of Object.keys(rest)) if (name !== 'model_name') note([...path, name], misplaced(name));
+  for (const name of Object.keys(rest)) if (name !== 'model_name') note([...path, name], misplacedKeyWarning(name));
   for (const [name, value] of Object.entries(isJsonObject(params) ? params : {})) {
     if (MODEL_KEYS.test(name) || isOff(value)) continue;
     const nearest = Object.hasOwn(MODEL_EFFECTS, name) ? null : nearestOf(name, MODEL_KEYS.names);
@@ -138,7 +138,7 @@ const INPUT_ONLY =
   'prices input alone: output is free unless the catalog has a price for the model; set output_cost_per_token, 0 for free output';
 
 /** Warning about a key beside `litellm_params`, which may belong into it. */
-function misplaced(name: string): string {
+function misplacedKeyWarning(name: string): string {
   if (MODEL_KEYS.test(name)) return `has no effect here; did you mean litellm_params.${name}?`;
   const nearest = nearestOf(name, ['model_name', 'litellm_params', 'model_info']);
   return nearest === null ? 'has no effect' : `is not a known setting; did you mean ${nearest}?`;

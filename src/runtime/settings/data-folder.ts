@@ -9,7 +9,9 @@ export const ADMIN_KEY_FORM = /^sk-[\x21-\x7e]{1,509}$/;
 
 /** Creates the folder, with owner-only rights, when it is missing. Throws ConfigError when that fails. */
 export function openDataFolder(folder: string): void {
-  orRefuse(folder, 'the data folder cannot be created', () => mkdirSync(folder, { recursive: true, mode: 0o700 }));
+  withConfigError(folder, 'the data folder cannot be created', () =>
+    mkdirSync(folder, { recursive: true, mode: 0o700 }),
+  );
 }
 
 /**
@@ -22,10 +24,10 @@ export function readOrCreateAdminKey(
 ): { readonly key: Secret; readonly source: 'data folder' | 'generated' } {
   const file = join(folder, 'admin-key');
   const generated = generator.make();
-  const isNew = orRefuse(file, 'the admin key cannot be written', () => writeNew(file, `${generated}\n`));
+  const isNew = withConfigError(file, 'the admin key cannot be written', () => writeNew(file, `${generated}\n`));
   if (isNew) return { key: new Secret(generated), source: 'generated' };
 
-  const stored = orRefuse(file, 'the admin key cannot be read', () => {
+  const stored = withConfigError(file, 'the admin key cannot be read', () => {
     // Changed only when other users may read the file: the folder may be read-only.
     if ((statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600);
     return readFileSync(file, 'utf8').trim();
@@ -45,7 +47,7 @@ function writeNew(file: string, text: string): boolean {
   }
 }
 
-function orRefuse<Result>(path: string, problem: string, work: () => Result): Result {
+function withConfigError<Result>(path: string, problem: string, work: () => Result): Result {
   try {
     return work();
   } catch (error) {

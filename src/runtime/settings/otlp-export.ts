@@ -20,7 +20,14 @@ const PROTOCOLS = { 'http/protobuf': 'protobuf', 'http/json': 'json' } as const;
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 const PRINTABLE = /^[\t\x20-\x7e]*$/;
 /** Headers that the exporter sets itself. */
-const OWN = new Set(['content-type', 'content-encoding', 'content-length', 'host', 'connection', 'transfer-encoding']);
+const EXPORTER_HEADERS = new Set([
+  'content-type',
+  'content-encoding',
+  'content-length',
+  'host',
+  'connection',
+  'transfer-encoding',
+]);
 
 /**
  * The export; null when no collector is configured or OpenTelemetry is disabled. Other programs use the variables of OpenTelemetry,
@@ -69,7 +76,7 @@ function headersOf(
   const headers: Record<string, Secret> = {};
   for (const [name, value] of typeof source === 'string' ? pairsOf(source) : Object.entries(source)) {
     if (!TOKEN.test(name)) refuse('has an entry that is no header: write name=value, with commas between');
-    else if (OWN.has(name.toLowerCase())) refuse(`must not set ${name.toLowerCase()}`);
+    else if (EXPORTER_HEADERS.has(name.toLowerCase())) refuse(`must not set ${name.toLowerCase()}`);
     else if (!PRINTABLE.test(value)) refuse(`has a value for ${name} that no header can carry`);
     else headers[name.toLowerCase()] = new Secret(value);
   }

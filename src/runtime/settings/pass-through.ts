@@ -8,7 +8,7 @@ import type { ConfigFault } from './config-fault.ts';
 import type { Path } from './config-references.ts';
 
 /** Path of the entries in the file. */
-const PLACE = ['general_settings', 'pass_through_endpoints'] as const;
+const ENTRIES_PATH = ['general_settings', 'pass_through_endpoints'] as const;
 const MAX_SECONDS = 86_400;
 
 /** A header's value; YAML reads digits as numbers. */
@@ -39,13 +39,13 @@ export function readPassThrough(
   { env, fault }: { readonly env: NodeJS.ProcessEnv; readonly fault: (fault: ConfigFault) => void },
 ): readonly PassThroughEndpoint[] {
   const refuse = (path: Path, message: string): void => {
-    const place = [...PLACE, ...path];
+    const place = [...ENTRIES_PATH, ...path];
     const key = place.join('.');
     // A reference to an unset variable is reported already.
     if (!document.faults.some((known) => known.key === key)) fault({ ...document.placeOf(place), key, message });
   };
-  const general = z.looseObject({ [PLACE[1]]: z.unknown() }).safeParse(document.content[PLACE[0]]);
-  const parsed = z.array(entry).nullish().safeParse(general.data?.[PLACE[1]]);
+  const general = z.looseObject({ [ENTRIES_PATH[1]]: z.unknown() }).safeParse(document.content[ENTRIES_PATH[0]]);
+  const parsed = z.array(entry).nullish().safeParse(general.data?.[ENTRIES_PATH[1]]);
   if (!parsed.success) {
     for (const { path, message } of parsed.error.issues)
       refuse(

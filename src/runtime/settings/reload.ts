@@ -40,7 +40,7 @@ export interface ReloadTask {
 }
 
 /** Asks for the next answer of a reading. */
-const NEXT = 'next';
+const NEXT_ANSWER = 'next';
 
 /** An answer of the thread. It sends the next one on request: reading many models in one step would delay requests. */
 export type ReloadAnswer =
@@ -53,7 +53,7 @@ const READ_TIMEOUT_MS = 60_000;
 /** How long the thread waits for the next change, in ms: changes of a file often follow each other. */
 const IDLE_MS = 60_000;
 /** Size of the young generation of the thread, in MB: a reading creates many short-lived objects. */
-const YOUNG_MB = 32;
+const YOUNG_GENERATION_MB = 32;
 
 /** Reads the configuration again. */
 export interface ConfigReader {
@@ -96,7 +96,7 @@ export function createConfigReader(argv: readonly string[], env: () => NodeJS.Pr
     async read() {
       const worker = takeWorker();
       try {
-        const read = await readOn(worker, { argv, env: { ...env() }, mark: randomUUID() });
+        const read = await readOnWorker(worker, { argv, env: { ...env() }, mark: randomUUID() });
         keep(worker);
         return read;
       } catch (error) {
@@ -110,7 +110,7 @@ export function createConfigReader(argv: readonly string[], env: () => NodeJS.Pr
 
 function startWorker(): Worker {
   const worker = new Worker(new URL('./reload-worker.ts', import.meta.url), {
-    resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
+    resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
   });
   // The thread must not delay a shutdown.
   worker.unref();
@@ -119,7 +119,7 @@ function startWorker(): Worker {
   return worker;
 }
 
-async function readOn(worker: Worker, task: ReloadTask): Promise<Reloaded> {
+async function readOnWorker(worker: Worker, task: ReloadTask): Promise<Reloaded> {
   const { mark } = task;
   const signal = AbortSignal.timeout(READ_TIMEOUT_MS);
   const deployments: Deployment[] = [];
@@ -129,9 +129,9 @@ async function readOn(worker: Worker, task: ReloadTask): Promise<Reloaded> {
   for await (const [answer] of answers) {
     if (answer.kind === 'refused') throw new ConfigError(answer.faults);
     if (answer.kind === 'end')
-      return joined(withRestoredSecrets(answer.config, mark) as TransferredConfig, deployments, declared);
+      return reloadedOf(withRestoredSecrets(answer.config, mark) as TransferredConfig, deployments, declared);
     // The thread prepares the next answer meanwhile.
-    worker.postMessage(NEXT);
+    worker.postMessage(NEXT_ANSWER);
     deployments.push(...(withRestoredSecrets(answer.deployments, mark) as readonly Deployment[]));
     declared.push(...answer.declared);
     // Yield, so that requests are served between two answers.
@@ -140,7 +140,7 @@ async function readOn(worker: Worker, task: ReloadTask): Promise<Reloaded> {
   throw new Error('The thread that reads the configuration ended without an answer.');
 }
 
-function joined(
+function reloadedOf(
   { config, places, ...rest }: TransferredConfig,
   deployments: readonly Deployment[],
   models: readonly unknown[],

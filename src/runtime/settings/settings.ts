@@ -20,7 +20,7 @@ import { type BillingSettings, billingOf } from './billing.ts';
 import { type CallerSettings, callersOf } from './callers.ts';
 import { type ClickHouseSettings, clickHouseOf } from './clickhouse.ts';
 import { readArguments } from './command-line.ts';
-import { ConfigError, type ConfigFault, faultText, inOrder } from './config-fault.ts';
+import { ConfigError, type ConfigFault, faultText, sortedFaults } from './config-fault.ts';
 import { configWarnings } from './config-warnings.ts';
 import { declaredConfigOf } from './declared-config.ts';
 import { type HttpSettings, httpOf } from './http.ts';
@@ -241,7 +241,7 @@ export function readSettings(
   const otlpExport = otlpExportOf(read);
   const clickHouse = clickHouseOf(values, warn);
   const tokens = tokensOf(read, warn);
-  if (faults.length > 0) throw new ConfigError(inOrder(faults));
+  if (faults.length > 0) throw new ConfigError(sortedFaults(faults));
   const adminKey = openAdminKey(read, generator);
   const former = (values.formerSecrets?.reveal() ?? '').split(',').flatMap((text) => secretIn(text.trim()));
   const settings: Settings = Object.freeze({

@@ -1,7 +1,7 @@
 import { Unavailable } from '../../domain/errors.ts';
 
 /** Capacity for queued and running work. */
-export interface Room {
+export interface QueueCapacity {
   readonly waiting: number;
   readonly bytes: number;
 }
@@ -15,7 +15,7 @@ export interface WorkQueueLimit {
   enter(bytes: number): () => void;
 }
 
-export function createWorkQueueLimit(room: Room): WorkQueueLimit {
+export function createWorkQueueLimit(room: QueueCapacity): WorkQueueLimit {
   let runningWeight = { jobs: 0, bytes: 0 };
   return {
     enter(bytes) {

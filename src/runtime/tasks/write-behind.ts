@@ -32,7 +32,7 @@ export interface WriteBehind<Item> {
 export type Fault = 'store' | 'record' | 'either';
 
 /** A record that was refused alone, while its batch was retried one by one. */
-interface Suspect<Item> {
+interface RefusedItem<Item> {
   readonly item: Item;
   readonly error: unknown;
   readonly fault: Fault;
@@ -40,7 +40,7 @@ interface Suspect<Item> {
 
 interface CommitResult<Item> {
   readonly stored: number;
-  readonly suspects: readonly Suspect<Item>[];
+  readonly suspects: readonly RefusedItem<Item>[];
 }
 
 /**

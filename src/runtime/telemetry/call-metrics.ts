@@ -30,7 +30,7 @@ const [DURATION, FIRST_CHUNK, USAGE] = FAMILIES;
 
 /** Maximum label sets of a family. Further ones are counted together, under the model `_other`. */
 const MAX_LABEL_SETS = 5_000;
-const OTHER = '_other';
+const OTHER_LABEL = '_other';
 
 interface Histogram {
   readonly labels: string;
@@ -58,9 +58,9 @@ class Family {
     let found = this.#sets.get(key);
     if (found === undefined) {
       const isFull = this.#sets.size >= MAX_LABEL_SETS;
-      const countedKey = isFull ? OTHER : key;
+      const countedKey = isFull ? OTHER_LABEL : key;
       found = this.#sets.get(countedKey) ?? {
-        labels: isFull ? labelsOf({ gen_ai_request_model: OTHER }) : labels(),
+        labels: isFull ? labelsOf({ gen_ai_request_model: OTHER_LABEL }) : labels(),
         buckets: new Float64Array(this.#edges.length),
         sum: 0,
       };
@@ -108,12 +108,12 @@ export function createCallMetrics(modelOf: (deploymentId: string) => string | nu
   return {
     record({ spend, span }) {
       const { deploymentId, provider, usage, startedAt, firstByteAt, error } = spend;
-      const operation = span.attributes[GEN_AI.operationName] ?? OTHER;
+      const operation = span.attributes[GEN_AI.operationName] ?? OTHER_LABEL;
       const labels = (more: Readonly<Record<string, string>>): string =>
         labelsOf({
           gen_ai_operation_name: operation,
           gen_ai_provider_name: provider,
-          gen_ai_request_model: modelOf(deploymentId) ?? OTHER,
+          gen_ai_request_model: modelOf(deploymentId) ?? OTHER_LABEL,
           ...more,
         });
       const key = `${deploymentId}\n${provider}\n${operation}`;

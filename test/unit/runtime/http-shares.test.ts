@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { FairSlots, type Share, type Waiter } from '../../../src/runtime/http-client/fair-shares.ts';
+import { FairSlots, type Share, type WaitingCall } from '../../../src/runtime/http-client/fair-shares.ts';
 import { randomFrom } from '../../support/random.ts';
 
-interface Entry extends Waiter {
+interface Entry extends WaitingCall {
   readonly owner: string;
   readonly nth: number;
   share: Share | null;

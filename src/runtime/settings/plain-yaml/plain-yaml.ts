@@ -9,11 +9,11 @@ export interface PlainDocument {
 }
 
 /** A value with the line of its key or item. */
-interface Placed {
+interface ValueWithLine {
   readonly line: number;
   readonly value: unknown;
   /** Members by key, or items by index; null for a scalar. */
-  readonly inner: ReadonlyMap<string | number, Placed> | null;
+  readonly inner: ReadonlyMap<string | number, ValueWithLine> | null;
 }
 
 interface Line {
@@ -56,7 +56,7 @@ export function readPlainYaml(text: string): PlainDocument | null {
   }
 }
 
-function lineIn(root: Placed, path: Path): number {
+function lineIn(root: ValueWithLine, path: Path): number {
   let at = root;
   for (const step of path) {
     const found = at.inner?.get(step) ?? at.inner?.get(Number(step));
@@ -79,7 +79,7 @@ function linesOf(text: string): readonly Line[] {
   return lines;
 }
 
-function rootOf(text: string): Placed | null {
+function rootOf(text: string): ValueWithLine | null {
   const lines = linesOf(text);
   const [first] = lines;
   if (first === undefined || first.indent !== 0 || !KEY.test(first.text)) return null;
@@ -88,7 +88,7 @@ function rootOf(text: string): Placed | null {
   return reader.isDone() ? { line: 1, ...inner } : null;
 }
 
-type Collection = Pick<Placed, 'value' | 'inner'>;
+type Collection = Pick<ValueWithLine, 'value' | 'inner'>;
 
 function createReader(lines: readonly Line[]) {
   let at = 0;
@@ -118,7 +118,7 @@ function createReader(lines: readonly Line[]) {
   function map(indent: number, depth: number): Collection {
     if (depth > MAX_DEPTH) throw new NotPlain();
     const value: Record<string, unknown> = {};
-    const inner = new Map<string, Placed>();
+    const inner = new Map<string, ValueWithLine>();
     for (let line = peek(); line !== undefined && line.indent >= indent; line = peek()) {
       const [, key = '', rest = ''] = KEY.exec(line.text) ?? [];
       const isOdd = key === '' || key === '__proto__' || RESOLVED.test(key);
@@ -134,7 +134,7 @@ function createReader(lines: readonly Line[]) {
   function list(indent: number, depth: number): Collection {
     if (depth > MAX_DEPTH) throw new NotPlain();
     const value: unknown[] = [];
-    const inner = new Map<number, Placed>();
+    const inner = new Map<number, ValueWithLine>();
     for (let line = peek(); line !== undefined && line.indent === indent && isItem(line); line = peek()) {
       const rest = line.text.slice(1).trimStart();
       if (rest === '' || pending !== null) throw new NotPlain();
