@@ -40,10 +40,10 @@ import type {
   ProbeGateway,
   TokenGateway,
 } from './gateway.ts';
-import { watchHealth } from './routing/health.ts';
+import { createHealthTracker } from './routing/health.ts';
 import { createPassing } from './calls/passing.ts';
 import { inRegion, isPriced, permittedFor, pricedOnly } from './routing/permitted-router.ts';
-import { createPlacing } from './routing/placed-requests.ts';
+import { createRegionBinding } from './routing/customer-region.ts';
 import { createPricer, isFreeOfCharge } from './accounting/price.ts';
 import { createPreviewGateway } from './calls/preview.ts';
 import { createProbing } from './calls/probing.ts';
@@ -143,7 +143,7 @@ export function createGateway(
     throttlePart: options.throttlePart,
     now: () => options.clock.now(),
   });
-  const health = watchHealth(options.clock);
+  const health = createHealthTracker(options.clock);
   const tools: CallTools = {
     recorder: options.recorder,
     health,
@@ -176,7 +176,7 @@ export function createGateway(
   });
 
   const required = createRequiredParamCheck(budgets, options.requiredParams);
-  const placedRequest = createPlacing(routeOf, options.labelBudgets);
+  const bindToRegion = createRegionBinding(routeOf, options.labelBudgets);
 
   /** Route of a request's first attempt. Throws Forbidden, InvalidInput, and NotFound for an unknown model. */
   function routeFor({ key }: Caller, request: ModelRequest): Route {
@@ -214,7 +214,7 @@ export function createGateway(
       // The caller's own upstream credentials apply to the first model only.
       const other = { ...original, model, credentials: null };
       const named = caller.key === null ? other : withoutAlias(caller.key, other);
-      const request = await placedRequest(caller, named);
+      const request = await bindToRegion(caller, named);
       return { request, route: routeFor(caller, request) };
     } catch (failure) {
       if (failure instanceof DomainError) return null;
@@ -243,7 +243,7 @@ export function createGateway(
 
   /** A request and its first route; synchronous if nothing has to be read. Throws as `routeFor`. */
   function routed(caller: Caller, named: ModelRequest): RoutedRequest | Promise<RoutedRequest> {
-    const placed = placedRequest(caller, named);
+    const placed = bindToRegion(caller, named);
     return placed instanceof Promise
       ? placed.then((request) => affordableRoute(caller, named, request))
       : affordableRoute(caller, named, placed);
@@ -265,7 +265,7 @@ export function createGateway(
 
   const guards = options.guardrails === undefined ? null : createGuards(options.guardrails, options.clock);
   const guardOf = createGuardOf(guards, () => deployments.current());
-  /** Usage of a model call whose caller left. */
+  /** Usage of a model call whose client disconnected. */
   const cutUsage: Parameters<typeof openCall>[1]['cutUsage'] = (request, counted) =>
     usageOfAbortedCall(request as ModelRequest, counted);
   const uncountedUsage: Parameters<typeof openCall>[1]['uncountedUsage'] = (request, pieces) =>

@@ -7,7 +7,7 @@ import { createCallLimits } from '../../src/gateway/admission/rate-limits.ts';
 import { createBudgets } from '../../src/gateway/admission/budgets.ts';
 import { createRealtime } from '../../src/gateway/sessions/create-realtime.ts';
 import type { CallRecord } from '../../src/domain/calls/call-record.ts';
-import { watchHealth } from '../../src/gateway/routing/health.ts';
+import { createHealthTracker } from '../../src/gateway/routing/health.ts';
 import type { RealtimeLimits } from '../../src/gateway/sessions/realtime.ts';
 import { createRouter } from '../../src/gateway/routing/route.ts';
 import { anAdmission, someRateLimits } from './admission.ts';
@@ -105,7 +105,7 @@ export async function aSession(
         ],
       ),
       tools: {
-        health: watchHealth({ now: () => new Date(0), monotonicMs: () => nowMs }),
+        health: createHealthTracker({ now: () => new Date(0), monotonicMs: () => nowMs }),
         recorder: { record: (call) => void records.push(call) },
         clock: { now: () => new Date(0), monotonicMs: () => nowMs },
         ids: { uuid: () => `uuid-${(ids += 1)}`, traceId: () => '1'.repeat(32), spanId: () => '2'.repeat(16) },

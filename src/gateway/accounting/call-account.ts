@@ -7,14 +7,14 @@ import type { Usd } from '../../domain/money.ts';
 import type { CallRecorder } from '../gateway.ts';
 import { isGuardrailFailure } from '../guardrails/guarding.ts';
 import { guardrailSpans } from '../guardrails/guardrail-spans.ts';
-import type { HealthWatch, WatchedCall } from '../routing/health.ts';
+import type { HealthTracker, TrackedCall } from '../routing/health.ts';
 import { maskedForRecord } from './recorded-texts.ts';
 import { type Accounted, type ClosedCall, type Guarded, recordOf } from './record.ts';
 
 /** Gateway parts that a call account uses. */
 export interface AccountTools {
   readonly recorder: CallRecorder;
-  readonly health: HealthWatch;
+  readonly health: HealthTracker;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly capturePrompts: boolean;
@@ -45,7 +45,7 @@ export class CallAccount {
   /** Start time of the current attempt. */
   #attemptMs = 0;
   #resendCount = 0;
-  #watched: WatchedCall | null;
+  #healthCall: TrackedCall | null;
   #isClosed = false;
   #guard: Guarded | null = null;
 
@@ -62,7 +62,7 @@ export class CallAccount {
     this.#startedAt = clock.now();
     this.#startMs = clock.monotonicMs();
     this.#target = about;
-    this.#watched = health.begin(about.deployment.id);
+    this.#healthCall = health.begin(about.deployment.id);
   }
 
   get isClosed(): boolean {
@@ -78,20 +78,20 @@ export class CallAccount {
   recordFirstByte(): void {
     const elapsedMs = this.elapsedMs();
     this.#firstByteMs = elapsedMs;
-    this.#watched?.recordFirstByte(elapsedMs - this.#attemptMs);
+    this.#healthCall?.recordFirstByte(elapsedMs - this.#attemptMs);
   }
 
   /** Replaces the deployment. The previous one was not called. */
   replaceDeployment(to: CallTarget): void {
-    this.#watched?.ended(null);
-    this.#watched = this.#tools.health.begin(to.deployment.id);
+    this.#healthCall?.ended(null);
+    this.#healthCall = this.#tools.health.begin(to.deployment.id);
     this.#target = to;
   }
 
   /** Continues with a deployment of the same or another model. The failure counts for the previous deployment. */
   continueAt(to: CallTarget, failure: unknown): void {
-    this.#watched?.ended(failure);
-    this.#watched = this.#tools.health.begin(to.deployment.id);
+    this.#healthCall?.ended(failure);
+    this.#healthCall = this.#tools.health.begin(to.deployment.id);
     this.#target = to;
     this.#attemptMs = this.elapsedMs();
     this.#resendCount += 1;
@@ -99,8 +99,8 @@ export class CallAccount {
 
   /** All deployments failed. The call is recorded with the deployment `at`. */
   allDeploymentsFailed(at: CallTarget, failure: unknown): void {
-    this.#watched?.ended(failure);
-    this.#watched = null;
+    this.#healthCall?.ended(failure);
+    this.#healthCall = null;
     this.#target = at;
   }
 
@@ -157,7 +157,7 @@ export class CallAccount {
       windows,
     });
     // A refusal by a guardrail does not count as a failure of the deployment.
-    this.#watched?.ended(recordedEnd === 'failed' && !isGuardrailFailure(failure) ? failure : null);
+    this.#healthCall?.ended(recordedEnd === 'failed' && !isGuardrailFailure(failure) ? failure : null);
   }
 
   /** Records a call. Guardrails of the mode `logging_only` mask its texts first. */

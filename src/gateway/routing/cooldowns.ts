@@ -26,7 +26,7 @@ interface Counts {
 }
 
 const MINUTE_MS = 60_000;
-/** Deployments that are counted. The oldest is dropped: deployments that are no longer configured leave counts behind. */
+/** Deployments that are counted. The oldest is evicted: counts of deployments that are no longer configured stay in memory. */
 const MAX_DEPLOYMENTS = 10_000;
 
 /** Counts results by deployment id, and starts cooldowns by the policy that is in force at the time of a failure. */

@@ -8,7 +8,7 @@ import {
 } from '../../domain/deployments/health.ts';
 
 /** Reports the progress of one call to the health of its deployment. */
-export interface WatchedCall {
+export interface TrackedCall {
   /** The response head arrived, `afterMs` after the start of the attempt. */
   recordFirstByte(afterMs: number): void;
   /** The call ended; call once. `failure` is null for success. */
@@ -16,7 +16,7 @@ export interface WatchedCall {
 }
 
 /** A call that is counted for its deployment. */
-class CountedCall implements WatchedCall {
+class CountedCall implements TrackedCall {
   readonly #stats: Stats;
   readonly #clock: Clock;
   #hasAnswered = false;
@@ -42,8 +42,8 @@ class CountedCall implements WatchedCall {
 }
 
 /** Tracks the results of calls per deployment. */
-export interface HealthWatch {
-  begin(deploymentId: string): WatchedCall;
+export interface HealthTracker {
+  begin(deploymentId: string): TrackedCall;
   of(deploymentId: string): Health;
 }
 
@@ -72,7 +72,7 @@ function count(stats: Stats, fault: string | null, clock: Clock): void {
 }
 
 /** Counts in memory. Bounded, because the ids are those of the configuration. */
-export function watchHealth(clock: Clock): HealthWatch {
+export function createHealthTracker(clock: Clock): HealthTracker {
   const statsById = new Map<string, Stats>();
 
   function statsOf(id: string): Stats {

@@ -31,11 +31,11 @@ export function permittedFor(router: TeamRouter, key: VirtualKey | null): Router
   return permitted;
 }
 
-/** The router of each key, and the one that it filters: making one costs more than a call of it. */
+/** Cached filtered router of each key, and the router that it filters. */
 const permittedRouters = new WeakMap<VirtualKey, { readonly of: Router; readonly router: Router }>();
 
-/** Region of the calls of a customer. */
-export type CustomerPlace = NonNullable<LabelBudget['place']>;
+/** Region of the calls of a customer, and the model of calls whose model has no deployment there. */
+export type CustomerRegion = NonNullable<LabelBudget['place']>;
 
 const REGIONS: readonly (readonly [Region, RegExp])[] = [
   ['eu', /^(eu|europe)(-|$)/],
@@ -57,10 +57,10 @@ export function inRegion(routeOf: Router, region: Region | undefined): Router {
 }
 
 /** The region of the customer of a call; null for any. */
-export const placeOf = (labels: readonly LabelBudget[]): CustomerPlace | null =>
+export const customerRegionOf = (labels: readonly LabelBudget[]): CustomerRegion | null =>
   labels.find(({ place }) => place !== undefined)?.place ?? null;
 
-export const nowhere = (model: string, region: Region): Forbidden =>
+export const noDeploymentInRegion = (model: string, region: Region): Forbidden =>
   new Forbidden(
     `No deployment of the model ${model} is in the region ${region}, which the customer's calls may not leave.`,
   );

@@ -136,7 +136,7 @@ export function createRealtime(
       }),
     endAll() {
       shutdown.abort(new Unavailable(SHUTTING_DOWN));
-      for (const session of sessions) session.leave();
+      for (const session of sessions) session.endAtShutdown();
     },
   };
 }

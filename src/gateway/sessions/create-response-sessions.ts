@@ -72,7 +72,7 @@ export function createResponseSessions(
         resolveIfIdle();
       }),
     endAll() {
-      for (const session of sessions) session.leave(shutdownError());
+      for (const session of sessions) session.endAtShutdown(shutdownError());
     },
   };
 }

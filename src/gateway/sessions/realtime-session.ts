@@ -16,7 +16,7 @@ import { createSide, type Side } from './realtime-side.ts';
 export interface LiveSession extends RealtimeSession {
   runChecks(): void;
   /** Ends the session at shutdown. */
-  leave(): void;
+  endAtShutdown(): void;
 }
 
 /** Parts of a session. */
@@ -193,7 +193,8 @@ export function createSession(parts: SessionParts): LiveSession {
       connect(vendor, caller, fromUpstream, upstreamEnded);
     },
     abandon: () => finish({ end: 'abandoned', code: NORMAL }),
-    leave: () => finish({ end: 'failed', failure: new Unavailable('The process is shutting down.'), code: GOING_AWAY }),
+    endAtShutdown: () =>
+      finish({ end: 'failed', failure: new Unavailable('The process is shutting down.'), code: GOING_AWAY }),
     runChecks,
   };
 }

@@ -12,7 +12,7 @@ export interface LiveResponses {
   /** Refuses waiting and new turns, and ends when no turn is running. */
   retire(failure: Error): void;
   /** Fails the running turns and ends the connection. */
-  leave(failure: Error): void;
+  endAtShutdown(failure: Error): void;
 }
 
 type End = 'completed' | 'failed' | 'abandoned';
@@ -226,7 +226,7 @@ export function createResponseSession(
       retire(failure, client.errorEvent(failure));
     },
     retire: (failure) => retire(failure),
-    leave(failure) {
+    endAtShutdown(failure) {
       retire(failure);
       if (ended !== null) return;
       for (const { requested, controller, answering } of running.values()) {

@@ -10,7 +10,7 @@ import {
   RECENT_MS,
   healthStateOf,
 } from '../../../src/domain/deployments/health.ts';
-import { watchHealth } from '../../../src/gateway/routing/health.ts';
+import { createHealthTracker } from '../../../src/gateway/routing/health.ts';
 
 const upstream = (upstreamStatus: number | null, timedOut = false): UpstreamFailed =>
   new UpstreamFailed('no', { provider: 'openai', upstreamStatus, timedOut });
@@ -76,7 +76,7 @@ it.each([
 describe('the health of deployments', () => {
   function aWatch() {
     let nowMs = 0;
-    const watch = watchHealth({ now: () => new Date(nowMs), monotonicMs: () => nowMs });
+    const watch = createHealthTracker({ now: () => new Date(nowMs), monotonicMs: () => nowMs });
     return { watch, at: (ms: number) => void (nowMs = ms) };
   }
   const NOTHING: Health = {

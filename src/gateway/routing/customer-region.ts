@@ -1,21 +1,30 @@
 import type { Caller } from '../../domain/caller.ts';
 import type { ModelRequest } from '../../domain/chat/chat.ts';
 import type { LabelBudgets } from '../admission/label-budgets.ts';
-import { type CustomerPlace, inRegion, nowhere, permittedFor, placeOf } from './permitted-router.ts';
+import {
+  type CustomerRegion,
+  inRegion,
+  noDeploymentInRegion,
+  permittedFor,
+  customerRegionOf,
+} from './permitted-router.ts';
 import type { TeamRouter } from './route.ts';
 
 /** Binds a request to the region of its customer. Synchronous when the labels are in memory. Throws Forbidden. */
-type Placing = (caller: Caller, request: ModelRequest) => ModelRequest | Promise<ModelRequest>;
+type RegionBinding = (caller: Caller, request: ModelRequest) => ModelRequest | Promise<ModelRequest>;
 
-export function createPlacing(routeOf: TeamRouter, labelBudgets: Pick<LabelBudgets, 'of'> | undefined): Placing {
-  function placedAt(place: CustomerPlace | null, { key }: Caller, request: ModelRequest): ModelRequest {
-    if (place === null) return request;
-    const { region, defaultModel } = place;
+export function createRegionBinding(
+  routeOf: TeamRouter,
+  labelBudgets: Pick<LabelBudgets, 'of'> | undefined,
+): RegionBinding {
+  function bindToRegion(customerRegion: CustomerRegion | null, { key }: Caller, request: ModelRequest): ModelRequest {
+    if (customerRegion === null) return request;
+    const { region, defaultModel } = customerRegion;
     const permitted = permittedFor(routeOf, key);
     const isThere = (model: string): boolean => inRegion(permitted, region).all(model).length > 0;
     // An unknown model is refused later, as for every caller.
     if (permitted.all(request.model).length === 0 || isThere(request.model)) return { ...request, region };
-    if (defaultModel === null || defaultModel === request.model) throw nowhere(request.model, region);
+    if (defaultModel === null || defaultModel === request.model) throw noDeploymentInRegion(request.model, region);
     return { ...request, model: defaultModel, ...(isThere(defaultModel) ? { region } : {}) };
   }
 
@@ -23,7 +32,7 @@ export function createPlacing(routeOf: TeamRouter, labelBudgets: Pick<LabelBudge
     if (labelBudgets === undefined || request.labels === undefined) return request;
     const found = labelBudgets.of(request.labels, caller.key);
     return found instanceof Promise
-      ? found.then((labels) => placedAt(placeOf(labels), caller, request))
-      : placedAt(placeOf(found), caller, request);
+      ? found.then((labels) => bindToRegion(customerRegionOf(labels), caller, request))
+      : bindToRegion(customerRegionOf(found), caller, request);
   };
 }
