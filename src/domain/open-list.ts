@@ -57,7 +57,7 @@ export class OpenList<Value> {
     return true;
   }
 
-  /** The values that are in the list now; without those that are removed before their turn. */
+  /** The values that are in the list now, without those that are removed during the iteration. */
   *[Symbol.iterator](): Iterator<Value, void> {
     const places: Place<Value>[] = [];
     for (let place = this.#first; place !== null; place = place.next) places.push(place);

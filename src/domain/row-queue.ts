@@ -2,6 +2,6 @@
 export interface RowQueue<Row> {
   /** Queues a row. Never throws. */
   enqueue(row: Row): void;
-  /** Resolves when all rows so far can be read, after one second at the latest. */
+  /** Resolves when all rows so far can be read, or after one second. */
   caughtUp(): Promise<unknown>;
 }

@@ -1,2 +1,2 @@
-/** Prefix of an encrypted text inside of a stored row. A text without it is stored unencrypted. */
+/** Prefix of an encrypted text in a stored row. A text without it is stored unencrypted. */
 export const SEALED_MARK = 'sealed:';

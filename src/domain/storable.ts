@@ -19,7 +19,7 @@ export function storableOrNull(text: string | null): string | null {
 const EARLIEST_MS = Date.parse('0001-01-01T00:00:00Z');
 const LATEST_MS = Date.parse('9999-12-31T23:59:59.999Z');
 
-/** An instant of a filter, clamped to the instants that every store accepts. No row is beyond them. */
+/** An instant of a filter, clamped to the range that every store accepts. No row is outside this range. */
 export const storableTime = (time: Date): Date => new Date(Math.min(Math.max(time.getTime(), EARLIEST_MS), LATEST_MS));
 
 /** Unix nanoseconds for a 64-bit column. Throws InvalidInput below 0, or at 2^63 and more. */

@@ -101,8 +101,8 @@ export interface CatalogHistory {
   recorded(after: string | null, limit: number): Promise<readonly RecordedEntry[]>;
   /**
    * Records a step atomically if the current head is the one that the step starts from. Resolves to the head
-   * afterwards: one other than the step's means that another process was faster and nothing was written. A repeated
-   * step is recorded once.
+   * afterwards. A head other than the step's means that another process recorded first and nothing was written. A
+   * repeated step is recorded once.
    */
   record(step: RecordStep): Promise<RecordHead>;
   /** Records that this state is still the published one at an instant, unless another state was recorded since. */

@@ -31,7 +31,8 @@ export interface QuarantinedRow {
 }
 
 /**
- * A higher price per token is taken for a price per thousand or per million tokens; the highest real one is 0.0006 USD.
+ * A higher price per token is treated as a price per thousand or per million tokens; the highest real one is 0.0006
+ * USD.
  */
 const MAX_PER_TOKEN = rateFrom('0.001') ?? 0n;
 /** A price that changes by this factor in one step is treated as a unit mistake, or its correction. */

@@ -102,7 +102,7 @@ export interface AgentReport {
   readonly sentAt: Date | null;
 }
 
-/** Longest age of a message, and how far its time may be ahead, in ms. */
+/** Maximum difference between the time of a message and now, in ms. */
 const REPORT_AGE_MS = 300_000;
 
 /** Reads a message. Throws InvalidInput for one without an agent or a status, for a text that is no state, and for an old one. */

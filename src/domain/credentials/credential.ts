@@ -16,7 +16,9 @@ export interface DeclaredCredential extends Parameters {
 /** A stored credential. */
 export interface Credential extends DeclaredCredential, Stamps {
   readonly displayName: string | null;
-  /** Whether its values could not be decrypted, because the salt key is another one. They are empty then. */
+  /**
+   * Whether its values could not be decrypted, because they were encrypted with another salt key. They are empty then.
+   */
   readonly unreadable: boolean;
 }
 

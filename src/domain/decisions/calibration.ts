@@ -100,7 +100,7 @@ export function logLoss(answers: readonly JudgedAnswer[], temperature: number): 
   return sum / answers.length;
 }
 
-/** Derivative of the log loss by the inverse temperature. It never falls: the log loss is convex. */
+/** Derivative of the log loss by the inverse temperature. It never decreases, because the log loss is convex. */
 function slope(logs: readonly (readonly number[])[], outcomes: readonly number[], inverse: number): number {
   return logs.reduce((total, one, index) => {
     const mean = scaled(one, inverse).reduce((sum, probability, label) => sum + probability * (one[label] ?? 0), 0);

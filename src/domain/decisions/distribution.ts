@@ -21,7 +21,7 @@ const GRID = 2 ** -40;
 export function normalised(weights: readonly number[]): readonly number[] | null {
   const sum = weights.reduce((total, weight) => total + weight, 0);
   if (!(sum > 0)) return null;
-  // The sum of large weights is no finite number. Their shares are those of a fraction of each.
+  // The sum of large weights is infinite. Dividing each by their number keeps the proportions.
   if (sum === Number.POSITIVE_INFINITY) return normalised(weights.map((weight) => weight / weights.length));
   const rounded = weights.map((weight) => Math.round(weight / sum / GRID) * GRID);
   const largest = indexOfLargest(rounded);

@@ -16,7 +16,10 @@ export interface StoredDeployment extends Parameters, Stamps {
   readonly info: JsonObject;
   /** Calls are not sent to it. */
   readonly blocked: boolean;
-  /** Whether its parameters could not be decrypted, because the salt key is another one. They are empty then. */
+  /**
+   * Whether its parameters could not be decrypted, because they were encrypted with another salt key. They are empty
+   * then.
+   */
   readonly unreadable: boolean;
 }
 

@@ -34,7 +34,7 @@ export interface FallbackStore extends RowStore<ModelFallback, FallbackFilter> {
 
 /** Fallbacks of the configuration and of the database, in memory. */
 export interface FallbackRegistry {
-  /** The routing policy with the stored fallbacks. The object is another one after a change. */
+  /** The routing policy with the stored fallbacks. A change replaces the object. */
   policy(): RoutingPolicy;
   /** Whether the configuration has fallbacks for a model, which the database cannot change. */
   isConfigured(model: string, type: FallbackType): boolean;

@@ -66,7 +66,10 @@ const changesGuardrails = (members: Metadata | null): boolean =>
 export const guardrailChangeForbidden = (): Forbidden =>
   new Forbidden('Your team does not have permission to modify guardrails.', 'guardrails');
 
-/** Refuses a request that changes guardrails where the team of its key has no right to. Reads only one member elsewhere. */
+/**
+ * Refuses a request that changes guardrails where the team of its key has no right to. Of other requests it reads one
+ * member only.
+ */
 export function assertMayChangeGuardrails(key: VirtualKey | null, body: Metadata): void {
   const metadata = key?.owners?.team?.metadata;
   if (metadata === undefined || !lacksRight(metadata)) return;

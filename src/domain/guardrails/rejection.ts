@@ -12,7 +12,7 @@ export function rejection({ definition }: ActiveGuardrail, mode: GuardrailMode, 
   return new Rejected(messageIn(members), name, fields);
 }
 
-/** Text of a refusal: that of its members that is one, else all of them as JSON. */
+/** Message of a refusal: the first text among `error`, `error.message` and `message`, else all members as JSON. */
 function messageIn(detail: JsonObject): string {
   const { error, message } = detail;
   if (typeof error === 'string') return error;

@@ -1,7 +1,7 @@
 import { evictOldest } from '../evict-oldest.ts';
 import type { TokenIdentity } from './token-identity.ts';
 
-/** A verified token as it was sent: the same token with another team header is another one. */
+/** A verified token as it was sent: the same token with another team header is a separate entry. */
 export interface KnownToken {
   readonly identity: TokenIdentity;
   /** Team that the request chose by id or alias; null for none. */

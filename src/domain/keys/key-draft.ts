@@ -41,7 +41,7 @@ export interface KeyDraft {
   readonly blocked?: boolean | null;
 }
 
-/** A secret and its hash, when it was issued, and the hash of the key that asked for it. */
+/** A secret and its hash, when it was issued, and the hash of the key that requested it. */
 export interface IssuedSecret {
   readonly key: string;
   readonly hash: string;

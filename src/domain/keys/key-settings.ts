@@ -63,7 +63,10 @@ export interface KeySettings {
   readonly maxParallelRequests?: number;
   /** Decimal text, USD. Crossing it sends an alert; it refuses no call. */
   readonly softBudget?: string;
-  /** Id of the budget whose limits hold where the key has none; for a soft budget alone, of a row that only the reference has. */
+  /**
+   * Id of the budget whose limits apply where the key has none. A key with a soft budget may have an id without a
+   * stored budget: answers show the soft budget as a budget row with this id, as the reference.
+   */
   readonly budgetId?: string;
   /** Id of the budget of customers without their own. */
   readonly endUserBudgetId?: string;
@@ -104,8 +107,8 @@ export function withRoutesOfType(settings: SettingsPatch): SettingsPatch {
 }
 
 /**
- * Members of a key's metadata that the gateway reads or shows under their own names. A request may send them beside the
- * metadata; they are stored in it, as the reference does.
+ * Members of a key's metadata that the gateway reads or shows under their own names. A request may send them as
+ * top-level members; they are stored in the metadata, as by the reference.
  */
 export const METADATA_MEMBERS = [
   'model_rpm_limit',

@@ -17,7 +17,10 @@ export interface RequestedRoute {
   readonly groups: readonly RouteGroup[];
 }
 
-/** An entry allows itself, paths below it, a group by its name, and by a trailing `*` all that begin alike. */
+/**
+ * Whether an entry of a list allows a route. A path allows itself and the paths below it, the name of a group its
+ * routes, and a trailing `*` all paths with the prefix.
+ */
 function allows(entry: string, { path, groups }: RequestedRoute): boolean {
   if (groups.some((group) => group === entry)) return true;
   if (entry.endsWith('*')) return path.startsWith(entry.slice(0, -1));

@@ -213,7 +213,7 @@ export function assertUsable(key: VirtualKey, now: Date): void {
   });
 }
 
-/** Entries of a key's models that stand for every model. A team's own list is checked beside the key's. */
+/** Entries of a key's models that stand for every model. A team's own list is checked in addition. */
 const EVERY_MODEL = new Set(['*', 'all-proxy-models', 'all-team-models']);
 
 /** Whether a list allows a model by its name. An empty list allows every model. */

@@ -94,6 +94,6 @@ export function isQuoteOf({ input, output, error }: Pick<Span, 'input' | 'output
 /** Headings that `spanText` adds to the texts of a span. */
 const HEADING = /^(?:Input|Output|Error):$|^\[(?:system|user|assistant|tool)\] |^\[tool call\] \S* /m;
 
-/** Whether a quote is literally in the shown text of a span. Headings of the text do not count. */
+/** Whether a quote is literally in the shown text of a span, its headings excepted. */
 export const isQuoteOfPart = ({ content }: Pick<ContentPart, 'content'>, quote: string): boolean =>
   quote.trim() !== '' && content.split(HEADING).some((piece) => piece.trim().includes(quote));

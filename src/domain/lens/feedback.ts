@@ -95,7 +95,7 @@ export function feedbackMetadata(feedback: readonly Feedback[]): Metadata {
 export const shownFeedback = (metadata: Metadata): readonly string[] =>
   metadata.flatMap(({ key, value }) => (key === FEEDBACK_KEY ? [value] : []));
 
-/** Version of a content and of the feedback about it: a cached review is used again only while both are unchanged. */
+/** Version of a content and of the feedback about it: a cached review is used only while both are unchanged. */
 export function versionWithFeedback(contentVersion: string, metadata: Metadata): string {
   const version = metadata.find(({ key }) => key === VERSION_KEY);
   return version === undefined ? contentVersion : `${contentVersion}-f${version.value}`;

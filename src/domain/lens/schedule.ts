@@ -140,7 +140,7 @@ const withStep = <Run extends RunHead>(run: Run, step: RunStep): Run => ({
   steps: [...run.steps, step].slice(-MAX_STEPS),
 });
 
-/** The run in a stage, which adds a step when it is another one. */
+/** The run in a stage. A stage other than the current one adds a step. */
 export const inStage = <Run extends RunHead>(run: Run, stage: string, now: Date): Run =>
   stage === run.stage ? run : withStep({ ...run, stage }, stageStep(stage, now));
 

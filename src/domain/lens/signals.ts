@@ -118,7 +118,7 @@ export function areQuestionsDue(
   return nowMs - row.askedMs >= REPEAT_AFTER_MS[row.status];
 }
 
-/** Beginning of the trace ids of the model calls about signals, so that no signal and no lens reads them. */
+/** Prefix of the trace ids of model calls about signals, by which signals and lenses skip these traces. */
 const CALLS_PREFIX = '6c656e732d736967';
 
 export const signalCallTrace = (random: string): string => `${CALLS_PREFIX}${random}`;

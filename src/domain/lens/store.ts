@@ -56,14 +56,17 @@ export interface LensStore {
   /** All lenses, by id. */
   all(): Promise<readonly LensState[]>;
   /**
-   * Changes a lens with its latest run and its findings in one transaction. Changes of one lens run one after another, in
-   * all processes. A run with another id becomes the latest one; the former stays as it was. Null when no such lens exists.
-   * Throws what `change` throws.
+   * Changes a lens with its latest run and its findings in one transaction. Changes of one lens run one after another,
+   * in all processes. A run with another id becomes the latest one; the former is unchanged. Null when no such lens
+   * exists. Throws what `change` throws.
    */
   change(id: string, change: (state: LensState) => LensState): Promise<LensState | null>;
   /** Changes a lens in the same way, without reading its run and findings. */
   changeLens(id: string, change: (lens: Lens) => Lens): Promise<Lens | null>;
-  /** Changes a run in the same way, without reading its executions, the lens and the findings. Its status must stay. */
+  /**
+   * Changes a run in the same way, without reading its executions, the lens and the findings. `change` must not change
+   * its status.
+   */
   changeRun(lensId: string, runId: string, change: (run: RunHead) => RunHead): Promise<RunHead | null>;
   /** Changes a lens after a model call, adds the cost to the run and stores the answer, in one transaction. */
   recordCall(
@@ -87,7 +90,7 @@ export interface LensStore {
   /** Replaces the cached reviews of executions. */
   keepReviews(reviews: readonly CachedReview[]): Promise<void>;
   reviews(lensId: string, criteriaKey: string, executionIds: readonly string[]): Promise<readonly Review[]>;
-  /** Removes at most `most` answers and as many reviews from before an instant; resolves to their number. */
+  /** Removes at most `most` answers and as many reviews that are older than an instant; resolves to their number. */
   removeBefore(before: Date, most: number): Promise<number>;
 }
 

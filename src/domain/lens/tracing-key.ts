@@ -4,7 +4,7 @@ import type { RowStore, Stamps } from '../row-store.ts';
 export interface TracingKey extends Stamps {
   readonly id: string;
   readonly name: string;
-  /** SHA-256 hex of its token; owns the traces that it sends when it has no team. */
+  /** SHA-256 hex of its token; a key without a team owns its traces by this hash. */
   readonly tokenHash: string;
   /** Owners of its traces; empty without one. */
   readonly teamId: string;

@@ -109,7 +109,10 @@ export interface LensBackend {
   progress(claim: RunClaim, progress: RunProgress, signal: AbortSignal): Promise<void>;
   heartbeat(claim: RunClaim, signal: AbortSignal): Promise<void>;
   result(claim: RunClaim, result: RunResult, signal: AbortSignal): Promise<void>;
-  /** Returns a run to the queue: after a failure, or at a shutdown (null). Absent where the end of the lease does that. */
+  /**
+   * Returns a run to the queue: after a failure, or at a shutdown (null). Absent where the run returns when its lease
+   * ends.
+   */
   readonly release?: (claim: RunClaim, failure: string | null) => Promise<void>;
 }
 

@@ -60,7 +60,7 @@ const NOT_RELAYED = new Set<string>([
   'strict-transport-security',
 ]);
 
-/** Headers that describe the body. The gateway reads the body by them, so that the target must get the same ones. */
+/** Headers that describe the body. The gateway reads the body by them, so that the target must get the same headers. */
 const OF_BODY = new Set(['content-encoding', 'content-type']);
 
 /** Prefix of a header that is forwarded without the prefix. */

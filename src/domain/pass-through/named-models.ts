@@ -27,8 +27,8 @@ const plainName = (provider: string, name: string): string =>
 const ANY_NAME = '';
 
 /**
- * The models that a request names, in its path, its body and its query. The first is the one that answers. Azure names a
- * deployment in the path, and may name its model in the body.
+ * The models that a request names, in its path, its body and its query. The first of them answers the call. Azure names
+ * a deployment in the path, and may name its model in the body.
  */
 export function modelsNamedIn(
   { name, pathIsModel }: ForwardedProvider,

@@ -46,7 +46,7 @@ export interface ForwardedProvider {
   readonly pathIsModel?: true;
   /** Methods and paths that keys may call, because all callers share the account; administrators may call all others. */
   readonly shared?: readonly (readonly [method: string, path: RegExp])[];
-  /** The only path that it serves, and the models that it has; all when absent. */
+  /** The only path that it serves, and its only models; no restriction when absent. */
   readonly only?: { readonly path: string; readonly models: readonly string[] };
 }
 

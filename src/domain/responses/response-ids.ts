@@ -10,8 +10,8 @@ export interface UpstreamResponse {
 }
 
 /**
- * Encrypts the data for a follow-up into the id for the caller. So nothing is stored, and callers cannot read or forge
- * ids, although all callers of a deployment share one upstream credential.
+ * Encrypts the data for a follow-up into the id for the caller. Nothing is stored. Callers cannot read or forge ids,
+ * although all callers of a deployment share one upstream credential.
  */
 export interface ResponseIds {
   /** Deterministic. */

@@ -7,7 +7,10 @@ export interface FailureCounts {
   /** Calls and failures of the running minute. */
   readonly calls: number;
   readonly failures: number;
-  /** Failures since the first one within the length of a cooldown, this one included; and those of its class. */
+  /**
+   * Failures in the current window, this one included; and those of its class. A window begins with a failure and has
+   * the length of a cooldown.
+   */
   readonly recent: number;
   readonly recentOfClass: number;
 }

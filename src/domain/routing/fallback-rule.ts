@@ -3,7 +3,7 @@ import { type Fallback, isTooLong, type Retries } from '../inference/retries.ts'
 import { isRefusedContent } from './failure-class.ts';
 import { type FallbackLists, type FallbackPolicy, MAX_FALLBACKS } from './routing-policy.ts';
 
-/** Models to call after a failure, in order. No model appears twice as a plain name, and not the failed one. */
+/** Models to call after a failure, in order. Without the failed model, and without repeated plain names. */
 export function fallbacksAfter(
   failure: DomainError,
   model: string,
@@ -18,7 +18,10 @@ export function fallbacksAfter(
   return [...names].slice(0, policy.most).map((name) => ({ model: name, members: {} }));
 }
 
-/** A list for too long conversations, or for refused content, replaces the general one as soon as one is configured. */
+/**
+ * The general list, or the list for too long conversations or for refused content: after such a failure that list alone
+ * applies, if any model has one.
+ */
 function configuredAfter(failure: DomainError, model: string, policy: FallbackPolicy): readonly string[] {
   const { general, contextWindow, contentPolicy, standard } = policy;
   if (contextWindow.size > 0 && isTooLong(failure)) return listOf(contextWindow, model) ?? [];
@@ -26,7 +29,7 @@ function configuredAfter(failure: DomainError, model: string, policy: FallbackPo
   return listOf(general, model) ?? standard;
 }
 
-/** The list of a group, found also without or with its provider prefix, else that of every group. */
+/** The list of a group, by its name with or without a provider prefix; else the list of all groups. */
 function listOf(lists: FallbackLists, model: string): readonly string[] | undefined {
   if (lists.size === 0) return undefined;
   const bare = model.slice(model.indexOf('/') + 1);

@@ -16,8 +16,8 @@ function isRetryable(failure: unknown, { elsewhere }: { readonly elsewhere: bool
 }
 
 /**
- * Maximum number of retries of a call after a failure. A policy by class decides before the rule by status; a request that asks for
- * none has none.
+ * Maximum number of retries of a call after a failure. A policy by class takes precedence over the rule by status. A
+ * request that asks for no retries has none.
  */
 export function maxRetries(
   failure: unknown,

@@ -3,7 +3,7 @@ import type { CountsByClass } from './failure-class.ts';
 /** Maximum number of retries that a setting or a request may ask for, so that one call cannot load an upstream for long. */
 export const MAX_RETRIES = 20;
 
-/** Models that serve a model group when it fails, by the name of the group; `*` is every group. */
+/** Models that serve a model group when it fails, by the name of the group; `*` stands for every group. */
 export type FallbackLists = ReadonlyMap<string, readonly string[]>;
 
 /** Cooldowns: a deployment is not selected for a time after failures. */

@@ -70,13 +70,13 @@ export function costAdjustmentsOf(discounts: unknown, margins: unknown): CostAdj
   };
 }
 
-/** The price of a call with the discount of its provider, and then its margin. */
+/** The price of a call after the discount of its provider, and then with its margin. */
 export function adjustedCost(cost: Usd, provider: string, adjustments: CostAdjustments): Usd {
   const { reduced, margin } = adjustedParts(cost, provider, adjustments);
   return addUsd(reduced, margin);
 }
 
-/** The price of a call with the discount of its provider, and the margin that is added to it. */
+/** The price of a call after the discount of its provider, and the margin to add. */
 export function adjustedParts(
   cost: Usd,
   provider: string,

@@ -52,7 +52,7 @@ const STORED_WITH_UI: ReadonlySet<string> = new Set([
   'require_auth_for_public_ai_hub',
 ]);
 
-/** Settings that the file and the database have side by side: the file never owns them. */
+/** Settings that both the file and the database may have: the file never owns them. */
 const SHARED: ReadonlySet<string> = new Set(['pass_through_endpoints']);
 
 export const GENERAL = 'general_settings';

@@ -24,7 +24,7 @@ const budgetOf = ({ max_budget: amount, budget_duration: duration }: SectionCont
   budgetDuration: textOf(duration),
 });
 
-/** Undefined for a value that the setting does not accept: the start has reported it. */
+/** Undefined for a value that the setting does not accept, which is logged at the start. */
 const windowsOf = (value: unknown): readonly WantedWindow[] | undefined =>
   Array.isArray(value) && isOfKind('windows', value)
     ? value.flatMap(({ budget_duration: budgetDuration, max_budget: most }: Sent) => {

@@ -15,7 +15,7 @@ export const SWITCHES = [
   'require_auth_for_public_ai_hub',
 ] as const;
 
-/** Whether a value of a switch is on. A file may have it as text, from a variable. */
+/** Whether a value of a switch is on. In the file it may be a text, from an environment variable. */
 export const isOn = (value: unknown): boolean =>
   value === true || (typeof value === 'string' && value.toLowerCase() === 'true');
 

@@ -98,7 +98,7 @@ export interface SpendGroup extends SpendSums {
 export interface SpendGrouping {
   readonly filter: SpendFilter;
   readonly by: readonly SpendField[];
-  /** Groups by time as well: width of a bucket, and what is added to a start time before, for another time zone. */
+  /** Groups by time, too: width of a bucket, and the offset of the time zone, which is added to start times. */
   readonly bucket?: { readonly ms: number; readonly offsetMs: number };
   /** Maximum number of groups; those of the highest cost are kept. */
   readonly limit: number;

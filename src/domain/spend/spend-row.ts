@@ -104,8 +104,8 @@ export interface SpendStore {
    */
   totalsOfOwners(kind: OwnerKind, ids: readonly string[]): Promise<ReadonlyMap<string, Usd>>;
   /**
-   * Exact spend of each of these in calls that started at or after its `from`; as `totalsOfOwners`. Those without any such call are
-   * absent.
+   * Exact spend of each of these in calls that started at or after its `from`; otherwise as `totalsOfOwners`. Those
+   * without any such call are absent.
    */
   totalsSince(kind: CountedKind, starts: readonly SpendStart[]): Promise<ReadonlyMap<string, Usd>>;
 }

@@ -33,8 +33,8 @@ export interface TagUsers {
 }
 
 /**
- * Users by tag and window, the latest window first, in it the most users first. `groups` are by tag, user and day; calls
- * without a user are left out. With `tags` null those of user agents are shown.
+ * Users by tag and window, the latest window first, in it the most users first. `groups` are by tag, user and day;
+ * calls without a user are left out. With `tags` null, the tags of user agents are listed.
  */
 export function usersByTag(
   groups: readonly SpendGroup[],

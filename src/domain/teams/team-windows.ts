@@ -3,7 +3,10 @@ import type { WantedWindow } from '../keys/key-settings.ts';
 import { assertWindowCount, windowEnd } from '../keys/durations.ts';
 import { type Usd, usdFrom, ZERO_USD } from '../money.ts';
 
-/** A budget of a window of a team. The budget of the team applies, too. Stored as JSON, so that times are ISO 8601. */
+/**
+ * A further budget of a team, with its own window. The budget of the team applies, too. Stored as JSON, so that times
+ * are ISO 8601.
+ */
 export interface TeamWindow extends WantedWindow {
   /** End of its first window. */
   readonly resetAt: string;
@@ -12,8 +15,8 @@ export interface TeamWindow extends WantedWindow {
 }
 
 /**
- * The windows of a team; null for none. A window of a duration that the team has already keeps its spend. Throws InvalidInput
- * for a malformed duration.
+ * The windows of a team; null for none. A window whose duration the team has already keeps its spend. Throws
+ * InvalidInput for a malformed duration.
  */
 export function teamWindowsOf(
   wanted: readonly WantedWindow[] | null,

@@ -11,7 +11,7 @@ export interface TokenMapping extends Stamps {
   /** Hash of the key: its identity. */
   readonly keyHash: string;
   readonly description: string | null;
-  /** Whether it is in use. Tokens are treated as if an inactive one did not exist. */
+  /** Whether it is in use. An inactive one is ignored. */
   readonly active: boolean;
 }
 

@@ -17,7 +17,7 @@ export interface CallSpend {
   readonly row: SpendRow | null;
   /** Cost of the row, else an estimate that counts, else null. */
   readonly cost: Usd | null;
-  /** `estimated_upper`: with the full price of input, as the span does not tell its cached tokens. */
+  /** `estimated_upper`: with the full price of input, because the span does not state its cached tokens. */
   readonly source: 'gateway' | 'estimated' | 'estimated_upper' | null;
 }
 

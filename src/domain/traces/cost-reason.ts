@@ -13,7 +13,7 @@ export type CostReason = 'no_model_calls' | 'no_usage' | 'no_model' | 'unknown_m
 /** Whether the catalog has a certain entry for a model. */
 type IsInCatalog = (named: CallNames) => boolean;
 
-/** Why a call has no cost. Null for a call with a cost, and for one whose cost another span of the call has. */
+/** Why a call has no cost. Null for a call with a cost, and for one whose cost is at another span of the same call. */
 function costReasonOf(span: SpanHead, call: CallSpend, isInCatalog: IsInCatalog): CostReason | null {
   if (call.cost !== null || span.estimate !== null) return null;
   if (call.match === 'ambiguous') return 'ambiguous';

@@ -25,8 +25,8 @@ const COST = 'gen_ai.usage.cost';
 const TEAM = 'litellm.team_id';
 
 /**
- * A span of the gateway for an outside collector. It includes prompts and answers when the span has them, and of its
- * owner only the team, never a key.
+ * A span of the gateway for an outside collector. It includes prompts and answers when the span has them. Of the owner
+ * it names only the team, never a key.
  */
 export function exportedSpan(span: Span, teamId: string | null): ExportedSpan {
   const { traceId, spanId, parentSpanId, name, kind, startNs, endNs, status } = span;

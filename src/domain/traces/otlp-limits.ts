@@ -1,6 +1,6 @@
 /** Limits of one export. Beyond any of them, except the last, the export is refused as TooLarge. */
 export interface OtlpLimits {
-  /** Bytes of the body as received, and again inflated. The HTTP layer checks the former. */
+  /** Limit of the body as received, and also of the inflated body. The HTTP layer checks the former. */
   readonly bodyBytes: number;
   /** Nesting of messages (protobuf) or of objects and arrays (JSON). */
   readonly depth: number;
@@ -43,7 +43,7 @@ export const DEFAULT_CONCURRENT_INGESTS = 2;
 export const DEFAULT_OFFLOAD_BYTES = 32_768;
 
 /**
- * The same on one core, where another thread only adds the cost of the transfer. Reading this size takes some milliseconds, about
- * one time slice of the kernel.
+ * Used in place of `DEFAULT_OFFLOAD_BYTES` on one core, where another thread only adds the cost of the transfer.
+ * Reading this size takes some milliseconds, about one time slice of the kernel.
  */
 export const ONE_CORE_OFFLOAD_BYTES = 524_288;

@@ -14,8 +14,8 @@ function fits(text: string, maxBytes: number): boolean {
 }
 
 /**
- * A text of at most `maxBytes` unchanged; of a longer one the first `maxBytes`, to a character boundary, and the number of
- * bytes that are cut.
+ * The text, if it has at most `maxBytes`. Else its first `maxBytes`, to a character boundary, and the number of bytes
+ * that are cut.
  */
 export function truncateText(text: string, maxBytes: number): string {
   if (fits(text, maxBytes)) return text;

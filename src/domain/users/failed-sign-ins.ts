@@ -17,7 +17,7 @@ export interface SignInFailureCounts {
   nowMs(): number;
   /** The count; null for none. Throws Unavailable. */
   find(of: string): Promise<SignInFailureCount | null>;
-  /** Replaces the count by the one that `next` makes of it. Of concurrent changes none is lost. Throws Unavailable. */
+  /** Replaces the count by the result of `next`. No concurrent change is lost. Throws Unavailable. */
   change(of: string, next: (count: SignInFailureCount | null) => SignInFailureCount): Promise<void>;
   remove(of: string): Promise<void>;
 }

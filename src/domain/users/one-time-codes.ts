@@ -12,7 +12,7 @@ const MAX_CODES = 10_000;
 export interface OneTimeCodes<Value> {
   /** A code for a value. Throws LimitExceeded when too many are open. */
   issue(value: Value): Promise<string>;
-  /** The value of a code, which is then used up; null for an unknown, used or expired one. */
+  /** Returns the value of a code and removes the code; null for an unknown, used or expired code. */
   take(code: string): Promise<Value | null>;
 }
 

@@ -1,7 +1,7 @@
 import { LimitExceeded, Unauthenticated } from '../errors.ts';
 import type { SignInFailureCounts } from './failed-sign-ins.ts';
 
-/** A sign-in with a wrong name or password. Its text is the same for an unknown name and a wrong password. */
+/** A sign-in with a wrong name or password. The message does not tell which of them is wrong. */
 export class SignInRefused extends Unauthenticated {
   constructor() {
     super("Invalid credentials: check the user name and the password, which is the user's key.", 'unknown');
@@ -29,7 +29,10 @@ export interface SignInLimits {
   readonly countsSources: boolean;
 }
 
-/** Counts failed sign-ins, by source and by name within a source. Each call throws Unavailable while the counts are not readable. */
+/**
+ * Counts failed sign-ins, by source and by name within a source. Each call throws Unavailable while the counts cannot
+ * be read.
+ */
 export interface SignInThrottle {
   /** Throws SignInThrottled while the source, or the name from it, is blocked. */
   admit(attempt: Attempt): Promise<void>;

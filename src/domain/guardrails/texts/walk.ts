@@ -142,8 +142,8 @@ export function createWalk(): Walk {
 }
 
 /**
- * The members of a value with other texts at some places. Only members with a changed text are returned; the value stays
- * as it is.
+ * The members of a value with other texts at some places. Only members with a changed text are returned; the value is
+ * unchanged.
  */
 export function withTexts(value: Members, places: readonly TextPlace[], texts: readonly string[]): Members {
   const changed: Record<string, unknown> = {};

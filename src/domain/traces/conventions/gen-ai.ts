@@ -38,7 +38,7 @@ const COMPLETIONS = indexedForm(GEN_AI.completion, 'assistant');
 const isOperation = (name: string): name is keyof typeof GEN_AI_OPERATIONS => Object.hasOwn(GEN_AI_OPERATIONS, name);
 const isMessageEvent = (name: string): name is keyof typeof GEN_AI_EVENTS => Object.hasOwn(GEN_AI_EVENTS, name);
 
-/** The OpenTelemetry GenAI semantic conventions, in their newer and older forms. Reads any span at all. */
+/** The OpenTelemetry GenAI semantic conventions, in their newer and older forms. Reads any span. */
 export const genAi: Convention = {
   name: 'gen_ai',
   recognises: () => true,
