@@ -83,8 +83,8 @@ export class FastResponse implements Outgoing {
   }
 
   on(event: 'drain' | 'close', listener: Listener): this {
-    if (event === 'close') this.#onClose = this.#onClose.concat(listener);
-    else this.#onDrain = this.#onDrain.concat(listener);
+    if (event === 'close') this.#onClose = [...this.#onClose, listener];
+    else this.#onDrain = [...this.#onDrain, listener];
     return this;
   }
 

@@ -7,6 +7,8 @@ import { DEADLINE_SECONDS } from './params.ts';
 
 /** Maximum bytes of the answer of a service. */
 const ANSWER_LIMIT = 16 * 1024 * 1024;
+/** How much longer than the deadline the HTTP client waits, in ms: the deadline decides the error of a slow service. */
+const CLIENT_MARGIN_MS = 5_000;
 /** Statuses that mean that the service is unreachable. */
 const UNREACHABLE: ReadonlySet<number> = new Set([502, 503, 504]);
 
@@ -53,7 +55,7 @@ export function createService(http: Pick<HttpClient, 'send'>, settings: ServiceS
       let status: number;
       let bytes: Uint8Array | null;
       try {
-        const options = { signal: both, headersTimeoutMs: deadlineMs };
+        const options = { signal: both, headersTimeoutMs: deadlineMs + CLIENT_MARGIN_MS };
         const answer = await http.send('POST', url, all, [Buffer.from(JSON.stringify(body))], options);
         status = answer.status;
         bytes = await collect(answer.body, ANSWER_LIMIT);

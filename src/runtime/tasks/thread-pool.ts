@@ -62,7 +62,8 @@ export function createThreadPool<Task extends object>({
   let pool: Promise<Threads<Task>> | null = null;
   let closed = false;
 
-  async function start(): Promise<Threads<Task>> {
+  /** `lost` is called when a thread ends without a task. */
+  async function start(lost: () => void): Promise<Threads<Task>> {
     const library = await loadLibrary();
     const piscina = new library.Piscina<unknown, ThreadAnswer>({
       filename: module.href,
@@ -77,7 +78,7 @@ export function createThreadPool<Task extends object>({
     });
     // Emitted when a thread ends without a task, for example at its start. The library would never run the queued tasks.
     piscina.on('error', () => {
-      pool = null;
+      lost();
       void piscina.destroy();
     });
     return {
@@ -91,12 +92,14 @@ export function createThreadPool<Task extends object>({
 
   function startedPool(): Promise<Threads<Task>> {
     if (pool !== null) return pool;
-    const starting = start();
+    const starting = start(release);
     pool = starting;
-    starting.catch(() => {
-      if (pool === starting) pool = null;
-    });
+    starting.catch(release);
     return starting;
+
+    function release(): void {
+      if (pool === starting) pool = null;
+    }
   }
 
   async function answerTo(task: Task, transferred: readonly ArrayBuffer[]): Promise<ThreadAnswer> {
