@@ -19,9 +19,9 @@ export const listAllowedAddresses = operation({
 });
 
 /**
- * Allows an address or a block of addresses. With the first one all others are refused. Throws InvalidInput for other
- * text and for a list that would refuse the caller itself, Conflict for one that is allowed already, OwnedByFile when the
- * configuration file declares the list, Unsupported while settings are not stored.
+ * Allows an address or a block of addresses. The first entry of the list refuses all other addresses. Throws
+ * InvalidInput for other text and for a list that would refuse the caller itself, Conflict for one that is allowed
+ * already, OwnedByFile when the configuration file declares the list, Unsupported while settings are not stored.
  */
 export const allowAddress = operation({
   name: 'allowAddress',
@@ -37,8 +37,8 @@ export const allowAddress = operation({
 });
 
 /**
- * Removes an address from the list. Without its last one there is no list: every address may call again. Throws NotFound,
- * and otherwise as `allowAddress`.
+ * Removes an address from the list. Removing the last entry removes the list: every address may call again. Throws
+ * NotFound, and otherwise as `allowAddress`.
  */
 export const disallowAddress = operation({
   name: 'disallowAddress',

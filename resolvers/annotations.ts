@@ -22,7 +22,7 @@ import type { Scope } from './operation/scope.ts';
 import type { Stores } from './operation/stores.ts';
 import { type TraceAddress, visibleSummaries } from './traces.ts';
 
-/** Annotations per page of a list, and the default. */
+/** Maximum and default page size. */
 export const ANNOTATION_PAGE_SIZE = 100;
 
 const SPAN_ID = /^[0-9a-f]{16}$/;
@@ -95,7 +95,7 @@ export async function saveAnnotation(
       await annotations.add(added);
       return added;
     } catch (error) {
-      // Another request of the author was first.
+      // A concurrent request of the author added the annotation.
       if (!(error instanceof Conflict)) throw error;
     }
   }
@@ -103,8 +103,8 @@ export async function saveAnnotation(
 }
 
 /**
- * Annotates a trace or a span. An earlier annotation of the caller with the same name there is replaced. Throws NotFound,
- * InvalidInput, and Conflict when the trace has no room for another one.
+ * Annotates a trace or a span. An earlier annotation of the caller with the same name there is replaced. Throws
+ * NotFound, InvalidInput, and Conflict when the trace has the maximum number of annotations.
  */
 export const annotateTrace = operation({
   name: 'annotateTrace',

@@ -70,7 +70,8 @@ export const createBatch = operation({
 
 /**
  * Refuses a batch above the tokens that a key, or its team, may have in batches that have not ended
- * (`batch_enqueued_token_limit` of the metadata). Batches that are started at the same time do not see each other.
+ * (`batch_enqueued_token_limit` of the metadata). Batches that are started concurrently do not count against each
+ * other.
  */
 async function assertTokenLimit({ platform, caller }: Scope<ObjectPlatform>, calls: BatchCalls): Promise<void> {
   const key = caller?.key ?? null;

@@ -17,14 +17,14 @@ interface AlertingSetting {
   readonly field: AlertingField;
   /** Set value, else the built-in one. */
   readonly value: unknown;
-  /** Whether the database has it: null when nothing sets it. */
+  /** Whether the database has it. Null when neither the file nor the database sets it. */
   readonly isStored: boolean | null;
 }
 
 export interface AlertingSettings {
   /** Where alerts are sent. */
   readonly alerting: readonly string[];
-  /** Whether the database has that list: null when nothing sets it. */
+  /** Whether the database has that list. Null when neither the file nor the database sets it. */
   readonly isStored: boolean | null;
   readonly settings: readonly AlertingSetting[];
 }
@@ -70,7 +70,7 @@ export const getPageImage = operation({
   run({ platform }: Scope<SettingsPlatform>, { kind }: { readonly kind: 'logo' | 'favicon' }): PageImage {
     const { configuration } = platform;
     const values = valuesOfGroup('uiTheme', configuration.current(), configuration.stored());
-    const sent = values[`${kind}_url`];
-    return { address: typeof sent === 'string' && URL.canParse(sent) && /^https?:/i.test(sent) ? sent : null };
+    const url = values[`${kind}_url`];
+    return { address: typeof url === 'string' && URL.canParse(url) && /^https?:/i.test(url) ? url : null };
   },
 });

@@ -16,9 +16,9 @@ import type { CatalogPlatform } from './operation/catalog-platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { checkedPageSize } from '../src/domain/page-size.ts';
 
-/** Most changes of one page. */
+/** Maximum number of changes of one page. */
 export const CHANGE_PAGE_SIZE = 500;
-/** Changes of a page when the request gives no size. */
+/** Default number of changes of a page. */
 const DEFAULT_CHANGES = 50;
 
 export interface ChangeListQuery {
@@ -61,12 +61,12 @@ export const listCatalogChanges = operation({
   access: anyone,
   allowance: 'catalog',
   async run({ platform }: Scope<CatalogPlatform>, { filters, cursor, limit }: ChangeListQuery): Promise<ChangePage> {
-    const most = checkedPageSize(limit ?? DEFAULT_CHANGES, { least: 0, most: CHANGE_PAGE_SIZE });
+    const size = checkedPageSize(limit ?? DEFAULT_CHANGES, { min: 0, max: CHANGE_PAGE_SIZE });
     assertPeriod(filters);
     const after = cursor === null ? null : readChangeCursor(cursor);
     // One more than the page shows whether another page follows.
-    const rows = await platform.stores.catalogHistory.list(filters, after, most + 1);
-    return { items: rows.slice(0, most), hasMore: rows.length > most };
+    const rows = await platform.stores.catalogHistory.list(filters, after, size + 1);
+    return { items: rows.slice(0, size), hasMore: rows.length > size };
   },
 });
 
@@ -115,7 +115,7 @@ export const findPricesAt = operation({
   },
 });
 
-/** Streams changes as they are recorded. Ends when the caller leaves. */
+/** Streams changes as they are recorded. Ends when the client disconnects. */
 export const watchCatalogChanges = operation({
   name: 'watchCatalogChanges',
   access: anyone,

@@ -39,8 +39,8 @@ export const getCatalogStatus = operation({
 });
 
 /**
- * Checks the source of the catalog now, and serves what it has. Throws Unavailable, with the reason, when nothing could be
- * read or it was rejected: the current catalog stays.
+ * Checks the source of the catalog now, and serves its data. Throws Unavailable, with the reason, when the source could
+ * not be read or its data was rejected: the current catalog stays.
  */
 export const refreshCatalog = operation({
   name: 'refreshCatalog',

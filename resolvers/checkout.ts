@@ -17,7 +17,7 @@ import type { CheckoutPlatform } from './operation/catalog-platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { checkedPageSize } from '../src/domain/page-size.ts';
 
-/** Most checkouts on a page. */
+/** Maximum number of checkouts of a page. */
 export const CHECKOUT_PAGE_SIZE = 50;
 /** Form of the ids that this process creates; no other text is looked up. */
 const CHECKOUT_ID = /^[\w-]{1,64}$/;
@@ -65,7 +65,7 @@ export const createCheckout = operation({
         successUrl: successUrl(base, buyer),
         cancelUrl: `${base}/billing/cancelled`,
       });
-    // Throws what to configure, before a row is written.
+    // Throws the missing settings, before a row is written.
     if (!payments.configured) return open();
     platform.checkoutRateLimiter.count(client.network);
     await stores.checkouts.add({
@@ -86,7 +86,7 @@ export const createCheckout = operation({
   },
 });
 
-/** Applies a payment event. The change of the key's validity holds at once. */
+/** Applies a payment event. A changed validity of the key takes effect immediately. */
 async function applyEvent({ stores, catalogKeys }: CheckoutPlatform, event: PaymentEvent): Promise<Checkout | null> {
   const checkout = await stores.checkouts.applyEvent(event);
   if (checkout?.key) catalogKeys.evict(checkout.key.hash);
@@ -173,7 +173,9 @@ export const openPurchase = operation({
   },
 });
 
-/** Replaces the buyer's key within a day after it was issued; the old key ends. Throws NotFound and Conflict. */
+/**
+ * Replaces the buyer's key within a day after it was issued; the old key becomes invalid. Throws NotFound and Conflict.
+ */
 export const replaceLostKey = operation({
   name: 'replaceLostKey',
   access: anyone,
@@ -194,7 +196,9 @@ export const findCheckout = operation({
     CHECKOUT_ID.test(id) ? await platform.stores.checkouts.find(id) : null,
 });
 
-/** Replaces a buyer's key at any time; the old key ends. Throws NotFound, and Conflict when nothing is paid. */
+/**
+ * Replaces a buyer's key at any time; the old key becomes invalid. Throws NotFound, and Conflict when nothing is paid.
+ */
 export const replaceCatalogKey = operation({
   name: 'replaceCatalogKey',
   access: admin,
@@ -205,7 +209,7 @@ export const replaceCatalogKey = operation({
   },
 });
 
-/** Revokes a catalog key; its checkout gets no other. Throws NotFound. */
+/** Revokes a catalog key permanently: no other key is issued for its checkout. Throws NotFound. */
 export const revokeCatalogKey = operation({
   name: 'revokeCatalogKey',
   access: admin,
@@ -234,7 +238,7 @@ export const listCheckouts = operation({
     input: Omit<CheckoutPage, 'after'> & { readonly cursor: string | null },
   ): Promise<Page<Checkout>> {
     const { cursor, limit, ...page } = input;
-    checkedPageSize(limit, { most: CHECKOUT_PAGE_SIZE });
+    checkedPageSize(limit, { max: CHECKOUT_PAGE_SIZE });
     const after = cursor === null ? null : readCheckoutCursor(cursor);
     const rows = await platform.stores.checkouts.list({ ...page, after, limit: limit + 1 });
     const items = rows.slice(0, limit);
@@ -243,8 +247,8 @@ export const listCheckouts = operation({
   },
 });
 
-/** How long unpaid checkouts, and payment events without a checkout, are stored, in ms. */
-const KEPT_MS = 30 * 86_400_000;
+/** Retention of unpaid checkouts, and of payment events without a checkout, in ms. */
+const RETENTION_MS = 30 * 86_400_000;
 
 /**
  * Applies the events of the payment provider since an instant, so that a lost message loses no purchase, and removes
@@ -258,6 +262,6 @@ export const reconcilePayments = operation({
       signal.throwIfAborted();
       await applyEvent(platform, event);
     }
-    await platform.stores.checkouts.prune(new Date(platform.clock.now().getTime() - KEPT_MS));
+    await platform.stores.checkouts.prune(new Date(platform.clock.now().getTime() - RETENTION_MS));
   },
 });

@@ -45,8 +45,8 @@ const publishDeleted = ({ platform }: AgentScope, id: string): void =>
   platform.bus.publish('codingAgent', { id, agent: null });
 
 /**
- * The state of an agent, and every later one until a final one. All followers of one agent in this process share one poll
- * of the provider. Ends when the reader loses access. Throws NotFound.
+ * Streams the state of an agent, and each later state up to a final one. All followers of one agent in this process
+ * share one poll of the provider. Ends when the reader loses access. Throws NotFound.
  */
 export const watchCodingAgent = operation({
   name: 'watchCodingAgent',
@@ -127,7 +127,7 @@ export const takeAgentMessage = operation({
   },
 });
 
-/** A message may lack members of a state: the stored ones stay. */
+/** The sent state, with stored members where the message has none. */
 const merged = (before: AgentState, sent: AgentState): AgentState => ({
   name: sent.name ?? before.name,
   status: sent.status,

@@ -37,8 +37,8 @@ export interface AgentAnswer {
   readonly bytes: Uint8Array | null;
 }
 
-/** Most bytes of an answer of the API, which has no streams. */
-const ANSWER_LIMIT = 16 * 1024 * 1024;
+/** Maximum size of an answer of the API, in bytes. The API has no streams. */
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 const CREATED = 'cursor:agent:create';
 const DELETED = 'cursor:agent:delete';
 
@@ -54,7 +54,7 @@ async function forward(scope: AgentScope, { subpath, sent }: AgentCall): Promise
       ...factsOf(sent),
       ...target,
       timeoutSeconds: scope.platform.passThrough.timeoutSeconds,
-      answerLimit: ANSWER_LIMIT,
+      answerLimit: MAX_ANSWER_BYTES,
       operation: name,
       model: `cursor/${name}`,
       provider: CODING_AGENTS.name,
@@ -68,7 +68,7 @@ async function forward(scope: AgentScope, { subpath, sent }: AgentCall): Promise
 }
 
 async function bytesOf(call: GatewayCall): Promise<Uint8Array> {
-  const bytes = await call.consume((stream) => collect(stream, ANSWER_LIMIT));
+  const bytes = await call.consume((stream) => collect(stream, MAX_ANSWER_BYTES));
   if (bytes === null) throw new Unavailable('The answer of the coding agents is too large.');
   return bytes;
 }
@@ -82,7 +82,10 @@ export function jsonOf(bytes: Uint8Array): unknown {
   }
 }
 
-/** Stores who launched an agent. Throws Unavailable: the agent runs, but only administrators see it in the graph. */
+/**
+ * Stores the owner of a launched agent. When that fails with Unavailable, the agent runs, but only administrators see
+ * it in the graph.
+ */
 async function register(scope: AgentScope, bytes: Uint8Array): Promise<CodingAgent | null> {
   const launched = agentIn(jsonOf(bytes));
   if (launched === null) return null;
@@ -113,7 +116,7 @@ export const callCodingAgents = operation({
     if (call.exchange.status >= 300 || (name !== CREATED && name !== DELETED)) return { call, bytes: null };
     const bytes = await bytesOf(call);
     if (name === CREATED) await register(scope, bytes);
-    else await removeExecution(scope, idIn(request.subpath.split('/')[2] ?? ''));
+    else await removeAgent(scope, idIn(request.subpath.split('/')[2] ?? ''));
     return { call, bytes };
   },
 });
@@ -138,7 +141,7 @@ function idIn(segment: string): string {
   }
 }
 
-async function removeExecution({ platform }: AgentScope, id: string): Promise<void> {
+async function removeAgent({ platform }: AgentScope, id: string): Promise<void> {
   const removed = await platform.stores.codingAgents.remove([id]);
   if (removed.length > 0) platform.bus.publish('codingAgent', { id, agent: null });
 }
@@ -189,7 +192,7 @@ export async function ownAgent(scope: AgentScope, id: string): Promise<CodingAge
   return agent;
 }
 
-/** Path of an agent. Its id was stored, but may have characters that a path does not have. */
+/** Path of an agent. Its id is encoded, because the provider may use characters that a path may not have. */
 const pathOf = (id: string, more = ''): string => `v0/agents/${encodeURIComponent(id)}${more}`;
 
 /** Agents that the caller may see with their last known states, the latest first. */
@@ -213,7 +216,7 @@ export const findCodingAgent = operation({
   },
 });
 
-/** An agent with its state now, which is stored. Throws NotFound and UpstreamFailed. */
+/** Reads the current state of an agent from the provider, and stores it. Throws NotFound and UpstreamFailed. */
 export const checkCodingAgent = operation({
   name: 'checkCodingAgent',
   access: codingAgentReader,
@@ -322,7 +325,7 @@ export const deleteCodingAgent = operation({
   async run(scope: AgentScope, id: string): Promise<CodingAgent> {
     const agent = await ownAgent(scope, id);
     await callApi(scope, 'DELETE', pathOf(id));
-    await removeExecution(scope, id);
+    await removeAgent(scope, id);
     return agent;
   },
 });

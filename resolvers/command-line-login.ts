@@ -9,7 +9,7 @@ import type { SignInPlatform } from './operation/sign-in-platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { openSession, signedIn, type SignIn } from './sign-in.ts';
 
-/** Begins a login of a command line, which a person completes in a browser. Throws LimitExceeded. */
+/** Starts a login of a command line, which a person completes in a browser. Throws LimitExceeded. */
 export const startLogin = operation({
   name: 'startLogin',
   access: anyone,
@@ -60,8 +60,8 @@ interface Poll {
 }
 
 /**
- * The state of a login for the command line that began it. Throws InvalidInput for an unknown login, and Forbidden for a
- * wrong secret or a team of which the user is no member.
+ * The state of a login, for the command line that started it. Throws InvalidInput for an unknown login, and Forbidden
+ * for a wrong secret or a team of which the user is no member.
  */
 export const collectLogin = operation({
   name: 'collectLogin',
@@ -75,7 +75,7 @@ export const collectLogin = operation({
     const teams = await teamsOf(scope, signed);
     if (teamId === null && teams.length > 1) return { status: 'choose', userId, teams };
     const team = chosenOf(teams, teamId);
-    // Another poll may have collected it meanwhile.
+    // A concurrent poll may have collected the session.
     if (!(await logins.take(loginId))) return { status: 'pending' };
     const { token } = await openSession(scope, signed, {
       seconds: commandLineSeconds,
@@ -86,7 +86,7 @@ export const collectLogin = operation({
   },
 });
 
-/** The sign-in with its key as it is now. Throws Forbidden where the key was deleted or rotated meanwhile. */
+/** The sign-in with the current row of its key. Throws Forbidden when the key was deleted or rotated since. */
 async function withKey(
   { platform: { stores } }: Scope<SignInPlatform>,
   { secretHash, ...signed }: StoredSignIn,
@@ -104,7 +104,7 @@ function chosenOf(teams: readonly NamedTeam[], teamId: string | null): NamedTeam
   return team;
 }
 
-/** Teams of which the person is a member; where a key with a team was the password, that team alone. */
+/** Teams of which the person is a member. After a sign-in with a key of a team, only that team. */
 async function teamsOf(
   { platform: { stores } }: Scope<SignInPlatform>,
   { userId, key }: SignedIn,

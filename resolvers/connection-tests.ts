@@ -16,7 +16,7 @@ export interface ConnectionDraft {
   readonly info: JsonObject;
 }
 
-/** Result of a test. A text is the reason why no request was sent. */
+/** Result of a test. `found` is a text where no request was sent: the reason. */
 export interface TestedConnection {
   readonly model: string;
   readonly apiBase: string | null;

@@ -45,7 +45,7 @@ function credentialOfModel(
   return { model: known.deployment.modelGroup, of: credentialOf(known.deployment) };
 }
 
-/** Stores a credential, which models can use from then on. Throws Conflict for a taken name, NotFound and InvalidInput. */
+/** Stores a credential. Models can use it immediately. Throws Conflict for a taken name, NotFound and InvalidInput. */
 export const createCredential = operation({
   name: 'createCredential',
   access: tenantAdmin,
@@ -53,10 +53,10 @@ export const createCredential = operation({
     const { platform } = scope;
     assertNotDeclared(scope, name);
     const values = 'values' in from ? from.values : revealedParameters(credentialOfModel(scope, from.modelId).of);
-    const made = newCredential({ values, info }, { ...authored(scope), id: name });
-    await platform.stores.credentials.add(made);
+    const credential = newCredential({ values, info }, { ...authored(scope), id: name });
+    await platform.stores.credentials.add(credential);
     await platform.deployments.reload();
-    return storedCredential(made);
+    return storedCredential(credential);
   },
 });
 
@@ -99,7 +99,7 @@ export const getModelCredential = operation({
   run: (scope: CredentialScope, { id }: { readonly id: string }) => ({ id, ...credentialOfModel(scope, id) }),
 });
 
-/** Changes a credential: models use the new values from then on. Throws NotFound, Conflict and InvalidInput. */
+/** Changes a credential. Models use the new values immediately. Throws NotFound, Conflict and InvalidInput. */
 export const updateCredential = operation({
   name: 'updateCredential',
   access: tenantAdmin,
@@ -119,7 +119,7 @@ export const updateCredential = operation({
   },
 });
 
-/** Deletes a credential. Models that use it cannot be called any more. Throws NotFound and InvalidInput. */
+/** Deletes a credential. Models that use it can no longer be called. Throws NotFound and InvalidInput. */
 export const deleteCredential = operation({
   name: 'deleteCredential',
   access: tenantAdmin,

@@ -92,7 +92,10 @@ export const updateCustomer = operation({
   },
 });
 
-/** Blocks customers; unknown ones are created. Or accepts blocked customers again. Returns the customers. */
+/**
+ * Blocks or unblocks customers. Unknown customers are created when blocked, and ignored when unblocked. Returns the
+ * changed customers.
+ */
 export const blockCustomers = operation({
   name: 'blockCustomers',
   access: tenantAdmin,

@@ -18,9 +18,10 @@ import type { Scope } from './operation/scope.ts';
 import { activityReader } from './operation/spend-access.ts';
 
 /**
- * Most groups of a report: a day has one per key, model and endpoint. Beyond, those of the lowest cost are left out.
+ * Maximum number of groups of a report: a day has one per key, model and endpoint. Further groups, those of the lowest
+ * cost, are left out.
  */
-const MOST_GROUPS = 100_000;
+const MAX_GROUPS = 100_000;
 
 /** Query of daily activity. */
 export interface ActivityQuery extends EntityQuery {
@@ -30,7 +31,7 @@ export interface ActivityQuery extends EntityQuery {
   /** Days with calls to skip, newest first. */
   readonly from: number;
   readonly limit: number;
-  /** Most keys in the breakdowns, those of the highest cost; null for all. */
+  /** Maximum number of keys in the breakdowns, those of the highest cost; null for all. */
   readonly keyLimit: number | null;
 }
 
@@ -61,10 +62,10 @@ export const readDailyActivity = operation({
     await records.readable();
     const bucket = { ms: DAY_MS, offsetMs };
     const isOnePage = from === 0 && requested.to.getTime() - requested.from.getTime() <= limit * DAY_MS;
-    const all = isOnePage ? [] : await stores.spendReports.groups({ filter, by: [], bucket, limit: MOST_GROUPS });
+    const all = isOnePage ? [] : await stores.spendReports.groups({ filter, by: [], bucket, limit: MAX_GROUPS });
     const shown = all.toSorted((left, right) => (right.startMs ?? 0) - (left.startMs ?? 0)).slice(from, from + limit);
     const period = isOnePage ? requested : narrowed(requested, within(shown));
-    const grouping = { filter: { ...filter, from: period.from, to: period.to }, bucket, limit: MOST_GROUPS };
+    const grouping = { filter: { ...filter, from: period.from, to: period.to }, bucket, limit: MAX_GROUPS };
     const isEmpty = !isOnePage && shown.length === 0;
     const groupsBy = (by: readonly SpendField[]): Promise<readonly SpendGroup[]> =>
       isEmpty ? Promise.resolve([]) : stores.spendReports.groups({ ...grouping, by });
@@ -107,7 +108,7 @@ const narrowed = (period: Period, days: Period): Period => ({
 export interface ActivityKeysQuery extends EntityQuery {
   /** Part of the alias, hash, team or user of a key, in any case; null for all keys. */
   readonly search: string | null;
-  /** Most first. `uncachedTokens` leaves out keys without uncached prompt tokens. */
+  /** Descending. `uncachedTokens` leaves out keys without uncached prompt tokens. */
   readonly order: 'cost' | 'uncachedTokens';
   readonly from: number;
   readonly limit: number;
@@ -129,7 +130,7 @@ export const readActivityKeys = operation({
     const { stores, records } = scope.platform;
     const filter = await activityFilter(scope, query);
     await records.readable();
-    const byCost = sumsByKey(await stores.spendReports.groups({ filter, by: ['key'], limit: MOST_GROUPS }));
+    const byCost = sumsByKey(await stores.spendReports.groups({ filter, by: ['key'], limit: MAX_GROUPS }));
     const all = order === 'cost' ? byCost : byUncachedTokens(byCost);
     const namesOf = (keys: readonly KeySums[]) =>
       activityNames(scope, entity, { hashes: keys.map(({ hash }) => hash), entities: [] });
@@ -173,7 +174,7 @@ export const readActivityTable = operation({
       filter,
       by: by === null || by === entity ? [entity] : [entity, by],
       bucket: { ms: DAY_MS, offsetMs },
-      limit: MOST_GROUPS,
+      limit: MAX_GROUPS,
     });
     const values = (field: SpendField): readonly string[] => [...new Set(groups.flatMap(({ of }) => of[field] ?? []))];
     const names = await activityNames(scope, entity, { hashes: values('key'), entities: values(entity) });

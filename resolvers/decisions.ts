@@ -22,8 +22,8 @@ import type { Scope } from './operation/scope.ts';
 
 type DecisionScope = Scope<DecisionPlatform>;
 
-/** Most bytes of an answer. */
-const ANSWER_LIMIT = 16 * 1024 * 1024;
+/** Maximum size of an answer, in bytes. */
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
 /** Answers typed questions about an input. The request is in either decision format. */
 export const decide = operation({
@@ -32,7 +32,7 @@ export const decide = operation({
   run: (scope: DecisionScope, request: ModelRequest): Promise<GatewayCall> => send(scope, request),
 });
 
-/** A decision, and the facts of its call. */
+/** A decision, with ids, model and cost of its call. */
 export interface TypedDecision extends MadeDecision {
   readonly callId: string;
   readonly traceId: string;
@@ -55,9 +55,9 @@ export type DecisionStep =
   | { readonly kind: 'decision'; readonly decision: TypedDecision };
 
 /**
- * As `decideTyped`, with each answer as soon as it is known. After a retry or a fallback, answers come again: the
- * last ones count. A failure before the first answer is thrown; a later one rejects `next`. `return` cancels the
- * call.
+ * As `decideTyped`, with each answer as soon as it is known. A retry or a fallback sends answers again: the last answer
+ * to each question is valid. A failure before the first answer is thrown; a later one rejects `next`. `return` cancels
+ * the call.
  */
 export const streamDecision = operation({
   name: 'streamDecision',
@@ -128,7 +128,7 @@ async function typed(
   };
   const call = await send(scope, answered === undefined ? request : { ...request, answered }, signal);
   // The end of the answer settles the call.
-  const read = await call.consume((stream) => collect(stream, ANSWER_LIMIT));
+  const read = await call.consume((stream) => collect(stream, MAX_ANSWER_BYTES));
   const { decision } = call.exchange;
   if (read === null || decision === undefined) throw new Unavailable('The answer of the model cannot be read.', null);
   const { traceId, spanId, modelGroup } = call;
@@ -140,7 +140,7 @@ async function send(
   request: ModelRequest,
   signal: AbortSignal = scope.signal,
 ): Promise<GatewayCall> {
-  assertQuestionCount(request.body['questions'], scope.platform.decisions.mostQuestions);
+  assertQuestionCount(request.body['questions'], scope.platform.decisions.maxQuestions);
   const caller = callerOf(scope);
   const scoped = { ...request, outcomeScope: outcomeScopeOf(visibilityOf(caller)) };
   const answered = await scope.platform.gateway.call(caller, scoped, signal);

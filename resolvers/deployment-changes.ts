@@ -65,7 +65,7 @@ export interface ChangedDeployment extends StoredDeployment {
   readonly warning: string | null;
 }
 
-function warned({ platform }: ModelScope, row: StoredDeployment): ChangedDeployment {
+function withPriceWarning({ platform }: ModelScope, row: StoredDeployment): ChangedDeployment {
   const deployment = platform.deploymentReader.read(row);
   const warning = priceWarning(deployment, catalogEntryFor(deployment, platform.catalog.current()));
   if (warning !== null) platform.modelWarning({ id: row.id, model: row.modelGroup, warning });
@@ -95,9 +95,8 @@ async function managesAsTeam(scope: TeamModelScope, teamId: string | null): Prom
 }
 
 /**
- * Creates a deployment. It takes calls at once: of every key, or of the keys of the team in its facts. Throws
- * Unsupported,
- * Conflict for an id that exists, InvalidInput and Forbidden.
+ * Creates a deployment. It takes calls immediately: of every key, or of the keys of the team in its `info`. Throws
+ * Unsupported, Conflict for an id that exists, InvalidInput and Forbidden.
  */
 export const createDeployment = operation({
   name: 'createDeployment',
@@ -116,7 +115,7 @@ export const createDeployment = operation({
     const made = newStoredDeployment(draft, { ...about, row });
     await platform.stores.deployments.add(made);
     await platform.deployments.reload();
-    return warned(scope, made);
+    return withPriceWarning(scope, made);
   },
 });
 
@@ -137,7 +136,11 @@ async function assertMayChange(
   if (teamId !== before) await assertTeam(scope, teamId);
 }
 
-async function change(scope: TeamModelScope, id: string, patch: DeploymentPatch): Promise<ChangedDeployment | null> {
+async function changeDeployment(
+  scope: TeamModelScope,
+  id: string,
+  patch: DeploymentPatch,
+): Promise<ChangedDeployment | null> {
   const { platform } = scope;
   const stored = await platform.stores.deployments.find(id);
   const teamId = teamOfInfo(patch.info?.['team_id'] === undefined ? (stored?.info ?? {}) : patch.info);
@@ -146,22 +149,22 @@ async function change(scope: TeamModelScope, id: string, patch: DeploymentPatch)
   const about = authored(scope);
   const done = await platform.stores.deployments.change(id, (before) => {
     if (teamOfInfo(before.info) !== teamOfInfo(stored.info))
-      throw new Conflict(`The model ${id} was changed meanwhile.`);
+      throw new Conflict(`The model ${id} was moved to another team by a concurrent request. Try again.`);
     const row = pricedRow(scope, patchedDeployment(before, patch, { ...about, row: {} }));
     return patchedDeployment(before, patch, { ...about, row });
   });
   if (done === null) return null;
   await platform.deployments.reload();
-  return warned(scope, done.after);
+  return withPriceWarning(scope, done.after);
 }
 
 /** Null where no stored deployment has the id, or models are not stored. Throws Forbidden. */
 function changeStored(scope: TeamModelScope, id: string, patch: DeploymentPatch): Promise<ChangedDeployment | null> {
   if (!scope.platform.storesModels && !isAdmin(callerOf(scope))) throw refuseModels();
-  return scope.platform.storesModels ? change(scope, id, patch) : Promise.resolve(null);
+  return scope.platform.storesModels ? changeDeployment(scope, id, patch) : Promise.resolve(null);
 }
 
-/** Changes a deployment by the id in its facts. Throws NotFound, InvalidInput and Conflict. */
+/** Changes a deployment by the id in its `info`. Throws NotFound, InvalidInput and Conflict. */
 export const updateDeployment = operation({
   name: 'updateDeployment',
   access: modelManager,
@@ -223,14 +226,14 @@ export const findStoredDeployment = operation({
     platform.stores.deployments.find(id),
 });
 
-/** Lists deployments of the configuration and of the database that cannot be called, with the reason. */
+/** Lists deployments of the configuration file and the database that cannot be called, with the reason. */
 export const listBrokenDeployments = operation({
   name: 'listBrokenDeployments',
   access: tenantViewer,
   run: ({ platform }: ModelScope, _input: undefined): readonly BrokenDeployment[] => platform.deployments.broken(),
 });
 
-/** Reads changes by other processes. */
+/** Applies changes of stored deployments by other processes. */
 export const refreshDeployments = operation({
   name: 'refreshDeployments',
   access: system,

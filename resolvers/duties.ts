@@ -12,8 +12,8 @@ import { operation } from './operation/operation.ts';
 import type { DutyPlatform } from './operation/health-platform.ts';
 import type { Scope } from './operation/scope.ts';
 
-/** Jobs of lost processes that one claim ends. */
-const MOST_LOST = 10;
+/** Maximum number of jobs of lost processes that one claim ends. */
+const MAX_LOST_JOBS = 10;
 
 /** A claim of a duty by a process. */
 export interface DutyWanted {
@@ -21,7 +21,7 @@ export interface DutyWanted {
   readonly workerId: string;
   /** Start of the period whose job is added; null when the process has added it before. */
   readonly period: Date | null;
-  /** Whether running jobs belong to an ended process, because no other process uses the database. */
+  /** Cancels running jobs of the duty: no other process uses the database, so they belong to an ended process. */
   readonly leftBehind: boolean;
 }
 
@@ -38,8 +38,9 @@ export const claimDuty = operation({
     const { jobs } = stores;
     const kind = dutyKind(duty);
     if (leftBehind)
-      for (const { id } of await jobs.list({ kind, status: 'running' }, MOST_LOST)) await jobs.cancel(id, clock.now());
-    for (const { id, attempts } of await jobs.exhausted(kind, clock.now(), MOST_LOST))
+      for (const { id } of await jobs.list({ kind, status: 'running' }, MAX_LOST_JOBS))
+        await jobs.cancel(id, clock.now());
+    for (const { id, attempts } of await jobs.exhausted(kind, clock.now(), MAX_LOST_JOBS))
       await jobs.markDead({ id, attempt: attempts }, 'Its process was lost repeatedly.', clock.now());
     if (period !== null) await jobs.addIfIdle(dutyJob(duty, period), clock.now());
     if (!(await jobs.hasDue(kind, clock.now()))) return null;

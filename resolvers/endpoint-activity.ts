@@ -8,8 +8,8 @@ import type { Scope } from './operation/scope.ts';
 import { visibleFilter } from './operation/spend-filter.ts';
 import { seesAllSpend, spendReader } from './operation/spend-access.ts';
 
-/** Most groups of a report: call types of every day. */
-const MOST_GROUPS = 10_000;
+/** Maximum number of groups of call type and day. Further groups, those of the lowest cost, are left out. */
+const MAX_GROUPS = 10_000;
 
 /** Calls of one endpoint. */
 export interface EndpointActivity {
@@ -27,8 +27,8 @@ export interface EndpointDay {
 }
 
 /**
- * Calls by endpoint and day, those of the most calls first: administrators of all calls, users of their own. Days are
- * `YYYY-MM-DD`; null is the default of the last 30 days. Throws InvalidInput for no days, or for more than 366.
+ * Calls by endpoint and day, endpoints with the most calls first: administrators of all calls, users of their own. Days
+ * are `YYYY-MM-DD`; null is the default of the last 30 days. Throws InvalidInput for no days, or for more than 366.
  */
 export const readEndpointActivity = operation({
   name: 'readEndpointActivity',
@@ -44,7 +44,7 @@ export const readEndpointActivity = operation({
     const filter = await visibleFilter(scope, { ...period, any: {} }, seesAllSpend);
     await records.readable();
     const bucket = { ms: DAY_MS, offsetMs: 0 };
-    const groups = await stores.spendReports.groups({ filter, by: ['callType'], bucket, limit: MOST_GROUPS });
+    const groups = await stores.spendReports.groups({ filter, by: ['callType'], bucket, limit: MAX_GROUPS });
     return [...Map.groupBy(groups, ({ of }) => routeOfCallType(of.callType ?? ''))]
       .map(([endpoint, own]) => ({ endpoint, sums: sumOfSpend(own), lastSeen: lastOf(own), days: daysOf(own) }))
       .toSorted((left, right) => right.sums.calls - left.sums.calls || (left.endpoint < right.endpoint ? -1 : 1));

@@ -123,7 +123,7 @@ export const deleteFallback = operation({
   },
 });
 
-/** Reads changes by other processes. */
+/** Applies changes of stored fallbacks by other processes. */
 export const refreshFallbacks = operation({
   name: 'refreshFallbacks',
   access: system,

@@ -23,7 +23,7 @@ import { anyKey } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { PassThroughPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
-import { ANSWER_LIMIT, factsOf, modelOf, type SentRequest } from './pass-through.ts';
+import { MAX_ANSWER_BYTES, factsOf, modelOf, type SentRequest } from './pass-through.ts';
 
 /** A request for a provider's own API. */
 export interface ProviderCall {
@@ -66,7 +66,7 @@ function assertServed({ provider: { name, only }, subpath, sent }: ProviderCall)
     throw new InvalidInput(`${unsupported} is not supported for ${name} requests`, [], { field: unsupported });
 }
 
-/** An operation of Amazon's services that are not called by path. */
+/** Name of an operation of an Amazon service that is not called by path. */
 const OPERATION = /^[A-Za-z][A-Za-z0-9]{0,63}$/;
 const AMZ_JSON = 'application/x-amz-json-1.1';
 
@@ -118,7 +118,7 @@ const amazonHeaders = ({ aws }: ForwardedProvider, name: string) => ({
   'x-amz-target': `${aws?.target ?? ''}.${name}`,
 });
 
-/** Headers of a request, with those of the provider's own API. */
+/** Headers of a request, with those whose names start with a prefix of the provider. */
 function withOwn({ headers: starts }: ForwardedProvider, sent: SentRequest, own: Headers): Headers {
   if (starts === undefined) return own;
   const wanted = Object.entries(sent.headers).filter(([name]) => starts.some((start) => name.startsWith(start)));
@@ -135,7 +135,7 @@ export async function accountOf(
   return account;
 }
 
-/** A model of the configuration at a server of the operator: its address, key and upstream name. */
+/** The vLLM deployment of the named model, else the first one. Null for other providers, and without one. */
 function deploymentFor({ platform }: Scope<PassThroughPlatform>, { provider, sent }: ProviderCall): Deployment | null {
   if (provider.name !== 'vllm') return null;
   const model = modelOf(sent);
@@ -179,7 +179,7 @@ export const callProvider = operation({
       ...targetOf(call, account),
       ...renamed,
       timeoutSeconds: scope.platform.passThrough.timeoutSeconds,
-      answerLimit: ANSWER_LIMIT,
+      answerLimit: MAX_ANSWER_BYTES,
       operation: 'pass_through',
       model: model ?? 'unknown',
       provider: provider.name,

@@ -4,7 +4,7 @@ import { operation } from './operation/operation.ts';
 import type { FreeTierPlatform } from './operation/catalog-platform.ts';
 import type { Scope } from './operation/scope.ts';
 
-/** Free calls that the caller's address has used today. This request is not counted. Throws Unavailable. */
+/** Free calls of the client's address today, UTC. This request is not counted. Throws Unavailable. */
 export const getFreeTierUsage = operation({
   name: 'getFreeTierUsage',
   access: anyone,

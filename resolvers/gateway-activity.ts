@@ -46,7 +46,7 @@ export interface GatewayActivity extends ActivityCounts {
   readonly to: string;
   readonly byDate: readonly ActivityGroup[];
   readonly byCategory: readonly ActivityGroup[];
-  /** Those of the most successes first. */
+  /** Routes with the most successes first. */
   readonly byRoute: readonly ActivityGroup[];
   /** By day, category and route. */
   readonly series: readonly ActivityGroup[];
@@ -76,7 +76,7 @@ export const getGatewayActivity = operation({
   },
 });
 
-/** Requests that were just answered. */
+/** Counts of requests since the last update. */
 export interface ActivityUpdate extends ActivityDelta {
   /** Updates that were dropped before this one because the reader was too slow. */
   readonly missed: number;

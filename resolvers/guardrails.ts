@@ -20,7 +20,7 @@ function assertStored(scope: Scope<GuardrailPlatform>, id: string): void {
   throw new Conflict(`The guardrail ${id} is in the configuration file. Change it there.`);
 }
 
-/** Params without those that a caller may not see. */
+/** The guardrail as the caller may see it. Callers who are no administrators do not see parameters. */
 function visibleTo(isAdmin: boolean, one: GuardrailDefinition): GuardrailDefinition {
   if (isAdmin) return one;
   const { kind, modes, defaultOn } = one;
@@ -57,7 +57,7 @@ export const getGuardrail = operation({
   },
 });
 
-/** Stores a guardrail, which runs from now on. Throws Conflict when its id or name is taken, and InvalidInput. */
+/** Stores a guardrail. It runs immediately. Throws Conflict when its id or name is taken, and InvalidInput. */
 export const createGuardrail = operation({
   name: 'createGuardrail',
   access: guardrailAdmin,
@@ -83,7 +83,7 @@ export const updateGuardrail = operation({
   },
 });
 
-/** Deletes a stored guardrail. Keys that name it keep its name. Throws NotFound and Conflict. */
+/** Deletes a stored guardrail. Keys still name it, and their calls are refused. Throws NotFound and Conflict. */
 export const deleteGuardrail = operation({
   name: 'deleteGuardrail',
   access: guardrailAdmin,
@@ -102,7 +102,7 @@ export const listGuardrailKinds = operation({
   run: (_scope: Scope<object>, _input: undefined): readonly DescribedKind[] => KIND_DESCRIPTIONS,
 });
 
-/** The category of contents with a name. None exists here. Throws NotFound. */
+/** A content category by its name. This product has none. Throws NotFound. */
 export const getGuardrailCategory = operation({
   name: 'getGuardrailCategory',
   access: guardrailViewer,
@@ -111,7 +111,7 @@ export const getGuardrailCategory = operation({
   },
 });
 
-/** Reads the stored guardrails again, for changes by other processes. */
+/** Applies changes of stored guardrails by other processes. */
 export const refreshGuardrails = operation({
   name: 'refreshGuardrails',
   access: system,
@@ -119,8 +119,7 @@ export const refreshGuardrails = operation({
 });
 
 /**
- * Runs the guardrails of a name on a text, without a call of a model. Returns the text after them. Throws NotFound,
- * Rejected,
+ * Runs the guardrails of a name on a text, without a model call. Returns the edited text. Throws NotFound, Rejected,
  * GuardrailFailed and Unavailable.
  */
 export const applyGuardrail = operation({

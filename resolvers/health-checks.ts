@@ -23,7 +23,7 @@ export interface Checked {
   readonly found: Probe | string | null;
 }
 
-/** Most concurrent probes. */
+/** Maximum number of concurrent probes. */
 const CONCURRENCY = 8;
 
 /** Runs a function for each item, a few at a time. Returns the results in order. */
@@ -59,8 +59,8 @@ function matchingDeployments(
 }
 
 /**
- * Probes deployments at the cost of the caller. Throws NotFound and LimitExceeded; a deployment that does not answer is
- * a result.
+ * Probes deployments at the cost of the caller. Throws NotFound and LimitExceeded; a failed probe is a result, not an
+ * error.
  */
 export const probeDeployments = operation({
   name: 'probeDeployments',
@@ -79,7 +79,7 @@ export const probeDeployments = operation({
 /** Deployments with their last probes. */
 export interface HealthReport {
   readonly checked: readonly Checked[];
-  /** Whether reports have more than the names of deployments. */
+  /** Whether reports have details in addition to the names of deployments. */
   readonly details: boolean;
   /** Whether the caller sees addresses; administrators only. */
   readonly seesAddress: boolean;

@@ -9,7 +9,7 @@ import { operation } from './operation/operation.ts';
 import type { HealthPlatform } from './operation/health-platform.ts';
 import type { Scope } from './operation/scope.ts';
 
-/** State of a process that can serve, for operators. */
+/** Details of the state of a ready process. */
 export interface Readiness {
   readonly catalog: CatalogHealth;
   /** Calls whose spend row and span are not committed yet. */
@@ -18,8 +18,8 @@ export interface Readiness {
   readonly reload: ConfigReload | null;
 }
 
-/** Longest that the database may take to answer a readiness check, in ms. */
-const PING_MS = 2_000;
+/** Deadline of the database ping of a readiness check, in ms. */
+const PING_DEADLINE_MS = 2_000;
 
 /**
  * Ready exactly when the process can serve: it is not draining, the database answers, and it takes writes. A
@@ -78,6 +78,6 @@ export const checkCaller = operation({
 });
 
 const withPingDeadline = (ping: Promise<void>): Promise<void> =>
-  withDeadline(ping, PING_MS, () => {
-    throw new Error(`No answer within ${PING_MS} ms.`);
+  withDeadline(ping, PING_DEADLINE_MS, () => {
+    throw new Error(`No answer within ${PING_DEADLINE_MS} ms.`);
   });

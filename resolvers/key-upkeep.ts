@@ -12,7 +12,7 @@ import type { KeyPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { assertReset, laterSpend } from './operation/window-spend.ts';
 
-/** Reads several keys by themselves or their hashes; those that do not exist are left out. */
+/** Reads several keys by secrets or hashes; unknown ones are left out. */
 export const getKeyInfos = operation({
   name: 'getKeyInfos',
   access: anyAdmin,
@@ -121,8 +121,8 @@ export const checkKeyHealth = operation({
   },
 });
 
-/** Most keys with ended windows that one run reads. */
-const RESETS = 500;
+/** Maximum number of keys with ended windows that one run reads. */
+const MAX_RESETS = 500;
 
 /** Starts new budget windows where they have ended. Several processes may run it: the first change of a row counts. */
 export const resetBudgetWindows = operation({
@@ -130,7 +130,7 @@ export const resetBudgetWindows = operation({
   access: system,
   async run({ platform, signal }: Scope<KeyPlatform>, _input: undefined): Promise<void> {
     const { stores, keyRing, clock } = platform;
-    const due = await stores.keys.dueForReset(clock.now(), RESETS);
+    const due = await stores.keys.dueForReset(clock.now(), MAX_RESETS);
     for (const hash of due) {
       if (signal.aborted) return;
       const total = await stores.spend.totalOf(hash);

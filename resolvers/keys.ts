@@ -21,7 +21,7 @@ import {
   infoOf,
   keyInfos,
   type KeyInfo,
-  missing,
+  keyNotFound,
   namedKey,
   nameOf,
 } from './operation/key-lookup.ts';
@@ -32,7 +32,7 @@ import type { KeyPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { type GeneratedKey, issueKey, secretFor } from './operation/key-issue.ts';
 
-/** Makes a key within the rules of the configuration and the rights of the caller. */
+/** Creates a key within the rules of the configuration and the rights of the caller. */
 async function makeAllowedKey(
   scope: Scope<KeyPlatform>,
   sent: KeyDraft,
@@ -53,8 +53,8 @@ async function makeAllowedKey(
 }
 
 /**
- * Makes a virtual key. Throws InvalidInput for a draft that cannot be a key, Conflict when it is taken, and Forbidden
- * for a caller who asks for more than its own rights.
+ * Creates a virtual key. Throws InvalidInput for an invalid draft, Conflict when the secret or the alias is taken, and
+ * Forbidden for rights that the caller does not have.
  */
 export const generateKey = operation({
   name: 'generateKey',
@@ -63,7 +63,7 @@ export const generateKey = operation({
     makeAllowedKey(scope, draft, '/key/generate'),
 });
 
-/** Makes a key of a team without a user. Throws InvalidInput without a team that exists, and as `generateKey`. */
+/** Creates a key of a team without a user. Throws InvalidInput without a team that exists, and as `generateKey`. */
 export const generateServiceKey = operation({
   name: 'generateServiceKey',
   access: keyManager,
@@ -73,13 +73,13 @@ export const generateServiceKey = operation({
   },
 });
 
-/** Reads a key by itself or its hash; the caller's own when none is named. Throws Forbidden and NotFound. */
+/** Reads a key by its secret or its hash; the caller's own when none is named. Throws Forbidden and NotFound. */
 export const getKeyInfo = operation({
   name: 'getKeyInfo',
   access: anyKey,
   async run(scope: Scope<KeyPlatform>, { key }: { readonly key: string | null }): Promise<KeyInfo> {
     const caller = callerOf(scope);
-    const notFound = (named: string): NotFound => missing(named, 'Key not found in database');
+    const notFound = (named: string): NotFound => keyNotFound(named, 'Key not found in database');
     if (caller.key === null && key === null) throw notFound(caller.keyHash);
     const row = await findNamed(scope, key ?? caller.keyHash);
     if (!(await mayRead(scope, row)))
@@ -107,10 +107,7 @@ export interface KeyQuery {
   readonly descending: boolean;
   readonly limit: number;
   readonly from: KeyPage['from'];
-  /**
-   * Whether keys of teams are listed, too, that the caller administers or that permit it. A filter by team asks for
-   * them.
-   */
+  /** Also lists keys of teams that the caller administers or that permit it. A filter by team has the same effect. */
   readonly withTeams?: boolean;
 }
 
@@ -137,7 +134,7 @@ export const listKeys = operation({
     if (!isAnyAdmin(caller) && userId !== null && userId !== caller.userId)
       throw new Forbidden("You are not authorized to check another user's keys", 'key_list');
     if (!isAnyAdmin(caller) && page.sort === 'budget_use')
-      throw new Forbidden('Only proxy admins order keys by the use of their budgets.', 'proxy_admin');
+      throw new Forbidden('Only proxy admins can order keys by the use of their budgets.', 'proxy_admin');
     const isOfTeams = withTeams || idOrNull(filter.teamId) !== null;
     const teamIds = isOfTeams ? await visibleTeams(scope) : [];
     const visibleTo = isAnyAdmin(caller) ? null : { hash: caller.keyHash, userId: idOrNull(caller.userId), teamIds };
@@ -190,7 +187,7 @@ async function setBlocked(scope: Scope<KeyPlatform>, named: string, blocked: boo
   return applyPatch(scope, key ?? (await namedKey(scope, named)), { patch, allowed: () => patch });
 }
 
-/** A key by itself or its hash. */
+/** A key by its secret or its hash. */
 export interface NamedKey {
   readonly key: string;
 }
@@ -203,7 +200,7 @@ export const updateKey = operation({
     patchKey(scope, key, patch),
 });
 
-/** Refuses a key from now on, until it is unblocked. Throws NotFound and InvalidInput. */
+/** Blocks a key: it is refused until it is unblocked. Throws NotFound and InvalidInput. */
 export const blockKey = operation({
   name: 'blockKey',
   access: keyBlocker,
@@ -217,7 +214,7 @@ export const unblockKey = operation({
   run: (scope: Scope<KeyPlatform>, { key }: NamedKey): Promise<KeyInfo> => setBlocked(scope, key, false),
 });
 
-/** Keys to delete: by themselves or their hashes, and by aliases. */
+/** Keys to delete: by secrets or hashes, and by aliases. */
 export interface KeysToDelete {
   readonly keys: readonly string[];
   readonly aliases: readonly string[];
@@ -238,9 +235,8 @@ export async function removeKeys(scope: Scope<KeyPlatform>, hashes: readonly str
 }
 
 /**
- * Deletes those of the keys that exist, for good; their spend and what they created stay. Returns the deleted keys.
- * Throws
- * InvalidInput when none is named and NotFound when none exists.
+ * Deletes the named keys permanently; unknown ones are ignored. Their spend and the objects that they created stay.
+ * Returns the deleted keys. Throws InvalidInput when none is named and NotFound when none exists.
  */
 export const deleteKeys = operation({
   name: 'deleteKeys',
@@ -269,14 +265,14 @@ export const deleteKeys = operation({
 export interface Rotation extends NamedKey {
   /** The caller's own value for the new secret; null generates one. */
   readonly newKey: string | null;
-  /** How long the old secret still opens the key, as `30s`, `30m`, `30h` or `30d`; null ends it at once. */
+  /** How long the old secret stays valid, as `30s`, `30m`, `30h` or `30d`; null ends it immediately. */
   readonly gracePeriod: string | null;
   readonly patch: KeyPatch;
 }
 
 /**
- * Replaces the secret of a key. Its identity stays: its hash, its spend and everything it owns. Throws NotFound,
- * InvalidInput, and Conflict when the new secret was ever in use.
+ * Replaces the secret of a key. Its hash, its spend and its objects stay. Throws NotFound, InvalidInput, and Conflict
+ * when the new secret was ever in use.
  */
 export const regenerateKey = operation({
   name: 'regenerateKey',
@@ -299,7 +295,10 @@ export const regenerateKey = operation({
   },
 });
 
-/** Reads the keys in use again, so that a change by another process holds here, and ends live feeds of lost keys. */
+/**
+ * Reads the keys in use again, so that changes by other processes take effect here. Ends live feeds of keys that lost
+ * their rights.
+ */
 export const refreshKeys = operation({
   name: 'refreshKeys',
   access: system,

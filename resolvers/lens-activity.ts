@@ -24,15 +24,15 @@ import { textOrNull } from '../src/domain/optional-text.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
-/** Summaries of one read. */
+/** Number of summaries of one read. */
 const PAGE = 1_000;
 /** Traces whose spans are listed by one query. */
-const LISTED = 50;
-/** Executions that a sample chooses from. */
-const MOST_ELIGIBLE = 100_000;
+const TRACES_PER_QUERY = 50;
+/** Maximum number of executions that a sample is taken from. */
+const MAX_ELIGIBLE = 100_000;
 /** Executions of one page of a preview. */
 const PREVIEW_PAGE = 100;
-const MOST_AGENTS = 500;
+const MAX_AGENTS = 500;
 const AGENT_DAYS = 14;
 const ALL = { kind: 'all' } as const;
 
@@ -54,7 +54,7 @@ async function hasAttributes(
   filters: Selection['filters'],
 ): Promise<boolean> {
   for (let from = 0; from < spanIds.length; from += PAGE_PARTS) {
-    // Stops when the caller has left, because each read decompresses the stored bodies of the spans.
+    // Stops when the client has disconnected, because each read decompresses the stored bodies of the spans.
     signal.throwIfAborted();
     const ids = spanIds.slice(from, from + PAGE_PARTS);
     for (const { resourceAttributes, attributes } of await platform.stores.traces.findSpans(summary, ids)) {
@@ -71,8 +71,8 @@ async function* withAttributes(
   summaries: readonly TraceSummary[],
   filters: Selection['filters'],
 ): AsyncGenerator<TraceSummary> {
-  for (let from = 0; from < summaries.length; from += LISTED) {
-    const some = summaries.slice(from, from + LISTED);
+  for (let from = 0; from < summaries.length; from += TRACES_PER_QUERY) {
+    const some = summaries.slice(from, from + TRACES_PER_QUERY);
     const heads = await scope.platform.stores.traces.listSpans(some);
     // One after another: the stored bodies are decompressed on the event loop.
     for (const summary of some) {
@@ -135,7 +135,7 @@ async function executionsByHash(
   else
     for await (const summary of eligibleTraces(scope, selection, window)) {
       found.push(executionOf(summary));
-      if (found.length >= MOST_ELIGIBLE) break;
+      if (found.length >= MAX_ELIGIBLE) break;
     }
   return found
     .map((execution) => ({ execution, key: keyGenerator.hash(execution.id) }))
@@ -159,7 +159,10 @@ export interface PreviewRequest {
   readonly asOf: Date | null;
 }
 
-/** A page of the executions that a lens with these settings would choose from. Throws InvalidInput. */
+/**
+ * A page of the executions that a lens with these settings would take its sample from. Each page reads all traces of
+ * the window. Throws InvalidInput.
+ */
 export const readSamplePreview = operation({
   name: 'readSamplePreview',
   access: lensReader,
@@ -192,7 +195,7 @@ export const listLensAgents = operation({
   async run(scope: Scope<LensPlatform>, _input: undefined): Promise<readonly string[]> {
     const endMs = scope.platform.clock.now().getTime() + 1;
     const search = { startMs: endMs - AGENT_DAYS * DAY_MS, endMs, filters: NO_TRACE_FILTERS };
-    const agents = await scope.platform.stores.traces.agents(ALL, search, MOST_AGENTS);
+    const agents = await scope.platform.stores.traces.agents(ALL, search, MAX_AGENTS);
     return agents.map(({ name }) => name).toSorted();
   },
 });

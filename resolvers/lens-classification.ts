@@ -37,28 +37,28 @@ const SIGNAL_JOB = 'lens-signals';
 const WORKER = 'lens-signals';
 /** Lease of a job, in ms: longer than the slowest pass. */
 const LEASE_MS = 600_000;
-const MOST_ATTEMPTS = 3;
+const MAX_ATTEMPTS = 3;
 
 /** Window of a pass, in ms, and the time in which a trace may still receive spans. */
 const WINDOW_MS = 86_400_000;
 const SETTLE_MS = 15_000;
 /** Summaries per read, and reads of a pass. */
 const PAGE = 100;
-const MOST_PAGES = 10;
-/** Most traces of a pass, and most concurrent ones. */
-const MOST_TRACES = 50;
-const AT_ONCE = 8;
+const MAX_PAGES = 10;
+/** Maximum number of traces of a pass, and of concurrent ones. */
+const MAX_TRACES = 50;
+const CONCURRENCY = 8;
 /** Deadline of one decision, in ms. */
 const DECISION_MS = 60_000;
-/** Pages of content of a trace. */
-const MOST_CONTENT = 3;
+/** Maximum number of pages of content of a trace that the model reads. */
+const MAX_CONTENT_PAGES = 3;
 
 /** Labels of the calls that classify traces. */
 const SIGNAL_LABELS = withTags(undefined, [INTERNAL_TAG]);
 
 const ALL = { kind: 'all' } as const;
 
-/** Traces without a current answer, the newest first. */
+/** Traces without answers to the current questions, the newest first. */
 async function unclassifiedTraces(scope: Scope<SignalPlatform>, configKey: string): Promise<readonly TraceSummary[]> {
   const { stores, clock, records } = scope.platform;
   await records.readable();
@@ -66,7 +66,7 @@ async function unclassifiedTraces(scope: Scope<SignalPlatform>, configKey: strin
   const settledNs = BigInt(nowMs - SETTLE_MS) * 1_000_000n;
   const found: TraceSummary[] = [];
   let after: TraceSearch['after'] = null;
-  for (let page = 0; page < MOST_PAGES && found.length < MOST_TRACES; page += 1) {
+  for (let page = 0; page < MAX_PAGES && found.length < MAX_TRACES; page += 1) {
     const window = { startMs: nowMs - WINDOW_MS, endMs: nowMs };
     const search = { ...window, filters: NO_TRACE_FILTERS, order: 'start', after } as const;
     const summaries = await stores.traces.searchSummaries(ALL, search, PAGE);
@@ -86,7 +86,7 @@ async function unclassifiedTraces(scope: Scope<SignalPlatform>, configKey: strin
     if (last === undefined || summaries.length < PAGE) break;
     after = { rank: traceRankOf(last, 'start'), traceRef: last.traceRef };
   }
-  return found.slice(0, MOST_TRACES);
+  return found.slice(0, MAX_TRACES);
 }
 
 /** Saves the state of a trace; replaces an earlier one. */
@@ -98,13 +98,13 @@ async function save(scope: Scope<SignalPlatform>, row: TraceSignals): Promise<vo
   }));
 }
 
-/** The first parts of a trace, and the text that it began with. */
+/** The input preview and the first parts of the content of a trace. */
 async function readTranscript({ platform }: Scope<SignalPlatform>, trace: TraceSummary) {
   const { traces } = platform.stores;
   const heads = (await traces.listSpans([trace])).get(trace.traceRef) ?? [];
   const id = executionIdOf('', trace);
   const parts: ContentPart[] = [];
-  for (let page = 0; page < MOST_CONTENT && page * PAGE_PARTS < heads.length; page += 1) {
+  for (let page = 0; page < MAX_CONTENT_PAGES && page * PAGE_PARTS < heads.length; page += 1) {
     const ids = heads.slice(page * PAGE_PARTS, (page + 1) * PAGE_PARTS).map(({ spanId }) => spanId);
     for (const span of await traces.findSpans(trace, ids)) parts.push(contentPart(id, span, 0));
   }
@@ -190,11 +190,11 @@ async function claimedJob({ platform }: Scope<SignalPlatform>): Promise<Job | nu
   const wanted = { kind: SIGNAL_JOB, workerId: WORKER, now, leaseMs: LEASE_MS };
   const existing = await jobs.claim(wanted);
   if (existing !== null) return existing;
-  await jobs.add({ id: ids.uuid(), kind: SIGNAL_JOB, subject: 'traces', dueAt: now, mostAttempts: MOST_ATTEMPTS }, now);
+  await jobs.add({ id: ids.uuid(), kind: SIGNAL_JOB, subject: 'traces', dueAt: now, mostAttempts: MAX_ATTEMPTS }, now);
   return jobs.claim(wanted);
 }
 
-/** Classifies traces, a few at once. */
+/** Classifies traces, at most `CONCURRENCY` at the same time. */
 async function classifyAll(
   scope: Scope<SignalPlatform>,
   traces: readonly TraceSummary[],
@@ -202,7 +202,7 @@ async function classifyAll(
 ): Promise<void> {
   const remaining = traces.values();
   await Promise.all(
-    Array.from({ length: AT_ONCE }, async () => {
+    Array.from({ length: CONCURRENCY }, async () => {
       for (const trace of remaining) {
         scope.signal.throwIfAborted();
         await classify(scope, trace, context);
@@ -212,8 +212,8 @@ async function classifyAll(
 }
 
 /**
- * Classifies traces without a current answer: one bounded pass, as a job that one process holds. Resolves to the
- * number of traces. The key of the built-in worker pays.
+ * Classifies traces without answers to the current questions: one bounded pass, as a job that one process claims.
+ * Resolves to the number of traces. The calls are billed to the key of the built-in worker.
  */
 export const classifyNewTraces = operation({
   name: 'classifyNewTraces',
@@ -229,7 +229,7 @@ export const classifyNewTraces = operation({
     const { clock, stores } = scope.platform;
     try {
       const payer = await payerOf({ ...scope, caller: worker });
-      // Read again: another process may have answered some since.
+      // Read again under the claim: another process may have classified some since the first read.
       const traces = await unclassifiedTraces(scope, configKey);
       await classifyAll(scope, traces, { config, configKey, payer });
       await stores.jobs.end(claimOf(job), { status: 'completed', error: '' }, clock.now());

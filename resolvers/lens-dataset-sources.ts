@@ -34,7 +34,7 @@ export interface BuiltCases {
   readonly skipped: readonly { readonly source: CaseSource; readonly reason: SkipReason }[];
 }
 
-/** A case, or why a source gives none. */
+/** A case, or why none was built. */
 type Built = CaseDraft | { readonly source: CaseSource; readonly reason: SkipReason };
 
 const skip = (source: Partial<CaseSource>, reason: SkipReason): Built => ({
@@ -78,7 +78,7 @@ async function fromTrace(
   return built ?? skip(source, 'no_content');
 }
 
-/** One case for each span that the evidence of the findings quotes. Unknown findings give none. */
+/** One case for each span that the evidence of the findings quotes. Unknown findings are ignored. */
 async function fromFindings(
   scope: Scope<LensPlatform>,
   { lensId, findingIds }: Extract<DatasetSource, { kind: 'finding' }>,

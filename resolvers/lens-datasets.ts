@@ -50,7 +50,7 @@ export async function datasetAt(scope: Scope<LensPlatform>, id: string, number: 
   return { dataset, revision, cases: found.cases };
 }
 
-/** Lists the datasets, those changed last first. */
+/** Lists the datasets, the last changed first. */
 export const listDatasets = operation({
   name: 'listDatasets',
   access: lensReader,
@@ -94,7 +94,7 @@ export const readDataset = operation({
 
 const changed = (): Conflict => new Conflict('Dataset changed, reload');
 
-/** Makes a stored revision the latest one. Does nothing when it is. */
+/** Makes a stored revision the latest one. A later revision stays the latest. */
 async function publish(scope: Scope<LensPlatform>, id: string, number: number, caseCount: number): Promise<Dataset> {
   const { now, by } = authored(scope);
   const done = await scope.platform.stores.datasets.change(id, (row) =>
@@ -127,7 +127,7 @@ export const saveDatasetRevision = operation({
       await datasetRevisions.add(row);
     } catch (error) {
       if (!(error instanceof Conflict)) throw error;
-      // Another request saves, or its process ended before it was done.
+      // A concurrent request saves this revision, or a process ended before it published the revision.
       const other = await datasetRevisions.find(row.id);
       if (other !== null) await publish(scope, id, number, other.cases.length);
       throw changed();

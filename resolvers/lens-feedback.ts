@@ -25,7 +25,7 @@ import type { Scope } from './operation/scope.ts';
 import { textOrNull } from '../src/domain/optional-text.ts';
 
 /** Traces whose feedback one query reads. */
-const TRACES_AT_ONCE = 100;
+const TRACES_PER_QUERY = 100;
 const TRACE_ID = /^[0-9a-f]{32}$/;
 
 /** The trace that feedback is about: by its id, or by the session of a coding agent. */
@@ -36,7 +36,7 @@ export interface FeedbackTarget {
   readonly traceRef: string;
 }
 
-/** Throws InvalidInput unless exactly one of both ids is there. */
+/** Throws InvalidInput unless exactly one of the two ids is given. */
 export function assertTarget<Target extends FeedbackTarget>(target: Target, place: 'query' | 'body'): Target {
   if ((target.traceId === null) !== (target.sessionId === null)) return target;
   const message = 'Value error, Pass exactly one of trace_id or session_id';
@@ -73,8 +73,8 @@ async function traceOf(scope: Scope<LensPlatform>, target: FeedbackTarget): Prom
 async function feedbackAbout(scope: Scope<LensPlatform>, traces: readonly TraceKey[]): Promise<readonly Feedback[]> {
   const { annotations } = scope.platform.stores;
   const found: Annotation[] = [];
-  for (let at = 0; at < traces.length; at += TRACES_AT_ONCE) {
-    const some = traces.slice(at, at + TRACES_AT_ONCE);
+  for (let at = 0; at < traces.length; at += TRACES_PER_QUERY) {
+    const some = traces.slice(at, at + TRACES_PER_QUERY);
     found.push(...(await annotations.all({ ...ALL_ANNOTATIONS, ...FEEDBACK_FILTER, traces: some })));
   }
   return found.map(feedbackOfAnnotation);

@@ -11,8 +11,8 @@ import type { LensPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { checkedPageSize } from '../src/domain/page-size.ts';
 
-/** Most findings or jobs of a page. */
-const MOST_ROWS = 200;
+/** Maximum number of findings or jobs of a page. */
+const MAX_ROWS = 200;
 
 /** Findings of all lenses that match, the last seen first, and whether more follow. Throws InvalidInput. */
 export const listFindings = operation({
@@ -22,7 +22,7 @@ export const listFindings = operation({
     scope: Scope<LensPlatform>,
     page: FindingPage,
   ): Promise<{ readonly items: readonly LensFinding[]; readonly hasMore: boolean }> {
-    checkedPageSize(page.limit, { most: MOST_ROWS });
+    checkedPageSize(page.limit, { max: MAX_ROWS });
     const found = await scope.platform.stores.lenses.findings({ ...page, limit: page.limit + 1 });
     return pageOfRows(found, page.limit);
   },
@@ -48,7 +48,7 @@ export const listJobs = operation({
       limit,
     }: { readonly kind: string | null; readonly status: JobStatus | null; readonly limit: number },
   ): Promise<readonly Job[]> {
-    checkedPageSize(limit, { most: MOST_ROWS });
+    checkedPageSize(limit, { max: MAX_ROWS });
     return scope.platform.stores.jobs.list({ kind, status }, limit);
   },
 });

@@ -27,7 +27,7 @@ import {
   followsSchema,
   outputTokensOf,
   payerOfKey,
-  worstCost,
+  maxCallCost,
 } from './operation/lens-models.ts';
 import { claimedRun, workerOf } from './lens-work.ts';
 import { lensWorker } from './operation/lens-access.ts';
@@ -42,9 +42,9 @@ const BUDGET_WAIT_MS = 60_000;
 const CALL_MS = 240_000;
 /** Interval between renewals of a reservation, in ms. */
 const RENEW_MS = RESERVED_MS / 10;
-/** Most bytes of one answer. */
-const ANSWER_LIMIT = 4 * 1024 * 1024;
-/** Attempts of one call after failures that may pass. */
+/** Maximum size of one answer, in bytes. */
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+/** Retries of one call after temporary failures. */
 const RETRIES = {
   count: 2,
   fallbacks: [],
@@ -138,7 +138,7 @@ function requestOf(scope: Scope<LensPlatform>, claim: RunClaim, body: JsonObject
 
 /** Text and finish reason of an answered call. Throws Unavailable. */
 async function textOf(call: GatewayCall): Promise<AnswerText> {
-  const bytes = await call.consume((stream) => collect(stream, ANSWER_LIMIT));
+  const bytes = await call.consume((stream) => collect(stream, MAX_ANSWER_BYTES));
   if (bytes === null) throw new Unavailable('The answer of the model is too large.');
   return answerIn(bytes);
 }
@@ -152,8 +152,8 @@ interface PaidRequest {
 }
 
 /**
- * Reserves the estimate in the budget of the lens and calls the model. The answer is stored with its cost, so that it is
- * paid once. Throws what the gateway throws, and AnalysisTimeout.
+ * Reserves the estimate in the budget of the lens and calls the model. The answer is stored with its cost, so that a
+ * repeated request does not pay again. Throws what the gateway throws, and AnalysisTimeout.
  */
 async function paidAnswer(scope: Scope<LensPlatform>, { claim, request, payer, estimate, answerId }: PaidRequest) {
   const { gateway, stores, clock } = scope.platform;
@@ -217,7 +217,7 @@ export const askAnalysisModel = operation({
     if (exceedsContext(scope, model, input))
       return { content: '', finishReason: 'length', cost: 0, contextExceeded: true };
     const body = bodyOf(scope, model, call, messages);
-    const estimate = worstCost(scope, model, { input, output: outputTokensOf(scope, model) });
+    const estimate = maxCallCost(scope, model, { input, output: outputTokensOf(scope, model) });
     const request = requestOf(scope, claim, body);
     const { cost, answer } = await paidAnswer(scope, { claim, request, payer, estimate, answerId });
     return { ...answer, cost: usdNumber(cost), contextExceeded: false };

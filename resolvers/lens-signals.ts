@@ -51,16 +51,16 @@ export function assertSignalConfig(config: SignalConfig): SignalConfig {
     void issues.push({ path: ['body', name], rule: 'range', message });
   if (!(threshold >= THRESHOLDS.least && threshold <= THRESHOLDS.most))
     addIssue('threshold', `Input should be ${THRESHOLDS.least} to ${THRESHOLDS.most}`);
-  const { most, name: mostName, shortestQuestion: least, question: mostQuestion } = SIGNAL_LIMITS;
+  const { most: maxSignals, name: maxName, shortestQuestion: minQuestion, question: maxQuestion } = SIGNAL_LIMITS;
   for (const { id, name, question } of signals) {
     if (!SIGNAL_ID.test(id)) addIssue('signals', `The id ${id.slice(0, 64)} is not lower snake case`);
-    if (name.length === 0 || name.length > mostName) addIssue('signals', `A name has 1 to ${mostName} characters`);
-    if (question.length < least || question.length > mostQuestion)
-      addIssue('signals', `A question has ${least} to ${mostQuestion} characters`);
+    if (name.length === 0 || name.length > maxName) addIssue('signals', `A name has 1 to ${maxName} characters`);
+    if (question.length < minQuestion || question.length > maxQuestion)
+      addIssue('signals', `A question has ${minQuestion} to ${maxQuestion} characters`);
   }
   const addListIssue = (message: string): void =>
     void issues.push({ path: ['body', 'signals'], rule: 'value_error', message });
-  if (signals.length > most) addListIssue(`Value error, A maximum of ${most} signals is allowed`);
+  if (signals.length > maxSignals) addListIssue(`Value error, A maximum of ${maxSignals} signals is allowed`);
   else if (new Set(signals.map(({ id }) => id)).size < signals.length)
     addListIssue('Value error, Signal IDs must be unique');
   if (issues.length > 0) throw new InvalidInput('The signals are not valid.', issues);

@@ -28,10 +28,10 @@ import { callerOf, operation } from './operation/operation.ts';
 import type { LensPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 
-/** Most reviews that a run stores. */
-const MOST_REVIEWS = 60;
-/** Runs that one claim ends because their workers were lost. */
-const MOST_LOST_RUNS = 20;
+/** Maximum number of reviews that a run stores, the latest ones. */
+const MAX_REVIEWS = 60;
+/** Maximum number of runs of lost workers that one claim ends. */
+const MAX_LOST_RUNS = 20;
 /** Delay of a run that the key of a worker may not pay for, in ms. */
 const DENIED_MS = 30_000;
 
@@ -94,7 +94,7 @@ async function changedRun(
 async function markLostDead(scope: Scope<LensPlatform>): Promise<void> {
   const { stores, clock, bus } = scope.platform;
   const error = 'Worker disconnected repeatedly';
-  for (const job of await stores.jobs.exhausted(RUN_JOB, clock.now(), MOST_LOST_RUNS)) {
+  for (const job of await stores.jobs.exhausted(RUN_JOB, clock.now(), MAX_LOST_RUNS)) {
     const state = await stores.lenses.change(job.subject, (before) =>
       before.run.id === job.id ? withEndedRun(before, { status: 'failed', error }, clock.now()) : before,
     );
@@ -226,7 +226,7 @@ function withProgress(
   const changed = {
     ...run,
     coverage: coverage ?? run.coverage,
-    reviews: [...run.reviews, ...reviews.map(listed)].slice(-MOST_REVIEWS),
+    reviews: [...run.reviews, ...reviews.map(listed)].slice(-MAX_REVIEWS),
     reviewed: run.reviewed + reviews.length,
     reading: reading ?? run.reading,
     activities: activities ?? run.activities,
@@ -272,7 +272,7 @@ export const completeLensRun = operation({
   ): Promise<LensState> {
     const { stores, clock, ids, bus } = scope.platform;
     const known = await stores.lenses.find(claim.lensId);
-    // A worker that missed the answer sends the result again.
+    // A worker that did not receive the answer sends the result again.
     if (known !== null && known.run.id === claim.runId && known.run.status === 'completed') return known;
     const run = await extendedRun(scope, claim);
     await assertResult(scope, run, known?.findings ?? [], result);

@@ -22,7 +22,7 @@ import type { Scope } from './operation/scope.ts';
 const ANALYSIS_KEY_ALIAS = 'lens-analysis';
 const NEVER = new Date(0);
 
-/** The key that is to pay for analysis. Throws InvalidInput for one that cannot. */
+/** The key that will pay for analysis. Throws InvalidInput for a deleted, blocked or expired key. */
 async function payingKey({ platform }: Scope<LensPlatform>, id: string): Promise<VirtualKey> {
   const refusal = 'Choose an active virtual key for Lens analysis';
   const [key] = await platform.stores.keys.findMany([id]);
@@ -41,7 +41,7 @@ export interface RegisteredWorker {
   readonly token: string;
 }
 
-/** Registers a worker on another machine. Throws InvalidInput for a key that cannot pay. */
+/** Registers a worker on another machine. Throws InvalidInput for a deleted, blocked or expired key. */
 export const registerLensWorker = operation({
   name: 'registerLensWorker',
   access: lensAdmin,
@@ -174,8 +174,8 @@ async function analysisKey(scope: Scope<LensPlatform & KeyPlatform>): Promise<st
 }
 
 /**
- * The worker of this process, made with its key when it is needed first. Null when it was revoked, or while another process
- * makes it.
+ * The worker of this process. The first use creates it with its key. Null when it was revoked, or while another process
+ * creates it.
  */
 export const openBuiltInWorker = operation({
   name: 'openBuiltInWorker',

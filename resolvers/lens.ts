@@ -199,7 +199,7 @@ export const cancelLensRun = operation({
       cancelled = after.run;
       return after;
     });
-    // The job may be active when the run is not: the process may have ended between the two.
+    // The job may be active when the run is not: a process may have ended between the two writes.
     await stores.jobs.cancel(state.run.id, clock.now());
     if (cancelled !== null) bus.publish('lensRun', state.run);
     return state;
@@ -274,7 +274,7 @@ export const listLensRuns = operation({
     scope: Scope<LensPlatform>,
     { id, from, limit }: RunPage,
   ): Promise<{ readonly items: readonly LensRun[]; readonly hasMore: boolean }> {
-    checkedPageSize(limit, { most: RUN_PAGE_SIZE });
+    checkedPageSize(limit, { max: RUN_PAGE_SIZE });
     await lensNamed(scope, id);
     const runs = await scope.platform.stores.lenses.runs(id, from, limit + 1);
     return { items: await withLeases(scope, runs.slice(0, limit)), hasMore: runs.length > limit };
@@ -302,8 +302,8 @@ export const getLensRun = operation({
 });
 
 /**
- * Reviews of a run after the first `after` ones, and the number of all so far. Only the latest are stored. Throws
- * NotFound.
+ * Reviews of a run after the first `after` ones, and the number of all reviews. Only the latest reviews are stored.
+ * Throws NotFound.
  */
 export const listRunReviews = operation({
   name: 'listRunReviews',

@@ -16,7 +16,7 @@ import type { TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { readableTeam } from './operation/team-views.ts';
 
-/** Deployments, and the teams that have some. */
+/** Deployments, and teams with their models. */
 type ModelInfoPlatform = DeploymentPlatform & TeamPlatform;
 
 /** Filter of models. */
@@ -250,7 +250,7 @@ export const listModelPage = operation({
   },
 });
 
-/** Prices of a token, in USD; null without any. */
+/** Sum of the prices of an input and an output token, in USD; null without a price. */
 function tokenCost({ entry, deployment }: ModelInfo): number | null {
   const row: JsonObject = { ...entry?.row, ...deployment.priceOverrides };
   const cost = Number(row['input_cost_per_token'] ?? 0) + Number(row['output_cost_per_token'] ?? 0);

@@ -67,7 +67,9 @@ export const findSpendRow = operation({
     SPEND_NODE.test(localId) ? await scope.loaders.spendRowBySpan.load(localId) : null,
 });
 
-/** A team, for administrators, its own keys and its members; null for others. It may not be stored. */
+/**
+ * A team, for administrators, its own keys and its members; null for others. There may be no stored row of the team.
+ */
 export const findTeam = operation({
   name: 'findTeam',
   access: anyKey,

@@ -46,7 +46,10 @@ async function viewsOf(
   return members.map((member) => ({ member, budget: budgets.get(member.budgetId ?? '') ?? null }));
 }
 
-/** Adds users to an organization; users that do not exist are created. Throws NotFound, Conflict, InvalidInput and Forbidden. */
+/**
+ * Adds users to an organization, one after another; users that do not exist are created. Throws NotFound, InvalidInput,
+ * Forbidden, and Conflict for a user who is a member: users before it stay added.
+ */
 export const addOrganizationMembers = operation({
   name: 'addOrganizationMembers',
   access: teamManager,

@@ -8,8 +8,8 @@ import { operation } from './operation/operation.ts';
 import type { OwnerWindowPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 
-/** Most owners of each kind with ended windows that one run reads. */
-const RESETS = 500;
+/** Maximum number of owners of each kind with ended windows that one run reads. */
+const MAX_RESETS = 500;
 
 /**
  * Starts new budget windows of users, teams and budgets where they have ended. Several processes may run it: the first
@@ -21,7 +21,7 @@ export const resetOwnerWindows = operation({
   async run({ platform, signal }: Scope<OwnerWindowPlatform>, _input: undefined): Promise<void> {
     const { stores, ownedKeys, clock } = platform;
     const now = clock.now();
-    const page = { sort: 'created_at', descending: false, limit: RESETS, from: 0 } as const;
+    const page = { sort: 'created_at', descending: false, limit: MAX_RESETS, from: 0 } as const;
     const users = await stores.users.list({ filter: { ...ALL_USERS, resetDueBy: now }, ...page });
     const ofUsers = await totalsOf('user', users);
     for (const { id } of users) {

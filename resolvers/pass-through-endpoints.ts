@@ -17,14 +17,18 @@ export interface EndpointDraft extends EndpointPatch {
 const unknownEndpoint = (id: string): NotFound =>
   new NotFound('endpoint', id, `Endpoint with ID '${id}' was not found in pass-through endpoint list.`);
 
-const MOST_SECONDS = 86_400;
+const MAX_TIMEOUT_SECONDS = 86_400;
 
 function assertTimeout({ timeoutSeconds }: EndpointPatch): void {
   if (timeoutSeconds === undefined || timeoutSeconds === null) return;
-  if (timeoutSeconds > 0 && timeoutSeconds <= MOST_SECONDS) return;
-  throw new InvalidInput(`Invalid value for 'timeout': it must be above 0 and at most ${MOST_SECONDS} seconds.`, [], {
-    field: 'timeout',
-  });
+  if (timeoutSeconds > 0 && timeoutSeconds <= MAX_TIMEOUT_SECONDS) return;
+  throw new InvalidInput(
+    `Invalid value for 'timeout': it must be above 0 and at most ${MAX_TIMEOUT_SECONDS} seconds.`,
+    [],
+    {
+      field: 'timeout',
+    },
+  );
 }
 
 /** Refuses a change of an entry of the configuration file. */
@@ -34,7 +38,7 @@ function assertStored({ platform }: Scope<PassThroughPlatform>, id: string): voi
   throw new Conflict(`The entry ${id} is in the configuration file. Change it there.`);
 }
 
-/** Stores an entry and serves it. Throws Conflict when its id is taken, and InvalidInput. */
+/** Stores an entry. Its path is served immediately. Throws Conflict when its id is taken, and InvalidInput. */
 export const createEndpoint = operation({
   name: 'createEndpoint',
   access: endpointAdmin,
@@ -46,7 +50,7 @@ export const createEndpoint = operation({
   },
 });
 
-/** Lists entries, those of the file first; with an id only that one. */
+/** Lists entries, those of the configuration file first; with an id, only the entry with this id. */
 export const listEndpoints = operation({
   name: 'listEndpoints',
   access: endpointViewer,
@@ -97,7 +101,7 @@ export const deleteEndpoint = operation({
   },
 });
 
-/** Reads the stored entries again, for changes by other processes. */
+/** Applies changes of stored entries by other processes. */
 export const refreshEndpoints = operation({
   name: 'refreshEndpoints',
   access: system,

@@ -35,13 +35,13 @@ export interface EndpointCall {
   readonly sent: SentRequest;
 }
 
-/** Most bytes of a forwarded answer. */
-export const ANSWER_LIMIT = 1024 * 1024 * 1024;
+/** Maximum size of a forwarded answer, in bytes. */
+export const MAX_ANSWER_BYTES = 1024 * 1024 * 1024;
 
-/** Caller of entries without a key. Its calls count against no key. */
+/** Caller of entries that need no key. Its calls are charged to no key. */
 const ANONYMOUS: Caller = new SystemCaller('anonymous');
 
-/** The parts of a forwarded request that come from the caller's own. */
+/** Members that a forwarded request takes over from the request of the client. */
 export const factsOf = ({ method, body, fields, callId, parent, labels, userAgent, form }: SentRequest) => ({
   method,
   body,
@@ -66,7 +66,7 @@ function forwardedTo({ endpoint, subpath, sent }: EndpointCall, timeoutSeconds: 
     headers: requestHeaders(sent.headers, endpoint.forwardHeaders),
     credentials: endpoint.headers ?? {},
     timeoutSeconds: endpoint.timeoutSeconds ?? timeoutSeconds,
-    answerLimit: ANSWER_LIMIT,
+    answerLimit: MAX_ANSWER_BYTES,
     operation: 'pass_through',
     model: modelOf(sent) ?? 'unknown',
     provider: 'pass_through',
@@ -95,7 +95,7 @@ export const callEndpoint = operation({
   },
 });
 
-/** The same for an entry that needs no key. Throws Unauthenticated for any other. */
+/** As `callEndpoint`, for an entry that needs no key. Throws Unauthenticated for any other. */
 export const callOpenEndpoint = operation({
   name: 'callOpenEndpoint',
   access: anyone,

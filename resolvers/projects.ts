@@ -37,7 +37,8 @@ async function viewOf(scope: Scope<TeamPlatform>, project: Project): Promise<Pro
 }
 
 /**
- * Id of the budget of a project. Only a proxy administrator names a budget that other rows may use. Throws Forbidden.
+ * Id of the budget of a project. Only a proxy administrator may select an existing budget by its id, because other rows
+ * may use it. Throws Forbidden.
  */
 async function budgetOfProject(
   scope: Scope<TeamPlatform>,

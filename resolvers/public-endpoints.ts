@@ -40,14 +40,14 @@ export const listPublicEndpoints = operation({
   access: anyone,
   run({ platform }: Scope<{ readonly catalog: CatalogSource }>, _input: undefined): readonly PublicEndpoint[] {
     const { entries } = platform.catalog.current();
-    const everyone = named(PROVIDER_NAMES.filter((name) => name !== 'demo').toSorted());
+    const providers = named(PROVIDER_NAMES.filter((name) => name !== 'demo').toSorted());
     const byMode = Map.groupBy(entries, ({ mode }) => mode);
     const serving = (mode: string): PublicEndpoint['providers'] => {
       const found = new Set((byMode.get(mode) ?? []).map(({ provider }) => provider));
-      return everyone.filter(({ name }) => found.has(name));
+      return providers.filter(({ name }) => found.has(name));
     };
     return [
-      ...CONVERSATIONS.map(([key, label, path]) => ({ key, label, path, providers: everyone })),
+      ...CONVERSATIONS.map(([key, label, path]) => ({ key, label, path, providers: providers })),
       ...OF_MODES.map(([key, label, path, mode]) => ({ key, label, path, providers: serving(mode) })),
     ];
   },

@@ -5,7 +5,9 @@ import { callerOf, operation } from './operation/operation.ts';
 import type { RealtimePlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 
-/** Opens a session with the model's upstream. The transport joins the caller to it, or abandons it. */
+/**
+ * Opens a session with the model's upstream. The transport connects the client's socket to it, or abandons the session.
+ */
 export const openRealtime = operation({
   name: 'openRealtime',
   access: anyKey,

@@ -7,7 +7,7 @@ import { callerOf, operation } from './operation/operation.ts';
 import type { InferencePlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 
-/** The request that an upstream would get for a request of a caller. Sends nothing. Throws Forbidden, NotFound, Unsupported. */
+/** The request that the gateway would send to the upstream. Sends nothing. Throws Forbidden, NotFound, Unsupported. */
 export const getRequestPreview = operation({
   name: 'getRequestPreview',
   access: admin,
@@ -15,7 +15,10 @@ export const getRequestPreview = operation({
     scope.platform.gateway.preview(callerOf(scope), request),
 });
 
-/** Parameters of chat completions that the upstream of a model gets. Throws Forbidden, NotFound and Unsupported. */
+/**
+ * Parameters of chat completions that the gateway sends to the upstream of a model. Throws Forbidden, NotFound and
+ * Unsupported.
+ */
 export const listSupportedParams = operation({
   name: 'listSupportedParams',
   access: anyKey,

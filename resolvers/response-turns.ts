@@ -35,8 +35,8 @@ interface PreparedResponse {
 }
 
 /**
- * Requests a response that may continue one of the connection. A response that is stored nowhere else is stored in the
- * connection for the next turn of the lane.
+ * Requests a response that may continue one of the connection. A response with `store: false` is stored in the
+ * connection, for the next turn of the lane.
  */
 export const takeResponseTurn = operation({
   name: 'takeResponseTurn',
@@ -79,7 +79,7 @@ interface ContinuedTurn {
   readonly request: ModelRequest;
   /** Previous response of the connection; null for none. */
   readonly from: string | null;
-  /** Previous response that is stored elsewhere, before the items; null for none. */
+  /** Previous response before the items, which is not stored in the connection; null for none. */
   readonly previousStoredId: string | null;
 }
 

@@ -31,7 +31,10 @@ export const createResponse = operation({
     askForResponse(scope, request, { keep: true }),
 });
 
-/** As `createResponse`, without its access rule. `keep` is false for answers that no request refers to. */
+/**
+ * As `createResponse`, without its access rule. With `keep: false` the answer is not stored, because no request refers
+ * to it.
+ */
 export const askForResponse = async (
   scope: Scope<ResponsePlatform>,
   request: ModelRequest,
@@ -120,7 +123,7 @@ function upstreamOf(scope: Scope<ResponsePlatform>, id: string): UpstreamRespons
   return upstream !== null && idSecurity && !mayRead(visibilityOf(callerOf(scope)), upstream.owner) ? null : upstream;
 }
 
-/** Id of a response, and the facts of the call about it. */
+/** Id of a response, with id and parent span of the call about it. */
 export interface NamedResponse extends CallFacts {
   readonly id: string;
   /** Query of the request, including the question mark; empty for none. */
@@ -199,7 +202,7 @@ export const listResponseItems = operation({
     }),
 });
 
-/** Deletes a response for good. Throws Forbidden, NotFound, UpstreamFailed and Unavailable. */
+/** Deletes a response permanently. Throws Forbidden, NotFound, UpstreamFailed and Unavailable. */
 export const deleteResponse = operation({
   name: 'deleteResponse',
   access: objectWriter,
@@ -230,7 +233,7 @@ export const cancelResponse = operation({
     }),
 });
 
-/** Removes stored responses that are older than their retention, a step at a time. Returns how many. */
+/** Removes at most `limit` stored responses from before `beforeMs` (Unix ms). Returns their number. */
 export const removeExpiredResponses = operation({
   name: 'removeExpiredResponses',
   access: system,

@@ -37,7 +37,7 @@ export const listSessions = operation({
   access: traceReader,
   async run(scope: Scope<TracePlatform>, query: SessionQuery): Promise<SessionPage> {
     const { cursor, filters, limit, startMs, endMs } = query;
-    checkedPageSize(limit, { most: MAX_SESSIONS });
+    checkedPageSize(limit, { max: MAX_SESSIONS });
     const search: SessionSearch =
       cursor === null
         ? { ...windowOf(scope, query), filters: filters ?? NO_TRACE_FILTERS, after: null }

@@ -20,11 +20,11 @@ import { assertStored, readerOf, settingsState, storeSettings } from './operatio
 /** A group with its settings. Secrets are hidden. */
 export interface GroupView {
   readonly group: SettingGroup;
-  /** Settings that the file or the database has; without built-in values. */
+  /** Settings of the configuration file and the database, without built-in values. */
   readonly values: SectionContent;
   /** Whether any part is set, and its owner. */
   readonly source: 'config' | 'db' | 'unset';
-  /** Settings that the file declares one by one. */
+  /** Names of settings that the configuration file declares individually. */
   readonly owned: readonly string[];
 }
 
@@ -61,8 +61,8 @@ export const getSettingGroup = operation({
 });
 
 /**
- * Stores settings that belong together. Throws InvalidInput, OwnedByFile when the configuration file declares other ones,
- * and Unsupported while settings are not stored.
+ * Stores settings that belong together. Throws InvalidInput, OwnedByFile when the configuration file declares other
+ * values, and Unsupported while settings are not stored.
  */
 export const updateSettingGroup = operation({
   name: 'updateSettingGroup',

@@ -35,11 +35,11 @@ import type { SettingsPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { readerOf, type SettingsState, settingsState, storeSettings } from './operation/settings-state.ts';
 
-/** A setting of the list: of `general_settings`, or one of the few of `litellm_settings` beside them. */
+/** A setting of the list: of `general_settings`, or of those of `litellm_settings` in `SHARED_FIELDS`. */
 export interface ListedSetting {
   readonly view: SettingView;
   readonly field: GeneralField | SharedField;
-  /** Whether the database has it: null when nothing sets it. */
+  /** Whether the database has it. Null when neither the file nor the database sets it. */
   readonly isStored: boolean | null;
 }
 

@@ -17,7 +17,7 @@ import { callerOf, operation } from './operation/operation.ts';
 import type { SignInPlatform } from './operation/sign-in-platform.ts';
 import type { Scope } from './operation/scope.ts';
 
-/** Longest lifetime of a session in a browser. */
+/** Maximum lifetime of a session in a browser, in seconds. */
 export const SESSION_SECONDS = 24 * 3_600;
 const MS = 1_000;
 
@@ -83,7 +83,7 @@ export async function signedIn(scope: Scope<SignInPlatform>, { username, passwor
   return found;
 }
 
-/** Ends the session whose token the caller sent. Throws Forbidden for a key that is no session. */
+/** Deletes the session key of the caller. Throws Forbidden for a key that is no session. */
 export const signOut = operation({
   name: 'signOut',
   access: anyKey,
@@ -105,7 +105,7 @@ async function userOf(scope: Scope<SignInPlatform>, { username, password }: Sign
   const { key, role } = caller;
   if (key === null)
     return isAdminName ? { userId: DEFAULT_USER_ID, role, key, openedBy: openers.of('admin_key') } : null;
-  // Signed tokens and sessions are no passwords: the new session would outlive them.
+  // Signed tokens and sessions are not accepted as passwords: the new session would outlive them.
   if (key.token !== undefined || key.settings.session !== undefined) return null;
   const openedBy = openedByKey(key);
   const userId = idOrNull(caller.userId);
@@ -129,7 +129,7 @@ async function callerOfKey({ platform }: Scope<SignInPlatform>, key: string): Pr
 const isBudgeted = ({ maxBudget, settings }: VirtualKey): boolean =>
   maxBudget !== null || [settings.budgetId, settings.budgetLimits, settings.modelMaxBudget].some(Boolean);
 
-/** Settings that a session copies from a key. It makes no billed calls where the key has a budget. */
+/** Settings that a session copies from a key. The session gets a budget of zero where the key has a budget. */
 function boundsOf(key: VirtualKey | null): Pick<KeyDraft, 'models' | 'maxBudget' | 'metadata' | 'settings'> {
   if (key === null) return { models: [], maxBudget: null, metadata: {} };
   const without = { keyType: null, budgetId: null, softBudget: null, autoRotate: null, rotationInterval: null };
@@ -139,12 +139,12 @@ function boundsOf(key: VirtualKey | null): Pick<KeyDraft, 'models' | 'maxBudget'
 }
 
 /** Seconds that a session lasts: no longer than the key. */
-function secondsOf({ key }: SignedIn, most: number, now: Date): number {
-  const left = key?.expiresAt ? Math.floor((key.expiresAt.getTime() - now.getTime()) / MS) : most;
-  return Math.max(1, Math.min(most, left));
+function secondsOf({ key }: SignedIn, maxSeconds: number, now: Date): number {
+  const left = key?.expiresAt ? Math.floor((key.expiresAt.getTime() - now.getTime()) / MS) : maxSeconds;
+  return Math.max(1, Math.min(maxSeconds, left));
 }
 
-/** Makes the key of a session, for at most a time. */
+/** Creates the virtual key of a session, with a lifetime of at most `seconds`. */
 export async function openSession(
   scope: Scope<SignInPlatform>,
   signed: SignedIn,

@@ -13,10 +13,10 @@ import type { OwnedSpan, SpanTree } from './operation/span-tree.ts';
 import { getSpan, type TraceAddress, type TraceUpdate, watchTraces } from './traces.ts';
 import { checkedPageSize } from '../src/domain/page-size.ts';
 
-/** Most spans of one update. */
-const UPDATE_SPANS = 500;
-/** Most spans of a page. */
-export const MOST_PAGE_SPANS = 500;
+/** Maximum number of spans of one update. */
+const MAX_UPDATE_SPANS = 500;
+/** Maximum number of spans of a page. */
+export const MAX_PAGE_SPANS = 500;
 const TRACE_ID = /^[0-9a-f]{32}$/;
 const UPDATE_ID = /^\d{1,15}$/;
 
@@ -52,7 +52,7 @@ export const listSpans = operation({
   name: 'listSpans',
   access: traceReader,
   async run(scope: Scope<TracePlatform>, { trace, cursor, limit }: SpanListQuery): Promise<SpanListPage> {
-    checkedPageSize(limit, { most: MOST_PAGE_SPANS });
+    checkedPageSize(limit, { max: MAX_PAGE_SPANS });
     const [part, ...others] = trace.parts;
     if (part === undefined || others.length > 0 || trace.spanCount <= MAX_WHOLE_SPANS) {
       const tree = await scope.loaders.spanTreeByTrace.load(trace.parts);
@@ -93,7 +93,7 @@ export const listChildren = operation({
     scope: Scope<TracePlatform>,
     { span, cursor, limit }: Pick<SpanListQuery, 'cursor' | 'limit'> & { readonly span: ReadableSpan },
   ): Promise<SpanListPage> {
-    checkedPageSize(limit, { most: MOST_PAGE_SPANS });
+    checkedPageSize(limit, { max: MAX_PAGE_SPANS });
     const tree = await scope.loaders.spanTreeByTrace.load(span.within);
     return pageOfTree(tree, tree.children.get(span.spanId) ?? [], { cursor, limit });
   },
@@ -129,7 +129,7 @@ export const getSpanError = operation({
 
 /** New spans of a trace for one subscriber, by start. */
 export interface SpanUpdate {
-  /** Number of spans that were delivered including this update. A subscriber resumes after it without loss. */
+  /** Number of delivered spans, this update included. A subscriber passes it as `after` to resume without loss. */
   readonly id: string;
   readonly spans: readonly DeliveredSpan[];
 }
@@ -139,8 +139,8 @@ type DeliveredSpan = OwnedSpan & { readonly within: readonly TraceIdentity[] };
 
 /**
  * Streams the spans of one trace as they are stored, of every owner the caller may read. With `after` the subscriber
- * resumes: when the trace has changed since that update, all of its spans are delivered first. Ends when the caller
- * leaves or loses access. Throws InvalidInput.
+ * resumes: when the trace has changed since that update, all of its spans are delivered first. Ends when the client
+ * disconnects or loses access. Throws InvalidInput.
  */
 export const watchSpans = operation({
   name: 'watchSpans',
@@ -207,8 +207,8 @@ class SpanFeed implements AsyncIterableIterator<SpanUpdate> {
       // An update from before the read has no new spans.
       if (this.#counts.get(summary.traceRef) !== summary.spanCount) this.#add(summary, await this.#read([summary]));
     }
-    const spans = this.#waiting.slice(0, UPDATE_SPANS);
-    this.#waiting = this.#waiting.slice(UPDATE_SPANS);
+    const spans = this.#waiting.slice(0, MAX_UPDATE_SPANS);
+    this.#waiting = this.#waiting.slice(MAX_UPDATE_SPANS);
     this.#deliveredCount += spans.length;
     return { done: false, value: { id: String(this.#deliveredCount), spans } };
   }

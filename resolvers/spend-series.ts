@@ -14,9 +14,9 @@ const DAY_MS = 86_400_000;
 const BUCKETS = { hour: HOUR_MS, day: DAY_MS } as const;
 type BucketName = keyof typeof BUCKETS;
 
-/** Most fields of one grouping, and most groups of one answer. */
-export const MOST_GROUP_FIELDS = 3;
-export const MOST_GROUPS = 10_000;
+/** Maximum number of fields of one grouping, and of groups of one answer. */
+export const MAX_GROUP_FIELDS = 3;
+export const MAX_GROUPS = 10_000;
 
 export interface SeriesQuery {
   /** Without times: the last 30 days. */
@@ -42,9 +42,9 @@ export const readSpendSeries = operation({
   access: spendReader,
   async run(scope: Scope<SpendPlatform>, { filter: requested, by, bucket }: SeriesQuery): Promise<SpendSeries> {
     const { stores, records, clock } = scope.platform;
-    if (by.length > MOST_GROUP_FIELDS)
-      throw new InvalidInput(`\`groupBy\` has at most ${MOST_GROUP_FIELDS} fields.`, [
-        { path: ['groupBy'], rule: 'range', message: `must have at most ${MOST_GROUP_FIELDS} fields` },
+    if (by.length > MAX_GROUP_FIELDS)
+      throw new InvalidInput(`\`groupBy\` has at most ${MAX_GROUP_FIELDS} fields.`, [
+        { path: ['groupBy'], rule: 'range', message: `must have at most ${MAX_GROUP_FIELDS} fields` },
       ]);
     const usual = defaultPeriod(clock.now());
     const [from, to] = [requested.from ?? usual.from, requested.to ?? usual.to];
@@ -53,10 +53,10 @@ export const readSpendSeries = operation({
     const found = await stores.spendReports.groups({
       filter,
       by: [...new Set(by)],
-      limit: MOST_GROUPS + 1,
+      limit: MAX_GROUPS + 1,
       ...(bucket === null ? {} : { bucket: { ms: BUCKETS[bucket], offsetMs: 0 } }),
     });
-    const groups = found.slice(0, MOST_GROUPS).toSorted((left, right) => (left.startMs ?? 0) - (right.startMs ?? 0));
-    return { from, to, groups, isCapped: found.length > MOST_GROUPS };
+    const groups = found.slice(0, MAX_GROUPS).toSorted((left, right) => (left.startMs ?? 0) - (right.startMs ?? 0));
+    return { from, to, groups, isCapped: found.length > MAX_GROUPS };
   },
 });

@@ -9,8 +9,8 @@ import type { Scope } from './operation/scope.ts';
 import { seesAllSpend, spendAdmin, spendReader } from './operation/spend-access.ts';
 import { type FilterRequest, visibleFilter } from './operation/spend-filter.ts';
 
-/** Most rows that a count of matches reads. */
-const MOST_COUNTED = 10_000;
+/** Maximum number of calls that a count of matches reads. */
+const MAX_COUNTED_CALLS = 10_000;
 
 /** Keys by their hashes, deleted ones too; the admin key has none. */
 async function keysByHash(
@@ -48,12 +48,12 @@ export const listSpend = operation({
     const filter = await visibleFilter(scope, requested, seesAllSpend);
     const [rows, counted] = await Promise.all([
       stores.spendReports.rows({ ...page, filter }),
-      stores.spendReports.count(filter, MOST_COUNTED + 1),
+      stores.spendReports.count(filter, MAX_COUNTED_CALLS + 1),
     ]);
     return {
       rows,
-      total: Math.min(counted, MOST_COUNTED),
-      isCapped: counted > MOST_COUNTED,
+      total: Math.min(counted, MAX_COUNTED_CALLS),
+      isCapped: counted > MAX_COUNTED_CALLS,
       keys: await keysByHash(
         scope,
         rows.map(({ keyHash }) => keyHash),
@@ -64,8 +64,8 @@ export const listSpend = operation({
 });
 
 /**
- * Stored prompt and answer of a call. The permission `get_spend_routes` shows none of other owners. Null when there is
- * no such call that the caller may see.
+ * Stored prompt and answer of a call. The permission `get_spend_routes` does not include the content of calls of other
+ * owners. Null when there is no such call that the caller may see.
  */
 export const findSpendContent = operation({
   name: 'findSpendContent',
@@ -114,7 +114,7 @@ export const readSpend = operation({
   run: groupedSpend,
 });
 
-/** The same, for administrators only. */
+/** As `readSpend`, for administrators only. */
 export const readGlobalSpend = operation({
   name: 'readGlobalSpend',
   access: spendAdmin,

@@ -68,9 +68,9 @@ function questionOf({ content }: StoredDecision, { question: name, index }: Outc
 }
 
 /**
- * Records the right answer to a question of a stored decision that the caller may see. It counts in the caller's scope: that
- * of a team or a key, or the platform's for an administrator. A second outcome of the scope replaces the first. Throws
- * NotFound and InvalidInput.
+ * Records the right answer to a question of a stored decision that the caller may see. It belongs to the caller's
+ * scope: a team, a key, or the whole platform for an administrator. A second outcome in the same scope replaces the
+ * first. Throws NotFound and InvalidInput.
  */
 export const recordDecisionOutcome = operation({
   name: 'recordDecisionOutcome',

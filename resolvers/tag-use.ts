@@ -6,8 +6,8 @@ import type { ActivityPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { spendAdmin } from './operation/spend-access.ts';
 
-/** Most groups of a report, of tag, user and day. Beyond, those of the lowest cost are left out. */
-const MOST_GROUPS = 100_000;
+/** Maximum number of groups of tag, user and day. Further groups, those of the lowest cost, are left out. */
+const MAX_GROUPS = 100_000;
 
 /** Query of the use of tags. */
 export interface TagUseQuery {
@@ -45,7 +45,7 @@ export const readTagUse = operation({
       },
       by: fields,
       ...(byDay ? { bucket: { ms: DAY_MS, offsetMs: 0 } } : {}),
-      limit: MOST_GROUPS,
+      limit: MAX_GROUPS,
     });
     const users = await stores.users.findMany([...new Set(groups.flatMap(({ of }) => of.user ?? []))]);
     return { groups, emails: new Map(users.map(({ id, email }) => [id, email])) };

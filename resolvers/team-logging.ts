@@ -77,8 +77,8 @@ export const getTeamLogging = operation({
 });
 
 /**
- * Exports no call of a team from now on, also not to the collector of the operator, and removes its callbacks. Spend and traces
- * are recorded as before. Other processes follow within four seconds. Throws NotFound and Forbidden.
+ * Stops the export of the calls of a team, also to the collector of the operator, and removes its callbacks. Spend and
+ * traces are still recorded. Takes effect in other processes within four seconds. Throws NotFound and Forbidden.
  */
 export const disableTeamLogging = operation({
   name: 'disableTeamLogging',

@@ -56,8 +56,8 @@ async function joinableTeam({ platform }: Scope<TeamPlatform>, id: string): Prom
 }
 
 /**
- * Adds users to a team; users that do not exist are created. A user may join an available team alone. Throws NotFound for
- * the team, Conflict when one is a member already, InvalidInput and Forbidden.
+ * Adds users to a team; users that do not exist are created. Users may add themselves to an available team. Throws
+ * NotFound for the team, Conflict when one is a member already, InvalidInput and Forbidden.
  */
 export const addTeamMembers = operation({
   name: 'addTeamMembers',
@@ -128,7 +128,7 @@ const unknownMember = (teamId: string, userId: string): NotFound =>
 const notAMember = ({ teamId, userId, email }: NamedMember): InvalidInput =>
   new InvalidInput(`User ${userId ?? email} is not a member of team ${teamId}.`);
 
-/** The id of a member's own budget, changed by a patch or made for it. */
+/** The id of a member's own budget, which is changed or created. */
 async function budgetOf(
   scope: Scope<TeamPlatform>,
   { memberBudgetId }: Team,
@@ -193,8 +193,8 @@ export interface MemberReset {
 }
 
 /**
- * Sets the spend of a member to an amount of at most its spend: its budget counts from there on. Reports keep the calls.
- * Throws NotFound, InvalidInput, and Forbidden, also for the spend of the caller's own user.
+ * Sets the spend of a member to an amount of at most its spend: its budget counts on from this amount. Reports keep the
+ * calls. Throws NotFound, InvalidInput, and Forbidden, also for the spend of the caller's own user.
  */
 export const resetMemberSpend = operation({
   name: 'resetMemberSpend',
@@ -223,7 +223,7 @@ export const resetMemberSpend = operation({
   },
 });
 
-/** A member with its user, budget and spend. Throws InvalidInput when it left the team meanwhile. */
+/** A member with its user, budget and spend. Throws InvalidInput when it is no longer in the team. */
 async function viewOf(scope: Scope<TeamPlatform>, team: Team, { id, userId }: TeamMember): Promise<MemberView> {
   const view = (await teamView(scope, team)).members.find(({ member }) => member.id === id);
   if (view === undefined) throw notAMember({ teamId: team.id, userId, email: null });

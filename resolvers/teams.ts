@@ -57,14 +57,14 @@ async function assertInOrganization({ platform }: Scope<TeamPlatform>, team: Tea
     organization.models.length === 0 ? undefined : models.find((one) => !organization.models.includes(one));
   if (foreign !== undefined)
     throw new InvalidInput(`Model ${foreign} is not a model of the organization ${organizationId}.`);
-  const most = (await budgets.find(organization.budgetId))?.maxBudget ?? null;
-  if (most !== null && maxBudget !== null && maxBudget > most)
+  const organizationBudget = (await budgets.find(organization.budgetId))?.maxBudget ?? null;
+  if (organizationBudget !== null && maxBudget !== null && maxBudget > organizationBudget)
     throw new InvalidInput(`The budget of the team exceeds that of the organization ${organizationId}.`);
 }
 
 /**
- * Creates a team. What the draft leaves out comes from the settings of new teams. Its author becomes an administrator
- * of it, proxy administrators unless `disable_auto_add_proxy_admin_to_teams` is on. Throws Conflict when the id is
+ * Creates a team. Absent members have the defaults of new teams. Its author becomes an administrator of the team,
+ * except proxy administrators where `disable_auto_add_proxy_admin_to_teams` is on. Throws Conflict when the id is
  * taken, InvalidInput, and Forbidden for a caller who administers neither the proxy nor the organization.
  */
 export const createTeam = operation({
@@ -155,12 +155,12 @@ async function foundTeams(
   const { stores } = scope.platform;
   const user = listedUser(scope, idOrNull(userId));
   const filter = user === null ? requested : { ...requested, ids: await teamsOf(scope, user, requested.ids) };
-  const most = limit ?? Number.MAX_SAFE_INTEGER - 1;
+  const size = limit ?? Number.MAX_SAFE_INTEGER - 1;
   const [found, totalCount] = await Promise.all([
-    stores.teams.list({ ...page, filter, limit: most + 1 }),
+    stores.teams.list({ ...page, filter, limit: size + 1 }),
     stores.teams.count(filter),
   ]);
-  return { teams: found.slice(0, most), totalCount, hasMore: found.length > most };
+  return { teams: found.slice(0, size), totalCount, hasMore: found.length > size };
 }
 
 /** Lists teams with their members and keys: administrators all, others those of their user. Throws Forbidden. */
@@ -216,7 +216,7 @@ async function changedTeam(scope: Scope<TeamPlatform>, id: string, change: (team
   return teamView(scope, done.after);
 }
 
-/** The id of the team's budget for members, changed by a patch or made for it. */
+/** The id of the team's budget for members, which is changed or created. */
 async function memberBudgetOf(scope: Scope<TeamPlatform>, team: Team, patch: LimitsPatch): Promise<string | null> {
   if (Object.keys(patch).length === 0) return team.memberBudgetId;
   const { stores, ids } = scope.platform;
@@ -269,7 +269,7 @@ export const updateTeam = operation({
     const isAdmin = callerOf(scope).role === 'proxy_admin';
     const foreign = Object.keys(patch).find((member) => !TEAM_ADMIN_MEMBERS.has(member));
     if (!isAdmin && (foreign !== undefined || guardedOfTeam(team.metadata, patch) !== null)) throw refuseRightsOfTeam();
-    // A new window counts from now on, so the records of earlier calls are committed first.
+    // Commits the records of earlier calls first, so that a new window does not count them.
     if (patch.budgetLimits?.length) await scope.platform.records.readable();
     const about = authored(scope);
     const allowed = allowedGuardrails(scope, patch, { team: team.metadata, before: team.metadata, ofTeam: true });
@@ -287,7 +287,7 @@ export const updateTeam = operation({
   },
 });
 
-/** Refuses the keys of a team from now on, or accepts them again. Throws NotFound. */
+/** Blocks a team, so that its keys are refused, or unblocks it. Throws NotFound. */
 export const blockTeam = operation({
   name: 'blockTeam',
   access: tenantAdmin,

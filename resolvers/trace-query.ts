@@ -37,18 +37,18 @@ function runQuery(scope: Scope<TracePlatform>, sql: string): Promise<QueryRows> 
   return scope.platform.stores.traceQueries.run(reader, sql);
 }
 
-/** The same; returns the first rows of a query with more than the limit. */
+/** As `readTraceQuery`, but returns the first `maxRows` rows of a larger result. */
 export const readFirstTraceQuery = operation({
   name: 'readFirstTraceQuery',
   access: traceReader,
   async run(
     scope: Scope<TracePlatform>,
-    { sql, most }: { readonly sql: string; readonly most: number },
+    { sql, maxRows }: { readonly sql: string; readonly maxRows: number },
   ): Promise<QueryRows> {
-    if (!Number.isInteger(most) || most < 1 || most > QUERY_LIMITS.rows)
+    if (!Number.isInteger(maxRows) || maxRows < 1 || maxRows > QUERY_LIMITS.rows)
       throw new InvalidInput(`A query returns 1 to ${QUERY_LIMITS.rows} rows.`);
     const { rows, truncated } = await runQuery(scope, sql);
-    return { rows: rows.slice(0, most), truncated: truncated || rows.length > most };
+    return { rows: rows.slice(0, maxRows), truncated: truncated || rows.length > maxRows };
   },
 });
 
@@ -82,7 +82,7 @@ export const readQueryHelp = operation({
     return {
       dialect: traceQueries.dialect,
       access: 'Administrators query all rows, keys of a team those of the team, other keys their own.',
-      response: `\`data\`: at most ${QUERY_LIMITS.rows} rows as objects. A query ends after ${QUERY_LIMITS.timeMs / 1_000} s. One query of a user or key runs at once.`,
+      response: `\`data\`: at most ${QUERY_LIMITS.rows} rows as objects. A query ends after ${QUERY_LIMITS.timeMs / 1_000} s. One query per user or key runs at a time.`,
       guide: 'Send `{"sql": "select ..."}`: one SELECT over the tables, without comments.',
       tables: QUERY_VIEWS.map((view) => ({
         name: view,

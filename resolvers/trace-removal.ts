@@ -25,8 +25,11 @@ async function erasable(scope: Scope<TracePlatform>, address: TraceAddress): Pro
   return summaries;
 }
 
-/** Removes events of these traces that were published before, and error texts of their calls. */
-async function withdraw({ platform }: Scope<TracePlatform>, traces: readonly TraceSummary[]): Promise<void> {
+/** Removes published events of these traces from the event log, and the error texts of their calls. */
+async function withdrawEventsAndErrors(
+  { platform }: Scope<TracePlatform>,
+  traces: readonly TraceSummary[],
+): Promise<void> {
   const refs = new Set(traces.map(({ traceRef }) => traceRef));
   platform.bus.withdraw('trace', ({ summary }) => refs.has(summary.traceRef), traces.map(traceLinkRef));
   await platform.stores.spend.removeErrorTexts(
@@ -48,7 +51,7 @@ export interface RemovedTraces {
   readonly traces: number;
 }
 
-/** Removes a trace for good. Spend rows of its calls stay, without error texts. */
+/** Removes a trace permanently. Spend rows of its calls stay, without error texts. */
 export const deleteTrace = operation({
   name: 'deleteTrace',
   access: traceEraser,
@@ -57,7 +60,7 @@ export const deleteTrace = operation({
     const removed = await scope.platform.stores.traces.remove(traces);
     await removeAnnotations(scope, { traces });
     await scope.platform.stores.traceSignals.remove(traces.map(signalRowId));
-    await withdraw(scope, traces);
+    await withdrawEventsAndErrors(scope, traces);
     return { traceId: address.traceId.toLowerCase(), traces: removed };
   },
 });
@@ -72,7 +75,7 @@ export const redactTrace = operation({
     const redacted = await stores.traces.redact(traces, clock.now());
     for (const { id } of await stores.annotations.all({ ...ALL_ANNOTATIONS, traces }))
       await stores.annotations.change(id, (row) => ({ ...row, label: null, note: null }));
-    await withdraw(scope, traces);
+    await withdrawEventsAndErrors(scope, traces);
     if (redacted.length === 0) throw new NotFound('Trace', address.traceId);
     return publishChanges(bus, redacted);
   },
@@ -80,13 +83,15 @@ export const redactTrace = operation({
 
 /** Traces or responses to remove because of their age. */
 export interface ExpiredRows {
-  /** Start of the oldest that stays, in Unix milliseconds. */
+  /** Rows that started before this time are removed; Unix milliseconds. */
   readonly beforeMs: number;
-  /** Most of one step. */
+  /** Maximum number of rows to remove. */
   readonly limit: number;
 }
 
-/** Removes traces that are older than their retention, and their annotations, a step at a time. Returns how many. */
+/**
+ * Removes at most `limit` expired traces, and as many of their annotations and signals. Returns the number of traces.
+ */
 export const removeExpiredTraces = operation({
   name: 'removeExpiredTraces',
   access: system,

@@ -62,7 +62,7 @@ export const searchTraces = operation({
   access: traceReader,
   async run(scope: Scope<TracePlatform>, query: TraceSearchQuery): Promise<TraceSearchPage> {
     const { cursor, filters, order, limit } = query;
-    checkedPageSize(limit, { most: TRACE_PAGE_SIZE });
+    checkedPageSize(limit, { max: TRACE_PAGE_SIZE });
     const search: TraceSearch =
       cursor === null
         ? { ...windowOf(scope, query), filters: filters ?? NO_TRACE_FILTERS, order: order ?? 'start', after: null }
@@ -78,7 +78,7 @@ export const searchTraces = operation({
 
 /** The traces of a window that match filters. */
 export interface TraceCountQuery {
-  /** Unix milliseconds, inclusive; the other exclusive. */
+  /** Window in Unix milliseconds: start inclusive, end exclusive. */
   readonly startMs: number;
   readonly endMs: number;
   readonly filters: TraceFilters;
@@ -106,7 +106,7 @@ export const listTraceAgents = operation({
   name: 'listTraceAgents',
   access: traceReader,
   async run(scope: Scope<TracePlatform>, query: AgentQuery): Promise<readonly AgentActivity[]> {
-    checkedPageSize(query.limit, { most: MAX_AGENTS });
+    checkedPageSize(query.limit, { max: MAX_AGENTS });
     const search = { ...windowOf(scope, query), filters: query.filters };
     await scope.platform.records.readable();
     return scope.platform.stores.traces.agents(visibilityOf(callerOf(scope)), search, query.limit);

@@ -30,8 +30,11 @@ import type { Scope } from './operation/scope.ts';
 import { textOrNull } from '../src/domain/optional-text.ts';
 import { checkedPageSize } from '../src/domain/page-size.ts';
 
-/** Most calls of an export that are looked up in the spend rows; the others are estimated without a lookup. */
-const MOST_SOUGHT = 4_096;
+/**
+ * Maximum number of calls of an export that are looked up in the spend rows; further ones are estimated without a
+ * lookup.
+ */
+const MAX_SEARCHED_CALLS = 4_096;
 const DAY_MS = 86_400_000;
 const TRACE_ID = /^[0-9a-f]{32}$/;
 const SPAN_ID = /^[0-9a-f]{16}$/;
@@ -99,7 +102,7 @@ async function recordedElsewhere(
   owner: Owner,
   calls: readonly EstimatedCall[],
 ): Promise<(call: EstimatedCall) => boolean> {
-  const sought = calls.flatMap((call) => callSearchOf(call) ?? []).slice(0, MOST_SOUGHT);
+  const sought = calls.flatMap((call) => callSearchOf(call) ?? []).slice(0, MAX_SEARCHED_CALLS);
   if (sought.length === 0) return () => false;
   await scope.platform.records.readable();
   const rows = await scope.platform.stores.spend.findElsewhere(sought);
@@ -117,7 +120,7 @@ export const listTraces = operation({
   async run(scope: Scope<TracePlatform>, query: TraceListQuery): Promise<TracePage> {
     const { stores, clock } = scope.platform;
     const limit = query.limit ?? TRACE_PAGE_SIZE;
-    checkedPageSize(limit, { most: TRACE_PAGE_SIZE });
+    checkedPageSize(limit, { max: TRACE_PAGE_SIZE });
     const window = windowOf(query, clock.now().getTime());
     await scope.platform.records.readable();
     const rows = await stores.traces.listSummaries(visibilityOf(callerOf(scope)), window, limit + 1);
@@ -155,8 +158,8 @@ export interface ReadTrace extends TraceOutline, Trace {
   readonly nextCursor: string | null;
 }
 
-/** Spans of a page when the request gives no size. */
-const MOST_PAGE_SPANS = 500;
+/** Default number of spans of a page. */
+const DEFAULT_PAGE_SPANS = 500;
 
 /**
  * One trace with its agents, a page of its spans and the cost of its calls. Throws NotFound, InvalidInput for an invalid
@@ -173,7 +176,7 @@ export const getTrace = operation({
     const { summaries, spendPending } = await visible(scope, address);
     const [summary, ...others] = summaries;
     if (summary === undefined) throw new NotFound('Trace', address.traceId);
-    const limit = pageSize ?? MOST_PAGE_SPANS;
+    const limit = pageSize ?? DEFAULT_PAGE_SPANS;
     if (cursor !== null && others.length === 0) {
       const behind = readSpanCursor(cursor, summary.spanCount);
       const known = scope.platform.outlines.find(outlineName(scope, summary));
@@ -261,8 +264,8 @@ export const getSpan = operation({
 
 /**
  * Streams traces as they are stored, or one of them; with `after`, first the updates since that one. Ends when the
- * caller leaves or loses access. Throws Conflict when updates since then were evicted, and Unsupported for a filter of
- * annotations: an update does not contain them.
+ * client disconnects or loses access. Throws Conflict when updates since then were evicted, and Unsupported for a
+ * filter of annotations: an update does not contain them.
  */
 export const watchTraces = operation({
   name: 'watchTraces',
@@ -295,8 +298,8 @@ export const watchTraces = operation({
 });
 
 /**
- * Whether a caller may see a trace, as far as its key is cached: invisible events should not fill its queue. The feed
- * itself checks again when the key is not cached or no longer valid.
+ * Whether a caller may see a trace, so that invisible events do not fill its queue. True when the key is not cached or
+ * no longer valid: the feed checks each event again.
  */
 function mayBeShown(scope: Scope<TracePlatform>, reader: Caller, owner: Owner): boolean {
   try {

@@ -27,7 +27,7 @@ import { pageOf } from './operation/row-pages.ts';
 import type { Scope } from './operation/scope.ts';
 import { type CountedUser, countedUsers, type UserView, userViews } from './operation/user-views.ts';
 
-/** Most users of one page. */
+/** Maximum number of users of one page. */
 export const USER_PAGE_SIZE = 100;
 
 const unknownUser = (id: string, message = `User ${id} not found`): NotFound => new NotFound('user', id, message);
@@ -58,8 +58,8 @@ async function assertNew({ platform }: Scope<UserPlatform>, user: User): Promise
 }
 
 /**
- * Creates a user, its memberships and its key. What the draft leaves out comes from the settings of new users. Throws
- * Conflict when the id or the email is taken, and InvalidInput.
+ * Creates a user, its memberships and its key. Absent members have the defaults of new users. Throws Conflict when the
+ * id or the email is taken, and InvalidInput.
  */
 export const createUser = operation({
   name: 'createUser',

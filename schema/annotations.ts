@@ -104,7 +104,7 @@ builder.objectField(SpanType, 'annotations', (t) =>
 );
 
 const AnnotateInput = builder.inputType('AnnotateTraceInput', {
-  description: 'The trace or span, and what to say about it: at least one of label, score and note.',
+  description: 'The trace or span, and its annotation: at least one of label, score and note.',
   fields: (t) => ({
     traceId: t.id({ required: true, description: TRACE_ID }),
     traceRef: t.id({ description: `${TRACE_REF} Required when several keys sent it.` }),
@@ -250,7 +250,7 @@ builder.queryField('annotations', (t) =>
       const { items, hasMore, count } = await listAnnotations(scope, {
         filter: conditionsOf(filter),
         descending: orderBy?.direction !== 'ascending',
-        limit: checkedPageSize(first ?? ANNOTATION_PAGE_SIZE, { most: ANNOTATION_PAGE_SIZE }),
+        limit: checkedPageSize(first ?? ANNOTATION_PAGE_SIZE, { max: ANNOTATION_PAGE_SIZE }),
         after: after === null || after === undefined ? null : readCursor(after),
       });
       const isLater = typeof after === 'string';

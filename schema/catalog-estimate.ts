@@ -17,7 +17,7 @@ import { type PageArgs, pageCost, pageOf } from './base/paging.ts';
 import { CatalogEntryType } from './base/refs.ts';
 
 /** Maximum number of lines of an estimate: six kinds, each with and without batch price. */
-const MOST_LINES = 12;
+const MAX_LINES = 12;
 
 interface WorkloadInput {
   readonly requests: number;
@@ -130,7 +130,7 @@ const EstimateType = builder.objectRef<Estimate>('WorkloadEstimate').implement({
     lines: t.field({
       type: [LineType],
       description: 'Breakdown of the cost.',
-      complexity: { field: 1, multiplier: MOST_LINES },
+      complexity: { field: 1, multiplier: MAX_LINES },
       resolve: ({ lines }) => [...lines],
     }),
     notes: t.field({

@@ -47,7 +47,7 @@ const AgentMessageType = builder.objectRef<AgentMessage>('CodingAgentMessage').i
 });
 
 const SourceType = builder.objectRef<AgentState>('CodingAgentSource').implement({
-  description: 'What a coding agent works on.',
+  description: 'Source code that a coding agent works on.',
   fields: (t) => ({
     url: t.exposeString('repository', {
       nullable: true,
@@ -61,7 +61,7 @@ const SourceType = builder.objectRef<AgentState>('CodingAgentSource').implement(
 });
 
 const TargetType = builder.objectRef<AgentState>('CodingAgentTarget').implement({
-  description: 'Where the changes of a coding agent go.',
+  description: 'Destination of the changes of a coding agent.',
   fields: (t) => ({
     branchName: t.exposeString('branchName', {
       nullable: true,
@@ -96,8 +96,12 @@ builder.node(CodingAgentType, {
       description: 'Status of the provider: `CREATING`, `RUNNING`, `FINISHED`, `ERROR`, `EXPIRED` or another.',
       resolve: ({ state }) => state.status,
     }),
-    source: t.field({ type: SourceType, description: 'What the agent works on.', resolve: ({ state }) => state }),
-    target: t.field({ type: TargetType, description: 'Where its changes go.', resolve: ({ state }) => state }),
+    source: t.field({
+      type: SourceType,
+      description: 'Source code that the agent works on.',
+      resolve: ({ state }) => state,
+    }),
+    target: t.field({ type: TargetType, description: 'Destination of its changes.', resolve: ({ state }) => state }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was launched through the gateway.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When its state was last read.' }),
     keyHash: t.exposeID('keyHash', { description: 'Hash of the key that launched it.' }),
@@ -111,7 +115,7 @@ builder.node(CodingAgentType, {
       type: [AgentMessageType],
       nullable: true,
       complexity: CALL_COST,
-      description: 'Its conversation, read from the provider now.',
+      description: 'Its conversation. Null when it could not be read. Expensive: calls the provider.',
       resolve: async ({ id }, _args, { scope }) => [...(await readConversation(scope, id))],
     }),
   }),
@@ -157,7 +161,8 @@ builder.queryField('codingAgent', (t) =>
     type: CodingAgentType,
     nullable: true,
     complexity: CALL_COST,
-    description: 'A coding agent with its state now. Fails with NOT_FOUND when there is none that the caller may see.',
+    description:
+      'A coding agent with its current state. Fails with NOT_FOUND when there is none that the caller may see. Expensive: calls the provider.',
     args: { id: t.arg.id({ required: true, description: AGENT_ID }) },
     resolve: (_root, { id }, { scope }) => checkCodingAgent(scope, localId(TYPE, id)),
   }),
@@ -168,7 +173,7 @@ builder.subscriptionField('codingAgentStatus', (t) =>
     type: CodingAgentType,
     complexity: CALL_COST,
     description:
-      'A coding agent now and after each change of its state. Ends after `FINISHED`, `ERROR`, `EXPIRED`, `STOPPED`, `CANCELLED` or `DELETED`. All subscribers of one agent share one poll of the provider, whose interval grows while nothing changes.',
+      'A coding agent: its state at the start, and each later state. Ends after `FINISHED`, `ERROR`, `EXPIRED`, `STOPPED`, `CANCELLED` or `DELETED`. All subscribers of one agent share one poll of the provider, whose interval grows while nothing changes.',
     args: { id: t.arg.id({ required: true, description: AGENT_ID }) },
     subscribe: (_root, { id }, { scope }) => watchCodingAgent(scope, localId(TYPE, id)),
     resolve: (agent) => agent,
@@ -211,7 +216,7 @@ builder.mutationField('launchCodingAgent', (t) =>
   t.field({
     type: CodingAgentType,
     complexity: CALL_COST,
-    description: 'Launches a coding agent. It belongs to the key of the caller.',
+    description: 'Launches a coding agent. It belongs to the key of the caller. For every key that is not read-only.',
     args: { input: t.arg({ type: LaunchInput, required: true, description: 'Its task and its repository.' }) },
     errors: {
       types: [InvalidInput, LimitExceeded, UpstreamFailed],

@@ -17,7 +17,7 @@ import { BudgetType, CustomerType } from './base/refs.ts';
 /** Fields of a new customer and of a change. */
 const customerFields = (t: InputFields) => ({
   alias: t.string({ description: 'Display name; null removes it.' }),
-  blocked: t.boolean({ description: 'Whether the customer is marked as blocked; null changes nothing.' }),
+  blocked: t.boolean({ description: 'Whether calls that name the customer are refused; null changes nothing.' }),
   defaultModel: t.string({
     description: 'Model of calls whose own model has no deployment in the region of the customer; null removes it.',
   }),
@@ -42,7 +42,7 @@ const UpdateCustomerInput = builder.inputType('UpdateCustomerInput', {
 });
 
 const CustomerIdsInput = builder.inputType('CustomerIdsInput', {
-  description: 'Customers.',
+  description: 'Customers to change or delete.',
   fields: (t) => ({
     ids: t.idList({ required: true, description: 'Customers: global ids or local ids.' }),
   }),
@@ -159,7 +159,7 @@ builder.mutationFields((t) => ({
   }),
   unblockCustomers: t.field({
     type: BlockedCustomersType,
-    description: 'Unblocks customers. For proxy administrators.',
+    description: 'Unblocks customers; unknown ones are ignored. For proxy administrators.',
     args: { input: t.arg({ type: CustomerIdsInput, required: true, description: 'The customers to unblock.' }) },
     errors: {
       types: [InvalidInput],

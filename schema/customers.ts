@@ -13,7 +13,7 @@ builder.node(CustomerType, {
   fields: (t) => ({
     customerId: t.exposeID('id', { description: 'Local id, as calls name it.' }),
     alias: t.exposeString('alias', { nullable: true, description: 'Display name. Null when none is set.' }),
-    blocked: t.exposeBoolean('blocked', { description: 'Whether the customer is marked as blocked.' }),
+    blocked: t.exposeBoolean('blocked', { description: 'Whether calls that name the customer are refused.' }),
     defaultModel: t.exposeString('defaultModel', {
       nullable: true,
       description:
@@ -30,21 +30,22 @@ builder.node(CustomerType, {
     spendUsd: t.field({
       type: 'Decimal',
       nullable: true,
-      description: 'Spend in the current window of its budget in USD, exact; of all time before the first reset.',
+      description:
+        'Spend in the current window of its budget in USD, exact; of all time before the first reset. Null when it could not be read.',
       resolve: async ({ id, budgetId }, _args, { scope }) =>
         usdOrNull(await readWindowSpend(scope, { kind: 'end_user', id, budgetId })),
     }),
     totalSpendUsd: t.field({
       type: 'Decimal',
       nullable: true,
-      description: 'Spend of all time in USD, exact.',
+      description: 'Spend of all time in USD, exact. Null when it could not be read.',
       resolve: async ({ id }, _args, { scope }) => usdOrNull(await readTotalSpend(scope, { kind: 'end_user', id })),
     }),
     spendRows: t.field({
       type: SpendRowConnectionType,
       nullable: true,
       complexity: spendPageCost,
-      description: 'Calls that name the customer, newest first.',
+      description: 'Calls that name the customer, newest first. Null when they could not be read.',
       args: ownedSpendArgs(),
       resolve: ({ id }, args, { scope }) => spendRowsOf(scope, args, { endUser: [id] }),
     }),

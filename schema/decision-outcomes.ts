@@ -12,7 +12,7 @@ const OutcomeInput = builder.inputType('RecordDecisionOutcomeInput', {
     callId: t.id({
       required: true,
       description:
-        '`callId` of the decision, or the response header `x-litellm-call-id`. The latest one with it counts.',
+        '`callId` of the decision, or the response header `x-litellm-call-id`. The latest decision with this id is selected.',
     }),
     question: t.string({ description: 'Name of the question.' }),
     index: t.int({ description: 'Index of the question, from 0.' }),

@@ -214,7 +214,7 @@ builder.queryField('decisions', (t) =>
     {
       type: DecisionType,
       description:
-        'Stored decisions, newest first without an order: all for administrators, those of the team for keys of a team, else those of the key. Only decisions are stored whose key or the configuration has `store_decisions`. At most 100 a page.',
+        'Stored decisions, newest first without an order: all for administrators, those of the team for keys of a team, else those of the key. Decisions are stored where `store_decisions` of the key or the configuration enables it. At most 100 a page.',
       complexity: rowPageCost,
       args: {
         filter: t.arg({ type: DecisionFilterType, description: 'All stored decisions when absent.' }),
@@ -271,7 +271,7 @@ builder.subscriptionField('decisionStream', (t) =>
   t.field({
     type: StepType,
     description:
-      'Makes a decision and sends each answer as soon as it is known, then the whole decision. A retry sends answers again: the last ones count. Unsubscribing cancels the call.',
+      'Makes a decision and sends each answer as soon as it is known, then the whole decision. A retry or a fallback sends answers again: the last answer to each question is valid. Unsubscribing cancels the call.',
     complexity: { field: CALL_COST, multiplier: 1 },
     args: { input: t.arg({ type: DecideInput, required: true, description: 'The request.' }) },
     subscribe: (_root, { input }, { scope }) => streamDecision(scope, readDecision(input)),

@@ -63,7 +63,7 @@ const StoredFilterType = builder.inputType('StoredDeploymentFilter', {
   description: 'Filter of stored deployments. All conditions must match; blank text is ignored.',
   fields: (t) => ({
     model: t.string({ description: 'Exact public model name.' }),
-    blocked: t.boolean({ description: 'Whether calls are not sent to it.' }),
+    blocked: t.boolean({ description: 'Whether calls to it are refused.' }),
   }),
 });
 

@@ -3,12 +3,14 @@ import type { SpendSums } from '../src/domain/spend/spend-reports.ts';
 import { builder } from './base/builder.ts';
 import { sumFields } from './base/shared-fields.ts';
 
+/** Assumed number of days of a period. */
 const USUAL_DAYS = 30;
+/** Assumed number of endpoints. */
 const ENDPOINTS = 10;
 
 const SumsType = builder.objectRef<SpendSums>('SpendSums').implement({
   description:
-    'Sums over calls that the gateway accounted for. Requests that were refused before a model was called are not among them.',
+    'Sums over calls with a spend row. Requests that were refused before a model was called are not included.',
   fields: (t) => ({
     succeeded: t.field({
       type: 'BigInt',
@@ -53,7 +55,7 @@ builder.queryField('endpointActivity', (t) =>
     nullable: true,
     complexity: { field: 1, multiplier: ENDPOINTS },
     description:
-      'Tokens, spend, successes and failures by endpoint, those of the most calls first. Administrators see all calls, keys of a user the calls of that user.',
+      'Tokens, spend, successes and failures by endpoint, endpoints with the most calls first. Administrators see all calls, keys of a user the calls of that user.',
     args: {
       startDate: t.arg.string({ description: 'First UTC day, `YYYY-MM-DD`. 30 days ago when absent.' }),
       endDate: t.arg.string({

@@ -10,6 +10,7 @@ import { droppedUpdates } from './base/shared-fields.ts';
 
 /** Assumed number of routes of one day. */
 const ROUTES = 20;
+/** Assumed number of days of a period. */
 const USUAL_DAYS = 30;
 
 const CategoryType = builder.enumType('ActivityCategory', {
@@ -68,7 +69,7 @@ const GatewayActivityType = builder.objectRef<GatewayActivity>('GatewayActivity'
     byRoute: t.field({
       type: [CountsType],
       complexity: { field: 1, multiplier: ROUTES },
-      description: 'By category and route, those of the most successes first.',
+      description: 'By category and route, those with the most successes first.',
       resolve: ({ byRoute }) => byRoute,
     }),
     series: t.field({

@@ -146,7 +146,7 @@ const CreateInput = builder.inputType('CreateGuardrailInput', {
     params: t.field({
       type: 'JSON',
       required: true,
-      description: 'Settings with `guardrail`, the kind, and `mode`. They are encrypted.',
+      description: 'Settings, an object with `guardrail` (the kind) and `mode`. They are stored encrypted.',
     }),
     info: t.field({ type: 'JSON', description: INFO }),
     teamId: t.string({ description: TEAM }),

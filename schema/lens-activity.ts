@@ -47,8 +47,12 @@ const PreviewInput = builder.inputType('LensSamplePreviewInput', {
   description: 'A selection, and the window that it is applied to.',
   fields: (t) => ({
     selection: t.field({ type: SelectionInput, description: 'All executions when absent.' }),
-    lookbackHours: t.int({ required: true, defaultValue: 24, description: 'Length of the window in hours.' }),
-    offset: t.int({ required: true, defaultValue: 0, description: 'Number of executions to leave out.' }),
+    lookbackHours: t.int({
+      required: true,
+      defaultValue: 24,
+      description: 'Length of the window in hours, at least 1.',
+    }),
+    offset: t.int({ required: true, defaultValue: 0, description: 'Number of executions to skip.' }),
     asOf: t.field({ type: 'DateTime', description: 'End of the window; the current time when absent or later.' }),
   }),
 });
@@ -112,7 +116,8 @@ builder.queryFields((t) => ({
     type: PreviewType,
     nullable: true,
     complexity: CONTENT_COST,
-    description: 'What a lens would review, without a model call. Reads all traces of the window. For administrators.',
+    description:
+      'What a lens would review, without a model call. Expensive: reads all traces of the window. For administrators.',
     args: { input: t.arg({ type: PreviewInput, required: true, description: 'Selection and window.' }) },
     resolve: (_root, { input: { selection, lookbackHours, offset, asOf } }, { scope }) =>
       readSamplePreview(scope, {
@@ -131,7 +136,7 @@ builder.queryFields((t) => ({
       lensId: t.arg.id({ required: true, description: LENS_ID }),
       executionId: t.arg.id({ required: true, description: 'Id of the execution.' }),
       after: t.arg.string({ description: '`nextCursor` of the page before.' }),
-      offset: t.arg.int({ defaultValue: 0, description: 'Characters of each text to leave out.' }),
+      offset: t.arg.int({ defaultValue: 0, description: 'Number of characters of each text to skip, 0 or more.' }),
     },
     resolve: (_root, { lensId, executionId, after, offset }, { scope }) =>
       getExecutionContent(scope, {

@@ -26,7 +26,7 @@ const CaseType = builder.objectRef<DatasetCase>('DatasetCase').implement({
     id: t.exposeID('id', { description: 'SHA-256 hex of messages, reply and tool calls.' }),
     messages: t.field({
       type: 'JSON',
-      description: 'Messages: objects with `role`, `content`, `name` and `tool_calls`.',
+      description: 'Messages: a list of objects with `role`, `content`, `name` and `tool_calls`.',
       resolve: ({ messages }) => snakeCased(messages),
     }),
     reply: t.string({
@@ -36,7 +36,7 @@ const CaseType = builder.objectRef<DatasetCase>('DatasetCase').implement({
     }),
     toolCalls: t.field({
       type: 'JSON',
-      description: 'Tool calls of the answer: objects with `name` and `arguments`.',
+      description: 'Tool calls of the answer: a list of objects with `name` and `arguments`.',
       resolve: ({ toolCalls }) => snakeCased(toolCalls),
     }),
     expected: t.string({
@@ -76,7 +76,7 @@ builder.node(SummaryType, {
       resolve: ({ agentName }) => textOrNull(agentName),
     }),
     latestRevision: t.exposeInt('latest', { description: 'Number of the latest revision, from 0.' }),
-    caseCount: t.exposeInt('caseCount', { description: 'Cases of the latest revision.' }),
+    caseCount: t.exposeInt('caseCount', { description: 'Number of cases of the latest revision.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the latest revision was saved.' }),
   }),
 });
@@ -95,7 +95,7 @@ const DatasetType = builder.objectRef<ReadDataset>('Dataset').implement({
     cases: t.field({
       type: [CaseType],
       complexity: { field: 1, multiplier: 10 },
-      description: 'Its cases.',
+      description: 'Its cases, at most 200.',
       resolve: ({ cases }) => [...cases],
     }),
   }),
@@ -126,7 +126,7 @@ builder.queryFields((t) => ({
   datasets: t.field({
     type: [SummaryType],
     complexity: pageCost,
-    description: 'All datasets, those changed last first. For administrators.',
+    description: 'All datasets, the last changed first. For administrators.',
     resolve: async (_root, _args, { scope }) => [...(await listDatasets(scope, undefined))],
   }),
   dataset: t.field({
@@ -235,7 +235,8 @@ builder.mutationFields((t) => ({
   }),
   buildDatasetCases: t.field({
     type: BuiltType,
-    description: 'Builds cases without saving them. For proxy administrators.',
+    description:
+      'Builds cases without saving them. Expensive: reads the spans of each source. For proxy administrators.',
     args: { input: t.arg({ type: BuildInput, required: true, description: 'The sources.' }) },
     errors: {
       types: [NotFound],

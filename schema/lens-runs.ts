@@ -57,7 +57,7 @@ builder.objectField(LensType, 'runs', (t) =>
       const page = {
         id: lens.id,
         from: placeOf(after),
-        limit: checkedPageSize(first ?? DEFAULT_RUNS, { most: RUN_PAGE_SIZE }),
+        limit: checkedPageSize(first ?? DEFAULT_RUNS, { max: RUN_PAGE_SIZE }),
       };
       const { items, hasMore } = await listLensRuns(scope, page);
       const isLater = typeof after === 'string';

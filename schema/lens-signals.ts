@@ -24,7 +24,9 @@ const ConfigType = builder.objectRef<SignalConfig>('LensSignalSettings').impleme
       description: 'Model that answers. Null for none.',
       resolve: ({ model }) => textOrNull(model),
     }),
-    threshold: t.exposeFloat('threshold', { description: 'Lowest probability of a yes that is flagged.' }),
+    threshold: t.exposeFloat('threshold', {
+      description: 'Minimum probability of yes that sets a flag, 0.05 to 0.95.',
+    }),
     signals: t.field({
       type: [SignalType],
       description: 'The questions.',
@@ -48,7 +50,7 @@ const FlagType = builder.objectRef<SignalFlag>('TraceSignalFlag').implement({
   fields: (t) => ({
     signalId: t.exposeID('signalId', { description: 'Id of the signal.' }),
     name: t.exposeString('name', { description: 'Name of the signal.' }),
-    score: t.exposeFloat('score', { description: 'Probability of a yes.' }),
+    score: t.exposeFloat('score', { description: 'Probability of yes, 0 to 1.' }),
   }),
 });
 
@@ -59,13 +61,13 @@ const TraceSignalsType = builder.objectRef<SignalsOfTrace>('TraceSignals').imple
     status: t.expose('status', { type: StatusType, description: 'Whether they are known.' }),
     flags: t.field({
       type: [FlagType],
-      description: 'Signals above the threshold, the highest first.',
+      description: 'Signals at or above the threshold, the highest first.',
       resolve: ({ flags }) => [...flags],
     }),
     classifiedAt: t.expose('classifiedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When they were answered. Null before.',
+      description: 'When they were answered. Null before that.',
     }),
   }),
 });
@@ -75,7 +77,8 @@ builder.objectField(TraceType, 'signals', (t) =>
     type: [TraceSignalsType],
     nullable: true,
     complexity: CONTENT_COST,
-    description: 'Signals of the trace, for each key that sent it. For administrators.',
+    description:
+      'Signals of the trace, for each key that sent it. Null when they could not be read. For administrators.',
     resolve: async (trace, _args, { scope }) => [...(await readTraceSignals(scope, partsOf(trace)))],
   }),
 );
@@ -102,7 +105,11 @@ const SetInput = builder.inputType('SetSignalSettingsInput', {
   description: 'All settings of signals.',
   fields: (t) => ({
     model: t.string({ description: 'Model that answers; none when absent.' }),
-    threshold: t.float({ required: true, defaultValue: 0.5, description: 'Lowest flagged probability, 0.05 to 0.95.' }),
+    threshold: t.float({
+      required: true,
+      defaultValue: 0.5,
+      description: 'Minimum probability of yes that sets a flag, 0.05 to 0.95.',
+    }),
     signals: t.field({ type: [SignalInput], required: true, description: 'The questions, at most 20.' }),
   }),
 });

@@ -37,7 +37,7 @@ export const EvidenceType = builder.objectRef<Evidence>('FindingEvidence').imple
     executionId: t.exposeID('executionId', { description: 'Execution that it is from.' }),
     traceId: t.id({
       nullable: true,
-      description: 'Trace of the execution.',
+      description: 'Trace of the execution. Null for an id of another form.',
       resolve: ({ executionId }) => readExecutionId(executionId)?.traceId ?? null,
     }),
     spanId: t.exposeID('spanId', { description: 'Id of the span that has it.' }),
@@ -135,7 +135,7 @@ builder.node(FindingType, {
       type: LensType,
       nullable: true,
       complexity: CONTENT_COST,
-      description: 'The lens that found it.',
+      description: 'The lens that found it. Null when it could not be read.',
       resolve: ({ lensId }, _args, { scope }) => getLens(scope, { id: lensId }),
     }),
   }),
@@ -144,11 +144,11 @@ builder.node(FindingType, {
 const CoverageType = builder.objectRef<Coverage>('LensCoverage').implement({
   description: 'Counts of a run.',
   fields: (t) => ({
-    groupingBatches: t.exposeInt('groupingBatches', { description: 'Batches of observations to group.' }),
-    groupedBatches: t.exposeInt('groupedBatches', { description: 'Of those, the grouped ones.' }),
+    groupingBatches: t.exposeInt('groupingBatches', { description: 'Number of batches of observations to group.' }),
+    groupedBatches: t.exposeInt('groupedBatches', { description: 'Number of grouped batches.' }),
     reusable: t.exposeInt('reusable', { description: 'Reviews of earlier runs that could be used again.' }),
     eligible: t.exposeInt('eligible', { description: 'Executions of the window that the settings admit.' }),
-    selected: t.exposeInt('selected', { description: 'Executions of the sample.' }),
+    selected: t.exposeInt('selected', { description: 'Number of executions of the sample.' }),
     screened: t.exposeInt('screened', { description: 'Executions that were reviewed, reused reviews included.' }),
     reused: t.exposeInt('reused', { description: 'Reviews of earlier runs that were used again.' }),
     partial: t.exposeInt('partial', { description: 'Reviews of a part of an execution.' }),
@@ -157,7 +157,7 @@ const CoverageType = builder.objectRef<Coverage>('LensCoverage').implement({
     }),
     candidates: t.exposeInt('candidates', { description: 'Groups of observations.' }),
     investigated: t.exposeInt('investigated', { description: 'Groups that were examined.' }),
-    inconclusive: t.exposeInt('inconclusive', { description: 'Of those, the ones without a result.' }),
+    inconclusive: t.exposeInt('inconclusive', { description: 'Number of examined groups without a result.' }),
     failedTasks: t.exposeInt('failedTasks', { description: 'Reviews and examinations without an answer.' }),
   }),
 });
@@ -238,7 +238,11 @@ builder.node(LensRunType, {
     }),
     attempts: t.exposeInt('attempts', { description: 'Number of workers that have claimed it.' }),
     coverage: t.expose('coverage', { type: CoverageType, description: 'Progress in counts.' }),
-    costUsd: t.field({ type: 'Decimal', description: 'Settled cost in USD.', resolve: ({ cost }) => usdText(cost) }),
+    costUsd: t.field({
+      type: 'Decimal',
+      description: 'Cost of its settled model calls in USD.',
+      resolve: ({ cost }) => usdText(cost),
+    }),
     model: t.string({ description: 'Model that reviews.', resolve: ({ settings }) => settings.model }),
     createdAt: t.field({
       type: 'DateTime',
@@ -248,7 +252,7 @@ builder.node(LensRunType, {
     finishedAt: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'When it ended. Null before.',
+      description: 'When it ended. Null before that.',
       resolve: ({ finishedAt }) => (finishedAt === null ? null : new Date(finishedAt)),
     }),
     reviewed: t.exposeInt('reviewed', { description: 'Number of its reviews.' }),
@@ -263,8 +267,8 @@ builder.node(LensRunType, {
       complexity: { field: 1, multiplier: 10 },
       description: 'Its sample, in the order of selection; empty before the selection.',
       args: {
-        first: t.arg.int({ description: 'Most executions; all when absent.' }),
-        offset: t.arg.int({ defaultValue: 0, description: 'Number of executions to leave out.' }),
+        first: t.arg.int({ description: 'Maximum number of executions; all when absent.' }),
+        offset: t.arg.int({ defaultValue: 0, description: 'Number of executions to skip.' }),
       },
       resolve({ sample }, { first, offset }) {
         const from = Math.max(0, offset ?? 0);
@@ -294,7 +298,7 @@ builder.node(LensType, {
       description: 'All settings, with the members of `POST /lens`.',
       resolve: ({ lens }) => snakeCased(lens.settings),
     }),
-    revision: t.int({ description: 'Counts changes of the settings, from 1.', resolve: ({ lens }) => lens.revision }),
+    revision: t.int({ description: 'Revision of the settings, from 1.', resolve: ({ lens }) => lens.revision }),
     spentUsd: t.field({
       type: 'Decimal',
       description: 'Cost of the current month, UTC, in USD.',
@@ -302,7 +306,7 @@ builder.node(LensType, {
     }),
     nextRunAt: t.field({
       type: 'DateTime',
-      description: 'When the schedule queues the next run, if it repeats.',
+      description: 'When the schedule queues the next run. Without effect while the lens is paused.',
       resolve: ({ lens }) => new Date(lens.nextRunAt),
     }),
     latestRun: t.field({ type: LensRunType, description: 'Its latest run.', resolve: ({ run }) => run }),

@@ -19,7 +19,10 @@ const WorkerType = builder.objectRef<LensWorker>('LensWorker').implement({
       nullable: true,
       description: 'Hash of the virtual key that pays for its model calls. Null before one is assigned.',
     }),
-    lastSeen: t.expose('lastSeen', { type: 'DateTime', description: 'When it last requested a run.' }),
+    lastSeen: t.expose('lastSeen', {
+      type: 'DateTime',
+      description: 'When it last requested a run; 1970-01-01 before the first request.',
+    }),
     revoked: t.exposeBoolean('revoked', { description: 'Whether its access is revoked.' }),
   }),
 });
@@ -42,11 +45,11 @@ const SkippedType = builder.objectRef<Watched['skipped'][number]>('SkippedLens')
 });
 
 const ResumedType = builder.objectRef<Watched>('ResumedLenses').implement({
-  description: 'Lenses that repeat again, and those that could not be resumed.',
+  description: 'Lenses whose runs repeat again, and lenses that could not be resumed.',
   fields: (t) => ({
     resumedIds: t.field({
       type: ['ID'],
-      description: 'Ids of lenses that repeat again.',
+      description: 'Ids of lenses whose runs repeat again.',
       resolve: ({ watching }) => [...watching],
     }),
     skipped: t.field({

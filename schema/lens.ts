@@ -145,7 +145,7 @@ const StatusInput = builder.inputType('SetFindingStatusInput', {
     lensId: t.id({ required: true, description: LENS_ID }),
     findingId: t.id({ required: true, description: '`findingId` of the finding, or of one merged into it.' }),
     status: t.field({ type: FindingStatusType, required: true, description: 'New status.' }),
-    reason: t.string({ description: 'Why; empty when absent. Reviewers respect it.' }),
+    reason: t.string({ description: 'Reason for the status, which later runs read; none when absent.' }),
   }),
 });
 
@@ -264,7 +264,7 @@ const JobType = builder.objectRef<Job>('Job').implement({
     finishedAt: t.expose('finishedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When it ended. Null before.',
+      description: 'When it ended. Null before that.',
     }),
   }),
 });

@@ -5,7 +5,7 @@ import { builder } from './base/builder.ts';
 import { readGlobalId } from './base/global-id.ts';
 import { NODE_COST } from './base/limits.ts';
 
-/** Most ids of one `nodes` field. */
+/** Maximum number of ids of one `nodes` field. */
 const MAX_NODES = 100;
 
 /** The address of a global id; null for malformed text and for names of types that are no nodes. */

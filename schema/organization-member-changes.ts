@@ -12,7 +12,7 @@ import { limitsOf, OwnerLimitsInput } from './base/owner-limits.ts';
 import { OrganizationMemberType, OrganizationRoleType } from './owners.ts';
 
 const OrganizationMemberInput = builder.inputType('OrganizationMemberInput', {
-  description: 'A new member of an organization.',
+  description: 'A new member of an organization: a user by id, else by email.',
   fields: (t) => ({
     userId: t.id({ description: 'User by its global id or local id.' }),
     email: t.string({ description: 'User by its email. A user that does not exist is created.' }),
@@ -68,11 +68,11 @@ const AUTHORS = 'For proxy administrators and administrators of the organization
 builder.mutationFields((t) => ({
   addOrganizationMembers: t.field({
     type: AddedMembersType,
-    description: `Adds members to an organization. ${AUTHORS}`,
+    description: `Adds members to an organization, one after another. After a failure, members before it stay added. ${AUTHORS}`,
     args: { input: t.arg({ type: AddOrganizationMembersInput, required: true, description: 'The new members.' }) },
     errors: {
       types: [InvalidInput, NotFound, Conflict],
-      union: { name: 'AddOrganizationMembersResult', description: 'The new members, or why none was added.' },
+      union: { name: 'AddOrganizationMembersResult', description: 'The new members, or why not all were added.' },
     },
     resolve: async (_root, { input }, { scope }) => {
       const members = input.members.map(({ userId, email, role }) => ({

@@ -16,6 +16,7 @@ import { UserErrorType } from './base/errors.ts';
 
 /** Assumed number of settings in a list. */
 const SETTINGS = 100;
+/** Assumed number of settings that change together. */
 const CHANGED = 5;
 
 const SectionType = builder.enumType('SettingSection', {

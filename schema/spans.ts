@@ -1,4 +1,4 @@
-import { findParent, listChildren, MOST_PAGE_SPANS, type SpanListPage } from '../resolvers/spans.ts';
+import { findParent, listChildren, MAX_PAGE_SPANS, type SpanListPage } from '../resolvers/spans.ts';
 import { findSpanNode } from '../resolvers/nodes.ts';
 import { msBetween } from '../src/domain/traces/assemble-trace.ts';
 import { SPAN_KINDS, SPAN_STATUSES, SPAN_TYPES } from '../src/domain/traces/span.ts';
@@ -184,7 +184,7 @@ export function spanConnectionOf(
 /** Cost of a page of spans. */
 export const spanPageCost = (first: number | null | undefined, size: number) => ({
   field: 1,
-  multiplier: Math.max(0, Math.min(first ?? size, MOST_PAGE_SPANS)),
+  multiplier: Math.max(0, Math.min(first ?? size, MAX_PAGE_SPANS)),
 });
 
 export const AFTER_SPAN = 'Returns spans after this cursor. CONFLICT when the trace has received spans since.';
@@ -195,7 +195,7 @@ builder.objectField(SpanType, 'children', (t) =>
     description: 'Spans with this span as parent, ordered by start. Reads the spans of the trace once.',
     complexity: ({ first }) => spanPageCost(first, DEFAULT_CHILDREN),
     args: {
-      first: t.arg.int({ description: `Page size, 1 to ${MOST_PAGE_SPANS}; ${DEFAULT_CHILDREN} when absent.` }),
+      first: t.arg.int({ description: `Page size, 1 to ${MAX_PAGE_SPANS}; ${DEFAULT_CHILDREN} when absent.` }),
       after: t.arg.string({ description: AFTER_SPAN }),
     },
     resolve: async (span, { first, after }, { scope }) =>

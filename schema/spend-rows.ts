@@ -204,7 +204,7 @@ export async function spendRowsOf(
   { first, after, filter, orderBy }: SpendPageArgs,
   within: FieldValues = {},
 ) {
-  const limit = checkedPageSize(first ?? PAGE_SIZE, { most: PAGE_SIZE });
+  const limit = checkedPageSize(first ?? PAGE_SIZE, { max: PAGE_SIZE });
   const sort = orderBy?.field ?? 'startTime';
   const from = typeof after === 'string' ? readCursor(after, sort) : 0;
   const { nodes, hasMore } = await listSpendRows(scope, {

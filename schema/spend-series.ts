@@ -1,4 +1,4 @@
-import { MOST_GROUPS, MOST_GROUP_FIELDS, readSpendSeries, type SpendSeries } from '../resolvers/spend-series.ts';
+import { MAX_GROUPS, MAX_GROUP_FIELDS, readSpendSeries, type SpendSeries } from '../resolvers/spend-series.ts';
 import { findOrganizationRow, findUserRow } from '../resolvers/owner-nodes.ts';
 import type { SpendGroup } from '../src/domain/spend/spend-reports.ts';
 import { routeOfCallType } from '../src/domain/inference/call-route.ts';
@@ -111,7 +111,7 @@ const SeriesType = builder.objectRef<SpendSeries>('SpendSeries').implement({
     from: t.expose('from', { type: 'DateTime', description: 'Start of the period.' }),
     to: t.expose('to', { type: 'DateTime', description: 'End of the period, exclusive.' }),
     isCapped: t.exposeBoolean('isCapped', {
-      description: `Whether groups of the lowest cost were left out, beyond ${MOST_GROUPS}.`,
+      description: `Whether there are more than ${MAX_GROUPS} groups. Those of the lowest cost are left out.`,
     }),
     groups: t.field({
       type: [GroupType],
@@ -131,7 +131,7 @@ builder.queryFields((t) => ({
     args: {
       groupBy: t.arg({
         type: [FieldType],
-        description: `Fields, at most ${MOST_GROUP_FIELDS}. One group for each bucket when absent.`,
+        description: `Fields, at most ${MAX_GROUP_FIELDS}. One group for each bucket when absent.`,
       }),
       bucket: t.arg({ type: BucketType, description: 'One group over the whole period when absent.' }),
       filter: t.arg({ type: SpendFilterType, description: 'All calls of the last 30 days when absent.' }),

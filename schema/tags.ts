@@ -29,7 +29,8 @@ const TagType = builder.objectRef<Tag>('Tag').implement({
     spendUsd: t.field({
       type: 'Decimal',
       nullable: true,
-      description: 'Spend in the current window of its budget in USD, exact; of all time before the first reset.',
+      description:
+        'Spend in the current window of its budget in USD, exact; of all time before the first reset. Null when it could not be read.',
       resolve: async ({ id, budgetId }, _args, { scope }) =>
         usdOrNull(await readWindowSpend(scope, { kind: 'tag', id, budgetId })),
     }),

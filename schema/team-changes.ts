@@ -28,7 +28,10 @@ const teamFields = (t: InputFields) => ({
   organizationId: t.id({ description: 'Organization of the team: global id or local id; null removes it.' }),
   models: t.stringList({ description: 'Public model names that its keys may call; empty for all.' }),
   metadata: t.field({ type: 'JSON', description: 'Client data: an object that replaces the old one.' }),
-  modelAliases: t.field({ type: 'JSON', description: 'Names under which its keys call models: an object of texts.' }),
+  modelAliases: t.field({
+    type: 'JSON',
+    description: 'Public model names by the alias that its keys use: an object of texts.',
+  }),
   limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
   budgetLimits: t.field({
     type: [KeyBudgetWindowInput],
@@ -89,7 +92,7 @@ const UpdateTeamMemberInput = builder.inputType('UpdateTeamMemberInput', {
   fields: (t) => ({
     id: t.id({ required: true, description: 'Team: global id or local id.' }),
     userId: t.id({ required: true, description: 'User of the member: global id or local id.' }),
-    role: t.field({ type: MemberRoleType, description: 'Role in the team.' }),
+    role: t.field({ type: MemberRoleType, description: 'Role in the team; null changes nothing.' }),
     limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits of the member in the team.' }),
     allowedModels: t.stringList({ description: 'Models that the member may call; empty for all of the team.' }),
     temporaryIncreaseUsd: t.field({
@@ -181,7 +184,7 @@ builder.mutationFields((t) => ({
   }),
   blockTeam: t.field({
     type: TeamType,
-    description: 'Refuses the keys of a team from now on. For proxy administrators.',
+    description: 'Blocks a team, so that its keys are refused. For proxy administrators.',
     args: { input: t.arg({ type: TeamIdInput, required: true, description: 'The team to block.' }) },
     errors: {
       types: [InvalidInput, NotFound],
@@ -194,7 +197,7 @@ builder.mutationFields((t) => ({
   }),
   unblockTeam: t.field({
     type: TeamType,
-    description: 'Accepts the keys of a blocked team again. For proxy administrators.',
+    description: 'Unblocks a team, so that its keys are accepted again. For proxy administrators.',
     args: { input: t.arg({ type: TeamIdInput, required: true, description: 'The team to unblock.' }) },
     errors: {
       types: [InvalidInput, NotFound],
@@ -219,7 +222,8 @@ builder.mutationFields((t) => ({
   }),
   addTeamMembers: t.field({
     type: TeamType,
-    description: 'Adds members to a team. For proxy, organization and team administrators.',
+    description:
+      'Adds members to a team. For proxy, organization and team administrators; users may add themselves to an available team.',
     args: { input: t.arg({ type: AddTeamMembersInput, required: true, description: 'The new members.' }) },
     errors: {
       types: [InvalidInput, NotFound, Conflict],
@@ -277,7 +281,8 @@ builder.mutationFields((t) => ({
   }),
   removeTeamMember: t.field({
     type: TeamType,
-    description: 'Removes a member from a team. For proxy, organization and team administrators.',
+    description:
+      'Removes a member from a team, and deletes its keys of the team. For proxy, organization and team administrators.',
     args: { input: t.arg({ type: RemoveTeamMemberInput, required: true, description: 'The member to remove.' }) },
     errors: {
       types: [InvalidInput, NotFound],

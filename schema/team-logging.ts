@@ -54,7 +54,7 @@ const AddTeamCallbackInput = builder.inputType('AddTeamCallbackInput', {
 });
 
 const DisableTeamLoggingInput = builder.inputType('DisableTeamLoggingInput', {
-  description: 'A team whose calls are exported no more.',
+  description: 'The team whose calls are no longer exported.',
   fields: (t) => ({
     id: t.id({ required: true, description: 'Team: global id or local id.' }),
   }),
@@ -93,7 +93,7 @@ builder.mutationFields((t) => ({
   disableTeamLogging: t.field({
     type: TeamType,
     description:
-      'Exports no call of a team from now on, and removes its callbacks. Spend and traces are recorded as before. For proxy, organization and team administrators.',
+      'Stops the export of the calls of a team, and removes its callbacks. Spend and traces are still recorded. For proxy, organization and team administrators.',
     args: { input: t.arg({ type: DisableTeamLoggingInput, required: true, description: 'The team.' }) },
     errors: {
       types: [InvalidInput, NotFound],

@@ -18,7 +18,7 @@ import { readOrderedPage, rowConnection, rowPageCost } from './base/row-pages.ts
 
 const TYPE = 'TokenMapping';
 const KEY = 'The virtual key: global id, hash, or the key itself.';
-const ACTIVE = 'Whether it is in use. Tokens are treated as if an inactive mapping did not exist.';
+const ACTIVE = 'Whether it is in use. An inactive mapping is ignored.';
 const DESCRIPTION = 'Text for people.';
 
 const TokenMappingType = builder.objectRef<TokenMapping>(TYPE);

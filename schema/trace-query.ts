@@ -87,8 +87,11 @@ const HelpType = builder.objectRef<QueryHelp>('TraceQueryHelp').implement({
     dialect: t.exposeString('dialect', { description: 'SQL dialect: `sqlite`, `postgresql` or `clickhouse`.' }),
     access: t.exposeString('access', { description: 'Which rows a caller sees.' }),
     guide: t.exposeString('guide', { description: 'Form of a query.' }),
-    mostRows: t.int({ description: 'Most rows of an answer.', resolve: () => QUERY_LIMITS.rows }),
-    mostMilliseconds: t.int({ description: 'Deadline of a query.', resolve: () => QUERY_LIMITS.timeMs }),
+    mostRows: t.int({ description: 'Maximum number of rows of an answer.', resolve: () => QUERY_LIMITS.rows }),
+    mostMilliseconds: t.int({
+      description: 'Deadline of a query, in milliseconds.',
+      resolve: () => QUERY_LIMITS.timeMs,
+    }),
     views: t.field({ type: [ViewType], description: 'The views.', resolve: ({ tables }) => [...tables] }),
     examples: t.field({ type: [ExampleType], description: 'Examples.', resolve: ({ examples }) => [...examples] }),
     notes: t.stringList({ description: 'Common mistakes in queries.', resolve: ({ gotchas }) => [...gotchas] }),
@@ -101,17 +104,17 @@ builder.queryFields((t) => ({
     complexity: QUERY_COST,
     description:
       'Runs one SELECT over the views of spans, traces and spend, on rows that the caller may read, as ' +
-      '`POST /v1/traces/query`. See `traceQueryHelp`.',
+      '`POST /v1/traces/query`. One query per user or key runs at a time. See `traceQueryHelp`.',
     args: {
       sql: t.arg.string({ required: true, description: 'The query, without comments.' }),
-      first: t.arg.int({ description: 'Most rows to return, 1 to 1,000; 1,000 when absent.' }),
+      first: t.arg.int({ description: 'Maximum number of rows to return, 1 to 1,000; 1,000 when absent.' }),
     },
     errors: {
       types: [InvalidInput, Unavailable],
       union: { name: 'TraceQueryResult', description: 'The rows, or why there are none.' },
     },
     resolve: (_root, { sql, first }, { scope }) =>
-      readFirstTraceQuery(scope, { sql, most: first ?? QUERY_LIMITS.rows }),
+      readFirstTraceQuery(scope, { sql, maxRows: first ?? QUERY_LIMITS.rows }),
   }),
   traceQueryHelp: t.field({
     type: HelpType,

@@ -53,7 +53,7 @@ export const TraceFilterType = builder.inputRef<FilterInput>('TraceFilter').impl
     userId: t.string({ description: 'Exact user.' }),
     tag: t.string({ description: 'Exact text of one of its tags.' }),
     internal: t.boolean({
-      description: 'Whether it has model calls of the product itself, tagged `litellm-lens`: a lens run, or signals.',
+      description: 'Whether it has model calls of a lens run or of signals, which are tagged `litellm-lens`.',
     }),
     annotation: t.field({
       type: AnnotationFilterType,
@@ -101,9 +101,9 @@ export function filtersOf(input: FilterInput | null | undefined): TraceFilters {
   if (!input) return NO_TRACE_FILTERS;
   const { minCostUsd, minDurationMs, keyHash, teamId } = input;
   const minSpend = typeof minCostUsd === 'string' ? usdFrom(minCostUsd) : null;
-  if (typeof minCostUsd === 'string' && (minSpend === null || minSpend > MOST_PICOS))
+  if (typeof minCostUsd === 'string' && (minSpend === null || minSpend > MAX_PICODOLLARS))
     throw new InvalidInput('`minCostUsd` is out of range.');
-  if (typeof minDurationMs === 'number' && !(Math.abs(minDurationMs) < MOST_MS))
+  if (typeof minDurationMs === 'number' && !(Math.abs(minDurationMs) < MAX_DURATION_MS))
     throw new InvalidInput('`minDurationMs` is out of range.');
   return {
     status: input.status ?? null,
@@ -124,10 +124,10 @@ export function filtersOf(input: FilterInput | null | undefined): TraceFilters {
   };
 }
 
-/** Largest stored cost. */
-const MOST_PICOS = 2n ** 63n - 1n;
-/** Largest stored duration. */
-const MOST_MS = 2 ** 63 / NS_PER_MS;
+/** Maximum stored cost, in picodollars. */
+const MAX_PICODOLLARS = 2n ** 63n - 1n;
+/** Maximum stored duration, in milliseconds. */
+const MAX_DURATION_MS = 2 ** 63 / NS_PER_MS;
 
 const msOf = (ns: bigint | null): number | null => (ns === null ? null : Number(ns) / NS_PER_MS);
 

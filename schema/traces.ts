@@ -1,6 +1,6 @@
 import { findTraceNode } from '../resolvers/nodes.ts';
 import { findTrace } from '../resolvers/one-trace.ts';
-import { listSpans, MOST_PAGE_SPANS } from '../resolvers/spans.ts';
+import { listSpans, MAX_PAGE_SPANS } from '../resolvers/spans.ts';
 import { msBetween } from '../src/domain/traces/assemble-trace.ts';
 import { SOURCE_TYPES, type TraceSource } from '../src/domain/traces/span.ts';
 import { builder } from './base/builder.ts';
@@ -76,7 +76,10 @@ builder.node(TraceType, {
       traceId: t.id({ description: 'Trace id, 32 hex digits.', resolve: ({ summary }) => summary.traceId }),
       traceRef: text('traceRef', 'Ref of the trace of one key, as in the HTTP API. Null for a merged trace.'),
       name: text('name', 'Name of the root span, of the earliest of several. Null until a root span is stored.'),
-      service: text('service', 'Service of the root span, or of the earliest span until a root is stored.'),
+      service: text(
+        'service',
+        'Service of the root span, or of the earliest span until a root is stored. Null when the sender names none.',
+      ),
       inputPreview: text(
         'inputPreview',
         'Input preview of the earliest root span that has one, else of the earliest agent or model call. Null without any.',
@@ -162,7 +165,7 @@ builder.node(TraceType, {
         complexity: ({ first }) => spanPageCost(first, DEFAULT_SPANS),
         description: 'Its spans, ordered by start. Null when they could not be read.',
         args: {
-          first: t.arg.int({ description: `Page size, 1 to ${MOST_PAGE_SPANS}; ${DEFAULT_SPANS} when absent.` }),
+          first: t.arg.int({ description: `Page size, 1 to ${MAX_PAGE_SPANS}; ${DEFAULT_SPANS} when absent.` }),
           after: t.arg.string({ description: AFTER_SPAN }),
         },
         resolve: async (trace, { first, after }, { scope }) => {

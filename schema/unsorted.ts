@@ -1,5 +1,5 @@
 import './nouns.ts';
 import { builder } from './base/builder.ts';
 
-/** The schema with its types and fields in no particular order. */
+/** The schema before its types and fields are sorted. */
 export const unsorted = builder.toSchema({ sortSchema: false });

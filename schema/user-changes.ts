@@ -20,7 +20,7 @@ const userFields = (t: InputFields) => ({
 });
 
 const CreateUserInput = builder.inputType('CreateUserInput', {
-  description: 'A new user. It has no key: `generateKey` makes one.',
+  description: 'A new user. It has no key: create one with `generateKey`.',
   fields: (t) => ({
     id: t.id({ description: 'Local id; generated when absent.' }),
     ...userFields(t),

@@ -39,7 +39,7 @@ export const anyKey: Access = {
   },
 };
 
-/** Every credential; the list of keys is filtered by what the caller may see. */
+/** Every credential. The operation filters keys by what the caller may see. */
 export const keyReader: Access = {
   name: 'keyReader',
   description: 'Every key, for the keys it may see: admins all, others their own and those of their user.',
@@ -129,7 +129,7 @@ export const keyAdmin: Access = {
   },
 };
 
-/** As `keyManager`; the refusal has another form on the wire. */
+/** As `keyManager`. A refusal has another HTTP error body. */
 export const keyBlocker: Access = { ...keyManager, name: 'keyBlocker', check: checkUser('key_block') };
 
 /** Error for a caller who may not manage users and teams. Its right decides the HTTP status, as in the reference. */
@@ -218,7 +218,7 @@ export const guardrailViewer: Access = {
   check: tenantViewer.check,
 };
 
-/** Administrators, the read-only ones too, for counts of the whole deployment. */
+/** Administrators, the read-only ones too, for request counts of all callers. */
 export const gatewayActivityReader: Access = {
   name: 'gatewayActivityReader',
   description: 'Proxy administrators, read-only ones too.',

@@ -10,8 +10,8 @@ import { callerOf } from './operation.ts';
 import type { DecisionPlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
 
-/** Most bytes of an answer. */
-const ANSWER_LIMIT = 16 * 1024 * 1024;
+/** Maximum size of an answer, in bytes. */
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
 /**
  * Asks the fallbacks of the model, in order, the questions that were refused or answered weakly. Returns the first call
@@ -51,8 +51,8 @@ const callFallback = (
   signal: AbortSignal,
 ): Promise<GatewayCall> => scope.platform.gateway.call(callerOf(scope), request, signal);
 
-/** Reads the rest of an answer that is not forwarded: its end settles the call. */
-const settle = (call: GatewayCall): Promise<unknown> => call.consume((bytes) => collect(bytes, ANSWER_LIMIT));
+/** Reads an answer that is not forwarded to its end, which settles the call. */
+const settle = (call: GatewayCall): Promise<unknown> => call.consume((bytes) => collect(bytes, MAX_ANSWER_BYTES));
 
 /**
  * Fallbacks of the requested model, without those that failed before the first answer, and without the one that gave
@@ -92,7 +92,7 @@ const fallbackRequest = (
   retries: { ...NO_RETRIES, withoutFallbacks: true },
 });
 
-/** One call of several: the facts of the first, the answer of the last, and the sum of the costs. */
+/** One call of several: ids and limits of the first, the answer of the last, and the sum of the costs. */
 function combined(calls: readonly GatewayCall[]): GatewayCall {
   const [first] = calls;
   const last = calls.at(-1);

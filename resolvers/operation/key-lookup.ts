@@ -15,7 +15,7 @@ import { laterSpend, startsOf, windowBudgetId } from './window-spend.ts';
 
 export const HASH = /^[0-9a-f]{64}$/;
 
-export const missing = (named: string, message = 'Key not found.'): NotFound => new NotFound('key', named, message);
+export const keyNotFound = (named: string, message = 'Key not found.'): NotFound => new NotFound('key', named, message);
 
 /** A key's row, its spend, and its current status. */
 export interface KeyInfo {
@@ -29,7 +29,7 @@ export interface KeyInfo {
   readonly budget?: Budget | null;
 }
 
-/** The row of a key that is named by itself, or by its identity. Null when there is none, or it is deleted. */
+/** The row of a key by its secret or its hash. Null when there is none, and for a deleted key. */
 export async function findNamed({ platform }: Scope<KeyPlatform>, named: string): Promise<VirtualKey | null> {
   const { stores, keyGenerator, clock } = platform;
   if (named.startsWith('sk-')) {
@@ -53,11 +53,11 @@ export async function namedKey(scope: Scope<KeyPlatform>, named: string): Promis
   if (!named.startsWith('sk-') && !HASH.test(named))
     throw new InvalidInput('Invalid key format.', [], { field: 'key' });
   const key = await findNamed(scope, named);
-  if (key === null) throw missing(nameOf(scope, named));
+  if (key === null) throw keyNotFound(nameOf(scope, named));
   return key;
 }
 
-/** Name of a key in an error: never the secret itself. */
+/** Name of a key in an error: its hash, never the secret. */
 export const nameOf = ({ platform }: Scope<KeyPlatform>, named: string): string =>
   named.startsWith('sk-') ? platform.keyGenerator.hash(named) : named;
 
@@ -96,7 +96,7 @@ export async function keyInfos(
 /** A key with its spend and its budget. */
 export async function infoOf({ platform }: Scope<KeyPlatform>, row: VirtualKey): Promise<KeyInfo> {
   const [[info], budget] = await Promise.all([keyInfos({ platform }, [row]), budgetOfKey({ platform }, row)]);
-  if (info === undefined) throw missing(row.hash);
+  if (info === undefined) throw keyNotFound(row.hash);
   return { ...info, budget };
 }
 
@@ -109,7 +109,7 @@ export async function changeKey(
   const { stores, keyRing } = scope.platform;
   const { hash } = await namedKey(scope, named);
   const done = await stores.keys.change(hash, change);
-  if (done === null) throw missing(hash);
+  if (done === null) throw keyNotFound(hash);
   keyRing.evict(done.before, done.after);
   return done;
 }

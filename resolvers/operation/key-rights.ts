@@ -77,7 +77,7 @@ export async function assertManages(scope: KeyScope, row: VirtualKey | null, rou
   if (isOwn && (OWNER_ROUTES.has(route) || (row.teamId === null && PERSONAL_KEY_ROUTES.has(route))))
     return { isManager: false };
   if (row.teamId === null) throw refusalOf(scope, route);
-  // A key of a team acts within its team.
+  // A key of a team may manage keys of that team only.
   const ownTeam = idOrNull(caller.teamId);
   if (ownTeam !== null && ownTeam !== row.teamId) throw refusalOf(scope, route);
   const { team, member, isManager } = await standingIn(scope, row.teamId);
@@ -184,7 +184,7 @@ export async function allowedDraft(
   assertMayCreate({ caller, memberRole: member?.role ?? null }, draft, keyRules);
   const isService = route === '/key/service-account/generate';
   if (isService && !isManager && member !== null && (await isLimited(scope, team, member)))
-    throw new Forbidden('A member with limits in a team makes no keys of the team alone.', 'key_owner');
+    throw new Forbidden('A member with limits in a team cannot create service account keys of the team.', 'key_owner');
   const userId = isService ? null : await userOfDraft(scope, draft, isManager);
   return boundedDraft({ caller, userId, isManager }, draft);
 }
@@ -205,7 +205,7 @@ export async function mayRead(scope: KeyScope, row: VirtualKey | null): Promise<
   return isManager || (team !== null && member !== null && isPermitted(team, '/key/info'));
 }
 
-/** The teams whose keys the caller's user may see beside its own. */
+/** Ids of the teams whose keys the caller's user may see, in addition to its own keys. */
 export async function visibleTeams(scope: KeyScope): Promise<readonly string[]> {
   const caller = callerOf(scope);
   const user = idOrNull(caller.userId);
@@ -223,7 +223,7 @@ export async function visibleTeams(scope: KeyScope): Promise<readonly string[]> 
     administered.map(({ organizationId }) => teams.all({ ids: null, organizationId, aliasPart: null })),
   );
   const ids = [...new Set([...own, ...below.flat().map(({ id }) => id)])];
-  // A key of a team sees its team only.
+  // A key of a team sees keys of that team only.
   const ownTeam = idOrNull(caller.teamId);
   return ownTeam === null ? ids : ids.filter((id) => id === ownTeam);
 }

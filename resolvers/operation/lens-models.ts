@@ -10,8 +10,8 @@ import { priceUsage } from '../../src/domain/spend/priced-usage.ts';
 import type { LensPlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
 
-/** Most output tokens of one answer in an analysis. */
-const MOST_OUTPUT_TOKENS = 8_192;
+/** Maximum output tokens of one answer in an analysis. */
+const MAX_OUTPUT_TOKENS = 8_192;
 
 /** Deployments of a public model name; those of a wildcard where no deployment has the name itself. */
 function deploymentsOf({ platform }: Scope<LensPlatform>, model: string): readonly Deployment[] {
@@ -26,7 +26,7 @@ function deploymentsOf({ platform }: Scope<LensPlatform>, model: string): readon
   });
 }
 
-/** A deployment with its facts from the catalog and the configuration. */
+/** A deployment with prices and limits from the catalog and the configuration. */
 interface AnalysisModel {
   readonly row: JsonObject;
   /** Whether no price is known or expected, as for a self-hosted server that no catalog lists. */
@@ -56,14 +56,14 @@ const numberIn = (row: AnalysisModel['row'], ...names: readonly string[]): numbe
   return typeof found === 'number' ? found : null;
 };
 
-/** Output tokens that every deployment of a model can write, at most the limit of an analysis. */
+/** Lowest output limit of the deployments of a model, in tokens, at most `MAX_OUTPUT_TOKENS`. */
 export const outputTokensOf = (scope: Scope<LensPlatform>, model: string): number =>
   Math.min(
-    MOST_OUTPUT_TOKENS,
-    ...modelsOf(scope, model).map(({ row }) => numberIn(row, 'max_output_tokens', 'max_tokens') ?? MOST_OUTPUT_TOKENS),
+    MAX_OUTPUT_TOKENS,
+    ...modelsOf(scope, model).map(({ row }) => numberIn(row, 'max_output_tokens', 'max_tokens') ?? MAX_OUTPUT_TOKENS),
   );
 
-/** Whether every deployment of a model says that it follows a JSON schema, or none says anything. */
+/** Whether every deployment of a model supports answers by a JSON schema. Unknown support counts as support. */
 export const followsSchema = (scope: Scope<LensPlatform>, model: string): boolean =>
   modelsOf(scope, model).every(
     ({ row }) => row['supports_response_schema'] === true || row['supports_response_schema'] === undefined,
@@ -81,7 +81,7 @@ const unpriced = (model: string): InvalidInput =>
   );
 
 /** Highest cost of one call over the deployments of a model. Throws InvalidInput without a price. */
-export function worstCost(
+export function maxCallCost(
   scope: Scope<LensPlatform>,
   model: string,
   tokens: { readonly input: number; readonly output: number },
@@ -92,7 +92,7 @@ export function worstCost(
     if (priced === null) throw unpriced(model);
     return priced.total;
   });
-  return costs.reduce((most, cost) => (cost > most ? cost : most), ZERO_USD);
+  return costs.reduce((max, cost) => (cost > max ? cost : max), ZERO_USD);
 }
 
 /** Whether a deployment has this public model name. */
@@ -103,10 +103,10 @@ export const isConfigured = (scope: Scope<LensPlatform>, model: string): boolean
 export function assertAnalysisModel(scope: Scope<LensPlatform>, model: string): void {
   if (deploymentsOf(scope, model).length === 0)
     throw new InvalidInput('Choose a model configured on this LiteLLM instance');
-  worstCost(scope, model, { input: 1, output: 1 });
+  maxCallCost(scope, model, { input: 1, output: 1 });
 }
 
-/** The caller of a key that pays for analysis, as the gateway knows it: with its access groups. Null when it cannot be used. */
+/** The caller of a key that pays for analysis, with its access groups. Null when the key cannot be used. */
 export async function payerOfKey({ platform }: Scope<LensPlatform>, key: VirtualKey): Promise<Caller | null> {
   if (key.deletedAt !== null) return null;
   const { role, hash: keyHash, teamId, userId } = key;

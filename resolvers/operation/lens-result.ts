@@ -10,11 +10,11 @@ import type { LensPlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
 import { textOrNull } from '../../src/domain/optional-text.ts';
 
-/** A result that contradicts its run. */
+/** Error for a result that contradicts its run. */
 export const resultFault = (message: string): InvalidInput =>
   new InvalidInput(message, [{ path: [], rule: 'text', message }]);
 
-/** Executions whose spans are read at once. */
+/** Number of executions whose spans are read concurrently. */
 const CONCURRENCY = 4;
 
 /** Checks every quote against the stored text of its span. Throws InvalidInput. */

@@ -13,17 +13,17 @@ import { createOwnerLoaders, type OwnerLoaders } from './owner-loaders.ts';
 import { type SpanTree, spanTreeOf } from './span-tree.ts';
 import type { Stores } from './stores.ts';
 
-/** Most entries whose histories one query reads: each may have hundreds of changes. */
-const MOST_HISTORIES = 100;
+/** Maximum number of entries whose histories one query reads: each may have hundreds of changes. */
+const MAX_HISTORIES = 100;
 
 /**
- * Most spans of one read. The rows of a read are converted synchronously at some microseconds each; other work runs
- * between two reads.
+ * Maximum number of spans of one read. The rows of a read are converted synchronously at some microseconds each; other
+ * work runs between two reads.
  */
-const MOST_READ_SPANS = 2_000;
+const MAX_READ_SPANS = 2_000;
 
-/** Most traces whose annotations one query reads: each may have a thousand. */
-const MOST_ANNOTATED = 50;
+/** Maximum number of traces whose annotations one query reads: each may have a thousand. */
+const MAX_ANNOTATED_TRACES = 50;
 
 /** Spans whose content is read at the same time: up to some hundred kilobytes each. */
 const MAX_CONTENTS = 8;
@@ -88,9 +88,9 @@ async function readSpans(
   }
   for (const trace of traces) {
     const { spanCount = 0 } = trace;
-    if (spanCount > MOST_READ_SPANS) found.set(trace.traceRef, await readInPages(store, trace));
+    if (spanCount > MAX_READ_SPANS) found.set(trace.traceRef, await readInPages(store, trace));
     else {
-      if (expected + spanCount > MOST_READ_SPANS) await readBatch();
+      if (expected + spanCount > MAX_READ_SPANS) await readBatch();
       batch.push(trace);
       expected += spanCount;
     }
@@ -102,9 +102,9 @@ async function readSpans(
 async function readInPages(store: Pick<TraceStore, 'listSpanPage'>, trace: TraceKey): Promise<readonly SpanHead[]> {
   const spans: SpanHead[] = [];
   for (;;) {
-    const page = await store.listSpanPage(trace, spans.at(-1) ?? null, MOST_READ_SPANS);
+    const page = await store.listSpanPage(trace, spans.at(-1) ?? null, MAX_READ_SPANS);
     for (const span of page) spans.push(span);
-    if (page.length < MOST_READ_SPANS) return spans;
+    if (page.length < MAX_READ_SPANS) return spans;
   }
 }
 
@@ -168,7 +168,7 @@ export function createLoaders(stores: Stores, caller: Caller | null): Loaders {
           found.filter((one) => one.traceId === traceId && one.traceRef === traceRef),
         );
       },
-      { cacheKeyFn: ({ traceId, traceRef }) => `${traceId}:${traceRef}`, maxBatchSize: MOST_ANNOTATED },
+      { cacheKeyFn: ({ traceId, traceRef }) => `${traceId}:${traceRef}`, maxBatchSize: MAX_ANNOTATED_TRACES },
     ),
     summariesByAddress: new DataLoader(
       (addresses) =>
@@ -200,7 +200,7 @@ export function createLoaders(stores: Stores, caller: Caller | null): Loaders {
       cacheKeyFn: ({ traceId, traceRef }) => `${traceId}:${traceRef}`,
     }),
     historyByEntry: new DataLoader((entryIds) => stores.catalogHistory.ofEntries(entryIds), {
-      maxBatchSize: MOST_HISTORIES,
+      maxBatchSize: MAX_HISTORIES,
     }),
   };
 }

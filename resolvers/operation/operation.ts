@@ -5,7 +5,7 @@ import type { Access } from './access.ts';
 import type { FreeTierPlatform } from './catalog-platform.ts';
 import type { Platform, Scope } from './scope.ts';
 
-/** Limit that anonymous calls count against. Callers with a key are not counted. */
+/** Quota that anonymous requests are charged to. Requests with a key are not charged. */
 export type Allowance = 'catalog';
 
 /**
@@ -30,9 +30,9 @@ const operations: Operation<never, unknown, never>[] = [];
 /**
  * Declares an operation. Its access rule is data and is checked first; `run` may rely on it, and finds the caller of a
  * rule that requires a credential with `callerOf`. Tracing keys are refused first, unless the rule admits them. `run`
- * declares its slice of the platform in the type of its scope;
- * without one it sees nothing of the platform. An operation with an allowance charges an anonymous request before it
- * runs, once for all operations of the request; the charge may read the store.
+ * declares its slice of the platform in the type of its scope; without one it receives no part of the platform. An
+ * operation with an allowance charges an anonymous request before it runs, once for all operations of the request; the
+ * charge may read the store.
  */
 export function operation<Input, Result, Slice = object>(
   declared: Declared<Input, Result, Slice>,

@@ -66,7 +66,7 @@ export async function organizationView(
   return view;
 }
 
-/** An organization that the caller may change the members of. Throws NotFound, and Forbidden. */
+/** An organization whose members the caller may change. Throws NotFound, and Forbidden. */
 export async function managedOrganization(scope: Scope<TeamPlatform>, id: string): Promise<Organization> {
   const caller = callerOf(scope);
   if (caller.role !== 'proxy_admin' && !(await administers(scope, caller, id))) throw refuseManagement(caller);

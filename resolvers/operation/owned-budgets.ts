@@ -6,7 +6,7 @@ import { authored } from './authored.ts';
 import type { BudgetPlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
 
-/** A budget of a row: the id of an existing budget, or limits of a budget that is made for the row. */
+/** A budget of a row: the id of an existing budget, or limits of a budget that is created for the row. */
 export interface WantedBudget {
   readonly budgetId: string | null;
   readonly limits: BudgetPatch;
@@ -41,8 +41,8 @@ export async function budgetOf(
 }
 
 /**
- * The id of a budget of a row whose author may not change budgets of other rows: one that the author has made is changed, any
- * other stays as it is and is replaced by a budget of the row alone.
+ * The id of the budget of a row whose author may not change budgets of other rows. A budget that the author created is
+ * changed. Any other one is copied with the changes, for this row only.
  */
 export async function ownBudgetOf(
   scope: Scope<BudgetPlatform>,

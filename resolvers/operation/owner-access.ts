@@ -30,7 +30,7 @@ export function refuseMembers(caller: Caller): Forbidden {
   });
 }
 
-/** As `teamManager`, for the members of teams; the refusal has another form on the wire. */
+/** As `teamManager`, for the members of teams. A refusal has another HTTP error body. */
 export const memberManager: Access = {
   ...teamManager,
   name: 'memberManager',
@@ -39,7 +39,7 @@ export const memberManager: Access = {
   },
 };
 
-/** As `tenantViewer`; the refusal of a user has another form on the wire. */
+/** As `tenantViewer`. The refusal of a user has another HTTP error body. */
 export const userLister: Access = {
   ...tenantViewer,
   name: 'userLister',

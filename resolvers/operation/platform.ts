@@ -48,11 +48,11 @@ export interface KeyPlatform {
   readonly keyRing: Pick<KeyRing, 'evict' | 'refresh'>;
   readonly callerWatch: Pick<CallerWatch, 'runChecks'>;
   readonly keyGenerator: KeyGenerator;
-  /** Names that keys, teams and projects may have. */
+  /** Guardrails that keys, teams and projects may name. */
   readonly guardrails: Pick<Guardrails, 'list'>;
   /** Rules of the configuration about new keys. */
   readonly keyRules: KeyRules;
-  /** Settings that restrict how keys are made, and settings of new users and teams. */
+  /** Settings that restrict the creation of keys, and defaults of new users and teams. */
   readonly configuration: Configuration;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -74,7 +74,7 @@ export interface TeamPlatform extends UserPlatform {
 /** Callbacks of teams. */
 export interface TeamLoggingPlatform extends TeamPlatform {
   readonly teamLogging: {
-    /** The callbacks of a team are read again. */
+    /** Evicts the cached callbacks of a team, so that the next call reads them. */
     evict(teamId: string): void;
   };
   /** Encrypts secrets of callbacks; `about` is the id of the team. */
@@ -118,7 +118,7 @@ export interface TagPlatform extends BudgetPlatform {
   readonly stores: Pick<Stores, 'budgets' | 'tags'>;
 }
 
-/** Spend of calls, and what calls would cost. */
+/** Spend of calls, and cost estimates. */
 export interface SpendPlatform extends KeyPlatform {
   readonly stores: KeyPlatform['stores'] & Pick<Stores, 'spendReports' | 'traces'>;
   readonly records: Pick<RecordState, 'readable'>;
@@ -180,12 +180,9 @@ export interface DecisionPlatform {
   readonly gateway: Gateway;
   readonly fallbacks: Pick<FallbackRegistry, 'policy'>;
   readonly decisions: {
-    /** Most questions of one request. */
-    readonly mostQuestions: number;
-    /**
-     * Label mass below which a question is asked again at a fallback, as refused questions are. Null: none is asked
-     * again.
-     */
+    /** Maximum number of questions of one request. */
+    readonly maxQuestions: number;
+    /** Label mass below which a question is sent to a fallback, as refused questions are. Null: no question is. */
     readonly fallbackBelow: number | null;
     /** Storage level of decisions, unless their key sets another one. */
     readonly storage: StorageLevel;
@@ -241,7 +238,7 @@ export interface PassThroughPlatform {
 export interface GuardrailPlatform {
   readonly stores: Pick<Stores, 'guardrailUse'>;
   readonly guardrails: Guardrails;
-  /** The same, ready to run. */
+  /** Guardrails that are ready to run. */
   readonly activeGuardrails: ActiveGuardrails;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -275,10 +272,10 @@ export interface RecordState {
 /** Traces and their spans. */
 export interface TracePlatform {
   readonly stores: Pick<Stores, 'annotations' | 'traceQueries' | 'traces' | 'traceSignals' | 'spend'>;
-  /** Cost estimates of calls that others made, by the catalog. */
+  /** Estimates the cost of calls that did not go through the gateway, from catalog prices. */
   readonly estimates: CallEstimates;
   readonly exports: ExportPacker;
-  /** Outlines of traces that are read page by page. */
+  /** Cached agents and spend of traces that are read page by page. */
   readonly outlines: TraceOutlines;
   readonly records: Pick<RecordState, 'readable'>;
   readonly bus: Bus;

@@ -68,8 +68,8 @@ async function itemsOfConversation(
   throw refused('previous_response_id', `The response with id '${previous.id}' ${fault}.`);
 }
 
-/** Most responses whose items one request may refer to. */
-const MOST_REFERRED = 1_000;
+/** Maximum number of responses whose items one request may refer to. */
+const MAX_REFERENCED_RESPONSES = 1_000;
 
 /** The items with references to stored items replaced; the same list when there are none. */
 async function withoutReferences(
@@ -79,7 +79,7 @@ async function withoutReferences(
   const { queue, idSecurity } = scope.platform.responses;
   const wanted = new Set(input.flatMap((item) => responseOfItem(referencedId(item) ?? '') ?? []));
   if (wanted.size === 0) return input;
-  const found = wanted.size > MOST_REFERRED ? null : await queue.findAll([...wanted]);
+  const found = wanted.size > MAX_REFERENCED_RESPONSES ? null : await queue.findAll([...wanted]);
   if (found === null) throw refused('input', 'The items that the input refers to are too many, or too large together.');
   const known = new Map(found.filter((one) => maySee(scope, one)).map((one) => [one.id, one]));
   return input.map((item) => {

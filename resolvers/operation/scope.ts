@@ -98,7 +98,7 @@ export interface Scope<Slice = Platform> {
   readonly caller: Caller | null;
   /** Sender of the request, by address; the same for all operations of a request. */
   readonly client: Client;
-  /** Fires when the caller leaves or the process ends the request. */
+  /** Aborts when the client disconnects or the process ends the request. */
   readonly signal: AbortSignal;
   /** One DataLoader per query; fresh for every scope, and for every event of a subscription. */
   readonly loaders: Loaders;

@@ -16,11 +16,13 @@ export interface SignInPlatform extends UserPlatform {
     isPassword(text: string): boolean;
     readonly throttle: SignInThrottle;
     readonly openers: SessionOpeners;
-    /** Logins of command lines, how fast a network may start them, and how long their sessions last. */
+    /** Logins of command lines. */
     readonly logins: CommandLineLogins<StoredSignIn>;
+    /** Limits how often one network may start a login. */
     readonly loginRateLimiter: RateLimiter;
+    /** Lifetime of their sessions, in seconds. */
     readonly commandLineSeconds: number;
-    /** Codes for sessions of another server; null where there is none. */
+    /** Codes that another server exchanges for sessions; null where no other server uses this one. */
     readonly codes: OneTimeCodes<Session> | null;
   };
 }

@@ -45,7 +45,7 @@ export interface Joined {
   readonly members: readonly TeamMember[];
 }
 
-/** Adds users to a team. Throws Conflict, before any joins, when one is a member already. */
+/** Adds users to a team. Throws Conflict, before any is added, when one is a member already. */
 export async function addMembers(
   scope: Scope<TeamPlatform>,
   team: Team,

@@ -33,7 +33,7 @@ type BackgroundScope = Pick<Scope<ObjectPlatform>, 'platform' | 'caller' | 'sign
 /** Scope of a call that reads and writes no store. */
 type CallScope = Pick<Scope<Pick<ObjectPlatform, 'gateway'>>, 'platform' | 'caller' | 'signal'>;
 
-/** Facts of a request for its call. */
+/** Id, parent span and labels of a request, for its upstream call. */
 export type CallFacts = Pick<ModelRequest, 'callId' | 'parent' | 'labels'>;
 
 /** An object as its caller sees it, and the call that read it. */
@@ -42,13 +42,13 @@ export interface ShownCall {
   readonly shown: ShownObject;
 }
 
-/** Id of an object, and the facts of the call about it. */
+/** Id of an object, with id, parent span and labels of the call about it. */
 export interface NamedObject extends CallFacts {
   readonly id: string;
 }
 
-/** Largest object of an upstream, in bytes. */
-const OBJECT_LIMIT = 1024 * 1024;
+/** Maximum size of an object of an upstream, in bytes. */
+const MAX_OBJECT_BYTES = 1024 * 1024;
 
 const MISSING: Readonly<Record<ObjectKind, (id: string) => string>> = {
   file: (id) => `No such File object: ${id}`,
@@ -108,7 +108,7 @@ export async function passForObject(
 ): Promise<{ readonly call: GatewayCall; readonly read: ReadObject }> {
   const call = await pass(scope, request, facts);
   const read = await call.consume(async (stream) => {
-    const object = readObject(request.action.kind, await collect(stream, OBJECT_LIMIT));
+    const object = readObject(request.action.kind, await collect(stream, MAX_OBJECT_BYTES));
     if (object !== null) return object;
     const { provider } = request.place.deployment;
     const message = `The upstream's answer cannot be used: it is no ${request.action.kind}.`;
@@ -205,7 +205,7 @@ export interface ShownPage {
   readonly hasMore: boolean;
 }
 
-/** Most concurrent reads of the objects of a page. */
+/** Maximum number of concurrent reads of the objects of a page. */
 const CONCURRENCY = 8;
 
 /** The caller's objects of a kind. Those that may have changed are read from their upstreams. */
@@ -246,12 +246,12 @@ export async function shownCall(
 export async function storeState(scope: BackgroundScope, object: UpstreamObject, shown: ShownObject): Promise<void> {
   const { stores, gateway, clock } = scope.platform;
   const { id, kind, owner, createdAt, labels } = object;
-  const made = { id, owner, createdAt, ...(labels === undefined ? {} : { labels }) };
+  const batch = { id, owner, createdAt, ...(labels === undefined ? {} : { labels }) };
   const deployment = gateway.deployment(object.deploymentId);
   if (deployment !== null && kind === 'batch' && mayChange(kind, object.shown) && !mayChange(kind, shown)) {
     const uses = await usesOf(scope, object, shown);
     if (uses === 'unread') return;
-    if (uses.length > 0) gateway.recordBatch({ ...made, deployment, uses, endedAt: batchEndOf(shown, clock.now()) });
+    if (uses.length > 0) gateway.recordBatch({ ...batch, deployment, uses, endedAt: batchEndOf(shown, clock.now()) });
   }
   await stores.upstreamObjects.saveState(id, shown);
 }

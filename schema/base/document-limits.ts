@@ -13,23 +13,26 @@ import {
 } from 'graphql';
 import { tooLarge } from './too-large.ts';
 
-/** Most characters of one document. Long texts are variables. */
+/** Maximum number of characters of one document. Clients send long texts as variables. */
 export const MAX_CHARACTERS = 256 * 1024;
-/** Most tokens in one document; the typed documents of the dashboard have some hundreds. */
+/** Maximum number of tokens of one document. Usual documents have some hundreds. */
 export const MAX_TOKENS = 10_000;
 /** Maximum nesting of brackets in a document, values included. Deeper nesting risks a stack overflow in the parser. */
 export const MAX_NESTING = 64;
-/** Most operations, and most fragments, in one document. */
+/** Maximum numbers of operations and fragments in one document. */
 export const MAX_OPERATIONS = 100;
 export const MAX_FRAGMENTS = 200;
-/** Most values in one literal: a refused literal is printed in the error. */
+/** Maximum number of values in one literal. The error of a refused literal contains the whole literal. */
 export const MAX_LITERAL_VALUES = 1_000;
 /** Maximum number of selections of all definitions, with each fragment spread expanded. */
 export const MAX_UNFOLDED = 20_000;
-/** Most pairs of selections under one response name: validation compares each pair. */
+/** Maximum number of pairs of selections with the same response name: validation compares each pair. */
 export const MAX_PAIRS = 50_000;
 
-/** Most fields to compare between all pairs of fragments: validation does, whether they are spread together or not. */
+/**
+ * Maximum number of fields to compare between all pairs of fragments. Validation compares every pair, whether or not
+ * both are spread in one place.
+ */
 export const MAX_FRAGMENT_FIELDS = 100_000;
 
 const OPENING = new Set<string>([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L]);
@@ -87,7 +90,7 @@ function fieldsIn({ selections }: SelectionSetNode): number {
   );
 }
 
-/** Visits arguments only: `visit` reads every node and takes several times as long. */
+/** Visits arguments only, because `visit` of graphql reads every node and is several times slower. */
 function assertLiterals({ definitions }: DocumentNode): void {
   for (const definition of definitions) {
     if (!('selectionSet' in definition) || !definition.selectionSet) {

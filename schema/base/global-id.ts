@@ -6,7 +6,7 @@ export interface NodeAddress {
   readonly id: string;
 }
 
-/** Longest global id that is decoded. The longest local ids are those of spans and catalog entries. */
+/** Maximum length of a global id, in characters. Spans and catalog entries have the longest ids. */
 const MAX_LENGTH = 2_048;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 const DECODED = /^([A-Za-z]\w*):(.+)$/s;

@@ -61,7 +61,7 @@ export function introspectionDepth({ selectionSet }: OperationDefinitionNode, fr
 
 /**
  * The exact number of fields below `__schema` and `__type`. Walks the schema as an executor does, without building an
- * answer. Stops as soon as there are more than `mostFields`. `@skip` and `@include` are ignored: a field
+ * answer. Stops as soon as there are more than `maxFields`. `@skip` and `@include` are ignored: a field
  * counts in any case.
  */
 export function countIntrospection(
@@ -69,7 +69,7 @@ export function countIntrospection(
   { operation, selectionSet }: OperationDefinitionNode,
   fragments: Fragments,
   variables: Variables,
-  mostFields: number,
+  maxFields: number,
 ): number {
   const info = { schema } as unknown as GraphQLResolveInfo;
   let fields = 0;
@@ -97,7 +97,7 @@ export function countIntrospection(
     seen: Set<string>,
   ): void {
     for (const selection of set.selections) {
-      if (fields > mostFields) return;
+      if (fields > maxFields) return;
       if (selection.kind === Kind.INLINE_FRAGMENT) {
         const condition = selection.typeCondition?.name.value;
         if (condition === undefined || condition === type.name)
@@ -116,7 +116,7 @@ export function countIntrospection(
         const args = field.args.length === 0 ? {} : getArgumentValues(field, selection, variables);
         const found: unknown = field.resolve?.(value, args, {}, info);
         for (const item of Array.isArray(found) ? (found as readonly unknown[]) : [found]) {
-          if (fields > mostFields) return;
+          if (fields > maxFields) return;
           if (item !== null && item !== undefined) below(selection.selectionSet, of, item);
         }
       }

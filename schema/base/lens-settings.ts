@@ -6,7 +6,7 @@ import { builder, type InputFields } from './builder.ts';
 const CheckInput = builder.inputType('LensCheckInput', {
   description: 'A rule that reviewers judge executions by.',
   fields: (t) => ({
-    id: t.string({ required: true, description: 'Unique name.' }),
+    id: t.string({ required: true, description: 'Id, unique within the lens.' }),
     instruction: t.string({ required: true, description: 'The rule, at least 3 characters.' }),
     enabled: t.boolean({ description: 'Whether it is applied; true when absent.' }),
   }),
@@ -26,8 +26,8 @@ const selectionFields = (t: InputFields) => ({
   teamId: t.string({ description: 'Only executions of this team.' }),
   attributes: t.field({ type: [AttributeInput], description: 'Attributes that one span must have, all of them.' }),
   executionIds: t.idList({ description: 'Only these executions, by ids of a preview.' }),
-  samplePercent: t.float({ description: 'Percentage of the executions, above 0; 100 when absent.' }),
-  sampleSize: t.int({ description: 'Maximum number of executions; no limit when absent.' }),
+  samplePercent: t.float({ description: 'Percentage of the executions, above 0 and at most 100; 100 when absent.' }),
+  sampleSize: t.int({ description: 'Maximum number of executions, at least 1; no limit when absent.' }),
 });
 
 export const SelectionInput = builder.inputType('LensSelectionInput', {
@@ -40,16 +40,16 @@ export const SelectionInput = builder.inputType('LensSelectionInput', {
 export const SettingsInput = builder.inputType('LensSettingsInput', {
   description: 'Settings of a lens. It needs a context or an enabled check.',
   fields: (t) => ({
-    name: t.string({ required: true, description: 'Its name.' }),
+    name: t.string({ required: true, description: 'Name of the lens, not empty.' }),
     model: t.string({ required: true, description: 'Public name of the model that reviews.' }),
-    context: t.string({ description: 'Expected behaviour.' }),
-    checks: t.field({ type: [CheckInput], description: 'Rules.' }),
+    context: t.string({ description: 'Expected behaviour, for reviewers; none when absent.' }),
+    checks: t.field({ type: [CheckInput], description: 'Rules that executions are judged by; none when absent.' }),
     ...selectionFields(t),
-    lookbackHours: t.int({ description: 'Length of the window in hours; 24 when absent.' }),
-    concurrency: t.int({ description: 'Simultaneous model calls; 8 when absent.' }),
+    lookbackHours: t.int({ description: 'Length of the window in hours, 1 to 1,000,000; 24 when absent.' }),
+    concurrency: t.int({ description: 'Maximum number of concurrent model calls of a run, 1 to 256; 8 when absent.' }),
     enabled: t.boolean({ description: 'Whether runs repeat; true when absent.' }),
-    intervalMinutes: t.int({ description: 'Minutes between runs; 15 when absent.' }),
-    monthlyBudgetUsd: t.float({ description: 'Budget of a month, UTC, in USD; 100 when absent.' }),
+    intervalMinutes: t.int({ description: 'Minutes between runs, at least 1; 15 when absent.' }),
+    monthlyBudgetUsd: t.float({ description: 'Budget of a calendar month, UTC, in USD, above 0; 100 when absent.' }),
   }),
 });
 
@@ -85,7 +85,9 @@ export const RunInput = builder.inputType('RunLensInput', {
   fields: (t) => ({
     id: t.id({ required: true, description: LENS_ID }),
     settings: t.field({ type: SettingsInput, description: 'Settings of this run; those of the lens when absent.' }),
-    lookbackHours: t.int({ description: 'Length of the window in hours, 1 or more.' }),
+    lookbackHours: t.int({
+      description: 'Length of the window in hours, 1 to 1,000,000. That of the settings when absent.',
+    }),
     from: t.field({ type: 'DateTime', description: 'Start of the window. Needs `to`.' }),
     to: t.field({ type: 'DateTime', description: 'End of the window. Needs `from`.' }),
     agentName: t.string({ description: 'Only executions of this agent.' }),

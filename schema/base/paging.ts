@@ -1,7 +1,7 @@
 import { checkedPageSize } from '../../src/domain/page-size.ts';
 import { InvalidInput } from '../../src/domain/errors.ts';
 
-/** Most items of one page. */
+/** Maximum number of items of one page. */
 const MAX_PAGE = 500;
 /** Default number of items of a page. */
 const DEFAULT_PAGE = 50;
@@ -59,11 +59,11 @@ export function pageOf<Item>(
   idOf: (item: Item) => string,
 ): Connection<Item> & { readonly totalCount: number } {
   const { first, after, last, before } = args;
-  let start = typeof after === 'string' ? positionOf(items, after, idOf).behind : 0;
+  let start = typeof after === 'string' ? positionOf(items, after, idOf).after : 0;
   let end = typeof before === 'string' ? positionOf(items, before, idOf).at : items.length;
-  if (typeof first === 'number') end = Math.min(end, start + checkedPageSize(first, { least: 0, most: MAX_PAGE }));
+  if (typeof first === 'number') end = Math.min(end, start + checkedPageSize(first, { min: 0, max: MAX_PAGE }));
   if (typeof last === 'number')
-    start = Math.max(start, end - checkedPageSize(last, { name: 'last', least: 0, most: MAX_PAGE }));
+    start = Math.max(start, end - checkedPageSize(last, { name: 'last', min: 0, max: MAX_PAGE }));
   if (typeof first !== 'number' && typeof last !== 'number') end = Math.min(end, start + DEFAULT_PAGE);
   const edges = items
     .slice(start, Math.max(start, end))
@@ -111,11 +111,11 @@ function positionOf<Item>(
   items: readonly Item[],
   cursor: string,
   idOf: (item: Item) => string,
-): { readonly at: number; readonly behind: number } {
+): { readonly at: number; readonly after: number } {
   const [, place, id] = /^(\d{1,9}):(.*)$/s.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
   if (place === undefined || id === undefined) throw new InvalidInput('Invalid cursor.');
   const index = Number(place);
   const candidate = items[index];
   const at = candidate !== undefined && idOf(candidate) === id ? index : items.findIndex((item) => idOf(item) === id);
-  return at === -1 ? { at: index, behind: index } : { at, behind: at + 1 };
+  return at === -1 ? { at: index, after: index } : { at, after: at + 1 };
 }

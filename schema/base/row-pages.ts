@@ -3,7 +3,7 @@ import type { RowPlace } from '../../src/domain/row-store.ts';
 import type { PageArgs } from './paging.ts';
 import { checkedPageSize } from '../../src/domain/page-size.ts';
 
-/** Most rows of a page, and the size of a page where the query names none. */
+/** Maximum and default number of rows of a page. */
 const ROW_PAGE_SIZE = 100;
 
 type CreationPlace = Extract<RowPlace, { readonly createdAt: Date }>;
@@ -82,7 +82,7 @@ function readPage<Place extends RowPlace, Sort extends string>(
   const cursor = isBackwards ? before : after;
   const size = checkedPageSize((isBackwards ? last : first) ?? ROW_PAGE_SIZE, {
     name: isBackwards ? 'last' : 'first',
-    most: ROW_PAGE_SIZE,
+    max: ROW_PAGE_SIZE,
   });
   return {
     sort,

@@ -4,21 +4,21 @@ import { tooLarge } from './too-large.ts';
 
 /** Maximum number of fields in the lists of one answer. Static costs assume that a list without pages is short. */
 const MAX_LISTED_FIELDS = 500_000;
-/** Concurrent operations of one request; others are queued. */
+/** Maximum number of concurrent operations of one request; others are queued. */
 const MAX_RUNNING = 16;
-/** Concurrent expensive fields of one request: their processing does not yield to the event loop. */
+/** Maximum number of concurrent expensive fields of one request: their processing does not yield to the event loop. */
 const MAX_HEAVY_RUNNING = 1;
 
-/** Runs at most `most` operations at the same time; others wait in a FIFO queue. */
+/** Runs at most `maxRunning` operations at the same time; others wait in a FIFO queue. */
 export class ConcurrencyLimit {
-  readonly #most: number;
+  readonly #maxRunning: number;
   readonly #turns: Turns;
   /** Created when the first operation has to wait. */
   #queue: (() => void)[] | null = null;
   #running = 0;
 
-  constructor(most: number, turns: Turns) {
-    this.#most = most;
+  constructor(maxRunning: number, turns: Turns) {
+    this.#maxRunning = maxRunning;
     this.#turns = turns;
   }
 
@@ -29,7 +29,7 @@ export class ConcurrencyLimit {
   }
 
   #enter(): Promise<void> | null {
-    if (this.#running < this.#most) {
+    if (this.#running < this.#maxRunning) {
       this.#running += 1;
       return this.#turns.due();
     }

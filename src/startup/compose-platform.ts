@@ -148,7 +148,7 @@ const callPlatform = (context: StartContext, { deployments, ...parts }: Platform
     passThrough: composePassThrough(context, parts.stores),
     fileLimits: settings.fileLimits,
     decisions: {
-      mostQuestions: settings.mostDecisionQuestions,
+      maxQuestions: settings.mostDecisionQuestions,
       fallbackBelow: settings.decisionFallbackBelow,
       storage: settings.storeDecisions,
       queue: parts.decisionQueue,

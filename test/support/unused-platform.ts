@@ -5,7 +5,7 @@ import { UNCALIBRATED } from '../../src/domain/decisions/calibration.ts';
 export const UNUSED_PLATFORM: Pick<DecisionPlatform, 'decisions'> &
   Pick<CodingAgentPlatform, 'accounts' | 'agentPolls' | 'agentMessages'> = {
   decisions: {
-    mostQuestions: 128,
+    maxQuestions: 128,
     fallbackBelow: null,
     storage: 'none',
     queue: { enqueue: () => undefined, caughtUp: async () => undefined },
