@@ -4,7 +4,7 @@ import { idOrNull } from '../src/domain/optional-id.ts';
 import { builder } from './base/builder.ts';
 import { edgeType, pageType, totalCount } from './base/counted-pages.ts';
 import { localId, readGlobalId } from './base/global-id.ts';
-import { nodesOf, readableOrNull } from './base/node-loading.ts';
+import { nodesOf } from './base/node-loading.ts';
 import { creationOrder } from './base/order.ts';
 import { readCreationPage, rowConnection, rowPageCost } from './base/row-pages.ts';
 
@@ -50,7 +50,7 @@ const AuditEntryType = builder.objectRef<AuditEntry>('AuditEntry');
 builder.node(AuditEntryType, {
   description: 'One change of one row.',
   id: { resolve: ({ id }) => id },
-  loadMany: nodesOf((id, { scope }) => readableOrNull(() => getAuditEntry(scope, { id }))),
+  loadMany: nodesOf((id, { scope }) => getAuditEntry(scope, { id })),
   fields: (t) => ({
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the row was changed.' }),
     changedBy: t.exposeID('changedBy', {

@@ -14,7 +14,7 @@ import { edgeType, pageType, totalCount } from './base/counted-pages.ts';
 import { TAKES_EFFECT } from './base/descriptions.ts';
 import { localId } from './base/global-id.ts';
 import { readObject } from './base/json-inputs.ts';
-import { nodesOf, readableOrNull } from './base/node-loading.ts';
+import { nodesOf } from './base/node-loading.ts';
 import { containsText, inOrder, matchesValue, valueOrder } from './base/order.ts';
 import { pageCost, pageOf } from './base/paging.ts';
 
@@ -39,7 +39,7 @@ const GuardrailType = builder.objectRef<GuardrailDefinition>(TYPE);
 builder.node(GuardrailType, {
   description: 'A configured check of the texts of calls and answers.',
   id: { resolve: ({ id }) => id },
-  loadMany: nodesOf((id, { scope }) => readableOrNull(() => getGuardrail(scope, { id }))),
+  loadMany: nodesOf((id, { scope }) => getGuardrail(scope, { id })),
   fields: (t) => ({
     guardrailId: t.exposeString('id', { description: 'Its own id, as over HTTP.' }),
     name: t.exposeString('name', { description: `${NAME} Guardrails of the configuration file may share one.` }),

@@ -224,7 +224,7 @@ builder.node(LensRunType, {
   id: { resolve: ({ id, lensId }) => `${lensId}/${id}` },
   loadMany: nodesOf((id, { scope }) => {
     const [lensId, runId] = partOf(id);
-    return readableOrNull(() => getLensRun(scope, { id: lensId, runId }));
+    return getLensRun(scope, { id: lensId, runId });
   }),
   fields: (t) => ({
     runId: t.exposeID('id', { description: 'Its id, also the id of its job.' }),
@@ -288,7 +288,7 @@ builder.node(LensRunType, {
 builder.node(LensType, {
   description: 'A saved investigation of traces.',
   id: { resolve: ({ lens }) => lens.id },
-  loadMany: nodesOf((id, { scope }) => readableOrNull(() => getLens(scope, { id }))),
+  loadMany: nodesOf((id, { scope }) => getLens(scope, { id })),
   fields: (t) => ({
     lensId: t.id({ description: 'Its id on the HTTP routes.', resolve: ({ lens }) => lens.id }),
     name: t.string({ description: 'Its name.', resolve: ({ lens }) => lens.settings.name }),

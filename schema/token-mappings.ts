@@ -11,7 +11,7 @@ import type { TokenMapping } from '../src/domain/token-mappings/token-mapping.ts
 import { builder } from './base/builder.ts';
 import { edgeType, pageType, totalCount } from './base/counted-pages.ts';
 import { localId } from './base/global-id.ts';
-import { nodesOf, readableOrNull } from './base/node-loading.ts';
+import { nodesOf } from './base/node-loading.ts';
 import { rowOrder } from './base/order.ts';
 import { VirtualKeyType } from './base/refs.ts';
 import { readOrderedPage, rowConnection, rowPageCost } from './base/row-pages.ts';
@@ -26,7 +26,7 @@ const TokenMappingType = builder.objectRef<TokenMapping>(TYPE);
 builder.node(TokenMappingType, {
   description: 'A value of a claim of signed tokens that stands for a virtual key.',
   id: { resolve: ({ id }) => id },
-  loadMany: nodesOf((id, { scope }) => readableOrNull(() => getTokenMapping(scope, { id }))),
+  loadMany: nodesOf((id, { scope }) => getTokenMapping(scope, { id })),
   fields: (t) => ({
     mappingId: t.exposeID('id', { description: 'Its own id, as over HTTP.' }),
     claimName: t.exposeString('claimName', { description: 'Name of the claim.' }),

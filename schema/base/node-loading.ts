@@ -2,13 +2,14 @@ import { Forbidden, NotFound } from '../../src/domain/errors.ts';
 import type { GraphContext } from './builder.ts';
 
 /**
- * Loads nodes one by one for `loadMany`. A failure belongs to its own id. Loaders batch what is read from a store.
+ * Loads nodes one by one for `loadMany`: null for an object that does not exist or that the caller may not read. Any
+ * other failure belongs to its own id. Loaders batch what is read from a store.
  */
 export function nodesOf<Node extends object>(
   load: (id: string, context: GraphContext) => Node | null | Promise<Node | null>,
 ) {
   return (ids: readonly string[], context: GraphContext): Promise<readonly (Node | null)[]> =>
-    Promise.all(ids.map((id) => loadedOrFailed(() => load(id, context))));
+    Promise.all(ids.map((id) => loadedOrFailed(() => readableOrNull(() => load(id, context)))));
 }
 
 /** Result of a read. Null when the object does not exist, or the caller may not read it. */

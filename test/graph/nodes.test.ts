@@ -60,6 +60,24 @@ describe('node', () => {
     expect(own).toMatchObject({ __typename: 'Trace' });
   });
 
+  it('is null for objects of administrators, without an error', async () => {
+    const types = [
+      'QuarantinedPrice',
+      'Checkout',
+      'Credential',
+      'StoredDeployment',
+      'PassThroughEndpoint',
+      'Guardrail',
+    ];
+    const none = { data: { nodes: types.map(() => null) } };
+    expect(
+      await nodes(
+        types.map((type) => idOf(`${type}:x`)),
+        'sk-team-a',
+      ),
+    ).toEqual(none);
+  });
+
   it('fails without a key for each id alone, whether the object exists or not', async () => {
     const unknown = idOf(`Trace:${traceId(9)}:${ref}`);
     const { data, errors } = await nodes([TRACE, idOf('Model:gpt-4o'), unknown], null);
