@@ -19,6 +19,8 @@ import { lensAdmin } from './operation/lens-access.ts';
 import { operation } from './operation/operation.ts';
 import type { LensPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
+import { DATASET_LIMITS } from '../src/domain/lens/text-limits.ts';
+import { InvalidInput } from '../src/domain/errors.ts';
 import { textOrNull } from '../src/domain/optional-text.ts';
 
 /** What cases are built from. */
@@ -108,7 +110,10 @@ function fromText(text: string): readonly Built[] {
   });
 }
 
-/** Builds cases from traces, findings and texts, without saving them. Throws NotFound for an unknown dataset. */
+/**
+ * Builds cases from traces, findings and texts, without saving them. Throws NotFound for an unknown dataset, and
+ * InvalidInput for no source or too many.
+ */
 export const buildDatasetCases = operation({
   name: 'buildDatasetCases',
   access: lensAdmin,
@@ -123,6 +128,7 @@ export const buildDatasetCases = operation({
       readonly datasetId: string | null;
     },
   ): Promise<BuiltCases> {
+    assertSourceCount(sources.length);
     const known = datasetId === null ? [] : (await datasetAt(scope, datasetId, null)).cases;
     const usedIds = new Set(known.map(({ id }) => id));
     const cases: DatasetCase[] = [];
@@ -161,4 +167,11 @@ async function builtFrom(scope: Scope<LensPlatform>, source: DatasetSource): Pro
     case 'text':
       return fromText(source.text);
   }
+}
+
+function assertSourceCount(count: number): void {
+  const { sources: max } = DATASET_LIMITS;
+  if (count >= 1 && count <= max) return;
+  const message = `must have 1 to ${max} sources`;
+  throw new InvalidInput(`\`sources\` ${message}.`, [{ path: ['body', 'sources'], rule: 'range', message }]);
 }

@@ -1,6 +1,7 @@
 import { Conflict, NotFound } from '../src/domain/errors.ts';
 import { assertCases, type CaseDraft, caseSeed } from '../src/domain/lens/dataset-cases.ts';
 import { type Dataset, type DatasetCase, revisionId } from '../src/domain/lens/dataset.ts';
+import { assertTextLengths, DATASET_LIMITS } from '../src/domain/lens/text-limits.ts';
 import { newStamps } from '../src/domain/row-store.ts';
 import { snakeCased } from '../src/domain/key-case.ts';
 import { storable } from '../src/domain/storable.ts';
@@ -60,7 +61,7 @@ export const listDatasets = operation({
   },
 });
 
-/** Creates an empty dataset, revision 0. */
+/** Creates an empty dataset, revision 0. Throws InvalidInput for texts beyond their limits. */
 export const createDataset = operation({
   name: 'createDataset',
   access: lensAdmin,
@@ -68,6 +69,10 @@ export const createDataset = operation({
     scope: Scope<LensPlatform>,
     { name, agentName }: { readonly name: string; readonly agentName: string },
   ): Promise<ReadDataset> {
+    assertTextLengths([
+      { name: 'name', text: name, min: 1, max: DATASET_LIMITS.name },
+      { name: 'agent_name', text: agentName, max: DATASET_LIMITS.agentName },
+    ]);
     const dataset: Dataset = {
       ...newStamps(authored(scope)),
       id: scope.platform.ids.uuid(),

@@ -1,5 +1,6 @@
 import { Conflict, InvalidInput } from '../src/domain/errors.ts';
 import { MAX_TRACING_KEYS, TRACING_KEY_PREFIX, type TracingKey } from '../src/domain/lens/tracing-key.ts';
+import { assertTextLengths, TRACING_KEY_LIMITS } from '../src/domain/lens/text-limits.ts';
 import { newStamps } from '../src/domain/row-store.ts';
 import { storable } from '../src/domain/storable.ts';
 import { authored } from './operation/authored.ts';
@@ -25,12 +26,19 @@ export interface IssuedTracingKey {
   readonly key: TracingKey;
 }
 
-/** Creates a key that may only send traces. Throws InvalidInput for an expiry in the past, and Conflict. */
+/**
+ * Creates a key that may only send traces. Throws InvalidInput for an expiry in the past and for texts beyond their
+ * limits, and Conflict when the maximum number of keys exists.
+ */
 export const createTracingKey = operation({
   name: 'createTracingKey',
   access: lensAdmin,
   async run(scope: Scope<LensPlatform>, { name, teamId, expiresAt }: TracingKeyDraft): Promise<IssuedTracingKey> {
     const { stores, ids, keyGenerator } = scope.platform;
+    assertTextLengths([
+      { name: 'name', text: name, min: 1, max: TRACING_KEY_LIMITS.name },
+      { name: 'team_id', text: teamId, max: TRACING_KEY_LIMITS.teamId },
+    ]);
     const about = authored(scope);
     if (expiresAt !== null && expiresAt <= about.now) {
       const message = 'Choose an expiry in the future';

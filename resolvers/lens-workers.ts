@@ -1,5 +1,6 @@
 import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { assertUsable, type VirtualKey } from '../src/domain/keys/virtual-key.ts';
+import { assertTextLengths, MAX_WORKER_NAME } from '../src/domain/lens/text-limits.ts';
 import { newStamps } from '../src/domain/row-store.ts';
 import {
   BUILT_IN_WORKER,
@@ -41,7 +42,10 @@ export interface RegisteredWorker {
   readonly token: string;
 }
 
-/** Registers a worker on another machine. Throws InvalidInput for a deleted, blocked or expired key. */
+/**
+ * Registers a worker on another machine. Throws InvalidInput for a deleted, blocked or expired key, and for a name
+ * beyond its limit.
+ */
 export const registerLensWorker = operation({
   name: 'registerLensWorker',
   access: lensAdmin,
@@ -50,6 +54,7 @@ export const registerLensWorker = operation({
     { name, analysisKeyId }: { readonly name: string; readonly analysisKeyId: string },
   ): Promise<RegisteredWorker> {
     const { stores, ids, keyGenerator } = scope.platform;
+    assertTextLengths([{ name: 'name', text: name, min: 1, max: MAX_WORKER_NAME }]);
     const key = await payingKey(scope, analysisKeyId);
     const token = `lens-${keyGenerator.token()}${keyGenerator.token()}`;
     const worker: LensWorker = {

@@ -12,6 +12,7 @@ import {
 } from '../resolvers/lens-datasets.ts';
 import { camelCased, snakeCased } from '../src/domain/key-case.ts';
 import { type CaseDraft, NO_SOURCE } from '../src/domain/lens/dataset-cases.ts';
+import { DATASET_LIMITS } from '../src/domain/lens/text-limits.ts';
 import type { Dataset } from '../src/domain/lens/dataset.ts';
 import type { Issue } from '../src/domain/errors.ts';
 import {
@@ -67,7 +68,10 @@ const caseModel = modelOf({
 });
 
 const readCreate = bodyOf(
-  modelOf({ name: required(textOf({ min: 1, max: 120 })), agent_name: optional(textOf({ max: 200 }), '') }),
+  modelOf({
+    name: required(textOf({ min: 1, max: DATASET_LIMITS.name })),
+    agent_name: optional(textOf({ max: DATASET_LIMITS.agentName }), ''),
+  }),
 );
 const readSave = bodyOf(modelOf({ base_revision: required(wholeOf({ min: 0 })), cases: required(listOf(caseModel)) }));
 
@@ -104,7 +108,7 @@ const readSource: Reader<DatasetSource> = (input, path, issues: Issue[]) => {
 
 const readBuild = bodyOf(
   modelOf({
-    sources: required(listOf(readSource, { min: 1, max: 500 })),
+    sources: required(listOf(readSource, { min: 1, max: DATASET_LIMITS.sources })),
     dataset_id: optional(orNull(anyText), null),
   }),
 );

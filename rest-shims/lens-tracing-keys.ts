@@ -1,5 +1,6 @@
 import { readIngestionCredentials, readLensService } from '../resolvers/lens-service.ts';
 import { createTracingKey, deleteTracingKey, listTracingKeys } from '../resolvers/lens-tracing-keys.ts';
+import { TRACING_KEY_LIMITS } from '../src/domain/lens/text-limits.ts';
 import type { TracingKey } from '../src/domain/lens/tracing-key.ts';
 import { WORKER_PROTOCOL } from '../src/domain/lens/worker.ts';
 import { VERSION } from '../src/domain/version.ts';
@@ -15,8 +16,8 @@ const instantOrSeconds: Reader<Date> = (input, path, issues) =>
 
 const readDraft = bodyOf(
   modelOf({
-    name: optional(textOf({ min: 1, max: 128 }), 'Agent tracing'),
-    team_id: optional(orNull(textOf({ max: 256 })), null),
+    name: optional(textOf({ min: 1, max: TRACING_KEY_LIMITS.name }), 'Agent tracing'),
+    team_id: optional(orNull(textOf({ max: TRACING_KEY_LIMITS.teamId })), null),
     expires_at: optional(orNull(instantOrSeconds), null),
   }),
 );

@@ -1,3 +1,4 @@
+import { DATASET_LIMITS } from '../src/domain/lens/text-limits.ts';
 import { buildDatasetCases, type BuiltCases, type DatasetSource } from '../resolvers/lens-dataset-sources.ts';
 import {
   createDataset,
@@ -145,8 +146,10 @@ builder.queryFields((t) => ({
 const CreateInput = builder.inputType('CreateDatasetInput', {
   description: 'A new dataset.',
   fields: (t) => ({
-    name: t.string({ required: true, description: 'Its name.' }),
-    agentName: t.string({ description: 'Its agent.' }),
+    name: t.string({ required: true, description: `Its name, 1 to ${DATASET_LIMITS.name} characters.` }),
+    agentName: t.string({
+      description: `Its agent, at most ${DATASET_LIMITS.agentName} characters; none when absent.`,
+    }),
   }),
 });
 
@@ -195,7 +198,7 @@ const SourceInput = builder.inputType('DatasetSourceInput', {
 const BuildInput = builder.inputType('BuildDatasetInput', {
   description: 'What to build cases from.',
   fields: (t) => ({
-    sources: t.field({ type: [SourceInput], required: true, description: 'Sources.' }),
+    sources: t.field({ type: [SourceInput], required: true, description: `Sources, 1 to ${DATASET_LIMITS.sources}.` }),
     datasetId: t.id({ description: 'Dataset whose cases count as duplicates.' }),
   }),
 });

@@ -1,3 +1,4 @@
+import { TRACING_KEY_LIMITS } from '../src/domain/lens/text-limits.ts';
 import {
   createTracingKey,
   deleteTracingKey,
@@ -61,7 +62,11 @@ builder.queryField('tracingKeys', (t) =>
 const CreateInput = builder.inputType('CreateTracingKeyInput', {
   description: 'A new tracing key.',
   fields: (t) => ({
-    name: t.string({ required: true, defaultValue: 'Agent tracing', description: 'Its name.' }),
+    name: t.string({
+      required: true,
+      defaultValue: 'Agent tracing',
+      description: `Its name, 1 to ${TRACING_KEY_LIMITS.name} characters.`,
+    }),
     teamId: t.id({ description: 'Team that owns its traces: global id or local id.' }),
     expiresAt: t.field({ type: 'DateTime', description: 'When it expires; never when absent.' }),
   }),

@@ -1,3 +1,4 @@
+import { MAX_WORKER_NAME } from '../src/domain/lens/text-limits.ts';
 import { listLenses, resumeAllLenses, type Watched } from '../resolvers/lens.ts';
 import {
   assignAnalysisKey,
@@ -78,7 +79,7 @@ const ID = 'Id of the worker.';
 const RegisterInput = builder.inputType('RegisterLensWorkerInput', {
   description: 'A new worker.',
   fields: (t) => ({
-    name: t.string({ required: true, description: 'Its name.' }),
+    name: t.string({ required: true, description: `Its name, 1 to ${MAX_WORKER_NAME} characters.` }),
     analysisKeyId: t.id({ required: true, description: KEY }),
   }),
 });

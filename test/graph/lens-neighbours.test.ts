@@ -123,6 +123,53 @@ describe('datasets in the graph', () => {
   });
 });
 
+describe('texts and lists beyond their limits', () => {
+  const refused = (field: string, message: string) => ({
+    [field]: { __typename: 'InvalidInputError', message },
+  });
+
+  it('are refused for datasets, tracing keys and workers', async () => {
+    const dataset = `mutation ($input: CreateDatasetInput!) {
+      createDataset(input: $input) { __typename ... on UserError { message } }
+    }`;
+    const name = 'n'.repeat(120);
+    expect(await ask(dataset, { input: { name: '' } })).toEqual(
+      refused('createDataset', '`name` must have 1 to 120 characters.'),
+    );
+    expect(await ask(dataset, { input: { name: `${name}n`, agentName: 'a'.repeat(201) } })).toEqual(
+      refused('createDataset', '`name` must have 1 to 120 characters; `agent_name` must have 0 to 200 characters.'),
+    );
+    expect(await ask(dataset, { input: { name, agentName: 'a'.repeat(200) } })).toMatchObject({
+      createDataset: { __typename: 'Dataset' },
+    });
+    const tracingKey = `mutation ($input: CreateTracingKeyInput!) {
+      createTracingKey(input: $input) { __typename ... on UserError { message } }
+    }`;
+    expect(await ask(tracingKey, { input: { name: 'n'.repeat(129) } })).toEqual(
+      refused('createTracingKey', '`name` must have 1 to 128 characters.'),
+    );
+    const worker = `mutation ($input: RegisterLensWorkerInput!) {
+      registerLensWorker(input: $input) { __typename ... on UserError { message } }
+    }`;
+    expect(await ask(worker, { input: { name: 'n'.repeat(201), analysisKeyId: 'a'.repeat(64) } })).toEqual(
+      refused('registerLensWorker', '`name` must have 1 to 200 characters.'),
+    );
+  });
+
+  it.each([0, 501])('are refused for %i sources of cases', async (count) => {
+    const build = `mutation ($sources: [DatasetSourceInput!]!) {
+      buildDatasetCases(input: { sources: $sources }) { __typename }
+    }`;
+    const { body } = await send('POST', '/graphql', {
+      query: build,
+      variables: { sources: Array.from({ length: count }, () => ({ text: 'hi' })) },
+    });
+    expect(body['errors']).toMatchObject([
+      { message: '`sources` must have 1 to 500 sources.', extensions: { code: 'INVALID_INPUT' } },
+    ]);
+  });
+});
+
 describe('signals in the graph', () => {
   it('are set and read', async () => {
     const set = `mutation ($input: SetSignalSettingsInput!) {

@@ -2,6 +2,7 @@ import { assertLensInput, assertRunRequest } from '../../../resolvers/lens.ts';
 import type { PreviewRequest } from '../../../resolvers/lens-activity.ts';
 import { EVIDENCE_ROLES, FINDING_KINDS, FINDING_STATUSES, PRIORITIES } from '../../../src/domain/lens/finding.ts';
 import { PHASES, PURPOSES } from '../../../src/domain/lens/lens.ts';
+import { MAX_WORKER_NAME } from '../../../src/domain/lens/text-limits.ts';
 import { camelCased } from '../../../src/domain/key-case.ts';
 import type { RunRequest } from '../../../src/domain/lens/schedule.ts';
 import { type LensSettings, MAX_CONCURRENCY, type Selection } from '../../../src/domain/lens/settings.ts';
@@ -120,7 +121,7 @@ const keyId = textOf({ pattern: /^[a-f0-9]{64}$/ });
 
 export const workerFrom = bodyOf(
   modelOf({
-    name: optional(textOf({ min: 1, max: 200 }), 'Lens worker'),
+    name: optional(textOf({ min: 1, max: MAX_WORKER_NAME }), 'Lens worker'),
     analysis_key_id: required(keyId),
     managed: optional(flag, false),
   }),

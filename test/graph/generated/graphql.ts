@@ -12,7 +12,7 @@ export type ActivityCategory =
   /** A call of a tool server. */
   | 'MCP';
 
-/** The trace or span, and what to say about it: at least one of label, score and note. */
+/** The trace or span, and its annotation: at least one of label, score and note. */
 export type AnnotateTraceInput = {
   /** Kind of its author. */
   annotatorKind?: AnnotatorKind;
@@ -747,7 +747,7 @@ export type KeyBudgetWindowInput = {
 
 /** Rights, limits and budgets of a key. Absent fields stay as they are; null removes a value. */
 export type KeySettingsInput = {
-  /** Public model names by the alias that the key uses. */
+  /** Public model names by the alias that the key uses: an object of texts. */
   aliases?: unknown;
   /** Paths, groups such as `llm_api_routes`, and prefixes with a trailing `*`; all when empty. */
   allowedRoutes?: Array<string> | null | undefined;
@@ -759,21 +759,21 @@ export type KeySettingsInput = {
   enforcedParams?: Array<string> | null | undefined;
   /** Purpose of the key. */
   keyType?: KeyType | null | undefined;
-  /** Concurrent calls. */
+  /** Maximum number of concurrent calls; null is unlimited. */
   maxParallelRequests?: number | null | undefined;
-  /** Requests per minute by model. */
+  /** Requests per minute by model: an object of whole numbers. */
   modelRpmLimit?: unknown;
-  /** Tokens per minute by model. */
+  /** Tokens per minute by model: an object of whole numbers. */
   modelTpmLimit?: unknown;
   /** Further rights: an object. `get_spend_routes` has an effect, other members have none. */
   permissions?: unknown;
-  /** Requests per minute. */
+  /** Requests per minute; null is unlimited. */
   rpmLimit?: number | null | undefined;
-  /** Budget in USD that refuses no call. */
+  /** Budget in USD that alerts but refuses no call; not below zero. */
   softBudgetUsd?: string | null | undefined;
   /** Tags of the key. */
   tags?: Array<string> | null | undefined;
-  /** Tokens per minute. */
+  /** Tokens per minute; null is unlimited. */
   tpmLimit?: number | null | undefined;
 };
 
@@ -800,7 +800,7 @@ export type LensAttributeFilterInput = {
 export type LensCheckInput = {
   /** Whether it is applied; true when absent. */
   enabled?: boolean | null | undefined;
-  /** Unique name. */
+  /** Id, unique within the lens. */
   id: string;
   /** The rule, at least 3 characters. */
   instruction: string;
@@ -825,29 +825,29 @@ export type LensSettingsInput = {
   agentName?: string | null | undefined;
   /** Attributes that one span must have, all of them. */
   attributes?: Array<LensAttributeFilterInput> | null | undefined;
-  /** Rules. */
+  /** Rules that executions are judged by; none when absent. */
   checks?: Array<LensCheckInput> | null | undefined;
-  /** Simultaneous model calls; 8 when absent. */
+  /** Maximum number of concurrent model calls of a run, 1 to 256; 8 when absent. */
   concurrency?: number | null | undefined;
-  /** Expected behaviour. */
+  /** Expected behaviour, for reviewers; none when absent. */
   context?: string | null | undefined;
   /** Whether runs repeat; true when absent. */
   enabled?: boolean | null | undefined;
   /** Only these executions, by ids of a preview. */
   executionIds?: Array<string | number> | null | undefined;
-  /** Minutes between runs; 15 when absent. */
+  /** Minutes between runs, at least 1; 15 when absent. */
   intervalMinutes?: number | null | undefined;
-  /** Length of the window in hours; 24 when absent. */
+  /** Length of the window in hours, 1 to 1,000,000; 24 when absent. */
   lookbackHours?: number | null | undefined;
   /** Public name of the model that reviews. */
   model: string;
-  /** Budget of a month, UTC, in USD; 100 when absent. */
+  /** Budget of a calendar month, UTC, in USD, above 0; 100 when absent. */
   monthlyBudgetUsd?: number | null | undefined;
-  /** Its name. */
+  /** Name of the lens, not empty. */
   name: string;
-  /** Percentage of the executions, above 0; 100 when absent. */
+  /** Percentage of the executions, above 0 and at most 100; 100 when absent. */
   samplePercent?: number | null | undefined;
-  /** Maximum number of executions; no limit when absent. */
+  /** Maximum number of executions, at least 1; no limit when absent. */
   sampleSize?: number | null | undefined;
   /** Only executions of this service. */
   service?: string | null | undefined;
@@ -932,7 +932,7 @@ export type SetFindingStatusInput = {
   findingId: string | number;
   /** The lens: global id or its id on the HTTP routes. */
   lensId: string | number;
-  /** Why; empty when absent. Reviewers respect it. */
+  /** Reason for the status, which later runs read; none when absent. */
   reason?: string | null | undefined;
   /** New status. */
   status: FindingStatus;
@@ -1115,7 +1115,7 @@ export type TraceFilter = {
   agent?: string | null | undefined;
   /** One of its annotations, or of those of its spans, that matches all of these conditions. Traces without annotations do not match, also where it is empty. UNSUPPORTED for `traceUpdates`. */
   annotation?: AnnotationFilter | null | undefined;
-  /** Whether it has model calls of the product itself, tagged `litellm-lens`: a lens run, or signals. */
+  /** Whether it has model calls of a lens run or of signals, which are tagged `litellm-lens`. */
   internal?: boolean | null | undefined;
   /** Hash or global id of the key that sent it. */
   keyHash?: string | number | null | undefined;
