@@ -60,7 +60,7 @@ describe('access groups', () => {
     expect((await send('GET', PATH)).body).toEqual([body]);
   });
 
-  it('accessGroups.create 409, 400, 422: a taken name, a blank one, none', async () => {
+  it('accessGroups.create 409, 400, 422: a taken, a blank and a missing name', async () => {
     await create({ access_group_name: 'taken' });
     expect(await send('POST', PATH, { access_group_name: 'taken' })).toEqual({
       status: 409,
@@ -76,7 +76,7 @@ describe('access groups', () => {
     });
   });
 
-  it('accessGroups.update 200, 400, 404, 409, 422: absent members stay', async () => {
+  it('accessGroups.update 200, 400, 404, 409, 422: omitted members keep their values', async () => {
     const id = await create({ access_group_name: 'one', access_model_names: ['free'] });
     await create({ access_group_name: 'two' });
     expect((await send('PUT', `${PATH}/${id}`, { description: 'x' })).body).toMatchObject({
@@ -104,7 +104,7 @@ describe('access groups', () => {
     ['accessGroups.delete', 'DELETE', `${PATH}/any`],
     ['accessGroups.info', 'GET', `${PATH}/any`],
     ['accessGroups.list', 'GET', PATH],
-  ])('%s 401, and 403 of a read-only administrator who changes', async (_row, method, path) => {
+  ])('%s 401 for an unknown key; changes 403 for a read-only administrator', async (_row, method, path) => {
     const body = method === 'GET' || method === 'DELETE' ? undefined : { access_group_name: 'x' };
     expect((await send(method, path, body, 'sk-unknown-000000000')).status).toBe(401);
     const viewer = await calls.newKey({ user_role: 'proxy_admin_viewer' });
@@ -114,7 +114,7 @@ describe('access groups', () => {
 });
 
 describe('the models of an access group', () => {
-  it('are allowed to its keys and teams at once, and refused after they have left it', async () => {
+  it('are allowed at once to its keys and teams, and refused after these leave the group', async () => {
     await calls.manage('/team/new', { team_id: 'narrow', models: ['priced'] });
     const key = await calls.newKey({ models: ['priced'] });
     const inTeam = await calls.newKey({ team_id: 'narrow' });

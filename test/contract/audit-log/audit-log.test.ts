@@ -93,7 +93,7 @@ describe('the audit log', () => {
     ]);
   });
 
-  it('records who changed a row: the user of a key, its hash, and whom it acts for', async () => {
+  it('records the author of a change: user and hash of the key, and the user of litellm-changed-by', async () => {
     const admin = await key({ user_id: 'ada', user_role: 'proxy_admin' });
     await post('/customer/new', { user_id: 'by-ada' }, admin);
     const headers = { authorization: `Bearer ${admin}`, 'litellm-changed-by': 'grace' };
@@ -165,7 +165,7 @@ describe('the audit log', () => {
     expect(await get('/audit/unknown')).toEqual(detail(404, 'Audit log with ID unknown not found'));
   });
 
-  it('auditLog.list 401, auditLog.get 401: no key, and a key of a user; read-only administrators read', async () => {
+  it('auditLog.list 401, auditLog.get 401: no key, and a key of a user; read-only administrators have access', async () => {
     expect(await get('/audit', '')).toEqual(NO_KEY);
     expect(await get('/audit/x', '')).toEqual(NO_KEY);
     const user = await key({ user_id: 'someone' });
@@ -218,8 +218,8 @@ describe('auditLog in the graph', () => {
   });
 });
 
-describe('changes that the process makes', () => {
-  it('have the task as their author: the end of a budget window', async () => {
+describe('changes by background tasks', () => {
+  it('have the task as author: the reset of a budget window', async () => {
     await post('/team/new', { team_id: 'resets', max_budget: 1, budget_duration: '1s' });
     const made = await key({ key_alias: 'resets', max_budget: 1, budget_duration: '1s' });
     expect(made).toMatch(/^sk-/);
@@ -236,7 +236,7 @@ describe('changes that the process makes', () => {
     );
   });
 
-  it('an invitation is made, accepted and deleted by its author', async () => {
+  it('record an invitation that its author creates, accepts and deletes', async () => {
     await post('/user/new', { user_id: 'invited', auto_create_key: false });
     const { body } = await post('/invitation/new', { user_id: 'invited' });
     const id = String(body['id']);

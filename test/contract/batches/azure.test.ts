@@ -4,10 +4,10 @@ import { startApp, type TestApp } from '../../support/start-app.ts';
 import { answerOf, formOf, lineFor, newKey, send } from '../files/keeping.ts';
 import { left } from '../inference/left.ts';
 
-/** An account at Azure, which keeps what it is given and says of no batch what it used. */
+/** Azure account without usage in its batches. */
 let azure: FaultServer;
 let app: TestApp;
-/** How it shows a batch, and how it answers for the content of a file. */
+/** Batch and content of the output file in the next answers of the account. */
 let batch: object;
 let output: { readonly status: number; readonly body: string };
 
@@ -68,7 +68,7 @@ const look = (id: string) => send(app, 'GET', `/v1/batches/${id}`);
 const traceOf = (id: string) => id.replace('batch_', '');
 
 describe('batches at Azure', () => {
-  it('batches.create 200: files and batches are stored there, with its version, its key and its names', async () => {
+  it('batches.create 200: files and batches are stored at Azure, with API version, key and deployment name', async () => {
     const key = await newKey(app, {});
     const before = azure.received.length;
     const id = await aBatch('priced', key);
@@ -94,14 +94,13 @@ describe('batches at Azure', () => {
 });
 
 describe('batches.get 200: a batch whose upstream reports no usage', () => {
-  it('is booked by its output', async () => {
+  it('is charged by the usage in its output', async () => {
     const id = await aBatch('priced');
     [batch, output] = [ENDED, { status: 200, body: `${answered(4, 2)}\n${answered(6, 4)}\n` }];
     const shown = await answerOf(await look(id));
     expect(shown).toMatchObject([200, { id, status: 'completed', output_file_id: expect.stringMatching(/^file-/) }]);
     expect(azure.received.at(-1)?.path).toBe(`/openai/files/file-out/content?${VERSION}`);
     await look(id);
-    // Ten at 0.25, six at 0.5.
     expect(await left(app, traceOf(id))).toMatchObject([
       {
         name: 'batches.end priced',
@@ -110,7 +109,7 @@ describe('batches.get 200: a batch whose upstream reports no usage', () => {
     ]);
   });
 
-  it('is booked by its output where the upstream reports more than its calls can use', async () => {
+  it('is charged by the usage in its output where the reported usage is impossibly high', async () => {
     const id = await aBatch('priced');
     const usage = { input_tokens: 9e15, output_tokens: 9e15, total_tokens: 1.8e16 };
     [batch, output] = [
@@ -134,7 +133,7 @@ describe('batches.get 200: a batch whose upstream reports no usage', () => {
     ]);
   });
 
-  it('is recorded without a cost where the model has no price', async () => {
+  it('has a spend row without a cost where the model has no price', async () => {
     const id = await aBatch('unpriced');
     [batch, output] = [ENDED, { status: 200, body: answered(4, 2) }];
     await look(id);
@@ -143,7 +142,7 @@ describe('batches.get 200: a batch whose upstream reports no usage', () => {
     ]);
   });
 
-  it('is booked once its output can be read', async () => {
+  it('is charged as soon as its output can be read', async () => {
     const id = await aBatch('priced');
     [batch, output] = [ENDED, { status: 503, body: '{"error":{"message":"later"}}' }];
     expect(await answerOf(await look(id))).toMatchObject([200, { status: 'completed' }]);
@@ -156,7 +155,7 @@ describe('batches.get 200: a batch whose upstream reports no usage', () => {
   it.each([
     ['its output does not say', 200, '{"custom_id":"1","response":{"status_code":200,"body":{}}}'],
     ['its output is gone', 404, '{}'],
-  ])('is neither booked nor read again where %s', async (_why, status, body) => {
+  ])('is neither charged nor read again where %s', async (_why, status, body) => {
     const id = await aBatch('priced');
     [batch, output] = [ENDED, { status, body }];
     await look(id);

@@ -39,7 +39,7 @@ const uploadLines = (key?: string, lines = `${lineFor('assistant')}\n`) =>
 const batchBody = (input_file_id: unknown, more: object = {}): string =>
   JSON.stringify({ input_file_id, endpoint: '/v1/chat/completions', completion_window: '24h', ...more });
 
-/** The last request that creates something. A background task reads the batches of the upstream at the same time. */
+/** Last POST. A background task sends GET requests for batches at the same time. */
 const lastPost = () => upstream.received.findLast(({ method }) => method === 'POST');
 
 const create = (body: string, options: { key?: string; headers?: Record<string, string> } = {}, path = '/v1/batches') =>
@@ -62,7 +62,7 @@ describe('limits of a model, of a key and of its team', () => {
 });
 
 describe('batches.create', () => {
-  it.each(['/v1/batches', '/batches'])('200: a batch of ours over a file of ours (%s)', async (path) => {
+  it.each(['/v1/batches', '/batches'])('200: batch and file have ids of the gateway (%s)', async (path) => {
     const { id } = await uploadLines();
     const { traceId, headers } = aTrace();
     const body = batchBody(id, {
@@ -76,7 +76,7 @@ describe('batches.create', () => {
       'x-litellm-call-id': expect.stringMatching(UUID),
       'x-litellm-model-id': expect.stringMatching(/^assistant#[0-9a-f]{12}$/),
     });
-    // What the batch will cost is not known now.
+    // The cost is unknown until the batch ends.
     expect(response.headers.get('x-litellm-response-cost')).toBeNull();
     expect(await answerOf(response)).toEqual([
       200,
@@ -111,7 +111,7 @@ describe('batches.create', () => {
     ]);
   });
 
-  it('200: lines that name public models reach the upstream under its own names, and the rest of them untouched', async () => {
+  it('200: public model names in lines are replaced by upstream names; other bytes are unchanged', async () => {
     const lines = [
       lineFor('assistant', { n: 1e3 }),
       '',
@@ -174,14 +174,14 @@ describe('batches.create', () => {
       "/files: Line 1 of the file has more than one 'body'.",
       { param: 'file' },
     ],
-  ])('files.create 400: a line for batches whose model %s', async (_what, content, status, message, about) => {
+  ])('files.create 400: the model of a line %s', async (_what, content, status, message, about) => {
     const body = formOf({ purpose: 'batch' }, content);
     const before = upstream.received.length;
     expect(await answerOf(await send(app, 'POST', '/v1/files', { body }))).toEqual(refusal(status, message, about));
     expect(upstream.received.length).toBe(before);
   });
 
-  it('files.create 403: a line for batches whose model the key may not call', async () => {
+  it('files.create 403: a line with a model that the key may not call', async () => {
     const key = await newKey(app, { models: ['assistant'] });
     const body = formOf({ purpose: 'batch' }, `${lineFor('assistant')}\n${lineFor('second')}`);
     const message =

@@ -56,18 +56,16 @@ async function aBatch(model: string, key?: string, headers: Record<string, strin
 }
 
 const look = (id: string) => send(app, 'GET', `/v1/batches/${id}`);
-/** What the books have of a batch's end. */
+/** Spans and spend rows of the trace of a batch. */
 const booked = (id: string): Promise<unknown> => left(app, id.replace('batch_', ''));
 
-describe('batches.get 200: the end of a batch is booked', () => {
+describe('batches.get 200: a batch is charged when it ends', () => {
   it.each([
-    // Six tokens at 0.25, four cached at 0.125, six at 0.5.
     ['assistant', 'up-1', '5', 'at half the price, where there is none for batches'],
-    // Ten at 0.125, six at 0.375.
     ['second', 'up-2-2026-01-01', '3.5', 'at the price for batches'],
     ['assistant', 'up-2', '3.5', 'as the model that did it'],
     ['assistant', 'up-unpriced', null, 'without a price, where there is none'],
-  ])('%s, done by %s: %s (%s)', async (model, named, cost, _why) => {
+  ])('%s, with %s as the reported model: %s USD (%s)', async (model, named, cost, _why) => {
     const id = await aBatch(model);
     keeping(upstream, { status: 'in_progress', usage: USAGE });
     await look(id);
@@ -122,7 +120,7 @@ describe('batches.get 200: the end of a batch is booked', () => {
   });
 
   it.each([{ status: 'completed' }, { status: 'failed', usage: { ...USAGE, input_tokens: 0, output_tokens: 0 } }])(
-    'not where its upstream does not say what it used: %j',
+    'not without a usage from the upstream: %j',
     async (shown) => {
       const id = await aBatch('assistant');
       keeping(upstream, shown);
@@ -142,7 +140,7 @@ describe('batches.get 200: the end of a batch is booked', () => {
     expect(upstream.received).toHaveLength(count);
   });
 
-  it('charges the tags and the customer of the call that made it', async () => {
+  it('charges the tags and the customer of the call that created the batch', async () => {
     const key = await newKey(app, { tags: ['batched'] });
     expect((await app.call('POST', '/tag/new', { name: 'batched', max_budget: 4 })).status).toBe(200);
     expect((await app.call('POST', '/customer/new', { user_id: 'batcher', max_budget: 4 })).status).toBe(200);
@@ -160,12 +158,12 @@ describe('batches.get 200: the end of a batch is booked', () => {
     expect(refused).toMatchObject([422, { error: { message: expect.stringContaining('Tag=batched') as string } }]);
   });
 
-  it('without a request for it', async () => {
+  it('by the background task, without a request', async () => {
     const id = await aBatch('assistant');
     keeping(upstream, ENDED);
     const { dataDir } = app;
     await app.stop({ keepData: true });
-    // Looks at once when it starts, and then every so often.
+    // The background task reads batches immediately at the start, then periodically.
     app = await startApp({ config: pricedConfig(), dataDir });
     await vi.waitFor(async () => expect(await booked(id)).toMatchObject([{ spendRow: { costUsd: '5' } }]), POLLING);
   });

@@ -42,7 +42,7 @@ async function aBatch(key?: string): Promise<{ readonly id: string; readonly fil
 
 describe('batches.get', () => {
   it.each(['/v1/batches', '/batches'])(
-    '200: the batch as it is now, its files under ids of ours (%s)',
+    '200: the current batch, its files under ids of the gateway (%s)',
     async (path) => {
       const { id, fileId } = await aBatch();
       const files = upstream.received.findLast((call) => call.method === 'POST' && call.path === '/v1/batches');
@@ -62,7 +62,7 @@ describe('batches.get', () => {
     },
   );
 
-  it('200: a file that was deleted keeps its name', async () => {
+  it('200: a deleted file keeps its id', async () => {
     const { id, fileId } = await aBatch();
     const made = upstream.received.findLast((call) => call.method === 'POST' && call.path === '/v1/batches');
     const { input_file_id } = JSON.parse(made?.body ?? '') as { input_file_id: string };
@@ -107,7 +107,7 @@ describe('batches.cancel', () => {
 
 describe('batches.list', () => {
   it.each(['/v1/batches', '/batches'])(
-    "200: the caller's own as they are now; ended ones are not asked for (%s)",
+    '200: current batches of the caller; ended ones are not read from the upstream (%s)',
     async (path) => {
       const key = await newKey(app, {});
       const ended = await aBatch(key);
@@ -139,7 +139,7 @@ describe('batches.list', () => {
     },
   );
 
-  it('200: their last known state, while the upstream does not answer', async () => {
+  it('200: the last known state while the upstream fails', async () => {
     const key = await newKey(app, {});
     const { id, fileId } = await aBatch(key);
     upstream.answer((response) => {
@@ -160,7 +160,7 @@ describe('batches.list', () => {
   });
 });
 
-/** The rows about one batch, and how each is asked. */
+/** Rows about one batch: method and end of the path. */
 const ABOUT = [
   { row: 'batches.get', method: 'GET', tail: '' },
   { row: 'batches.cancel', method: 'POST', tail: '/cancel' },
@@ -189,7 +189,7 @@ describe.each(CALLING)('$row', ({ row, method, tail }) => {
     [429, 'RateLimitError'],
     [500, 'InternalServerError'],
     [503, 'ServiceUnavailableError'],
-  ])('%i of the upstream is passed on, and its call leaves one row', async (status, kind) => {
+  ])('%i of the upstream is forwarded, and the call has one spend row', async (status, kind) => {
     const { id, fileId } = await aBatch();
     upstream.answer((response) => {
       response.statusCode = status;

@@ -16,7 +16,7 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-/** Tokens of one line by its size: a token for four bytes of its body. */
+/** Estimated tokens of one line: one token for four bytes of its body. */
 const LINE_TOKENS = Math.ceil(JSON.stringify({ model: 'assistant', messages: [] }).length / 4);
 
 const linesOf = (count: number, model = 'assistant'): string => `${lineFor(model)}\n`.repeat(count);
@@ -47,7 +47,7 @@ describe('limits of batches', () => {
     expect([second.status, second.body]).toEqual([429, refused('Limit type: requests. Current limit: 5')]);
   });
 
-  it('a batch counts all of its tokens, also after it was started', async () => {
+  it('a batch counts all of its tokens, and a refused batch none', async () => {
     const key = await newKey(app, { tpm_limit: 5 * LINE_TOKENS });
     expect((await start(key, linesOf(4))).status).toBe(200);
     const second = await start(key, linesOf(2));
@@ -55,13 +55,13 @@ describe('limits of batches', () => {
     expect((await start(key, linesOf(1))).status).toBe(200);
   });
 
-  it('limits of a model count the lines of the model, with the precedence of calls', async () => {
+  it('limits of a model count the lines with the model, in the same precedence as for calls', async () => {
     const team = { team_id: 'batches', metadata: { model_rpm_limit: { assistant: 4 } } };
     await app.call('POST', '/team/new', team);
     const own = await newKey(app, { team_id: 'batches', metadata: { model_rpm_limit: { assistant: 11 } } });
     const pooled = await newKey(app, { team_id: 'batches' });
-    // An upload is a request, too.
-    // A key with a limit of its own for the model is not counted in that of the team.
+    // An upload counts as a request.
+    // Calls of a key with its own limit for the model do not count in the team limit.
     expect((await start(own, linesOf(8))).status).toBe(200);
     expect((await start(pooled, linesOf(2) + linesOf(5, 'second'))).status).toBe(200);
     const third = await start(pooled, linesOf(2));
@@ -75,10 +75,10 @@ describe('limits of batches', () => {
     { own: ['requests'], refusedIn: 'tokens' },
     { own: ['tokens'], refusedIn: 'requests' },
     { own: ['requests', 'tokens'], refusedIn: null },
-  ])('a used up pool of a model refuses a batch of a key that overrides $own: $refusedIn', async (limitCase) => {
+  ])('a used-up team limit of a model refuses a batch of a key that overrides $own: $refusedIn', async (limitCase) => {
     const { own, refusedIn }: { own: readonly string[]; refusedIn: string | null } = limitCase;
     const team_id = `pool-${own.join('-')}`;
-    // An upload is a request of the model, too: of both keys, where the first one is in the pool.
+    // Uploads count as requests of the model: that of the first key unless it overrides requests, and that of the second.
     const pool = { requests: own.includes('requests') ? 5 : 6, tokens: 4 * LINE_TOKENS };
     const limits = { model_rpm_limit: { assistant: pool.requests }, model_tpm_limit: { assistant: pool.tokens } };
     await app.call('POST', '/team/new', { team_id, metadata: limits });
@@ -100,7 +100,7 @@ describe('limits of batches', () => {
     });
   });
 
-  it('tpd_limit holds in place of the limits per minute of its scope', async () => {
+  it('tpd_limit replaces the limits per minute of its scope', async () => {
     const key = await newKey(app, { tpd_limit: 10 * LINE_TOKENS, rpm_limit: 3, tpm_limit: 1 });
     expect((await start(key, linesOf(6))).status).toBe(200);
     const second = await start(key, linesOf(5));
@@ -139,7 +139,7 @@ describe('limits of batches', () => {
     expect((await create()).status).toBe(429);
   });
 
-  it('batch_enqueued_token_limit counts batches that have not ended, and names no time', async () => {
+  it('batch_enqueued_token_limit counts batches that have not ended; the refusal has no Retry-After', async () => {
     const key = await newKey(app, { metadata: { batch_enqueued_token_limit: 4 * LINE_TOKENS } });
     const first = await start(key, linesOf(3));
     expect(first.status).toBe(200);

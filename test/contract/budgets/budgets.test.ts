@@ -28,7 +28,7 @@ describe('budgets', () => {
     expect((await post('/budget/new', { soft_budget: -1 })).status).toBe(400);
   });
 
-  it('budgets.settings 200: the members of a budget as a form', async () => {
+  it('budgets.settings 200: each member of a budget with its value', async () => {
     const valueOf = async (id: string, name: string) => {
       const form = (await get(`/budget/settings?budget_id=${id}`)).body as unknown as readonly Json[];
       return form.find((one) => one['field_name'] === name)?.['field_value'];
@@ -38,7 +38,7 @@ describe('budgets', () => {
     expect(await valueOf('none', 'max_budget')).toBeNull();
   });
 
-  it('budgets.update 200, budgets.update 400: null for an unknown budget', async () => {
+  it('budgets.update 200, budgets.update 400: an unknown budget is null, an invalid change 400', async () => {
     expect(
       (await post('/budget/update', { budget_id: 'b1', max_budget: 11, budget_duration: null })).body,
     ).toMatchObject({
@@ -59,7 +59,7 @@ describe('budgets', () => {
     expect(await post('/budget/info', { budgets: [] })).toEqual(detail(400, 'Specify list of budget ids to query.'));
   });
 
-  it('budgets.delete 200: null for an unknown budget', async () => {
+  it('budgets.delete 200: an unknown budget is null', async () => {
     expect((await post('/budget/delete', { id: 'b1' })).body).toMatchObject({ budget_id: 'b1', max_budget: 11 });
     expect(await post('/budget/delete', { id: 'b1' })).toEqual({ status: 200, body: null });
   });

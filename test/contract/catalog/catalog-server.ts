@@ -28,7 +28,7 @@ export function catalogOf(rows: Rows): ReadCatalog {
   return { current: () => snapshot, at: (id) => (id === snapshot.id ? snapshot : null) };
 }
 
-/** Serves the paths of the catalog and free tier on a real port. `offered` is the credential that a caller sends. */
+/** Serves the paths of the catalog and free tier on a real port. `offered` is the credential of every request. */
 export async function startCatalogServer(
   catalog: ReadCatalog,
   { freeTier = aFreeTier(), offered = null }: { readonly freeTier?: FreeTier; readonly offered?: string | null } = {},

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Sends the path byte for byte: clients tidy it. */
+/** Sends the path unchanged. HTTP clients normalize it. */
 function get(path: string): Promise<{ status: number; body: Record<string, unknown> }> {
   const { hostname, port } = new URL(server.url);
   return new Promise((resolve, reject) => {
@@ -88,7 +88,7 @@ describe('catalog.get 404', () => {
     ['%2541', '%41'],
     ['a;b', 'a;b'],
     ['%E2%82%AC', '€'],
-  ])('names %s as it was meant', async (path, id) => {
+  ])('has the decoded id of %s', async (path, id) => {
     expect(await get(`/model_catalog/${path}`)).toEqual({
       status: 404,
       body: { detail: `Model '${id}' not found in catalog` },

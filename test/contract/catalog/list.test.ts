@@ -70,7 +70,7 @@ async function get(path: string): Promise<{ status: number; body: unknown }> {
 }
 
 describe('catalog.list 200', () => {
-  it('lists every entry in the order of the file, declared fields first, the others after them', async () => {
+  it('lists entries in the order of the file, with declared fields before other fields', async () => {
     const response = await fetch(`${server.url}/model_catalog`);
     const text = await response.text();
     expect([response.headers.get('content-type'), JSON.parse(text)]).toEqual([

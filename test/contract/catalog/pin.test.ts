@@ -5,7 +5,7 @@ const OLD = stateOf('old-state', { a: { mode: 'chat' }, b: { mode: 'chat' }, gon
 const NEW = stateOf('new-state', { b: { mode: 'chat', max_tokens: 5 }, c: { mode: 'chat' } });
 const STATES = [OLD, NEW];
 
-/** What `snapshot=dropped` is answered, whichever path it is sent to. */
+/** Body of the error for `snapshot=dropped`, on every path. */
 const NOT_KEPT = {
   detail: [
     {
@@ -33,8 +33,8 @@ async function get(path: string): Promise<{ status: number; snapshot: string | n
 }
 const idsOf = (text: string) => (JSON.parse(text) as { data: { id: string }[] }).data.map(({ id }) => id);
 
-describe('catalog.list 200 by a pinned state', () => {
-  it('names the state it answers from', async () => {
+describe('catalog.list 200 with a pinned snapshot', () => {
+  it('has the id of the snapshot in a header', async () => {
     const { snapshot, text } = await get('/model_catalog');
     expect([snapshot, idsOf(text)]).toEqual(['new-state', ['b', 'c']]);
   });
@@ -48,14 +48,14 @@ describe('catalog.list 200 by a pinned state', () => {
     const { status, snapshot, text } = await get(`/model_catalog?${search}`);
     expect([status, snapshot, idsOf(text)]).toEqual([200, state, ids]);
   });
-  it('has the bytes it would have without the pin', async () => {
+  it('has the same bytes as without a pin', async () => {
     const [plain, pinned] = await Promise.all([get('/model_catalog'), get('/model_catalog?snapshot=new-state')]);
     expect(pinned).toEqual(plain);
   });
 });
 
-describe('catalog.list 422 for a state that is not stored', () => {
-  it('is an error, and no older answer is served', async () => {
+describe('catalog.list 422 for a snapshot that is not stored', () => {
+  it('is an error, not an entry of another snapshot', async () => {
     const { status, text } = await get('/model_catalog?snapshot=dropped');
     expect([status, JSON.parse(text)]).toEqual([422, NOT_KEPT]);
   });
@@ -65,13 +65,13 @@ describe('catalog.list 422 for a state that is not stored', () => {
   });
 });
 
-describe('catalog.get by a pinned state', () => {
-  it('catalog.get 200 from that state', async () => {
+describe('catalog.get with a pinned snapshot', () => {
+  it('catalog.get 200 from that snapshot', async () => {
     const [now, then] = await Promise.all([get('/model_catalog/b'), get('/model_catalog/b?snapshot=old-state')]);
     const limitIn = ({ text }: typeof now) => (JSON.parse(text) as { max_tokens: number | null }).max_tokens;
     expect([now.snapshot, limitIn(now), then.snapshot, limitIn(then)]).toEqual(['new-state', 5, 'old-state', null]);
   });
-  it('catalog.get 404 for an entry that is not in that state', async () => {
+  it('catalog.get 404 for an entry that is not in that snapshot', async () => {
     const [now, then] = await Promise.all([get('/model_catalog/gone'), get('/model_catalog/c?snapshot=old-state')]);
     expect([now.status, now.text, then.status, then.text]).toEqual([
       404,
@@ -80,7 +80,7 @@ describe('catalog.get by a pinned state', () => {
       '{"detail":"Model \'c\' not found in catalog"}',
     ]);
   });
-  it('catalog.get 422 for a state that is not stored', async () => {
+  it('catalog.get 422 for a snapshot that is not stored', async () => {
     const { status, text } = await get('/model_catalog/b?snapshot=dropped');
     expect([status, JSON.parse(text)]).toEqual([422, NOT_KEPT]);
   });

@@ -40,7 +40,7 @@ const reload = (on: TestApp, key?: string) => send(on, 'POST', '/reload/model_co
 const status = (on: TestApp, key?: string) => send(on, 'GET', '/schedule/model_cost_map_reload/status', key);
 
 describe('a reload of the price map', () => {
-  it('catalog.refresh 503, 200: the catalog stays until the source can be read; calls share one check', async () => {
+  it('catalog.refresh 503, 200: a failed read keeps the catalog; concurrent calls share one read', async () => {
     const failed = await reload(never);
     expect(failed).toEqual({
       status: 503,
@@ -78,7 +78,7 @@ describe('a reload of the price map', () => {
     expect([answer.status, await answer.json()]).toEqual([200, expect.objectContaining({ status: 'success' })]);
   });
 
-  it('catalog.schedule 200: the configured interval, and none', async () => {
+  it('catalog.schedule 200: with an interval, and without one', async () => {
     await reload(app);
     expect(await status(app)).toEqual({
       status: 200,
@@ -104,7 +104,7 @@ describe('a reload of the price map', () => {
     });
   });
 
-  it('catalog.refresh 401, 403, catalog.schedule 401, 403: for administrators; read-only ones see the schedule', async () => {
+  it('catalog.refresh 401, 403, catalog.schedule 401, 403: proxy administrators reload; read-only ones read the schedule', async () => {
     expect((await reload(app, 'sk-unknown-000000000')).status).toBe(401);
     expect((await status(app, 'sk-unknown-000000000')).status).toBe(401);
     const viewer = await newKey({ user_role: 'proxy_admin_viewer' });

@@ -95,7 +95,7 @@ describe('chat.completions 200', () => {
     expect({ status, body }).toEqual({ status: 200, body: { ...ANSWER, model: 'assistant' } });
   });
 
-  it('a wildcard passes the rest of the name on', async () => {
+  it('a wildcard forwards the matched rest of the name', async () => {
     answerWith(200, ANSWER);
     expect((await ask({ model: 'team/größe', messages: MESSAGES })).headers['x-litellm-model-group']).toBe(
       'team/gr%C3%B6%C3%9Fe',
@@ -148,7 +148,7 @@ describe('chat.completions 200', () => {
     expect(await response.text()).toBe(`${first}data: ${JSON.stringify({ error })}\n\n`);
   });
 
-  it('an empty stream stays one', async () => {
+  it('an empty stream of the upstream is an empty stream', async () => {
     streamWith();
     const response = await app.call('POST', PATH, { model: 'assistant', messages: [], stream: true });
     expect([response.status, await response.text()]).toEqual([200, '']);
@@ -214,7 +214,7 @@ describe('chat.completions 400', () => {
     expect({ status, body }).toEqual(refusal(400, aboutModel(message)));
   });
 
-  it('a bad request according to the upstream', async () => {
+  it('a 400 of the upstream', async () => {
     const error = {
       message: 'too long',
       type: 'invalid_request_error',
@@ -260,7 +260,7 @@ describe('chat.completions 401', () => {
     );
   });
 
-  it('a key past its time', async () => {
+  it('an expired key', async () => {
     const expired = await newKey({ duration: '0s' });
     const { status, body } = await ask({ model: 'assistant', messages: [] }, expired);
     expect({ status, body }).toEqual(
@@ -282,7 +282,7 @@ describe('chat.completions 403', () => {
 });
 
 describe('chat.completions 422', () => {
-  it('a used-up budget, for every call after the one that exceeds it', async () => {
+  it('a used-up budget, for each call after the one that exceeds it', async () => {
     const key = await newKey({ key_alias: 'thrifty', max_budget: 2 });
     answerWith(200, ANSWER);
     const calls = [];
@@ -307,7 +307,7 @@ describe('chat.completions 422', () => {
   });
 });
 
-describe('chat.completions passes the class of a failing upstream on', () => {
+describe('chat.completions forwards the kind of an upstream error', () => {
   it.each([
     [429, 'RateLimitError'],
     [500, 'InternalServerError'],
@@ -324,7 +324,7 @@ describe('chat.completions passes the class of a failing upstream on', () => {
     }
   });
 
-  it('and answers 500 where there is none', async () => {
+  it('chat.completions 500: the upstream closes the connection', async () => {
     upstream.answer((_response, socket) => socket.destroy());
     const { status, body } = await ask({ model: 'assistant', messages: MESSAGES });
     expect({ status, body }).toEqual(

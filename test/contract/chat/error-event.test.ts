@@ -38,14 +38,14 @@ afterAll(async () => {
 const ask = (more: object = {}): Promise<Response> =>
   app.call('POST', '/v1/chat/completions', { model: 'm', messages: [{ role: 'user', content: 'x' }], ...more });
 
-it('an error event that arrives together with the end of its stream does not hang later calls', async () => {
+it('an error event in the last chunk of a stream does not block later calls', async () => {
   for (let round = 0; round < 3; round += 1) {
     const answered = Promise.withResolvers<() => void>();
     upstream.answer((response, socket) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(CHUNK);
       answered.resolve(() => {
-        // One write, so that the gateway reads the error event and the end of the body at once.
+        // One write: the gateway reads the error event together with the end of the body.
         socket.cork();
         response.end(ERROR);
         socket.uncork();

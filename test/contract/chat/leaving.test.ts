@@ -19,8 +19,8 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-describe('a client that leaves', () => {
-  it.each([false, true])('cancels the upstream call at once (stream: %s)', async (stream) => {
+describe('a client that disconnects', () => {
+  it.each([false, true])('cancels the upstream call immediately (stream: %s)', async (stream) => {
     let resolveArrived: () => void = () => {};
     const arrived = new Promise<void>((resolve) => {
       resolveArrived = resolve;

@@ -48,21 +48,21 @@ const UNKNOWN = {
 };
 
 describe('models.list', () => {
-  it.each(['/v1/models', '/models'])('models.list 200: each name once (%s)', async (path) => {
+  it.each(['/v1/models', '/models'])('models.list 200: each model name once (%s)', async (path) => {
     expect(await read(path)).toEqual({
       status: 200,
       body: { object: 'list', data: [model('assistant'), model('team/a'), model('demo')] },
     });
   });
 
-  it('models.list 200: only what the key may call', async () => {
+  it('models.list 200: only models that the key may call', async () => {
     expect(await read('/v1/models', await keyFor(['team/*', 'demo']))).toEqual({
       status: 200,
       body: { object: 'list', data: [model('team/a'), model('demo')] },
     });
   });
 
-  it('models.list 200: with their fallbacks, which are empty', async () => {
+  it('models.list 200: with empty lists of fallbacks', async () => {
     const metadata = { fallbacks: [] };
     const listed = ['assistant', 'team/a', 'demo'].map((id) => ({ ...model(id), metadata }));
     for (const query of ['include_metadata=true', 'include_metadata=True&fallback_type=context_window'])
@@ -76,7 +76,7 @@ describe('models.list', () => {
     });
   });
 
-  it('models.list 200: no groups of models, and a key’s own team', async () => {
+  it('models.list 200: no access groups; the models of the team of the key', async () => {
     expect(await read('/v1/models?only_model_access_groups=true')).toEqual({
       status: 200,
       body: { object: 'list', data: [] },
@@ -106,7 +106,7 @@ describe('models.list', () => {
     });
   });
 
-  it('models.list 422: a key whose own budget is used up, not one whose team has none left', async () => {
+  it('models.list 422: a key whose own budget is used up; a used-up team budget is not checked', async () => {
     const keyOf = async (draft: object) => {
       const made = await app.call('POST', '/key/generate', draft);
       return (await made.json()) as { key: string; key_name: string };
@@ -134,7 +134,7 @@ describe('models.get', () => {
   });
 
   it.each(['nothing', 'assistant'])(
-    'models.get 404: what is not there or not allowed looks the same (%s)',
+    'models.get 404: the same for an unknown model and for one that the key may not call (%s)',
     async (id) => {
       expect(await read(`/v1/models/${id}`, await keyFor(['demo']))).toEqual({
         status: 404,

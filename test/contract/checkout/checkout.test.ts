@@ -42,7 +42,7 @@ const json = (status: number, body: unknown, retryAfter: string | null = null) =
 });
 
 describe('checkout.create', () => {
-  it('checkout.create 200: the address of the payment, of a session that is created once', async () => {
+  it('checkout.create 200: the address of the payment; the request to Stripe has an idempotency key', async () => {
     const answer = await begin();
     const { url } = (await answer.clone().json()) as { url: string };
     expect(await whole(answer)).toEqual(json(200, { url }));
@@ -66,14 +66,14 @@ describe('checkout.create', () => {
     expect(id).toMatch(/^cs_test_/);
   });
 
-  it('checkout.create 200: ignores the body, in every form', async () => {
+  it('checkout.create 200: ignores the body', async () => {
     expect(
       (await begin(app, { body: '{"price":"price_free"', headers: { 'content-type': 'text/plain' } })).status,
     ).toBe(200);
     expect(lastRequest().form['line_items[0][price]']).toBe('price_1');
   });
 
-  it('checkout.create 200: a Host header does not decide where the buyer and the secret go', async () => {
+  it('checkout.create 200: forwarded host headers do not change the return address with its secret', async () => {
     await begin(app, { headers: { 'x-forwarded-host': 'evil.example', forwarded: 'host=evil.example' } });
     expect(lastRequest().form['success_url']).toContain(`${app.url}/billing/success`);
   });
@@ -123,7 +123,7 @@ describe('checkout.create', () => {
     expect(await whole(await begin())).toEqual(json(502, { detail }));
   });
 
-  it.each([401, 403])('checkout.create 502: a %s of Stripe is our fault, not the caller’s', async (status) => {
+  it.each([401, 403])('checkout.create 502: a %s of Stripe is no fault of the caller', async (status) => {
     stripe.fail({ status, error: { type: 'invalid_request_error', message: `Invalid API Key: ${stripe.secretKey}` } });
     expect(await whole(await begin())).toEqual(
       json(502, { detail: `Stripe refused the request (${status}, req_fake).` }),
@@ -150,7 +150,7 @@ describe('checkout.create', () => {
     [{}, 'STRIPE_SECRET_KEY and STRIPE_PRICE_ID are'],
     [{ STRIPE_SECRET_KEY: 'sk_test_1' }, 'STRIPE_PRICE_ID is'],
     [{ STRIPE_PRICE_ID: 'price_1' }, 'STRIPE_SECRET_KEY is'],
-  ])('checkout.create 503: says what to set, and not to try again: %j', async (env, missing) => {
+  ])('checkout.create 503: names the missing setting: %j', async (env, missing) => {
     const other = await startApp({ env: { STRIPE_RECONCILE_SECONDS: '0', ...env } });
     const detail = `Checkout is not configured: ${missing} not set.`;
     expect(await whole(await begin(other))).toEqual(json(503, { detail }));
@@ -177,7 +177,7 @@ describe('checkout.webhook', () => {
   });
 
   it.each(['customer.created', 'checkout.session.completed', 'something.new'])(
-    'checkout.webhook 200: %s that tells us nothing is ignored',
+    'checkout.webhook 200: %s without relevant content is ignored',
     async (type) => {
       expect(await whole(await stripe.deliver(app.url, stripe.happen(type, { id: 'x_1', object: 'x' })))).toEqual(
         json(200, { received: true }),
@@ -205,7 +205,7 @@ describe('checkout.webhook', () => {
     expect(await whole(await stripe.deliver(app.url, stripeEvent, { body }))).toEqual(json(400, { detail: wrong }));
   });
 
-  it('checkout.webhook 400: signed, but no JSON', async () => {
+  it('checkout.webhook 400: a valid signature over invalid JSON', async () => {
     const { Stripe } = await import('stripe');
     const payload = 'not json';
     const signature = Stripe.webhooks.generateTestHeaderString({ payload, secret: stripe.webhookSecret });
@@ -215,7 +215,7 @@ describe('checkout.webhook', () => {
     );
   });
 
-  it('checkout.webhook 413: more than any event', async () => {
+  it('checkout.webhook 413: a body larger than any event', async () => {
     const body = 'x'.repeat(1.5 * 1024 * 1024);
     const detail = 'Request size is too large. Request size is 1.5 MB. Max size is 1 MB';
     expect(await whole(await stripe.deliver(app.url, event(), { body }))).toEqual(json(413, { detail }));

@@ -18,7 +18,7 @@ afterAll(async () => {
 
 const begin = (): Promise<BuyerVisit> => beginPurchase(app.url, stripe);
 
-/** A purchase that was paid, with Stripe's message of it delivered. */
+/** Paid purchase whose Stripe event is delivered. */
 async function paid(): Promise<BuyerVisit> {
   const visit = await begin();
   expect((await stripe.deliver(app.url, stripe.pay(visit.payUrl))).status).toBe(200);
@@ -37,7 +37,7 @@ const replace = ({ checkoutId, secret }: Pick<BuyerVisit, 'checkoutId' | 'secret
     body: new URLSearchParams({ checkout: checkoutId, secret }),
   });
 
-/** Every header that says how the page may be used. */
+/** Security and cache headers of the page. */
 const GUARDS = {
   'cache-control': 'no-store',
   'content-security-policy': expect.stringMatching(
@@ -53,7 +53,7 @@ const PAGE_OF_A_KEY =
   /^<!doctype html>\n[\s\S]*<h1>Your catalog key<\/h1>\n<p><code>ck-[\w-]{32}<\/code><\/p>\n[\s\S]*<\/html>\n$/;
 
 describe('checkout.success', () => {
-  it('checkout.success 200: the key, once, on a page that keeps and fetches nothing', async () => {
+  it('checkout.success 200: the key, once, on a page that is not cached and loads nothing', async () => {
     const visit = await paid();
     const answer = await fetch(visit.successUrl);
     expect(Object.fromEntries(answer.headers)).toMatchObject(GUARDS);
@@ -67,7 +67,7 @@ describe('checkout.success', () => {
     expect(second).not.toContain(key);
   });
 
-  it('checkout.success 200: the page carries the style its policy allows', async () => {
+  it('checkout.success 200: the style of the page has the hash in its policy', async () => {
     const { createHash } = await import('node:crypto');
     const answer = await fetch((await begin()).successUrl);
     const style = /<style>([\s\S]*)<\/style>/.exec(await answer.text())?.[1] ?? '';
@@ -75,13 +75,13 @@ describe('checkout.success', () => {
     expect(answer.headers.get('content-security-policy')).toContain(`'sha256-${hash}'`);
   });
 
-  it('checkout.success 200: of concurrent visitors exactly one sees the key', async () => {
+  it('checkout.success 200: exactly one of concurrent requests shows the key', async () => {
     const { successUrl } = await paid();
     const pages = await Promise.all(Array.from({ length: 12 }, () => page(successUrl)));
     expect(pages.map(keyOn).filter((key) => key !== null)).toHaveLength(1);
   });
 
-  it('checkout.success 200: waits for the payment, asking again by itself, but not for ever', async () => {
+  it('checkout.success 200: reloads while it waits for the payment, at most 40 times', async () => {
     const { successUrl } = await begin();
     const refreshOf = (html: string) => /<meta http-equiv="refresh" content="(\d+);url=([^"]+)">/.exec(html);
     const first = await page(successUrl);
@@ -95,17 +95,17 @@ describe('checkout.success', () => {
     expect([refreshOf(last), headingOf(last)]).toEqual([null, 'Waiting for the payment']);
   });
 
-  it('checkout.success 200: asks Stripe itself, so that a lost message loses no key', async () => {
+  it('checkout.success 200: reads the payment from Stripe when its event is missing', async () => {
     const { successUrl, payUrl } = await begin();
     const late = stripe.pay(payUrl);
     const key = keyOn(await page(successUrl));
     expect(key).not.toBeNull();
-    // And when the message comes after all, there is no second key.
+    // A late event issues no second key.
     await stripe.deliver(app.url, late);
     expect(keyOn(await page(successUrl))).toBeNull();
   });
 
-  it('checkout.success 200: waits on when Stripe is unreachable', async () => {
+  it('checkout.success 200: waits while Stripe is unreachable', async () => {
     const { successUrl } = await begin();
     stripe.fail({ status: 500, error: { type: 'api_error' } });
     expect(headingOf(await page(successUrl))).toBe('Waiting for the payment');
@@ -122,7 +122,7 @@ describe('checkout.success', () => {
     expect(keyOn(await page(successUrl))).not.toBeNull();
   });
 
-  it('checkout.success 200: a browser that fetches ahead does not use up the one showing', async () => {
+  it('checkout.success 200: a prefetch of a browser does not show the key', async () => {
     const { successUrl } = await paid();
     expect(keyOn(await page(successUrl, { 'sec-purpose': 'prefetch;prerender' }))).toBeNull();
     expect(keyOn(await page(successUrl))).not.toBeNull();
@@ -148,7 +148,7 @@ describe('checkout.success', () => {
       refunded: true,
       payment_intent: completed.data.object['payment_intent'],
     };
-    // The refund overtakes the payment it belongs to, and only Stripe's ids tie them together.
+    // The event of the refund arrives before that of its payment. Only ids of Stripe connect them.
     await stripe.deliver(app.url, stripe.happen('charge.refunded', charge));
     await stripe.deliver(app.url, completed);
     const html = await page(successUrl);
@@ -167,7 +167,7 @@ describe('checkout.success', () => {
     expect([answer.status, await answer.json()]).toEqual([404, { detail: 'There is no purchase at this address.' }]);
   });
 
-  it('checkout.success 404: the id with another secret, and the session id alone, open nothing', async () => {
+  it('checkout.success 404: the id with another secret, the id alone, and the session id', async () => {
     const { checkoutId, payUrl, successUrl } = await paid();
     const session = stripe.sessionAt(payUrl).id;
     for (const query of [
@@ -179,7 +179,7 @@ describe('checkout.success', () => {
     expect(keyOn(await page(successUrl))).not.toBeNull();
   });
 
-  it('a HEAD is answered 405, and shows nothing', async () => {
+  it('a HEAD is answered 405, and does not use up the key', async () => {
     const { successUrl } = await paid();
     expect((await fetch(successUrl, { method: 'HEAD' })).status).toBe(405);
     expect(keyOn(await page(successUrl))).not.toBeNull();
@@ -187,7 +187,7 @@ describe('checkout.success', () => {
 });
 
 describe('checkout.replace', () => {
-  it('checkout.replace 200: a key that was lost, with the form of the page', async () => {
+  it('checkout.replace 200: a lost key is replaced, with the form of the page', async () => {
     const visit = await paid();
     const lost = keyOn(await page(visit.successUrl)) ?? '';
     expect(await page(visit.successUrl)).toContain(`<form method="post" action="success">`);
@@ -204,7 +204,7 @@ describe('checkout.replace', () => {
     expect([answer.status, await answer.json()]).toEqual([404, { detail: 'There is no purchase at this address.' }]);
   });
 
-  it('checkout.replace 409: before a key was shown, and when nothing is paid', async () => {
+  it('checkout.replace 409: before the key was shown, and before the payment', async () => {
     for (const visit of [await paid(), await begin()]) {
       const answer = await replace(visit);
       const detail = 'This key cannot be replaced here. Ask the seller.';
@@ -212,7 +212,7 @@ describe('checkout.replace', () => {
     }
   });
 
-  it('checkout.replace 413: no form is that long', async () => {
+  it('checkout.replace 413: a body larger than the form', async () => {
     const answer = await fetch(`${app.url}/billing/success`, { method: 'POST', body: 'x'.repeat(1024 * 1024) });
     const detail = 'Request size is too large. Request size is 1 MB. Max size is 0.06 MB';
     expect([answer.status, await answer.json()]).toEqual([413, { detail }]);
@@ -220,7 +220,7 @@ describe('checkout.replace', () => {
 });
 
 describe('a catalog key', () => {
-  it('opens no path of the gateway: 401, as for any other text that is no key of it', async () => {
+  it('is no key of the gateway: 401, as for every invalid key', async () => {
     const key = keyOn(await page((await paid()).successUrl)) ?? '';
     const answer = await fetch(`${app.url}/v1/chat/completions`, {
       method: 'POST',
@@ -237,7 +237,7 @@ describe('a catalog key', () => {
 });
 
 describe('checkout.cancelled', () => {
-  it('checkout.cancelled 200: nothing was bought', async () => {
+  it('checkout.cancelled 200: reports that nothing was bought', async () => {
     const answer = await fetch(`${app.url}/billing/cancelled`);
     expect([answer.status, Object.fromEntries(answer.headers)]).toEqual([200, expect.objectContaining(GUARDS)]);
     expect(await answer.text()).toMatch(

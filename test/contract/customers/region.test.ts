@@ -54,14 +54,14 @@ async function ask(user: string, model: string, more: object = {}) {
 }
 
 describe('a customer with allowed_model_region', () => {
-  it('is served by deployments of the region alone', async () => {
+  it('is served by deployments of the region only', async () => {
     const ids = await Promise.all(Array.from({ length: 4 }, () => ask('strict', 'both')));
     expect(new Set(ids)).toEqual(new Set(['both-eu']));
     const others = await Promise.all(Array.from({ length: 4 }, () => ask('free', 'both')));
     expect(new Set(others)).toEqual(new Set(['both-eu', 'both-us']));
   });
 
-  it.each(['american', 'anywhere'])('is refused where the model has none: %s', async (model) => {
+  it.each(['american', 'anywhere'])('is refused where the model has no deployment of the region: %s', async (model) => {
     expect(await ask('strict', model)).toMatchObject({
       status: 403,
       error: {
@@ -71,7 +71,7 @@ describe('a customer with allowed_model_region', () => {
     expect(await ask('free', model)).toMatch(/^a/);
   });
 
-  it('has the default model in place of one without such a deployment', async () => {
+  it('gets the default model where a model has no deployment of the region', async () => {
     expect([await ask('led', 'american'), await ask('led', 'american')]).toEqual(['both-eu', 'both-eu']);
     expect(await ask('led', 'both')).toBe('both-eu');
   });
@@ -81,7 +81,7 @@ describe('a customer with allowed_model_region', () => {
     expect(await ask('strict', 'broken', { fallbacks: ['american', 'both'] })).toBe('both-eu');
   });
 
-  it('gets an unknown model refused as every caller', async () => {
+  it('gets the error for an unknown model as other callers do', async () => {
     expect(await ask('strict', 'unknown')).toMatchObject({ status: 400 });
   });
 });

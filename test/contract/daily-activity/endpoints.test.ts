@@ -23,7 +23,7 @@ const client = tenancyClient({
   },
 });
 
-/** Tokens of the calls that were answered, by endpoint. */
+/** Input and output tokens of successful calls by endpoint. */
 const tokens: Record<string, readonly [number, number]> = {};
 
 beforeAll(async () => {
@@ -53,7 +53,7 @@ const metricsOf = (endpoint: string, succeeded: number, failed: number) => {
   };
 };
 
-it('dailyActivity.user 200: successes against failures, tokens and spend of each endpoint by day', async () => {
+it('dailyActivity.user 200: successes, failures, tokens and spend of each endpoint by day', async () => {
   const { body } = await client.get(`/user/daily/activity?${DAYS}`);
   const days = body['results'] as readonly {
     readonly date: string;
@@ -66,7 +66,7 @@ it('dailyActivity.user 200: successes against failures, tokens and spend of each
   expect(endpoints['/messages']?.metrics).toMatchObject(metricsOf('/messages', 1, 0));
 });
 
-it('the graph has the same sums, when each endpoint was last called, and its days', async () => {
+it('the graph has the same sums, with the last call and the days of each endpoint', async () => {
   const query =
     '{ endpointActivity { endpoint lastSeenAt sums { succeeded failed inputTokens outputTokens costUsd } series { date sums { succeeded failed } } } }';
   const { body } = await client.post('/graphql', { query });

@@ -15,7 +15,7 @@ interface ActivityAnswer {
   readonly api_keys: readonly { readonly metrics: object; readonly metadata: object }[];
 }
 
-/** Entities with the number of calls that an administrator sees, and what `internal-1` may see. */
+/** Entities with the number of calls that an administrator sees, and one id of the entity with one call. */
 const ENTITIES = [
   { entity: 'user', path: '/user', named: 'user_id', calls: 4, shown: 'internal-1' },
   { entity: 'team', path: '/team', named: 'team_ids', calls: 4, shown: 'team-1' },
@@ -107,7 +107,7 @@ const read = async (path: string, key = app.adminKey): Promise<ActivityAnswer> =
   return answer as ActivityAnswer;
 };
 
-describe('dailyActivity.user and its kind', () => {
+describe('dailyActivity.user and similar routes', () => {
   it.each(ALL)('$name 200: administrators, read-only ones too', async ({ at, more }) => {
     const [all, visible] = [
       await send(`${at}?${DAYS}${more}`, app.adminKey),
@@ -117,7 +117,7 @@ describe('dailyActivity.user and its kind', () => {
     expect(visible).toEqual(all);
   });
 
-  it.each(ALL)('$name 400: dates that are missing or no days', async ({ at, more }) => {
+  it.each(ALL)('$name 400: missing and invalid dates', async ({ at, more }) => {
     const missing = { detail: { error: 'Please provide start_date and end_date' } };
     expect(await send(`${at}?${more.slice(1)}`, app.adminKey)).toEqual([400, missing]);
     const [status, answer] = await send(`${at}?start_date=2026-1-1&end_date=2026-01-02${more}`, app.adminKey);
@@ -129,7 +129,7 @@ describe('dailyActivity.user and its kind', () => {
     expect([status, answer]).toMatchObject([401, { error: { type: 'auth_error' } }]);
   });
 
-  it.each(ALL)('$name 422: a parameter that is not valid', async ({ at, invalid, more }) => {
+  it.each(ALL)('$name 422: an invalid parameter', async ({ at, invalid, more }) => {
     const [name = ''] = invalid.split('=');
     const rest = more.startsWith(`&${name}=`) ? '' : more;
     const [status, answer] = await send(`${at}?${DAYS}${rest}&${invalid}`, app.adminKey);
@@ -146,7 +146,7 @@ describe('dailyActivity.user and its kind', () => {
   );
 
   it.each(ALL.filter(({ entity }) => entity === 'endUser' || entity === 'agent'))(
-    '$name 401: keys of users, read-only ones too',
+    '$name 401: keys of users and of read-only users',
     async ({ at, more }) => {
       expect(await send(`${at}?${DAYS}${more}`, keys.internal)).toMatchObject([401, { error: { type: 'auth_error' } }]);
       const readOnly = await made('/key/generate', { user_id: 'reader', user_role: 'internal_user_viewer' });
@@ -157,7 +157,7 @@ describe('dailyActivity.user and its kind', () => {
     },
   );
 
-  it.each(ALL.filter(({ entity }) => entity === 'team'))('$name 404: teams of others', async ({ at, more }) => {
+  it.each(ALL.filter(({ entity }) => entity === 'team'))('$name 404: teams of other users', async ({ at, more }) => {
     expect(await send(`${at}?${DAYS}${more}`, keys.plain)).toEqual([
       404,
       { detail: { error: 'User= None not found' } },
@@ -168,7 +168,7 @@ describe('dailyActivity.user and its kind', () => {
 });
 
 describe('what an administrator sees', () => {
-  it.each(ENTITIES)('all calls of $entity, and those of one', async ({ path, named, calls, shown, entity }) => {
+  it.each(ENTITIES)('calls of every $entity, and of one', async ({ path, named, calls, shown, entity }) => {
     const all = await read(`${path}/daily/activity?${DAYS}`);
     expect(all.metadata['total_api_requests']).toBe(calls);
     const one = await read(`${path}/daily/activity?${DAYS}&${named}=${shown}`);
@@ -186,7 +186,7 @@ describe('what an administrator sees', () => {
     expect(one.results[0]?.breakdown['entities']?.[shown]?.metadata).toEqual(metadata[entity]);
   });
 
-  it('the keys of the highest cost in a whole answer, and how many there are', async () => {
+  it('the keys of the highest cost in an aggregated answer, and the number of all keys', async () => {
     const whole = await read(`/tag/daily/activity/aggregated?${DAYS}&api_key_limit=1`);
     expect(Object.keys(whole.results[0]?.breakdown['api_keys'] ?? {})).toHaveLength(1);
     const counts = { red: 1, 'User-Agent: tester': 4, 'User-Agent: tester/1.0': 4 };
@@ -194,7 +194,7 @@ describe('what an administrator sees', () => {
     expect(whole.metadata['total_api_requests']).toBe(4);
   });
 
-  it('keys by pages, by a search and by model', async () => {
+  it('keys by page, search and model', async () => {
     const pages = `/user/daily/activity/aggregated/keys?${DAYS}`;
     const page = await read(`${pages}&offset=3&limit=2`);
     expect(page).toMatchObject({ total_api_keys: 4, offset: 3, limit: 2 });
@@ -245,7 +245,7 @@ describe('what a user sees', () => {
   const total = async (path: string, key: string): Promise<unknown> =>
     (await read(`${path}/daily/activity?${DAYS}`, key)).metadata['total_api_requests'];
 
-  it('its own calls by user and tag, and none of others', async () => {
+  it('its own calls by user and tag, and no calls of others', async () => {
     expect([await total('/user', keys.internal), await total('/tag', keys.internal)]).toEqual([1, 1]);
     expect((await send(`/user/daily/activity?${DAYS}&user_id=internal-2`, keys.internal))[0]).toBe(403);
   });
@@ -265,7 +265,7 @@ describe('what a user sees', () => {
   });
 });
 
-describe('tagUse.daily and its kind', () => {
+describe('tagUse.daily and similar routes', () => {
   const ROUTES = [
     ['tagUse.daily', '/tag/dau'],
     ['tagUse.weekly', '/tag/wau'],
@@ -295,24 +295,24 @@ describe('tagUse.daily and its kind', () => {
   it.each([
     ['tagUse.summary', '/tag/summary?start_date=zzz&end_date=2026-01-01'],
     ['tagUse.users', '/tag/user-agent/per-user-analytics?start_date=zzz&end_date=2026-01-01'],
-  ])('%s 400: dates that are no days', async (_name, path) => {
+  ])('%s 400: invalid dates', async (_name, path) => {
     expect((await send(path, app.adminKey))[0]).toBe(400);
   });
 
   it.each([
     ['tagUse.summary', '/tag/summary'],
     ['tagUse.users', '/tag/user-agent/per-user-analytics?page_size=0'],
-  ])('%s 422: a parameter that is not valid', async (_name, path) => {
+  ])('%s 422: an invalid parameter', async (_name, path) => {
     expect((await send(path, app.adminKey))[0]).toBe(422);
   });
 
-  it('tagUse.daily 200: users of clients today', async () => {
+  it('tagUse.daily 200: users of each client today', async () => {
     expect(await send('/tag/dau', app.adminKey)).toEqual([200, { results: users(null, null, day(0)) }]);
     const [, red] = await send('/tag/dau?tag_filter=red', app.adminKey);
     expect(red).toEqual({ results: [{ ...users(null, null, day(0))[0], tag: 'red', active_users: 1 }] });
   });
 
-  it('tagUse.weekly 200, tagUse.monthly 200: users of clients in the last window, which ends tomorrow', async () => {
+  it('tagUse.weekly 200, tagUse.monthly 200: users of each client in the last window, which ends tomorrow', async () => {
     const name = (days: number, options: Intl.DateTimeFormatOptions): string =>
       new Date(Date.parse(day(days))).toLocaleDateString('en-US', { ...options, timeZone: 'UTC' });
     const [week, month] = [name(-5, { month: 'short', day: '2-digit' }), name(-28, { month: 'short' })];
@@ -321,7 +321,7 @@ describe('tagUse.daily and its kind', () => {
     expect(await send('/tag/mau', app.adminKey)).toEqual([200, { results: users(...ends(-28), `Month 7 (${month})`) }]);
   });
 
-  it('tagUse.distinct 200, tagUse.summary 200: tags, those of the most calls first', async () => {
+  it('tagUse.distinct 200, tagUse.summary 200: tags, most calls first', async () => {
     const tags = ['User-Agent: tester', 'User-Agent: tester/1.0', 'red'];
     expect(await send('/tag/distinct', app.adminKey)).toEqual([200, { results: tags.map((tag) => ({ tag })) }]);
     const [status, summary] = await send(`/tag/summary?${DAYS}`, app.adminKey);
@@ -332,7 +332,7 @@ describe('tagUse.daily and its kind', () => {
     ]);
   });
 
-  it('tagUse.users 200: users with their client, each call once', async () => {
+  it('tagUse.users 200: users with their client; each call counts once', async () => {
     const [status, answer] = await send('/tag/user-agent/per-user-analytics?page_size=1', app.adminKey);
     const result = {
       user_id: 'internal-1',

@@ -5,7 +5,7 @@ const DAYS = 'start_date=2026-01-01&end_date=2100-01-01';
 const PATH = `/user/daily/activity/aggregated/cache_leakage_keys?${DAYS}`;
 
 const client = tenancyClient();
-/** Lengths of prompts by the alias of the key that sent them. */
+/** Prompt lengths in characters, by key alias. */
 const PROMPTS = { short: 10, longest: 4_000, long: 400 };
 
 beforeAll(async () => {
@@ -22,14 +22,14 @@ const aliases = async (path: string): Promise<readonly unknown[]> => {
   return (body['api_keys'] as readonly Json[]).map((one) => (one['metadata'] as Json)['key_alias']);
 };
 
-it('dailyActivity.userUncachedKeys 200: the most prompt tokens first', async () => {
+it('dailyActivity.userUncachedKeys 200: most prompt tokens first', async () => {
   expect(await aliases(PATH)).toEqual(['longest', 'long', 'short']);
   expect(await aliases(`${PATH}&limit=1`)).toEqual(['longest']);
   expect(await aliases(`${PATH}&user_id=user-short`)).toEqual(['short']);
   expect((await client.get(PATH.replace('/user', '/team'))).status).toBe(404);
 });
 
-it('dailyActivity.userWhole 200: without a part for each user', async () => {
+it('dailyActivity.userWhole 200: without a breakdown by user', async () => {
   const { body } = await client.get(`/user/daily/activity/aggregated?${DAYS}`);
   const days = body['results'] as readonly { readonly breakdown: Json }[];
   expect(days.map(({ breakdown }) => breakdown['entities'])).toEqual([{}]);

@@ -122,7 +122,7 @@ describe.each(ROWS)('$row', ({ paths, body, tooMany, standardBody, namedBody, ca
     ]);
   });
 
-  it('200: headers of the deployment and of the caller are sent, but no other credential', async () => {
+  it('200: headers of the deployment and of the caller are sent, without a credential of the caller', async () => {
     answerWith(200, STANDARD_ANSWER);
     const extra = { 'x-b': '2', authorization: 'Bearer stolen', Host: 'elsewhere', 'x-bad': 5 };
     await ask(path, { ...body('headed'), extra_headers: extra });
@@ -155,7 +155,7 @@ describe.each(ROWS)('$row', ({ paths, body, tooMany, standardBody, namedBody, ca
     ]);
   });
 
-  it('200: retries after a failure and after an answer that cannot be used', async () => {
+  it('200: retries after an answer that cannot be used', async () => {
     const failing = ['{}', JSON.stringify(STANDARD_ANSWER)];
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
@@ -320,17 +320,17 @@ describe.each(ROWS)('$row', ({ paths, body, tooMany, standardBody, namedBody, ca
   });
 });
 
-describe('other calls', () => {
+describe('calls that need another deployment', () => {
   const messages = [{ role: 'user', content: 'Hello' }];
 
-  it('of a deployment without an address are refused', async () => {
+  it('a deployment without an address refuses calls', async () => {
     const { status, body } = await ask('/v1/chat/completions', { model: 'nowhere', messages });
     expect({ status, body }).toEqual(
       invalid('The model "nowhere" cannot be called: the provider hosted_vllm needs an api_base.'),
     );
   });
 
-  it('of a provider with decision models only are refused', async () => {
+  it('a provider with decision models only refuses a chat', async () => {
     const { status, body } = await ask('/v1/chat/completions', { model: 'decider', messages });
     expect({ status, body }).toEqual(invalid('/chat/completions: The provider typesafe has decision models only.'));
   });

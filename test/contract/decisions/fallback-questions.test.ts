@@ -11,7 +11,7 @@ interface UpstreamRequest {
 let app: TestApp;
 let upstream: FaultServer;
 let sent: UpstreamRequest[] = [];
-/** Probabilities by upstream model and question; a question without one is refused. */
+/** Probabilities by upstream model and question. The model refuses a question without one. */
 let answers: Readonly<Record<string, Readonly<Record<string, number>>>> = {};
 let broken: ReadonlySet<string> = new Set();
 
@@ -103,7 +103,7 @@ describe('refused questions of a decision', () => {
     });
     expect(Object.keys(body.answers as object)).toEqual(['a', 'b', 'c', 'd']);
     expect([Number(cost), group]).toEqual([0.03, 'one']);
-    // A span and a spend row of each call, in one trace.
+    // Each call has one span and one spend row, in the same trace.
     await vi.waitFor(async () => {
       const query = `{ spendRows(first: 50) { edges { node { gatewayCallId modelGroup costUsd traceId } } } }`;
       const { data } = (await (await app.call('POST', '/graphql', { query })).json()) as {
@@ -126,7 +126,7 @@ describe('refused questions of a decision', () => {
     }, POLLING);
   });
 
-  it('are refused in the end where no fallback answers them', async () => {
+  it('stay refused where no fallback answers them', async () => {
     answers = { one: { a: 0.1, b: 0.1, c: 0.1 }, two: {}, three: {} };
     const { body } = await decide('one');
     expect(sentQuestions().slice(1)).toEqual([
@@ -173,7 +173,7 @@ describe('refused questions of a decision', () => {
     expect(sentQuestions().map(([model]) => model)).toEqual(['one']);
   });
 
-  it('are streamed at their positions, and each answer says its model', async () => {
+  it('are streamed at their positions, and each answer has the name of its model', async () => {
     answers = { one: { a: 0.1 }, two: { a: 0.6, b: 0.9 } };
     const query = `subscription ($input: DecideInput!) {
       decisionStream(input: $input) {

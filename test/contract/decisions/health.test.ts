@@ -54,8 +54,8 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-it('health asks a decision model one question, or what health_check_params says', async () => {
-  // The built-in demo model is one of the healthy ones.
+it('health sends a decision model one question, or health_check_params', async () => {
+  // The healthy models include the built-in demo model.
   const response = await app.call('GET', '/health');
   expect(response.status).toBe(200);
   expect(await response.json()).toMatchObject({ healthy_count: 4, unhealthy_count: 1 });

@@ -62,11 +62,11 @@ describe('an upstream of the named-map format', () => {
     ['0.5', '0.5', '1e300', 'usage.input_tokens is no count.'],
     ['0.5', '0.5', '0.5', 'usage.input_tokens is no count.'],
     ['0.5', '0.5', '-1', 'usage.input_tokens is no count.'],
-  ])('with %s, %s and %s tokens is a failure', async (noul, share, tokens, message) => {
+  ])('with the probabilities %s and %s and %s tokens is a failure', async (noul, share, tokens, message) => {
     expect(await decide('named', named(noul, share, tokens))).toEqual(unexpected(message));
   });
 
-  it('answers questions whose names are members of every object', async () => {
+  it('answers questions named like members of Object.prototype', async () => {
     const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty'];
     const answers = names.map((name) => `${JSON.stringify(name)}:{"type":"noul","noul":0.25}`).slice(0, 2);
     const answer = `{"answers":{${answers.join(',')}},"usage":{"input_tokens":1,"output_tokens":1}}`;
@@ -81,7 +81,7 @@ describe('an upstream of the named-map format', () => {
 });
 
 describe('an upstream of the standard format', () => {
-  it('with a number that is not finite is a failure', async () => {
+  it('with an infinite number is a failure', async () => {
     const answers = '[{"type":"predicate","name":"p","probability":1e999}]';
     const answer = `{"model":"m","answers":${answers},"usage":{"input_tokens":1,"output_tokens":1}}`;
     expect(await decide('standard', answer)).toEqual(unexpected('answers.0.probability is no number.'));
@@ -105,11 +105,11 @@ describe('a chat model', () => {
     ['null', '1'],
     ['"5"', '1'],
     ['0', '0'],
-  ])('with the weights %s and %s refuses', async (one, other) => {
+  ])('with the weights %s and %s is a refusal', async (one, other) => {
     expect((await decide('chat', weights(one, other))).body['answers']).toEqual(REFUSED);
   });
 
-  it.each([['1e308'], ['5e-324'], ['50']])('with the weight %s for both labels is undecided', async (weight) => {
+  it.each([['1e308'], ['5e-324'], ['50']])('with the weight %s for both labels gives 0.5', async (weight) => {
     const evidence = { x_probability_source: 'self_reported' };
     const shares = ['a', 'b'].map((value) => ({ value, probability: 0.5 }));
     expect((await decide('chat', weights(weight, weight))).body['answers']).toEqual([

@@ -3,7 +3,7 @@ import { type FaultServer, startFaultServer } from '../../support/fault-server.t
 import { startApp, type TestApp } from '../../support/start-app.ts';
 
 const COUNT = 128;
-/** Calls at once, as in `chat-decider.ts`. */
+/** Number of concurrent calls, as in `chat-decider.ts`. */
 const WAVE = 16;
 
 let app: TestApp;
@@ -51,7 +51,7 @@ beforeAll(async () => {
       response.end(ANSWER);
     };
     waiting.push(end);
-    // The first call is alone. Then each answer waits for a full wave, as long as one can come.
+    // The first call is sent alone. Later answers wait until a wave is full or all calls have arrived.
     const isFull = open === WAVE || bodies.length === 1 || bodies.length === COUNT;
     if (isFull) for (const one of waiting.splice(0)) one();
   });
@@ -83,7 +83,7 @@ function commonLength(one: string, other: string): number {
   return length;
 }
 
-it('128 questions are sent in waves of 16 calls, whose bytes are the same up to the question', async () => {
+it('128 questions are sent in waves of 16 calls, whose bytes are equal up to the question', async () => {
   const questions = Array.from({ length: COUNT }, (_unused, at) => ({
     type: 'predicate',
     name: `q${at}`,
@@ -97,7 +97,7 @@ it('128 questions are sent in waves of 16 calls, whose bytes are the same up to 
   expect([bodies.length, mostOpen]).toEqual([COUNT, WAVE]);
   const [first = ''] = bodies;
   const shared = Math.min(...bodies.slice(1).map((body) => commonLength(first, body)));
-  // The whole input, its end, and the beginning of the question.
+  // The common prefix: input, end of the input, and start of the question.
   expect(first.slice(0, shared)).toContain(`</input>${String.raw`\n\n`}Question: q`);
   expect(Buffer.byteLength(first.slice(0, shared))).toBeGreaterThan(Buffer.byteLength(input));
 });

@@ -42,7 +42,7 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-/** Answers each question by the number in its name. The second call ends first. */
+/** The upstream answers each question with the number in its name, and the second call first. */
 beforeEach(() => {
   sent = [];
   open = 0;
@@ -86,7 +86,7 @@ async function decide(model: string, count: number) {
   };
 }
 
-it('more questions than the upstream takes are sent in several calls and answered in order', async () => {
+it('more questions than the upstream accepts are sent in several calls and answered in order', async () => {
   const { status, body, cost } = await decide('pairs', 5);
   expect(status).toBe(200);
   expect(new Set(sent.map(({ questions }) => Object.keys(questions).join(' ')))).toEqual(

@@ -27,7 +27,7 @@ const REFUSED = envelope(403, 'Only proxy admins can change models.', 'auth_erro
 const add = (name: string, id: string) =>
   post('/model/new', { model_name: name, litellm_params: DEMO, model_info: { id } });
 
-/** The deployments that calls of a key are sent to. */
+/** Deployments that serve four calls of a key. */
 async function servedBy(model: string, by: string): Promise<readonly (string | null)[]> {
   const headers = { authorization: `Bearer ${by}` };
   const ids: (string | null)[] = [];
@@ -54,7 +54,7 @@ it('modelAccessGroups.create 200: by name and by id', async () => {
   expect(info[0]?.['model_info']).toMatchObject({ access_groups: ['g', 'one'] });
 });
 
-it('admits keys that name a group to its deployments alone, and lists their models', async () => {
+it('keys that name a group may call and list its deployments only', async () => {
   const [ofGroup, ofOne, ofFile] = [
     await key({ models: ['g'] }),
     await key({ models: ['one'] }),
@@ -78,13 +78,13 @@ it('models.list 200: with access groups, or access groups alone', async () => {
   expect(await idsOf('include_model_access_groups=true')).toEqual([...(await idsOf('')), ...groups]);
 });
 
-it('admits the keys of a team that names a group', async () => {
+it('keys of a team that names a group may call its deployments', async () => {
   const team = (await post('/team/new', { models: ['one'] })).body['team_id'];
   expect(await servedBy('alpha', await key({ team_id: team }))).toEqual(['a2', 'a2', 'a2', 'a2']);
   expect(await servedBy('alpha', await key({ team_id: team, models: ['beta'] }))).toEqual(['403', '403', '403', '403']);
 });
 
-it('modelAccessGroups.create 400, modelAccessGroups.create 409: what cannot be chosen', async () => {
+it('modelAccessGroups.create 400, modelAccessGroups.create 409: invalid models and names, and a taken name', async () => {
   expect(await create({ access_group: 'x', model_names: ['zzz'] })).toEqual(detail(400, 'Model(s) not found: zzz'));
   expect(await create({ access_group: 'x', model_ids: ['zzz'] })).toEqual(detail(400, 'Model id(s) not found: zzz'));
   expect(await create({ access_group: 'x', model_names: ['plain'] })).toEqual(
@@ -109,7 +109,7 @@ it('modelAccessGroups.create 401, modelAccessGroups.create 403, modelAccessGroup
   });
 });
 
-it('modelAccessGroups.list 200, modelAccessGroups.info 200: of the file and of the database', async () => {
+it('modelAccessGroups.list 200, modelAccessGroups.info 200: groups of the file and of the database', async () => {
   expect(await get('/access_group/list')).toEqual({
     status: 200,
     body: { access_groups: [shown('file-group', ['filed'], 1), shown('g', ['alpha'], 2), shown('one', ['alpha'], 1)] },

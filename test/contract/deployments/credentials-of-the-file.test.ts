@@ -48,7 +48,7 @@ it('a deployment is called with the address and key of its credential in `creden
   ]);
 });
 
-it('a value whose variable is not set is absent, with a warning; the start goes on', async () => {
+it('a value whose variable is not set is absent, with a warning; the start continues', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'lensgate-credential-'));
   const file = join(folder, 'config.yaml');
   writeFileSync(file, stringify(configOf('os.environ/NOT_THERE')));
@@ -60,7 +60,7 @@ it('a value whose variable is not set is absent, with a warning; the start goes 
   rmSync(folder, { recursive: true });
 });
 
-it('a credential that the file does not have is the fault of its model only', async () => {
+it('a missing credential makes only its model fail', async () => {
   expect(await call('absent')).toEqual(
     envelope(
       503,
@@ -114,7 +114,7 @@ it('credentials.list 200, credentials.get 200: the credentials of the file are s
   });
 });
 
-it('credentials.create 400, credentials.update 400, credentials.delete 400: the file owns what it declares', async () => {
+it('credentials.create 400, credentials.update 400, credentials.delete 400: credentials of the file cannot be changed', async () => {
   const message =
     "The credential 'shared' is set in the configuration file (credential_list). Edit the file to change it, or remove it there.";
   const refused = envelope(400, message);
@@ -132,7 +132,7 @@ it('credentials.create 400, credentials.update 400, credentials.delete 400: the 
   });
 });
 
-it('a stored credential is not used, and shown as ignored, once the file declares its name', async () => {
+it('a stored credential is ignored, and shown as ignored, once the file declares its name', async () => {
   await app.reload(stringify({ model_list: [modelOf('shared')] }));
   const values = { api_key: 'sk-stored', api_base: vendor.base };
   const stored = { credential_name: 'shared', credential_values: values, credential_info: {} };
@@ -149,7 +149,7 @@ it('a stored credential is not used, and shown as ignored, once the file declare
   });
 });
 
-it('a reload takes over new values; a faulty list keeps the running one', async () => {
+it('a reload applies new values; an invalid list keeps the current one', async () => {
   await app.reload(stringify(configOf('sk-of-the-reload')));
   expect((await call('shared')).status).toBe(200);
   expect(vendor.requests().at(-1)?.authorization).toBe('Bearer sk-of-the-reload');

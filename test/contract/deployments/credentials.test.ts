@@ -33,7 +33,7 @@ const PATCH = (name: string, body: unknown, by?: string) => send('PATCH', `/cred
 const statusOf = async (model: string): Promise<number> => (await post('/v1/chat/completions', chat(model))).status;
 
 it('credentials.create 200: from values, and from a model', async () => {
-  // The model of the file is known by its name, but nothing can be called before its credential exists.
+  // The model of the file is configured, but its calls fail until its credential exists.
   expect(await statusOf('named')).toBe(503);
   expect(await post('/credentials', C1)).toEqual(done('created'));
   expect(await statusOf('named')).toBe(500);
@@ -99,7 +99,7 @@ it('credentials.update 200, credentials.update 404, credentials.update 422: merg
     credential_info: { description: 'd' },
     credential_values: { api_key: '****', region: 'eu' },
   });
-  // The provider of the model has no address of its own.
+  // The provider of the model has no default address.
   expect(await statusOf('named')).toBe(503);
   expect(await PATCH('none', { credential_values: {} })).toEqual(unknown('none'));
   expect((await PATCH('c1', { credential_values: 'x' })).status).toBe(422);

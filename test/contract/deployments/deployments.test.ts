@@ -27,7 +27,7 @@ const valueError = (message: string, ...loc: readonly string[]) => ({
 });
 
 describe('stored models', () => {
-  it('deployments.create 200: a model that is called at once, and its row with a masked key', async () => {
+  it('deployments.create 200: the new model can be called immediately; its row has a masked key', async () => {
     expect(await statusOf('new-1')).toBe(400);
     const params = { ...DEMO, api_key: 'sk-secret-value-12345', input_cost_per_token: 0.001, rpm: 5 };
     const made = await create('new-1', 'id-1', params, { mode: 'chat' });
@@ -66,7 +66,7 @@ describe('stored models', () => {
       expect(await post('/model/new', body, by)).toEqual(refused(ADMINS_ONLY));
   });
 
-  it('deployments.create 422: what is missing, and models that cannot be called, of which nothing is stored', async () => {
+  it('deployments.create 422: missing members and models that cannot be called are not stored', async () => {
     expect(await post('/model/new', { litellm_params: DEMO })).toEqual(missing('model_name'));
     expect(await post('/model/new', { model_name: 'x' })).toEqual(missing('litellm_params'));
     expect(await post('/model/new', { model_name: 'x', litellm_params: {} })).toEqual(
@@ -95,7 +95,7 @@ describe('stored models', () => {
     expect(await PATCH('x', { litellm_params: { rpm: 1 } })).toEqual(unknown('x'));
   });
 
-  it('deployments.update 200: merges parameters and facts; null removes one', async () => {
+  it('deployments.update 200: merges parameters and model_info; null removes a member', async () => {
     const changed = await post('/model/update', {
       model_name: 'renamed',
       litellm_params: { rpm: null, tpm: 7 },
@@ -107,7 +107,7 @@ describe('stored models', () => {
     expect([await statusOf('new-1'), await statusOf('renamed')]).toEqual([400, 200]);
   });
 
-  it('deployments.update 200: the echo of an answer stores nothing that the price map has', async () => {
+  it('deployments.update 200: an answer that is sent back stores no values of the price map', async () => {
     const echo = { id: 'id-1', key: 'gpt-4o', max_input_tokens: 128_000, input_cost_per_token: 9, note: 'mine' };
     const changed = await post('/model/update', { model_info: echo });
     expect(changed.body['model_info']).toEqual({

@@ -33,7 +33,7 @@ const NO_ADMIN = envelope(
 );
 const NONE = detail(404, "No general fallbacks configured for model 'away'");
 
-it('fallbacks.set 200: calls use it at once; a second time replaces it', async () => {
+it('fallbacks.set 200: calls use it immediately; a second write replaces it', async () => {
   expect(await called('away')).toEqual([500, null]);
   const body = { model: 'away', fallback_models: ['works'], fallback_type: 'general' };
   expect(await set('away', ['filed'])).toEqual({
@@ -47,7 +47,7 @@ it('fallbacks.set 200: calls use it at once; a second time replaces it', async (
   expect(await called('away')).toEqual([200, '1']);
 });
 
-it('fallbacks.set 400, fallbacks.set 404: models that cannot be called, itself, and a model of the file', async () => {
+it('fallbacks.set 400, fallbacks.set 404: unknown models, the model itself, and a model of the file', async () => {
   expect(await set('none', ['works'])).toEqual(detail(404, "Model 'none' not found in router"));
   expect(await set('away', ['works', 'a', 'b'])).toEqual(detail(400, 'Fallback models not found in router: a, b'));
   expect(await set('away', ['away'])).toEqual(detail(400, "Model 'away' cannot be its own fallback"));
@@ -73,7 +73,7 @@ it('fallbacks.set 401, fallbacks.set 403, fallbacks.set 422', async () => {
   );
 });
 
-it('fallbacks.get 200: of the database and of the file; by type; of a name with a slash', async () => {
+it('fallbacks.get 200: of the database and of the file, by type, and for a name with a slash', async () => {
   await set('team/away', ['works'], { fallback_type: 'context_window' });
   const found = async (path: string) => (await get(path)).body;
   expect(await found('/fallback/away')).toEqual({
@@ -93,7 +93,7 @@ it('fallbacks.get 200: of the database and of the file; by type; of a name with 
   });
 });
 
-it('models.list 200: with the fallbacks of a type, as far as the key may call them', async () => {
+it('models.list 200: with the fallbacks of a type that the key may call', async () => {
   const shown = async (query: string, by?: string) =>
     ((await get(`/v1/models?${query}`, by)).body['data'] as readonly { id: string; metadata?: object }[])
       .filter(({ id }) => id === 'filed' || id === 'team/away')

@@ -40,7 +40,7 @@ afterAll(() => vendor.stop());
 const test = (body: object, by?: string) => post('/health/test_connection', body, by);
 const number = expect.any(Number) as unknown;
 
-it('health.testConnection 200: a connection that works and one that does not; nothing is stored', async () => {
+it('health.testConnection 200: a working and a failing connection; nothing is stored', async () => {
   const params = { model: 'openai/m', api_base: vendor.base, api_key: 'sk-secret' };
   expect(await test({ litellm_params: params })).toEqual({
     status: 200,
@@ -76,7 +76,7 @@ it('health.testConnection 401, health.testConnection 403, health.testConnection 
   expect((await test({ litellm_params: { model: 'demo', litellm_credential_name: 'none' } })).status).toBe(422);
 });
 
-it('health.history 200, health.latest 200: the stored checks, the newest first', async () => {
+it('health.history 200, health.latest 200: the stored checks, newest first', async () => {
   await get('/health?model=works');
   await get('/health?model=away');
   const refused = expect.stringContaining('ECONNREFUSED') as unknown;
@@ -202,7 +202,7 @@ it('health.readinessDetails 200', async () => {
   });
 });
 
-it('health.readinessDetails 503: while the database is away', async () => {
+it('health.readinessDetails 503: the database fails', async () => {
   const platform = {
     draining: () => false,
     stores: { ping: () => Promise.reject(new Error('away')) },
@@ -309,7 +309,7 @@ describe('health.services: services that can be tested', () => {
     expect(await get('/health/services?service=database')).toEqual(answers('database'));
   });
 
-  it('health.services 200, health.services 503: the webhook gets an alert that names itself a test', async () => {
+  it('health.services 200, health.services 503: the webhook gets an alert that is marked as a test', async () => {
     const receiver = await startFaultServer();
     const url = `${receiver.url}/hooks/secret`;
     const other = await startApp({

@@ -28,7 +28,7 @@ const pageOf = async (query: string) => {
 };
 
 describe('pages of models', () => {
-  it('models.page 200: facts of stored models, without secrets', async () => {
+  it('models.page 200: details of stored models, without secrets', async () => {
     const { status, body } = await get('/v2/model/info?modelId=a');
     expect({ status, ...body, data: null }).toEqual({
       status: 200,
@@ -79,7 +79,7 @@ describe('pages of models', () => {
     expect((await pageOf(`?${query}`)).ids).toEqual(ids);
   });
 
-  it('models.page 200: only what the key may call', async () => {
+  it('models.page 200: only models that the key may call', async () => {
     const { body } = await get('/v2/model/info', await key({ models: ['Beta-1'] }));
     expect(body).toMatchObject({ total_count: 1, data: [{ model_name: 'Beta-1' }] });
   });
@@ -94,7 +94,7 @@ describe('pages of models', () => {
     expect((await get('/v2/model/info?size=x', await user({}))).status).toBe(422);
   });
 
-  it('models.groups 200: the limits of a group are the sums of those of its models', async () => {
+  it('models.groups 200: limits of a group are the sums over its deployments', async () => {
     const { body } = await get('/model_group/info?model_group=alpha');
     expect(body['data']).toMatchObject([{ model_group: 'alpha', rpm: 12, tpm: null }]);
   });

@@ -18,7 +18,7 @@ describe('an administrator of a team', () => {
     );
   const patch = (id: string, body: object, by = keys.admin) => send('PATCH', `/model/${id}/update`, body, by);
 
-  it('makes, changes, blocks and deletes models of the team', async () => {
+  it('creates, changes, blocks and deletes models of the team', async () => {
     expect((await own('annas', {}, keys.admin)).status).toBe(200);
     expect(await namesOf(keys.red)).toContain('annas');
     expect((await patch('annas', { model_name: 'renamed' })).status).toBe(200);
@@ -29,10 +29,10 @@ describe('an administrator of a team', () => {
     expect(await namesOf(keys.red)).not.toContain('renamed');
   });
 
-  it('does not reach private addresses with them, as a proxy administrator does', async () => {
+  it('cannot reach private addresses with these models', async () => {
     expect((await own('inside', { api_base: vendor().base }, keys.admin)).status).toBe(200);
     expect(await called('inside', keys.red)).toEqual([400, null]);
-    // A change by a proxy administrator does not lift it.
+    // After a change by a proxy administrator, private addresses stay refused.
     await send('PATCH', '/model/inside/update', { litellm_params: { timeout: 5 } });
     expect(await called('inside', keys.red)).toEqual([400, null]);
   });
@@ -47,7 +47,7 @@ describe('an administrator of a team', () => {
     ['model', { model: 'bedrock/m', api_key: 'k' }],
     ['model', { model: 'demo' }],
     ['mock_response', { mock_response: 'x' }],
-  ])('uses nothing of the operator: %s', async (name, params) => {
+  ])('cannot use credentials and prices of the operator: %s', async (name, params) => {
     const { status, body } = await own('bad', params, keys.admin);
     expect([status, (body['detail'] as readonly Json[])[0]]).toMatchObject([
       422,
@@ -57,7 +57,7 @@ describe('an administrator of a team', () => {
     expect(await infoOf('/model/info?teamId=red')).not.toContain('bad');
   });
 
-  it('changes nothing else: other teams, models of all, models of the team that others made', async () => {
+  it('cannot change models of other teams, public models, and models of the team by other authors', async () => {
     expect(await make('x', 'x', 'k', { info: { team_id: 'blue' }, by: keys.admin })).toEqual(REFUSED);
     expect(await make('x', 'x', 'k', { by: keys.admin })).toEqual(REFUSED);
     for (const id of ['common', 'own', 'filed-1', 'filed-2', 'none']) {
@@ -77,7 +77,7 @@ describe('an administrator of a team', () => {
     expect(await own('reds', {}, keys.red)).toEqual(REFUSED);
   });
 
-  it('chooses no prices by the base model', async () => {
+  it('cannot set prices by the base model', async () => {
     const { status, body } = await post(
       '/model/new',
       {
@@ -101,7 +101,7 @@ describe('an administrator of a team', () => {
     expect(JSON.stringify(await listed(keys.blue))).not.toContain('own');
   });
 
-  it('does the same in the graph', async () => {
+  it('has the same rights in the graph', async () => {
     const query = `mutation ($input: CreateDeploymentInput!) {
       createDeployment(input: $input) { __typename ... on StoredDeployment { deploymentId } }
     }`;

@@ -23,7 +23,7 @@ const { get, post, key, app } = tenancyClient({
 
 const WARNING = 'Input has a price and output has none: output is free. Set output_cost_per_token, 0 for free output.';
 
-it('a price of input alone is a warning in the graph and in /health, for models of the file and stored ones', async () => {
+it('an input price without an output price is a warning in the graph and in /health, for models of the file and stored ones', async () => {
   expect((await post('/model/new', priced('stored', INPUT_ONLY))).status).toBe(200);
   const query = '{ deployments { model warning } }';
   const rows = [
@@ -51,7 +51,7 @@ it('a price of input alone is a warning in the graph and in /health, for models 
   );
 });
 
-it('the answer to a new and to a changed model names it in a header, and in no member of the body', async () => {
+it('the answer to a new and to a changed model has the warning in a header, not in the body', async () => {
   const warned = async (path: string, sent: object) => {
     const answer = await app().call('POST', path, sent);
     const body = (await answer.json()) as object;

@@ -5,7 +5,7 @@ import { teamModelCalls } from './team-model-calls.ts';
 const { get, post, send, key, make, called, namesOf, infoOf, keys } = teamModelCalls();
 
 describe('a model of a team', () => {
-  it('is meant by its name for keys of the team, also beside one of all with the same name', async () => {
+  it('has precedence over a public model of the same name for keys of the team', async () => {
     for (let turn = 0; turn < 2; turn += 1) {
       expect(await called('gpt', keys.red)).toEqual([200, 'Bearer sk-red']);
       expect(await called('gpt', keys.blue)).toEqual([200, 'Bearer sk-common']);
@@ -14,7 +14,7 @@ describe('a model of a team', () => {
     expect(await called('only', keys.red)).toEqual([200, 'Bearer sk-hidden']);
   });
 
-  it('does not exist for others, by its name and by its id', async () => {
+  it('does not exist for other keys, by its name and by its id', async () => {
     const unnamed = await key({});
     for (const by of [keys.blue, unnamed])
       for (const model of ['only', 'hidden', 'own', 'from-file']) {
@@ -32,7 +32,7 @@ describe('a model of a team', () => {
     }
   });
 
-  it('is not limited by the models of the team, but by those of the key', async () => {
+  it('is limited by the models of the key, not by those of the team', async () => {
     expect(await called('filed', keys.red)).toEqual([200, null]);
     expect(await namesOf(keys.red)).toEqual(['filed', 'from-file', 'gpt', 'only']);
     const limited = await key({ team_id: 'red', models: ['filed'] });
@@ -40,7 +40,7 @@ describe('a model of a team', () => {
     expect(await namesOf(limited)).toEqual(['filed']);
   });
 
-  it('of the configuration file has the name that the team sees', async () => {
+  it('in the configuration file is called by its name in the team', async () => {
     expect(await called('from-file', keys.red)).toEqual([200, null]);
     expect(await called('filed-of-team', keys.red)).toEqual([403, null]);
   });
@@ -66,7 +66,7 @@ describe('a model of a team', () => {
     ]);
   });
 
-  it('models.info 200: whether the user may call each, and through which teams', async () => {
+  it('models.info 200: for each model, whether the user may call it, and through which teams', async () => {
     const accessOf = async (by?: string) =>
       ((await get('/model/info', by)).body['data'] as readonly { readonly model_info: Json }[]).map(
         ({ model_info: info }) => [info['id'], info['direct_access'], info['access_via_team_ids']],
@@ -108,7 +108,7 @@ describe('a model of a team', () => {
     );
   });
 
-  it('models.list 200: models of a team, and access groups of models of all only', async () => {
+  it('models.list 200: models of a team; access groups contain public models only', async () => {
     await make('grouped', 'grouped', 'sk-red', { info: { team_id: 'red', access_groups: ['secret-group'] } });
     const listed = async (query: string, by?: string) =>
       ((await get(`/v1/models?${query}`, by)).body['data'] as readonly Json[]).map(({ id }) => id);
@@ -124,7 +124,7 @@ describe('a model of a team', () => {
     await post('/model/delete', { id: 'grouped' });
   });
 
-  it('models.groups 200: what the key may call, never two models under one name', async () => {
+  it('models.groups 200: models that the key may call; a team model and a public one are not merged', async () => {
     const limits = async (by?: string) =>
       ((await get('/model_group/info', by)).body['data'] as readonly Json[]).map((one) => [
         one['model_group'],
@@ -147,7 +147,7 @@ describe('a model of a team', () => {
     expect(await infoOf('/model/info', keys.red)).toEqual(['filed-1', 'filed-2', 'own', 'hidden']);
   });
 
-  it('that is blocked is replaced by one of all, for which the models of the team apply', async () => {
+  it('that is blocked resolves to the public model of its name, if the models of the team allow it', async () => {
     await post('/model/block', { model_id: 'own' });
     expect(await called('gpt', keys.red)).toEqual([403, null]);
     expect(await namesOf(keys.red)).not.toContain('gpt');
@@ -155,7 +155,7 @@ describe('a model of a team', () => {
     expect(await called('gpt', keys.red)).toEqual([200, 'Bearer sk-red']);
   });
 
-  it('with a wildcard does not let the team call models of all that its list lacks', async () => {
+  it('with a wildcard does not allow public models that the list of the team lacks', async () => {
     await make('vendor/exact', 'exact', 'sk-common');
     await make('vendor/long*', 'long', 'sk-common');
     await make('vendor/*', 'wild', 'sk-red', { info: { team_id: 'red' } });
@@ -167,7 +167,7 @@ describe('a model of a team', () => {
     for (const id of ['exact', 'long', 'wild']) await post('/model/delete', { id });
   });
 
-  it('is renamed for its team alone', async () => {
+  it('is renamed for its team only', async () => {
     await send('PATCH', '/model/hidden/update', { model_info: { team_public_model_name: 'shown' } });
     expect(await called('shown', keys.red)).toEqual([200, 'Bearer sk-hidden']);
     expect(await called('only', keys.red)).toEqual([403, null]);
@@ -183,7 +183,7 @@ describe('a model of a team', () => {
     expect((await post('/v1/chat/completions', body, keys.red)).status).toBe(200);
   });
 
-  it('is deleted with its team, so that a later team with the same id has none', async () => {
+  it('is deleted with its team, and a later team with the same id does not have it', async () => {
     await post('/team/new', { team_id: 'green' });
     await make('greens', 'greens', 'sk-green', { info: { team_id: 'green' } });
     expect((await post('/team/delete', { team_ids: ['green'] })).status).toBe(200);
@@ -193,7 +193,7 @@ describe('a model of a team', () => {
     expect(await infoOf('/model/info')).not.toContain('greens');
   });
 
-  it('that is blocked is blocked for the team alone', async () => {
+  it('that is blocked is 403 for its team, and unknown to others', async () => {
     await post('/model/block', { model_id: 'hidden' });
     expect((await post('/v1/chat/completions', chat('only'), keys.red)).status).toBe(403);
     expect((await post('/v1/chat/completions', chat('only'), keys.blue)).status).toBe(400);

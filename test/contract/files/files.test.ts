@@ -27,7 +27,7 @@ afterAll(async () => {
 const noFile = (id: string) => refusal(404, `No such File object: ${id}`, { type: 'not_found_error' });
 
 describe('files.create', () => {
-  it.each(['/v1/files', '/files'])('200: the file under an id of ours, its bytes untouched (%s)', async (path) => {
+  it.each(['/v1/files', '/files'])('200: an id of the gateway, the bytes unchanged (%s)', async (path) => {
     const { traceId, headers } = aTrace();
     const form = formOf({ purpose: 'user_data', custom_llm_provider: 'openai', 'expires_after[anchor]': 'created_at' });
     const response = await send(app, 'POST', path, { body: form, headers });
@@ -91,7 +91,7 @@ describe('files.create', () => {
     ['the provider in a header', {}, '', { 'custom-llm-provider': 'groq' }, 'account-groq'],
     ['nothing, the first that keeps files', {}, '', {}, 'account'],
   ])(
-    '200: at the upstream that is named by %s, which is not forwarded',
+    '200: stored at the upstream named by %s; the name is not forwarded',
     async (_what, fields, query, headers, account) => {
       const form = formOf({ purpose: 'evals', ...(fields as Record<string, string>) });
       const response = await send(app, 'POST', `/v1/files${query}`, { body: form, headers });
@@ -150,7 +150,7 @@ describe('files.create', () => {
     );
   });
 
-  it('400: a form that cannot be read', async () => {
+  it('400: an invalid form', async () => {
     const headers = { 'content-type': 'multipart/form-data; boundary=b' };
     const response = await send(app, 'POST', '/v1/files', { body: '--c\r\n', headers });
     const message = 'The request body is not a valid form: it does not begin with its boundary.';
@@ -176,7 +176,7 @@ describe('files.create', () => {
     );
   });
 
-  it('200: a large file, all of it', async () => {
+  it('200: a large file is stored completely', async () => {
     const content = Array.from({ length: 150_000 }, (_, index) => `line ${index}`).join('\n');
     await upload(app, { purpose: 'user_data' }, { content });
     expect(upstream.received.at(-1)?.body).toContain(content);
@@ -194,7 +194,7 @@ describe('files.create', () => {
     expect(accountOf(upstream)).toBe('account-apart');
   });
 
-  it('400: a key that may call nothing that keeps files', async () => {
+  it('400: a key without a model at a provider that stores files', async () => {
     const key = await newKey(app, { models: ['demo'] });
     const message = '/files: No model that this key may call is at a provider that stores files.';
     expect(await answerOf(await send(app, 'POST', '/v1/files', { key, body: formOf({ purpose: 'x' }) }))).toEqual(
@@ -210,7 +210,7 @@ describe('files.create', () => {
     );
   });
 
-  it('500: an answer that is no file', async () => {
+  it('500: the answer of the upstream is no file', async () => {
     upstream.answer((response) => response.end('{"object":"list"}'));
     const { traceId, headers } = aTrace();
     const response = await send(app, 'POST', '/v1/files', { body: formOf({ purpose: 'x' }), headers });
@@ -221,7 +221,7 @@ describe('files.create', () => {
 });
 
 describe('files.get', () => {
-  it.each(['/v1/files', '/files'])('200: the file as it is now (%s)', async (path) => {
+  it.each(['/v1/files', '/files'])('200: the current file (%s)', async (path) => {
     const { id } = await upload(app);
     const { traceId, headers } = aTrace();
     const response = await send(app, 'GET', `${path}/${id}`, { headers });
@@ -260,7 +260,7 @@ describe('files.content', () => {
 });
 
 describe('files.delete', () => {
-  it.each(['/v1/files', '/files'])('200: it is deleted at the upstream and here (%s)', async (path) => {
+  it.each(['/v1/files', '/files'])('200: the file is deleted at the upstream and in the gateway (%s)', async (path) => {
     const { id } = await upload(app);
     expect(await answerOf(await send(app, 'DELETE', `${path}/${id}`))).toEqual([
       200,
@@ -271,7 +271,7 @@ describe('files.delete', () => {
     expect(await answerOf(await send(app, 'GET', `/v1/files/${id}`))).toEqual(noFile(id));
   });
 
-  it('404: a file that the upstream no longer has is deleted here as well', async () => {
+  it('404: a file that the upstream does not have is deleted in the gateway, too', async () => {
     const { id } = await upload(app);
     upstream.answer((response) => {
       response.statusCode = 404;
@@ -307,7 +307,7 @@ describe('files.delete', () => {
 });
 
 describe('files.list', () => {
-  it.each(['/v1/files', '/files'])("200: the caller's own, newest first (%s)", async (path) => {
+  it.each(['/v1/files', '/files'])('200: files of the caller, newest first (%s)', async (path) => {
     const key = await newKey(app, {});
     const ids: string[] = [];
     for (const purpose of ['evals', 'user_data', 'evals']) ids.unshift((await upload(app, { purpose }, { key })).id);

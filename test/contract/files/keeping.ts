@@ -85,7 +85,7 @@ export const refusal = (
     type = 'invalid_request_error',
     param = null,
     repeats = false,
-  }: { type?: string | null; param?: string | null; /** The message is repeated. */ repeats?: boolean } = {},
+  }: { type?: string | null; param?: string | null; /** The upstream's message is quoted. */ repeats?: boolean } = {},
 ): readonly [number, unknown] => [
   status,
   {

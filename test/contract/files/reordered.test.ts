@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => upstream.stop());
 
-it('a file stays within reach when the configuration is put in another order', async () => {
+it('a file can be read after its models change their order in the configuration', async () => {
   const config = configOver(upstream);
   const before = await startApp({ config });
   const upload = async (model: string): Promise<string> => {

@@ -24,7 +24,7 @@ afterAll(async () => {
 
 const noFile = (id: string) => refusal(404, `No such File object: ${id}`, { type: 'not_found_error' });
 
-/** The rows about one file, and how each is asked. */
+/** Rows about one file: method and end of the path. */
 const ABOUT = [
   { row: 'files.get', method: 'GET', tail: '' },
   { row: 'files.content', method: 'GET', tail: '/content' },
@@ -61,7 +61,7 @@ describe.each(ABOUT)('$row', ({ method, tail }) => {
   });
 });
 
-/** Every row that calls an upstream. */
+/** Rows that call an upstream. */
 const CALLING = [{ row: 'files.create', method: 'POST', tail: '' }, ...ABOUT] as const;
 
 describe.each(CALLING)('$row', ({ row, method, tail }) => {
@@ -74,7 +74,7 @@ describe.each(CALLING)('$row', ({ row, method, tail }) => {
     [429, 'RateLimitError'],
     [500, 'InternalServerError'],
     [503, 'ServiceUnavailableError'],
-  ])('%i of the upstream is passed on, and its call leaves one row', async (status, kind) => {
+  ])('%i of the upstream is forwarded, and the call has one spend row', async (status, kind) => {
     const { id } = await upload(app);
     upstream.answer((response) => {
       response.statusCode = status;

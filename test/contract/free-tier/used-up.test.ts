@@ -5,9 +5,9 @@ import { createMemoryFreeTierStore } from '../../support/memory-free-tier-store.
 import { aFreeTier } from '../../support/free-tier.ts';
 import { catalogOf, startCatalogServer } from '../catalog/catalog-server.ts';
 
-/** A minute and a half before midnight UTC. */
+/** 90 seconds before midnight UTC. */
 const CLOCK = { now: () => new Date('2026-11-21T23:58:30.000Z'), monotonicMs: () => 0 };
-/** HMAC-SHA256 of `192.0.2.1` under the key derived from the tests' admin key, by another program. */
+/** HMAC-SHA256 of `192.0.2.1` with a key derived from the tests' admin key, computed with another program. */
 const HASH = 'b89abc538cbc943bc9140f3f3b384d8e71e4a27d31a5a2c43355795b3b11829d';
 
 let server: Awaited<ReturnType<typeof startCatalogServer>>;
@@ -41,14 +41,14 @@ describe.each([
   ['catalog.get', '/model_catalog/gpt-4'],
   ['catalog.priceMap', '/public/litellm_model_cost_map'],
 ])('%s 429', (_row, path) => {
-  it('is the answer to the call after the last free one', async () => {
+  it('is the answer to the first call above the limit', async () => {
     await open(aFreeTier({ limit: 2, clock: CLOCK }));
     expect([(await get(path)).status, (await get(path)).status]).toEqual([200, 200]);
     const detail = `The free tier of 2 requests a day is used up for your address. It resets at 00:00 UTC. ${SEND_A_KEY}`;
     expect(await get(path)).toEqual(usedUp(detail, '2'));
   });
 
-  it('names the key that was not accepted', async () => {
+  it('says that the sent key is not accepted', async () => {
     await open(aFreeTier({ limit: 1, clock: CLOCK }), 'sk-of-yesterday');
     expect((await get(path)).status).toBe(200);
     const detail = `The free tier of 1 request a day is used up for your address. It resets at 00:00 UTC. The key that was sent is not accepted. ${SEND_A_KEY}`;
@@ -66,14 +66,14 @@ describe.each([
     expect(await get(path)).toEqual(usedUp(detail, '0'));
   });
 
-  it('is never the answer to a holder of a key', async () => {
+  it('is never the answer to a valid key', async () => {
     await open(aFreeTier({ limit: 0, paidKeys: { holds: (key) => key === 'sk-paid' } }), 'sk-paid');
     expect((await get(path)).status).toBe(200);
   });
 });
 
 describe('charging', () => {
-  it('does not count invalid requests, and counts a 404 like a hit', async () => {
+  it('does not count invalid requests, and counts a 404', async () => {
     await open(aFreeTier({ limit: 10 }));
     const statuses = [];
     for (const path of [
@@ -101,7 +101,7 @@ describe.each([
   ['catalog.priceMap', '/public/litellm_model_cost_map'],
   ['freeTier.usage', '/billing/usage'],
 ])('%s 503', (_row, path) => {
-  it('is the answer while calls cannot be counted, and only then', async () => {
+  it('is the answer only while calls cannot be counted', async () => {
     const store = { ...createMemoryFreeTierStore(), reserve: away, usedOn: away };
     await open(aFreeTier({ store, limit: 10 }));
     expect(await get(path)).toEqual(UNAVAILABLE);
@@ -128,7 +128,7 @@ describe('freeTier.usage 200', () => {
     expect(Object.keys(last.body as object)).toEqual(['ip_hash', 'requests_today', 'daily_limit', 'remaining']);
   });
 
-  it('shows holders of a key the use of their address', async () => {
+  it('shows the use of the address for a request with a key, too', async () => {
     await open(aFreeTier({ limit: 3, paidKeys: { holds: () => true } }), 'sk-paid');
     await get('/model_catalog');
     expect((await get('/billing/usage')).body).toMatchObject({ requests_today: 0, remaining: 3 });

@@ -16,7 +16,7 @@ interface ActivityAnswer {
   }[];
 }
 
-/** Rows that read what they do not get, so that a test would wait for them. */
+/** Rows that wait for a body that this test does not send. */
 const WAITING = new Set(['traces.ingest']);
 
 /** An upstream that answers every call with the same body, and requests for `broken` with 500. */
@@ -44,7 +44,7 @@ async function startUpstream() {
   return { base: `http://127.0.0.1:${port}/v1`, stop: () => server.close() };
 }
 
-/** Requests of a row: no key, a wrong body, a call that works, and one whose upstream fails. */
+/** Bodies for each row: none, an invalid one, one that succeeds, and one whose upstream fails. */
 const BODIES = [
   null,
   '{',
@@ -85,7 +85,7 @@ describe('every row of the HTTP routes', () => {
     upstream.stop();
   });
 
-  /** Sends every request of a row, and adds what should be counted. */
+  /** Sends every body to a row, and adds the expected counts to `wanted`. */
   async function sendAll(method: string, pattern: string): Promise<void> {
     for (const body of BODIES) {
       const model = body?.includes('"broken"') === true ? 'broken' : 'good';
@@ -119,7 +119,7 @@ describe('every row of the HTTP routes', () => {
     );
   }
 
-  it('counts each request of a model call once, by its status', async () => {
+  it('counts each model call once, by its status', async () => {
     expect(classes).toEqual(new Set([2, 4, 5]));
     expect(wanted.get('llm /chat/completions')?.[0]).toBeGreaterThan(1);
     await vi.waitFor(async () => expect(await counted()).toEqual(Object.fromEntries(wanted)), POLLING);

@@ -59,7 +59,7 @@ describe('gatewayActivity.daily', () => {
     [`?start_date=zzz&end_date=${day()}`, true],
     ['?foo=1', false],
   ];
-  it.each(PERIODS)('gatewayActivity.daily 200: a period, `%s`, is empty: %s', async (query, isEmpty) => {
+  it.each(PERIODS)('gatewayActivity.daily 200: the period `%s` is empty: %s', async (query, isEmpty) => {
     expect(await read(query)).toEqual(isEmpty ? NONE : all());
   });
 
@@ -75,7 +75,7 @@ describe('gatewayActivity.daily', () => {
     expect(await send(viewerKey)).toEqual([200, all()]);
   });
 
-  it('gatewayActivity.daily 403: every other key', async () => {
+  it('gatewayActivity.daily 403: keys that are not of an administrator', async () => {
     const refusal = [403, { detail: 'Only proxy administrators can see the counts of the whole deployment.' }];
     expect([await send(userKey), await send(plainKey)]).toEqual([refusal, refusal]);
   });

@@ -8,7 +8,7 @@ import { afterEach, expect, it, vi } from 'vitest';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 import { POLLING } from '../../support/polling.ts';
 
-/** How long the store takes no writes, in ms. */
+/** Time for which the store accepts no writes, in ms. */
 const AWAY_MS = Number(process.env['LENSGATE_STORE_AWAY_MS'] ?? 2_000);
 
 const CHAT = { model: 'demo', messages: [{ role: 'user', content: 'hi' }] };
@@ -54,7 +54,7 @@ async function totals(of: TestApp): Promise<readonly [number, number]> {
   return [activity.total_successful_requests, activity.total_failed_requests];
 }
 
-/** Holds the write lock of a database, in a process of its own because locks of one process do not exclude each other. */
+/** Holds the write lock of a database in another process, because locks of one process do not exclude each other. */
 async function lockWrites({ dataDir }: TestApp): Promise<() => Promise<void>> {
   const script = `
     const { DatabaseSync } = require('node:sqlite');
@@ -73,13 +73,13 @@ async function lockWrites({ dataDir }: TestApp): Promise<() => Promise<void>> {
 }
 
 it(
-  'counts exactly while the store takes no writes under load',
+  'counts exactly under load while the store accepts no writes',
   async () => {
     app = await open(0.1);
     let isDone = false;
     const counts: [number, number] = [0, 0];
     const loading = load(app, counts, () => isDone);
-    /** Waits for so many further successes and failures. */
+    /** Waits for `count` further successes and as many failures. */
     const further = async (count: number): Promise<void> => {
       const most = Math.min(...counts) + count;
       await vi.waitUntil(() => Math.min(...counts) >= most, POLLING);
@@ -113,7 +113,7 @@ it('commits its counts at shutdown', async () => {
   rmSync(first.dataDir, { recursive: true, force: true });
 });
 
-it('counts a request whose client leaves before the answer, and each of pipelined ones', async () => {
+it('counts a request whose client disconnects before the answer, and each pipelined request', async () => {
   app = await open(0.1);
   const { port } = new URL(app.url);
   const body = JSON.stringify(CHAT);

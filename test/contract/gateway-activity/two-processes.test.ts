@@ -37,7 +37,7 @@ describe.skipIf(engine === undefined || engine.missing !== null)('counts of two 
     return [activityOfDay.total_successful_requests, activityOfDay.total_failed_requests];
   }
 
-  it('add up exactly, also when the table is locked for a while', async () => {
+  it('have an exact sum, also while the table is locked', async () => {
     const wanted: [number, number] = [0, 0];
     let isDone = false;
     const loading = apps.map(async (app) => {

@@ -14,7 +14,7 @@ afterAll(() => guarded.stop());
 const PATHS = ['/guardrails/apply_guardrail', '/apply_guardrail'];
 
 describe.each(PATHS)('guardrails.apply at %s', (path) => {
-  it('guardrails.apply 200: the text, or the masked one', async () => {
+  it('guardrails.apply 200: the unchanged or the masked text', async () => {
     const key = await guarded.newKey();
     const apply = async (body: object) => {
       const { status, body: answer } = await guarded.ask(path, body, key);

@@ -95,7 +95,7 @@ const ROUTES: readonly Route[] = [
   },
 ];
 
-/** A refusal in the form of a path. */
+/** Error body of a refusal in the dialect of a path. */
 function refusalAt(path: string, message: string): object {
   if (path.startsWith('/v1/messages')) return { type: 'error', error: { type: 'invalid_request_error', message } };
   if (path.includes('generateContent')) return { error: { code: 400, message, status: 'INVALID_ARGUMENT' } };
@@ -126,7 +126,7 @@ describe.each(ROUTES.map((route, index) => ({ ...route, index })))(
       expect(headers['x-litellm-applied-guardrails']).toBe('mask');
     });
 
-    it('200: a clean text passes as it is', async () => {
+    it('200: a clean text is unchanged', async () => {
       const { status } = await guarded.ask(path, { ...body('a clean text'), guardrails: ['mask', 'words'] });
       expect([status, JSON.stringify(guarded.sent()).includes('a clean text')]).toEqual([200, true]);
     });

@@ -68,7 +68,7 @@ describe.each(FORMATS)('decisions at $path', ({ path, body }) => {
     expect(guarded.sent()).toEqual([]);
   });
 
-  it('400: a guardrail blocks the text of an answer, after the call', async () => {
+  it('400: a guardrail blocks a text of the answer after the call', async () => {
     guarded.says('answerword');
     const sent = { ...body('x', 'x', ['answerword', 'no']), guardrails: ['answer'] };
     expect(await guarded.ask(path, sent)).toMatchObject(block('answer', 'post_call'));

@@ -21,7 +21,7 @@ afterAll(() => guarded.stop());
 const sentBody = (): unknown => JSON.parse(guarded.sent()[0]?.body ?? 'null');
 
 describe('decisions with a guardrail', () => {
-  it('200: masks are written back in place in the standard format; labels and names stay', async () => {
+  it('200: texts are masked in place in the standard format; labels and names are unchanged', async () => {
     const question = {
       type: 'choice',
       name: `who ${SECRET}`,
@@ -47,7 +47,7 @@ describe('decisions with a guardrail', () => {
     });
   });
 
-  it('200: the same in the named-map format, at every depth, with the order of the options', async () => {
+  it('200: texts are masked at every depth of the named-map format; options keep their order', async () => {
     const criteria = { 2: `two ${SECRET}`, 1: 'one', b: { deep: [SECRET] } };
     await guarded.ask('/v1/systemone', {
       model: 'named',
@@ -76,7 +76,7 @@ describe('decisions with a guardrail', () => {
     expect(plain).not.toHaveProperty('guardrail_information');
   });
 
-  it('400: sound cannot be checked', async () => {
+  it('400: audio cannot be checked', async () => {
     const { status, body } = await guarded.ask('/v1/systemone', {
       model: 'named',
       state: 'x',
@@ -90,7 +90,7 @@ describe('decisions with a guardrail', () => {
     ]);
   });
 
-  it('200: what is stored of a decision is masked', async () => {
+  it('200: a stored decision is masked', async () => {
     const query = 'query { decisions(first: 50) { edges { node { input } } } }';
     const answer = await guarded.app.call('POST', '/graphql', { query });
     const text = await answer.text();

@@ -26,7 +26,7 @@ afterAll(() => guarded.stop());
 const CHAT = '/v1/chat/completions';
 const chatBody = (more: object = {}) => ({ model: 'chat', messages: [{ role: 'user', content: 'hi' }], ...more });
 
-/** Sets the next answers of the upstream, in pieces. */
+/** Makes the upstream answer with these pieces. */
 function serve(type: string, answer: string | readonly string[]): void {
   guarded.upstream.answer((response: ServerResponse) => {
     response.writeHead(200, { 'content-type': type });
@@ -40,7 +40,7 @@ function serve(type: string, answer: string | readonly string[]): void {
   });
 }
 
-/** The whole answer as text. */
+/** Text of the whole answer. */
 async function answered(path: string, body: object, type: string, answer: string | readonly string[]): Promise<string> {
   serve(type, answer);
   const { status, body: answerBody } = await guarded.ask(path, body);
@@ -59,7 +59,7 @@ const chunk = (delta: object): string =>
   `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'up', choices: [{ index: 0, delta, finish_reason: null }] })}\n\n`;
 const clean = Array.from({ length: 6 }, () => chunk({ content: 'a ' }));
 
-describe('a masked text does not come back beside its place', () => {
+describe('a masked text does not appear in another member', () => {
   it('200: in the tokens of a chat', async () => {
     const logprobs = { content: [{ token: 'john.doe@', logprob: 0, top_logprobs: [] }] };
     const text = await answered(
@@ -75,7 +75,7 @@ describe('a masked text does not come back beside its place', () => {
     ]);
   });
 
-  it('200: in a thought', async () => {
+  it('200: in reasoning text', async () => {
     const answer = completion({ reasoning: SECRET, reasoning_details: [{ type: 'reasoning.text', text: SECRET }] });
     const text = await answered(CHAT, chatBody(), 'application/json', answer);
     expect([text.startsWith('200'), text.includes('john')]).toEqual([true, false]);
@@ -134,7 +134,7 @@ describe('a blocked text does not reach the caller of a stream', () => {
     },
   );
 
-  it('400: in a block of Messages that begins with it', async () => {
+  it('400: in the start event of a content block of Messages', async () => {
     const events = [
       {
         type: 'message_start',
@@ -161,13 +161,13 @@ describe('a blocked text does not reach the caller of a stream', () => {
   });
 });
 
-describe('the answer of a pass-through path is checked', () => {
+describe('an answer of a pass-through path is checked', () => {
   it.each([
     ['application/x-ndjson', `{"a":"${HIT}"}\n`],
     ['application/xml', `<a>${HIT}</a>`],
     ['text/event-stream', `data: {"other":"${HIT}"}\n\n`],
     ['text/event-stream', `data: ${HIT}\n\n`],
-  ])('400: of the type %s', async (type, answer) => {
+  ])('400: content type %s', async (type, answer) => {
     const text = await answered('/own', { a: 1 }, type, answer);
     expect([text.includes('hit pattern detected'), text.includes(HIT)]).toEqual([true, false]);
   });

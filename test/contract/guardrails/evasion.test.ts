@@ -115,7 +115,7 @@ describe('a blocked word does not reach an upstream', () => {
     [CHAT, `{"model":"chat","messages":[{"role":"user","content":"${WORD}","content":"ok"}]}`],
     [CHAT, `{"model":"chat","messages":[{"role":"user","content":"${WORD}","c\\u006fntent":"ok"}]}`],
     ['/own', `{"a":"${WORD}","a":"ok"}`],
-  ])('400: %s with a member twice in %s', async (path, body) => {
+  ])('400: %s with a duplicate member in %s', async (path, body) => {
     const { status, body: answer } = await guarded.ask(path, body as unknown as object);
     expect([status, guarded.sent(), JSON.stringify(answer)]).toEqual([400, [], expect.stringContaining('twice')]);
   });

@@ -41,7 +41,7 @@ describe('guardrails of a chat in the graph', () => {
     expect(guarded.sent()[0]?.body).toContain('I am [EMAIL_REDACTED]');
   });
 
-  it('end a stream whose text they block, without that text', async () => {
+  it('end a stream before a blocked text', async () => {
     guarded.says('one ', 'two ', 'three ', 'four ', 'five ', 'class', 'ified ', 'eight');
     const query = `subscription ($input: ChatInput!) { chatStream(input: $input) {
       __typename ... on ChatText { textSoFar } ... on ChatFailure { message } } }`;

@@ -54,7 +54,7 @@ const readOnly = (): Json => ({
     code: '403',
   },
 });
-/** A body that the row accepts; undefined for a row without one. */
+/** Valid body for a method; undefined without a body. */
 const bodyFor = (method: string): Json | undefined => {
   if (method === 'PATCH') return {};
   return method === 'POST' || method === 'PUT' ? { guardrail: aDraft() } : undefined;
@@ -85,7 +85,7 @@ describe('rows of guardrails', () => {
   });
 
   it.each(ROWS.filter(([name]) => name !== 'guardrails.list'))(
-    '%s 401: a key of no administrator',
+    '%s 401: a key that is not of an administrator',
     async (_name, method, path) => {
       expect(await server.ask(method, path, bodyFor(method), userKey)).toEqual([401, adminOnly()]);
     },
@@ -110,7 +110,7 @@ describe('guardrails.list', () => {
     ]);
   });
 
-  it('200: kind and modes only, for every key', async () => {
+  it('200: kind and modes only, for keys of users', async () => {
     const params = { guardrail: 'presidio', mode: ['pre_call'], default_on: false };
     expect(await server.ask('GET', '/guardrails/list', undefined, userKey)).toEqual([
       200,
@@ -153,15 +153,15 @@ describe('guardrails.get', () => {
   });
 });
 
-describe('forms of guardrails', () => {
-  it('guardrails.submissions 200: nothing waits for a review', async () => {
+describe('information for the forms of guardrails', () => {
+  it('guardrails.submissions 200: an empty list', async () => {
     expect(await server.ask('GET', '/guardrails/submissions')).toEqual([
       200,
       { submissions: [], summary: { total: 0, pending_review: 0, active: 0, rejected: 0 } },
     ]);
   });
 
-  it('guardrails.settings 200: what runs here', async () => {
+  it('guardrails.settings 200: supported modes, entities and actions', async () => {
     const [status, body] = await server.ask('GET', '/guardrails/ui/add_guardrail_settings');
     const modes = ['pre_call', 'during_call', 'post_call', 'logging_only'];
     expect([status, body]).toEqual([
@@ -234,7 +234,7 @@ describe('forms of guardrails', () => {
 });
 
 describe('changes of guardrails', () => {
-  it('are recorded without params', async () => {
+  it('are in the audit log without params', async () => {
     const id = await server.created({ litellm_params: { ...PARAMS, api_key: 'sk-guard', default_on: true } });
     const [, { audit_logs: logs }] = await server.ask('GET', `/audit?object_id=${id}`);
     expect(logs).toMatchObject([{ action: 'created', object_id: id }]);

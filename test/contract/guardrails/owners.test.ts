@@ -60,7 +60,7 @@ describe('guardrails of a key', () => {
     expect(info).toMatchObject({ metadata: { guardrails: [], opted_out_global_guardrails: ['tone'] } });
   });
 
-  it.each(WRONG)('keys.create 400, keys.update 400, keys.regenerate 400: must exist: %j', async (wrong, message) => {
+  it.each(WRONG)('keys.create 400, keys.update 400, keys.regenerate 400: unknown: %j', async (wrong, message) => {
     const refused = [400, { error: expect.objectContaining({ message }) as unknown }];
     expect(await post('/key/generate', wrong)).toEqual(refused);
     const key = String((await post('/key/generate', {}))[1]['key']);
@@ -68,14 +68,14 @@ describe('guardrails of a key', () => {
     expect(await post('/key/regenerate', { key, ...wrong })).toEqual(refused);
   });
 
-  it('keys.create 422: are lists of texts', async () => {
+  it('keys.create 422: a guardrail list of a wrong type', async () => {
     expect(await post('/key/generate', { guardrails: 'words' })).toMatchObject([
       422,
       { detail: [{ type: 'list_type', loc: ['body', 'guardrails'] }] },
     ]);
   });
 
-  it('keys.create 403: a user switches none off', async () => {
+  it('keys.create 403: a user cannot disable guardrails', async () => {
     for (const off of [
       { disable_global_guardrails: true },
       { opted_out_global_guardrails: ['tone'] },
@@ -87,7 +87,7 @@ describe('guardrails of a key', () => {
     expect([added[0], added[1]['guardrails']]).toEqual([200, ['words']]);
   });
 
-  it('keys.create 403: a key with guardrails makes no other keys', async () => {
+  it('keys.create 403: a key with guardrails cannot create keys', async () => {
     const [, made] = await post('/key/generate', { user_id: 'lead', guardrails: ['words'] });
     expect((await post('/key/generate', {}, String(made['key'])))[0]).toBe(403);
   });
@@ -116,13 +116,13 @@ describe('guardrails of a team', () => {
     ]);
   });
 
-  it.each(WRONG)('teams.create 400, teams.update 400: must exist: %j', async (wrong, message) => {
+  it.each(WRONG)('teams.create 400, teams.update 400: guardrails that do not exist: %j', async (wrong, message) => {
     const refused = [400, { error: expect.objectContaining({ message }) as unknown }];
     expect(await post('/team/new', wrong)).toEqual(refused);
     expect(await post('/team/update', { team_id: await aTeam(), ...wrong })).toEqual(refused);
   });
 
-  it('teams.update 403: administrators of a team change none without the right', async () => {
+  it('teams.update 403: administrators of a team without the permission', async () => {
     const id = await aTeam({ metadata: { job: 'a', ...SET } });
     for (const change of [
       { guardrails: [] },
@@ -143,7 +143,7 @@ describe('guardrails of a team', () => {
     expect(unchanged).toMatchObject([200, { data: { metadata: { job: 'b', ...SET } } }]);
   });
 
-  it('teams.update 200, teams.update 403: the right is to change guardrails, and not the right', async () => {
+  it('teams.update 200, teams.update 403: the permission allows changes of guardrails, not of the permission', async () => {
     const id = await aTeam({ allow_team_guardrail_config: true });
     expect(await post('/team/update', { team_id: id, ...SET }, memberKey)).toMatchObject([
       200,
@@ -174,7 +174,7 @@ describe('guardrails of a project', () => {
     ]);
   });
 
-  it('projects.create 400, projects.update 400: must exist', async () => {
+  it('projects.create 400, projects.update 400: guardrails that do not exist', async () => {
     const team = await aTeam();
     const refused = [400, { error: expect.objectContaining({ message: unknown('')['message'] }) as unknown }];
     expect(await post('/project/new', { team_id: team, guardrails: ['nope'] })).toEqual(refused);
@@ -182,7 +182,7 @@ describe('guardrails of a project', () => {
     expect(await post('/project/update', { project_id: id, guardrails: ['nope'] })).toEqual(refused);
   });
 
-  it('projects.create 403, projects.update 403: administrators of a team without the right', async () => {
+  it('projects.create 403, projects.update 403: administrators of a team without the permission', async () => {
     const team = await aTeam();
     expect(await post('/project/new', { team_id: team, guardrails: ['words'] }, memberKey)).toEqual([403, NO_RIGHT]);
     const [, { project_id: id }] = await post('/project/new', { team_id: team, guardrails: ['words'] });
@@ -195,7 +195,7 @@ describe('guardrails of a project', () => {
 });
 
 describe('a request that changes guardrails', () => {
-  it('403: where the team of its key has no right', async () => {
+  it('403: the team of its key does not have the permission', async () => {
     const chat = { model: 'demo', messages: [{ role: 'user', content: 'hi' }] };
     const team = await aTeam({ metadata: { guardrails: { modify_guardrails: false } } });
     const key = String((await post('/key/generate', { team_id: team }))[1]['key']);

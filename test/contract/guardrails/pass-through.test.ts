@@ -47,7 +47,7 @@ describe('a pass-through path with guardrails', () => {
     expect(guarded.sent()).toEqual([]);
   });
 
-  it('400: a blocked word in a body that is no JSON, and a text that would be masked there', async () => {
+  it('400: a blocked word and a text to mask in a body that is no JSON', async () => {
     const plain = { 'content-type': 'text/plain' };
     const post = (text: string) =>
       guarded.app.call('POST', '/own', text, plain).then(async (answer) => [answer.status, await answer.json()]);
@@ -81,13 +81,13 @@ describe("a provider's own API", () => {
 describe('coding agents', () => {
   const launch = (text: string) => ({ prompt: { text }, source: { repository: 'https://example.com/a/b' } });
 
-  it('400: the guardrails that run on every call run on what is launched', async () => {
+  it('400: default guardrails run on the prompt of a new agent', async () => {
     const answer = await guarded.ask('/codeagent/v0/agents', launch('a neverword'));
     expect(answer).toMatchObject(refusal('neverword', 'default'));
     expect(guarded.sent()).toEqual([]);
   });
 
-  it('200: a masked text goes to the upstream in place of the text of the caller', async () => {
+  it('200: a masked text replaces the text of the caller', async () => {
     const made = await guarded.newKey({ metadata: { guardrails: ['mask'] } });
     const answer = await guarded.ask('/codeagent/v0/agents', launch('to x@example.com'), made);
     expect(answer.status).toBe(200);

@@ -35,7 +35,7 @@ interface ReadSpan {
   readonly status: string;
 }
 
-/** What a call left: its spans, and its row in the list of spend. */
+/** Spans and spend row of a call. */
 async function leftBy(text: string, guardrails: readonly string[]) {
   const { traceId, headers } = aTrace();
   const { status } = await guarded.ask(CHAT, chat(text, { guardrails }), headers);
@@ -101,14 +101,14 @@ describe('records of a call with guardrails', () => {
     expect([metadata['applied_guardrails'], metadata['guardrail_information']]).toEqual([[], null]);
   });
 
-  it('200: logging_only masks what is recorded, and neither the call nor its answer', async () => {
+  it('200: logging_only masks the records, not the call and its answer', async () => {
     guarded.says(`ask ${SECRET}`);
     const { status, text } = await leftBy(`I am ${SECRET}`, []);
     expect([status, guarded.sent()[0]?.body.includes(SECRET), text.includes(SECRET)]).toEqual([200, true, false]);
     expect([text.includes('I am [EMAIL_REDACTED]'), text.includes('ask [EMAIL_REDACTED]')]).toEqual([true, true]);
   });
 
-  it('200: logging_only keeps a prompt out of the record that it blocks', async () => {
+  it('200: texts that logging_only blocks are not recorded', async () => {
     guarded.says('unwritten answer');
     const { status, text } = await leftBy('hello', []);
     expect([status, text.includes('unwritten'), text.includes('hello')]).toEqual([200, false, false]);

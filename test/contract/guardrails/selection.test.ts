@@ -30,7 +30,7 @@ const chat = (text: string, more: object = {}) => ({
   ...more,
 });
 
-/** Which guardrails of the three block a call. */
+/** Names of the guardrails that block a call. */
 async function blocking(more: object, headers: Record<string, string> = {}): Promise<readonly string[]> {
   const found: string[] = [];
   for (const name of ['first', 'second', 'always', 'model']) {
@@ -56,12 +56,12 @@ describe('selection of guardrails', () => {
     expect(await blocking({ model: 'guarded-model' })).toEqual(['always', 'model']);
   });
 
-  it('by the model that takes over', async () => {
+  it('by the fallback model', async () => {
     const { status } = await guarded.ask(CHAT, chat('a model-word', { model: 'down', fallbacks: ['guarded-model'] }));
     expect(status).toBe(400);
   });
 
-  it('by the metadata of the key, whose opt-outs a request has not got', async () => {
+  it('by the metadata of the key; opt-outs of a request are ignored', async () => {
     expect(await blocking({}, await guarded.newKey({ metadata: { guardrails: ['first'] } }))).toEqual([
       'first',
       'always',
@@ -76,7 +76,7 @@ describe('selection of guardrails', () => {
     expect(await blocking({ metadata: { disable_global_guardrails: true } })).toEqual(['always']);
   });
 
-  it('503: a key and a model with a guardrail that does not exist refuse their calls', async () => {
+  it('503: calls of a key and of a model whose guardrail does not exist', async () => {
     const params = { guardrail: 'litellm_content_filter', mode: 'pre_call' };
     const guardrail = { guardrail_id: 'gone', guardrail_name: 'gone', litellm_params: params };
     await guarded.app.call('POST', '/guardrails', { guardrail });
@@ -96,7 +96,7 @@ describe('selection of guardrails', () => {
     expect(guarded.sent()[0]?.body).toContain('"gamma"');
   });
 
-  it('texts of the system and of tools are left out where it is configured', async () => {
+  it('texts of the system and of tools are skipped by configuration', async () => {
     const messages = [
       { role: 'system', content: 'tools-skipped-word' },
       { role: 'user', content: 'call' },

@@ -5,7 +5,7 @@ import { type GuardedApp, startGuarded } from './guarded-app.ts';
 const CHAT = '/v1/chat/completions';
 const SECRET = 'John Smith';
 
-/** What the service answers: a status and a body, or nothing. */
+/** Answer of the service: status and body, no answer, or a closed connection. */
 type Reply = { readonly status?: number; readonly body: unknown } | 'silence' | 'cut';
 
 let guarded: GuardedApp;
@@ -136,7 +136,7 @@ describe('generic_guardrail_api', () => {
     });
   });
 
-  it('200: its texts go to the upstream, and it edits the answer', async () => {
+  it('200: its edited texts go to the upstream, and it edits the answer', async () => {
     reply = (_path, body) => {
       const { texts } = body as { texts: string[] };
       return { body: { action: 'GUARDRAIL_INTERVENED', texts: texts.map((text) => text.replace(SECRET, '<NAME>')) } };
@@ -148,7 +148,7 @@ describe('generic_guardrail_api', () => {
     expect(guarded.sent()[0]?.body).not.toContain(SECRET);
   });
 
-  it('400: it blocks with its reason, before the call and beside it', async () => {
+  it('400: a block has the reason of the service, before and during the call', async () => {
     reply = () => ({ body: { action: 'BLOCKED', blocked_reason: 'not today' } });
     const before = await guarded.ask(CHAT, chat('closed', 'hi'));
     const error = { message: 'not today', type: 'invalid_request_error', param: null, code: '400' };
@@ -158,7 +158,7 @@ describe('generic_guardrail_api', () => {
     expect(beside.headers['x-litellm-applied-guardrails']).toBe('beside');
   });
 
-  it('400: it returns fewer texts, and nothing is sent', async () => {
+  it('400: fewer texts than sent are a failure, and the upstream is not called', async () => {
     reply = () => ({ body: { action: 'GUARDRAIL_INTERVENED', texts: ['one'] } });
     const answer = await guarded.ask(CHAT, chat('closed', 'hi'));
     expect(answer).toMatchObject(failure(400, 'The guardrail returned another number of texts than it was given'));
@@ -170,7 +170,7 @@ describe('generic_guardrail_api', () => {
     ['cuts the connection', 'cut', 'closed', 'open', 'it cannot be reached'],
     ['says 503', { status: 503, body: {} }, 'closed', 'open', 'it answered with the status 503'],
   ];
-  it.each(FAULTS)('502, or open by its setting: a service that %s', async (_what, fault, closed, open, reason) => {
+  it.each(FAULTS)('502, or fail-open: a service that %s', async (_what, fault, closed, open, reason) => {
     reply = () => fault;
     const answer = await guarded.ask(CHAT, chat(closed, 'hi'));
     expect(answer).toMatchObject(failure(502, `The guardrail '${closed}' failed to respond: ${reason}`));
@@ -183,7 +183,7 @@ describe('generic_guardrail_api', () => {
     ['an unknown action', { body: { action: 'MAYBE' } }, 'its answer has not the form of a guardrail'],
     ['a refusal of the key', { status: 401, body: {} }, 'it answered with the status 401'],
   ];
-  it.each(GARBAGE)('502 with either setting: a service that answers %s', async (_what, fault, reason) => {
+  it.each(GARBAGE)('502 also with fail-open: a service that answers %s', async (_what, fault, reason) => {
     reply = () => fault;
     for (const name of ['closed', 'open'])
       expect(await guarded.ask(CHAT, chat(name, 'hi'))).toMatchObject(
@@ -192,7 +192,7 @@ describe('generic_guardrail_api', () => {
     expect(guarded.sent()).toEqual([]);
   });
 
-  it('a failed run is in the list of runs of the record, and no fallback is called', async () => {
+  it('a failed run is in the spend row, and no fallback is called', async () => {
     reply = () => ({ body: { action: 'BLOCKED', blocked_reason: 'no' } });
     const answer = await guarded.ask(CHAT, chat('closed', 'hi', { fallbacks: ['claude'], num_retries: 2 }));
     expect([answer.status, guarded.sent()]).toEqual([400, []]);
@@ -243,7 +243,7 @@ describe('openai_moderation', () => {
 describe('presidio', () => {
   const found = (kind: string, score: number) => [{ entity_type: kind, start: 5, end: 15, score }];
 
-  it('200: masked by the anonymizer', async () => {
+  it('200: a text is masked by the anonymizer', async () => {
     reply = (path, body) => {
       const { text } = body as { text: string };
       if (path === '/analyze') return { body: text.includes(SECRET) ? found('PERSON', 0.9) : [] };
@@ -255,7 +255,7 @@ describe('presidio', () => {
     expect(answer.body).toMatchObject({ guardrail_information: [{ masked_entity_count: { PERSON: 1 } }] });
   });
 
-  it('400: blocked by its kind', async () => {
+  it('400: a text is blocked by the kind of entity', async () => {
     reply = () => ({ body: found('US_SSN', 0.9) });
     const answer = await guarded.ask(CHAT, chat('presidio', 'hi'));
     const message =
@@ -273,7 +273,7 @@ describe('presidio', () => {
 });
 
 describe('decision_model', () => {
-  it('400: a check that the model finds, by its threshold', async () => {
+  it('400: a check above its threshold', async () => {
     const blocked = await guarded.ask(CHAT, chat('judge', 'you fool'));
     expect([blocked.status, blocked.body]).toEqual([
       400,
@@ -309,7 +309,7 @@ describe('decision_model', () => {
     });
   });
 
-  it('502, or open by its setting: a model that is unreachable', async () => {
+  it('502, or fail-open: an unreachable model', async () => {
     const answer = await guarded.ask(CHAT, chat('nobody', 'hi'));
     expect(answer).toMatchObject(failure(502, 'Decision model guardrail failed to respond'));
     expect((await guarded.ask(CHAT, chat('nobody-open', 'hi'))).status).toBe(200);
@@ -321,7 +321,7 @@ describe('a guardrail that cannot run', () => {
     ['foreign', "guardrails of the kind 'lakera' do not run here"],
     ['incomplete', 'api_base: it is needed'],
     ['categories', 'categories: lists of categories are not supported; use blocked_words and patterns'],
-  ])('503: %s refuses its calls', async (name, fault) => {
+  ])('503: calls of the model %s', async (name, fault) => {
     const answer = await guarded.ask(CHAT, chat(name, 'hi'));
     const message = `The guardrail '${name}' cannot run, so the call is refused: ${fault}.`;
     expect(answer).toMatchObject(failure(503, message));
@@ -330,7 +330,7 @@ describe('a guardrail that cannot run', () => {
 });
 
 describe('the health of a deployment', () => {
-  it('does not suffer from guardrails', async () => {
+  it('does not change when guardrails fail', async () => {
     for (const name of ['nobody', 'foreign', 'judge']) await guarded.ask(CHAT, chat(name, 'hi'));
     const query = '{ deployments { model health { failures } } }';
     const { body } = await guarded.ask('/graphql', { query });

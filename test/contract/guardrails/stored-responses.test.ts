@@ -15,8 +15,8 @@ beforeAll(async () => {
 });
 afterAll(() => guarded.stop());
 
-describe('a response that is stored here', () => {
-  it('200: is stored as it was sent, and is continued masked', async () => {
+describe('a response that the gateway stores', () => {
+  it('200: the masked response is stored, and a continuation sends the masked history', async () => {
     guarded.says(`ask ${SECRET}`);
     const first = await guarded.ask('/v1/responses', { model: 'claude', input: `I am ${SECRET}`, store: true });
     expect(JSON.stringify(first.body)).toContain('ask [EMAIL_REDACTED]');

@@ -45,7 +45,7 @@ async function answered(path: string, body: object, events: readonly string[]): 
   return `${status} ${typeof answerBody === 'string' ? answerBody : JSON.stringify(answerBody)}`;
 }
 
-/** The texts by a name in the JSON of a stream. */
+/** Concatenated texts of the members with a name in the JSON of a stream. */
 const valuesOf = (text: string, name: string): string =>
   [...text.matchAll(new RegExp(`"${name}":"((?:[^"\\\\]|\\\\.)*)"`, 'g'))].map(([, one]) => one).join('');
 
@@ -84,7 +84,7 @@ describe('a mask in a stream', () => {
     expect([valuesOf(text, 'text'), text.includes('john')]).toEqual([MASKED, false]);
   });
 
-  it('200: of a chat, in the arguments of a call and without its tokens', async () => {
+  it('200: of a chat, in the arguments of a tool call, without the list of tokens', async () => {
     const call = (piece: string): string =>
       chunk(
         { tool_calls: [{ index: 0, function: { arguments: piece } }] },

@@ -106,12 +106,12 @@ describe('post_call on a stream', () => {
     ]);
   });
 
-  it('400: a guardrail that checks the end only holds the whole stream', async () => {
+  it('400: a guardrail that checks only at the end delays the whole stream', async () => {
     streamSlowly([...ten, ...ten, 'class', 'ified']);
     expect((await guarded.ask(CHAT, chat({ guardrails: ['whole'] }))).status).toBe(400);
   });
 
-  it('200: a text is masked, also one that comes in pieces', async () => {
+  it('200: a text is masked, also across chunks', async () => {
     const pieces = ['one', ' two', ' three', ' four', ' mail', ' jo', 'hn', '@', 'exam', 'ple', '.com', ' now', ' end'];
     streamSlowly([...pieces, ...pieces]);
     const answer = await guarded.ask(CHAT, chat({ guardrails: ['masks'] }));
@@ -123,7 +123,7 @@ describe('post_call on a stream', () => {
     expect(String(answer.body)).not.toContain('john');
   });
 
-  it('the official client throws the block', async () => {
+  it('the official client throws an error for a block', async () => {
     const client = new OpenAI({ baseURL: `${guarded.app.url}/v1`, apiKey: guarded.app.adminKey, maxRetries: 0 });
     guarded.says('this is classified');
     const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: 'hi' }];

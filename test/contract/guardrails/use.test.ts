@@ -16,8 +16,8 @@ const ROWS = [
   ['guardrailUse.logs', '/guardrails/usage/logs'],
 ] as const;
 
-describe('rows of the use of guardrails', () => {
-  it.each(ROWS)('%s 401: no key, and a key of no administrator', async (_name, path) => {
+describe('routes of the use of guardrails', () => {
+  it.each(ROWS)('%s 401: no key, and a key that is not of an administrator', async (_name, path) => {
     expect((await fetch(`${server.app.url}${path}`)).status).toBe(401);
     const refused = { error: { type: 'auth_error', param: 'None', code: '401' } };
     expect(await server.ask('GET', path, undefined, userKey)).toMatchObject([401, refused]);
@@ -25,7 +25,7 @@ describe('rows of the use of guardrails', () => {
 });
 
 describe('guardrailUse.overview', () => {
-  it('200: nothing ran yet', async () => {
+  it('200: before the first run', async () => {
     const [status, body] = await server.ask(
       'GET',
       '/guardrails/usage/overview?start_date=2026-01-01&end_date=2026-01-02',
@@ -66,7 +66,7 @@ describe('guardrailUse.detail', () => {
 });
 
 describe('guardrailUse.logs', () => {
-  it('200: nothing ran yet', async () => {
+  it('200: before the first run', async () => {
     expect(await server.ask('GET', '/guardrails/usage/logs?page=2&page_size=10&action=blocked')).toEqual([
       200,
       { logs: [], total: 0, page: 2, page_size: 10 },

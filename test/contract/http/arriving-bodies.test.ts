@@ -25,7 +25,7 @@ afterEach(() => {
   }
 });
 
-/** A server whose requests the test answers. */
+/** Server that hands each request to the test. */
 async function openServer(timeouts: Partial<typeof TIMEOUTS> = {}) {
   const waiting: ((exchange: Exchange) => void)[] = [];
   const serve = (request: Incoming, response: Outgoing): void => waiting.shift()?.({ request, response });
@@ -62,7 +62,7 @@ const ANSWERED = (text: string, connection: string): RegExp =>
 const CLOSES = 'Connection: close';
 const STAYS = 'Connection: keep-alive\\r\\nKeep-Alive: timeout=72';
 
-/** Everything that comes until the server closes. */
+/** All bytes until the server closes the connection. */
 async function allOf(socket: Socket): Promise<string> {
   let all = '';
   for await (const chunk of socket) all += (chunk as Buffer).toString('latin1');
@@ -70,7 +70,7 @@ async function allOf(socket: Socket): Promise<string> {
 }
 
 describe('a body that arrives after its head', () => {
-  it('is read on demand; its connection then serves the next request', async () => {
+  it('is read on demand; then its connection serves the next request', async () => {
     const { next, open } = await openServer();
     const first = next();
     const socket = open();
@@ -90,7 +90,7 @@ describe('a body that arrives after its head', () => {
     socket.destroy();
   });
 
-  it('stays in the socket until it is read, except for one chunk', async () => {
+  it('is buffered in the socket until it is read, except for one chunk', async () => {
     const { server, next, open } = await openServer();
     const [connected] = [once(server, 'connection') as Promise<[Socket]>];
     const exchange = next();
@@ -108,7 +108,7 @@ describe('a body that arrives after its head', () => {
     socket.destroy();
   });
 
-  it('is not awaited by an early answer, which closes the connection', async () => {
+  it('does not delay an early answer, after which the connection closes', async () => {
     const { next, open } = await openServer();
     const exchange = next();
     const socket = open();
@@ -145,7 +145,7 @@ describe('a body that arrives after its head', () => {
     expect(response.destroyed).toBe(true);
   });
 
-  it.each([true, false])('that is too slow is answered 408 and aborted (read: %s)', async (isRead) => {
+  it.each([true, false])('that is too slow gets 408 and is aborted (read: %s)', async (isRead) => {
     const { next, open } = await openServer({ smallBodyTimeout: 50 });
     const exchange = next();
     const socket = open();
@@ -166,7 +166,7 @@ describe('a body that arrives after its head', () => {
     ['on the fast path', '/hot', 'arrives'],
     ['on Node’s parser', '/cold', 'arrives'],
     ['pipelined on the fast path', '/hot', 'is ahead'],
-  ])('stays small in memory when it comes in single bytes, %s', async (_what, path, how) => {
+  ])('that arrives in single bytes uses little memory, %s', async (_what, path, how) => {
     const { next, open } = await openServer();
     const sockets = Array.from({ length: 20 }, () => open());
     const bodies = [];
@@ -180,14 +180,14 @@ describe('a body that arrives after its head', () => {
       for (const socket of sockets) socket.write('x');
       await turn();
     }
-    // 30,000 bytes. As a Buffer each, they would hold more than 3 MB.
+    // 30,000 bytes. One Buffer for each byte would need more than 3 MB.
     expect(heldBytes() - before).toBeLessThan(1_000_000);
     for (const socket of sockets) socket.destroy();
     await Promise.all(bodies);
   });
 });
 
-/** Bytes of the heap and of buffers that are in use. */
+/** Used bytes of the heap and of buffers. */
 function heldBytes(): number {
   setFlagsFromString('--expose-gc');
   runInNewContext('gc')();

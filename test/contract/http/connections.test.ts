@@ -16,7 +16,7 @@ const LIVENESS = 'GET /health/liveness HTTP/1.1\r\nhost: x\r\n\r\n';
 const chat = (key: string): string =>
   `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\ncontent-length: ${BODY.length}\r\n\r\n${BODY}`;
 
-/** The product with a limit, and one connection with a known key that reads the counts. */
+/** App with a limit, and one connection with a known key that reads the counts. */
 async function start(maxConnections: number, env: Record<string, string> = {}) {
   const app = await startApp({ config: { general_settings: { max_connections: maxConnections } }, env });
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -53,14 +53,14 @@ function open({ app }: Setup, from = '127.0.0.1'): Socket {
   return socket.setNoDelay(true).on('error', () => {});
 }
 
-/** Sends a request and gives the status line of its answer. */
+/** Sends a request. Returns the status line of its answer. */
 async function ask(socket: Socket, requestText: string): Promise<string> {
   socket.write(requestText);
   const [bytes] = (await once(socket, 'data')) as [Buffer];
   return bytes.toString().split('\r\n', 1)[0] ?? '';
 }
 
-/** Everything that comes until the server closes. */
+/** All bytes until the server closes the connection. */
 async function allOf(socket: Socket): Promise<string> {
   let all = '';
   for await (const chunk of socket) all += (chunk as Buffer).toString('latin1');
@@ -78,7 +78,7 @@ const REFUSED = [
 ].join('\r\n');
 
 describe('max_connections', () => {
-  it('answers one connection too many with 503, and admits another when one has closed', async () => {
+  it('answers a connection above the limit with 503, and accepts another one after a close', async () => {
     const server = await start(3);
     const first = open(server);
     expect(await ask(first, chat(server.app.adminKey))).toBe(OK);
@@ -94,7 +94,7 @@ describe('max_connections', () => {
     expect(await ask(second, chat(server.app.adminKey))).toBe(OK);
   });
 
-  it('gives an address without a known key at most a quarter once half are open', async () => {
+  it('gives an address without a known key at most a quarter of the limit when half of it is used', async () => {
     const server = await start(16);
     for (let nth = 0; nth < 7; nth += 1) expect(await ask(open(server), LIVENESS)).toBe(OK);
     expect(await allOf(open(server))).toBe(REFUSED);
@@ -106,7 +106,7 @@ describe('max_connections', () => {
       expect(await ask(socket, LIVENESS)).toBe(OK);
     }
     expect(await allOf(open(server, '127.0.0.2'))).toBe(REFUSED);
-    // With a known key a connection leaves the share: on the fast path, in Koa and in the graph.
+    // A connection with a known key does not count in the quarter: on the fast path, in Koa and in the graph.
     const [onFastPath, onNode, inGraph] = others;
     if (!onFastPath || !onNode || !inGraph) throw new TypeError('Three connections are open.');
     const authorized = `authorization: Bearer ${server.app.adminKey}\r\n`;
@@ -118,7 +118,7 @@ describe('max_connections', () => {
     expect(await server.counts()).toEqual(counts(15, 0, 3));
   });
 
-  it('counts a trusted proxy as many clients, and 0 sets no limit', async () => {
+  it('does not limit a trusted proxy to a quarter, and 0 is no limit', async () => {
     const behind = await start(8, { LENSGATE_TRUSTED_PROXIES: '127.0.0.1' });
     for (let nth = 0; nth < 7; nth += 1) expect(await ask(open(behind), LIVENESS)).toBe(OK);
     expect(await allOf(open(behind))).toBe(REFUSED);
@@ -129,7 +129,7 @@ describe('max_connections', () => {
     expect(await unlimited.counts()).toEqual(counts(21, 0, 0));
   });
 
-  it('closes a flood of connections without answers and serves those that are open', async () => {
+  it('closes a flood of connections without answers, and serves open ones', async () => {
     const server = await start(2);
     const inside = open(server);
     expect(await ask(inside, chat(server.app.adminKey))).toBe(OK);
@@ -161,7 +161,7 @@ describe('a key is checked before the body', () => {
     ['/v1/chat/completions', 10_000_000, CODED],
     ['/v1/traces', 10_000_000, { message: WORDS.slice('Authentication Error, '.length) }],
     ['/v1/files', 10_000_000, CODED],
-  ])('at %s, with %i bytes of it to come', async (path, length, expected) => {
+  ])('at %s, with %i bytes of the body missing', async (path, length, expected) => {
     const { status, body } = await refusal(path, length);
     expect({ status, body }).toEqual({ status: 'HTTP/1.1 401 Unauthorized', body: expected });
   });

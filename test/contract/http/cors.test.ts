@@ -7,7 +7,7 @@ const CHAT = JSON.stringify({ model: 'demo', messages: [{ role: 'user', content:
 const GRAPH = '{"query":"{__typename}"}';
 const EXPOSED = '*, x-request-id, x-litellm-call-id, x-catalog-snapshot, retry-after';
 
-/** One path each of REST, the fast path and the graph. */
+/** One path of REST, of the fast path and of the graph. */
 const PATHS = [
   ['GET', '/v1/models', undefined],
   ['POST', '/v1/chat/completions', CHAT],
@@ -51,7 +51,7 @@ describe('with a list of origins', () => {
     expect([answer.status, corsHeaders(answer)]).toEqual([200, { vary: 'Origin' }]);
   });
 
-  it('answers without an Origin stay apart in caches', async () => {
+  it('answers without an Origin have Vary, so that caches keep them apart', async () => {
     expect(corsHeaders(await app.call('GET', '/v1/models'))).toEqual({ vary: 'Origin' });
   });
 
@@ -60,7 +60,7 @@ describe('with a list of origins', () => {
     expect([page.status, page.headers.get('vary')]).toEqual([200, 'Origin, accept, accept-encoding']);
   });
 
-  it('errors are readable too', async () => {
+  it('errors are readable, too', async () => {
     const answer = await fetch(`${app.url}/v1/models`, { headers: { origin: ALLOWED } });
     expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([401, ALLOWED]);
     const unknown = await fetch(`${app.url}/nowhere`, { headers: { origin: ALLOWED } });
@@ -109,7 +109,7 @@ describe('with a list of origins', () => {
     ]);
   });
 
-  it('a connection takes preflights and calls in turn', async () => {
+  it('preflights and calls alternate', async () => {
     for (let nth = 0; nth < 3; nth += 1) {
       expect((await preflight(app, '/v1/chat/completions', ALLOWED)).status).toBe(200);
       const answer = await app.call('POST', '/v1/chat/completions', CHAT, { origin: ALLOWED });
@@ -118,7 +118,7 @@ describe('with a list of origins', () => {
     }
   });
 
-  it('a flood of preflights from any origin is answered, and keeps nothing', async () => {
+  it('a flood of preflights from many origins adds no metrics', async () => {
     const answers: number[] = [];
     const preflightHeaders = { 'access-control-request-headers': 'x-a, '.repeat(1_000) };
     const flood = async (nth: number): Promise<void> => {
@@ -137,7 +137,7 @@ describe('with a list of origins', () => {
     expect((await app.call('POST', '/v1/chat/completions', CHAT, { origin: ALLOWED })).status).toBe(200);
   });
 
-  it('names that are no header names are not allowed', async () => {
+  it('invalid header names are not allowed', async () => {
     const answer = await preflight(app, '/v1/models', ALLOWED, { 'access-control-request-headers': 'a(b)' });
     expect([answer.status, answer.headers.get('access-control-allow-headers')]).toEqual([200, null]);
   });

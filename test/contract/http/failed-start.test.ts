@@ -18,7 +18,7 @@ afterAll(() => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-/** Files that SQLite keeps beside a database only while a connection is open. */
+/** Files that exist beside a SQLite database only while a connection is open. */
 const openFiles = (): readonly string[] => readdirSync(dataDir).filter((name) => /-wal$|-shm$|\.holder$/.test(name));
 
 it('a start that fails at the port closes the database, and the next start succeeds', async () => {

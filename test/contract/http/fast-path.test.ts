@@ -42,7 +42,7 @@ function open(server: Server): Socket {
   return socket.setNoDelay(true).on('error', () => {});
 }
 
-/** Answers with what was received. */
+/** Answers with the received method, path, header `x-n` and body. */
 const echo = (request: Incoming, response: Outgoing): void => {
   void (async () => {
     const body = Buffer.from(await readBody(request, 4e6)).toString('latin1');
@@ -56,7 +56,7 @@ const post = (path: string, body: string, more = ''): string =>
   `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${Buffer.byteLength(body)}\r\n${more}\r\n${body}`;
 const LAST = 'GET /last HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n';
 
-/** Everything that came until the server closed, without its dates. */
+/** All bytes until the server closes the connection, without dates. */
 async function allOf(socket: Socket): Promise<string> {
   let all = '';
   for await (const chunk of socket) all += (chunk as Buffer).toString('latin1');
@@ -77,7 +77,7 @@ async function send(server: Server, pieces: readonly Buffer[]): Promise<string> 
 }
 
 describe('the fast path', () => {
-  /** Each is followed by a last request, unless its connection closes. */
+  /** Requests. The test appends a last one, which is answered unless the connection closes. */
   const FORMS: readonly string[] = [
     post('/hot', 'abc'),
     post('/hot', 'abc') + post('/v1/hot', 'def', 'X-N: 2\r\n') + post('/hot', ''),
@@ -119,7 +119,7 @@ describe('the fast path', () => {
   ];
 
   it.each(FORMS.map((form) => [form.slice(0, 90), form]))(
-    'answers as Node’s server alone does: %j',
+    'has the same answer as Node’s server: %j',
     async (_start, form) => {
       const [withFastPath, nodeAlone] = [await openServer(echo), await openServer(echo, { hot: new Set() })];
       const whole = [Buffer.from(form + LAST, 'latin1')];
@@ -129,7 +129,7 @@ describe('the fast path', () => {
     },
   );
 
-  it.each([204, 304])('sends no body with the status %i, as Node’s server alone does', async (status) => {
+  it.each([204, 304])('sends no body with the status %i, as Node’s server does', async (status) => {
     const serve = (request: Incoming, response: Outgoing): void => {
       if (request.method === 'GET') return echo(request, response);
       response.writeHead(status, ['x-n', '1']);
@@ -141,7 +141,7 @@ describe('the fast path', () => {
     expect(await send(withFastPath, requests)).toBe(await send(nodeAlone, requests));
   });
 
-  it('answers in order, however requests are cut into pieces', async () => {
+  it('answers in order, for every split of the requests into pieces', async () => {
     const [withFastPath, nodeAlone] = [await openServer(echo), await openServer(echo, { hot: new Set() })];
     const random = randomFrom(22);
     for (let round = 0; round < 60; round += 1) {
@@ -160,7 +160,7 @@ describe('the fast path', () => {
     }
   });
 
-  it('reads a body with its head, and parses an equal head once', async () => {
+  it('reads a body that arrives with its head, and parses equal heads once', async () => {
     const incoming: Incoming[] = [];
     const server = await openServer((request, response) => {
       incoming.push(request);
@@ -254,7 +254,7 @@ describe('the fast path', () => {
     expect(await failed.promise).toBeInstanceOf(TypeError);
   });
 
-  it('emits close only when a slow client has the whole answer, and is not idle before', async () => {
+  it('emits close, and is idle, only when a slow client has the whole answer', async () => {
     const answerBody = Buffer.alloc(20_000_000, 'x');
     const arrived = Promise.withResolvers<Outgoing>();
     const server = await openServer((_request, response) => arrived.resolve(response));
@@ -324,7 +324,7 @@ describe('a slow client of the fast path', () => {
     const answer = send(server, [Buffer.from(text)]);
     const [socket] = await connected;
     await expect.poll(() => socket.bytesRead, { timeout: 60_000 }).toBe(text.length);
-    // Short only now: a loaded machine may take longer to read what was sent.
+    // Shorten the timeouts after the read: a loaded machine may read late.
     Object.assign(timeouts, short);
     Object.assign(server, short);
     expect(await answer).toMatch(expected);
@@ -342,7 +342,7 @@ describe('a head that the fast path does not serve', () => {
     'POST /HOT HTTP/1.1\r\nhost: x\r\ncontent-length: 3\r\n\r\n',
     `POST /hot HTTP/1.1\r\nhost: x\r\ncontent-length: 3\r\n${Array.from({ length: 120 }, (_, n) => `x-${n}: y\r\n`).join('')}\r\n`,
     '\r\n\r\n',
-  ])('is Node’s: %j', (text) => {
+  ])('is left to Node’s server: %j', (text) => {
     expect(readRequestHead(text, HOT)).toBeNull();
   });
 });

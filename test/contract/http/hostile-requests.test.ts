@@ -16,7 +16,7 @@ let upstream: FaultServer;
 let app: TestApp;
 beforeAll(async () => {
   upstream = await startFaultServer();
-  // Answers with the last message it was sent.
+  // Answers with the content of the last message.
   upstream.answer((response, _socket, { body }) => {
     const { messages } = JSON.parse(body) as { messages: { content: unknown }[] };
     const message = { role: 'assistant', content: String(messages.at(-1)?.content) };
@@ -43,7 +43,7 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-/** A connection, everything received on it, and its end. */
+/** Opens a connection. Returns it with its received bytes and its end. */
 async function open() {
   const socket: Socket = connect(Number(new URL(app.url).port), '127.0.0.1')
     .setNoDelay(true)
@@ -74,7 +74,7 @@ async function answerTo(pieces: readonly Uint8Array[]): Promise<string> {
 const statusesIn = (answer: string): readonly number[] =>
   Array.from(answer.matchAll(/HTTP\/1\.1 (\d{3}) /g), ([, status]) => Number(status));
 
-/** The received and the expected statuses of a shape. */
+/** Received and expected statuses of a request. */
 function judged({ status, goesOn }: HostileShape, answer: string): { readonly got: unknown; readonly wanted: unknown } {
   const [first, ...more] = statusesIn(answer);
   const got = first !== undefined && first < 500 && status === 'below 500' ? ['below 500', ...more] : [first, ...more];
@@ -98,7 +98,7 @@ describe('a hostile request', () => {
     expect(got).toEqual(wanted);
   });
 
-  it.each(SHAPES)('has the same answer in pieces: %s', async (_what, shape) => {
+  it.each(SHAPES)('has the same answer when it is sent in pieces: %s', async (_what, shape) => {
     const pieces = cut(shape.bytes, randomFrom(shape.bytes.length));
     const { got, wanted } = judged(shape, await answerTo([...pieces, ...(shape.goesOn ? [LAST] : [])]));
     expect(got).toEqual(wanted);
@@ -109,7 +109,7 @@ describe('400 damaged requests', () => {
   const HOSTILE = 400;
   const AT_ONCE = 8;
 
-  /** Sends a damaged request, waits until the server must have read it, and leaves. */
+  /** Sends a damaged request, waits until the server must have read it, and disconnects. */
   async function damage(seed: number): Promise<string> {
     const draw = randomFrom(seed);
     const ordinary = ordinaryRequests(KEY);
@@ -154,7 +154,7 @@ describe('400 damaged requests', () => {
       const text = await (await fetch(`${app.url}/metrics`, { headers: { connection: 'close' } })).text();
       return Number(/^lensgate_connections_open (\d+)$/m.exec(text)?.[1]);
     };
-    // Its own, and those that `fetch` keeps for calls.
+    // The connection of this read, and keep-alive connections of `fetch`.
     await expect.poll(read).toBeLessThanOrEqual(3);
   });
 });

@@ -56,7 +56,7 @@ it('metrics.read 200 a second time, with each count once', async () => {
   expect(text.match(/^lensgate_catalog_refreshes_total\{outcome="taken"\}/gm)).toHaveLength(1);
 });
 
-it('metrics.read 200: calls by model, where they are turned on', async () => {
+it('metrics.read 200: calls by model, if LENSGATE_MODEL_METRICS is set', async () => {
   const chat = { model: 'demo', messages: [{ role: 'user', content: 'Hello' }] };
   const counted = await startApp({ env: { LENSGATE_MODEL_METRICS: 'true' } });
   const labels = 'gen_ai_operation_name="chat",gen_ai_provider_name="demo",gen_ai_request_model="demo"';

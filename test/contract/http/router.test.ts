@@ -92,7 +92,7 @@ describe('a request that matches no row', () => {
 });
 
 describe('a request', () => {
-  it('reaches its row by every path, with body and query', async () => {
+  it('reaches its row on every path, with body and query', async () => {
     for (const path of ['/v1/echo', '/echo']) {
       const { status, body } = await ask(`${path}?a=%20b`, { method: 'POST', body: 'hello' });
       expect([status, body]).toEqual([200, { body: 'hello', search: 'a=%20b' }]);
@@ -120,7 +120,7 @@ describe('a request', () => {
     ['/mixed/fixed', 'fixed'],
     ['/mixed/a/b', 'wildcard a/b'],
     ['/mixed/fixed/b', 'wildcard fixed/b'],
-  ])('matches the most specific path, whatever the order of the rows: %s', async (path, value) => {
+  ])('matches the most specific path in any order of the rows: %s', async (path, value) => {
     const { status, body } = await ask(path);
     expect([status, body]).toEqual([200, value]);
   });

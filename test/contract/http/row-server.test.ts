@@ -123,7 +123,7 @@ describe('a body that arrives later than the limit of its row', () => {
   });
 });
 
-describe('an oversized body', () => {
+describe('a body over the limit', () => {
   const refusal = {
     error: {
       message: 'Request size is too large. Request size is 0 MB. Max size is 0 MB',
@@ -138,7 +138,7 @@ describe('an oversized body', () => {
     expect([status, body]).toEqual([400, refusal]);
   });
 
-  it('is refused when it grows past the limit undeclared', async () => {
+  it('without a declared length is refused when it exceeds the limit', async () => {
     const request = httpRequest(`${server.url}/echo`, { method: 'POST', headers: { 'transfer-encoding': 'chunked' } });
     request.write('x'.repeat(60));
     request.end('x'.repeat(10));
@@ -161,11 +161,11 @@ describe('a credential', () => {
     ['api-key', 'sk-good'],
     ['x-api-key', 'sk-good'],
     ['x-goog-api-key', 'sk-good'],
-  ])('is taken from %s: %s', async (name, value) => {
+  ])('is read from %s: %s', async (name, value) => {
     expect((await ask('/secret', { headers: { [name]: value } })).body).toBe('h');
   });
 
-  it('of the gateway has precedence over one for the upstream', async () => {
+  it('in a header of the gateway has precedence over Authorization', async () => {
     const headers = { 'x-gateway-api-key': 'sk-good', authorization: 'Bearer upstream-token' };
     expect((await ask('/secret', { headers })).status).toBe(200);
   });
@@ -241,7 +241,7 @@ describe('a failure', () => {
     expect([status, body]).toEqual([expected, { error }]);
   });
 
-  it('has Retry-After where it is temporary', async () => {
+  it('has Retry-After if it is temporary', async () => {
     expect((await ask('/fail/rate')).headers.get('retry-after')).toBe('60');
     expect((await ask('/fail/away')).headers.get('retry-after')).toBe('2');
     expect((await ask('/fail/budget')).headers.get('retry-after')).toBeNull();

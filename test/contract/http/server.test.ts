@@ -17,7 +17,7 @@ beforeAll(async () => {
   };
   server = createHttpServer(
     (received, answer) => {
-      // Without hot paths, every request is Node's own.
+      // Without hot paths, Node's server parses every request.
       const [request, response] = [received as IncomingMessage, answer as ServerResponse];
       if (request.url === '/held') onHeldRequest(response);
       else if (request.url === '/whole') request.on('end', () => response.end('whole')).resume();
@@ -39,7 +39,7 @@ function open(text: string): Socket {
   return socket;
 }
 
-/** Everything that came until the server closed. */
+/** All bytes until the server closes the connection. */
 async function allOf(socket: Socket): Promise<string> {
   let all = '';
   for await (const chunk of socket) all += String(chunk);
@@ -68,11 +68,11 @@ describe('a request that never ends', () => {
     expect(await allOf(open('GET /whole HTTP/1.1\r\nhost:'))).toMatch(/^HTTP\/1\.1 408 /);
   });
 
-  it('has its connection closed even if its answer was sent before', async () => {
+  it('has its connection closed after an early answer, too', async () => {
     expect(await allOf(open(unfinished('/answered')))).toMatch(/^HTTP\/1\.1 200 .*\/answered/s);
   });
 
-  it('does not limit the time of an answer', async () => {
+  it('is not limited in the time of its answer', async () => {
     const arrived = new Promise<ServerResponse>((resolve) => {
       onHeldRequest = resolve;
     });

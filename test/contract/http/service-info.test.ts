@@ -35,7 +35,7 @@ it('service.routes 200: every path with its methods', async () => {
   });
 });
 
-it('service.publicModels 200, service.publicModelPage 200: named models only, without addresses', async () => {
+it('service.publicModels 200, service.publicModelPage 200: published models only, without addresses', async () => {
   const names = (rows: unknown) => (rows as readonly Json[]).map((row) => row['model_group']);
   const all = await get('/public/model_hub', '');
   expect([all.status, names(all.body)]).toEqual([200, ['a', 'b']]);

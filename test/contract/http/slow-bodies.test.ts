@@ -7,13 +7,13 @@ import { startApp, type TestApp } from '../../support/start-app.ts';
 let app: TestApp;
 beforeAll(async () => {
   app = await startApp();
-  // The graph is built by its first request.
+  // The first request builds the graph.
   await (await app.call('POST', '/graphql', { query: '{ __typename }' })).text();
 });
 afterAll(() => app.stop());
 afterEach(() => vi.useRealTimers());
 
-/** Everything that comes until the server closes. */
+/** All bytes until the server closes the connection. */
 async function allOf(socket: Socket): Promise<string> {
   let all = '';
   for await (const chunk of socket) all += (chunk as Buffer).toString('latin1');
@@ -45,7 +45,7 @@ describe('a body without a key that takes too long is answered 503, and its conn
       'HTTP/1.1 503 Service Unavailable',
       true,
     ]);
-    // One chunk, where the answer is chunked.
+    // A chunked answer is one chunk.
     expect(JSON.parse(answerBody.replace(/^[\da-f]+\r\n|\r\n0$/g, ''))).toEqual(body);
   });
 });

@@ -7,7 +7,7 @@ import type { HttpAnswer } from '../../../rest-shims/helpers/http/route.ts';
 import type { ByteSink, ByteStream } from '../../../src/domain/bytes.ts';
 import { settledCall } from '../../support/settled-call.ts';
 
-/** A source of bytes that the test pushes. */
+/** Byte stream whose chunks the test pushes. */
 function handSource() {
   const sourceState = { resumed: 0, cancelled: false };
   let sink: ByteSink | undefined;
@@ -34,7 +34,7 @@ let source = handSource();
 let heartbeatMs = 0;
 let ends: unknown[][] = [];
 
-/** The stream as a call of the gateway hands it out. */
+/** Wraps a stream as gateway calls do. */
 const settling = (bytes: ByteStream): ByteStream =>
   settledCall({ bytes, deltas: () => [][Symbol.iterator]() as never }, (end, failure) =>
     ends.push([end, failure]),
@@ -126,7 +126,7 @@ describe('a stream', () => {
     socket.pause();
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
-      // More than the sockets' own buffers can hold, so that nothing drains any more.
+      // More than the socket buffers can hold, so that `drain` is not emitted.
       sink.chunk(Buffer.alloc(32 * 1024 * 1024, 'x'));
       vi.advanceTimersByTime(STALL_TIMEOUT_MS - 1);
       await new Promise(setImmediate);
@@ -151,7 +151,7 @@ describe('a stream', () => {
       heartbeatMs = 0;
     });
 
-    it('has a heartbeat per interval, and none while chunks arrive', async () => {
+    it('has one heartbeat for each interval, and none while chunks arrive', async () => {
       const { answer, sink } = await openSilent(10_000);
       sink.chunk(Buffer.from('data: 1\n\n'));
       vi.advanceTimersByTime(10_000);
@@ -167,14 +167,14 @@ describe('a stream', () => {
       expect(vi.getTimerCount()).toBe(0);
     });
 
-    it('has no heartbeat where that is switched off', async () => {
+    it('has no heartbeat if it is disabled', async () => {
       const { answer, sink } = await openSilent(0);
       vi.advanceTimersByTime(3_600_000);
       sink.done();
       expect(await answer.text()).toBe('');
     });
 
-    it('has no heartbeat after its client has left', async () => {
+    it('has no heartbeat after its client disconnects', async () => {
       const { answer } = await openSilent(10_000);
       await answer.body?.cancel();
       await expect.poll(() => ends).toEqual([['abandoned', undefined]]);

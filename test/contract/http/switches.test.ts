@@ -10,7 +10,7 @@ import { POLLING } from '../../support/polling.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 import { otlpExport, otlpSpan, send, TRACE_ID } from '../traces/trace-client.ts';
 
-/** Own code that a setting replaces by a library or a plain way, and the value that does so. */
+/** Settings that replace own code with a library or a simple implementation, and the value for it. */
 const SWITCHES: Readonly<Record<string, string>> = {
   LENSGATE_CALL_LOG: 'off',
   LENSGATE_FAST_PATH: 'off',
@@ -29,7 +29,7 @@ const CASES: readonly (readonly [string, Readonly<Record<string, string>>])[] = 
   ['all of them', SWITCHES],
 ];
 
-/** Larger than the size from which bodies are scanned. */
+/** Larger than the minimum size of bodies that are scanned. */
 const PROMPT = 'Say "hello", \\ and é. '.repeat(1_000);
 const MESSAGES = [{ role: 'user', content: PROMPT }];
 const ANSWER = {
@@ -66,7 +66,7 @@ interface TraceEvent {
   };
 }
 
-/** Two subscribers of one operation, which have received an event each. */
+/** Two subscribers of one operation, each with a first event. */
 async function openFeeds(app: TestApp) {
   const feeds = [1, 2].map(() => overYoga(`${app.url}/graphql`, TraceUpdatesDocument, {}, app.adminKey));
   let sent = 0;
@@ -136,7 +136,7 @@ describe.each(CASES)('with %s off', (_name, env) => {
         },
       },
     };
-    // With plans, the second answer comes from one.
+    // If plans are on, the second and third answers use one.
     for (let times = 0; times < 3; times += 1) expect(await recentTraces()).toEqual(traces);
     await expect.poll(() => feeds.updates((traceId) => traceId === TRACE_ID), POLLING).toEqual([[2], [2]]);
     const ofCall = (traceId: string): boolean => traceId !== TRACE_ID && !traceId.startsWith('0000');
@@ -146,7 +146,7 @@ describe.each(CASES)('with %s off', (_name, env) => {
       { model: 'openai/m', model_group: 'served', prompt_tokens: 5, completion_tokens: 2 },
     ]);
     await feeds.leave();
-    // Each trace that begins with an export has its place in a block, unless blocks are off.
+    // The spans of an export are stored in a block, unless blocks are off.
     const inBlocks = await changeFromOutside(app.dataDir, 'update sheet_trace set spans = spans where spans > 0');
     expect(inBlocks).toBe(env['LENSGATE_SPAN_BLOCKS'] === 'off' ? 0 : feeds.sent() + 1);
   });

@@ -22,7 +22,7 @@ import {
 startForFile();
 
 describe('ide.chat 200', () => {
-  it.each([PATH, '/cursor/chat/completions'])('input goes to one call of a response, on %s', async (path) => {
+  it.each([PATH, '/cursor/chat/completions'])('input is sent as one call of the Responses API, on %s', async (path) => {
     answerWith(200, RESPONSE);
     const calls = running.upstream.received.length;
     const { traceId, headers } = aTrace();
@@ -43,14 +43,14 @@ describe('ide.chat 200', () => {
     ['gpt-thinking-high', { model: 'up-1', input: INPUT, reasoning: { effort: 'high' } }],
     ['gpt-fast', { model: 'up-1', input: INPUT }],
     ['gpt-thinking-xhigh-fast', { model: 'up-1', input: INPUT, reasoning: { effort: 'xhigh' } }],
-  ])('%s is a model and its settings', async (model, expected) => {
+  ])('the name %s is a model with settings', async (model, expected) => {
     answerWith(200, RESPONSE);
     expect(await ask({ model, input: INPUT })).toEqual(completion({}));
     expect(sent()).toEqual(expected);
   });
 
   it.each(['gpt-thinking-low', 'gpt-thinking-low-fast'])(
-    'a name that is configured is left alone: %s',
+    'a configured model name with a suffix is not parsed: %s',
     async (model) => {
       answerWith(200, RESPONSE);
       await ask({ model, input: INPUT });
@@ -64,7 +64,7 @@ describe('ide.chat 200', () => {
     expect((await ask({ model: 'gpt-thinking-high-fast', input: INPUT }, key)).status).toBe(200);
   });
 
-  it('thoughts, words and every call are one choice', async () => {
+  it('reasoning, text and tool calls are one choice', async () => {
     const reasoning = { type: 'reasoning', summary: [{ type: 'summary_text', text: 'Hm.' }], encrypted_content: 'x' };
     answerWith(200, {
       ...RESPONSE,
@@ -98,7 +98,7 @@ describe('ide.chat 200', () => {
   const created: Event = { type: 'response.created', response: { ...RESPONSE, output: [] } };
   const completed: Event = { type: 'response.completed', response: RESPONSE };
 
-  it('a short text is two chunks, without members of the other dialect', async () => {
+  it('a short text is two chunks without members of the Responses API', async () => {
     streamWith(
       created,
       { type: 'response.in_progress', response: RESPONSE },
@@ -122,7 +122,7 @@ describe('ide.chat 200', () => {
     expect(await left(running.app, traceId)).toMatchObject([{ spendRow: { costUsd: '1.25', status: 'SUCCESS' } }]);
   });
 
-  it('thoughts and calls come piece by piece, and the counts where requested', async () => {
+  it('reasoning and tool calls are streamed in deltas, with usage on request', async () => {
     streamWith(
       created,
       { type: 'response.reasoning_summary_text.delta', output_index: 0, delta: 'Hm' },
@@ -170,7 +170,7 @@ describe('ide.chat 200', () => {
   it.each([
     [{ type: 'response.failed', response: { status: 'failed', error: { code: 'server_error', message: 'Out.' } } }],
     [{ type: 'error', code: 'server_error', message: 'Out.', param: null }],
-  ])('a failure later is the last event: %j', async (failure: Event) => {
+  ])('a failure during the stream is the last event: %j', async (failure: Event) => {
     streamWith(created, { type: 'response.output_text.delta', output_index: 0, delta: 'Hi' }, failure);
     const { chunks } = await stream({ model: 'gpt', input: INPUT });
     expect(chunks.at(-1)).toEqual({
@@ -183,7 +183,7 @@ describe('ide.chat 200', () => {
     });
   });
 
-  it('messages go to one call of a chat, their tools in its form', async () => {
+  it('messages are sent as one chat completion, with tools in its format', async () => {
     answerWith(200, {
       id: 'c',
       object: 'chat.completion',
@@ -216,7 +216,7 @@ describe('ide.chat 200', () => {
     });
   });
 
-  it('a model without a Responses API is called in its own format', async () => {
+  it('a model without a Responses API is called with chat completions', async () => {
     running.upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       const chunk = (delta: object, reason: string | null) =>

@@ -24,7 +24,7 @@ describe('ide.chat', () => {
     );
   });
 
-  it('400: an unconfigured model, by its resolved name', async () => {
+  it('400: an unconfigured model; the error has its resolved name', async () => {
     const message =
       '/responses: Invalid model name passed in model=nothing. Call `/v1/models` to view available models for your key.';
     expect(await ask({ model: 'nothing-thinking-high', input: INPUT })).toEqual(refusal(400, aboutModel(message)));
@@ -40,7 +40,7 @@ describe('ide.chat', () => {
     );
   });
 
-  it('403: a model outside the key, with any suffix', async () => {
+  it('403: a model that the key may not call, with any suffix', async () => {
     const message =
       "The requested model 'gpt' is not available for this API key, or the model name is invalid. Check the models available to you and try again.";
     const key = await newKey({ models: ['gpt-thinking-low'] });
@@ -50,7 +50,7 @@ describe('ide.chat', () => {
       );
   });
 
-  it('422: an allowance that is used up', async () => {
+  it('422: a used-up budget', async () => {
     answerWith(200, RESPONSE);
     const key = await newKey({ key_alias: 'thrifty-ide', max_budget: 1.25 });
     expect((await ask({ model: 'gpt-fast', input: INPUT }, key)).status).toBe(200);
@@ -68,7 +68,7 @@ describe('ide.chat', () => {
     [429, 'RateLimitError'],
     [500, 'InternalServerError'],
     [503, 'ServiceUnavailableError'],
-  ])('%i of the upstream is passed on', async (status, kind) => {
+  ])('%i of the upstream is forwarded', async (status, kind) => {
     answerWith(status, { error: { message: 'no', type: 't' } });
     const message = `litellm.${kind}: ${kind}: OpenAIException - no`;
     expect(await ask({ model: 'gpt', input: INPUT, stream: true })).toEqual(
@@ -83,7 +83,7 @@ describe('ide.chat', () => {
       'The response has no output items: max_output_tokens.',
     ],
     [{ output: [], status: 'failed', error: { code: 'server_error', message: 'Out.' } }, 'server_error', 'Out.'],
-  ])('500: a response that is no answer: %j', async (differing, code, upstreamMessage) => {
+  ])('500: an invalid response of the upstream: %j', async (differing, code, upstreamMessage) => {
     answerWith(200, { ...RESPONSE, ...differing });
     const { traceId, headers } = aTrace();
     expect(await ask({ model: 'gpt', input: INPUT }, headers)).toEqual(
@@ -99,7 +99,7 @@ describe('ide.chat', () => {
     ]);
   });
 
-  it('its list of models is that of every other client', async () => {
+  it('the list of models is the same as on /v1/models', async () => {
     const everywhere: unknown = await (await running.app.call('GET', '/v1/models')).json();
     for (const path of ['/ide/models', '/cursor/models'])
       expect(await (await running.app.call('GET', path)).json()).toEqual(everywhere);

@@ -54,7 +54,7 @@ describe('claims of wrong types', () => {
     expect((await send(await token(claims))).status).toBe(200);
   });
 
-  it('404: a text with several teams is one id', async () => {
+  it('404: a string with several team ids is one id', async () => {
     expect(await send(await token({ sub: 'anna', groups: 'red,shut' }))).toEqual(
       envelope(404, "Team doesn't exist in db. Team=red,shut.", 'not_found_error', null),
     );
@@ -70,7 +70,7 @@ describe('claims of wrong types', () => {
   });
 });
 
-describe('rights that a token claims', () => {
+describe('a token that claims rights', () => {
   it.each<[string, Record<string, unknown>]>([
     ['the name of a role that is not mapped', { roles: ['proxy_admin'] }],
     ['a mapped role in a list of lists', { roles: [['operator']] }],
@@ -78,7 +78,7 @@ describe('rights that a token claims', () => {
     ['a mapped role with other case', { roles: ['Operator'] }],
     ['a scope that begins like that of administrators', { scope: 'litellm_proxy_admin_x xlitellm_proxy_admin' }],
     ['a role of the product', { role: 'proxy_admin', user_role: 'proxy_admin', litellm_role: 'proxy_admin' }],
-  ])('403: %s makes no administrator', async (_case, claims) => {
+  ])('403: %s does not make an administrator', async (_case, claims) => {
     const bearer = await token({ sub: 'mallory', ...claims });
     expect((await send(bearer, '/user/list')).status).toBe(403);
     expect((await send(bearer, '/key/generate', app, { user_id: 'boss' })).status).toBe(403);
@@ -92,7 +92,7 @@ describe('rights that a token claims', () => {
     expect((await send(await token({ sub: 'anna', groups: ['none'] }))).status).toBe(404);
   });
 
-  it('is one user where many new subjects have one email at the same time', async () => {
+  it('concurrent tokens of new subjects with one email create one user', async () => {
     const tokens = await Promise.all(
       Array.from({ length: 12 }, (_none, number) => token({ sub: `twin-${number}`, email: 'twin@corp.example' })),
     );
@@ -102,7 +102,7 @@ describe('rights that a token claims', () => {
     expect(body['total']).toBe(1);
   });
 
-  it('401: the token of a user that was deleted is not accepted where users are not made', async () => {
+  it('401: a token of a deleted user, with user_id_upsert off', async () => {
     const other = await startApp({
       config: {
         general_settings: { enable_jwt_auth: true, litellm_jwtauth: { ...RULES, user_id_upsert: false } },
@@ -136,7 +136,7 @@ describe('a token of a megabyte', () => {
 });
 
 describe('the key set of an issuer', () => {
-  /** Starts a product with an issuer of its own, which `prepare` changes before its keys are read. */
+  /** Starts an app with its own issuer. `prepare` changes the issuer before its keys are read. */
   async function withIssuer(prepare: (of: Issuer) => void, work: (of: Issuer, served: TestApp) => Promise<void>) {
     const of = await startIssuer(['ES256']);
     prepare(of);
@@ -159,7 +159,7 @@ describe('the key set of an issuer', () => {
     ['answers two megabytes', ({ state }) => (state.text = `{"keys":[],"x":"${'x'.repeat(2 * 1024 * 1024)}"}`)],
     ['answers 500', ({ state }) => (state.status = 500)],
     ['has keys of no known type', ({ state }) => (state.text = '{"keys":"all"}')],
-  ])('503: %s; a flood of tokens reads it once', async (_case, prepare) => {
+  ])('503: %s; many concurrent tokens read it once', async (_case, prepare) => {
     await withIssuer(prepare, async (of, served) => {
       const tokens = await Promise.all(
         Array.from({ length: 40 }, (_none, number) => of.token({ sub: `s-${number}` }, ES)),
@@ -171,7 +171,7 @@ describe('the key set of an issuer', () => {
     });
   });
 
-  it('200: answers late; calls wait for the one read, and calls with keys do not', async () => {
+  it('200: a slow key set; tokens wait for one read, and virtual keys do not wait', async () => {
     const { promise: gate, resolve: release } = Promise.withResolvers<void>();
     await withIssuer(
       ({ state }) => {
@@ -191,7 +191,7 @@ describe('the key set of an issuer', () => {
     );
   });
 
-  it('401 and 200: a rotated key; the former one is refused once the set was read', async () => {
+  it('401 and 200: a rotated key is accepted; the former one is refused after the key set is read', async () => {
     await withIssuer(
       () => {},
       async (of, served) => {
@@ -208,7 +208,7 @@ describe('the key set of an issuer', () => {
     );
   });
 
-  it('401: without a secret of HMAC, also where a token is signed with one', async () => {
+  it('401: an HMAC secret in the key set is not used, also for a token that is signed with it', async () => {
     await withIssuer(
       ({ state }) => (state.text = JSON.stringify({ keys: [{ kty: 'oct', k: 'c2VjcmV0', kid: 'key-ES256' }] })),
       async (of, served) => {

@@ -76,7 +76,7 @@ describe('mappings of tokens over HTTP', () => {
     });
   });
 
-  it('tokenMappings.list 200: none, as recorded', async () => {
+  it('tokenMappings.list 200: an empty list in the recorded form', async () => {
     const admin = { key: strict.adminKey, on: strict };
     expect(await send('GET', '/jwt/key/mapping/list', undefined, admin)).toEqual({
       status: 200,
@@ -105,7 +105,7 @@ describe('mappings of tokens over HTTP', () => {
     });
   });
 
-  it('tokenMappings.update 200, 400, 404, 422: absent members stay', async () => {
+  it('tokenMappings.update 200, 400, 404, 422: omitted members keep their values', async () => {
     const id = await mapped('changed', await newKey({}));
     const path = '/jwt/key/mapping/update';
     const { status, body } = await post(path, { id, description: 'new' });
@@ -137,7 +137,7 @@ describe('mappings of tokens over HTTP', () => {
     ['tokenMappings.delete', 'POST', '/jwt/key/mapping/delete'],
     ['tokenMappings.info', 'GET', '/jwt/key/mapping/info?id=none'],
     ['tokenMappings.list', 'GET', '/jwt/key/mapping/list'],
-  ])('%s 401, 403: for administrators; read-only ones read', async (_row, method, path) => {
+  ])('%s 401, 403: administrators only; read-only ones may read', async (_row, method, path) => {
     const body = method === 'GET' ? undefined : { jwt_claim_name: 'c', jwt_claim_value: 'v', key: 'k', id: 'none' };
     expect((await send(method, path, body, { key: 'sk-unknown-000000000' })).status).toBe(401);
     const viewer = await newKey({ user_role: 'proxy_admin_viewer' });
@@ -148,7 +148,7 @@ describe('mappings of tokens over HTTP', () => {
 });
 
 describe('a token that is mapped to a key', () => {
-  it('has the models and limits of the key, needs no claim of a user, and spends as the key', async () => {
+  it('has the models, limits and spend of the key, without a claim of a user', async () => {
     const key = await newKey({ models: ['demo'], key_alias: 'machine', rpm_limit: 100, max_budget: 5 });
     const token = await tokenOf({ client_id: 'machine', customer: 'c' });
     expect((await call(token)).body).toEqual({
@@ -167,7 +167,7 @@ describe('a token that is mapped to a key', () => {
     expect((await send('GET', '/key/info', undefined, { key: fresh })).body).toEqual(ofKey);
   });
 
-  it('changes with its mapping and its key at once: another key, inactive, blocked, deleted', async () => {
+  it('follows changes of its mapping and its key immediately: another key, inactive, blocked, deleted', async () => {
     const [first, second] = [await newKey({ models: ['demo'] }), await newKey({ models: ['other'] })];
     const id = await mapped('moving', first);
     const token = await tokenOf({ client_id: 'moving', sub: 'someone-else', team: 'none' });
@@ -191,7 +191,7 @@ describe('a token that is mapped to a key', () => {
     });
   });
 
-  it('takes over a rotated secret, and expires with its key', async () => {
+  it('stays valid after its key is rotated, and expires with its key', async () => {
     const key = await newKey({ models: ['demo'] });
     await mapped('rotated', key);
     const token = await tokenOf({ client_id: 'rotated' });
@@ -204,7 +204,7 @@ describe('a token that is mapped to a key', () => {
     await expect.poll(async () => (await call(late)).status, { timeout: 30_000 }).toBe(401);
   });
 
-  it('has the weaker role of its key, and makes no session', async () => {
+  it('has the weaker role of its key, and creates no session', async () => {
     const key = await newKey({ user_role: 'proxy_admin_viewer' });
     await mapped('viewer', key);
     const token = await tokenOf({ client_id: 'viewer', scope: 'litellm_proxy_admin' });
@@ -213,7 +213,7 @@ describe('a token that is mapped to a key', () => {
     expect((await post('/v2/login', { username: 'viewer', password: token })).status).toBe(401);
   });
 
-  it('is refused without a mapping where the rules say so, and an email that is not verified maps to no key', async () => {
+  it('without a mapping is refused if the rules require one; an unverified email is not mapped', async () => {
     const admin = { key: strict.adminKey, on: strict };
     const key = await newKey({}, strict);
     const body = { jwt_claim_name: 'app.email', jwt_claim_value: 'a@example.org', key };

@@ -44,12 +44,12 @@ async function models(claims: Json, headers: Record<string, string> = {}, path =
 }
 
 describe('a token without teams', () => {
-  it('200: has the memberships of its user, of which the header chooses one', async () => {
+  it('200: has the memberships of its user; the header selects one', async () => {
     const chosen = await models({ sub: 'anna' }, { 'x-litellm-team-id': 'First' });
     expect(chosen).toMatchObject({ status: 200, body: { data: [{ id: 'demo' }] } });
   });
 
-  it('403: a team of others, and a removed membership', async () => {
+  it('403: another team, and a removed membership', async () => {
     const refused = envelope(
       403,
       'The team header matches no team id and no team alias among your team memberships.',
@@ -65,7 +65,7 @@ describe('a token without teams', () => {
     expect((await app.call('GET', '/v1/models', undefined, headers)).status).toBe(403);
   });
 
-  it('401: a user that does not exist, or no longer', async () => {
+  it('401: an unknown and a deleted user', async () => {
     const refused = envelope(401, "Authentication Error, user 'bert' does not exist.", 'token_not_found_in_db', 'key');
     expect(await models({ sub: 'bert' })).toEqual(refused);
     const sent = await token({ sub: 'bert' });
@@ -76,7 +76,7 @@ describe('a token without teams', () => {
     expect((await app.call('GET', '/v1/models', undefined, headers)).status).toBe(401);
   });
 
-  it('403: another route than the allowed ones, in the graph too', async () => {
+  it('403: a route that is not allowed, and the graph', async () => {
     expect((await models({ sub: 'anna' }, {}, '/user/info')).status).toBe(200);
     expect((await models({ sub: 'anna' }, {}, '/key/list')).status).toBe(403);
     const authorization = `Bearer ${await token({ sub: 'anna' })}`;
@@ -86,7 +86,7 @@ describe('a token without teams', () => {
 });
 
 describe('the email of a user', () => {
-  it('users.update 403: is not chosen by the user, who would get the tokens of another', async () => {
+  it('users.update 403: cannot be changed by the user, who would match tokens of another user', async () => {
     const made = await app.call('POST', '/user/new', { user_id: 'mallory', user_email: 'mallory@corp.example' });
     const { key } = (await made.json()) as { key: string };
     const own = { authorization: `Bearer ${key}` };
@@ -117,14 +117,14 @@ describe('over a WebSocket', () => {
     return answer;
   };
 
-  it('a valid token opens the graph, and another does not', async () => {
+  it('a valid token opens the graph; an invalid one does not', async () => {
     expect(await open(await token({ scope: 'litellm_proxy_admin' }))).toBe('{"type":"connection_ack"}');
     expect(await open(await issuer.token({ sub: 'anna' }, { alg: 'ES256', audience: 'other' }))).toBe('4403');
   });
 });
 
 describe('an issuer that is not reachable', () => {
-  it('503: before its keys were read', async () => {
+  it('503: if its keys cannot be read', async () => {
     const away = await startIssuer(['ES256']);
     away.state.status = 500;
     const other = await startApp({
@@ -143,7 +143,7 @@ describe('an issuer that is not reachable', () => {
 });
 
 describe('without `enable_jwt_auth`', () => {
-  it('401: says which setting accepts tokens', async () => {
+  it('401: the error names the setting that enables tokens', async () => {
     const other = await startApp();
     try {
       const answer = await other.call('GET', '/v1/models', undefined, { authorization: `Bearer ${await token({})}` });

@@ -68,14 +68,14 @@ describe('scopes of a token', () => {
     for (const model of ['demo', 'other']) expect(await chat(token, model)).toBe(allowed.includes(model) ? 200 : 403);
   });
 
-  it('do not bound an administrator', async () => {
+  it('do not limit an administrator', async () => {
     const token = await first.token({ sub: 'root', scope: 'litellm_proxy_admin' }, ES);
     expect(await chat(token, 'other')).toBe(200);
   });
 });
 
 describe('a team of a token that is not stored', () => {
-  it('is created once, also by requests at the same time', async () => {
+  it('is created once by concurrent requests', async () => {
     const tokens = await Promise.all(
       ['anna', 'bert', 'cleo'].map((sub) => first.token({ sub, scope: 'reader', groups: ['new-team'] }, ES)),
     );
@@ -84,7 +84,7 @@ describe('a team of a token that is not stored', () => {
     expect([info.status, await info.json()]).toMatchObject([200, { team_id: 'new-team' }]);
   });
 
-  it('is not created for the header', async () => {
+  it('is not created by the team header', async () => {
     const token = await first.token({ sub: 'anna', scope: 'reader', groups: ['new-team'] }, ES);
     const headers = { authorization: `Bearer ${token}`, 'x-gateway-team-id': 'header-team' };
     expect((await app.call('GET', '/v1/models', undefined, headers)).status).toBe(403);
@@ -116,7 +116,7 @@ describe('several issuers', () => {
     [{ issuers: [{ public_key_url: 'https://x.example' }] }, 'without `issuer`'],
     [{ scope_mappings: [{ models: ['demo'] }] }, 'without `scope`'],
     [{ scope_mappings: [{ scope: 'x', models: 'demo' }] }, 'not a list of texts'],
-  ])('%j ends the start', async (litellm_jwtauth, reason) => {
+  ])('%j makes the start fail', async (litellm_jwtauth, reason) => {
     await expect(
       startApp({
         config: { general_settings: { enable_jwt_auth: true, litellm_jwtauth } },

@@ -21,7 +21,7 @@ const RULES = {
   user_id_upsert: true,
 };
 
-/** A model that costs something. No call of it leaves the process. */
+/** Priced model whose calls do not leave the process. */
 const PRICED = {
   model_name: 'priced',
   litellm_params: { model: 'openai/gpt-4o', api_key: 'sk-x', api_base: 'http://127.0.0.1:9', input_cost_per_token: 1 },
@@ -56,7 +56,7 @@ async function send(token: string, path: string, body?: unknown, headers: Record
   return { status: answer.status, body: (await answer.json()) as Json, headers: answer.headers };
 }
 
-/** Status and message of a call that lists models. */
+/** Status and error of a request for the list of models. */
 async function refusal(token: string) {
   const { status, body } = await send(token, '/v1/models');
   const { error } = body as { error?: { message: string; type: string } };
@@ -64,13 +64,13 @@ async function refusal(token: string) {
 }
 
 describe('a signed token', () => {
-  it.each(['RS256', 'ES256', 'EdDSA'])('is accepted with a signature of %s', async (alg) => {
+  it.each(['RS256', 'ES256', 'EdDSA'])('is accepted with the algorithm %s', async (alg) => {
     const token = await issuer.token({ sub: 'anna' }, { alg });
     expect((await send(token, '/v1/models')).status).toBe(200);
     expect((await send(token, '/v1/chat/completions', chat())).status).toBe(200);
   });
 
-  it('is accepted in every header of keys', async () => {
+  it('is accepted in every header for keys', async () => {
     const token = await issuer.token({ sub: 'anna' });
     const answer = await fetch(`${app.url}/v1/models`, { headers: { 'x-api-key': token } });
     expect(answer.status).toBe(200);
@@ -88,7 +88,7 @@ describe('a signed token', () => {
     expect(refused).toEqual({ status: 401, message: `Authentication Error, ${message}`, type: 'auth_error' });
   });
 
-  it('401: expired; the difference of clocks is tolerated', async () => {
+  it('401: expired; clock skew is tolerated', async () => {
     expect(await refusal(await issuer.token({ sub: 'anna' }, { expiresIn: -60 }))).toEqual({
       status: 401,
       message: 'Authentication Error - Token Expired',
@@ -97,7 +97,7 @@ describe('a signed token', () => {
     expect((await refusal(await issuer.token({ sub: 'anna' }, { expiresIn: -10 }))).status).toBe(200);
   });
 
-  it('401: signed with another key of the same id', async () => {
+  it('401: signed with another key with the same id', async () => {
     const { privateKey } = await generateKeyPair('RS256');
     const refused = await refusal(await issuer.token({ sub: 'anna' }, { key: privateKey }));
     expect(refused.message).toBe('Authentication Error, Validation fails: its signature is wrong.');
@@ -114,7 +114,7 @@ describe('a signed token', () => {
     expect((await refusal(forged)).message).toBe(message);
   });
 
-  it('401: garbage and oversized; the answer does not repeat it', async () => {
+  it('401: malformed and oversized; the answer does not contain the token', async () => {
     for (const token of ['eyJ', 'eyJhbGciOiJSUzI1NiJ9.e.x', 'eyJ!.a.b', `eyJ${'a'.repeat(9_000)}`]) {
       // oxlint-disable-next-line no-await-in-loop -- one after another
       const refused = await refusal(token);
@@ -124,7 +124,7 @@ describe('a signed token', () => {
     }
   });
 
-  it('401: unknown keys, with one read of the key set for all of them', async () => {
+  it('401: unknown key ids cause at most one read of the key set', async () => {
     await issuer.addKey('RS256', 'later');
     const before = issuer.state.reads;
     const { privateKey } = await generateKeyPair('RS256');
@@ -142,7 +142,7 @@ describe('a signed token', () => {
 describe('the bearer', () => {
   const tokenOf = (claims: Json): Promise<string> => issuer.token(claims);
 
-  it('is stored as a user, in the first team that allows the model; spend names user, team and customer', async () => {
+  it('is stored as a user in the first team that allows the model; spend has user, team and customer', async () => {
     const token = await tokenOf({
       sub: 'bert',
       email: 'Bert@example.org',
@@ -161,7 +161,7 @@ describe('the bearer', () => {
     expect(info['user_info']).toMatchObject({ user_id: 'bert', user_email: 'bert@example.org' });
   });
 
-  it('403: no team allows the model, and no team of the token exists', async () => {
+  it('403: no team allows the model, or no team of the token exists', async () => {
     const blue = await tokenOf({ sub: 'bert', groups: ['blue'] });
     expect((await send(blue, '/v1/chat/completions', chat())).status).toBe(403);
     const both = await tokenOf({ sub: 'bert', groups: ['blue', 'red'] });
@@ -207,7 +207,7 @@ describe('the bearer', () => {
     expect(await send(token, '/v1/models')).toMatchObject({ status: 401 });
   });
 
-  it('uses the graph', async () => {
+  it('may use the graph', async () => {
     const query = { query: '{ viewer { role } }' };
     const answer = await send(await tokenOf({ sub: 'bert' }), '/graphql', query);
     expect(answer).toMatchObject({ status: 200, body: { data: { viewer: { role: 'INTERNAL_USER' } } } });
@@ -227,7 +227,7 @@ describe('the team header', () => {
     return { status, models: ((body['data'] ?? []) as readonly { id: string }[]).map(({ id }) => id) };
   };
 
-  it('chooses by id and by alias', async () => {
+  it('selects a team by id and by alias', async () => {
     expect(await choose('red')).toEqual({ status: 200, models: ['demo'] });
     expect(await choose('red-alias', 'x-litellm-team-id')).toEqual({ status: 200, models: ['demo'] });
     expect((await choose('blue')).models).not.toContain('demo');

@@ -83,7 +83,7 @@ const ALWAYS = {
   'x-litellm-attempted-fallbacks': '0',
 };
 
-describe('the head of an answer', () => {
+describe('response headers of a call', () => {
   it.each(['/v1/chat/completions', '/v1/messages'])('has the rate limit headers of the upstream (%s)', async (path) => {
     answerWith('gpt', OPENAI_LIMITS);
     expect(await headOf(path, { ...CHAT, model: 'gpt' })).toEqual({ ...ALWAYS, ...OPENAI_LIMITS });
@@ -118,7 +118,7 @@ describe('the head of an answer', () => {
     it.each([
       ['general_settings.expose_api_base_header', { general_settings: { expose_api_base_header: false } }, {}],
       ['the environment', {}, { LENSGATE_EXPOSE_API_BASE_HEADER: 'false' }],
-    ])('is sent to administrators only when %s says false', async (_where, config, env) => {
+    ])('is sent to administrators only if %s is false', async (_where, config, env) => {
       answerWith('gpt', {});
       const guarded = await startApp({ config: { model_list: modelList(), ...config }, env });
       try {
@@ -132,7 +132,7 @@ describe('the head of an answer', () => {
     });
   });
 
-  it('has the spend of a key with a budget, this call included', async () => {
+  it('has the spend of a key with a budget, including this call', async () => {
     answerWith('gpt', {});
     const made = await app.call('POST', '/key/generate', { max_budget: 10 });
     const { key } = (await made.json()) as { key: string };

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 
-/** Bedrock and the token service of AWS in one. */
+/** Server for both Bedrock and AWS STS. */
 let aws: FaultServer;
 let app: TestApp;
 
@@ -47,7 +47,7 @@ afterAll(async () => {
   await aws.stop();
 });
 
-it('inference.chatCompletions 200: a role of AWS is taken on once, and its credentials sign', async () => {
+it('inference.chatCompletions 200: an AWS role is assumed once, and its credentials sign the calls', async () => {
   for (const _ of [1, 2]) {
     const response = await app.call('POST', '/v1/chat/completions', { ...CHAT, model: 'arn:r1' });
     expect([response.status, await response.json()]).toMatchObject([
@@ -64,7 +64,7 @@ it('inference.chatCompletions 200: a role of AWS is taken on once, and its crede
   expect(calls[1]?.headers.authorization).toMatch(/Credential=ASIALENT\/\d{8}\/us-east-1\/bedrock\/aws4_request/);
 });
 
-it('inference.chatCompletions 500: a role that AWS does not give', async () => {
+it('inference.chatCompletions 500: an AWS role that cannot be assumed', async () => {
   const response = await app.call('POST', '/v1/chat/completions', { ...CHAT, model: 'arn:r2' });
   expect([response.status, await response.json()]).toEqual([
     500,

@@ -6,7 +6,7 @@ import { startApp, type TestApp } from '../../support/start-app.ts';
 let app: TestApp;
 let key: string;
 
-// The test blocks the key in the store, before a process has cached it.
+// The key is blocked in the store before a process caches it.
 beforeAll(async () => {
   const before = await startApp();
   const made = await before.call('POST', '/key/generate', { key_alias: 'shut' });
@@ -28,7 +28,7 @@ async function refusal(method: string, path: string, body?: object) {
   return { status: response.status, body: (await response.json()) as unknown };
 }
 
-describe('401: a key that is blocked', () => {
+describe('401: a blocked key', () => {
   it.each([
     ['POST', '/v1/chat/completions', CHAT],
     ['POST', '/v1/embeddings', { model: 'demo', input: 'x' }],
@@ -43,7 +43,7 @@ describe('401: a key that is blocked', () => {
     });
   });
 
-  it('to the clients of others in their own form', async () => {
+  it('in the error format of each other dialect', async () => {
     expect(await refusal('POST', '/v1/messages', CHAT)).toEqual({
       status: 401,
       body: { type: 'error', error: { type: 'authentication_error', message: MESSAGE } },

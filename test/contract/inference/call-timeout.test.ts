@@ -39,7 +39,7 @@ describe('the timeout of a request until the first byte', () => {
     expect(await ask(path, { ...body, timeout: 0.06 })).toMatchObject({ status: 408, timeout: '0.06' });
   });
 
-  it('and the answer names the timeout', async () => {
+  it('is in the error of the answer', async () => {
     upstream.answer(() => {});
     expect(await ask(CHAT, { messages: [], timeout: 0.05 })).toEqual({
       status: 408,
@@ -55,7 +55,7 @@ describe('the timeout of a request until the first byte', () => {
     });
   });
 
-  it('of a stream by itself; the header beats the body, and neither is sent on', async () => {
+  it('is separate for streams; the header has precedence over the body, and neither is forwarded', async () => {
     upstream.answer(() => {});
     const both = { messages: [], timeout: 9, stream_timeout: 0.05 };
     expect(await ask(CHAT, { ...both, stream: true })).toMatchObject({ status: 408, timeout: '0.05' });

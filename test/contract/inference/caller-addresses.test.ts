@@ -61,8 +61,8 @@ describe('an api_base that a caller chooses', () => {
     ['a name that is not known', (port: string) => `http://no-such-host.invalid:${port}/v1`],
     ['metadata of a cloud', () => 'http://169.254.169.254/latest/meta-data'],
     ['TLS', (port: string) => `https://127.0.0.1:${port}/v1`],
-  ])('is refused where it is private, in the same words: %s', async (_what, baseOf) => {
-    // A connection of the operator's own deployment is open: a caller's address must not reuse it.
+  ])('is refused with the same message if it is private: %s', async (_what, baseOf) => {
+    // The gateway has an open connection to the operator's deployment. A caller's address must not reuse it.
     expect((await ask('/v1/chat/completions', CHAT)).status).toBe(200);
     const before = operators.received.length;
     const api_base = baseOf(new URL(operators.url).port);
@@ -70,7 +70,7 @@ describe('an api_base that a caller chooses', () => {
     expect(operators.received.length).toBe(before);
   });
 
-  it('is refused in every dialect, streamed and not, and where tokens are counted', async () => {
+  it('is refused in every dialect, streamed and not, and for token counts', async () => {
     const before = operators.received.length;
     const api_base = operators.url;
     const contents = [{ role: 'user', parts: [{ text: 'x' }] }];
@@ -98,7 +98,7 @@ describe('an api_base that a caller chooses', () => {
     expect(operators.received.length).toBe(before);
   });
 
-  it('is called where the setting lists it', async () => {
+  it('is called if the setting lists it', async () => {
     const api_base = `${theirs.url}/v1`;
     expect(await ask('/v1/chat/completions', { ...CHAT, api_base })).toEqual({
       status: 200,
@@ -106,14 +106,14 @@ describe('an api_base that a caller chooses', () => {
     });
   });
 
-  it('are not redirected to another address', async () => {
+  it('is not followed through a redirect', async () => {
     const before = operators.received.length;
     const answer = await ask('/v1/chat/completions', { ...CHAT, api_base: `${theirs.url}/elsewhere` });
     expect(answer.status).toBeGreaterThanOrEqual(400);
     expect(operators.received.length).toBe(before);
   });
 
-  it('is not tried again', async () => {
+  it('is not retried', async () => {
     const before = operators.received.length;
     const body = { ...CHAT, api_base: operators.url, num_retries: 3 };
     expect(await ask('/v1/chat/completions', body)).toMatchObject({ status: 400 });

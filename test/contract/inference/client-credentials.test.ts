@@ -35,7 +35,7 @@ beforeAll(async () => {
       },
     },
   ];
-  // The upstreams of these tests are on loopback, which callers may choose only where the setting lists it.
+  // The upstreams are on loopback. Callers may choose loopback only if the setting lists it.
   const litellm_settings = { user_url_allowed_hosts: ['127.0.0.1'] };
   const general_settings = { allow_client_side_credentials: true };
   app = await startApp({ config: { model_list, litellm_settings } });
@@ -67,8 +67,8 @@ const refusal = (param: string, why: string) => ({
 const NOT_CONFIGURED =
   'the configuration does not allow it (general_settings.allow_client_side_credentials, or configurable_clientside_auth_params of the model)';
 
-describe('a caller with a key and an address of its own', () => {
-  it('400: a key, where the configuration does not allow it', async () => {
+describe('a caller with its own key and address', () => {
+  it('400: a key that the configuration does not allow', async () => {
     const before = ours.received.length;
     expect(await ask(app, { model: 'closed', api_key: 'sk-mine' })).toEqual(
       refusal('api_key', `The parameter 'api_key' cannot be honoured: ${NOT_CONFIGURED}.`),
@@ -79,7 +79,7 @@ describe('a caller with a key and an address of its own', () => {
   it.each([
     ['closed', { api_base: 'http://127.0.0.1:9' }],
     ['key', { api_key: 'sk-mine', api_base: 'http://127.0.0.1:9' }],
-  ])('401: an address, where the configuration does not allow it (%s, %j)', async (model, body) => {
+  ])('401: an address that the configuration does not allow (%s, %j)', async (model, body) => {
     const before = ours.received.length;
     const message = `Authentication Error, Rejected Request: api_base is not allowed in request body: ${NOT_CONFIGURED}.`;
     expect(await ask(app, { model, ...body })).toEqual({
@@ -89,7 +89,7 @@ describe('a caller with a key and an address of its own', () => {
     expect(ours.received.length).toBe(before);
   });
 
-  it('calls with its key, and without the account of the gateway', async () => {
+  it('calls with its key, and without the organization of the gateway', async () => {
     await ask(app, { model: 'key' });
     expect(credentialsAt(ours)).toMatchObject({ authorization: 'Bearer sk-ours', organization: 'org-ours' });
     expect(await ask(app, { model: 'key', api_key: 'sk-mine' })).toEqual({
@@ -100,7 +100,7 @@ describe('a caller with a key and an address of its own', () => {
     expect(JSON.parse(ours.received.at(-1)?.body ?? '')).toEqual({ model: 'up', messages: MESSAGES });
   });
 
-  it.each(['both', 'closed'])('never has our key sent to its address (%s)', async (model) => {
+  it.each(['both', 'closed'])('does not receive the key of the gateway at its address (%s)', async (model) => {
     const setup = model === 'both' ? app : open;
     const base = `${theirs.url}/v1/`;
     expect((await ask(setup, { model, api_base: base })).status).toBe(200);
@@ -135,7 +135,7 @@ describe('a caller with a key and an address of its own', () => {
       );
   });
 
-  it('gets a refusal without its key, and the health of our deployment does not change', async () => {
+  it('gets an error without its key, and the health of the deployment does not change', async () => {
     const query = '{ deployments(filter: { model: "key" }) { health { failures } } }';
     const failures = async () => (await (await app.call('POST', '/graphql', { query })).json()) as unknown;
     const before = await failures();

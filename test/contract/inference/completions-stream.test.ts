@@ -71,7 +71,7 @@ describe('completions.create 200, streamed', () => {
     ]);
   });
 
-  it('is counted without a usage chunk that was not requested', async () => {
+  it('is counted, and has no usage chunk unless it is requested', async () => {
     streamWith(piece('a', 'stop'), usage(), DONE);
     const { traceId, headers } = aTrace();
     const response = await ask(ASKED, headers);
@@ -82,13 +82,13 @@ describe('completions.create 200, streamed', () => {
     ]);
   });
 
-  it('keeps text in a chunk that also has usage', async () => {
+  it('keeps the text of a chunk with usage', async () => {
     const counted = (text: string, finish: string | null = null): string => piece(text, finish, USAGE, 'assistant');
     streamWith(counted('a'), counted(' time'), counted('', 'stop'), DONE);
     expect(await (await ask(ASKED)).text()).toBe(`${counted('a')}${counted(' time')}${counted('', 'stop')}${DONE}`);
   });
 
-  it('ends with the failure of an upstream that fails during the stream', async () => {
+  it('ends with an error when the upstream fails during the stream', async () => {
     streamWith(piece('a', null, {}, 'assistant'), 'data: {"error":{"message":"overloaded","type":"t","code":503}}\n\n');
     const { traceId, headers } = aTrace();
     const response = await ask(ASKED, headers);
@@ -125,7 +125,7 @@ describe('completions.create 200, streamed', () => {
 it.each([
   ['stream', 'yes', 'a boolean'],
   ['stream_options', 'usage', 'an object'],
-])('completions.create 400: a %s of another type', async (field, value, wanted) => {
+])('completions.create 400: a %s of a wrong type', async (field, value, wanted) => {
   const response = await ask({ ...ASKED, [field]: value });
   const message = `/completions: Invalid type for parameter '${field}': it must be ${wanted}.`;
   expect([response.status, await response.json()]).toEqual([
@@ -134,7 +134,7 @@ it.each([
   ]);
 });
 
-it('completions.create 500: the upstream sends no stream', async () => {
+it('completions.create 500: the upstream answers without a stream', async () => {
   upstream.answer((response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end('{"choices":[]}');

@@ -62,7 +62,7 @@ const unknownKey = { authorization: 'Bearer sk-unknown-virtual-key' };
 
 describe('content.generate: tokens are counted', () => {
   it.each(['/v1beta/models', '/v1/models', '/models', '/gemini/v1beta/models'])(
-    '200: by the upstream, with what the system says and the tools (%s)',
+    '200: by the upstream, with system instruction and tools (%s)',
     async (base) => {
       answerWith(200, { totalTokens: 31, promptTokensDetails: [{ modality: 'TEXT', tokenCount: 31 }] });
       const countRequest = { contents: CONTENTS, systemInstruction: { parts: [{ text: 'Be brief.' }] }, tools: [{}] };
@@ -80,7 +80,7 @@ describe('content.generate: tokens are counted', () => {
     },
   );
 
-  it('200: by an upstream of another dialect, in its words', async () => {
+  it('200: by an upstream of another dialect, translated', async () => {
     answerWith(200, { input_tokens: 17 });
     const countRequest = { contents: CONTENTS, generationConfig: { maxOutputTokens: 5 } };
     expect(await call('POST', '/v1beta/models/claude:countTokens', countRequest)).toMatchObject({
@@ -114,7 +114,7 @@ describe('content.generate: tokens are counted', () => {
     [500, { error: { code: 500, message: 'x', status: 'INTERNAL' } }],
     [404, { detail: 'Not Found' }],
     [200, { tokens: 7 }],
-  ])('200: an estimate where the upstream answers %i %j', async (status, body) => {
+  ])('200: an estimate if the upstream answers %i %j', async (status, body) => {
     answerWith(status, body);
     expect(await call('POST', '/v1beta/models/team/flash:countTokens', { contents: CONTENTS })).toEqual({
       status: 200,
@@ -123,7 +123,7 @@ describe('content.generate: tokens are counted', () => {
     });
   });
 
-  it('200: an estimate where the provider does not count', async () => {
+  it('200: an estimate if the provider does not count', async () => {
     expect(await call('POST', '/v1beta/models/demo:countTokens', { contents: CONTENTS })).toEqual({
       status: 200,
       body: { totalTokens: 14, litellm_count_source: 'local_estimate' },
@@ -131,7 +131,7 @@ describe('content.generate: tokens are counted', () => {
     });
   });
 
-  it('400, 403, 404: nothing to count, a model outside the key, an unknown model', async () => {
+  it('400, 403, 404: nothing to count, a model that the key may not call, an unknown model', async () => {
     expect(await call('POST', '/v1beta/models/demo:countTokens', {})).toEqual(
       refusal(400, 'INVALID_ARGUMENT', "/countTokens: Missing required parameter: 'contents'."),
     );
@@ -166,7 +166,7 @@ describe('content.models', () => {
   });
 
   it.each(['/v1beta/models', '/gemini/v1beta/models'])(
-    'content.models 200: all that can be called (%s)',
+    'content.models 200: every model that can be called (%s)',
     async (path) => {
       const { status, body } = await call('GET', path);
       expect(status).toBe(200);
@@ -211,13 +211,13 @@ describe('content.models', () => {
 
 describe('content.model', () => {
   it.each(['/v1beta/models/team/flash', '/gemini/v1beta/models/team%2Fflash'])(
-    'content.model 200: one of them (%s)',
+    'content.model 200: one model (%s)',
     async (path) => {
       expect(await call('GET', path)).toEqual({ status: 200, body: FLASH, by: null });
     },
   );
 
-  it('content.model 404: one that is not there is like one that the key may not call', async () => {
+  it('content.model 404: the same for an unknown model and for one that the key may not call', async () => {
     const message = (name: string) => `The model \`${name}\` does not exist or you do not have access to it.`;
     const key = { authorization: `Bearer ${await keyOf({ models: ['demo'] })}` };
     for (const [name, headers] of [

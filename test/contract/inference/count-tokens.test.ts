@@ -4,7 +4,7 @@ import { CREDENTIAL, type MessagesServer, startMessagesServer, refusal } from '.
 
 const PATHS = ['/v1/messages/count_tokens', '/anthropic/v1/messages/count_tokens'] as const;
 const ASKED = { model: 'claude', messages: [{ role: 'user', content: 'x'.repeat(35) }] };
-/** What we make of it: ten tokens of text, and four for the turn. */
+/** Estimate of the gateway: ten tokens of text, and four for the message. */
 const ESTIMATE = { status: 200, body: { input_tokens: 14 }, headers: { 'x-gateway-tokens-counted-by': 'estimate' } };
 
 let server: MessagesServer;
@@ -41,19 +41,19 @@ describe('messages.countTokens 200', () => {
     [404, { detail: 'Not Found' }],
     [200, { tokens: 7 }],
     [200, '<html>'],
-  ])('an estimate where the upstream answers %i %j', async (status, body) => {
+  ])('an estimate if the upstream answers %i %j', async (status, body) => {
     server.answerWith(status, body);
     expect(await ask(ASKED)).toMatchObject(ESTIMATE);
   });
 
-  it('an estimate where the provider does not count, without a call to it', async () => {
+  it('an estimate without an upstream call if the provider does not count', async () => {
     const calls = server.upstream.received.length;
     expect(await ask({ ...ASKED, model: 'other' })).toMatchObject(ESTIMATE);
     expect(await ask({ ...ASKED, model: 'demo' })).toMatchObject(ESTIMATE);
     expect(server.upstream.received.length).toBe(calls);
   });
 
-  it('leaves no trace: nothing was answered, and nothing is billed', async () => {
+  it('records no trace and is not billed', async () => {
     server.answerWith(200, { input_tokens: 7 });
     const { traceId, headers } = aTrace();
     const key = await keyOf({ max_budget: 0 });
@@ -74,7 +74,7 @@ describe('messages.countTokens', () => {
   ])('400: a body of %j', async (sent, message) => {
     const { status, body } = await ask(sent);
     const { body: plain } = refusal(400, 'invalid_request_error', message);
-    // A fault in the name of the model is repeated, as in the reference.
+    // As in the reference, `provider_specific_fields` repeats the message if it is about the model name.
     const isOfModel = JSON.stringify(sent).includes('"model":n') || message.includes('model=');
     const error = isOfModel ? { ...plain.error, provider_specific_fields: { error: message } } : plain.error;
     expect({ status, body }).toEqual({ status: 400, body: { ...plain, error } });
@@ -103,7 +103,7 @@ describe('messages.countTokens', () => {
     [400, 'invalid_request_error', 'BadRequestError'],
     [404, 'not_found_error', 'NotFoundError'],
     [429, 'rate_limit_error', 'RateLimitError'],
-  ])('%i of the upstream is passed on', async (expected, type, kind) => {
+  ])('%i of the upstream is forwarded', async (expected, type, kind) => {
     server.answerWith(expected, { type: 'error', error: { type, message: `no ${CREDENTIAL}` } });
     const { status, body } = await ask(ASKED);
     const message = `litellm.${kind}: ${kind}: AnthropicException - no <secret>`;

@@ -21,13 +21,13 @@ describe('general_settings.enforce_user_param', () => {
   const post = (more: object, headers: Readonly<Record<string, string>> = {}) =>
     client.app().call('POST', CHAT, chat(more), headers);
 
-  it('400: a call of the administrator and one with a key that name no end user', async () => {
+  it('400: calls without an end user, with the admin key and with a virtual key', async () => {
     expect(await client.post(CHAT, chat())).toEqual(missing('user'));
     expect(await client.post(CHAT, chat({ user: '' }))).toEqual(missing('user'));
     expect(await client.post(CHAT, chat(), await client.key({}))).toEqual(missing('user'));
   });
 
-  it('200: the end user is a member of the body or a header', async () => {
+  it('200: the end user in the body or in a header', async () => {
     expect((await post({ user: 'ada' })).status).toBe(200);
     expect((await post({ metadata: { user_id: 'ada' } })).status).toBe(200);
     expect((await post({}, { 'x-litellm-customer-id': 'ada' })).status).toBe(200);
@@ -39,7 +39,7 @@ describe('general_settings.enforce_user_param', () => {
   });
 });
 
-describe('members that the configuration demands', () => {
+describe('members that the configuration requires', () => {
   const client = tenancyClient({
     config: {
       general_settings: {
@@ -55,23 +55,23 @@ describe('members that the configuration demands', () => {
     return String(body['key']);
   };
 
-  it('400: a call without a member that all calls need', async () => {
+  it('400: a call without a required member', async () => {
     expect(await ask(await client.key({}), { metadata: {} })).toEqual(missing('metadata.job'));
     expect((await ask(await client.key({}), { metadata: { job: 'j' } })).status).toBe(200);
   });
 
-  it('400: a call of a service account without a member that only its calls need', async () => {
+  it('400: a call of a service account without a member that is required of service accounts', async () => {
     const key = await ofService();
     expect(await ask(key, { metadata: { job: 'j' } })).toEqual(missing('user'));
     expect((await ask(key, { metadata: { job: 'j' }, user: 'u' })).status).toBe(200);
   });
 
-  it('400: what the key demands besides', async () => {
+  it('400: a call without a member that its key requires', async () => {
     const key = await client.key({ enforced_params: ['user'] });
     expect(await ask(key, { metadata: { job: 'j' } })).toEqual(missing('user'));
   });
 
-  it('takes effect for the next call when it is stored', async () => {
+  it('applies from the next call after it is stored', async () => {
     const key = await client.key({});
     const store = (value: boolean) =>
       client.post('/config/update', { general_settings: { enforce_user_param: value } });

@@ -47,7 +47,7 @@ async function newKey(draft: object): Promise<{ authorization: string }> {
 
 describe.each(ROWS)('$name', (row) => {
   const { path, fields, field, form, aliases, noAnswer, operation, type, callType, answer, cost, usage } = row;
-  /** The answer as the caller gets it. */
+  /** Answer for the caller, under the requested model name. */
   const publicAnswer = 'model' in answer ? { ...answer, model: 'assistant' } : answer;
   const request = { model: 'assistant', ...fields };
 
@@ -150,7 +150,7 @@ describe.each(ROWS)('$name', (row) => {
     ]);
   });
 
-  it('200: no price is no cost, not zero', async () => {
+  it('200: a model without a price has no cost, not a cost of zero', async () => {
     answerWith(200, answer);
     const { traceId, headers } = aTrace();
     const got = await ask({ ...request, model: 'unpriced' }, headers);
@@ -209,17 +209,17 @@ describe.each(ROWS)('$name', (row) => {
     expect({ status, body }).toEqual(refusal(403, { message, type: 'key_model_access_denied', param: 'model' }));
   });
 
-  it('403: on every alias as well', async () => {
+  it('403: on every alias path', async () => {
     const key = await newKey({ models: ['unpriced'] });
     for (const alias of aliases)
       expect((await ask({ ...fields, model: 'assistant' }, key, `${alias}${path}`)).status).toBe(403);
   });
 
-  it('422: a budget that is exhausted by these calls', async () => {
+  it('422: a budget that these calls use up', async () => {
     const allowance = cost ?? '0.0';
     const key = await newKey({ key_alias: `thrifty${path}`, max_budget: Number(allowance) });
     answerWith(200, answer);
-    // What costs nothing that is known uses no allowance up: for it there is none from the start.
+    // An endpoint without a known cost cannot use up a budget: its budget is zero from the start.
     const first = cost === null ? null : await ask(request, key);
     expect(first?.status ?? null).toBe(cost === null ? null : 200);
     const { status, body } = await ask(request, key);
@@ -237,7 +237,7 @@ describe.each(ROWS)('$name', (row) => {
     [429, 'RateLimitError'],
     [500, 'InternalServerError'],
     [503, 'ServiceUnavailableError'],
-  ])('%i of the upstream is passed on, and its call leaves one row', async (status, kind) => {
+  ])('%i of the upstream is forwarded, and the call has one spend row', async (status, kind) => {
     answerWith(status, { error: { message: `no ${CREDENTIAL}`, type: 't' } }, { 'retry-after': '7' });
     const { traceId, headers } = aTrace();
     const got = await ask(request, headers);
@@ -287,7 +287,7 @@ describe.each(ROWS)('$name', (row) => {
     );
   });
 
-  it('500 when the upstream breaks off', async () => {
+  it('500 when the upstream closes the connection during its answer', async () => {
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
       response.write(JSON.stringify(answer).slice(0, 20), () => response.destroy());
@@ -307,7 +307,7 @@ describe.each(ROWS)('$name', (row) => {
     expect(await left(app, traceId)).toMatchObject([{ spendRow: { status: 'FAILURE', errorCode: 'UPSTREAM_FAILED' } }]);
   });
 
-  it('a client that disconnects cancels the upstream call, and one row records it', async () => {
+  it('a client that disconnects cancels the upstream call, which has one spend row', async () => {
     let resolveArrived: () => void = () => {};
     const arrived = new Promise<void>((resolve) => {
       resolveArrived = resolve;
@@ -335,14 +335,14 @@ describe('rerank.create 400', () => {
     ['assistant', { documents: undefined }, "Missing required parameter: 'documents'.", 'documents'],
     ['assistant', { query: ['x'] }, "Invalid type for parameter 'query': it must be a string.", 'query'],
     ['demo', { documents: 'x' }, "Invalid type for parameter 'documents': it must be an array.", 'documents'],
-  ])('of %s without what it needs: %j', async (model, differing, message, param) => {
+  ])('of %s with an invalid or missing member: %j', async (model, differing, message, param) => {
     const response = await app.call('POST', '/rerank', { model, query: 'x', documents: ['y'], ...differing });
     const error = { message: `/rerank: ${message}`, type: 'invalid_request_error', param, code: '400' };
     expect([response.status, await response.json()]).toEqual([400, { error }]);
   });
 });
 
-it('moderations.create 400: the demo model judges no text', async () => {
+it('moderations.create 400: the demo model does not moderate', async () => {
   const response = await app.call('POST', '/moderations', { model: 'demo', input: 'x' });
   const message = '/moderations: The built-in demo model does not support this endpoint.';
   const error = { message, type: 'invalid_request_error', param: null, code: '400' };

@@ -30,7 +30,7 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-/** The status, and what the head tells of the call. */
+/** Status, and the response headers about the call. */
 async function refused(path: string, body: unknown, headers: Record<string, string> = {}) {
   const response = await app.call('POST', path, body, { authorization: `Bearer ${key}`, ...headers });
   await response.text();
@@ -40,7 +40,7 @@ async function refused(path: string, body: unknown, headers: Record<string, stri
 
 const OF_THE_KEY = { 'x-litellm-version': '0.1.0', 'x-litellm-key-max-budget': '2.5' };
 
-describe('a refusal names the call it refuses', () => {
+describe('a refusal has headers about its call', () => {
   it.each([
     ['a parameter that is missing', '/v1/chat/completions', { model: 'assistant' }, 400],
     ['a body that is no JSON', '/v1/chat/completions', '{', 400],
@@ -61,7 +61,7 @@ describe('a refusal names the call it refuses', () => {
     });
   });
 
-  it('an unconfigured model, by the key that may call all', async () => {
+  it('an unconfigured model, with the admin key', async () => {
     const admin = { authorization: `Bearer ${app.adminKey}` };
     expect(await refused('/v1/chat/completions', { ...CHAT, model: 'nothing' }, admin)).toEqual({
       status: 400,
@@ -87,7 +87,7 @@ describe('a refusal names the call it refuses', () => {
       });
   });
 
-  it('but no call of an unknown key', async () => {
+  it('except with an unknown key', async () => {
     for (const path of ['/v1/chat/completions', '/v1/messages', '/v1beta/models/demo:generateContent'])
       expect(await refused(path, CHAT, { authorization: 'Bearer sk-unknown', 'x-litellm-call-id': 'mine-1' })).toEqual({
         status: 401,

@@ -37,7 +37,7 @@ async function metric(app: TestApp, name: string): Promise<number> {
   );
 }
 
-/** Opens a stream and reads none of it. */
+/** Opens a stream and does not read it. */
 function unread(app: TestApp, key: string): Socket {
   const { port } = new URL(app.url);
   const socket = connect(Number(port), '127.0.0.1');
@@ -49,7 +49,7 @@ function unread(app: TestApp, key: string): Socket {
   return socket.pause();
 }
 
-/** Streams that never end, and answers at once to everything else. */
+/** The upstream answers streams without an end, and other calls immediately. */
 function answerCalls(): void {
   upstream.answer((response, _socket, { body }) => {
     if (!body.includes('"stream":true'))
@@ -62,13 +62,13 @@ function answerCalls(): void {
 const WAITING = 'lensgate_upstream_calls_waiting';
 const ACTIVE = 'lensgate_upstream_connections{state="active"}';
 
-it('260 unread streams of one key leave connections for another key, and its timeout counts while they wait', async () => {
+it('260 unread streams of one key leave connections for another key; waiting calls time out', async () => {
   const app = await start();
   const [greedy, other, third] = [await keyOf(app), await keyOf(app), await keyOf(app)];
   answerCalls();
   const sockets = Array.from({ length: 260 }, () => unread(app, greedy));
   try {
-    // Three quarters of 256.
+    // One key has at most three quarters of 256 connections.
     await expect.poll(() => metric(app, WAITING)).toBe(68);
     expect(await metric(app, ACTIVE)).toBe(192);
     const headers = { authorization: `Bearer ${other}` };
@@ -99,7 +99,7 @@ it('260 unread streams of one key leave connections for another key, and its tim
   }
 });
 
-it('a client that reads nothing of its stream is disconnected, and its upstream connection is closed', async () => {
+it('a client that does not read its stream is disconnected, and its upstream connection is closed', async () => {
   const app = await start({ stalled_reader_seconds: 0.3, upstream_connections: 4 });
   expect(await metric(app, 'lensgate_upstream_connections_limit')).toBe(4);
   const key = await keyOf(app);

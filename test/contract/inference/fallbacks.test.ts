@@ -23,7 +23,7 @@ afterAll(() => setup.stop());
 beforeEach(() => setup.plan({}));
 
 describe('fallbacks', () => {
-  it('are called in order after the last retry; the answer names the model that gave it', async () => {
+  it('are called in order after the last retry; the answer has the name of its model', async () => {
     const from = setup.upstream.received.length;
     setup.plan({ 'one-up': [500], 'pair-a': [400], 'pair-b': [400] });
     const answer = await setup.ask({ model: 'one', num_retries: 1, fallbacks: ['pair', 'spare'] });
@@ -132,7 +132,7 @@ describe('fallbacks', () => {
     expect(setup.requestedModels(from)).toEqual(['one-up']);
   });
 
-  it('count against the deployment that failed, and no other', async () => {
+  it('count as a failure of the failed deployment only', async () => {
     type Health = { readonly calls: number; readonly failures: number; readonly inFlight: number };
     async function health(model: string): Promise<Health | undefined> {
       const query = `{ deployments(filter: { model: "${model}" }) { health { calls failures inFlight } } }`;
@@ -152,7 +152,7 @@ describe('fallbacks', () => {
     expect(await health('spare')).toEqual(healthAfter(spare, 1, 0));
   });
 
-  it('403 and 400: a fallback that the caller may not call or that does not exist, before any upstream call', async () => {
+  it('403 and 400, without an upstream call: a fallback that the caller may not call or that does not exist', async () => {
     const from = setup.upstream.received.length;
     const made = await setup.app.call('POST', '/key/generate', { models: ['one'] });
     const { key } = (await made.json()) as { key: string };
@@ -195,7 +195,7 @@ describe('fallbacks', () => {
 
 describe('fallbacks of a response', () => {
   it.each(['input', 'previous_response_id', 'conversation'])(
-    '400: cannot refer to an object that was not resolved (%s)',
+    '400: cannot refer to an unresolved object (%s)',
     async (member) => {
       const from = setup.upstream.received.length;
       setup.plan({ 'one-up': [500] });
@@ -222,7 +222,7 @@ describe('fallbacks of a response', () => {
 describe('context_window_fallback_dict', () => {
   const TOO_LONG = { message: 'too long', type: 'invalid_request_error', code: 'context_length_exceeded' };
 
-  it('goes to the larger model only where a conversation is too long', async () => {
+  it('calls the larger model only if the conversation is too long', async () => {
     const longer = { one: 'spare' };
     setup.plan({ 'one-up': [TOO_LONG] });
     expect(contentOf(await setup.ask({ model: 'one', context_window_fallback_dict: longer }))).toBe('I am spare-up');
@@ -246,7 +246,7 @@ describe('context_window_fallback_dict', () => {
 });
 
 describe('the budget of a key', () => {
-  it('is not checked for a free model, and is checked before one that has a price', async () => {
+  it('is checked for models with a price only', async () => {
     const made = await setup.app.call('POST', '/key/generate', { key_alias: 'spent', max_budget: 0 });
     const { key } = (await made.json()) as { key: string };
     const authorization = { authorization: `Bearer ${key}` };
@@ -270,8 +270,8 @@ describe('the budget of a key', () => {
   });
 });
 
-describe('a fallback that the caller cannot afford', () => {
-  it('is skipped: the next affordable one answers, else the error names the budget; the first model is called as before', async () => {
+describe('a fallback beyond the budget of the caller', () => {
+  it('is skipped: the next one within the budget answers, or the error names the budget', async () => {
     const spent = { budget_limit: 0, time_period: '1d' };
     const keyFor = async (...models: readonly string[]): Promise<string> => {
       const model_max_budget = Object.fromEntries(models.map((model) => [model, spent]));
@@ -297,7 +297,7 @@ describe('a fallback that the caller cannot afford', () => {
   });
 });
 
-describe('the settings', () => {
+describe('the settings of fallbacks', () => {
   it('hide the attempted models, and reserve no budget for fallbacks', async () => {
     const params = {
       api_key: 'sk-up',

@@ -55,7 +55,7 @@ async function newKey(draft: object): Promise<string> {
   return ((await made.json()) as { key: string }).key;
 }
 
-/** Asks as Google's clients do; `key` null sends none. */
+/** Sends a request in the form of Google's clients. `key` null sends no key. */
 async function ask(tail: string, body: unknown, key: string | null = app.adminKey) {
   const response = await fetch(`${app.url}/v1beta/models/${tail}`, {
     method: 'POST',
@@ -90,7 +90,7 @@ describe('content.generate 200', () => {
     expect(JSON.parse(received?.body ?? '')).toEqual({ contents: CONTENTS, safetySettings: [] });
   });
 
-  it('comes as events, or as one array without `alt=sse`', async () => {
+  it('is streamed as events with `alt=sse`, or else as one array', async () => {
     const first = { candidates: [{ content: { parts: [{ text: 'Grüß' }], role: 'model' }, index: 0 }] };
     streamWith(first, ANSWER);
     const events = await ask('team/flash:streamGenerateContent?alt=sse', { contents: CONTENTS });
@@ -140,7 +140,7 @@ describe('content.generate 200', () => {
     });
   });
 
-  it('a failure during the stream is the last event, or the last element', async () => {
+  it('a failure during the stream is the last event, or the last element of the array', async () => {
     const first = { candidates: [{ content: { parts: [{ text: 'Grüß' }], role: 'model' }, index: 0 }] };
     streamWith(first, { error: { code: 503, message: 'overloaded', status: 'UNAVAILABLE' } });
     const message = 'litellm.ServiceUnavailableError: ServiceUnavailableError: GeminiException - overloaded';
@@ -196,7 +196,7 @@ describe('content.generate refuses', () => {
       { contents: CONTENTS, tools: [{ googleSearch: {} }] },
       `/generateContent: The provider of the model "chat" (openai) does not support 'tools[0].googleSearch'. Remove it from the request, or set drop_params to drop it.`,
     ],
-  ])('content.generate 400: what cannot be translated, %#', async (body, message) => {
+  ])('content.generate 400: a request that cannot be translated, %#', async (body, message) => {
     const calls = upstream.received.length;
     expect(statusAndBody(await ask('chat:generateContent', body))).toEqual(refusal(400, 'INVALID_ARGUMENT', message));
     expect(upstream.received.length).toBe(calls);

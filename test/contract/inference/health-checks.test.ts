@@ -77,7 +77,7 @@ const found = (healthy: readonly object[], unhealthy: readonly object[], uncheck
 });
 
 describe('health.deployments', () => {
-  it('health.deployments 200: each receives a request for a few tokens, with the credential of the configuration', async () => {
+  it('health.deployments 200: each upstream receives a short request with the configured credential', async () => {
     const where = { api_base: `${upstream.url}/v1` };
     const before = upstream.received.length;
     expect(await health()).toEqual(
@@ -105,7 +105,7 @@ describe('health.deployments', () => {
     );
   });
 
-  it('health.deployments 200: a failed deployment has the reason, also in the graph', async () => {
+  it('health.deployments 200: a failed deployment has its error, also in the graph', async () => {
     answerWith(503, { error: { message: 'overloaded' } }, 'up-2');
     const error = 'litellm.ServiceUnavailableError: ServiceUnavailableError: Hosted_vllmException - overloaded';
     const where = { api_base: `${upstream.url}/v1` };
@@ -134,7 +134,7 @@ describe('health.deployments', () => {
   });
 
   it.each(['?model_id=one', '?model=openai/up-1', '?model=up-1&model_id=one'])(
-    'health.deployments 200: only those that are named (%s)',
+    'health.deployments 200: only named deployments (%s)',
     async (query) => {
       const where = { api_base: `${upstream.url}/v1` };
       expect(await health(query)).toEqual(found([{ ...ONE, ...where, ...how }], []));
@@ -157,7 +157,7 @@ describe('health.deployments', () => {
     expect(chat.headers.get('x-litellm-key-spend')).toBe('3');
   });
 
-  it('health.deployments 404: the key may call no deployment of that name', async () => {
+  it('health.deployments 404: the key may call no deployment of this name', async () => {
     const key = await keyFor({ models: ['own/x'] });
     for (const [query, name, headers] of [
       ['?model=nothing', 'nothing', {}],
@@ -181,7 +181,7 @@ describe('health.deployments', () => {
     expect(upstream.received.length).toBe(before);
   });
 
-  it('health.deployments 200: a header tells others than administrators that members are missing', async () => {
+  it('health.deployments 200: a header lists omitted members, except for administrators', async () => {
     const NOTICE = 'litellm-health-field-notice';
     const noticeFor = async (headers = {}) => {
       const answer = await app.call('GET', '/health?model_id=one', undefined, headers);
@@ -216,7 +216,7 @@ describe('health.deployments', () => {
     ['team', {}],
     ['user', {}],
     ['organization', { organization_alias: 'spent' }],
-  ])('health.deployments 422: the budget of the %s is used up', async (owner, further) => {
+  ])('health.deployments 422: the used-up budget of the %s', async (owner, further) => {
     const named = { [`${owner}_id`]: 'spent' };
     expect((await app.call('POST', `/${owner}/new`, { ...named, ...further, max_budget: 0 })).status).toBe(200);
     const before = upstream.received.length;
@@ -225,7 +225,7 @@ describe('health.deployments', () => {
     expect(upstream.received).toHaveLength(before);
   });
 
-  it('health.deployments 422: a used-up budget', async () => {
+  it('health.deployments 422: a used-up budget of the key', async () => {
     const before = upstream.received.length;
     const { status, body } = await health('', await keyFor({ models: ['chat'], max_budget: 0 }));
     expect({ status, body }).toEqual({
@@ -244,7 +244,7 @@ describe('health.deployments', () => {
     expect(upstream.received).toHaveLength(before);
   });
 
-  it('is one call for all concurrent requests', async () => {
+  it('makes one call for concurrent requests', async () => {
     const before = upstream.received.length;
     const waiting: (() => void)[] = [];
     upstream.answer((response) => {
@@ -253,7 +253,7 @@ describe('health.deployments', () => {
     });
     const asking = [health('?model_id=one'), health('?model_id=one')];
     await vi.waitFor(() => expect(waiting).toHaveLength(1), POLLING);
-    // The second has been read when a third, that needs no upstream, is answered.
+    // A third request without an upstream call is answered after the second one is read.
     await health('?model_id=any');
     for (const answer of waiting) answer();
     const [first, second] = await Promise.all(asking);

@@ -7,7 +7,7 @@ let app: TestApp;
 
 beforeAll(async () => {
   upstream = await startHostileUpstream();
-  // Only a shape that never answers has a short timeout: an answer of another shape may take long on a busy machine.
+  // Only deployments that never answer have a short timeout: other answers may take long on a busy machine.
   const deployment = (name: string, timeout: number) => ({
     model_name: name,
     litellm_params: {
@@ -32,7 +32,7 @@ afterAll(async () => {
 });
 
 const MESSAGES = [{ role: 'user', content: 'x' }];
-/** Three ways to be asked for the same: as it comes, and translated. */
+/** The same call in the dialect of the upstream, and in two that are translated. */
 const DIALECTS = {
   '/v1/chat/completions': { messages: MESSAGES },
   '/v1/messages': { messages: MESSAGES, max_tokens: 9 },
@@ -49,14 +49,14 @@ async function ask(path: string, body: object) {
   return { status: response.status, text: await response.text(), type: response.headers.get('content-type') ?? '' };
 }
 
-/** The data of every event; throws for one that is no JSON. */
+/** Data of every event. Throws for invalid JSON. */
 const eventsOf = (text: string): readonly Record<string, unknown>[] =>
   text
     .split(/\r\n|\r|\n/)
     .filter((line) => line.startsWith('data: ') && line !== 'data: [DONE]')
     .map((line) => JSON.parse(line.slice(6)) as Record<string, unknown>);
 
-/** What a caller got: an answer that says `hello`, a failure in the words of the dialect, or what neither is. */
+/** Outcome for the caller: an answer with `hello`, an error of the dialect, or a description of anything else. */
 function outcomeOf({ status, text, type }: Awaited<ReturnType<typeof ask>>, stream: boolean): string {
   if (text.includes('sk-upstream-secret')) return 'the secret';
   if (status !== 200) {
@@ -100,6 +100,6 @@ describe.each(Object.entries(DIALECTS))('an upstream of %s that answers with', (
   });
 });
 
-it('are more than fifty-seven', () => {
+it('there are more than 57 hostile answers', () => {
   expect(Object.keys(SHAPES).length + Object.keys(ODD_ANSWERS).length).toBeGreaterThan(57);
 });

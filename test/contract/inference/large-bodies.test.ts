@@ -4,7 +4,7 @@ import { type FaultServer, startFaultServer } from '../../support/fault-server.t
 import { startApp, type TestApp } from '../../support/start-app.ts';
 import { ROWS } from './rows.ts';
 
-/** A body so large that only its small members are parsed until a reader needs the others. */
+/** Text for a body so large that only its small members are parsed first. */
 const LARGE = 'é "quoted"\n'.repeat(2_000);
 const LARGE_JSON = JSON.stringify(LARGE);
 
@@ -53,7 +53,7 @@ describe.each([CHAT, ...ROWS])('a large body at $path', ({ path, field, form, fi
   const NO_OBJECT = ['The request body is not a JSON object.', 'request_body'] as const;
   const MISSING = [`${path}: Missing required parameter: '${field}'.`, field] as const;
   const MISTYPED = [`${path}: Invalid type for parameter '${field}': it must be ${form}.`, field] as const;
-  it('400: one without a model', async () => {
+  it('400: a body without a model', async () => {
     const error = { ...aboutModel(`${path}: Missing required parameter: 'model'.`, 'model'), code: '400' };
     const { [field]: _, ...others } = fields as Readonly<Record<string, unknown>>;
     const sent = `${JSON.stringify({ ...others, seed: 1 }).slice(0, -1)},"${field}":${LARGE_JSON}}`;
@@ -68,7 +68,7 @@ describe.each([CHAT, ...ROWS])('a large body at $path', ({ path, field, form, fi
     ['without what it asks', `{"model":"assistant","seed":${LARGE_JSON}}`, MISSING],
     ['that takes back what it asks', `{"model":"assistant","${field}":${LARGE_JSON},"${field}":null}`, MISSING],
     ['of a wrong kind', JSON.stringify({ ...fields, model: 'assistant', [field]: { text: LARGE } }), MISTYPED],
-  ] as const)('400: one %s', async (_, sent, [message, param]) => {
+  ] as const)('400: a body %s', async (_, sent, [message, param]) => {
     const calls = upstream.received.length;
     const error = { message, type: 'invalid_request_error', param, code: '400' };
     expect(await ask(sent)).toEqual({ status: 400, body: { error } });

@@ -73,7 +73,7 @@ describe('images.generate', () => {
     },
   );
 
-  it('200: two pictures cost twice one', async () => {
+  it('200: two pictures cost twice as much as one', async () => {
     streamOf(event(PARTIAL), event(COMPLETED), event(COMPLETED));
     const { traceId, headers } = aTrace();
     await (await draw('piece', headers)).text();
@@ -108,7 +108,7 @@ describe('images.generate', () => {
       'internal_server_error',
       "The upstream's answer cannot be used: an event of its stream is not a JSON object.",
     ],
-  ])('a stream that begins with %s is a refusal', async (answer, status, kind, type, message) => {
+  ])('a stream that begins with %s is an error', async (answer, status, kind, type, message) => {
     streamOf(answer);
     expect(await answerOf(await draw())).toEqual(
       refusal(status, `litellm.${kind}: ${kind}: OpenAIException - ${message}`, { type }),
@@ -137,7 +137,7 @@ describe('images.generate', () => {
 });
 
 describe('transcriptions.create', () => {
-  it('200: a transcript is streamed, stored where prompts are, and billed at the end', async () => {
+  it('200: a transcript is streamed, stored if prompts are stored, and billed at the end', async () => {
     const done = {
       type: 'transcript.text.done',
       text: 'hello there',

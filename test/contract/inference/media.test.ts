@@ -81,7 +81,7 @@ describe.each(MEDIA_ROWS)(
       },
     );
 
-    it('422 or 400: without a required field, or without a model', async () => {
+    it('422 without a required field, or 400 without a model', async () => {
       const { body: bare, param } = without;
       const fault = { type: 'missing', loc: ['body', param], msg: 'Field required' };
       const isForm = path !== '/images/edits' && path !== '/images/generations';
@@ -126,7 +126,7 @@ describe.each(MEDIA_ROWS)(
       );
     });
 
-    it('422: a budget that the call before has used up', async () => {
+    it('422: a budget that the previous call used up', async () => {
       const key = await newKey(app, { key_alias: callType, max_budget: 1 });
       answerWith(200, answer);
       expect((await ask({ key })).status).toBe(200);
@@ -138,7 +138,7 @@ describe.each(MEDIA_ROWS)(
       [429, 'RateLimitError'],
       [500, 'InternalServerError'],
       [503, 'ServiceUnavailableError'],
-    ])('%i of the upstream is passed on, and its call leaves one row', async (status, kind) => {
+    ])('%i of the upstream is forwarded, and the call has one spend row', async (status, kind) => {
       answerWith(status, { error: { message: `no ${CREDENTIAL}`, type: 't' } });
       const { traceId, headers } = aTrace();
       expect(await answerOf(await ask({ headers }))).toEqual(
@@ -165,14 +165,14 @@ describe.each(MEDIA_ROWS)(
 const FORMS = MEDIA_ROWS.filter(({ name }) => name !== 'images.generate');
 
 describe.each(FORMS)('$name', ({ path, body }) => {
-  it('400: a form that cannot be read', async () => {
+  it('400: an invalid form', async () => {
     const headers = { 'content-type': 'multipart/form-data; boundary=b' };
     const response = await send(app, 'POST', `/v1${path}`, { body: '--b\r\n', headers });
     const message = 'The request body is not a valid form: the headers of a part do not end, or are too long.';
     expect(await answerOf(response)).toEqual(refusal(400, message, { param: 'request_body' }));
   });
 
-  it('400: a model twice', async () => {
+  it('400: a duplicate model', async () => {
     const form = body('medium') as FormData;
     form.append('model', 'other');
     const message = 'The request body is not a valid form: the field "model" comes twice.';
@@ -223,7 +223,7 @@ describe('transcriptions.create', () => {
     expect(response.headers.get('x-litellm-response-cost')).toBeNull();
   });
 
-  it('200: whole, where the model does not support the requested stream', async () => {
+  it('200: not streamed, if the model does not support the requested stream', async () => {
     answerWith(200, { text: 'hello' });
     const form = aForm({ model: 'medium', stream: 'true' }, 'file');
     const response = await send(app, 'POST', '/v1/audio/transcriptions', { body: form });
@@ -235,7 +235,7 @@ describe('transcriptions.create', () => {
 });
 
 describe('images.edit', () => {
-  it('200: in JSON, with pictures by their addresses', async () => {
+  it('200: in JSON, with addresses of pictures', async () => {
     answerWith(200, { created: 1, data: [] });
     const imageRequest = {
       model: 'medium',
@@ -250,7 +250,7 @@ describe('images.edit', () => {
     expect(JSON.parse(upstream.received.at(-1)?.body ?? '')).toEqual({ ...sent, model: 'up-1' });
   });
 
-  it('400: a prompt that is no text', async () => {
+  it('400: a prompt of a wrong type', async () => {
     const body = JSON.stringify({ model: 'medium', prompt: ['x'], image: 'y' });
     const message = "/images/edits: Invalid type for parameter 'prompt': it must be a string.";
     expect(await answerOf(await send(app, 'POST', '/v1/images/edits', { body }))).toEqual(
@@ -258,7 +258,7 @@ describe('images.edit', () => {
     );
   });
 
-  it('400: a stream that is no flag', async () => {
+  it('400: a stream of a wrong type', async () => {
     const form = aForm({ model: 'medium', prompt: 'x', stream: 'maybe' }, 'image');
     const message = "/images/edits: Invalid type for parameter 'stream': it must be a boolean.";
     expect(await answerOf(await send(app, 'POST', '/v1/images/edits', { body: form }))).toEqual(

@@ -26,7 +26,7 @@ const CALLS: readonly (readonly [string, (client: Anthropic) => Promise<unknown>
 const clientOf = (apiKey: string) => new Anthropic({ apiKey, baseURL: app.url, maxRetries: 0 });
 
 describe("message batches, of Anthropic's SDK", () => {
-  it.each(CALLS)('%s 404: names the path that is served instead', async (_name, call) => {
+  it.each(CALLS)('%s 404: names the path of batches that is served', async (_name, call) => {
     const failure = await call(clientOf(app.adminKey)).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(NotFoundError);
     expect(failure).toMatchObject({

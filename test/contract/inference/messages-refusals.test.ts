@@ -13,7 +13,7 @@ import {
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const invalid = (message: string) => refusal(400, 'invalid_request_error', message);
-/** A fault in the name of the model, whose message the reference repeats. */
+/** Error about the model name. `provider_specific_fields` repeats the message, as in the reference. */
 const aboutModel = (message: string) => ({
   status: 400,
   body: {
@@ -144,7 +144,7 @@ describe('messages.create', () => {
     expect({ status, body }).toEqual(refusal(413, 'request_too_large', message));
   });
 
-  it('422: a budget that is exhausted by these calls', async () => {
+  it('422: a budget that these calls use up', async () => {
     const key = await newKey({ key_alias: 'thrifty', max_budget: 2.5 });
     server.answerWith(200, ANSWER);
     expect((await server.ask(ASKED, key)).status).toBe(200);
@@ -159,7 +159,7 @@ describe('messages.create', () => {
     [500, 'InternalServerError', 'api_error'],
     [503, 'ServiceUnavailableError', 'api_error'],
     [529, 'InternalServerError', 'overloaded_error'],
-  ])('%i of the upstream is passed on, and its call leaves one row', async (status, kind, type) => {
+  ])('%i of the upstream is forwarded, and the call has one spend row', async (status, kind, type) => {
     server.answerWith(status, { type: 'error', error: { type: 'some_error', message: `no ${CREDENTIAL}` } });
     const { traceId, headers } = aTrace();
     const got = await server.ask(ASKED, headers);
@@ -171,7 +171,7 @@ describe('messages.create', () => {
     ]);
   });
 
-  it('529 before the first event of a stream is no stream', async () => {
+  it('an overload before the first event of a stream is answered with a status', async () => {
     server.streamWith(event('error', { error: { type: 'overloaded_error', message: 'Overloaded' } }));
     const { status, body } = await server.ask({ ...ASKED, stream: true });
     const message = 'litellm.InternalServerError: InternalServerError: AnthropicException - Overloaded';

@@ -40,7 +40,7 @@ describe('messages.create 200', () => {
     expect(sent.body).toEqual({ ...ASKED, model: 'claude-up-1' });
   });
 
-  it('the version and the betas a caller names are forwarded, its key is not', async () => {
+  it('version and betas of the caller are forwarded, its key is not', async () => {
     server.answerWith(200, ANSWER);
     const named = { 'anthropic-version': '2024-01-01', 'anthropic-beta': 'a-2025-01-01,b-2025-01-01' };
     await server.ask(
@@ -96,7 +96,7 @@ describe('messages.create 200', () => {
     ]);
   });
 
-  it('a stream that fails ends with an error event', async () => {
+  it('a stream with an upstream error ends with an error event', async () => {
     const error = { type: 'overloaded_error', message: 'Overloaded' };
     server.streamWith(...EVENTS.slice(0, 4), event('error', { error }));
     const response = await server.app.call('POST', PATHS[0], { ...ASKED, stream: true });
@@ -108,7 +108,7 @@ describe('messages.create 200', () => {
     );
   });
 
-  it('a stream that is cut ends with an error event, too', async () => {
+  it('a stream that the upstream closes early ends with an error event', async () => {
     server.streamWith(...EVENTS.slice(0, 4));
     const response = await server.app.call('POST', PATHS[0], { ...ASKED, stream: true });
     const message =
@@ -118,7 +118,7 @@ describe('messages.create 200', () => {
     );
   });
 
-  it('a call leaves one span and one spend row', async () => {
+  it('a call has one span and one spend row', async () => {
     server.answerWith(200, ANSWER);
     const { traceId, headers } = aTrace();
     await server.ask(ASKED, headers);
@@ -127,7 +127,7 @@ describe('messages.create 200', () => {
     ]);
   });
 
-  it('a long conversation names only the first dropped fields, so that clients accept the header', async () => {
+  it('a long conversation has only the first dropped fields in a header, so that clients accept it', async () => {
     server.answerWith(200, {
       id: 'chatcmpl-1',
       object: 'chat.completion',
@@ -143,7 +143,7 @@ describe('messages.create 200', () => {
     );
   });
 
-  it('a model of another provider answers in the same format, and dropped fields are named', async () => {
+  it('a model of another provider answers in the same format, and a header has the dropped fields', async () => {
     server.answerWith(200, {
       id: 'chatcmpl-1',
       object: 'chat.completion',

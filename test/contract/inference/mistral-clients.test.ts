@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 
-/** Headers by which Mistral's SDKs name themselves: the second one where a browser sets the first. */
+/** Headers that identify Mistral's SDKs. In a browser, the SDK cannot set `user-agent`. */
 const CLIENTS = [
   { 'user-agent': 'mistral-client-typescript/2.7.0' },
   { 'user-agent': 'browser', 'x-mistral-user-agent': 'mistral-client-typescript/2.7.0' },

@@ -4,11 +4,11 @@ import { type FaultServer, startFaultServer } from '../../support/fault-server.t
 import { randomFrom } from '../../support/random.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 
-/** Calls of one run, and how many are under way at a time. */
+/** Number of calls, and of concurrent calls. */
 const CALLS = Number(process.env['LENSGATE_MIXED_CALLS'] ?? 1_500);
 const AT_ONCE = 64;
 const SEED = 20_261_122;
-/** Answer that a call must get: its number, in a form that no other text has. */
+/** Unique text of a call, with its number, which its answer repeats. */
 const MARK = /mark-\d+-kram/g;
 
 let app: TestApp;
@@ -20,7 +20,7 @@ beforeAll(async () => {
   upstream.answer((response, socket, { path, body }) => {
     const mark = body.match(MARK)?.[0] ?? 'no mark';
     const { stream = false } = JSON.parse(body) as { stream?: boolean };
-    // Some answers fail, before their head, after it, or in the middle: no other call may notice.
+    // Some answers fail before their head, after it, or in the middle. This must not affect other calls.
     const fate = random(20);
     if (fate === 0) return void response.writeHead(429).end(JSON.stringify({ error: { message: `no ${mark}` } }));
     if (fate === 1) return void socket.destroy();
@@ -50,7 +50,7 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-/** Writes a body in pieces of random size, each in a turn of its own, and cuts it off before its end where that is wanted. */
+/** Writes a body in pieces of random size, each in another turn of the event loop. `isCut` omits the end. */
 function inPieces(response: ServerResponse, text: string, random: (bound: number) => number, isCut: boolean): void {
   if (!response.headersSent) response.writeHead(200, { 'content-type': 'text/event-stream' });
   let rest = isCut ? text.slice(0, -1) : text;
@@ -184,14 +184,14 @@ const KINDS: readonly Kind[] = [
   },
 ];
 
-/** Everything the model said in an answer. */
+/** Text of the model in an answer. */
 function saidIn(answer: string, kind: Kind, stream: boolean): string {
   if (kind.path(false) === '/v1/responses' && !stream) return /"text":"([^"]*)"/.exec(answer)?.[1] ?? '';
   return [...answer.matchAll(kind.text)].map(([, text]) => text).join('');
 }
 
 it(
-  `${CALLS} calls of every dialect, streamed and not, ${AT_ONCE} at once: none gets the answer of another`,
+  `${CALLS} calls of every dialect, streamed and not, ${AT_ONCE} at a time: none gets the answer of another`,
   { timeout: 30_000 + CALLS * 40 },
   async () => {
     const random = randomFrom(SEED + 1);
@@ -237,7 +237,7 @@ it(
       const hasFailed = response.status !== 200 || /"error":\s*\{|"type":"error"/.test(answer);
       outcomes[hasFailed ? 'failed' : 'whole'] += 1;
       if (!hasFailed) sentCalls.push({ mark, traceId });
-      // What failed has said nothing, or the beginning of its own answer.
+      // A failed call has no text, or the beginning of its own answer.
       if (strangers.length > 0 || !(hasFailed ? expected.startsWith(answerText) : answerText === expected))
         wrong.push(`${mark} ${kind.path(stream)} ${response.status}: ${answer.slice(0, 500)}`);
     }
@@ -252,7 +252,7 @@ it(
     expect(outcomes.failed).toBeGreaterThan(CALLS / 50);
     expect(outcomes.whole + outcomes.failed + outcomes.left).toBe(CALLS);
 
-    // What is recorded of a call is its own, too.
+    // The records of a call have its own text, too.
     for (const { mark, traceId } of sentCalls.filter((_one, at) => at % 25 === 0)) {
       const query = `{ trace(id: "${traceId}") { spans { nodes { spanId } } } }`;
       const read = async () => {

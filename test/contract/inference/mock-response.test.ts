@@ -13,9 +13,9 @@ afterAll(() => setup.stop());
 interface Dialect {
   readonly path: (stream: boolean) => string;
   readonly body: object;
-  /** The text of an answer, whole or of one event of a stream. */
+  /** Text of a whole answer, or of one event of a stream. */
   readonly textOf: (value: never) => string | null | undefined;
-  /** How a refusal of a value is sent; `{}` for those of OpenAI's surface. */
+  /** Error body of a refused value; `{}` for surfaces of OpenAI. */
   readonly refusal?: (message: string) => object;
 }
 
@@ -75,7 +75,7 @@ const DIALECTS: Readonly<Record<string, Dialect>> = {
   'items of an IDE': { path: () => '/ide/chat/completions', body: { model: 'one', input: 'x' }, textOf: chat },
 };
 
-/** Everything the events of a stream say; the whole response that ends one is left out. */
+/** Text of the events of a stream, without the whole response at its end. */
 function streamedText(text: string, { textOf }: Dialect): string {
   const events = text.split('\n').flatMap((line) => (line.startsWith('data: {') ? [JSON.parse(line.slice(6))] : []));
   return events.map((event) => textOf(event as never) ?? '').join('');
@@ -119,7 +119,7 @@ describe.each(Object.entries(DIALECTS))('mock_response in %s', (_name, dialect) 
     expect(setup.requestedModels(from)).toEqual([]);
   });
 
-  it.each([false, true])('is a 400 when it is no text, and null asks the model (stream: %s)', async (stream) => {
+  it.each([false, true])('is a 400 if it is no string, and null calls the model (stream: %s)', async (stream) => {
     const from = setup.upstream.received.length;
     for (const value of NO_TEXTS) {
       const answer = await ask(value, stream);
@@ -139,14 +139,14 @@ describe.each(Object.entries(DIALECTS))('mock_response in %s', (_name, dialect) 
   });
 });
 
-describe('mock_response elsewhere', () => {
+describe('mock_response on other endpoints', () => {
   it.each([
     ['/v1/embeddings', { input: 'x' }],
     ['/v1/moderations', { input: 'x' }],
     ['/v1/rerank', { query: 'x', documents: ['x'] }],
     ['/v1/images/generations', { prompt: 'x' }],
     ['/v1/audio/speech', { input: 'x', voice: 'v' }],
-  ])('is a 400, the empty text too: %s', async (path, body) => {
+  ])('is a 400, also for the empty text: %s', async (path, body) => {
     const from = setup.upstream.received.length;
     for (const mock of ['', 'x']) {
       const answer = await setup.app.call('POST', path, { model: 'one', ...body, mock_response: mock });
@@ -171,7 +171,7 @@ describe('mock_response elsewhere', () => {
     expect(answer.choices?.map(({ text }) => text)).toEqual(['', '']);
   });
 
-  it('is one empty message of a response, which can be read again', async () => {
+  it('is one empty message of a response, which is stored', async () => {
     const made = await setup.app.call('POST', '/v1/responses', { model: 'claude', input: 'x', mock_response: '' });
     const whole = (await made.json()) as { id: string; output: readonly object[] };
     expect(whole.output).toEqual([

@@ -121,7 +121,7 @@ describe('models.info', () => {
     expect((await read('/model/info', await keyFor(['g/-lite']))).body.data).toHaveLength(1);
   });
 
-  it('200: one by its id, and without those that fail', async () => {
+  it('200: one deployment by its id; only healthy deployments on request', async () => {
     const ids = async (query: string) =>
       (await read(`/model/info${query}`)).body.data.map(({ model_info }) => model_info['id']);
     expect(await ids('?litellm_model_id=known-2')).toEqual(['known-2']);

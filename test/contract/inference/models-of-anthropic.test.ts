@@ -51,11 +51,11 @@ describe('messages.models', () => {
     ['/anthropic/v1/models', {}],
     ['/v1/models', VERSION],
     ['/models', VERSION],
-  ])('messages.models 200: all of them (%s)', async (path, headers) => {
+  ])('messages.models 200: all models (%s)', async (path, headers) => {
     expect(await read(path, headers)).toEqual(page(ALL, false));
   });
 
-  it('messages.models 200: by the page, forwards and backwards', async () => {
+  it('messages.models 200: by page, forwards and backwards', async () => {
     const of = (query: string) => read(`/anthropic/v1/models?${query}`);
     expect(await of('limit=3')).toEqual(page(ALL.slice(0, 3), true));
     expect(await of('limit=3&after_id=team/a')).toEqual(page(ALL.slice(3), false));
@@ -92,11 +92,11 @@ describe('messages.model', () => {
   it.each([
     ['/anthropic/v1/models/team/a', {}],
     ['/v1/models/team%2Fa', VERSION],
-  ])('messages.model 200: one of them (%s)', async (path, headers) => {
+  ])('messages.model 200: one model (%s)', async (path, headers) => {
     expect(await read(path, headers)).toEqual({ status: 200, body: model('team/a', KNOWN) });
   });
 
-  it('messages.model 404: one that is not there', async () => {
+  it('messages.model 404: an unknown model', async () => {
     expect(await read('/anthropic/v1/models/nothing')).toEqual(
       refusal(404, 'not_found_error', 'The model `nothing` does not exist or you do not have access to it.'),
     );

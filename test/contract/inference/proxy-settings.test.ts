@@ -13,7 +13,7 @@ afterAll(() => app.stop());
 
 const CHAT = JSON.stringify({ model: 'demo', messages: [{ role: 'user', content: 'x' }] });
 
-/** The answer to a request with these headers and no others of a key. */
+/** Answer to a request with these headers and no other credential. */
 async function ask(path: string, headers: Record<string, string>) {
   const body = path === '/graphql' ? JSON.stringify({ query: '{ traces { nodes { traceId } } }' }) : CHAT;
   const post = path === '/v1/models' ? {} : { method: 'POST', body };
@@ -41,25 +41,25 @@ const MISSING = {
 };
 
 describe('litellm_key_header_name', () => {
-  // The first of these is served by the fast path, the second by Koa, the third by the graph.
-  it.each(['/v1/chat/completions', '/v1/models', '/graphql'])('names the header of the key (%s)', async (path) => {
+  // Paths of the fast path, of Koa and of the graph.
+  it.each(['/v1/chat/completions', '/v1/models', '/graphql'])('is the header for the key (%s)', async (path) => {
     const bearer = `Bearer ${app.adminKey}`;
     const answer = await ask(path, { 'x-our-key': bearer, authorization: 'Bearer for-another-server' });
     expect(answer.status).toBe(200);
     expect(answer.body.errors).toBeUndefined();
   });
 
-  it.each(['/v1/chat/completions', '/v1/models'])('401: Authorization is no key then (%s)', async (path) => {
+  it.each(['/v1/chat/completions', '/v1/models'])('401: Authorization is ignored (%s)', async (path) => {
     expect(await ask(path, { authorization: `Bearer ${app.adminKey}` })).toEqual(MISSING);
     expect(await ask(path, { 'x-our-key': '' })).toEqual(MISSING);
     expect((await ask(path, { 'x-our-key': app.adminKey })).status).toBe(401);
   });
 
-  it('the headers of other clients are still accepted', async () => {
+  it('headers of other SDKs stay accepted', async () => {
     expect((await ask('/v1/chat/completions', { 'x-api-key': app.adminKey })).status).toBe(200);
   });
 
-  it('holds for WebSockets', async () => {
+  it('applies to WebSockets', async () => {
     const url = `${app.url.replace('http', 'ws')}/v1/realtime?model=demo`;
     const refusal = (headers: Record<string, string>): Promise<number> =>
       new Promise((resolve, reject) => {
@@ -115,7 +115,7 @@ describe('budget_exceeded_status_code', () => {
 });
 
 describe('always_include_stream_usage', () => {
-  it('has every stream end with its usage, and asks the upstream for it', async () => {
+  it('adds the usage to the end of every stream, and requests it from the upstream', async () => {
     const upstream = await startFaultServer();
     const chunk = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'up' };
     const events = [

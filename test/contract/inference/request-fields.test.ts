@@ -20,7 +20,7 @@ interface StoredCall {
   readonly spendRow: object;
 }
 
-/** The attributes that a call of this kind left on its span, beyond those every call leaves. */
+/** Span attributes of a call, without those that every call has. */
 async function noted(body: object, headers: Record<string, string> = {}, path?: string): Promise<unknown> {
   const trace = aTrace();
   expect((await setup.ask({ model: 'one', ...body }, { ...trace.headers, ...headers }, path)).status).toBe(200);
@@ -31,7 +31,7 @@ async function noted(body: object, headers: Record<string, string> = {}, path?: 
 }
 
 describe('tags, session, user and metadata of a call', () => {
-  it('is on its span: session, end user, tags and anything else, from headers and body', async () => {
+  it('are attributes of its span: session, end user, tags and metadata, from headers and body', async () => {
     const metadata = {
       tags: ['a', 'b'],
       session_id: 's-1',
@@ -64,7 +64,7 @@ describe('tags, session, user and metadata of a call', () => {
     expect(await noted({})).toEqual({});
   });
 
-  it('stands in litellm_metadata where metadata is the provider’s', async () => {
+  it('are in litellm_metadata if metadata belongs to the dialect', async () => {
     const body = { max_tokens: 5, metadata: { user_id: 'u-3' }, litellm_metadata: { tags: ['t'], trace_id: 's-3' } };
     expect(await noted({ ...body, model: 'claude' }, {}, '/v1/messages')).toEqual({
       'session.id': 's-3',
@@ -79,7 +79,7 @@ describe('tags, session, user and metadata of a call', () => {
     });
   });
 
-  it('belongs to one call: another call of the same key does not have it', async () => {
+  it('apply to one call: the next call of the same key does not have them', async () => {
     expect(await noted({ user: 'first', tags: ['first'] })).toEqual({ 'user.id': 'first', 'tag.tags': '["first"]' });
     expect(await noted({ user: 'second', tags: ['second'] })).toEqual({
       'user.id': 'second',
@@ -129,7 +129,7 @@ describe('a form', () => {
       body: formOf(fields),
     });
 
-  it('carries the same fields, as JSON or as text', async () => {
+  it('has the same fields, as JSON or as text', async () => {
     let calls = 0;
     setup.instead((response) => {
       calls += 1;
@@ -149,7 +149,7 @@ describe('a form', () => {
     ).toEqual(['model', 'user', 'file']);
   });
 
-  it('400: a field with an invalid form', async () => {
+  it('400: an invalid field', async () => {
     const answer = await transcribe({ num_retries: 'often' });
     expect([answer.status, await answer.json()]).toEqual([
       400,
@@ -177,7 +177,7 @@ describe('x-litellm-enable-message-redaction', () => {
     return { input, output };
   }
 
-  it('removes prompts from the span where they would be stored', async () => {
+  it('removes prompts from the span if prompts are stored', async () => {
     expect(await storedSpan({})).toEqual({ input: JSON.stringify(MESSAGES), output: 'I am one-up' });
     expect(await storedSpan({ 'x-litellm-enable-message-redaction': 'true' })).toEqual({ input: '', output: '' });
     expect(await storedSpan({ 'x-litellm-enable-message-redaction': 'false' })).toMatchObject({
@@ -282,7 +282,7 @@ describe('unsupported fields', () => {
     expect(setup.requestedModels(from)).toEqual([]);
   });
 
-  it('is accepted with an empty value', async () => {
+  it('are accepted with an empty value', async () => {
     const nothing = { guardrails: [], mock_testing_fallbacks: false, api_key: null, tags: null, fallbacks: [] };
     expect(contentOf(await setup.ask({ model: 'one', ...nothing }))).toBe('I am one-up');
   });
@@ -318,7 +318,7 @@ describe('unsupported fields', () => {
     expect(lastBody()).toEqual({ model: 'one-up', messages: MESSAGES });
     await setup.ask({ model: 'claude', max_tokens: 5, ...harmless }, {}, '/v1/messages');
     expect(lastBody()).toEqual({ model: 'claude-up', messages: MESSAGES, max_tokens: 5 });
-    // Google's dialect reads names in snake case as if they were in camel case.
+    // Google's dialect accepts names in snake case, too.
     const contents = [{ role: 'user', parts: [{ text: 'x' }] }];
     const content = { messages: undefined, contents, ...harmless, drop_params: false };
     expect((await setup.ask(content, {}, '/v1beta/models/one:generateContent')).status).toBe(200);

@@ -3,7 +3,7 @@ import { aboutModel } from '../../support/error-bodies.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 
 const CHAT = [{ role: 'user', content: 'x'.repeat(35) }];
-/** Ten tokens of text, and four for the turn. */
+/** Ten tokens of text, and four for the message. */
 const ESTIMATE = 14;
 const SECRET = 'sk-upstream-secret';
 
@@ -143,7 +143,7 @@ describe('requests.supportedParams', () => {
 describe('requests.transform', () => {
   const chatFields = { model: 'claude', messages: [{ role: 'user', content: 'x' }], temperature: 0.5, seed: 1 };
 
-  it('requests.transform 200: the request of the upstream, its credential masked', async () => {
+  it('requests.transform 200: the request to the upstream, with a masked credential', async () => {
     const { status, body } = await transform({
       call_type: 'completion',
       request_body: { ...chatFields, drop_params: true },
@@ -160,7 +160,7 @@ describe('requests.transform', () => {
     expect(JSON.stringify(body)).not.toContain('seed');
   });
 
-  it('requests.transform 200: of a model that is not configured, at its provider', async () => {
+  it('requests.transform 200: the provider of a model that is not configured', async () => {
     const request = { model: 'openai/gpt-x', messages: [{ role: 'user', content: 'x' }] };
     expect(await transform({ call_type: 'completion', request_body: request })).toEqual({
       status: 200,

@@ -44,33 +44,33 @@ describe('num_retries', () => {
     expect(JSON.parse(setup.upstream.received.at(-1)?.body ?? '')).toEqual({ model: 'one-up', messages: MESSAGES });
   });
 
-  it('tries another deployment first where the fault is one of the deployment', async () => {
+  it('retries another deployment first after a fault of a deployment', async () => {
     for (const status of [401, 404, 429, 500]) {
       const from = setup.upstream.received.length;
       setup.plan({ 'pair-a': [status], 'pair-b': [200] });
       const before = await setup.ask({ model: 'pair', num_retries: 1 });
       const after = await setup.ask({ model: 'pair', num_retries: 1 });
-      // Deployments take turns: one of the two calls begins at the one that fails.
+      // Deployments alternate: one of the two calls starts at the failing one.
       expect([contentOf(before), contentOf(after)]).toEqual(['I am pair-b', 'I am pair-b']);
       expect([before, after].map(({ tries }) => tries['attempted-retries']).toSorted(inOrder)).toEqual(['0', '1']);
       expect(setup.requestedModels(from).filter((model) => model === 'pair-a')).toHaveLength(1);
     }
   });
 
-  it('in a header, which beats the body', async () => {
+  it('in a header has precedence over the body', async () => {
     setup.plan({ 'one-up': [500, 500, 200] });
     const answer = await setup.ask({ model: 'one', num_retries: 0 }, { 'x-litellm-num-retries': '2' });
     expect(answer).toMatchObject({ status: 200, tries: { 'attempted-retries': '2' } });
   });
 
-  it('before the first byte of a stream', async () => {
+  it('retries a stream before its first byte', async () => {
     setup.plan({ 'one-up': [500, 200] });
     const answer = await setup.ask({ model: 'one', stream: true, num_retries: 1 });
     expect(answer).toMatchObject({ status: 200, tries: { 'attempted-retries': '1' } });
     expect(answer.body).toMatch(/"model":"one".*I am one-up.*\n\ndata: \[DONE\]\n\n$/s);
   });
 
-  it('fails with the last failure and the number of attempts', async () => {
+  it('ends with the last failure and the number of attempts', async () => {
     setup.plan({ 'one-up': [500, 429] });
     expect(await setup.ask({ model: 'one', num_retries: 2 })).toEqual(
       refusedUpstream(429, {
@@ -81,7 +81,7 @@ describe('num_retries', () => {
     );
   });
 
-  it('not for a failure that a retry cannot change', async () => {
+  it('does not retry failures of the request', async () => {
     for (const status of [400, 401, 403, 404, 413, 422]) {
       const from = setup.upstream.received.length;
       setup.plan({ 'one-up': [status] });
@@ -90,7 +90,7 @@ describe('num_retries', () => {
     }
   });
 
-  it('leaves one spend row, at the deployment that answered, and one span', async () => {
+  it('has one span and one spend row, with the deployment that answered', async () => {
     const { traceId, headers } = aTrace();
     setup.plan({ 'one-up': [500, 200] });
     await setup.ask({ model: 'one', num_retries: 1 }, headers);
@@ -103,7 +103,7 @@ describe('num_retries', () => {
     ]);
   });
 
-  it('ends when its caller disconnects during the wait', async () => {
+  it('ends when the caller disconnects during the wait', async () => {
     const { traceId, headers } = aTrace();
     const from = setup.upstream.received.length;
     setup.plan({ 'slow-up': [429] });

@@ -8,7 +8,7 @@ import { startApp, type TestApp } from '../../support/start-app.ts';
 import { UPSTREAM_WIRES, type UpstreamWire } from '../../support/upstream-wires.ts';
 import { aTrace, left } from './left.ts';
 
-/** Both ways an answer can take: forwarded as it is, or translated. */
+/** An upstream whose answers are forwarded, and one whose answers are translated. */
 const LANES = [
   ['forwarded', 'openai', 'OpenAI'],
   ['translated', 'bedrock', 'Bedrock'],
@@ -41,7 +41,7 @@ afterAll(async () => {
 const MESSAGES = [{ role: 'user', content: 'x' }];
 const PATH = '/v1/chat/completions';
 
-/** Asks, and tells what came whole and which row the call left. */
+/** Sends a call. Returns the answer and the spend row. */
 async function ask(body: object) {
   const { traceId, headers } = aTrace();
   const response = await app.call('POST', PATH, { messages: MESSAGES, ...body }, headers);
@@ -66,7 +66,7 @@ const wireOf = (provider: string): UpstreamWire => {
 describe.each(LANES)('an answer that is %s', (model, provider, name) => {
   const wire = wireOf(provider);
 
-  it.each([false, true])('and does not come in time (stream: %s)', async (stream) => {
+  it.each([false, true])('and times out (stream: %s)', async (stream) => {
     upstream.answer(() => {});
     const { status, text, row } = await ask({ model: `${model}-hasty`, stream });
     const message = expect.stringMatching(
@@ -76,7 +76,7 @@ describe.each(LANES)('an answer that is %s', (model, provider, name) => {
     await upstream.abandoned();
   });
 
-  it('and is cut before its head', async () => {
+  it('and ends before its head', async () => {
     upstream.answer((_response, socket) => socket.destroy());
     const { status, text, row } = await ask({ model });
     const message = expect.stringMatching(
@@ -86,7 +86,7 @@ describe.each(LANES)('an answer that is %s', (model, provider, name) => {
     await upstream.abandoned();
   });
 
-  it('and is cut in the middle', async () => {
+  it('and ends in the middle', async () => {
     upstream.answer((response, socket) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
       response.write('{"choices":', () => socket.destroy());
@@ -113,7 +113,7 @@ describe.each(LANES)('an answer that is %s', (model, provider, name) => {
     expect({ status, body: JSON.parse(text), row }).toEqual({ status: 500, body: refusal(500, message), row: FAILED });
   });
 
-  it('and is a refusal under a good status', async () => {
+  it('and is an error with status 200', async () => {
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(JSON.stringify(wire.refusal));
@@ -148,7 +148,7 @@ describe.each(LANES)('an answer that is %s', (model, provider, name) => {
     expect({ status, row }).toEqual({ status: 200, row: FAILED });
   });
 
-  it('that never ends holds the upstream until its reader leaves', async () => {
+  it('and never ends is cancelled when its reader disconnects', async () => {
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': wire.streams });
       response.write(wire.pieces('words')[0]);
@@ -169,7 +169,7 @@ describe.each(LANES)('an answer that is %s', (model, provider, name) => {
     expect(await left(app, traceId)).toMatchObject([{ spendRow: { status: 'FAILURE', errorCode: 'CLIENT_GONE' } }]);
   });
 
-  it('to ten thousand messages is an answer like others', async () => {
+  it('and has a request of ten thousand messages', async () => {
     upstream.answer((response) => response.end(JSON.stringify(wire.whole('words'))));
     const messages = Array.from({ length: 10_000 }, (_, index) => ({
       role: index % 2 === 0 ? 'user' : 'assistant',
@@ -182,17 +182,17 @@ describe.each(LANES)('an answer that is %s', (model, provider, name) => {
   });
 });
 
-describe('a body of a hundred megabytes', () => {
+describe('a body of 100 MiB', () => {
   const SIZE = 100 * 1024 * 1024;
   const PIECE = Buffer.alloc(1024 * 1024, 0x20);
 
-  /** Sends a body until it is answered, or has been sent. */
+  /** Sends a body until it is answered or completely sent. */
   async function send(headers: Record<string, string>) {
     const sending = httpRequest(`${app.url}${PATH}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${app.adminKey}`, ...headers },
     });
-    // A caller that is refused early may find the connection closed.
+    // An early refusal may close the connection during the send.
     sending.on('error', () => {});
     let sent = 0;
     const answered = once(sending, 'response') as Promise<[IncomingMessage]>;
@@ -212,7 +212,7 @@ describe('a body of a hundred megabytes', () => {
   it.each([
     ['declared', { 'content-length': String(SIZE) }],
     ['undeclared', { 'transfer-encoding': 'chunked' }],
-  ])('is refused when it is %s, long before all of it was read', async (_how, headers) => {
+  ])('is refused when it is %s, before all of it is read', async (_how, headers) => {
     const before = upstream.received.length;
     const { status, body, sent } = await send(headers);
     expect({ status, body }).toEqual({
@@ -231,7 +231,7 @@ describe('a body of a hundred megabytes', () => {
   });
 });
 
-it('a message of Bedrock larger than one may be ends the stream', async () => {
+it('a message of Bedrock above the size limit ends the stream', async () => {
   const head = converseEvent('messageStart', { role: 'assistant' });
   const giant = Buffer.from(head);
   giant.writeUInt32BE(0x7fffffff, 0);
@@ -245,7 +245,7 @@ it('a message of Bedrock larger than one may be ends the stream', async () => {
   await upstream.abandoned();
 });
 
-it('nothing of all this has left a connection open', async () => {
-  // One that is idle is kept for a moment.
+it('no test leaves a connection open', async () => {
+  // Idle connections are kept for a short time.
   await expect.poll(() => upstream.connections()).toBe(0);
 });

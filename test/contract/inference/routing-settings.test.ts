@@ -3,7 +3,7 @@ import { completionOf, refusedUpstream, contentOf, type Scripted, startScripted 
 
 let setup: Scripted | null = null;
 
-/** The product before scripted upstreams, with these settings of the router. */
+/** Starts the app and scripted upstreams with these router settings. */
 async function startRouter(router_settings: object, more: object = {}): Promise<Scripted> {
   setup = await startScripted({ router_settings, ...more });
   setup.plan({});
@@ -44,7 +44,7 @@ describe('retries that the request does not configure', () => {
     );
   });
 
-  it('follow litellm_settings or router_settings, by class too; zero retries in the request take precedence', async () => {
+  it('follow litellm_settings or router_settings, also by class of error; zero retries in the request have precedence', async () => {
     const { ask, plan, requestedModels } = await startRouter(
       { retry_policy: { BadRequestErrorRetries: 1 }, model_group_retry_policy: { spare: { DefaultRetries: 0 } } },
       { litellm_settings: { num_retries: 1 } },
@@ -64,9 +64,9 @@ describe('retries that the request does not configure', () => {
 });
 
 describe('cooldowns', () => {
-  it('429: a model whose only deployment answered 401 is not called, and the answer has the time of the next call', async () => {
+  it('429: a model whose only deployment answered 401 is not called, and the answer has Retry-After', async () => {
     const { ask, plan, requestedModels } = await startRouter({ num_retries: 0 });
-    // The upstream's own Retry-After would win.
+    // The answer has no Retry-After, which would have precedence.
     setup?.instead((response) => {
       response.writeHead(401, { 'content-type': 'application/json' });
       response.end(JSON.stringify({ error: { message: 'no' } }));
@@ -83,7 +83,7 @@ describe('cooldowns', () => {
     expect((await ask({ model: 'spare' })).status).toBe(200);
   });
 
-  it('leave out one of two deployments', async () => {
+  it('exclude one of two deployments', async () => {
     const { ask, plan, requestedModels } = await startRouter(
       { num_retries: 0, allowed_fails: 0, cooldown_time: 60 },
       {},
@@ -109,7 +109,7 @@ describe('cooldowns', () => {
     await expect.poll(async () => (await ask({ model: 'one' })).status).toBe(200);
   });
 
-  it('do not start after a timeout that the request set, and not where they are off', async () => {
+  it('do not start after a timeout that the request sets, nor if they are disabled', async () => {
     const { ask, plan } = await startRouter({ num_retries: 0, disable_cooldowns: true });
     plan({ 'one-up': [401, 200] });
     expect([(await ask({ model: 'one' })).status, (await ask({ model: 'one' })).status]).toEqual([401, 200]);
@@ -117,7 +117,7 @@ describe('cooldowns', () => {
 });
 
 describe('configured fallbacks', () => {
-  it('serve after a failure, in order; the answer names the model that gave it', async () => {
+  it('serve after a failure, in order; the answer has the name of its model', async () => {
     const { ask, plan } = await startRouter({ num_retries: 0, fallbacks: [{ one: ['slow', 'spare'] }] });
     plan({ 'one-up': [500], 'slow-up': [503] });
     expect(await ask({ model: 'one' })).toMatchObject({
@@ -126,7 +126,7 @@ describe('configured fallbacks', () => {
     });
   });
 
-  it('serve a model that cools down', async () => {
+  it('serve a model in cooldown', async () => {
     const { ask, plan } = await startRouter({ num_retries: 0 }, { litellm_settings: { default_fallbacks: ['spare'] } });
     setup?.instead((response, _socket, { body }) => {
       const { model } = JSON.parse(body) as { model: string };
@@ -138,14 +138,14 @@ describe('configured fallbacks', () => {
     expect(contentOf(await ask({ model: 'one' }))).toBe('I am spare-up');
   });
 
-  it('are off for a request with disable_fallbacks, and replaced by those that it names', async () => {
+  it('are disabled by disable_fallbacks, and replaced by fallbacks of the request', async () => {
     const { ask, plan } = await startRouter({ num_retries: 0, fallbacks: [{ one: ['spare'] }] });
     plan({ 'one-up': [500] });
     expect((await ask({ model: 'one', disable_fallbacks: true })).status).toBe(500);
     expect(contentOf(await ask({ model: 'one', fallbacks: ['free'] }))).toBe('I am free-up');
   });
 
-  it('serve keys that may not call them, unless that is checked', async () => {
+  it('serve keys that may not call them, unless enforce_fallback_model_access is set', async () => {
     const statusWith = async (enforce: boolean): Promise<number> => {
       const general_settings = { enforce_fallback_model_access: enforce };
       const { app, ask, plan } = await startRouter(

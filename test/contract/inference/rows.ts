@@ -36,7 +36,7 @@ export const ROWS = [
     operation: 'chat',
     type: 'llm',
     callType: 'aresponses',
-    // Without an id: other tests cover ids.
+    // No id: other tests check ids.
     answer: {
       object: 'response',
       created_at: 1,
@@ -45,7 +45,7 @@ export const ROWS = [
       output: [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: ' a time' }] }],
       usage: { input_tokens: 2, output_tokens: 1, total_tokens: 3 },
     },
-    // The metadata of a response is stored with it.
+    // A stored response has its metadata.
     keeps: { metadata: { a: 1 } },
     cost: '1.25',
     usage: { inputTokens: 2, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 },

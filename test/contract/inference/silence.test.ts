@@ -30,7 +30,7 @@ const CHUNK = 'data: {"id":"c","model":"up","choices":[{"index":0,"delta":{"cont
 const CREATED =
   'event: response.created\ndata: {"type":"response.created","sequence_number":0,"response":{"id":"r","object":"response","output":[]}}\n\n';
 
-/** An upstream that begins with this and then says nothing more. */
+/** Makes the upstream send this text and then nothing. */
 function stallAfter(text: string, contentType = 'text/event-stream'): void {
   upstream.answer((response) => {
     response.writeHead(200, { 'content-type': contentType });
@@ -72,7 +72,7 @@ const CALLS = [
 ] as const;
 
 describe.each(CALLS)('$row: an upstream that stops sending within an answer', ({ path, body, begins, last }) => {
-  it('times out: the last event is an error, its socket is closed, the call is recorded', async () => {
+  it('times out: the last event is an error, the upstream socket is closed, the call is recorded', async () => {
     stallAfter(begins);
     const { traceId, headers } = aTrace();
     const response = await app.call('POST', path, body, headers);
@@ -86,7 +86,7 @@ describe.each(CALLS)('$row: an upstream that stops sending within an answer', ({
   });
 });
 
-it('a translated response that breaks off is not stored, and its last event has the next number', async () => {
+it('an incomplete translated response is not stored, and its last event has the next sequence number', async () => {
   stallAfter(CHUNK);
   const response = await app.call('POST', '/v1/responses', { model: 'chats', input: 'Hello', stream: true });
   const text = await response.text();
@@ -98,7 +98,7 @@ it('a translated response that breaks off is not stored, and its last event has 
   await upstream.abandoned();
 });
 
-it('within an answer that was to come whole: the failure has its status', async () => {
+it('an upstream that stops sending within an answer without a stream is answered with a status', async () => {
   stallAfter('{"id":"c",', 'application/json');
   const response = await app.call('POST', '/v1/chat/completions', { model: 'chats', messages: MESSAGES });
   expect([response.status, await response.json()]).toEqual([

@@ -8,7 +8,7 @@ const CREDENTIAL = 'sk-upstream-credential-0123456789';
 const PATH = '/v1/audio/speech';
 const ASKED = { model: 'voice', input: 'Zoë 😀', voice: 'alloy' };
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-/** Bytes that are no text in any encoding. */
+/** Bytes that are invalid UTF-8. */
 const SOUND = Buffer.from([0xff, 0xfb, 0x90, 0x00, 0x0a, 0x0a, 0xc3, 0x28, 0x00]);
 
 let app: TestApp;
@@ -101,7 +101,7 @@ describe('speech.create 200', () => {
     expect((await reader?.read())?.done).toBe(true);
   });
 
-  it('sound that breaks off ends without an error text in it', async () => {
+  it('incomplete audio ends without an error text in it', async () => {
     let cut: () => void = () => {};
     upstream.answer((response, socket) => {
       response.writeHead(200, { 'content-type': 'audio/mpeg' });
@@ -152,7 +152,7 @@ describe('speech.create', () => {
     expect(await refusalOf(await ask(body))).toEqual(expected);
   });
 
-  it('400: the demo model has no voice', async () => {
+  it('400: the demo model does not support speech', async () => {
     const message = '/audio/speech: The built-in demo model does not support this endpoint.';
     expect(await refusalOf(await ask({ ...ASKED, model: 'demo' }))).toEqual([
       400,
@@ -181,7 +181,7 @@ describe('speech.create', () => {
     ]);
   });
 
-  it('422: a budget that is exhausted by speech', async () => {
+  it('422: a budget that speech uses up', async () => {
     const key = await newKey({ key_alias: 'loud', max_budget: 2.5 });
     answerWith(200, SOUND);
     const answer = await ask(ASKED, key);
@@ -198,7 +198,7 @@ describe('speech.create', () => {
     [429, 'RateLimitError'],
     [500, 'InternalServerError'],
     [503, 'ServiceUnavailableError'],
-  ])('%i of the upstream is passed on, and its call leaves one row', async (status, kind) => {
+  ])('%i of the upstream is forwarded, and the call has one spend row', async (status, kind) => {
     answerWith(status, JSON.stringify({ error: { message: `no ${CREDENTIAL}`, type: 't' } }), 'application/json');
     const { traceId, headers } = aTrace();
     const message = `litellm.${kind}: ${kind}: OpenAIException - no <secret>`;
@@ -231,7 +231,7 @@ describe('speech.create', () => {
     ]);
   });
 
-  it('500 when the upstream breaks off before the first byte', async () => {
+  it('500 when the upstream closes the connection before the first byte', async () => {
     upstream.answer((response, socket) => {
       response.writeHead(200, { 'content-type': 'audio/mpeg' });
       response.flushHeaders();

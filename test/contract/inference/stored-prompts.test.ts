@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-/** The span that a call of the demo model leaves where prompts are kept. */
+/** Span of a call of the demo model, with stored prompts. */
 async function keptOf(path: string, body: object): Promise<unknown> {
   const { traceId, headers } = aTrace();
   const response = await app.call('POST', path, { model: 'demo', ...body }, headers);
@@ -22,7 +22,7 @@ async function keptOf(path: string, body: object): Promise<unknown> {
   return [spans.map(({ name }) => name), input, output];
 }
 
-it('a large prompt is stored as it was sent', async () => {
+it('a large prompt is stored unchanged', async () => {
   const prompt = 'Ünd "so" on.\n'.repeat(600);
   expect(await keptOf('/v1/completions', { prompt })).toEqual([['text_completion demo'], prompt, expect.any(String)]);
 });

@@ -56,7 +56,7 @@ describe('interactions.create', () => {
     });
   });
 
-  it('200: settings, instructions, tools and the form of the answer reach the model', async () => {
+  it('200: settings, instructions, tools and the response format are sent to the model', async () => {
     const { status } = await ask({
       input: 'Hello',
       system_instruction: 'Be brief.',
@@ -79,7 +79,7 @@ describe('interactions.create', () => {
     });
   });
 
-  it('200: content, turns, steps, calls and results are a conversation', async () => {
+  it('200: content, turns, steps, calls and results are messages of a conversation', async () => {
     await ask({
       input: [
         { type: 'text', text: 'Look:' },
@@ -106,7 +106,7 @@ describe('interactions.create', () => {
     ]);
   });
 
-  it('200: a call of a function waits for its result, which goes on from the interaction', async () => {
+  it('200: a function call waits for its result, which continues the interaction', async () => {
     answerWith({ role: 'assistant', content: null, tool_calls: [CALL] }, 'tool_calls');
     const first = await ask({ input: 'Weather?' });
     const step = { type: 'function_call', id: 'c1', name: 'look', arguments: { city: 'Wien' } };
@@ -186,7 +186,7 @@ describe('a stored interaction', () => {
     expect(await client.call('DELETE', path)).toMatchObject({ status: 404, body: { error: { status: 'NOT_FOUND' } } });
   });
 
-  it('interactions.cancel 400, interactions.get 400, interactions.delete 400: it does not run, and is not streamed', async () => {
+  it('interactions.cancel 400, interactions.get 400, interactions.delete 400: it is not running, and cannot be streamed', async () => {
     const { body } = await ask({ input: 'Hello' });
     const path = `${PATH}/${String(body['id'])}`;
     expect(await client.call('POST', `${path}/cancel`)).toMatchObject({ status: 400, body: { error: { code: 400 } } });
@@ -196,7 +196,7 @@ describe('a stored interaction', () => {
     expect(await client.call('DELETE', `${path}?stream=true`)).toMatchObject(refused);
   });
 
-  it('interactions.get 200, interactions.cancel 200: one that its upstream stores', async () => {
+  it('interactions.get 200, interactions.cancel 200: an interaction that its upstream stores', async () => {
     const output = [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Yes' }] }];
     const response = { id: 'resp_up', object: 'response', created_at: 60, model: 'up-2', output, usage: null };
     const answered = (status: string): void =>
@@ -235,7 +235,7 @@ describe('a stored interaction', () => {
     }
   });
 
-  it('interactions.get 401, interactions.get 403, interactions.delete 401, interactions.delete 403, interactions.cancel 401, interactions.cancel 403, interactions.cancel 404: no key, and an id of no interaction here', async () => {
+  it('interactions.get 401, interactions.get 403, interactions.delete 401, interactions.delete 403, interactions.cancel 401, interactions.cancel 403, interactions.cancel 404: no key, and an unknown interaction', async () => {
     const calls = [
       ['GET', ''],
       ['DELETE', ''],
@@ -280,7 +280,7 @@ describe('a streamed interaction', () => {
     });
   }
 
-  it('interactions.create 200: has its steps one after another, then its state and usage', async () => {
+  it('interactions.create 200: streams its steps in order, then state and usage', async () => {
     const piece = (index: number, more: object) => ({ tool_calls: [{ index, ...more }] });
     streamWith(
       { role: 'assistant', content: 'Let' },
@@ -334,7 +334,7 @@ describe('a streamed interaction', () => {
     });
   });
 
-  it('ends with an error event where the upstream is cut off', async () => {
+  it('ends with an error event if the upstream closes the connection', async () => {
     client.upstream.answer((response, socket) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       const choices = [{ index: 0, delta: { role: 'assistant', content: 'Let' }, finish_reason: null }];

@@ -7,7 +7,7 @@ import { startApp, type TestApp } from '../../support/start-app.ts';
 import { answerOf, configOver, formOf, keeping, lineFor, send } from '../files/keeping.ts';
 import { as, makeKey, otlpExport, otlpSpan, send as sendTrace, WINDOW } from '../traces/trace-client.ts';
 
-/** How a key comes to have a blank team: by a request, or by a row from before blank ids were mended. */
+/** Origins of a key with a blank team: a request, or a row from before the migration of blank ids. */
 const WAYS = ['REST', 'graph', 'an old row'] as const;
 const BLANKS = ['', ' \t'] as const;
 
@@ -52,7 +52,7 @@ for (const engine of ENGINES)
       }
       const traceOf = (traceId: string) => otlpExport(otlpSpan('1', 0, 1, {}, { traceId, name: 'run' }));
 
-      /** Creates one thing of each noun as the holder of a key. */
+      /** Creates one object of each noun with a key. */
       async function own(key: string): Promise<Owned> {
         const traceId = nextTraceId();
         const idOf = async (answer: Promise<Response>): Promise<string> =>
@@ -132,10 +132,10 @@ for (const engine of ENGINES)
             expect([method, path, await ask(method, path, key)]).toEqual([method, path, answer]);
         });
 
-        it('owns its objects alone, and its live feed shows only its own traces', async () => {
+        it('is the only owner of its objects, and its live feed shows only its own traces', async () => {
           const key = await blankKey(way, '');
           const feed = overYoga(`${app.url}/graphql`, TraceUpdatesDocument, {}, key);
-          // The feed is open once it shows a trace of its own.
+          // The feed is open when it shows a trace of the key.
           await expect
             .poll(async () => {
               if (feed.received.length === 0) await sendTrace(app, traceOf(nextTraceId()), as(key));
@@ -161,7 +161,7 @@ for (const engine of ENGINES)
         });
       });
 
-      it('older objects are still there, with their owner', async () => {
+      it('older objects keep their owner', async () => {
         expect((await ask('GET', `/v1/files/${owned.file}`, owner))[0]).toBe(200);
         expect((await ask('GET', `/v1/responses/${owned.response}`, owner))[0]).toBe(200);
         expect((await everyList(owner)).batches).toContain(owned.batch);

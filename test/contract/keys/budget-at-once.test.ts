@@ -10,7 +10,7 @@ const USAGE = { prompt_tokens: 2, completion_tokens: 1, total_tokens: 3 };
 
 let app: TestApp;
 let upstream: FaultServer;
-/** Calls the upstream has got and not answered, with the upstream's name of the model. */
+/** Unanswered calls at the upstream, with the upstream's model name. */
 let pending: { readonly model: string; readonly response: ServerResponse }[] = [];
 
 beforeAll(async () => {
@@ -20,7 +20,7 @@ beforeAll(async () => {
   const priced = { ...params, input_cost_per_token: 0, output_cost_per_token: 1 };
   app = await startApp({
     config: {
-      // One key holds all 200 calls open at once.
+      // One key may use all connections, so that its 200 calls are open at the same time.
       general_settings: { upstream_connection_share: 1 },
       model_list: [
         { model_name: 'paid', litellm_params: { ...priced, model: 'openai/paid-up' } },
@@ -46,7 +46,7 @@ beforeEach(() => {
   });
 });
 
-/** How long a state is waited for that calls under way come to; a loaded machine takes seconds for 200 calls. */
+/** Deadline for polled states. A loaded machine needs seconds for 200 calls. */
 const SOON = { timeout: 60_000, interval: 20 };
 
 interface Key {
@@ -64,7 +64,7 @@ async function spendOf({ authorization }: Key): Promise<number> {
   return ((await answer.json()) as { info: { spend: number } }).info.spend;
 }
 
-/** Calls sent at once, and how they were answered so far. */
+/** Sends concurrent calls. Collects their statuses and refusals. */
 function callsAtOnce(count: number, { authorization }: Key, body: object) {
   const statuses: number[] = [];
   const refusals: unknown[] = [];
@@ -112,7 +112,7 @@ const chunk = (rest: object): object => ({
   ...rest,
 });
 
-/** Begins the streams of all calls that are held. */
+/** Sends the first chunk of all unanswered calls. */
 function beginHeld(): readonly ServerResponse[] {
   return pending.splice(0).map(({ response }) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -140,8 +140,8 @@ const exceeded = (key: Key, cost: string, budget: string) => ({
   },
 });
 
-describe('200 calls at once on a budget for five', () => {
-  it('are five, and the others are refused with the budget error', async () => {
+describe('200 concurrent calls with a budget for five', () => {
+  it('five are admitted, and the others are refused with the budget error', async () => {
     const key = await newKey(5);
     const calls = callsAtOnce(AT_ONCE, key, { model: 'paid' });
     await expect.poll(() => calls.statuses.length + pending.length, SOON).toBe(AT_ONCE);
@@ -156,7 +156,7 @@ describe('200 calls at once on a budget for five', () => {
     expect(await callsAtOnce(1, key, { model: 'paid' }).ended()).toEqual([422]);
   });
 
-  it('are five, as streams, and cancelled ones release their reservations', async () => {
+  it('five streams are admitted, and cancelled ones release their reservations', async () => {
     const key = await newKey(5);
     const leaving = new AbortController();
     const send = (signal?: AbortSignal) =>
@@ -189,7 +189,7 @@ describe('200 calls at once on a budget for five', () => {
     await expect.poll(() => spendOf(key), SOON).toBe(5);
   });
 
-  it('are five without an output limit, after earlier calls of the model gave an average cost', async () => {
+  it('five without an output limit are admitted, by the average cost of earlier calls', async () => {
     const key = await newKey(6);
     const first = callsAtOnce(1, key, { model: 'learned', max_tokens: undefined });
     await expect.poll(() => pending.length, SOON).toBe(1);
@@ -203,7 +203,7 @@ describe('200 calls at once on a budget for five', () => {
     await expect.poll(() => spendOf(key), SOON).toBe(6);
   });
 
-  it('are five where they fall back from a model that costs nothing', async () => {
+  it('five are admitted to the fallback of a free model', async () => {
     const key = await newKey(5);
     const calls = callsAtOnce(AT_ONCE, key, { model: 'free', fallbacks: ['spare'] });
     await expect.poll(() => pending.length, SOON).toBe(AT_ONCE);
@@ -217,7 +217,7 @@ describe('200 calls at once on a budget for five', () => {
     await expect.poll(() => spendOf(key), SOON).toBe(5);
   });
 
-  it('are five where they fall back from one that costs as much: a call holds one reservation', async () => {
+  it('five are admitted to a fallback of the same price: a call has one reservation', async () => {
     const key = await newKey(5);
     const calls = callsAtOnce(AT_ONCE, key, { model: 'paid', fallbacks: ['spare'] });
     await expect.poll(() => calls.statuses.length + pending.length, SOON).toBe(AT_ONCE);
@@ -233,7 +233,7 @@ describe('200 calls at once on a budget for five', () => {
     await expect.poll(() => spendOf(key), SOON).toBe(5);
   });
 
-  it('are five again when those before have failed', async () => {
+  it('five are admitted again after the previous five have failed', async () => {
     const key = await newKey(5);
     for (const model of ['paid', 'paid']) {
       const calls = callsAtOnce(AT_ONCE, key, { model });
@@ -248,8 +248,8 @@ describe('200 calls at once on a budget for five', () => {
   });
 });
 
-describe('a budget that calls under way have reserved', () => {
-  it('refuses neither models that cost nothing nor such without a price', async () => {
+describe('a budget that concurrent calls have reserved', () => {
+  it('admits free models and models without a price', async () => {
     const key = await newKey(5);
     const paid = callsAtOnce(5, key, { model: 'paid' });
     await expect.poll(() => pending.length, SOON).toBe(5);
@@ -263,7 +263,7 @@ describe('a budget that calls under way have reserved', () => {
     ]);
   });
 
-  it('admits one call alone that is expected to cost more than what is left', async () => {
+  it('admits a single call whose expected cost exceeds it', async () => {
     const key = await newKey(5);
     const calls = callsAtOnce(AT_ONCE, key, { model: 'paid', max_tokens: 1_000 });
     await expect.poll(() => calls.statuses.length + pending.length, SOON).toBe(AT_ONCE);

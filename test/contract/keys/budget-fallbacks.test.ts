@@ -84,7 +84,7 @@ async function newKey(draft: object): Promise<{ key: string; token: string }> {
 interface ReceivedAnswer {
   readonly status: number;
   readonly body: unknown;
-  /** Model that the answer's headers name. */
+  /** Model group in the headers of the answer. */
   readonly group: string | null;
 }
 
@@ -164,7 +164,7 @@ describe('budget_fallbacks of a key', () => {
     client.socket.close(1000);
   });
 
-  it('are tried in their order: those that the key may not call, that do not exist or that are used up are skipped', async () => {
+  it('are tried in order; models that the key may not call, unknown ones and used-up ones are skipped', async () => {
     const { key } = await newKey({
       models: ['big', 'small', 'other', 'unknown'],
       model_max_budget: { big: NONE, small: NONE },
@@ -173,7 +173,7 @@ describe('budget_fallbacks of a key', () => {
     expect(await chat(key)).toMatchObject({ status: 200, group: 'other' });
   });
 
-  it('are aliases, too', async () => {
+  it('may be aliases', async () => {
     const { key } = await newKey({
       aliases: { fast: 'big', cheap: 'small' },
       model_max_budget: { big: NONE },
@@ -182,7 +182,7 @@ describe('budget_fallbacks of a key', () => {
     expect(await chat(key, 'fast')).toMatchObject({ status: 200, group: 'small' });
   });
 
-  it('end where they name each other, with the refusal of the requested model', async () => {
+  it('that form a cycle end with the refusal of the requested model', async () => {
     const { key, token } = await newKey({
       model_max_budget: { big: NONE, small: NONE },
       budget_fallbacks: { big: ['small'], small: ['big', 'small'] },
@@ -202,7 +202,7 @@ describe('budget_fallbacks of a key', () => {
     expect(await chat(key)).toMatchObject({ status: 422, body: spent(token, 'big') });
   });
 
-  it('hold for the budget of the model alone', async () => {
+  it('apply to the budget of the model only', async () => {
     const { key } = await newKey({ max_budget: 0, budget_fallbacks: { big: ['small'] } });
     expect(await chat(key)).toMatchObject({
       status: 422,
@@ -220,7 +220,7 @@ describe('budget_fallbacks of a key', () => {
     expect((await chat(key, 'big', { messages })).status).toBe(400);
   });
 
-  it('answer in every dialect', async () => {
+  it('apply in every dialect', async () => {
     const { key } = await newKey({ model_max_budget: { big: NONE }, budget_fallbacks: { big: ['small'] } });
     const answer = await app.call(
       'POST',

@@ -61,7 +61,7 @@ const usedUp = (name: string) =>
   refused(`Budget has been exceeded! Key=None (${name}) Current cost: 1.0, Max budget: 1.0`);
 
 describe('a key beyond its budget', () => {
-  it('continues with a part of its requests and tokens, which headers and refusal show', async () => {
+  it('continues with a part of its requests and tokens; headers and refusals have the lower limits', async () => {
     const { key, token } = await newKey({ ...over, rpm_limit: 20, tpm_limit: 10_000 });
     const first = await chat(key);
     expect([first.status, Object.fromEntries(first.headers)]).toMatchObject([
@@ -95,7 +95,7 @@ describe('a key beyond its budget', () => {
     expect(Object.fromEntries(third.headers)).toMatchObject({ 'retry-after': '60', rate_limit_type: 'requests' });
   });
 
-  it('keeps one request and one token at least', async () => {
+  it('keeps at least one request and one token', async () => {
     const { key, token } = await newKey({ ...over, rpm_limit: 3, tpm_limit: 3 });
     const refusal = await chat(key);
     expect([refusal.status, refusal.headers.get('rate_limit_type')]).toEqual([429, 'tokens']);
@@ -104,7 +104,7 @@ describe('a key beyond its budget', () => {
     });
   });
 
-  it('has its full limits below the budget, and lower ones from the first call after it is used up', async () => {
+  it('has its full limits until the budget is used up, and lower ones from the next call', async () => {
     const { key } = await newKey({ max_budget: 0.01, throttle_on_budget_exceeded: true, rpm_limit: 30 });
     expect((await chat(key)).headers.get('x-ratelimit-limit-requests')).toBe('30');
     const second = await chat(key);
@@ -114,12 +114,12 @@ describe('a key beyond its budget', () => {
     expect([third.status, third.headers.get('x-ratelimit-limit-requests')]).toEqual([200, '30']);
   });
 
-  it('is charged for what it calls, and for the budget of its team', async () => {
+  it('is charged for its calls, also in the budget of its team', async () => {
     const team = (await (await app.call('POST', '/team/new', { max_budget: 0.02 })).json()) as { team_id: string };
     const { key } = await newKey({ ...over, rpm_limit: 90, team_id: team.team_id });
     expect((await chat(key)).status).toBe(200);
     const second = await chat(key);
-    // The budget of a team refuses a spend above it.
+    // The budget of a team refuses a spend above it, not one that equals it.
     expect(second.status).toBe(200);
     const third = await chat(key);
     expect([third.status, third.body]).toEqual([
@@ -151,7 +151,7 @@ describe('a key beyond its budget', () => {
 });
 
 describe('budget_exceeded_throttle_percentage', () => {
-  it('is in force when it is stored, and off again when it is cleared', async () => {
+  it('applies as soon as it is stored, and not after it is removed', async () => {
     const stored = await startApp({ config: { model_list: modelList() } });
     try {
       const { key, name } = await newKey({ ...over, rpm_limit: 10 }, stored);

@@ -61,7 +61,7 @@ describe.each([
   ['by itself', (key: string) => key],
   ['by its hash', sha256],
 ])('a key named %s', (_how, nameOf) => {
-  it('keys.block 200, keys.unblock 200: it is refused at once, and accepted again at once', async () => {
+  it('keys.block 200, keys.unblock 200: its calls are refused and accepted again immediately', async () => {
     const key = await newKey();
     expect(await statusOf(key)).toBe(200);
     for (let time = 0; time < 2; time += 1)
@@ -80,7 +80,7 @@ describe.each([
     expect(await statusOf(key)).toBe(200);
   });
 
-  it('keys.update 200: sent fields change, null clears a field, the rest stays', async () => {
+  it('keys.update 200: sent fields change, null clears a field, other fields stay', async () => {
     const draft = { models: ['demo'], max_budget: 2, team_id: 't', user_id: 'u', duration: '1h', metadata: { a: 1 } };
     const key = await newKey(draft);
     const row = rowOf(key, { models: ['demo'], max_budget: 2, team_id: 't', user_id: 'u', metadata: { a: 1 } });
@@ -104,7 +104,7 @@ describe.each([
     expect(await call('GET', '/v1/models', undefined, key)).toEqual(BLOCKED);
   });
 
-  it('keys.delete 200: it is refused at once, its row stays as deleted, its alias is free, and it cannot be issued again', async () => {
+  it('keys.delete 200: its calls are refused immediately, its row is marked as deleted, its alias is free, and its secret cannot be issued again', async () => {
     const key = await newKey({ key_alias: `gone ${nameOf('')}` });
     expect(await statusOf(key)).toBe(200);
     expect(await post('/key/delete', { keys: [nameOf(key), UNKNOWN] })).toEqual({
@@ -123,7 +123,7 @@ describe.each([
     expect((await post('/key/generate', { key_alias: alias })).status).toBe(200);
   });
 
-  it('keys.regenerate 200: it has another secret, and everything else stays', async () => {
+  it('keys.regenerate 200: it has another secret and its other fields', async () => {
     const key = await newKey({ team_id: 't', max_budget: 1 });
     const { status, body } = await post('/key/regenerate', { key: nameOf(key), metadata: { rotated: true } });
     const next = String(body['key']);
@@ -151,7 +151,7 @@ describe.each([
 });
 
 describe('keys.regenerate', () => {
-  it('keys.regenerate 200: by the path, with a secret of ones own, and a grace period for the old one', async () => {
+  it('keys.regenerate 200: with the key in the path, a chosen secret, and a grace period for the old one', async () => {
     const key = await newKey();
     const next = 'sk-chosen-for-rotation-42';
     const rotation = { new_key: next, grace_period: '1h' };
@@ -164,7 +164,7 @@ describe('keys.regenerate', () => {
     expect([await statusOf(key), await statusOf(next)]).toEqual([401, 401]);
   });
 
-  it('keys.regenerate 200: objects of the old secret belong to the new one', async () => {
+  it('keys.regenerate 200: objects of the key stay with the new secret', async () => {
     const key = await newKey();
     const as = { authorization: `Bearer ${key}` };
     const made = await app.call('POST', '/v1/responses', { model: 'demo', input: 'Hello' }, as);
@@ -173,7 +173,7 @@ describe('keys.regenerate', () => {
     expect((await call('GET', `/v1/responses/${id}`, undefined, String(body['key']))).status).toBe(200);
   });
 
-  it('keys.regenerate 400: a secret that is weak, or was ever in use', async () => {
+  it('keys.regenerate 400: a weak secret, and one that is or was in use', async () => {
     const key = await newKey();
     const other = await newKey();
     await post('/key/delete', { keys: [other] });
@@ -237,7 +237,7 @@ describe.each(CHANGES)('%s', (row, path) => {
     const ofUser = await newKey({ user_id: 'someone' });
     const isBlocking = path.endsWith('block');
     const message = `Only proxy admins, team admins, or org admins can call ${path}. user_role=internal_user, user_id=someone`;
-    // A key of others and one that does not exist are refused alike.
+    // The refusal is the same for a key of another user and for an unknown key.
     for (const named of [key, UNKNOWN])
       expect(await post(path, { key: named }, ofUser)).toEqual(
         isBlocking ? { status: 403, body: { detail: { error: message } } } : refusal(403, message, right),
@@ -280,14 +280,14 @@ describe('keys.update', () => {
 });
 
 describe('keys.delete', () => {
-  it('keys.delete 200: by alias, as the reference echoes it', async () => {
+  it('keys.delete 200: by alias; the answer has the alias, as in the reference', async () => {
     const key = await newKey({ key_alias: 'by alias' });
     const { status, body } = await post('/key/delete', { key_aliases: ['by alias'] });
     expect({ status, body }).toEqual({ status: 200, body: { deleted_keys: ['by alias'] } });
     expect(await statusOf(key)).toBe(401);
   });
 
-  it('keys.delete 404: unknown keys, or deleted ones', async () => {
+  it('keys.delete 404: unknown or deleted keys', async () => {
     const key = await newKey();
     const none = refusal(404, 'No keys found', { type: 'internal_server_error', param: null });
     expect(await post('/key/delete', { keys: [UNKNOWN, 'abc', '\0'] })).toEqual(none);
@@ -296,7 +296,7 @@ describe('keys.delete', () => {
     expect(await post('/key/delete', { keys: [key] })).toEqual(none);
   });
 
-  it('keys.delete 422: nothing is named', async () => {
+  it('keys.delete 422: no key is named', async () => {
     const msg = "Value error, At least one of 'keys' or 'key_aliases' must be provided.";
     for (const sent of [{ keys: [] }, {}])
       expect(await post('/key/delete', sent)).toEqual({

@@ -64,14 +64,14 @@ const GRANTS: readonly (readonly [string, object])[] = [
   ['more tokens of batches', { metadata: { batch_enqueued_token_limit: 1e9 } }],
 ];
 
-describe.each(['admin', 'member'])('%s of a team', (name) => {
-  it.each(GRANTS)('makes no key with %s', async (_what, draft) => {
+describe.each(['admin', 'member'])('the role %s of a team', (name) => {
+  it.each(GRANTS)('cannot create a key with %s', async (_what, draft) => {
     const { status } = await post('/key/generate', { team_id: 'own', ...draft }, admins[name]);
     expect([400, 403]).toContain(status);
     expect([400, 403]).toContain((await post('/key/generate', draft, admins[name])).status);
   });
 
-  it.each(GRANTS)('gives its own key no %s', async (_what, patch) => {
+  it.each(GRANTS)('cannot give its own key %s', async (_what, patch) => {
     const named = await key({ team_id: 'own', user_id: name });
     const before = await infoOf(named);
     for (const path of ['/key/update', '/key/regenerate']) {
@@ -89,14 +89,14 @@ describe.each(['admin', 'member'])('%s of a team', (name) => {
     ['another user', { user_id: 'boss' }],
     ['no user', { user_id: null }],
     ['no spend', { spend: 0 }],
-  ])('moves its key to %s: 403', async (_what, patch) => {
+  ])('cannot move its key to %s: 403', async (_what, patch) => {
     const named = await key({ team_id: 'own', user_id: name });
     const before = await infoOf(named);
     expect((await post('/key/update', { key: named, ...patch }, admins[name])).status).toBe(403);
     expect(await infoOf(named)).toEqual(before);
   });
 
-  it('removes no restriction of its key', async () => {
+  it('cannot remove a restriction of its key', async () => {
     const tags = { tags: ['dear'], enforced_params: ['user'], allowed_routes: ['llm_api_routes'] };
     const named = await key({ team_id: 'own', user_id: name, metadata: { a: 1 }, ...tags });
     const before = await infoOf(named);
@@ -116,7 +116,7 @@ describe.each(['admin', 'member'])('%s of a team', (name) => {
     expect([replaced.status, replaced.body['metadata']]).toEqual([200, { tags: ['dear'], enforced_params: ['user'] }]);
   });
 
-  it('touches no key of another team, of no team, or of a user who is no member', async () => {
+  it('cannot change keys of another team, keys without a team, and keys of other users', async () => {
     const named = [await key({ team_id: 'other' }), await key({}), await key({ user_id: 'boss' }), victim];
     for (const one of named) {
       const before = await infoOf(one);
@@ -129,7 +129,7 @@ describe.each(['admin', 'member'])('%s of a team', (name) => {
     }
   });
 
-  it('deletes nothing where one of several keys is not its own', async () => {
+  it('deletes none of several keys if one is not its own', async () => {
     const own = await key({ team_id: 'own', user_id: name });
     const foreign = await key({ team_id: 'other' });
     expect((await post('/key/delete', { keys: [own, foreign] }, admins[name])).status).toBe(403);
@@ -138,7 +138,7 @@ describe.each(['admin', 'member'])('%s of a team', (name) => {
 });
 
 describe('keys of administrators within a team', () => {
-  it('give no secret to the administrator of the team', async () => {
+  it('cannot be rotated by the administrator of the team', async () => {
     const ofBoss = await key({ team_id: 'own', user_id: 'boss', user_role: 'proxy_admin' });
     const asUser = await key({ team_id: 'own', user_id: 'boss' });
     const ofTeam = await key({ team_id: 'own', user_role: 'proxy_admin' });
@@ -148,14 +148,14 @@ describe('keys of administrators within a team', () => {
     }
   });
 
-  it('are not changed by the administrator of the team', async () => {
+  it('cannot be changed by the administrator of the team', async () => {
     const ofBoss = await key({ team_id: 'own', user_id: 'boss', user_role: 'proxy_admin' });
     for (const path of ['/key/update', '/key/block'])
       expect((await post(path, { key: ofBoss }, admins['admin'])).status).toBe(403);
     expect((await post('/key/delete', { keys: [ofBoss] }, admins['admin'])).status).toBe(403);
   });
 
-  it('made for an administrator by the administrator of a team call models only', async () => {
+  it('that the administrator of a team creates may call models only', async () => {
     const wider = { team_id: 'own', user_id: 'boss', allowed_routes: ['management_routes'] };
     expect((await post('/key/generate', wider, admins['admin'])).status).toBe(403);
     expect((await post('/key/generate', { ...wider, key_type: 'management' }, admins['admin'])).status).toBe(403);
@@ -173,7 +173,7 @@ describe('a restricted key', () => {
     ['tags', { tags: ['t'] }],
     ['a limit by model', { model_rpm_limit: { a: 1 } }],
     ['a budget of windows', { budget_limits: [{ budget_duration: '1d', max_budget: 1 }] }],
-  ])('with %s makes, raises and opens no key of its team', async (_what, bound) => {
+  ])('with %s cannot create or rotate keys of its team, or raise their limits', async (_what, bound) => {
     const restricted = await key({ team_id: 'own', user_id: 'admin', ...bound });
     const another = await key({ team_id: 'own', user_id: 'admin', max_budget: 1 });
     expect((await post('/key/generate', { team_id: 'own' }, restricted)).status).toBe(403);
@@ -185,7 +185,7 @@ describe('a restricted key', () => {
       );
   });
 
-  it('of a team makes no key without a team, and none of another team of its user', async () => {
+  it('of a team cannot create keys without a team or of another team of its user', async () => {
     const ofTeam = await key({ team_id: 'own', user_id: 'admin' });
     expect((await post('/key/generate', {}, ofTeam)).status).toBe(403);
     expect((await post('/key/generate', { team_id: 'third' }, ofTeam)).status).toBe(403);
@@ -195,7 +195,7 @@ describe('a restricted key', () => {
     expect((await post('/key/generate', { team_id: 'own' }, ofTeam)).status).toBe(200);
   });
 
-  it('with models gives no others', async () => {
+  it('with models cannot give other models', async () => {
     const some = await key({ user_id: 'plain', models: ['a'] });
     const inherited = await post('/key/generate', {}, some);
     expect([inherited.status, inherited.body['models']]).toEqual([200, ['a']]);
@@ -205,7 +205,7 @@ describe('a restricted key', () => {
     expect((await post('/key/regenerate', { key: wide }, some)).status).toBe(403);
   });
 
-  it('with routes gives no others', async () => {
+  it('with routes cannot give other routes', async () => {
     const some = await key({ user_id: 'plain', allowed_routes: ['/key/generate', '/key/regenerate'] });
     const inherited = await post('/key/generate', {}, some);
     expect(inherited.body['allowed_routes']).toEqual(['/key/generate', '/key/regenerate']);
@@ -214,7 +214,7 @@ describe('a restricted key', () => {
     expect((await post('/key/regenerate', { key: await key({ user_id: 'plain' }) }, some)).status).toBe(403);
   });
 
-  it('of a read-only role changes nothing', async () => {
+  it('of a read-only role cannot change keys', async () => {
     const viewer = await key({ user_id: 'plain', user_role: 'internal_user_viewer' });
     for (const path of ['/key/generate', '/key/update', '/key/regenerate', '/key/block', '/key/delete'])
       expect((await post(path, { key: viewer, keys: [viewer] }, viewer)).status).toBe(403);
@@ -222,7 +222,7 @@ describe('a restricted key', () => {
 });
 
 describe('limits of a membership', () => {
-  it('hold for the keys that a member makes, and it makes none of the team alone', async () => {
+  it('apply to keys that a member creates, and a limited member cannot create service keys', async () => {
     const user = String((await post('/user/new', { user_id: 'limited' })).body['key']);
     const member = { user_id: 'limited', role: 'user' };
     await post('/team/member_add', { team_id: 'own', member, max_budget_in_team: 1 });

@@ -21,7 +21,7 @@ describe('default_key_generate_params and upperbound_key_generate_params', () =>
     },
   });
 
-  it('keys.generate 200: fill in what a request leaves out, limits by the caps', async () => {
+  it('keys.generate 200: defaults replace omitted members, and caps replace omitted limits', async () => {
     const { status, body } = await post('/key/generate', {});
     expect(status).toBe(200);
     expect(body).toMatchObject({
@@ -54,7 +54,7 @@ describe('default_key_generate_params and upperbound_key_generate_params', () =>
     expect(await post('/key/regenerate', { key: named, [member]: value })).toEqual(refused);
   });
 
-  it('keys.update 400: a change removes no limit that has a cap', async () => {
+  it('keys.update 400: a limit with a cap cannot be removed', async () => {
     const named = await key({});
     for (const member of ['max_budget', 'rpm_limit', 'max_parallel_requests', 'duration', 'budget_duration'])
       expect((await post('/key/update', { key: named, [member]: null })).status).toBe(400);
@@ -93,7 +93,7 @@ describe('key_generation_settings', () => {
     }
   });
 
-  it('keys.generate 403: a user makes no key without a team', async () => {
+  it('keys.generate 403: users who may not create keys without a team', async () => {
     const draft = { key_alias: 'mine', max_budget: 1 };
     expect(await post('/key/generate', draft, users['member'])).toEqual(
       envelope(
@@ -130,7 +130,7 @@ describe('key_generation_settings', () => {
     );
   });
 
-  it('keys.generate 400, keys.update 400: an alias that is no name', async () => {
+  it('keys.generate 400, keys.update 400: an invalid alias', async () => {
     const refused = envelope(
       400,
       'Invalid key_alias format. Must be 2-255 characters, start/end with alphanumeric, and only contain a-zA-Z0-9_-/.@.',
@@ -145,7 +145,7 @@ describe('key_generation_settings', () => {
     }
   });
 
-  it('does not concern keys of new users', async () => {
+  it('does not apply to keys of new users', async () => {
     expect((await post('/user/new', { user_id: 'further' })).status).toBe(200);
   });
 });
@@ -155,6 +155,6 @@ it.each([
   ['default_key_generate_params', { guardrails: ['g'] }, 'guardrails'],
   ['upperbound_key_generate_params', { duration: 'long' }, 'duration'],
   ['key_generation_settings', { personal_key_generation: { allowed_user_roles: 'all' } }, 'personal_key_generation'],
-])('%s: a value that would have no effect ends the start: %j', async (name, value, member) => {
+])('%s: a value without an effect makes the start fail: %j', async (name, value, member) => {
   await expect(startApp({ config: { litellm_settings: { [name]: value } } })).rejects.toThrow(member);
 });

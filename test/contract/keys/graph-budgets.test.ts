@@ -29,12 +29,12 @@ describe('a budget in the graph', () => {
     issues: [],
   });
 
-  it('is not below zero in a new key', async () => {
+  it('below zero is refused for a new key', async () => {
     const answer = await graph(GENERATE, { input: { alias: 'below-zero', maxBudgetUsd: '-2' } });
     expect(answer).toEqual({ status: 200, body: { data: { generateKey: refused('-2') } } });
   });
 
-  it('is not below zero in a changed key', async () => {
+  it('below zero is refused for a changed key', async () => {
     const made = await app.call('POST', '/key/generate', { max_budget: 1 });
     const { key } = (await made.json()) as { key: string };
     const answer = await graph(UPDATE, { input: { key, maxBudgetUsd: '-0.01' } });
@@ -43,7 +43,7 @@ describe('a budget in the graph', () => {
     expect(((await info.json()) as { info: { max_budget: number } }).info.max_budget).toBe(1);
   });
 
-  it.each([1.5, 'abc', true, '1e3'])('that is no decimal text is a request error: %j', async (maxBudgetUsd) => {
+  it.each([1.5, 'abc', true, '1e3'])('that is no decimal string is a request error: %j', async (maxBudgetUsd) => {
     const { status, body } = await graph(GENERATE, { input: { maxBudgetUsd } });
     expect(status).toBe(200);
     expect(body).toEqual({

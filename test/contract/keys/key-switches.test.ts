@@ -9,7 +9,7 @@ describe('disable_custom_api_keys', () => {
   const { post, send, key } = tenancyClient();
   const store = (on: boolean) => send('PATCH', '/update/ui_settings', { disable_custom_api_keys: on });
 
-  it('keys.generate 403, keys.generateServiceKey 403, keys.regenerate 403: a secret of the own choice, while it is stored as true', async () => {
+  it('keys.generate 403, keys.generateServiceKey 403, keys.regenerate 403: a chosen secret, while the setting is stored as true', async () => {
     const named = await key({});
     await post('/team/new', { team_id: 't' });
     expect((await store(true)).status).toBe(200);
@@ -40,7 +40,7 @@ describe('the switches of keys in the configuration file', () => {
     await post('/team/member_add', { team_id: 'own', member: { user_id: 'team-admin', role: 'admin' } });
   });
 
-  it('win over what is stored', async () => {
+  it('have precedence over stored ones', async () => {
     await send('PATCH', '/update/ui_settings', { disable_custom_api_keys: false });
     expect(await post('/key/generate', { key: OWN })).toEqual(noOwn);
   });
@@ -51,7 +51,7 @@ describe('the switches of keys in the configuration file', () => {
     expect(await post('/key/service-account/generate', { team_id: 'own' }, keys['org-admin'])).toEqual(noAdmins);
   });
 
-  it('keys.generate 200: other users, administrators of teams and of the proxy', async () => {
+  it('keys.generate 200: other users, and administrators of teams and of the proxy', async () => {
     expect((await post('/key/generate', {}, keys['org-member'])).status).toBe(200);
     expect((await post('/key/generate', { team_id: 'own' }, keys['team-admin'])).status).toBe(200);
     expect((await post('/key/generate', { team_id: 'own' })).status).toBe(200);

@@ -45,7 +45,7 @@ const ROW = {
 };
 
 describe('keys.generate', () => {
-  it('keys.generate 200: the clear key, once, and its row', async () => {
+  it('keys.generate 200: the secret, only in this answer, and the row of the key', async () => {
     const { status, body } = await generate(DRAFT);
     const key = String(body['key']);
     expect(key).toMatch(/^sk-[\w-]{32}$/);
@@ -69,9 +69,9 @@ describe('keys.generate', () => {
     });
   });
 
-  it('keys.generate 200: a value and a role of ones own, and the key works at once', async () => {
+  it('keys.generate 200: a chosen secret and role; the key can be used immediately', async () => {
     const key = 'sk-my-very-own-key-0123456789';
-    // Refused before it exists, and remembered as unknown.
+    // The key ring caches the key as unknown before it exists.
     expect((await info('', key)).status).toBe(401);
     const { body } = await generate({ key, user_role: 'proxy_admin', duration: '30d' });
     expect(body).toMatchObject({ key, user_role: 'proxy_admin', expires: expect.stringMatching(TIME) });
@@ -83,13 +83,13 @@ describe('keys.generate', () => {
     ['30m', 1_800_000],
     ['30h', 108_000_000],
     ['30d', 2_592_000_000],
-  ])('keys.generate 200: a key that holds %s', async (duration, ms) => {
+  ])('keys.generate 200: a key with a duration of %s', async (duration, ms) => {
     const { body } = await generate({ duration });
     expect(Date.parse(String(body['expires'])) - Date.parse(String(body['created_at']))).toBe(ms);
   });
 
   it.each(['no-prefix', 'sk-', 'sk-with space', `sk-${'x'.repeat(300)}`])(
-    'keys.generate 400: %j can be no key',
+    'keys.generate 400: %j is an invalid key',
     async (key) => {
       expect(await generate({ key })).toEqual({
         status: 400,
@@ -106,7 +106,7 @@ describe('keys.generate', () => {
   );
 
   it.each(['sk-1', 'sk-0123456789abcdef', `sk-${'a'.repeat(30)}`, `sk-${'abcdefg'.repeat(5)}`])(
-    'keys.generate 400: %j is too easy to guess, and is not repeated',
+    'keys.generate 400: %j is too easy to guess, and the answer does not contain it',
     async (key) => {
       expect(await generate({ key })).toEqual({
         status: 400,
@@ -124,7 +124,7 @@ describe('keys.generate', () => {
   );
 
   it.each(['sk-0123456789abcdefg', 'sk-abcdefghabcdefghab', 'sk-own-key-0123456789abcdef'])(
-    'keys.generate 200: %j is strong enough, and its name shows its last four characters',
+    'keys.generate 200: %j is strong enough, and its name has its last four characters',
     async (key) => {
       const { status, body } = await generate({ key });
       expect([status, body['key'], body['key_name']]).toEqual([200, key, `sk-...${key.slice(-4)}`]);
@@ -238,7 +238,7 @@ describe('keys.generate', () => {
 });
 
 describe('keys.info', () => {
-  it('keys.info 200: an admin reads any key, by its secret or its hash, and never gets the secret', async () => {
+  it('keys.info 200: an administrator reads any key, by secret or hash; the answer has no secret', async () => {
     const key = await newKey();
     for (const named of [key, sha256(key)]) {
       const { status, body } = await info(`?key=${named}`);
@@ -251,7 +251,7 @@ describe('keys.info', () => {
     expect((await info('', 'sk-unknown-virtual-key')).status).toBe(401);
   });
 
-  it('keys.info 403: another key, whether it exists or not', async () => {
+  it('keys.info 403: another key, existing or unknown', async () => {
     const mine = await newKey();
     for (const other of [await newKey(), 'sk-there-is-no-such-key'])
       expect(await info(`?key=${other}`, mine)).toEqual({
@@ -268,7 +268,7 @@ describe('keys.info', () => {
   });
 
   it.each(['sk-there-is-no-such-key', 'sk-%00', '%00', 'a%27b', '__proto__'])(
-    'keys.info 404: for an admin who asks for %s',
+    'keys.info 404: %s, for an administrator',
     async (named) => {
       expect(await info(`?key=${named}`)).toEqual({
         status: 404,

@@ -3,7 +3,7 @@ import { startApp, type TestApp } from '../../support/start-app.ts';
 
 let app: TestApp;
 
-/** Nothing listens there: no call may reach it. */
+/** Address without a server: no call reaches it. */
 const UPSTREAM = 'http://127.0.0.1:9/v1';
 
 beforeAll(async () => {
@@ -56,11 +56,11 @@ async function refusal(name: keyof typeof CALLS, limits: object) {
   return { status: answer.status, headers: Object.fromEntries(answer.headers), body: await answer.json() };
 }
 
-/** The message, in the form of each dialect. */
+/** Error message of a body, in every dialect. */
 const messageOf = ({ error }: { readonly error?: { readonly message?: unknown } }): unknown => error?.message;
 
 describe.each(Object.keys(CALLS) as (keyof typeof CALLS)[])('a call of %s', (name) => {
-  it('above the requests of a minute is refused with 429, and says when to try again', async () => {
+  it('above the requests per minute is refused with 429 and a retry time', async () => {
     const { status, headers, body } = await refusal(name, { rpm_limit: 0 });
     const reset = String.raw`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC`;
     const message = `^Rate limit exceeded for api_key: [0-9a-f]{64}. Limit type: requests. Current limit: 0, Remaining: 0. Limit resets at: ${reset}$`;

@@ -5,7 +5,7 @@ import { startApp, type TestApp } from '../../support/start-app.ts';
 
 let app: TestApp;
 let upstream: Server;
-/** Answers that the upstream has not ended. */
+/** Unfinished answers of the upstream. */
 const open: ServerResponse[] = [];
 
 const USAGE = { prompt_tokens: 9, completion_tokens: 2, total_tokens: 11 };
@@ -58,7 +58,7 @@ afterAll(async () => {
   upstream.close();
 });
 
-/** A key whose limits admit one call at once, and the expected tokens of one call. */
+/** Creates a key with limits for one concurrent call and for the expected tokens of one call. */
 async function tightKey(): Promise<string> {
   const draft = { max_parallel_requests: 1, tpm_limit: 300, rpm_limit: 100 };
   const { key } = (await (await app.call('POST', '/key/generate', draft)).json()) as { key: string };
@@ -91,7 +91,7 @@ describe('a call that fails', () => {
     ['of an upstream that is late', chat('silent', { model: 'late' }), '/v1/chat/completions', 408],
     ['as a stream that never begins', chat('broken', { stream: true }), '/v1/chat/completions', 500],
     ['as a message without a number of tokens', chat('hi'), '/v1/messages', 400],
-  ])('%s: frees its slot and its expected tokens', async (_case, body, path, status) => {
+  ])('%s: releases its slot and its expected tokens', async (_case, body, path, status) => {
     const key = await tightKey();
     for (let round = 0; round < 3; round += 1)
       // oxlint-disable-next-line no-await-in-loop -- one call at a time is allowed
@@ -105,7 +105,7 @@ describe('a call that its caller aborts', () => {
     ['in the middle of a stream', chat('hi', { stream: true })],
     ['before the head of the answer', chat('silent')],
     ['before the first chunk', chat('silent', { stream: true })],
-  ])('%s: frees its slot and its expected tokens', async (_case, body) => {
+  ])('%s: releases its slot and its expected tokens', async (_case, body) => {
     const key = await tightKey();
     const before = open.length;
     const abort = new AbortController();
@@ -114,7 +114,7 @@ describe('a call that its caller aborts', () => {
       () => null,
     );
     await expect.poll(() => open.length).toBe(before + 1);
-    // A stream has begun when its first chunk has arrived.
+    // A stream has begun when its first chunk arrives.
     if (!JSON.stringify(body).includes('silent')) await (await answered)?.body?.getReader().read();
     expect(await statusOf(send(key, chat('hi')))).toBe(429);
     abort.abort();
@@ -122,7 +122,7 @@ describe('a call that its caller aborts', () => {
     await expect.poll(() => open.at(-1)?.destroyed, { timeout: 10_000 }).toBe(true);
   });
 
-  it('is counted as a request, as are calls that fail', async () => {
+  it('counts as a request, and so do failed calls', async () => {
     const draft = { rpm_limit: 3 };
     const { key } = (await (await app.call('POST', '/key/generate', draft)).json()) as { key: string };
     expect(await statusOf(send(key, chat('broken')))).toBe(500);

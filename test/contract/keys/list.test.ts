@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 
 let app: TestApp;
-/** Clear keys by alias, made in this order. */
+/** Secrets of keys by alias, in the order of creation. */
 const keys: Record<string, string> = {};
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
@@ -61,16 +61,16 @@ describe('keys.list', () => {
     ['?status=revoked', ['b']],
     ['?status=deleted', []],
     ['?sort_by=key_alias&sort_order=asc&size=3', ['a', 'b', 'c'], 5, { total_pages: 2 }],
-  ])('keys.list 200: an administrator asks %j', async (query, aliases, total, more) => {
+  ])('keys.list 200: an administrator, with the query %j', async (query, aliases, total, more) => {
     expect(await get(query)).toEqual(page(aliases, total, more));
   });
 
-  it('keys.list 200: by hash, and whole rows', async () => {
+  it('keys.list 200: by hash, with whole rows', async () => {
     const { body } = await get(`?key_hash=${sha256(keys['b'] ?? '')}&return_full_object=true`);
     expect(body).toMatchObject({ keys: [{ token: sha256(keys['b'] ?? ''), key_alias: 'b', blocked: true }] });
   });
 
-  it('keys.list 200: a key of a user lists those of the user, with any filter', async () => {
+  it('keys.list 200: a key of a user lists keys of the user, with any filter', async () => {
     expect(await get('', keys['c'])).toEqual(page(['c', 'a']));
     expect(await get('?team_id=t', keys['c'])).toEqual(page(['a']));
     expect(await get('', keys['viewer'])).toEqual(page(['viewer', 'd', 'c', 'b', 'a']));
@@ -101,7 +101,7 @@ describe('keys.list', () => {
     ['sort_by', 'Invalid sort column. Must be one of: spend, max_budget, created_at, updated_at, token, key_alias'],
     ['status', "Invalid status value. Supported: 'active', 'expired', 'revoked', 'deleted'."],
     ['sort_order', 'Invalid sort order. Must be one of: asc, desc'],
-  ])('keys.list 400: %s is none', async (field, message) => {
+  ])('keys.list 400: an invalid %s', async (field, message) => {
     expect(await get(`?${field}=zzz`)).toEqual({
       status: 400,
       body: { error: { message, type: 'internal_server_error', param: 'None', code: '400' } },
@@ -151,7 +151,7 @@ describe('virtualKeys of the graph', () => {
     };
   }
 
-  it('pages by cursor, both ways, with the number of all', async () => {
+  it('pages by cursor in both directions, with the total count', async () => {
     const first = await list({ first: 2 });
     expect(first).toMatchObject({ aliases: 'viewer,d', total: 5, more: [false, true] });
     const second = await list({ first: 2, after: first.cursors.at(-1) });
@@ -173,7 +173,7 @@ describe('virtualKeys of the graph', () => {
     expect(await list({ filter })).toMatchObject({ aliases, total: aliases.split(',').length });
   });
 
-  it('shows others the keys that they may see', async () => {
+  it('shows other users only keys that they may see', async () => {
     expect(await list({}, keys['c'])).toMatchObject({ aliases: 'c,a', total: 2 });
   });
 
@@ -225,7 +225,7 @@ describe('changes of keys in the graph', () => {
   });
 
   it.each(['updateKey', 'blockKey', 'unblockKey', 'regenerateKey'])(
-    '%s tells a key that is unknown or malformed',
+    '%s reports an unknown and a malformed key',
     async (name) => {
       const input = { key: 'sk-there-is-no-such-key' };
       const fields = '{ __typename ... on UserError { message code } }';
@@ -242,7 +242,7 @@ describe('changes of keys in the graph', () => {
     },
   );
 
-  it('refuses an alias or a secret that exists', async () => {
+  it('refuses an alias or a secret that is taken', async () => {
     const key = await made();
     const fault = (name: string, input: object) => change(name, input, '{ __typename }');
     expect([

@@ -5,7 +5,7 @@ import { startApp, type TestApp } from '../../support/start-app.ts';
 
 let app: TestApp;
 let upstream: Server;
-/** Ends the answer that the upstream holds back. */
+/** Ends the answer that the upstream delays. */
 let release: () => void = () => {};
 let arrived: () => void = () => {};
 
@@ -70,7 +70,7 @@ const refused = (subject: string, type: string, limit: number) => ({
 });
 
 describe('the limits of a key', () => {
-  it('refuse a request above the requests of a minute', async () => {
+  it('refuse a request above the requests per minute', async () => {
     const { key, token } = await newKey({ rpm_limit: 1 });
     const first = await chat(key);
     expect(first.status).toBe(200);
@@ -92,7 +92,7 @@ describe('the limits of a key', () => {
     expect((await chat((await newKey({ rpm_limit: 1 })).key)).status).toBe(200);
   });
 
-  it('refuse a request above the tokens per minute, by the use of earlier calls', async () => {
+  it('refuse a request above the tokens per minute, by the usage of earlier calls', async () => {
     const { key, token } = await newKey({ tpm_limit: 5 });
     expect((await chat(key)).status).toBe(200);
     const second = await chat(key);
@@ -100,13 +100,13 @@ describe('the limits of a key', () => {
     expect(second.headers.get('rate_limit_type')).toBe('tokens');
   });
 
-  it('show the remaining tokens after the expected ones', async () => {
+  it('show the remaining tokens without the expected ones', async () => {
     const { key } = await newKey({ tpm_limit: 1_000 });
     expect((await chat(key)).headers.get('x-ratelimit-remaining-tokens')).toBe('749');
     expect((await chat(key)).headers.get('x-ratelimit-remaining-tokens')).toBe('738');
   });
 
-  it('refuse a call beside as many as may be under way', async () => {
+  it('refuse a call above the number of parallel requests', async () => {
     const { key, token } = await newKey({ max_parallel_requests: 1 });
     const underway = new Promise<void>((resolve) => (arrived = resolve));
     const running = chat(key, 'oa', 'hold');
@@ -118,7 +118,7 @@ describe('the limits of a key', () => {
     expect((await chat(key)).status).toBe(200);
   });
 
-  it('count a model by itself', async () => {
+  it('count each model separately', async () => {
     const { key, token } = await newKey({ model_rpm_limit: { oa: 1 } });
     const first = await chat(key);
     expect(first.headers.get('x-litellm-key-remaining-requests-oa')).toBe('0');

@@ -22,7 +22,7 @@ async function messageOf(key: string): Promise<string | number> {
 }
 
 describe('a key that names other rows', () => {
-  it('shows its budget, and is bound by it where it has no limits of its own', async () => {
+  it('shows its budget, which applies if the key has no limits of its own', async () => {
     await calls.manage('/budget/new', { budget_id: 'small', max_budget: 1, rpm_limit: 9 });
     const { status, body } = await generate({ budget_id: 'small', key_alias: 'with-budget' });
     expect(status).toBe(200);
@@ -41,7 +41,7 @@ describe('a key that names other rows', () => {
     for (let call = 0; call < 2; call += 1) expect(await messageOf(own)).toBe(200);
   });
 
-  it('counts in its project, whose budget, models and block hold', async () => {
+  it('counts in its project, whose budget, models and block apply', async () => {
     await calls.manage('/team/new', { team_id: 'p-team' });
     await calls.manage('/project/new', { team_id: 'p-team', project_id: 'p1', max_budget: 1 });
     const keys = [
@@ -58,7 +58,7 @@ describe('a key that names other rows', () => {
     expect(await messageOf(keys[0])).toBe('Authentication Error, Project=p1 is blocked.');
   });
 
-  it('without a team counts in the organization that it names, also on the first call of a budget of zero', async () => {
+  it('without a team counts in its organization, also for the first call of a budget of zero', async () => {
     await calls.manage('/organization/new', { organization_id: 'o-own', organization_alias: 'O', max_budget: 0 });
     const key = await calls.newKey({ organization_id: 'o-own' });
     expect(await messageOf(key)).toBe(exceeded('Organization=o-own', '0.0', '0.0'));
@@ -70,14 +70,14 @@ describe('a key that names other rows', () => {
     ['end_user_budget_id', 'Budget'],
     ['organization_id', 'Organization'],
     ['project_id', 'Project'],
-  ])('is refused where the row of %s does not exist', async (param, noun) => {
+  ])('is refused if the row of %s does not exist', async (param, noun) => {
     expect(await generate({ [param]: 'none' })).toEqual({
       status: 400,
       body: { error: { message: `${noun} none does not exist.`, type: 'bad_request_error', param, code: '400' } },
     });
   });
 
-  it('is refused for a project of another team, and to users', async () => {
+  it('is refused with a project of another team, and for users', async () => {
     await calls.manage('/team/new', { team_id: 'q-team' });
     await calls.manage('/team/new', { team_id: 'other-team' });
     await calls.manage('/project/new', { team_id: 'q-team', project_id: 'q1' });

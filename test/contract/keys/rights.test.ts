@@ -62,7 +62,7 @@ describe('the routes of a key', () => {
     expect(await ask(key, 'POST', CHAT, chat('demo'))).toEqual(refused("'/v1/models', '/key/*'", CHAT));
   });
 
-  it('do not include the graph, unless it is named', async () => {
+  it('include the graph only if it is named', async () => {
     const query = { query: '{ __typename }' };
     const some = await ask(await newKey({ key_type: 'llm_api' }), 'POST', '/graphql', query);
     expect(some.body).toMatchObject({ errors: [{ extensions: { code: 'FORBIDDEN' } }] });
@@ -72,11 +72,11 @@ describe('the routes of a key', () => {
 });
 
 describe('the models of a key', () => {
-  it.each([[['all-proxy-models']], [['*']], [['all-team-models']]])('are all by %j', async (models) => {
+  it.each([[['all-proxy-models']], [['*']], [['all-team-models']]])('are all models with %j', async (models) => {
     expect((await ask(await newKey({ models }), 'POST', CHAT, chat('demo'))).status).toBe(200);
   });
 
-  it('are empty with no-default-models', async () => {
+  it('are no models with no-default-models', async () => {
     const key = await newKey({ models: ['no-default-models'] });
     expect(await ask(key, 'POST', CHAT, chat('demo'))).toMatchObject({
       status: 403,
@@ -84,7 +84,7 @@ describe('the models of a key', () => {
     });
   });
 
-  it('can be named by aliases, which grant nothing more', async () => {
+  it('can be called by aliases, which give no further access', async () => {
     const aliases = { fast: 'demo', other: 'gpt-none' };
     const key = await newKey({ models: ['demo'], aliases });
     expect((await ask(key, 'POST', CHAT, chat('fast'))).status).toBe(200);
@@ -92,7 +92,7 @@ describe('the models of a key', () => {
   });
 });
 
-describe('the members that a key demands', () => {
+describe('the members that a key requires', () => {
   it('must be in the body of a call', async () => {
     const key = await newKey({ enforced_params: ['user', 'metadata.job'] });
     const message = 'BadRequest please pass param=metadata.job in request body. This is a required param';

@@ -6,7 +6,7 @@ const { post, get, send } = client;
 const key = async (draft: object, by?: string): Promise<string> =>
   String((await post('/key/generate', draft, by)).body['key']);
 
-/** Keys without a team of users by their place: admins and members of the team `own`, and of the team `other`. */
+/** Keys without a team, by user: administrators and members of the teams `own` and `other`. */
 const users: Record<string, string> = {};
 
 beforeAll(async () => {
@@ -32,12 +32,12 @@ const permit = (...routes: readonly string[]) =>
   post('/team/permissions_update', { team_id: 'own', team_member_permissions: routes });
 
 describe.each(['admin', 'orgAdmin'])('an administrator of the team or its organization: %s', (name) => {
-  it('keys.generate 200: makes keys of the team, for itself', async () => {
+  it('keys.generate 200: creates keys of the team for itself', async () => {
     const { status, body } = await post('/key/generate', { team_id: 'own', max_budget: 3 }, users[name]);
     expect([status, body['team_id'], body['user_id'], body['max_budget']]).toEqual([200, 'own', name, 3]);
   });
 
-  it('keys.generate 200: makes keys for members, which call models only', async () => {
+  it('keys.generate 200: creates keys for members, which may call models only', async () => {
     const made = await post('/key/generate', { team_id: 'own', user_id: 'member' }, users[name]);
     expect([made.status, made.body['user_id'], made.body['allowed_routes']]).toEqual([
       200,
@@ -51,7 +51,7 @@ describe.each(['admin', 'orgAdmin'])('an administrator of the team or its organi
     });
   });
 
-  it('keys.generateServiceKey 200: makes keys of the team alone', async () => {
+  it('keys.generateServiceKey 200: creates keys of the team without a user', async () => {
     const { status, body } = await post('/key/service-account/generate', { team_id: 'own' }, users[name]);
     expect([status, body['team_id'], body['user_id']]).toEqual([200, 'own', null]);
   });
@@ -121,7 +121,7 @@ describe('a member of the team', () => {
       expect(await post(path, { key: named }, users['member'])).toEqual(notPermitted(path, none));
   });
 
-  it('makes, changes and deletes its own keys with permissions, and keeps their limits', async () => {
+  it('creates, changes and deletes its own keys with permissions, and cannot raise their limits', async () => {
     const routes = ['/key/generate', '/key/update', '/key/block', '/key/regenerate'];
     await permit(...routes);
     const named = await key({ team_id: 'own', max_budget: 5 }, users['member']);
@@ -160,7 +160,7 @@ describe('a member of the team', () => {
     );
   });
 
-  it('keys.info 200, keys.info 403: reads keys of the team as the team permits', async () => {
+  it('keys.info 200, keys.info 403: reads keys of the team with its permission', async () => {
     const named = await key({ team_id: 'own', user_id: 'second' });
     await permit();
     expect((await get(`/key/info?key=${named}`, users['member'])).status).toBe(200);
@@ -169,7 +169,7 @@ describe('a member of the team', () => {
     expect((await get(`/key/info?key=${named}`, users['stranger'])).status).toBe(403);
   });
 
-  it('keys.list 200: lists the keys of the team where the team permits it', async () => {
+  it('keys.list 200: lists the keys of the team with its permission', async () => {
     const named = await key({ team_id: 'own', user_id: 'second', key_alias: 'listed' });
     const listed = async (name: string, more: string) =>
       (await get(`/key/list?key_alias=listed${more}`, users[name])).body['total_count'];
@@ -187,7 +187,7 @@ describe('a member of the team', () => {
 });
 
 describe('a user', () => {
-  it('keys.generate 400: of no team that exists, and of none that it is no member of', async () => {
+  it('keys.generate 400: of an unknown team, and of a team without a membership', async () => {
     expect(await post('/key/generate', { team_id: 'none' }, users['admin'])).toEqual(
       envelope(400, 'User=admin not assigned to team=none'),
     );
@@ -199,7 +199,7 @@ describe('a user', () => {
     );
   });
 
-  it('keys.regenerate 200: rotates its own keys without a team, and changes nothing else of them', async () => {
+  it('keys.regenerate 200: rotates its own keys without a team, and cannot change them otherwise', async () => {
     const named = await key({}, users['stranger']);
     const rotated = await post('/key/regenerate', { key: named }, users['stranger']);
     expect(rotated.status).toBe(200);

@@ -35,7 +35,7 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-/** A key whose budget is used up, with a part of 2 of its 20 requests a minute. */
+/** Creates a key with a used-up budget, which may send 2 of its 20 requests a minute. */
 async function throttledKey(): Promise<{ readonly token: string; readonly headers: Record<string, string> }> {
   const over = { max_budget: 1, spend: 1, throttle_on_budget_exceeded: true, rpm_limit: 20 };
   const made = (await (await app.call('POST', '/key/generate', over)).json()) as Record<'key' | 'token', string>;
@@ -53,7 +53,7 @@ const refused = (token: string) => ({
   },
 });
 
-it('a key beyond its budget goes on with a part of its requests on pass-through paths', async () => {
+it('a key beyond its budget continues with a part of its requests on pass-through paths', async () => {
   const { token, headers } = await throttledKey();
   for (let call = 0; call < 2; call += 1) {
     const answer = await app.call('POST', '/forwarded', {}, headers);
@@ -63,12 +63,12 @@ it('a key beyond its budget goes on with a part of its requests on pass-through 
   expect([third.status, await third.json(), third.headers.get('retry-after')]).toEqual([429, refused(token), '60']);
 });
 
-it('a key beyond its budget goes on with a part of its requests in realtime sessions, which do not end for it', async () => {
+it('a key beyond its budget continues with a part of its realtime sessions, which the budget does not end', async () => {
   const { token, headers } = await throttledKey();
   for (let call = 0; call < 2; call += 1) {
     const client = await openRealtime(app, { path: '/v1/realtime?model=voice', headers });
     const session = await upstream.session();
-    // Each answer checks the budget of the key again.
+    // The budget of the key is checked after each answer.
     const usage = { total_tokens: 2, input_tokens: 1, output_tokens: 1 };
     const done = { type: 'response.done', response: { id: 'r', status: 'completed', usage } };
     for (let turn = 0; turn < 2; turn += 1) {

@@ -17,7 +17,7 @@ describe('a team that does not exist', () => {
     expect((await get('/key/info', named)).body).toMatchObject({ info: { team_id: null, rotation_count: 0 } });
   });
 
-  it('keys.bulkUpdate 200: is a failure of its key alone', async () => {
+  it('keys.bulkUpdate 200: fails for its key only', async () => {
     const [named, other] = [await key({}), await key({})];
     const { status, body } = await post('/key/bulk_update', {
       keys: [
@@ -39,7 +39,7 @@ describe('a team that does not exist', () => {
     });
   });
 
-  it('keys.generate 200: an administrator may name a team before it exists, and keep its name in a change', async () => {
+  it('keys.generate 200: an administrator may set a team before it exists, and keep it in a change', async () => {
     const named = await key({ team_id: 'none' });
     expect(await post('/key/update', { key: named, team_id: 'none', max_budget: 2 })).toMatchObject({
       status: 200,
@@ -59,7 +59,7 @@ describe('a team that does not exist', () => {
   });
 });
 
-it('keys.info 401: a blocked key, also on routes of management', async () => {
+it('keys.info 401: a blocked key, also on management routes', async () => {
   const named = await key({});
   await post('/key/block', { key: named });
   const message = "Authentication Error, Key is blocked. Update via `/key/unblock` if you're an admin.";

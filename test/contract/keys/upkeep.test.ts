@@ -25,7 +25,7 @@ const post = (path: string, body: unknown, key?: string) => send('POST', path, b
 const newKey = async (draft: object = {}): Promise<string> => String((await post('/key/generate', draft)).body['key']);
 const infoOf = async (key: string): Promise<Json> => (await send('GET', `/key/info?key=${key}`)).body['info'] as Json;
 
-/** Every setting that a key shows as it was sent. */
+/** Settings that a key shows unchanged. */
 const SETTINGS = {
   aliases: { fast: 'demo' },
   config: { a: 1 },
@@ -45,7 +45,7 @@ const SETTINGS = {
   auto_rotate: true,
   rotation_interval: '30d',
 };
-/** Members that are shown within the metadata. */
+/** Settings that a key shows in its metadata. */
 const IN_METADATA = {
   model_rpm_limit: { demo: 10 },
   model_tpm_limit: { demo: 1_000 },
@@ -80,14 +80,14 @@ describe('settings of a key', () => {
     ['management', ['management_routes']],
     ['read_only', ['info_routes']],
     ['default', []],
-  ])('have the routes of the type %s', async (keyType, routes) => {
+  ])('have the routes of the key type %s', async (keyType, routes) => {
     expect(await infoOf(await newKey({ key_type: keyType }))).toMatchObject({
       key_type: keyType,
       allowed_routes: routes,
     });
   });
 
-  it('have budget windows with their ends', async () => {
+  it('have budget windows with their reset times', async () => {
     const windows = [
       { budget_duration: '1d', max_budget: 1 },
       { budget_duration: '1mo', max_budget: 10 },
@@ -105,7 +105,7 @@ describe('settings of a key', () => {
     [{ aliases: { a: 1 } }, 'string_type', 'aliases'],
     [{ budget_limits: {} }, 'list_type', 'budget_limits'],
     [{ key_type: 'zzz' }, 'enum', 'key_type'],
-  ])('that are malformed are refused: %j', async (draft, type, member) => {
+  ])('are refused if they are malformed: %j', async (draft, type, member) => {
     const { status, body } = await post('/key/generate', draft);
     expect([status, body]).toMatchObject([422, { detail: [{ type, loc: ['body', member] }] }]);
   });
@@ -114,7 +114,7 @@ describe('settings of a key', () => {
     { budget_duration: 'xyz' },
     { budget_limits: [{ budget_duration: 'xyz', max_budget: 1 }] },
     { model_max_budget: { demo: { budget_limit: 1, time_period: 'xyz' } } },
-  ])('with a malformed budget duration are refused: %j', async (draft) => {
+  ])('are refused with a malformed budget duration: %j', async (draft) => {
     const message = "Invalid budget_duration 'xyz'. Use a format like '1h', '24h', '7d', or '30d'.";
     const refused = { status: 400, body: { error: { message } } };
     expect(await post('/key/generate', draft)).toMatchObject(refused);
@@ -124,13 +124,13 @@ describe('settings of a key', () => {
   it.each([
     ['policies', ['p'], 403],
     ['prompts', ['p'], 400],
-  ])('that nothing here would enforce are refused: %s', async (member, value, expected) => {
+  ])('are refused if they are not enforced: %s', async (member, value, expected) => {
     const { status, body } = await post('/key/generate', { [member]: value });
     expect([status, (body['error'] as Json)['message']]).toEqual([expected, expect.stringContaining('here')]);
     expect((await post('/key/generate', { [member]: null })).status).toBe(200);
   });
 
-  it('that have no effect are named in a header', async () => {
+  it('without an effect are named in a header', async () => {
     const stored = await post('/key/generate', { metadata: { tags: ['a'] } });
     expect(stored.body).toMatchObject({ tags: null, metadata: { tags: ['a'] } });
     const { headers } = await post('/key/generate', { nonsense_field: 1, send_invite_email: true, tags: ['a'] });
@@ -140,7 +140,7 @@ describe('settings of a key', () => {
 });
 
 describe('a key of a user', () => {
-  it('makes, reads and deletes keys of its user', async () => {
+  it('creates, reads and deletes keys of its user', async () => {
     const mine = await newKey({ user_id: 'mine' });
     const made = await post('/key/generate', { key_alias: 'self' }, mine);
     expect([made.status, made.body['user_id']]).toEqual([200, 'mine']);
@@ -153,7 +153,7 @@ describe('a key of a user', () => {
     [{ user_id: 'other' }, 403],
     [{ user_role: 'proxy_admin' }, 403],
     [{ team_id: 't' }, 400],
-  ])('makes no key beyond its own rights: %j', async (draft, status) => {
+  ])('cannot create a key beyond its own rights: %j', async (draft, status) => {
     expect((await post('/key/generate', draft, await newKey({ user_id: 'mine' }))).status).toBe(status);
   });
 
@@ -163,7 +163,7 @@ describe('a key of a user', () => {
     { duration: '1h' },
     { rpm_limit: 1 },
     { model_rpm_limit: { demo: 1 } },
-  ])('makes none where it is bounded itself: %j', async (draft) => {
+  ])('cannot create a key if it has limits itself: %j', async (draft) => {
     expect((await post('/key/generate', {}, await newKey({ user_id: 'mine', ...draft }))).status).toBe(403);
   });
 });
@@ -198,7 +198,7 @@ describe('keys.generateServiceKey', () => {
 });
 
 describe('keys.infos', () => {
-  it('keys.infos 200: those of the keys that exist', async () => {
+  it('keys.infos 200: existing ones of the keys', async () => {
     const key = await newKey({ key_alias: 'seen' });
     const { status, body } = await post('/v2/key/info', { keys: [key, UNKNOWN] });
     expect([status, body]).toMatchObject([200, { key: [sha256(key)], info: [{ key_alias: 'seen' }] }]);
@@ -271,7 +271,7 @@ describe('keys.bulkUpdate', () => {
 describe('keys.resetSpend', () => {
   const reset = (key: string, to: unknown, as?: string) => post(`/key/${key}/reset_spend`, { reset_to: to }, as);
 
-  it('keys.resetSpend 200: the spend begins at the amount, and the total stays', async () => {
+  it('keys.resetSpend 200: the spend is the amount, and the total is unchanged', async () => {
     const key = await newKey({ spend: 3.5, max_budget: 9 });
     expect(await reset(sha256(key), 1)).toMatchObject({
       status: 200,

@@ -5,7 +5,7 @@ import { startApp, type TestApp } from '../../support/start-app.ts';
 let app: TestApp;
 let nowMs: number;
 
-/** The clock stands still, so that no look-up passes over the limit by itself. */
+/** The test sets the clock, so that the limit of look-ups is not renewed by time. */
 beforeEach(async () => {
   app = await startApp({ env: { LENSGATE_WRONG_KEYS_PER_MINUTE: '3', LENSGATE_TRUSTED_PROXIES: '127.0.0.1' } });
   nowMs = performance.now();
@@ -17,7 +17,7 @@ afterEach(async () => {
 });
 
 let made = 0;
-/** A key that no store knows. */
+/** Returns a new unknown key. */
 function guess(): string {
   made += 1;
   return `sk-guess-number-${made}-of-many`;
@@ -60,7 +60,7 @@ describe('an address that sent too many wrong keys', () => {
   it('is refused by the graph', async () => {
     await useUp('192.0.2.1');
     const [status, , text] = await ask('192.0.2.1', guess(), 'POST', '/graphql', { query: '{ __typename }' });
-    // The graph tells every failure of a credential in an answer of 200.
+    // The graph answers a refused credential with status 200.
     expect([status, JSON.parse(text)]).toEqual([
       200,
       {
@@ -74,13 +74,13 @@ describe('an address that sent too many wrong keys', () => {
     ]);
   });
 
-  it('is refused with one wrong key as with many', async () => {
+  it('is refused with one repeated wrong key, too', async () => {
     const key = guess();
     for (let time = 0; time < 3; time += 1) expect(await statusOf('192.0.2.1', key)).toBe(401);
     expect(await statusOf('192.0.2.1', key)).toBe(429);
   });
 
-  it('uses valid keys that are known, and the admin key, as before', async () => {
+  it('may use the admin key and valid keys that are cached', async () => {
     const key = await newKey();
     expect(await statusOf('198.51.100.1', key)).toBe(200);
     await useUp('192.0.2.1');
@@ -89,7 +89,7 @@ describe('an address that sent too many wrong keys', () => {
     expect(await statusOf('192.0.2.1', guess())).toBe(429);
   });
 
-  it('may use a valid key that is not known yet: one look-up a second runs', async () => {
+  it('may use a valid key that is not cached: one look-up a second is allowed', async () => {
     const key = await newKey();
     await useUp('192.0.2.1');
     expect(await statusOf('192.0.2.1', key)).toBe(429);
@@ -99,7 +99,7 @@ describe('an address that sent too many wrong keys', () => {
     expect(await statusOf('192.0.2.1', guess())).toBe(429);
   });
 
-  it('may try again after a minute, and other addresses at once', async () => {
+  it('may retry after a minute; other addresses are not limited', async () => {
     await useUp('192.0.2.1');
     expect(await statusOf('192.0.2.2', guess())).toBe(401);
     nowMs += 60_000;

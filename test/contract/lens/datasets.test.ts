@@ -81,7 +81,7 @@ describe('datasets', () => {
     ).toEqual([first]);
   });
 
-  it('lens.saveDataset 409: of two saves over one revision one wins', async () => {
+  it('lens.saveDataset 409: one of concurrent saves over one revision is stored', async () => {
     const id = await made('raced');
     const save = (text: string) => send('POST', `${PATH}/${id}/revisions`, { base_revision: 0, cases: [aCase(text)] });
     const answers = await Promise.all([save('a'), save('b'), save('c')]);

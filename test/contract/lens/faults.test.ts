@@ -20,14 +20,14 @@ beforeAll(async () => {
 const asWorker = (method: string, path: string, body: unknown = {}, attempt = 1) =>
   send(method, path, method === 'GET' ? undefined : body, token, { 'x-litellm-lens-attempt': String(attempt) });
 
-/** Ends the lease of a run, as if its worker were gone for five minutes. */
+/** Ends the lease of a run, as after five minutes without its worker. */
 async function loseWorker(runId: string): Promise<void> {
   const sql = "update job set due_at = 1 where id = ? and status = 'running'";
   expect(await changeFromOutside(app().dataDir, sql, runId)).toBe(1);
 }
 
 describe('a run whose worker is lost', () => {
-  it('continues with another attempt, and the former worker loses its ownership', async () => {
+  it('continues with another attempt, and the former worker loses its lease', async () => {
     const lens = await create(aLens());
     const runId = lens.jobs[0].id;
     const path = `/lens/worker/${lens.id}/${runId}`;
@@ -43,7 +43,7 @@ describe('a run whose worker is lost', () => {
     await send('POST', `/lens/${lens.id}/cancel`, {});
   });
 
-  it('three times ends as failed, and the schedule continues', async () => {
+  it('fails after three lost workers, and the schedule continues', async () => {
     const lens = await create(aLens({ enabled: true, interval_minutes: 60 }));
     const runId = lens.jobs[0].id;
     for (let attempt = 1; attempt <= 3; attempt += 1) {
@@ -66,7 +66,7 @@ describe('a run whose worker is lost', () => {
 });
 
 describe('a lens that is edited while it runs', () => {
-  it('ends by the settings of its run, and scans by the new ones from then on', async () => {
+  it('completes with the settings of its run, and uses the new ones for the next run', async () => {
     const lens = await create(aLens({ context: 'The old rule.', checks: [], enabled: true }));
     const path = `/lens/worker/${lens.id}/${lens.jobs[0].id}`;
     await asWorker('POST', CLAIM);
@@ -86,13 +86,13 @@ describe('a lens that is edited while it runs', () => {
     expect((await asWorker('POST', `${path}/result`, { ...result, assessments: valid })).body).toMatchObject({
       revision: 2,
       settings: { checks: [{ id: 'new_rule' }] },
-      // The criteria have changed since the run began: the next scheduled run looks back again.
+      // The criteria changed during the run, so the next scheduled run scans earlier traces again.
       last_scan_at: null,
       jobs: [{ status: 'completed', stage: 'Complete', revision: 1, settings: { context: 'The old rule.' } }],
     });
   });
 
-  it('asks the model of its run, also when the lens has another one now', async () => {
+  it('calls the model of its run, even if the lens has another one now', async () => {
     const lens = await create(aLens());
     const path = `/lens/worker/${lens.id}/${lens.jobs[0].id}`;
     await asWorker('POST', CLAIM);

@@ -62,7 +62,7 @@ describe('feedback about traces', () => {
     expect((await send('POST', '/v1/traces', exportOf([run], Date.now() - 3_600_000), sender)).status).toBe(200);
     const body = { trace_id: run.traceId, score: 2 };
     const refused = detail(403, 'The author of this feedback sent it with another key.');
-    // An application sends feedback of its users; another key of the team may correct it.
+    // An application sends feedback of its users. Another key of the team may change it.
     expect((await send('PUT', PATH, { ...body, user: 'guest' }, sender)).status).toBe(200);
     expect((await send('PUT', PATH, { ...body, score: 3, user: 'guest' }, dave)).status).toBe(200);
     expect((await send('PUT', PATH, body, carol)).status).toBe(200);
@@ -141,7 +141,7 @@ describe('feedback about traces', () => {
     expect((await send('PUT', PATH, { trace_id: run.traceId, score: 2 }, own)).status).toBe(200);
   });
 
-  it('lens.setFeedback 409: a trace has no room for another author', async () => {
+  it('lens.setFeedback 409: a trace with the highest number of authors', async () => {
     const [run] = syntheticRuns(1, 13);
     if (run === undefined) throw new Error('No run was made.');
     await ingest([run]);
@@ -153,7 +153,7 @@ describe('feedback about traces', () => {
     );
   });
 
-  it('is read by reviewers: a review is made again after new feedback', async () => {
+  it('is part of reviews: new feedback causes a new review', async () => {
     const lens = await ended((await create(aLens())).id);
     const before = judge().answers();
     await send('POST', `/lens/${lens.id}/runs`, { lookback_hours: 24 });

@@ -22,8 +22,8 @@ const { ingest, create, ended } = lensClient({
   },
 });
 
-describe('a model that answers badly', () => {
-  it('fails the run with the reason after one repair of each answer', async () => {
+describe('a model with invalid answers', () => {
+  it('fails the run with a reason after one repair attempt for each answer', async () => {
     await ingest(syntheticRuns(3, 1));
     const lens = await ended((await create(aLens())).id);
     expect(lens.jobs[0]).toMatchObject({
@@ -39,14 +39,14 @@ describe('a model that answers badly', () => {
     expect(lens.jobs[0].cost).toBeGreaterThan(0);
   });
 
-  it('uses the repaired answer', async () => {
+  it('has its repaired answer used', async () => {
     mode = 'repaired';
     const lens = await ended((await create(aLens())).id);
     expect(lens.jobs[0]).toMatchObject({ status: 'completed', error: '', coverage: { screened: 3, failed_tasks: 0 } });
     expect(lens.findings).toHaveLength(1);
   });
 
-  it('drops quotes that are not in their span, and says that the review is partial', async () => {
+  it('has quotes dropped that are not in their span, and the review is partial', async () => {
     mode = 'invented';
     const lens = await ended((await create(aLens())).id);
     expect(lens.jobs[0]).toMatchObject({ status: 'completed', coverage: { screened: 3, partial: 1, candidates: 0 } });

@@ -16,7 +16,7 @@ const { ingest, create, ended, send, app } = lensClient({
   },
 });
 
-/** The answer with each quote changed. */
+/** Applies a change to each quote of an answer. */
 const withQuotes = (answer: string, change: (quote: string) => string): string =>
   answer.replaceAll(
     /"quote":("(?:[^"\\]|\\.)*")/g,
@@ -30,7 +30,7 @@ const injected = (run: SyntheticRun): SyntheticRun => ({
 });
 
 describe('reviewers of a lens', () => {
-  it('see texts of traces inside of a fence that no text ends', async () => {
+  it('get trace texts between tags that no text can close', async () => {
     await ingest(syntheticRuns(3, 1).map(injected));
     const lens = await ended((await create(aLens())).id);
     expect(lens.jobs[0]).toMatchObject({ status: 'completed', error: '' });
@@ -39,7 +39,7 @@ describe('reviewers of a lens', () => {
     for (const text of prompts) {
       const tags = text.match(/<\s*\/?\s*trace\b[^>]*>/gi) ?? [];
       expect(new Set(tags)).toEqual(new Set(['<trace>', '</trace>']));
-      // The injected words are between the marks, and each mark has its opposite.
+      // Injected texts are between the tags, and each opening tag has a closing one.
       expect(tags.map((tag) => (tag === '<trace>' ? 1 : -1)).reduce((depth, one) => Math.min(1, depth + one), 0)).toBe(
         0,
       );
@@ -54,7 +54,7 @@ describe('reviewers of a lens', () => {
     ['in quotation marks', (quote: string) => `“${quote}”`],
     ['without words', () => '   '],
     ['empty', () => ''],
-  ])('that quote nearly literally have no evidence: %s', async (_name, change) => {
+  ])('with inexact quotes have no evidence: %s', async (_name, change) => {
     answered = (answer) => withQuotes(answer, change);
     const lens = await ended((await create(aLens())).id);
     expect(lens.jobs[0]).toMatchObject({ status: 'completed', coverage: { screened: 3, candidates: 0 } });
@@ -66,7 +66,7 @@ describe('reviewers of a lens', () => {
     ['nested arrays', () => '['.repeat(5 * 1024 * 1024)],
     ['a member', (answer: string) => `{"zzz":"${'x'.repeat(10 * 1024 * 1024)}",${answer.slice(1)}`],
     ['observations', () => `{"observations":[${'{},'.repeat(3 * 1024 * 1024)}{}]}`],
-  ])('that answer with 10 MB of %s fail or answer, and the server goes on', async (_name, change) => {
+  ])('that answer with 10 MB of %s fail or complete, and the server continues', async (_name, change) => {
     answered = change;
     const lens = await ended((await create(aLens())).id);
     expect(lens.jobs[0].status).toBeOneOf(['completed', 'failed']);

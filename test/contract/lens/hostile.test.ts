@@ -9,7 +9,7 @@ import type { Json } from '../../support/tenancy-client.ts';
 const [RUN] = syntheticRuns(1, 81);
 const TRACE = RUN?.traceId ?? '';
 const NUL = 'a\0b\ud800';
-/** Ids and texts that a store may fail at. */
+/** Ids and texts that may cause errors in a store. */
 const ODD = [NUL, '%', "' or 1=1 --", '../..', '\u{1F600}'.repeat(300), '__proto__'];
 const LENS = { name: 'l', model: 'judge', context: 'c', enabled: false };
 
@@ -120,7 +120,7 @@ for (const engine of ENGINES)
       }
     });
 
-    it('of real objects show nothing to a key of another team', async () => {
+    it('of existing objects show nothing to a key of another team', async () => {
       const lens = String((await send('POST', '/lens', LENS)).body['id']);
       const dataset = String((await send('POST', '/lens/datasets', { name: 'd' })).body['id']);
       const record = (await send('POST', '/lens/tracing/keys', { name: 'k' })).body['record'] as Json;
@@ -145,7 +145,7 @@ for (const engine of ENGINES)
         );
       const set = (traceId: string) => send('PUT', '/lens/feedback', { trace_id: traceId, score: 1 }, foreign);
       expect(await set(TRACE)).toEqual(await set('f'.repeat(32)));
-      // A case of a trace of others has no content to show.
+      // A case from a trace of another owner has no content.
       const build = { sources: [{ kind: 'trace', trace_id: TRACE }] };
       expect((await send('POST', '/lens/datasets/build', build, foreign)).status).toBe(403);
     });

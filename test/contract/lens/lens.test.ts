@@ -145,7 +145,7 @@ describe('lenses', () => {
     expect((await send('GET', `/lens/${made.id}/runs/${job.id}`)).body).toEqual(job);
   });
 
-  it('lens.run 200, lens.cancel 200: an active run is returned, and another begins after it', async () => {
+  it('lens.run 200, lens.cancel 200: an active run is returned; a new one starts after it ends', async () => {
     const { id, jobs } = await create(aLens());
     const [first] = jobs;
     expect((await send('POST', `/lens/${id}/runs`, {})).body).toMatchObject({ version: 0, jobs: [{ id: first.id }] });
@@ -278,7 +278,7 @@ describe('bodies of lenses', () => {
 });
 
 describe('workers of lenses', () => {
-  it('lens.registerWorker 200, lens.registerWorker 400, lens.billingKey 200, lens.revokeWorker 200: the life of a worker', async () => {
+  it('lens.registerWorker 200, lens.registerWorker 400, lens.billingKey 200, lens.revokeWorker 200: register, change the paying key, revoke', async () => {
     const [paying, other] = [await key({}), await key({})];
     const { status, body } = await send('POST', '/lens/workers/register', { analysis_key_id: paying.hash });
     const worker = {

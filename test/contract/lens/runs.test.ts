@@ -15,7 +15,7 @@ describe('a run of a lens by the worker of this process', () => {
     lens = await ended((await create(aLens())).id);
   });
 
-  it('finds every planted failure, and nothing else', () => {
+  it('finds exactly the planted failures', () => {
     const [run] = lens.jobs;
     expect(run).toMatchObject({
       status: 'completed',
@@ -42,7 +42,7 @@ describe('a run of a lens by the worker of this process', () => {
     for (const finding of lens.findings) expect(finding).toMatchObject({ kind: 'issue', status: 'open' });
   });
 
-  it('has the cost that its key is charged, and releases its reservation', async () => {
+  it('costs what its key is charged, and releases its reservation', async () => {
     expect(lens.jobs[0].cost).toBeGreaterThan(0);
     expect(lens.spent).toBeCloseTo(lens.jobs[0].cost, 12);
     expect(lens['reservations']).toEqual([]);
@@ -51,7 +51,7 @@ describe('a run of a lens by the worker of this process', () => {
     expect(key?.['spend']).toBeCloseTo(lens.spent, 9);
   });
 
-  it('lens.execution 200: every quote of a finding is literally in its span', async () => {
+  it('lens.execution 200: every quote of a finding is in its span', async () => {
     for (const { evidence } of lens.findings)
       for (const { execution_id: execution, span_id: span, quote } of evidence) {
         const { status, body } = await send('GET', `/lens/${lens.id}/executions/${encodeURIComponent(execution)}`);
@@ -61,7 +61,7 @@ describe('a run of a lens by the worker of this process', () => {
       }
   });
 
-  it('lens.reviews 200: lists the findings of each reviewer, from a position on', async () => {
+  it('lens.reviews 200: lists the reviews from a position on', async () => {
     const path = `/lens/${lens.id}/runs/${lens.jobs[0].id}/reviews`;
     const { body } = await send('GET', `${path}?after=20`);
     expect(body).toMatchObject({ reviewed: 24 });
@@ -92,20 +92,20 @@ describe('a run of a lens by the worker of this process', () => {
     ]);
   });
 
-  it('a second run uses all reviews again, extends the findings, and leaves out its own calls', async () => {
+  it('a second run reuses all reviews, extends the findings, and excludes its own calls', async () => {
     const before = judge().answers();
     const [run] = lens.jobs;
     await send('POST', `/lens/${lens.id}/runs`, { lookback_hours: 24 });
     const again = await ended(lens.id);
     expect(again.jobs[0].id).not.toBe(run.id);
     expect(again.jobs[0].coverage).toMatchObject({ eligible: 24, screened: 24, reused: 24, reusable: 24 });
-    // Groups and examinations only.
+    // Calls for groups and examinations only.
     expect(judge().answers() - before).toBe(16);
     expect(again.findings.map(({ id }) => id).toSorted()).toEqual(lens.findings.map(({ id }) => id).toSorted());
     expect((await send('GET', `/lens/${lens.id}/runs`)).body).toHaveLength(2);
   });
 
-  it('its own calls are one named trace for each run, which lists can leave out', async () => {
+  it('its own calls are one named trace for each run, which lists can exclude', async () => {
     const query = `{ own: traces(first: 5, filter: { internal: true }) { nodes { traceId name tags } }
       others: traces(first: 50, filter: { internal: false, tag: "litellm-lens" }) { totalCount } }`;
     const { data } = (await send('POST', '/graphql', { query })).body as {

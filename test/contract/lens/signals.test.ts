@@ -8,7 +8,7 @@ import type { Answer, Json } from '../../support/tenancy-client.ts';
 let app: TestApp;
 let upstream: Server;
 const requests: Json[] = [];
-/** Probability of a yes, by the name of the question; a missing one is left open. */
+/** Probability of yes by the name of the question. A question without one gets no answer. */
 let probabilities: Readonly<Record<string, number>> = {};
 
 beforeAll(async () => {
@@ -87,7 +87,7 @@ describe('signals of traces', () => {
     expect(await send('PUT', '/lens/signals', {})).toEqual({ status: 200, body: defaults });
   });
 
-  it('lens.traceSignals 200: new traces are questioned once, and flagged above the threshold', async () => {
+  it('lens.traceSignals 200: signals of new traces are decided once, and flagged above the threshold', async () => {
     const [run] = syntheticRuns(1, 51);
     if (run === undefined) throw new Error('No run was made.');
     const { traceId } = run;
@@ -123,7 +123,7 @@ describe('signals of traces', () => {
         ],
       },
     });
-    // A higher threshold shows less, and asks nothing; the spend is of the analysis key.
+    // A higher threshold shows fewer flags without a new call. The analysis key pays the call.
     await send('PUT', '/lens/signals', { ...CONFIG, threshold: 0.8 });
     expect(((await signalsOf(traceId))['flags'] as readonly Json[]).map(({ signal_id: id }) => id)).toEqual(['again']);
     const { keys } = (await send('GET', '/key/list?key_alias=lens-analysis&return_full_object=true')).body as {
@@ -133,7 +133,7 @@ describe('signals of traces', () => {
     const jobs = (await send('POST', '/graphql', { query: '{ jobs(kind: "lens-signals") { status attempts } }' })).body;
     expect(jobs['data']).toEqual({ jobs: [{ status: 'COMPLETED', attempts: 1 }] });
     expect(requests).toHaveLength(1);
-    // Its own call is a trace with a name and without the text of the other; lists can leave it out.
+    // The call for signals is a named trace without the text of the analysed trace. Lists can exclude it.
     const names = `nodes { name tags spans(first: 5) { nodes { name parentSpanId input output } } }`;
     const lists = `{ own: traces(first: 5, filter: { internal: true }) { totalCount ${names} }
       others: traces(first: 5, filter: { internal: false }) { nodes { traceId } } }`;
@@ -154,7 +154,7 @@ describe('signals of traces', () => {
       });
   });
 
-  it('other questions are sent again; a question without an answer is a failure', async () => {
+  it('changed questions are sent again; a question without an answer is a failure', async () => {
     const [run] = syntheticRuns(1, 51);
     probabilities = { annoyed: 0.9 };
     await send('PUT', '/lens/signals', { ...CONFIG, signals: SIGNALS.toReversed() });

@@ -58,7 +58,7 @@ describe('tracing keys', () => {
     expect((await send('POST', '/v1/traces', exported(35), `lens-trace-${'x'.repeat(600)}`)).status).toBe(401);
   });
 
-  it('sends traces and does nothing else: no other route, and no field of the graph', async () => {
+  it('may only send traces: no other route, and no field of the graph', async () => {
     const { token } = await issued();
     const wrong: string[] = [];
     for (const row of restRoutes()) {
@@ -79,7 +79,7 @@ describe('tracing keys', () => {
     expect(body['errors']).toMatchObject([{ message: ONLY_TRACES, extensions: { code: 'FORBIDDEN' } }]);
   });
 
-  it('lens.createTracingKey 409: there are at most 10,000', async () => {
+  it('lens.createTracingKey 409: above 10,000 keys', async () => {
     const { dataDir } = app();
     const fill = `
       with recursive n(i) as (select 1 union all select i + 1 from n where i < 10000)
@@ -143,7 +143,7 @@ describe('the trace service', () => {
       expect(await send('GET', INTERNAL, undefined, token)).toEqual(refused);
   });
 
-  it('lens.ingestionCredentials 200, lens.ingestionCredentials 401: the keys that hold, for the token of the service', async () => {
+  it('lens.ingestionCredentials 200, lens.ingestionCredentials 401: the active keys, for the token of the service', async () => {
     const service = await startApp({ env: { LITELLM_LENS_SERVICE_TOKEN: SERVICE_TOKEN } });
     const ask = async (method: string, path: string, token: string, body?: unknown) => {
       const answer = await service.call(method, path, body, { authorization: token === '' ? '' : `Bearer ${token}` });
@@ -171,7 +171,7 @@ describe('the trace service', () => {
       const refused = detail(401, 'Invalid Lens service credential');
       for (const token of [service.adminKey, `${SERVICE_TOKEN}x`, String(made['key']), ''])
         expect(await ask('GET', INTERNAL, token)).toEqual(refused);
-      // No other route accepts the token.
+      // Other routes refuse the token.
       expect((await ask('GET', PATH, SERVICE_TOKEN)).status).toBe(401);
     } finally {
       await service.stop();

@@ -59,7 +59,7 @@ describe('the protocol of lens workers', () => {
     expect((await asWorker('POST', '/lens/worker/claim?protocol_version=x')).status).toBe(422);
   });
 
-  it.each(ROUTES)('$name 422: an attempt that is not a number from 1', async ({ method, path, body }) => {
+  it.each(ROUTES)('$name 422: an attempt below 1', async ({ method, path, body }) => {
     expect(await asWorker(method, `/lens/worker/a-lens/a-run/${path}`, body, 0)).toMatchObject({
       status: 422,
       body: { detail: [{ type: 'greater_than_equal', loc: ['header', 'X-LiteLLM-Lens-Attempt'] }] },
@@ -67,7 +67,7 @@ describe('the protocol of lens workers', () => {
   });
 
   it.each(ROUTES)(
-    '$name 401, $name 404, $name 409: only the worker that holds a run',
+    '$name 401, $name 404, $name 409: only the worker with the lease of a run',
     async ({ method, path, body }) => {
       const { path: claimedPath, lens, run } = await claimed();
       expect(await send(method, `${claimedPath}/${path}`, body)).toEqual(
@@ -120,7 +120,7 @@ describe('the protocol of lens workers', () => {
     expect((await asWorker('POST', `${path}/result`, result)).body).toEqual(done);
   });
 
-  it('lensWorker.result 422, lensWorker.progress 422, lensWorker.model 422: what contradicts the run is refused', async () => {
+  it('lensWorker.result 422, lensWorker.progress 422, lensWorker.model 422: reports that contradict the run', async () => {
     const { path, lens } = await claimed();
     const { body } = await asWorker('GET', `${path}/sample`);
     const ids = (body['executions'] as readonly Json[]).map((execution) => String(execution['id']));
@@ -164,7 +164,7 @@ describe('the protocol of lens workers', () => {
 });
 
 describe('the key that pays for a worker', () => {
-  it('may call a model that it names by an access group only; another worker leaves the run in the queue', async () => {
+  it('may call a model by an access group; a worker without access leaves the run in the queue', async () => {
     const tokenOf = async (models: readonly string[]): Promise<string> => {
       const { hash } = await key({ models });
       return String((await send('POST', '/lens/workers/register', { analysis_key_id: hash })).body['token']);
@@ -184,7 +184,7 @@ describe('the key that pays for a worker', () => {
   });
 });
 
-/** A backend whose process ends at its nth model call. */
+/** Backend that fails from its nth model call on, like a killed process. */
 function killedAt(backend: LensBackend, nth: number): LensBackend {
   let calls = 0;
   return {
@@ -204,7 +204,7 @@ async function claimRun(backend: LensBackend): Promise<ClaimedRun> {
 }
 
 describe('a worker on another machine', () => {
-  it('completes a run, and one that was killed repeats nothing that was paid', async () => {
+  it('completes a run, and repeats no paid call after it was killed', async () => {
     const lens = await create(aLens({ context: 'Be kind.' }));
     const backend = httpBackend(app().url, new Secret(token));
     const run = await claimRun(backend);
@@ -216,7 +216,7 @@ describe('a worker on another machine', () => {
     const paidBefore = judge().answers();
     const { cost } = (await lensAt(lens.id)).jobs[0];
     expect(paidBefore - answeredBefore).toBe(5);
-    // The same claim goes on, as the next one would after its lease.
+    // The same claim continues the run, as another claim would after the lease.
     await investigate(run, { ...work, backend });
     const done = await ended(lens.id);
     expect(done.jobs[0]).toMatchObject({ status: 'completed', error: '', coverage: { screened: 12 } });

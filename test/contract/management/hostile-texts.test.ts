@@ -5,11 +5,11 @@ import { restRoutes } from '../../../src/http/routes.ts';
 import { ENGINES, type ScratchDatabase } from '../../ports/engines.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 
-/** Nouns of management rows that callers give texts to. */
+/** Nouns whose management rows accept texts of callers. */
 const NOUNS =
   /^(keys|teams|teamMembers|users|tags|tagUse|customers|organizations|organizationMembers|projects|budgets|accessGroups|spend|dailyActivity|auditLog|invitations|credentials)\./;
 
-/** Texts that a database, or the encoding of a message to it, cannot represent. */
+/** Texts that a database or UTF-8 cannot represent. */
 const TEXTS: readonly (readonly [name: string, text: string])[] = [
   ['NUL', 'a\0b'],
   ['a lone high surrogate', 'a\ud800b'],
@@ -18,7 +18,7 @@ const TEXTS: readonly (readonly [name: string, text: string])[] = [
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The body of the documented example; empty without one. */
+/** Body of the documented example, or an empty object. */
 function exampleBody(row: RouteRow): Json {
   const [, body] = /-d '(\{.*\})'/s.exec(curlExample(row, 'http://x')) ?? [];
   return body === undefined ? {} : (JSON.parse(body) as Json);
@@ -26,7 +26,7 @@ function exampleBody(row: RouteRow): Json {
 
 const propertiesOf = (schema: Json | undefined): Json => ({ ...(schema?.['properties'] as Json | undefined) });
 
-/** Values with a text at every place where the schema may have one. */
+/** Values with the text at each place that a schema may allow. */
 function valuesWith(text: string): readonly unknown[] {
   return [text, [text], { [text]: text }, { a: text }, { a: { [text]: [text] } }, [{ user_id: text, role: 'user' }]];
 }
@@ -41,10 +41,10 @@ function bodiesOf(row: RouteRow, text: string): readonly Json[] {
 
 const DATES = { start_date: '2026-11-01', end_date: '2026-11-02' };
 
-/** Queries of a row: one parameter replaced each. */
+/** Queries of a row, each with one parameter replaced. */
 function searchesOf(row: RouteRow, text: string): readonly string[] {
   const names = Object.keys(propertiesOf(row.query));
-  // A lone surrogate is no text in UTF-8: its bytes are sent as they are.
+  // UTF-8 has no lone surrogates: their bytes are sent percent-encoded.
   const encoded = text === '\0' || text.includes('\0') ? 'a%00b' : 'a%ED%A0%80b';
   const dates = new URLSearchParams(DATES).toString();
   return names.map((name) => `${dates}&${name}=${encoded}`);
@@ -97,7 +97,7 @@ for (const engine of ENGINES)
       return found.flat();
     }
 
-    it.each(TEXTS)('answer %s in a member, a query or a path without a failure of the server', async (_name, text) => {
+    it.each(TEXTS)('answer %s in a member, a query or a path without a server error', async (_name, text) => {
       const failures: string[] = [];
       // oxlint-disable-next-line no-await-in-loop -- a row may change what the next one finds
       for (const row of rows) failures.push(...(await failuresOf(row, text)));

@@ -8,7 +8,7 @@ beforeAll(async () => {
 afterAll(() => app.stop());
 
 const MEMBER = { user_id: 'u', role: 'user' };
-/** A misspelt budget and limit, which the reference ignores. */
+/** Misspelt names of a budget and a limit, which the reference ignores. */
 const UNKNOWN = { maximum_budget: 5, rpm_limits: 3 };
 
 describe('members of a body that have no effect', () => {
@@ -34,7 +34,7 @@ describe('members of a body that have no effect', () => {
     ['POST', '/project/new', { project_id: 'p', team_id: 't', model_rpm_limit: { m: 1 } }],
     ['POST', '/project/update', { project_id: 'p', max_budget: 1 }],
     ['POST', '/key/generate', { key_alias: 'k', max_budget: 1 }],
-  ])('%s %s: are named in a header; known ones are not', async (method, path, body) => {
+  ])('%s %s: only unknown members are named in a header', async (method, path, body) => {
     const plain = await app.call(method, path, { ...body, ...UNKNOWN });
     expect([plain.status, plain.headers.get('x-lensgate-ignored-members')]).toEqual([
       200,
@@ -48,7 +48,7 @@ describe('members of a body that have no effect', () => {
   it.each([
     ['/budget/new', { budget_id: 'many' }],
     ['/key/generate', { key_alias: 'many' }],
-  ])('%s: are named up to a number that clients accept in a header', async (path, body) => {
+  ])('%s: are named up to a length that clients accept in a header', async (path, body) => {
     const names = Array.from({ length: 1_000 }, (_none, at) => `a_rather_long_name_of_an_unknown_member_${at}`);
     const answer = await app.call('POST', path, { ...body, ...Object.fromEntries(names.map((name) => [name, 1])) });
     expect([answer.status, answer.headers.get('x-lensgate-ignored-members')]).toEqual([
@@ -57,7 +57,7 @@ describe('members of a body that have no effect', () => {
     ]);
   });
 
-  it('do not change a budget: another name of it is ignored, too', async () => {
+  it('do not change a budget: max_budget in place of max_budget_in_team is ignored', async () => {
     const sent = { team_id: 't', user_id: 'u', max_budget: 99 };
     const answer = await app.call('POST', '/team/member_update', sent);
     expect(answer.headers.get('x-lensgate-ignored-members')).toBe('max_budget');

@@ -6,7 +6,7 @@ const { get, post } = tenancyClient({
   config: { general_settings: { disable_auto_add_proxy_admin_to_teams: true } },
 });
 
-/** Statements of all stores; each takes a connection. */
+/** Number of statements of all stores, counted by the connections that they use. */
 let statements = 0;
 const { provideConnection } = DefaultConnectionProvider.prototype;
 beforeAll(() => {
@@ -21,7 +21,7 @@ afterAll(() => {
 
 const ROUNDS = 4;
 
-/** Rows of each noun. The budgets have a window that is reset each second, in which the spend of their rows is counted. */
+/** Rows of each noun. Each budget has a window, and the spend of its rows is counted in the window. */
 async function addRows(first: number, count: number): Promise<void> {
   for (let number = first; number < first + count; number += 1) {
     const [user, team, budget] = [`user-${number}`, `team-${number}`, `budget-${number}`];
@@ -71,7 +71,7 @@ const LISTS: readonly (readonly [path: string, statements: number, rowsOf: (body
   [graph('teams', 'id alias'), 2, edgesOf('teams')],
 ];
 
-/** The fewest statements of some requests: background tasks add their own to others. */
+/** Lowest number of statements over several requests, because background tasks add some. */
 async function fewest(path: string, rowsOf: (body: never) => Rows): Promise<StatementCount> {
   const all: StatementCount[] = [];
   for (let round = 0; round < ROUNDS; round += 1)
@@ -87,7 +87,7 @@ describe.each([
   beforeAll(() => addRows(before, all - before), 60_000);
 
   it.each(LISTS)('%s runs %d statements', async (path, most, rowsOf) => {
-    // The windows of the last budgets are reset during this wait.
+    // Poll until the windows of the last budgets are reset.
     await expect.poll(() => fewest(path, rowsOf), { timeout: 20_000 }).toEqual({ rows: all, statements: most });
   });
 });

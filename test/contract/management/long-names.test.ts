@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ENGINES, type ScratchDatabase } from '../../ports/engines.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 
-/** Random, because a text of repeated characters is compressed and fits an index of PostgreSQL. */
+/** Random text: PostgreSQL compresses repeated characters, so that they fit into an index. */
 const LONG = randomBytes(4_000).toString('base64url');
 const MESSAGE = 'An id, a name or an alias is too long: the database stores at most about 2,600 bytes.';
 const PARAMS = { model: 'openai/m', api_base: 'http://127.0.0.1:1/v1', api_key: 'k' };
@@ -23,7 +23,7 @@ const BODIES: readonly (readonly [path: string, body: object, answer: object])[]
 ];
 
 for (const engine of ENGINES.filter(({ name }) => name === 'postgresql'))
-  describe.skipIf(engine.missing !== null)(`a name that no index holds, on ${engine.name}`, () => {
+  describe.skipIf(engine.missing !== null)(`a name too long for an index, on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let app: TestApp;
     beforeAll(async () => {

@@ -33,7 +33,7 @@ it('budgets.page 400, budgets.page 401', async () => {
   expect((await get(BUDGETS, 'sk-unknown-000000000')).status).toBe(401);
 });
 
-it('spend.userPage 400: times that are missing, and text that is no time', async () => {
+it('spend.userPage 400: missing and invalid times', async () => {
   const path = '/management/v1/spend_logs/users';
   expect(await get(path)).toEqual(
     problem('filter[startTime][gte]: Field required; filter[startTime][lte]: Field required'),

@@ -9,7 +9,7 @@ const infoOf = async (id: string): Promise<Json> => (await get(`/organization/in
 const unknown = detail(404, 'Organization not found for organization_id=none');
 
 describe('organizations', () => {
-  it('organizations.create, organizations.info, organizations.infos 200: with a budget of its own', async () => {
+  it('organizations.create, organizations.info, organizations.infos 200: with its own budget', async () => {
     const { status, body } = await organization('o1', { models: ['demo'], max_budget: 100, metadata: { a: 1 } });
     expect(status).toBe(200);
     expect(body).toMatchObject({
@@ -35,7 +35,7 @@ describe('organizations', () => {
     expect((await get('/organization/info')).status).toBe(422);
   });
 
-  it('organizations.list 200: administrators see all, users those they are members of', async () => {
+  it('organizations.list 200: administrators see all organizations, users those of their memberships', async () => {
     await organization('seen');
     await post('/organization/member_add', {
       organization_id: 'seen',
@@ -63,7 +63,7 @@ describe('organizations', () => {
     expect(await send('PATCH', '/organization/update', { organization_id: 'none' })).toEqual(unknown);
   });
 
-  it('teams of an organization have its models, and no larger budget', async () => {
+  it('teams of an organization are limited by its models and its budget', async () => {
     const team = (more: object) => post('/team/new', { organization_id: 'o1', ...more });
     expect((await team({ team_id: 'ot', models: ['demo'], max_budget: 5 })).status).toBe(200);
     expect((await infoOf('o1'))['teams']).toMatchObject([{ team_id: 'ot' }]);
@@ -129,7 +129,7 @@ describe('organizations', () => {
 describe('projects', () => {
   const notFound = envelope(404, 'Project not found, project_id=none', 'not_found', 'project_id');
 
-  it('projects.create, projects.info, projects.list 200: a part of a team', async () => {
+  it('projects.create, projects.info, projects.list 200: a project of a team', async () => {
     await post('/team/new', { team_id: 'pt', models: ['demo'] });
     const draft = { project_id: 'p1', project_alias: 'P', team_id: 'pt', models: ['demo'], tags: ['x'] };
     const { status, body } = await post('/project/new', { ...draft, max_budget: 2 });

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => calls.stop());
 
-/** A call to make, the budget row that refuses it, and the start of its refusal. */
+/** A call, the budget row that refuses it, and the start of the refusal message. */
 interface BudgetCase {
   readonly key: string;
   readonly fields?: object;
@@ -39,7 +39,7 @@ interface TeamInfo {
 const teamInfo = async (id: string): Promise<TeamInfo> =>
   (await calls.app.call('GET', `/team/info?team_id=${id}`)).json() as Promise<TeamInfo>;
 
-/** Scopes whose budget is a row of its own: each makes a caller under an id. */
+/** Scopes with a budget row. Each creates a caller with an id. */
 const SCOPES: Readonly<Record<string, (id: string) => Promise<BudgetCase>>> = {
   async organization(id) {
     await calls.manage('/budget/new', { budget_id: id, ...LIMITS });
@@ -94,13 +94,13 @@ async function call({ key, fields }: Pick<BudgetCase, 'key' | 'fields'>): Promis
 
 const admittedIn = ({ refusesEqual = true }: BudgetCase): number => (refusesEqual ? 2 : 3);
 
-/** Spends the budget of a window, and expects its refusal. */
+/** Uses up the budget of a window, and expects the refusal. */
 async function spendWindow(budgetCase: BudgetCase, already = 0): Promise<void> {
   for (let one = already; one < admittedIn(budgetCase); one += 1) expect(await call(budgetCase)).toBe(200);
   expect(await call(budgetCase)).toEqual(refusalOf(budgetCase));
 }
 
-/** The refusal, with the spend of this window alone and the next reset, in whole seconds. */
+/** Refusal with the spend of this window and the next reset time in whole seconds. */
 function refusalOf(budgetCase: BudgetCase, duration = '30d'): unknown {
   const cost = `${admittedIn(budgetCase)}.0`;
   const stem = budgetCase.refusal.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
@@ -110,17 +110,17 @@ function refusalOf(budgetCase: BudgetCase, duration = '30d'): unknown {
   return [422, { error: { message, type: 'budget_exceeded', param: null, code: '422' } }];
 }
 
-/** Ends the window of a budget row now, as if its time were over. */
+/** Ends the window of a budget row now. */
 async function endWindow({ budgetId }: BudgetCase): Promise<void> {
-  // A call that began within this millisecond would be in the new window.
+  // Without the wait, a call of this millisecond would count in the new window.
   await wait(5);
   const sql = 'update budget set budget_reset_at = cast(? as integer) where id = ?';
   expect(await changeFromOutside(calls.app.dataDir, sql, String(Date.now()), budgetId)).toBe(1);
 }
 
-// Each test waits for the next reading of budget rows: they wait together.
+// The tests run concurrently because each waits for the next read of budget rows.
 describe.concurrent.each(Object.entries(SCOPES))('the window of the budget of a %s', (scope, make) => {
-  it('refuses once it is spent, admits the same again after its end, and refuses again', async () => {
+  it('refuses when the budget is used up, admits the same number of calls after its end, and refuses again', async () => {
     const budgetCase = await make(`${scope.replaceAll(' ', '-')}-again`);
     await spendWindow(budgetCase);
     await endWindow(budgetCase);

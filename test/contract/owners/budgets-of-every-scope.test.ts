@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => calls.stop());
 
-/** A call to make: its key, and its labels. */
+/** Key and labels of a call. */
 interface BudgetCaller {
   readonly key: string;
   readonly fields?: object;
@@ -87,7 +87,7 @@ const SCOPES: Readonly<Record<string, (id: string, max_budget: number | null) =>
   },
 };
 
-/** What the refusal of a scope names. */
+/** Subject in the refusal message of a scope. */
 const NAMED: Readonly<Record<string, (id: string) => string>> = {
   Key: (id) => `Key=${id} `,
   'Key of a budget': (id) => `Key=${id} `,
@@ -130,7 +130,7 @@ it.each(Object.entries(SCOPES))(
       },
     };
     expect([await call(none), await call(none)]).toEqual([refused, refused]);
-    // Free models skip the budget check, those of single models too: their model is another one.
+    // Free models skip the budget check. Budgets of a model do not apply: they are for another model.
     expect(await call(none, 'free')).toBe(200);
   },
 );

@@ -32,7 +32,7 @@ describe('the budget of a team', () => {
   it('is shared by its keys, and refuses a spend above it', async () => {
     await calls.manage('/team/new', { team_id: 'shared', max_budget: 2 });
     const keys = [await calls.newKey({ team_id: 'shared' }), await calls.newKey({ team_id: 'shared' })] as const;
-    // A spend equal to the budget of a team is not refused.
+    // The budget of a team does not refuse a spend that equals it.
     for (const key of [...keys, keys[0]]) expect(await answerOf(key)).toBe(200);
     for (const key of keys) expect(await answerOf(key)).toEqual([422, exceeded('Team=shared', '3.0', '2.0')]);
     expect(await answerOf(keys[0], 'free')).toBe(200);
@@ -47,11 +47,11 @@ describe('the budget of a team', () => {
     expect(await answerOf(key)).toEqual([422, exceeded('Team=none', '0.0', '0.0')]);
   });
 
-  it('includes what its keys spent before it had a budget', async () => {
+  it('includes what its keys spend before it has a budget', async () => {
     await calls.manage('/team/new', { team_id: 'later' });
     const [one, two] = [await calls.newKey({ team_id: 'later' }), await calls.newKey({ team_id: 'later' })];
     for (const key of [one, two, one]) expect(await answerOf(key)).toBe(200);
-    // Spend that is not stored yet does not count for a budget that is new.
+    // A new budget counts stored spend only, so wait until the spend is stored.
     await vi.waitFor(async () => expect([await spendOf(one), await spendOf(two)]).toEqual([2, 1]), POLLING);
     await calls.manage('/key/delete', { keys: [two] });
     await calls.manage('/team/update', { team_id: 'later', max_budget: 2 });
@@ -71,7 +71,7 @@ describe('budget windows of owners', () => {
       budget_duration: '2s',
     });
     const key = await calls.newKey(owner);
-    // A refusal shows the spend of the window: in the second round that of a later window.
+    // A refusal has the spend of the window; in the second round, that of a later window.
     for (let round = 1; round <= 2; round += 1) {
       const reset = String.raw`. Budget window: 2s. Budget resets at: \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$`;
       const { message, ...error } = exceeded(subject, cost, '1.0').error;
@@ -85,7 +85,7 @@ describe('budget windows of owners', () => {
 });
 
 describe('the budget of a user', () => {
-  it('is shared by its keys without a team, and counts the spend of all', async () => {
+  it('is shared by its keys without a team, and counts the spend of all its keys', async () => {
     await calls.manage('/user/new', { user_id: 'bob', auto_create_key: false, max_budget: 2 });
     await calls.manage('/team/new', { team_id: 'of-bob' });
     const [one, two] = [await calls.newKey({ user_id: 'bob' }), await calls.newKey({ user_id: 'bob' })];
@@ -97,7 +97,7 @@ describe('the budget of a user', () => {
 });
 
 describe('the budget of a member', () => {
-  it('of its own holds for its keys of the team only', async () => {
+  it('applies to keys of the member in the team only', async () => {
     await calls.manage('/user/new', { user_id: 'cem', auto_create_key: false });
     await calls.manage('/team/new', { team_id: 'club' });
     await calls.manage('/team/member_add', {

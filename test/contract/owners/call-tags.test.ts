@@ -41,7 +41,7 @@ const exceeded = (tag: string) => [
 ];
 
 describe('the tags of a key and of its team', () => {
-  it('are tags of its calls: in the spend row, after those of the request', async () => {
+  it('are tags of its calls in the spend row, after those of the request', async () => {
     await calls.manage('/team/new', { team_id: 'tagged', ...TAGGED.team });
     const key = await calls.newKey({ team_id: 'tagged', ...TAGGED.key });
     expect(await call(key, { tags: ['of call', 'of key'] })).toBe(200);
@@ -59,7 +59,7 @@ describe('the tags of a key and of its team', () => {
     expect(await call(await calls.newKey({}), { tags: ['own'] })).toEqual(exceeded('own'));
   });
 
-  it('and of the request together are at most 64: more are refused, none is left uncounted', async () => {
+  it('and of the request are together at most 64: a call with more is refused', async () => {
     const numbered = (count: number) => Array.from({ length: count }, (_, at) => `tag ${at}`);
     const key = await calls.newKey({ tags: ['one more'] });
     const message = 'A call has at most 64 tags, with those of its key, team and project. This call has 65.';
@@ -74,7 +74,7 @@ describe('the tags of a key and of its team', () => {
   });
 });
 
-describe('a tag or a customer whose name the sums of calls would cut', () => {
+describe('a tag or a customer with a name longer than sums of calls store', () => {
   it.each([
     ['/tag/new', 'name'],
     ['/customer/new', 'user_id'],

@@ -10,7 +10,7 @@ beforeAll(async () => {
 
 afterAll(() => world.stop());
 
-/** Around what was exported: the reads of this test are calls too, and leave traces of today. */
+/** Times around the exports. This excludes traces of the calls of this test, which are of today. */
 const [FROM, TO] = [START_MS - 1_000, START_MS + 3_600_000];
 const WINDOW = `start_ms=${FROM}&end_ms=${TO}`;
 const IN_WINDOW = `from: "${new Date(FROM).toISOString()}", to: "${new Date(TO).toISOString()}"`;
@@ -24,11 +24,11 @@ const node = (address: string, fields: string): string =>
 
 interface Read {
   readonly name: string;
-  /** A path, or a query of the graph. */
+  /** Path, or query of the graph. */
   readonly of: (things: Things) => string;
 }
 
-/** Reads that name one thing. Where it is not shown the answer is that for a thing that does not exist. */
+/** Reads of one object. Without access, the answer is the same as for an unknown object. */
 const ADDRESSED: readonly Read[] = [
   { name: 'files.get', of: ({ file }) => `/v1/files/${file}` },
   { name: 'files.content', of: ({ file }) => `/v1/files/${file}/content` },
@@ -67,7 +67,7 @@ const ADDRESSED: readonly Read[] = [
 
 const filtered = (filter: string): string => `{ traces(${IN_WINDOW}, filter: ${filter}) { nodes { ${FACTS} } } }`;
 
-/** Reads that show what there is, of one owner or of all. */
+/** Reads that list objects of one owner or of all. */
 const LISTS: readonly Read[] = [
   { name: 'files.list', of: () => '/v1/files' },
   { name: 'batches.list', of: () => '/v1/batches' },
@@ -100,11 +100,11 @@ async function ask(reader: Party, read: string): Promise<{ readonly status: numb
   return { status: answer.status, text: await answer.text() };
 }
 
-/** What the answer tells of an owner: its mark, its key's hash, and the ids of what it has. */
+/** Whether an answer contains the mark of an owner, its key hash, or an id of its objects. */
 const tellsOf = (text: string, { owner, mark, file, batch, response, traceRef }: Things): boolean =>
   [`"${mark}"`, `: ${mark}"`, owner.keyHash, file, batch, response, traceRef].some((secret) => text.includes(secret));
 
-/** The same thing with ids that nothing has. */
+/** The same object with unknown ids. */
 const nowhere = (things: Things): Things => ({
   ...things,
   file: `file-${'0'.repeat(32)}`,
@@ -115,12 +115,12 @@ const nowhere = (things: Things): Things => ({
   traceRef: 'F'.repeat(64),
 });
 
-/** An answer without the ids that were asked for, which some repeat. */
+/** An answer without the requested ids, which some answers repeat. */
 const withoutIds = (text: string, { file, batch, response, trace, called }: Things): string =>
   [file, batch, response, trace, called].reduce((left, id) => left.replaceAll(id, '<id>'), text);
 
 describe('reads across owners', () => {
-  it('exists for callers that may see it, and not for others', async () => {
+  it('each object is found by callers with access, and not by others', async () => {
     const wrong: string[] = [];
     let reads = 0;
     for (const reader of world.parties)
@@ -142,7 +142,7 @@ describe('reads across owners', () => {
     expect(reads).toBeGreaterThan(900);
   });
 
-  it('is in lists, searches and merged traces of callers that may see it only', async () => {
+  it('lists, searches and merged traces contain objects only for callers with access', async () => {
     const wrong: string[] = [];
     let reads = 0;
     for (const reader of world.parties)
@@ -153,7 +153,7 @@ describe('reads across owners', () => {
           const strangers = world.things.filter((things) => !maySee(reader, things.owner) && tellsOf(text, things));
           if (strangers.length > 0)
             wrong.push(`${name} by ${reader.name} tells of ${strangers.map(({ owner }) => owner.name).join(', ')}`);
-          // Spans that share an id are one in a merged trace: whose is shown is not said.
+          // A merged trace has one of several spans with the same id. The owner of that span is not specified.
           const isWanted = maySee(reader, thing.owner) && !/^(traces\.)?span of/.test(name);
           if (isWanted && (status !== 200 || !tellsOf(text, thing)))
             wrong.push(`${name} by ${reader.name}: nothing of ${thing.owner.name}`);
@@ -162,7 +162,7 @@ describe('reads across owners', () => {
     expect(reads).toBe(world.parties.length * world.things.length * LISTS.length);
   });
 
-  it('is in the live feed of callers that may see it only', async () => {
+  it('live feeds contain traces only for callers with access', async () => {
     const { app, parties, things } = world;
     const query = 'subscription { traceUpdates { trace { name teamId keyHash } } }';
     const feeds = await Promise.all(
@@ -182,7 +182,7 @@ describe('reads across owners', () => {
         return { reader, leaving, body: answer.body?.getReader() };
       }),
     );
-    // The first bytes of a feed arrive before it is subscribed. It is subscribed once it delivers a trace of the caller.
+    // The first bytes of a feed arrive before it is subscribed. It is subscribed when it delivers a trace of the caller.
     const readUntil = async (body: (typeof feeds)[number]['body'], mark: string): Promise<string> => {
       let text = '';
       while (!text.includes(`"${mark}"`)) text += Buffer.from((await body?.read())?.value ?? []).toString();
@@ -219,7 +219,7 @@ describe('reads across owners', () => {
     }
   });
 
-  it('of keys: each its own, administrators all', async () => {
+  it('keys are read by their owner and by administrators', async () => {
     for (const reader of world.parties)
       for (const owner of world.parties.filter(({ key }) => key !== world.app.adminKey)) {
         const { status, text } = await ask(reader, `/key/info?key=${owner.keyHash}`);

@@ -18,7 +18,7 @@ const client = tenancyClient({
 });
 const { post, get } = client;
 
-/** Keys of users: the administrator and two members of the team `own`, and a user without a team. */
+/** Keys by user: an administrator and two members of the team `own`, and a user without a team. */
 const users: Record<string, string> = {};
 
 beforeAll(async () => {
@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 
 describe('a removed member', () => {
-  it('teamMembers.remove 200: loses its keys of the team, and keeps its others', async () => {
+  it('teamMembers.remove 200: loses its keys of the team, and keeps its other keys', async () => {
     const ofTeam = await client.key({ team_id: 'own', user_id: 'leaver' });
     const ofMember = await client.key({ team_id: 'own', user_id: 'member' });
     expect((await post('/v1/chat/completions', chat(), ofTeam)).status).toBe(200);
@@ -53,7 +53,7 @@ describe('an administrator of a team', () => {
     return (body as unknown as readonly Json[])[0]?.['max_budget'];
   };
 
-  it('projects.create 403, projects.update 403: names no budget of other rows', async () => {
+  it('projects.create 403, projects.update 403: cannot use a budget of other rows', async () => {
     await post('/budget/new', { budget_id: 'of-others', max_budget: 1 });
     const draft = { team_id: 'own', project_alias: 'p', budget_id: 'of-others' };
     const refused = 'Only proxy admins choose the budget of a project by its id.';
@@ -63,7 +63,7 @@ describe('an administrator of a team', () => {
     expect(await post('/project/update', change, users['admin'])).toEqual(envelope(403, refused, 'auth_error', 'None'));
   });
 
-  it('projects.update 200: changes the limits of the project alone, not a budget that others share', async () => {
+  it('projects.update 200: changes the limits of the project only, not a shared budget', async () => {
     await post('/budget/new', { budget_id: 'shared', max_budget: 1, rpm_limit: 7 });
     const { body } = await post('/project/new', { team_id: 'own', project_alias: 'q', budget_id: 'shared' });
     const change = { project_id: body['project_id'], max_budget: 9_999 };
@@ -92,7 +92,7 @@ describe('the metadata of a team', () => {
   const metadataOf = async (id: string): Promise<unknown> =>
     ((await get(`/team/info?team_id=${id}`)).body['team_info'] as Json)['metadata'];
 
-  it('teams.update 403: its administrators change no limits, rights and restrictions, and widen no paths', async () => {
+  it('teams.update 403: its administrators cannot change limits, rights and restrictions, or add paths', async () => {
     await post('/team/new', { team_id: 'ruled', metadata: RULES });
     await post('/team/member_add', { team_id: 'ruled', member: { user_id: 'admin', role: 'admin' } });
     const wider = [
@@ -112,7 +112,7 @@ describe('the metadata of a team', () => {
     expect(await metadataOf('ruled')).toEqual(RULES);
   });
 
-  it('teams.update 200: its administrators replace the rest of it', async () => {
+  it('teams.update 200: its administrators may replace the rest', async () => {
     const body = { team_id: 'ruled', metadata: { note: 'ours' } };
     expect((await post('/team/update', body, users['admin'])).status).toBe(200);
     expect(await metadataOf('ruled')).toEqual({ note: 'ours', ...RULES });
@@ -120,7 +120,7 @@ describe('the metadata of a team', () => {
     expect(await metadataOf('ruled')).toEqual({});
   });
 
-  it('teams.create 403: an administrator of an organization gives a new team no rights', async () => {
+  it('teams.create 403: an administrator of an organization cannot give a new team rights', async () => {
     await post('/organization/new', { organization_id: 'org', organization_alias: 'org' });
     const member = { user_id: 'stranger', role: 'org_admin' };
     await post('/organization/member_add', { organization_id: 'org', member });
@@ -131,8 +131,8 @@ describe('the metadata of a team', () => {
   });
 });
 
-describe('names that a caller may not know are refused as unknown ones are', () => {
-  it('projects.info 403: without the team of the project', async () => {
+describe('names without access are refused like unknown ones', () => {
+  it('projects.info 403: a project of another team', async () => {
     const { body } = await post('/project/new', { team_id: 'foreign', project_alias: 'f' });
     const refused = (id: unknown) =>
       envelope(403, `User=stranger not authorized to access this project=${String(id)}`, 'auth_error', 'None');
@@ -154,7 +154,7 @@ describe('names that a caller may not know are refused as unknown ones are', () 
     expect(await post('/key/delete', { keys: ['0'.repeat(64)] }, users['stranger'])).toEqual(refused);
   });
 
-  it('spend.estimate 404: prices of models that a key may not call', async () => {
+  it('spend.estimate 404: the price of a model that the key may not call', async () => {
     const key = await client.key({ models: ['paid'] });
     const ask = (model: string, by?: string) =>
       post('/cost/estimate', { model, input_tokens: 1, output_tokens: 1 }, by);
@@ -168,7 +168,7 @@ describe('names that a caller may not know are refused as unknown ones are', () 
 });
 
 describe('the spend of teams, members and users', () => {
-  it('teams.info 200, users.info 200: has that of deleted keys, as their budgets have', async () => {
+  it('teams.info 200, users.info 200: includes that of deleted keys, as budgets do', async () => {
     const app = client.app();
     await post('/user/new', { user_id: 'spender', max_budget: 1 });
     await post('/team/new', { team_id: 'spending', max_budget: 1 });

@@ -18,7 +18,7 @@ const ofTag = (tag: string, cost: string, budget: string) =>
 const ofUser = (user: string, cost: string, budget: string) =>
   refused(`ExceededBudget: End User=${user} over budget. Spend=${cost}, Budget=${budget}`);
 
-/** A call that costs 1 USD, with the admin key where none is given. */
+/** A call that costs 1 USD, by default with the admin key. */
 async function call(fields: object, key = calls.app.adminKey): Promise<unknown> {
   const body = { model: 'priced', messages: [{ role: 'user', content: 'hi' }], max_tokens: 1, ...fields };
   const headers = { authorization: `Bearer ${key}` };
@@ -31,7 +31,7 @@ describe('the budget of a customer', () => {
   it('is shared by all keys, and refuses a spend above it', async () => {
     await calls.manage('/customer/new', { user_id: 'spender', max_budget: 1 });
     const key = await calls.newKey({});
-    // A spend equal to the budget is not refused.
+    // The budget does not refuse a spend that equals it.
     expect([await call({ user: 'spender' }), await call({ user: 'spender' }, key)]).toEqual([200, 200]);
     for (const one of [key, undefined])
       expect(await call({ user: 'spender' }, one)).toEqual(ofUser('spender', '2.0', '1.0'));
@@ -56,7 +56,7 @@ describe('the budget of a customer', () => {
     expect(await call({ user: 'other visitor' }, key)).toBe(200);
   });
 
-  it('counts what was spent before it was set', async () => {
+  it('counts spend from before it was set', async () => {
     expect([await call({ user: 'early' }), await call({ user: 'early' })]).toEqual([200, 200]);
     const spent = async () => {
       const today = new Date().toISOString().slice(0, 10);
@@ -71,7 +71,7 @@ describe('the budget of a customer', () => {
     expect(await call({ user: 'early' })).toEqual(ofUser('early', '2.0', '1.0'));
   });
 
-  it('is shown with the spend of the customer, calls before its creation included', async () => {
+  it('is shown with the spend of the customer, including calls before its creation', async () => {
     expect([await call({ user: 'shown' }), await call({ user: 'shown' })]).toEqual([200, 200]);
     await calls.manage('/customer/new', { user_id: 'shown', max_budget: 9 });
     await calls.manage('/customer/new', { user_id: 'silent' });

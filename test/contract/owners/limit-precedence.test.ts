@@ -11,7 +11,7 @@ afterAll(() => calls.stop());
 const TEAM = { requests: 6, tokens: 400 };
 const OWN = { requests: 9, tokens: 2_000 };
 
-/** Dimensions that a key overrides for the model, and the setting that overrides it. */
+/** Types of limits that a key overrides for the model, and the setting for it. */
 const CASES = (['metadata', 'model_max_budget'] as const).flatMap((place) =>
   [[], ['requests'], ['tokens'], ['requests', 'tokens']].map((own) => ({ place, own })),
 );
@@ -27,11 +27,11 @@ function overrideOf({ place, own }: (typeof CASES)[number]): object {
   return { metadata: { model_rpm_limit: of(requests), model_tpm_limit: of(tokens) } };
 }
 
-/** Limits of the model that an answer was counted against. */
+/** Headers of the model limits in which a call counts. */
 const countedIn = (headers: Headers): Record<string, string> =>
   Object.fromEntries([...headers].filter(([name]) => name.startsWith('x-ratelimit-model_per_')));
 
-/** Headers of the limits of a scope after its first call. */
+/** Headers of one limit of a scope. */
 const standing = (scope: string, type: 'requests' | 'tokens', limit: number, used: number) => ({
   [`x-ratelimit-${scope}-limit-${type}`]: String(limit),
   [`x-ratelimit-${scope}-remaining-${type}`]: String(limit - used),
@@ -47,7 +47,7 @@ const chat = (key: string): Promise<Response> =>
 describe.each(CASES)('a key that overrides $own of a model in $place', (override) => {
   const { place, own } = override;
   const of = (type: 'requests' | 'tokens'): number => (own.includes(type) ? OWN : TEAM)[type];
-  /** The prompt, and a quarter of the smallest limit of tokens that holds for the call. */
+  /** Expected tokens: one of the prompt, and a quarter of the smallest token limit of the call. */
   const expected = 1 + of('tokens') / 4;
 
   async function aTeam(team_id: string): Promise<{ readonly key: string; readonly other: string }> {
@@ -56,7 +56,7 @@ describe.each(CASES)('a key that overrides $own of a model in $place', (override
     return { key: await calls.newKey({ team_id, ...overrideOf(override) }), other: await calls.newKey({ team_id }) };
   }
 
-  it('is counted in its own limits, and in the pool of the team for each dimension that it does not override', async () => {
+  it('counts in its own limits, and in the team limit of each type that it does not override', async () => {
     const { key, other } = await aTeam(`counted-${place}-${own.join('-')}`);
     const answer = await chat(key);
     expect([answer.status, countedIn(answer.headers)]).toEqual([
@@ -68,7 +68,7 @@ describe.each(CASES)('a key that overrides $own of a model in $place', (override
         ...(own.includes('tokens') ? {} : standing('model_per_team', 'tokens', TEAM.tokens, expected)),
       },
     ]);
-    // What the pool has left for the other keys of the team. The call has used two tokens.
+    // Remaining limits of the other keys of the team. The call used two tokens.
     const others = countedIn((await chat(other)).headers);
     expect(others).toMatchObject({
       ...standing('model_per_team', 'requests', TEAM.requests, own.includes('requests') ? 1 : 2),
@@ -76,10 +76,10 @@ describe.each(CASES)('a key that overrides $own of a model in $place', (override
     });
   });
 
-  it('is refused by a used up pool only in the dimensions that it does not override', async () => {
+  it('is refused by a used-up team limit only of a type that it does not override', async () => {
     const team = `pool-${place}-${own.join('-')}`;
     const { key, other } = await aTeam(team);
-    // Calls that state their output: each uses 2 tokens of the pool, the last one all that are left.
+    // Each call uses 2 tokens of the team limit, and the last one all remaining tokens.
     for (let call = 0; call < TEAM.requests - 1; call += 1) expect((await calls.chat(other)).status).toBe(200);
     const left = TEAM.tokens - 2 * (TEAM.requests - 1);
     calls.upstreamUses(left);
@@ -103,7 +103,7 @@ describe.each(CASES)('a key that overrides $own of a model in $place', (override
     });
   });
 
-  it('gets estimates of costs beyond every limit, which count in none', async () => {
+  it('may estimate costs beyond every limit, and the estimates count in none', async () => {
     const { key } = await aTeam(`estimates-${place}-${own.join('-')}`);
     const body = { model: 'priced', input_tokens: 10, output_tokens: 10 * OWN.tokens };
     for (let call = 0; call <= OWN.requests; call += 1) {

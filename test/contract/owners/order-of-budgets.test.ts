@@ -4,7 +4,7 @@ import { type OwnerCalls, startOwnerCalls } from './owner-calls.ts';
 let calls: OwnerCalls;
 
 beforeAll(async () => {
-  // Every test makes two calls of one dollar each, with a budget of the provider for the calls of all tests.
+  // Every test sends two calls of 1 USD. The provider budget counts the calls of all tests.
   calls = await startOwnerCalls({
     router_settings: { provider_budget_config: { openai: { budget_limit: 6, time_period: '30d' } } },
     general_settings: { store_model_in_db: true },
@@ -26,13 +26,13 @@ interface Parties {
 const modelBudget = (budget_limit: number | null) =>
   budget_limit === null ? {} : { priced: { budget_limit, ...PERIOD } };
 
-/** Where each budget of a call is set. A limit of null lifts it. */
+/** Setters of the budgets of a call. A limit of null removes the budget. */
 const SET = {
   key: ({ key }: Parties, max_budget: number | null) => calls.manage('/key/update', { key, max_budget }),
   keyWindow: ({ key }: Parties, limit: number | null) =>
     calls.manage('/key/update', {
       key,
-      // Smaller than the budget of the key: it is the first of the two that is used up.
+      // Half the budget of the key, so that it refuses before the budget of the key.
       budget_limits: [{ budget_duration: '1d', max_budget: limit === null ? 100 : limit / 2 }],
     }),
   modelOfKey: ({ key }: Parties, limit: number | null) =>
@@ -60,7 +60,7 @@ const SET = {
   organization: ({ id }: Parties, max_budget: number | null) =>
     calls.app.call('PATCH', '/organization/update', { organization_id: id, max_budget }),
   tag: ({ id }: Parties, max_budget: number | null) => calls.manage('/tag/update', { name: id, max_budget }),
-  // The budget of all calls counts those of all tests. It is lifted by an amount that they do not reach.
+  // The budget of all calls counts the calls of all tests. An amount that they do not reach removes it.
   global: (_parties: Parties, max_budget: number | null) =>
     calls.manage('/config/update', { litellm_settings: { max_budget: max_budget ?? 100 } }),
   user: ({ id }: Parties, max_budget: number | null) => calls.manage('/user/update', { user_id: id, max_budget }),
@@ -71,7 +71,7 @@ const usedUp = (subject: string) =>
   new RegExp(`^${RegExp.escape(`Budget has been exceeded! ${subject} Current cost: 2.0, Max budget: 1.0`)}$`);
 const modelUsedUp = (subject: string) => new RegExp(`^${subject}, exceeded budget for model=priced. ${RESET}$`);
 
-/** What each refusal says. */
+/** Message of each refusal. */
 const refusalOf = (scope: Scope, { id, token, keyName }: Parties): RegExp =>
   ({
     key: usedUp(`Key=${id} (${keyName})`),
@@ -123,7 +123,7 @@ async function partiesOf(id: string, isOfTeam: boolean): Promise<Parties> {
   return { id, key: String(made['key']), token: String(made['token']), keyName: String(made['key_name']) };
 }
 
-/** Uses up all budgets at once, then lifts one after the other. Returns the answers to a call before each of these steps. */
+/** Uses up all budgets, then removes them one by one. Returns the answer to a call before each removal. */
 async function peeled(parties: Parties, order: readonly Scope[]): Promise<readonly object[]> {
   for (const scope of order) await SET[scope](parties, 100);
   expect([(await chat(parties)).status, (await chat(parties)).status]).toEqual([200, 200]);
@@ -145,7 +145,7 @@ function refusals(parties: Parties, order: readonly Scope[]): readonly object[] 
 }
 
 describe('budgets that are all used up refuse a call in the order of the contract', () => {
-  it('of a key in a team whose member has a budget of its own', async () => {
+  it('with a key in a team whose member has its own budget', async () => {
     const order: readonly Scope[] = [
       'member',
       'key',
@@ -165,7 +165,7 @@ describe('budgets that are all used up refuse a call in the order of the contrac
     expect(await peeled(parties, order)).toEqual(refusals(parties, order));
   });
 
-  it('of a key in a team with a budget for its members, and one of a model', async () => {
+  it('with a key in a team with a budget for members and a budget for a model', async () => {
     const order: readonly Scope[] = [
       'key',
       'modelOfUser',
@@ -185,7 +185,7 @@ describe('budgets that are all used up refuse a call in the order of the contrac
     expect(await peeled(parties, order)).toEqual(refusals(parties, order));
   });
 
-  it('of a key of a user, and at last of the provider', async () => {
+  it('with a key of a user; the provider budget is last', async () => {
     const order: readonly Scope[] = [
       'key',
       'modelOfKey',

@@ -38,9 +38,9 @@ const missing = (path: string) =>
   );
 const setGlobal = (max_budget: number) => calls.manage('/config/update', { litellm_settings: { max_budget } });
 
-/** A key of a team and a tag that has spent two dollars. */
+/** Creates a key of a team with a tag, and spends 2 USD. */
 async function spent(id: string) {
-  // Budgets that are set count the calls from now on.
+  // The budgets are set first, so that they count the calls.
   await setGlobal(100);
   await calls.manage('/team/new', { team_id: id, max_budget: 100, metadata: modelBudget(100) });
   await calls.manage('/tag/new', { name: id, max_budget: 100 });
@@ -53,8 +53,8 @@ async function spent(id: string) {
   return { key, metadata, keyName: String(made['key_name']) };
 }
 
-describe('a call without a demanded member', () => {
-  it('is refused by used up budgets first, as the contract orders them', async () => {
+describe('a call without a required member', () => {
+  it('is refused by used-up budgets first, in the order of the contract', async () => {
     const id = 'demanded';
     const { key, metadata, keyName } = await spent(id);
     await calls.manage('/key/update', { key, max_budget: 1 });
@@ -69,7 +69,7 @@ describe('a call without a demanded member', () => {
     await calls.manage('/team/update', { team_id: id, max_budget: null });
     answers.push(await chat(key, { metadata }));
     await calls.manage('/tag/update', { name: id, max_budget: null });
-    // The end user is demanded after these budgets, and before the budget of all calls.
+    // The end user is checked after these budgets, and before the budget of all calls.
     answers.push(await chat(key, { metadata }));
     answers.push(await chat(key, { metadata, user: id }));
     await calls.manage('/budget/update', { budget_id: id, max_budget: null });
@@ -77,7 +77,7 @@ describe('a call without a demanded member', () => {
     await setGlobal(100);
     answers.push(await chat(key, { metadata, user: id }));
     await calls.manage('/team/update', { team_id: id, metadata: {} });
-    // Other members are demanded after all budgets.
+    // Other required members are checked after all budgets.
     answers.push(await chat(key, { metadata, user: id }));
     answers.push(await chat(key, { metadata: { ...metadata, ...JOB }, user: id }));
 
@@ -97,7 +97,7 @@ describe('a call without a demanded member', () => {
     expect(answers[8]?.status).toBe(200);
   });
 
-  it('is refused where the model is free or unknown, and reserves nothing', async () => {
+  it('is refused for a free and an unknown model, too, and reserves nothing', async () => {
     const { key } = await spent('free-of-charge');
     await calls.manage('/key/update', { key, max_budget: 3 });
     for (let nth = 0; nth < 5; nth += 1) expect(await chat(key, {})).toEqual(missing('user'));

@@ -21,13 +21,13 @@ interface Parties {
 
 const OF_SCOPE = { requests: 'rpm_limit', tokens: 'tpm_limit' } as const;
 const OF_MODEL = { requests: 'model_rpm_limit', tokens: 'model_tpm_limit' } as const;
-/** A limit that the calls of a test do not reach. */
+/** Limit that the calls of a test do not reach. */
 const FAR = 100_000;
 const LIFTED = 200_000;
 
 const change = (path: string, body: object) => calls.app.call('PATCH', path, body);
 
-/** Where each limit of a call is set, in the order in which they are checked. */
+/** Setters of the limits of a call, in the order of the checks. */
 const SET = {
   api_key: ({ key }: Parties, type: Type, limit: number) =>
     calls.manage('/key/update', { key, [OF_SCOPE[type]]: limit }),
@@ -39,7 +39,7 @@ const SET = {
     calls.manage('/team/member_update', { team_id: id, user_id: id, [OF_SCOPE[type]]: limit }),
   end_user: ({ id }: Parties, type: Type, limit: number) =>
     calls.manage('/budget/update', { budget_id: id, [OF_SCOPE[type]]: limit }),
-  // A key without a map of models has the limits of its team. It is lifted by a map of another model.
+  // A key without a map of models has the limits of its team. A map with another model removes them.
   model_per_key: ({ key }: Parties, type: Type, limit: number) =>
     calls.manage('/key/update', { key, [OF_MODEL[type]]: limit === LIFTED ? { free: FAR } : null }),
   model_per_team: ({ id }: Parties, type: Type, limit: number) =>
@@ -92,11 +92,11 @@ async function chat({ id, key }: Parties): Promise<Response> {
   return calls.app.call('POST', '/v1/chat/completions', body, { authorization: `Bearer ${key}` });
 }
 
-/** Headers of an answer that speak of limits. */
+/** Headers of an answer about limits. */
 const limitHeaders = (headers: Headers): Record<string, string> =>
   Object.fromEntries([...headers].filter(([name]) => /^(retry-after|rate_limit|reset_at|x-ratelimit)/.test(name)));
 
-/** The refusal of a call whose limits are used up. When the minute has ended, the first call is admitted and uses them up again. */
+/** Refusal of a call whose limits are used up. In a new minute, the first call is admitted and uses them up again. */
 async function refused(parties: Parties): Promise<{ status: number; headers: object; body: unknown }> {
   let answer = await chat(parties);
   if (answer.status === 200) {
@@ -123,7 +123,7 @@ function refusal(subject: string, type: Type | 'max_parallel_requests', limit: n
 }
 
 describe('limits that are all used up refuse a call in the order of the contract', () => {
-  // A call has used one request, and two tokens.
+  // One call uses one request and two tokens.
   it.each([
     ['requests', 1],
     ['tokens', 2],
@@ -141,7 +141,7 @@ describe('limits that are all used up refuse a call in the order of the contract
     expect((await chat(parties)).status).toBe(200);
   });
 
-  it('of requests on any scope before those of tokens', async () => {
+  it('request limits of all scopes before token limits', async () => {
     const parties = await partiesOf('of-phases');
     await SET.api_key(parties, 'tokens', FAR);
     await SET.tag(parties, 'requests', FAR);
@@ -153,7 +153,7 @@ describe('limits that are all used up refuse a call in the order of the contract
     expect(await refused(parties)).toEqual(refusal(`api_key: ${parties.token}`, 'tokens', 2));
   });
 
-  it('of parallel calls after those of requests and before those of tokens', async () => {
+  it('limits of parallel calls after request limits and before token limits', async () => {
     const parties = await partiesOf('of-slots');
     const { key, token } = parties;
     await SET.api_key(parties, 'tokens', FAR);
@@ -167,7 +167,7 @@ describe('limits that are all used up refuse a call in the order of the contract
     calls.upstreamUses(2);
     await SET.tag(parties, 'requests', 1);
     await SET.api_key(parties, 'tokens', 1);
-    // A call that a new minute admits past its requests counts there.
+    // A call that a new minute admits counts in the request limit.
     const ofRequests = refusal('tag: of-slots', 'requests', 1);
     await vi.waitFor(async () => expect(await refused(parties)).toEqual(ofRequests), POLLING);
     await SET.tag(parties, 'requests', FAR);
@@ -181,7 +181,7 @@ describe('limits that are all used up refuse a call in the order of the contract
     await vi.waitFor(async () => expect(await refused(parties)).toEqual(ofTokens), POLLING);
   });
 
-  it('of a tag for one key at last', async () => {
+  it('limits of a tag for one key last', async () => {
     const parties = await partiesOf('of-tags');
     const { key, token } = parties;
     await calls.manage('/key/update', { key, tag_rpm_limit: { 'of-tags': FAR } });

@@ -93,7 +93,7 @@ describe('limits of owners', () => {
     expect((await ask({ user: 'patient', tags: ['patient'] })).status).toBe(200);
   });
 
-  it('of the tags of one key (`tag_rpm_limit`)', async () => {
+  it('of tags of one key (`tag_rpm_limit`) count calls with the tag', async () => {
     const { key, token } = (await calls.manage('/key/generate', {
       tags: ['limited'],
       tag_rpm_limit: { limited: 1 },
@@ -105,7 +105,7 @@ describe('limits of owners', () => {
     expect([(await calls.chat(other)).status, (await calls.chat(other)).status]).toEqual([200, 200]);
   });
 
-  it('of a user hold for all its keys', async () => {
+  it('of a user are shared by all its keys', async () => {
     await calls.manage('/user/new', { user_id: 'ann', auto_create_key: false, rpm_limit: 1 });
     const [one, two] = [await calls.newKey({ user_id: 'ann' }), await calls.newKey({ user_id: 'ann' })];
     expect((await calls.chat(one)).status).toBe(200);
@@ -127,7 +127,7 @@ describe('limits of owners', () => {
       await keyOf(both),
       await keyOf({ model_max_budget: { priced: { budget_limit: null, rpm_limit: 1, tpm_limit: 500 } } }),
     ];
-    // One request and all tokens of the pools of the team.
+    // Uses one request and all tokens of the team limits.
     expect((await calls.chat(await keyOf({}))).status).toBe(200);
     const pool = (type: string, limit: number) => refused('model_per_team: overridden:priced', type, limit);
     const answers = [await calls.chat(rpm), await calls.chat(tpm)].map(({ status, body }) => [status, body]);

@@ -13,10 +13,10 @@ afterAll(() => calls.stop());
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** A call costs 1 USD. */
+/** Budget of one call: each call costs 1 USD. */
 const WINDOW = { max_budget: 1, budget_duration: '30d' };
 
-/** A key whose calls one budget limits, and who is named in its refusals. */
+/** A key with one budget, and the subject of the refusals of this budget. */
 interface Owner {
   readonly key: string;
   readonly subject: string;
@@ -36,7 +36,7 @@ async function budgetOf(id: string): Promise<Json> {
   return row;
 }
 
-/** The member of a team of the same id, as the team shows it. */
+/** Member of the team with the same id, from the answer about the team. */
 async function memberOf(id: string): Promise<Json> {
   const { team_memberships: members } = await get(`/team/info?team_id=${id}`);
   const member = (members as readonly Json[]).find((one) => one['user_id'] === id);
@@ -49,7 +49,7 @@ async function organization(id: string, budgetId: string): Promise<Owner> {
   return { key: await calls.newKey({ organization_id: id }), subject: `Organization=${id}`, budgetId };
 }
 
-/** Makes an owner with a budget of 1 USD a month. */
+/** Creates owners with a budget of 1 USD for 30 days. */
 const OWNERS: Readonly<Record<string, (id: string) => Promise<Owner>>> = {
   async organization(id) {
     await calls.manage('/budget/new', { budget_id: id, ...WINDOW });
@@ -83,7 +83,7 @@ async function everyOwner(prefix: string): Promise<readonly Owner[]> {
   return owners;
 }
 
-/** The whole refusal of an owner. */
+/** Expected refusal of a call of an owner. */
 async function refusalOf({ subject, budgetId }: Owner, cost: string, budget = '1.0') {
   const { budget_duration: duration, budget_reset_at: resetAt } = await budgetOf(budgetId);
   const moment = String(resetAt).slice(0, 19).replace('T', ' ');
@@ -99,9 +99,9 @@ async function answerOf({ key }: Pick<Owner, 'key'>) {
 
 const admitted = (owner: Owner) => vi.waitFor(async () => expect(await answerOf(owner)).toBe(200), POLLING);
 
-/** Ends the windows of budget rows now, and waits until the next ones are stored. */
+/** Ends the windows of budget rows, and waits until the next windows are stored. */
 async function endWindows(owners: readonly Pick<Owner, 'budgetId'>[]): Promise<void> {
-  // A call that began within this millisecond would be in the new window.
+  // Without the wait, a call of this millisecond would count in the new window.
   await wait(5);
   await Promise.all(
     owners.map(async ({ budgetId }) => {
@@ -114,7 +114,7 @@ async function endWindows(owners: readonly Pick<Owner, 'budgetId'>[]): Promise<v
 }
 
 describe('the window of a budget row', () => {
-  it('survives restarts, of every owner', async () => {
+  it('survives restarts, for every kind of owner', async () => {
     const owners = await everyOwner('restarted');
     for (const owner of owners) {
       expect(await answerOf(owner)).toBe(200);
@@ -148,7 +148,7 @@ describe('the window of a budget row', () => {
     }, POLLING);
   });
 
-  it.concurrent('counts for each of two organizations that share the row', async () => {
+  it.concurrent('counts separately for two organizations that share the row', async () => {
     await calls.manage('/budget/new', { budget_id: 'of-two', ...WINDOW });
     const [one, two] = [await organization('two-1', 'of-two'), await organization('two-2', 'of-two')];
     expect(await answerOf(one)).toBe(200);
@@ -160,7 +160,7 @@ describe('the window of a budget row', () => {
     }
   });
 
-  it.concurrent('takes another amount, and has the spend of keys that were deleted', async () => {
+  it.concurrent('accepts another amount, and includes the spend of deleted keys', async () => {
     await calls.manage('/budget/new', { budget_id: 'amounts', ...WINDOW });
     const owner = await organization('amounts', 'amounts');
     expect(await answerOf(owner)).toBe(200);
@@ -178,7 +178,7 @@ describe('the window of a budget row', () => {
     await vi.waitFor(async () => expect(await answerOf(later)).toEqual(await refusalOf(owner, '3.0', '0.0')), POLLING);
   });
 
-  it.concurrent('of another row that a key gets counts what the key has spent in that window', async () => {
+  it.concurrent('of a newly assigned row counts the spend of the key in that window', async () => {
     const make = OWNERS['key'];
     if (make === undefined) throw new Error('No key.');
     const owner = await make('swapped');
@@ -193,7 +193,7 @@ describe('the window of a budget row', () => {
 });
 
 describe('the reset time', () => {
-  it('stands in the rows of owners and in the graph, and moves with the window', async () => {
+  it('is in the rows of owners and in the graph, and changes with the window', async () => {
     const owners = await everyOwner('shown');
     const key = owners.at(-1)?.key;
     const resetAt = (await budgetOf('shown-organization'))['budget_reset_at'];

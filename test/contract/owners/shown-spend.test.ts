@@ -31,12 +31,12 @@ async function graph(query: string): Promise<Json> {
 const pick = (row: Json | undefined, names: readonly string[]): Json =>
   Object.fromEntries(names.map((name) => [name, row?.[name]]));
 
-/** One whose budget is a row: how it spends, and where its spend is shown. */
+/** Owner with a budget row: its calls, and the reads of its spend. */
 interface Owner {
   readonly key: string;
   readonly fields?: object;
   readonly budgetId: string;
-  /** `spend` of every path, and `total_spend` where the path has it. */
+  /** `spend` of every path, and `total_spend` of paths with it. */
   readonly shown: () => Promise<Json>;
   /** `spendUsd` and `totalSpendUsd`. */
   readonly node: () => Promise<Json>;
@@ -162,9 +162,9 @@ async function call({ key, fields }: Pick<Owner, 'key' | 'fields'>): Promise<voi
   await answer.arrayBuffer();
 }
 
-/** Ends the window of a budget row now, as if its time were over. */
+/** Ends the window of a budget row now. */
 async function endWindow(budgetId: string): Promise<void> {
-  // A call that began within this millisecond would be in the new window.
+  // Without the wait, a call of this millisecond would count in the new window.
   await wait(5);
   const sql = 'update budget set budget_reset_at = cast(? as integer) where id = ?';
   expect(await changeFromOutside(calls.app.dataDir, sql, String(Date.now()), budgetId)).toBe(1);
@@ -188,7 +188,7 @@ describe.each(Object.entries(OWNERS))('the shown spend of a %s with a budget row
     await expectShown(owner, 0, 0);
     await call(owner);
     await call(owner);
-    // In the first window all spend counts.
+    // The first window counts all spend.
     await expectShown(owner, 2, 2);
     await endWindow(owner.budgetId);
     await expectShown(owner, 0, 2);
@@ -202,7 +202,7 @@ describe.each(Object.entries(OWNERS))('the shown spend of a %s with a budget row
 describe('the shown spend of a key with a budget row', () => {
   const make = OWNERS['key'] as (id: string) => Promise<Owner>;
 
-  it('is the amount that was set, until the next window', async () => {
+  it('is the amount of a reset until the next window', async () => {
     const owner = await make('shown-set');
     await call(owner);
     await endWindow(owner.budgetId);

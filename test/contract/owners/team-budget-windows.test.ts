@@ -15,7 +15,7 @@ const nextMonth = (): string => {
   const now = new Date();
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)).toISOString();
 };
-/** An ISO time as refusals write it. */
+/** An ISO time in the format of refusals. */
 const written = (time: string): string => `${time.slice(0, 19).replace('T', ' ')} UTC`;
 
 const day = (max_budget: number) => ({ budget_duration: '1d', max_budget });
@@ -65,7 +65,7 @@ describe('the budget windows of a team', () => {
     expect(listed.find(({ team_id }) => team_id === 'shown')).toMatchObject({ budget_limits: shown });
     const { teams } = await read('/v2/team/list?team_id=shown');
     expect(teams).toMatchObject([{ budget_limits: shown }]);
-    // A change of something else keeps them.
+    // A change of another field keeps the windows.
     await calls.manage('/team/update', { team_id: 'shown', team_alias: 'x' });
     expect((await read('/team/info?team_id=shown'))['team_info']).toMatchObject({ budget_limits: shown });
     await calls.manage('/team/update', { team_id: 'shown', budget_limits: [] });
@@ -90,7 +90,7 @@ describe('the budget windows of a team', () => {
     }
   });
 
-  it('of teams and keys are at most 32', async () => {
+  it('are at most 32 for teams and keys', async () => {
     const budget_limits = Array.from({ length: 33 }, (_, at) => ({ budget_duration: `${at + 1}h`, max_budget: 1 }));
     const error = {
       message: 'budget_limits has more than 32 windows.',
@@ -123,7 +123,7 @@ describe('the budget windows of a team', () => {
     expect((await calls.app.call('GET', '/team/info?team_id=of-duration')).status).toBe(404);
   });
 
-  it('hold all at once for the keys of the team, from their setting on', async () => {
+  it('apply together to the keys of the team, from the time they are set', async () => {
     await calls.manage('/team/new', { team_id: 'all', max_budget: 100 });
     const [one, other] = [await calls.newKey({ team_id: 'all' }), await calls.newKey({ team_id: 'all' })];
     expect((await calls.chat(one)).status).toBe(200);
@@ -132,19 +132,19 @@ describe('the budget windows of a team', () => {
     expect((await calls.chat(other)).status).toBe(200);
     const ofDay = { text: '1d', amounts: 'Spend=$2.0000, Limit=$2.00', end: midnight() };
     expect(await called(one)).toEqual(refusalOf('all', ofDay));
-    // A window that stays keeps its spend.
+    // An unchanged window keeps its spend.
     await calls.manage('/team/update', { team_id: 'all', budget_limits: [day(50), month(3)] });
     expect((await calls.chat(other)).status).toBe(200);
     const ofMonth = { text: '30d', amounts: 'Spend=$3.0000, Limit=$3.00', end: nextMonth() };
     expect(await called(other)).toEqual(refusalOf('all', ofMonth));
     expect(await called(one)).toEqual(refusalOf('all', ofMonth));
-    // Free models ignore them, and other teams have their own.
+    // Free models skip the windows.
     expect((await calls.chat(one, 'free')).status).toBe(200);
     await calls.manage('/team/update', { team_id: 'all', budget_limits: null });
     expect((await calls.chat(one)).status).toBe(200);
   });
 
-  it('of zero refuse the first call; the smaller of two of one length holds', async () => {
+  it('of zero refuse the first call; the smaller of two with the same length applies', async () => {
     await calls.manage('/team/new', { team_id: 'zero', budget_limits: [day(0)] });
     const key = await calls.newKey({ team_id: 'zero' });
     const nothing = { text: '1d', amounts: 'Spend=$0.0000, Limit=$0.00', end: midnight() };
@@ -156,7 +156,7 @@ describe('the budget windows of a team', () => {
     );
   });
 
-  it('reserve the expected cost of calls under way', async () => {
+  it('reserve the expected cost of active calls', async () => {
     await calls.manage('/team/new', { team_id: 'reserved', budget_limits: [day(3)] });
     const key = await calls.newKey({ team_id: 'reserved' });
     const statuses = await Promise.all(Array.from({ length: 20 }, async () => (await calls.chat(key)).status));
@@ -166,10 +166,10 @@ describe('the budget windows of a team', () => {
     ]);
   });
 
-  it('hold together with the budget of the team, whichever is smaller', async () => {
+  it('apply together with the budget of the team', async () => {
     await calls.manage('/team/new', { team_id: 'both', max_budget: 1, budget_limits: [day(2)] });
     const key = await calls.newKey({ team_id: 'both' });
-    // The budget of a team refuses what is above it: the window is reached at the same time.
+    // The budget of a team refuses a spend above it, a window one that equals it: the same call is refused by both.
     expect([(await calls.chat(key)).status, (await calls.chat(key)).status]).toEqual([200, 200]);
     const refused = 'Budget has been exceeded! Team=both Current cost: 2.0, Max budget: 1.0';
     expect(await called(key)).toEqual({
@@ -182,7 +182,7 @@ describe('the budget windows of a team', () => {
     );
   });
 
-  it('hold for fallbacks', async () => {
+  it('apply to fallbacks', async () => {
     await calls.manage('/team/new', { team_id: 'fallback', budget_limits: [day(1)] });
     const key = await calls.newKey({ team_id: 'fallback' });
     expect((await calls.chat(key)).status).toBe(200);
@@ -191,12 +191,12 @@ describe('the budget windows of a team', () => {
     expect([status, JSON.stringify(answer)]).toEqual([422, expect.stringContaining('Team=fallback over 1d budget')]);
   });
 
-  it('admit the same again after their end', async () => {
+  it('admit calls again after their end', async () => {
     await calls.manage('/team/new', { team_id: 'renewed', budget_limits: [day(2)] });
     const key = await calls.newKey({ team_id: 'renewed' });
     expect([(await calls.chat(key)).status, (await calls.chat(key)).status]).toEqual([200, 200]);
     expect((await calls.chat(key)).status).toBe(422);
-    // A call that began within this millisecond would be in the new window.
+    // Without the wait, a call of this millisecond would count in the new window.
     await wait(5);
     const ended = { ...day(2), resetAt: new Date().toISOString(), countsFrom: '2020-01-01T00:00:00.000Z' };
     const { budget_duration: budgetDuration, max_budget, ...times } = ended;
@@ -213,7 +213,7 @@ describe('the budget windows of a team', () => {
     ]);
   });
 
-  it('are changed by proxy administrators, not by those of the team; the audit log has the change', async () => {
+  it('can be changed by proxy administrators, not by team administrators; the audit log has the change', async () => {
     await calls.manage('/user/new', { user_id: 'lead', auto_create_key: false });
     await calls.manage('/team/new', { team_id: 'led', budget_limits: [day(1)] });
     await calls.manage('/team/member_add', { team_id: 'led', member: { role: 'admin', user_id: 'lead' } });
@@ -239,7 +239,7 @@ describe('the budget windows of a team in the graph', () => {
   const graph = async (query: string, variables: object): Promise<unknown> =>
     (await calls.app.call('POST', '/graphql', { query, variables })).json();
 
-  it('are set, shown, unchanged and removed as by REST', async () => {
+  it('are set, shown, kept and removed as over REST', async () => {
     const create = `mutation ($input: CreateTeamInput!) { createTeam(input: $input) { ... on Team { ${FIELDS} } } }`;
     const update = `mutation ($input: UpdateTeamInput!) { updateTeam(input: $input) { ... on Team { ${FIELDS} }
       ... on InvalidInputError { message } } }`;

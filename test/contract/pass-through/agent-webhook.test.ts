@@ -26,7 +26,7 @@ const webhook = (body: string, signature?: string, to = app): Promise<Response> 
   });
 
 describe('codingAgents.webhook', () => {
-  it('codingAgents.webhook 200: an agent that was not launched here is ignored', async () => {
+  it('codingAgents.webhook 200: an agent that the gateway did not launch is ignored', async () => {
     const body = '{"id":"bc_elsewhere","status":"FINISHED"}';
     const answer = await webhook(body, sign(body));
     expect([answer.status, await answer.json()]).toEqual([200, { received: true }]);
@@ -89,7 +89,7 @@ describe('codingAgents.webhook', () => {
     }
   });
 
-  it('codingAgents.webhook 400: a body larger than any message', async () => {
+  it('codingAgents.webhook 400: a body above the size limit', async () => {
     const body = ' '.repeat(256 * 1024 + 1);
     expect((await webhook(body, sign(body))).status).toBe(400);
   });

@@ -52,7 +52,7 @@ afterAll(async () => {
   await target.stop();
 });
 
-/** What the target was sent last. */
+/** Last request to the target. */
 const lastRequest = () => target.received.at(-1);
 
 const envelope = (message: unknown, type: string | null, code: string, param: string | null = null) => ({
@@ -99,7 +99,7 @@ describe('passThrough.call', () => {
     expect(lastRequest()).toMatchObject({ method, path: '/t/plain', body: method === 'GET' ? '' : body });
   });
 
-  it('200: headers of the caller stay here, but for its types and those of x-pass-', async () => {
+  it('200: of the headers of the caller, only content types and those of x-pass- are forwarded', async () => {
     const sent = {
       ...JSON_TYPE,
       accept: 'text/x',
@@ -146,14 +146,14 @@ describe('passThrough.call', () => {
     expect(lastRequest()?.headers).toMatchObject({ authorization: 'Basic env-key', 'x-a': 'env-key' });
   });
 
-  it('200: the query of the request, then of the target, then the defaults', async () => {
+  it('200: the query parameters of the request, of the target, and the defaults', async () => {
     await sendAs(app, key, { path: '/query' });
     expect(lastRequest()?.path).toBe('/q?fixed=1&own=t&k=d&v=1+2');
     await sendAs(app, key, { path: '/query?k=mine&fixed=2&k=again&b=%20x' });
     expect(lastRequest()?.path).toBe('/q?k=mine&fixed=2&k=again&b=%20x&own=t&v=1+2');
   });
 
-  it('200: forms and other bodies pass as they are; the member for the gateway does not', async () => {
+  it('200: forms and other bodies are forwarded unchanged, without the member for the gateway', async () => {
     const form = { 'content-type': 'application/x-www-form-urlencoded' };
     await sendAs(app, key, { method: 'POST', path: '/plain', body: 'a=1&b=2', headers: form });
     expect(lastRequest()).toMatchObject({ body: 'a=1&b=2', headers: form });
@@ -169,7 +169,7 @@ describe('passThrough.call', () => {
     expect(lastRequest()?.body).toBe('{"a": [1,  2]}');
   });
 
-  it('200: a path below an entry, for administrators and keys that list it; its method decides between entries', async () => {
+  it('200: a path below an entry, for administrators and keys that list it; the method selects the entry', async () => {
     const listed = await newKey(app, { metadata: { allowed_passthrough_routes: ['/sub'] } });
     for (const caller of [app.adminKey, listed]) {
       const response = await sendAs(app, caller, { path: '/sub/a%20b%2Fc/d?x=1' });
@@ -185,7 +185,7 @@ describe('passThrough.call', () => {
     expect(lastRequest()?.headers).not.toHaveProperty('authorization');
   });
 
-  it('200: a row of the gateway keeps its path, except where the contract leaves it to entries', async () => {
+  it('200: a row of the gateway has precedence over an entry, with the exceptions of the contract', async () => {
     expect(await answerOf(await sendAs(app, key, { path: '/v1/models' }))).toMatchObject([200, { object: 'list' }]);
     const body = '{"model":"any","questions":[]}';
     const response = await sendAs(app, key, { method: 'POST', path: '/v1/decisions', body, headers: JSON_TYPE });
@@ -214,7 +214,7 @@ describe('passThrough.call', () => {
     expect(await answerOf(response)).toEqual([status, { error: 'target says no' }]);
   });
 
-  it('307: a path with a slash too many', async () => {
+  it('307: a path with a trailing slash', async () => {
     const response = await sendAs(app, key, { path: '/plain/?a=1' });
     expect([response.status, response.headers.get('location'), await response.text()]).toEqual([307, '/plain?a=1', '']);
   });
@@ -264,7 +264,7 @@ describe('passThrough.call', () => {
     expect((await sendAs(app, key, { method: 'HEAD', path: '/plain' })).status).toBe(405);
   });
 
-  it('408 and 500: a target that is late, and one that cannot be reached', async () => {
+  it('408 and 500: a slow target, and an unreachable one', async () => {
     target.answer(() => {});
     expect(await answerOf(await sendAs(app, key, { path: '/hasty' }))).toEqual([
       408,

@@ -8,7 +8,7 @@ import { answerOf, echoing, sendAs } from './targets.ts';
 import { createForwarder } from '../../../src/providers/forwarding.ts';
 import { readProviderAccounts } from '../../../src/runtime/settings/provider-accounts.ts';
 
-/** A source that no call may use. */
+/** Token source that fails the test when it is used. */
 const NONE = { for: () => Promise.reject(new Error('not used')) };
 
 let app: TestApp;
@@ -33,7 +33,7 @@ afterAll(async () => {
   await target.stop();
 });
 
-it('calls below /bedrock are signed with the keys of the environment, each with its method', async () => {
+it('calls below /bedrock are signed with the keys of the environment, for each method', async () => {
   for (const [method, body] of [
     ['POST', '{"messages":[]}'],
     ['GET', undefined],
@@ -90,7 +90,7 @@ it('calls of Vertex AI have an access token of the credentials', async () => {
   expect(sent).toEqual([{ authorization: 'Bearer token of key-file' }]);
 });
 
-it('the location of a path selects the host of Vertex AI, and nothing else can', () => {
+it('only the location of a path selects the host of Vertex AI', () => {
   const base = 'https://aiplatform.googleapis.com';
   expect(locatedBase(base, 'v1/projects/p/locations/europe-west4/x')).toBe(
     'https://europe-west4-aiplatform.googleapis.com',
@@ -100,7 +100,7 @@ it('the location of a path selects the host of Vertex AI, and nothing else can',
   expect(locatedBase('https://own.example', 'v1/projects/p/locations/europe-west4/x')).toBe('https://own.example');
 });
 
-it('the region of the environment selects the host of Bedrock; a text that is no region does not', () => {
+it('the region of the environment selects the host of Bedrock; an invalid region does not', () => {
   const baseIn = (env: Record<string, string>) => readProviderAccounts(env, () => undefined).get('bedrock')?.base;
   expect(baseIn({ AWS_REGION: 'cn-north-1' })).toBe('https://bedrock-runtime.cn-north-1.amazonaws.com.cn');
   expect(baseIn({ AWS_REGION: 'evil.example/' })).toBe('https://bedrock-runtime.us-west-2.amazonaws.com');

@@ -26,7 +26,7 @@ beforeAll(async () => {
   };
   app = await startApp({ env });
   key = await newKey(app);
-  // The graph is planned with its first query.
+  // The first query builds the graph.
   await (await app.call('POST', '/graphql', { query: '{ __typename }' })).text();
 });
 
@@ -37,7 +37,7 @@ afterAll(async () => {
   await target.stop();
 });
 
-/** Answers every request with a body of a type. */
+/** Makes the target answer every request with this body. */
 function answering(type: string, body: string | Buffer, headers: Record<string, string> = {}): void {
   target.answer((response) => {
     response.writeHead(200, { 'content-type': type, ...headers });
@@ -45,7 +45,7 @@ function answering(type: string, body: string | Buffer, headers: Record<string, 
   });
 }
 
-/** The spend row of a call, after its answer was read. */
+/** Sends a call and reads its answer. Returns its spend row. */
 async function rowOf(path: string, body: BodyInit, type: string | null = 'application/json') {
   const { traceId, headers } = aTrace();
   const sent = type === null ? headers : { ...headers, 'content-type': type };
@@ -54,7 +54,7 @@ async function rowOf(path: string, body: BodyInit, type: string | null = 'applic
   return await rowIn(traceId);
 }
 
-/** The spend row of a trace. The records of the first call of a process can be late. */
+/** Spend row of a trace. Polls, because the records of the first call of a process can be late. */
 async function rowIn(traceId: string): Promise<Record<string, unknown> | undefined> {
   const spans = await vi.waitFor(() => left(app, traceId), POLLING);
   return (spans as readonly { readonly spendRow: Record<string, unknown> }[])[0]?.spendRow;
@@ -267,7 +267,7 @@ describe('the usage in an answer is priced', () => {
 });
 
 describe('tokens are estimated', () => {
-  it('where a stream of a known format reports none: a token for each event, and for 4 bytes of the request', async () => {
+  it('for a stream of a known format without usage: one token for each event and for each 4 bytes of the request', async () => {
     const chunk = { id: 'c', choices: [{ index: 0, delta: { content: 'x' } }] };
     answering('text/event-stream', events(...Array.from({ length: 100 }, () => chunk)));
     const body = json({ model: 'gpt-4o', stream: true, messages: [{ role: 'user', content: 'x'.repeat(3_940) }] });
@@ -277,7 +277,7 @@ describe('tokens are estimated', () => {
     });
   });
 
-  it('where a caller leaves before the usage comes', async () => {
+  it('if the caller disconnects before the usage arrives', async () => {
     const { traceId, headers } = aTrace();
     target.answer((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -299,8 +299,8 @@ describe('tokens are estimated', () => {
   });
 });
 
-describe('a call whose cost is not known', () => {
-  it('has no cost in its spend row, and is counted', async () => {
+describe('a call with an unknown cost', () => {
+  it('has no cost in its spend row, and counts in a metric', async () => {
     expect(await rowOf('/openai/v1/batches', '{"input_file_id":"f"}')).toMatchObject({ costUsd: null });
     const metrics = await (await app.call('GET', '/metrics')).text();
     expect(metrics).toMatch(/^lensgate_unpriced_calls_total\{provider="openai"\} [1-9]/m);

@@ -67,7 +67,7 @@ const readOnly = {
 const ACCOUNT = 'Basic dXNlcjpwYXNz';
 
 describe('passThroughEndpoints.create', () => {
-  it('200: only headers without secrets are shown, whatever the names of the others are', async () => {
+  it('200: only known headers without secrets are shown; all others are masked', async () => {
     const plain = { 'Content-Type': 'text/plain', accept: '*/*', 'anthropic-version': '2023-06-01', 'User-Agent': 'u' };
     const hidden = { 'X-Account': ACCOUNT, 'x-custom': 'value', 'x-auth': 'a', 'x-tenant': 't' };
     const response = await create({ path: '/d/shown', target: `${target.url}/d`, headers: { ...plain, ...hidden } });
@@ -163,7 +163,7 @@ describe('passThroughEndpoints.create', () => {
 });
 
 describe('passThroughEndpoints.list', () => {
-  it('200: entries of the file, then stored ones; one by its id; none for an unknown one', async () => {
+  it('200: entries of the file, then stored ones; one by its id; none for an unknown id', async () => {
     const id = await created({ path: '/d/listed', target: `${target.url}/d` });
     const [status, all] = await answerOf(await app.call('GET', PATH));
     const { endpoints } = all as { readonly endpoints: readonly object[] };
@@ -205,7 +205,7 @@ describe('passThroughEndpoints.team', () => {
 });
 
 describe('passThroughEndpoints.update', () => {
-  it('200: only what was sent changes; a masked credential stays; calls use it at once', async () => {
+  it('200: only sent fields change; a masked credential is kept; calls use the change immediately', async () => {
     const headers = { Authorization: 'Bearer first', 'x-a': 'b' };
     const id = await created({ path: '/d/change', target: `${target.url}/d`, headers, timeout: 9 });
     const change = { path: '/d/changed', target: `${target.url}/e`, headers: { Authorization: '*****', 'x-a': 'c' } };

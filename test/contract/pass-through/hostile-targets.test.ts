@@ -37,7 +37,7 @@ const failure = (message: unknown, type: string, code: string) => ({ error: { me
 
 describe('a target that redirects', () => {
   it.each(['http://other.example/', '//other.example/', 'HTTP_ELSEWHERE'])(
-    'to another origin (%s) is not followed: its credential stays',
+    'to another origin (%s) is not followed and does not get the credential',
     async (to) => {
       const location = to === 'HTTP_ELSEWHERE' ? `${elsewhere.url}/stolen` : to;
       target.answer((response) => response.writeHead(302, { location }).end());
@@ -47,7 +47,7 @@ describe('a target that redirects', () => {
     },
   );
 
-  it('within its origin is followed for GET, without its own query of the caller', async () => {
+  it('within its origin is followed for GET, without the query of the caller', async () => {
     const count = target.received.length;
     target.answer((response, _socket, { path }) => {
       if (path === '/after') response.end('there');
@@ -63,7 +63,7 @@ describe('a target that redirects', () => {
     expect((await sendAs(app, key, { method: 'POST', path: '/target' })).status).toBe(307);
   });
 
-  it('for ever is followed three times', async () => {
+  it('endlessly is followed three times', async () => {
     const count = target.received.length;
     target.answer((response) => response.writeHead(302, { location: '/t' }).end());
     expect((await sendAs(app, key, { path: '/target' })).status).toBe(302);
@@ -72,7 +72,7 @@ describe('a target that redirects', () => {
 });
 
 describe('a target that', () => {
-  it('announces more than an answer may have is a failed call', async () => {
+  it('announces an answer above the limit is a failed call', async () => {
     target.answer((response) => {
       response.writeHead(200, { 'content-length': String(10 * 1024 ** 3) });
       response.write('x');
@@ -84,7 +84,7 @@ describe('a target that', () => {
     await target.abandoned();
   });
 
-  it('never ends is cut after six times its timeout, and recorded as failed', async () => {
+  it('never ends its answer is disconnected after six times its timeout, and recorded as failed', async () => {
     target.answer((response) => {
       response.writeHead(200, { 'content-type': 'text/plain' });
       const drip = setInterval(() => response.write('x'), 20);
@@ -92,7 +92,7 @@ describe('a target that', () => {
     });
     let { traceId, headers } = aTrace();
     let response = await sendAs(app, key, { path: '/hasty', headers });
-    // The head of the answer may be late on a busy machine.
+    // On a busy machine, the head of the answer may exceed the timeout: repeat the call.
     while (response.status === 408) {
       await target.abandoned();
       ({ traceId, headers } = aTrace());
@@ -104,7 +104,7 @@ describe('a target that', () => {
     expect(await left(app, traceId)).toMatchObject([{ spendRow: { status: 'FAILURE', errorCode: 'UPSTREAM_FAILED' } }]);
   });
 
-  it('sends a compressed bomb is relayed as it is: nothing is inflated here', async () => {
+  it('sends a compression bomb is relayed without inflating it', async () => {
     const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024));
     target.answer((response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb));
     const response = await fetch(`${app.url}/target`, { headers: { authorization: `Bearer ${key}` } });
@@ -130,7 +130,7 @@ describe('a target that', () => {
     expect(response.headers.get('x-seen')).toBe('<secret>');
   });
 
-  it('closes the connection before its answer is one that failed', async () => {
+  it('closes the connection before its answer is a failed call', async () => {
     target.answer((_response, socket) => socket.destroy());
     expect((await sendAs(app, key, { path: '/target' })).status).toBe(500);
   });

@@ -34,7 +34,7 @@ afterAll(async () => {
 
 const json = (value: unknown): string => JSON.stringify(value);
 
-describe('a call whose cost is not known', () => {
+describe('a call with an unknown cost', () => {
   it('costs the configured amount', async () => {
     const own = await newKey(priced, { max_budget: 0.3 });
     const send = async (path: string) =>
@@ -45,7 +45,7 @@ describe('a call whose cost is not known', () => {
     expect((await send('/openai/v1/batches'))[0]).toBe(422);
   });
 
-  it('does not pass a used-up budget, also with the name of a free model', async () => {
+  it('is refused with a used-up budget, also with the name of a free model', async () => {
     const own = await newKey(app, { max_budget: 0 });
     const body = json({ model: 'omni-moderation-latest', models: ['gpt-4o'] });
     const count = target.received.length;
@@ -73,7 +73,7 @@ describe('a key that is limited to some models', () => {
     expect(await answerOf(await sendAs(app, limited, request))).toEqual([403, refusal('/mistral')]);
   });
 
-  it('may where its allowed routes name the prefix, or its list has all models', async () => {
+  it('may if its allowed routes have the prefix, or its list has all models', async () => {
     const routed = await newKey(app, { models: ['gpt-4o'], allowed_routes: ['llm_api_routes', '/openai/*'] });
     expect((await sendAs(app, routed, { path: '/openai/v1/files' })).status).toBe(200);
     expect((await sendAs(app, routed, { path: '/mistral/v1/files' })).status).toBe(403);
@@ -81,7 +81,7 @@ describe('a key that is limited to some models', () => {
     expect((await sendAs(app, all, { path: '/openai/v1/files' })).status).toBe(200);
   });
 
-  it('may not name another one in a form, in the query or in a list', async () => {
+  it('may not name another model in a form, in the query or in a list', async () => {
     const limited = await newKey(app, { models: ['gpt-4o'] });
     const form = new FormData();
     form.set('model', 'whisper-1');

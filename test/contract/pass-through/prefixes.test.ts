@@ -55,7 +55,7 @@ beforeAll(async () => {
   key = await newKey(app);
 });
 
-/** Echoes requests; issues tokens. */
+/** Makes the target echo requests and issue tokens. */
 function answering(): void {
   target.answer((response, _socket, { method, path, headers, body }) => {
     response.setHeader('content-type', 'application/json');
@@ -122,8 +122,8 @@ describe('a call is forwarded byte for byte with its credential', () => {
   });
 });
 
-describe('tokens for a key', () => {
-  it('are requested once for all calls, in the form of the issuer', async () => {
+describe('tokens in exchange for a key', () => {
+  it('are requested once for all calls, in the format of the issuer', async () => {
     await post('/gigachat/embeddings', '{}');
     await post('/watsonx/ml/v1/text/embeddings', '{}');
     const tokenRequests = target.received.filter(({ path }) => path.startsWith('/token/'));
@@ -137,7 +137,7 @@ describe('tokens for a key', () => {
     expect(ibm?.body).toBe('grant_type=urn%3Aibm%3Aparams%3Aoauth%3Agrant-type%3Aapikey&apikey=ibm-key');
   });
 
-  it('that are refused fail the call without showing the key', async () => {
+  it('that the issuer refuses make the call fail, without the key in the error', async () => {
     const refused = await startApp({
       env: { WATSONX_API_KEY: 'ibm-key', WATSONX_URL: target.url, WATSONX_IAM_URL: `${target.url}/refused` },
     });
@@ -154,7 +154,7 @@ describe('tokens for a key', () => {
   });
 });
 
-/** AWS Signature Version 4 of a request, from its specification. */
+/** AWS Signature Version 4 of a request, implemented after its specification. */
 function signatureOf({
   path,
   headers,
@@ -211,7 +211,7 @@ describe('services of Amazon that name operations in a header', () => {
     expect(JSON.stringify(lastRequest())).not.toMatch(/secret-of-aws|Bearer/);
   });
 
-  it('refuse what names no operation', async () => {
+  it('refuse paths without a valid operation', async () => {
     const count = target.received.length;
     for (const path of ['/transcribe', '/transcribe/a/b', '/transcribe/Get.Job', '/comprehendmedical/'])
       expect((await post(path, '{}')).status).toBe(400);
@@ -232,7 +232,7 @@ describe('services of Amazon that name operations in a header', () => {
 });
 
 describe('accounts that all callers share', () => {
-  it('let keys call the paths of their own work only, administrators all', async () => {
+  it('allow keys only paths for their own work, and administrators all paths', async () => {
     const count = target.received.length;
     for (const path of ['/tinyfish/v1/vault/items', '/azure_speech/speechtotext/v3.2/transcriptions'])
       expect((await post(path, '{}')).status).toBe(403);
@@ -242,7 +242,7 @@ describe('accounts that all callers share', () => {
     expect((await sendAs(app, app.adminKey, { path: '/tinyfish/v1/runs' })).status).toBe(200);
   });
 
-  it('price recognised speech by its seconds', async () => {
+  it('have prices for recognised speech by the second', async () => {
     const { traceId, headers } = aTrace();
     target.answer((response) => {
       response.setHeader('content-type', 'application/json');
@@ -255,7 +255,7 @@ describe('accounts that all callers share', () => {
   });
 });
 
-it('stored credentials of Amazon sign calls, and those of an issuer get tokens', async () => {
+it('stored credentials of Amazon sign calls, and those with an issuer are exchanged for tokens', async () => {
   const bare = await startApp({ env: { WATSONX_IAM_URL: `${target.url}/token/ibm` } });
   try {
     const store = async (name: string, values: object) => {

@@ -53,7 +53,7 @@ afterAll(async () => {
 
 const lastRequest = () => target.received.at(-1);
 
-/** One path of each group of rows, its path upstream, and its credential. */
+/** One path of each group of rows, with its upstream path and credential. */
 const GROUPS = [
   [
     'forwarded',
@@ -138,14 +138,14 @@ describe('the models of a key', () => {
     return status;
   };
 
-  it('apply to the path where the body names another one', async () => {
+  it('apply to a model in the path, even if the body names another one', async () => {
     const path = '/gemini/v1beta/files/1/models/secret:count';
     expect(await refused(path, JSON_TYPE, '{"model":"served"}')).toBe(403);
     expect(await refused(path.replace('secret', 'served'), JSON_TYPE, '{"model":"secret"}')).toBe(403);
     expect(await refused(path.replace('secret', 'served'), JSON_TYPE, '{"model":"served"}')).toBe(200);
   });
 
-  it('apply to a JSON body of another type, and the type is not replaced', async () => {
+  it('apply to a JSON body of another content type; x-pass-content-type does not replace the type', async () => {
     const path = '/openai/v1/things';
     const types = { 'content-type': 'text/plain', 'x-pass-content-type': 'application/json' };
     expect(await refused(path, types, ' {"model":"secret"}')).toBe(403);
@@ -155,7 +155,7 @@ describe('the models of a key', () => {
   });
 });
 
-it('codingAgents.get 403: a key that may call other routes only', async () => {
+it('codingAgents.get 403: a key for other routes only', async () => {
   const elsewhere = await newKey(app, { allowed_routes: ['/key/info'] });
   expect((await sendAs(app, elsewhere, { path: '/codeagent/v0/me' })).status).toBe(403);
 });
@@ -268,7 +268,7 @@ describe('the providers', () => {
     expect(lastRequest()).toMatchObject({ path: upstream, headers: credential });
   });
 
-  it('send headers of their own API on', async () => {
+  it('get headers of their own API', async () => {
     const headers = { 'anthropic-version': '2023-06-01', 'anthropic-beta': 'x', 'openai-organization': 'o' };
     await sendAs(app, key, { path: '/anthropic/v1/organizations', headers });
     const { 'openai-organization': foreign, ...sent } = lastRequest()?.headers ?? {};
@@ -288,7 +288,7 @@ describe('the providers', () => {
     expect(unknown.status).toBe(400);
   });
 
-  it('have one path and certain models where their API has', async () => {
+  it('accept only the paths and models of their API', async () => {
     const send = (path: string, body: object) =>
       sendAs(app, key, { method: 'POST', path, body: JSON.stringify(body), headers: JSON_TYPE });
     expect((await send('/laya/v1/systemone', { model: 'english' })).status).toBe(200);

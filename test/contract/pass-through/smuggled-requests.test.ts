@@ -28,7 +28,7 @@ afterAll(async () => {
   await target.stop();
 });
 
-/** What the server sends to these bytes until it closes the connection. */
+/** Bytes that the server sends until it closes the connection. */
 const answerTo = (lines: readonly string[]): Promise<string> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(app.url);
@@ -52,7 +52,7 @@ const head = (...more: readonly string[]): readonly string[] => [
   ...more,
 ];
 
-describe('a request whose end is not clear', () => {
+describe('a request with an ambiguous end', () => {
   it.each([
     ['two lengths', ['Content-Length: 2', `Content-Length: ${2 + SECRET.length}`]],
     ['a length beside chunks', ['Content-Length: 2', 'Transfer-Encoding: chunked']],
@@ -70,7 +70,7 @@ describe('a request whose end is not clear', () => {
   });
 });
 
-describe('a header that a caller passes on', () => {
+describe('a header of an x-pass- header', () => {
   const HOSTILE = {
     'transfer-encoding': 'chunked',
     'content-length': '40',

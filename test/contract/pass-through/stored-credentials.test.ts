@@ -33,7 +33,7 @@ const sent = async (path: string) => {
   return { status, at, authorization: headers?.authorization };
 };
 
-it('the oldest stored credential whose info names the provider is its account, without a key in the environment', async () => {
+it('without a key in the environment, the oldest stored credential for the provider is its account', async () => {
   await store('other', null, { api_key: 'other-key' });
   await store('first', 'openai', { api_key: 'first-key' });
   await store('second', 'openai', { api_key: 'second-key', api_base: `${target.url}/second` });
@@ -57,14 +57,14 @@ it('its base address is used with its key; after its deletion there is no accoun
   expect(target.received).toHaveLength(count);
 });
 
-it('a credential without a key, and one with an invalid address, are no account', async () => {
+it('a credential without a key and one with an invalid address are ignored', async () => {
   await store('keyless', 'anthropic', { api_base: target.url });
   expect((await sent('/anthropic/v1/files')).status).toBe(401);
   await store('wrong', 'mistral', { api_key: 'k', api_base: 'file:///etc/passwd' });
   expect((await sent('/mistral/v1/files')).status).toBe(401);
 });
 
-it('providers are a 404 where their prefixes are switched off; coding agents stay', async () => {
+it('providers are a 404 if provider_passthrough is off; coding agents stay', async () => {
   const off = await startApp({
     env: { OPENAI_API_BASE: target.url, OPENAI_API_KEY: 'k', CODEAGENT_API_BASE: target.url, CODEAGENT_API_KEY: 'k' },
     config: { general_settings: { provider_passthrough: false } },

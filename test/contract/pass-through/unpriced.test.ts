@@ -50,8 +50,8 @@ const refusal = (model: string) => [
   },
 ];
 
-describe('models without a price on paths of pass-through', () => {
-  it('403: an entry without a cost, for a model that no catalog knows; it is not sent', async () => {
+describe('models without a price on pass-through paths', () => {
+  it('403: an entry without a cost, for a model without a catalog entry; it is not sent', async () => {
     const before = target.received.length;
     expect(await post('/plain', { model: 'no-such-model' })).toEqual(refusal('no-such-model'));
     expect(target.received.length).toBe(before);
@@ -63,7 +63,7 @@ describe('models without a price on paths of pass-through', () => {
     expect((await post('/plain', { text: 'x' }))[0]).toBe(200);
   });
 
-  it("403: a provider's own API; reads of it are free", async () => {
+  it("403: a provider's own API; its reads are free", async () => {
     expect(await post('/openai/v1/chat/completions', { model: 'no-such-model', messages: [] })).toEqual(
       refusal('no-such-model'),
     );

@@ -33,7 +33,7 @@ async function join(setup = app): Promise<{ client: RealtimeClient; session: Ups
   return { client, session: await upstream.session(), traceId };
 }
 
-/** The end that a session's record tells of. */
+/** Status and error code in the spend row of a session. */
 async function endOf(traceId: string, setup = app): Promise<unknown> {
   const [only, ...more] = (await left(setup, traceId)) as { spendRow: { status: string; errorCode: string | null } }[];
   expect(more).toEqual([]);
@@ -72,7 +72,7 @@ describe('an upstream', () => {
       'The upstream sent an invalid WebSocket message.',
     ],
   ] satisfies [string, (wire: UpstreamSession['wire']) => void, string][])(
-    'that %s is reported, then the session ends',
+    'that %s is reported, and the session ends',
     async (_how, misbehave, reason) => {
       const { client, session, traceId } = await join();
       session.say({ type: 'response.created' });
@@ -94,7 +94,7 @@ describe('an upstream', () => {
     expect(await endOf(traceId)).toEqual(['FAILURE', 'UPSTREAM_FAILED']);
   });
 
-  it('that closes with a code alone is reported with a message', async () => {
+  it('that closes with a code only is reported with a message', async () => {
     const { client, session, traceId } = await join();
     session.socket.close(1013, 'busy');
     expect(JSON.parse(await client.heard())).toEqual(broken('The session was closed with code 1013: busy.'));
@@ -102,19 +102,19 @@ describe('an upstream', () => {
     expect(await endOf(traceId)).toEqual(['FAILURE', 'UPSTREAM_FAILED']);
   });
 
-  it('that has finished closes the session without an error', async () => {
+  it('that closes normally closes the session without an error', async () => {
     const { client, session, traceId } = await join();
     session.socket.close();
     expect((await client.closed).code).toBe(1000);
     expect(await endOf(traceId)).toEqual(['SUCCESS', null]);
   });
 
-  it('that never stops is read no faster than its client reads', async () => {
+  it('that never stops sending is read only as fast as its client reads', async () => {
     const { client, session } = await join();
     client.socket.pause();
     const event = `{"type":"response.output_audio.delta","delta":"${'A'.repeat(64 * 1024)}"}`;
     let sent = 0;
-    // Waits until no bytes leave for a while: the reader has stopped.
+    // Waits until no bytes are sent for a while, because the reader has stopped.
     await new Promise<void>((resolve) => {
       let waiting = -1;
       let looks = 0;
@@ -153,7 +153,7 @@ describe('a client', () => {
     expect(await endOf(traceId)).toEqual(['FAILURE', 'CLIENT_GONE']);
   });
 
-  it('that disconnects during an answer is charged the counted part', async () => {
+  it('that disconnects during an answer is charged for the counted part', async () => {
     const { client, session, traceId } = await join();
     session.say({ type: 'response.done', response: { usage: { input_tokens: 3, output_tokens: 1 } } });
     await client.heard();
@@ -227,6 +227,6 @@ it('a session that is open at shutdown gets an error, and is recorded', async ()
   }
 });
 
-it('none of these sessions leaves a connection', async () => {
+it('no session leaves a connection open', async () => {
   await expect.poll(() => upstream.connections()).toBe(0);
 });

@@ -66,7 +66,7 @@ describe('realtime.connect 101', () => {
     },
   );
 
-  it('accepts a key and a deployment name in the form of Azure’s clients', async () => {
+  it('accepts a key and a deployment name in the format of Azure clients', async () => {
     const path = '/openai/realtime?api-version=2025-04-01-preview&deployment=voice';
     const client = await openRealtime(app, { path, headers: { 'api-key': app.adminKey } });
     const session = await upstream.session();
@@ -76,7 +76,7 @@ describe('realtime.connect 101', () => {
     await session.closed;
   });
 
-  it('accepts a key in the form of browsers, and neither returns nor forwards it', async () => {
+  it('accepts a key in a subprotocol, as from browsers, and does not return or forward it', async () => {
     const key = await newKey({ key_alias: 'browser' });
     const protocols = ['realtime', `openai-insecure-api-key.${key}`, 'openai-beta.realtime-v1'];
     const client = await openRealtime(app, { headers: {}, protocols });
@@ -117,7 +117,7 @@ describe('realtime.connect 101', () => {
     await closed;
   });
 
-  it('keeps the id that the caller gave the session', async () => {
+  it('uses the call id of the caller', async () => {
     const headers = { authorization: `Bearer ${app.adminKey}`, 'x-litellm-call-id': 'mine-1' };
     const client = await openRealtime(app, { headers });
     expect(client.headers['x-litellm-call-id']).toBe('mine-1');
@@ -240,7 +240,7 @@ describe('realtime.connect 401', () => {
     ]);
   });
 
-  it('with an unknown key, of which only the end is shown', async () => {
+  it('with an unknown key; the error has its last characters only', async () => {
     const protocols = ['realtime', 'openai-insecure-api-key.sk-unknown-virtual-key'];
     const { status, headers, body } = await refusalOf(app, { headers: {}, protocols });
     expect([status, body]).toEqual([
@@ -260,7 +260,7 @@ describe('realtime.connect 401', () => {
   });
 });
 
-it('realtime.connect 403: a model the key may not call, whether it exists or not', async () => {
+it('realtime.connect 403: a model the key may not call, existing or unknown', async () => {
   const key = await newKey({ models: ['another'] });
   for (const model of ['voice', 'unheard-of']) {
     const path = `/v1/realtime?model=${model}`;
@@ -296,7 +296,7 @@ it('realtime.connect 422: a key with a used-up budget', async () => {
   expect(refused.headers['x-litellm-call-id']).toMatch(UUID);
 });
 
-it('another upgrade than to WebSocket, or elsewhere, is served as if it had not been offered', async () => {
+it('an upgrade to another protocol or on another path is ignored', async () => {
   const answered = (path: string, upgrade: string) =>
     new Promise((resolve, reject) => {
       const outgoing = request(`${app.url}${path}`, { headers: { connection: 'Upgrade', upgrade } }, (response) =>

@@ -39,7 +39,7 @@ interface Joined {
   readonly client: RealtimeClient;
   readonly session: UpstreamSession;
   readonly traceId: string;
-  /** Ends the session from the caller's side; returns its spend row and span. */
+  /** Closes the session as the client. Returns its spend row and span. */
   end(): Promise<unknown>;
 }
 
@@ -106,7 +106,7 @@ describe('messages of a session', () => {
     await end();
   });
 
-  it('have the model name of the caller in one direction, of the upstream in the other', async () => {
+  it('have the model name of the caller towards the caller, and that of the upstream towards the upstream', async () => {
     const { client, session, end } = await join();
     session.say({ type: 'session.created', session: { id: 'sess_1', model: 'gpt-realtime-2025-08-28', voice: 'ash' } });
     expect(JSON.parse(await client.heard())).toEqual({
@@ -132,7 +132,7 @@ describe('messages of a session', () => {
   });
 });
 
-describe('an event that may not go on', () => {
+describe('an event that is not forwarded', () => {
   it.each([
     ['session', { type: 'session.update', event_id: 'mine_1', session: { model: 'other' } }],
     ['answer', { type: 'response.create', event_id: 'mine_1', response: { model: 'other' } }],
@@ -148,7 +148,7 @@ describe('an event that may not go on', () => {
       'transcript in the older form',
       { type: 'session.update', event_id: 'mine_1', session: { input_audio_transcription: { model: 'other' } } },
     ],
-  ])('because its %s names a model the key may not call, is answered; the session goes on', async (_what, event) => {
+  ])('because its %s has a model the key may not call, is an error; the session continues', async (_what, event) => {
     const { client, session, end } = await join({ key: await newKey({ models: ['voice'] }) });
     client.say(event);
     expect(JSON.parse(await client.heard())).toEqual({
@@ -218,7 +218,7 @@ describe('an event that may not go on', () => {
 });
 
 describe('records of a session', () => {
-  it('are one spend row and one span, with all its answers, sound and cache at their prices', async () => {
+  it('are one spend row and one span for all answers, with the prices of audio and cache', async () => {
     const { client, session, end } = await join();
     session.say({ type: 'session.created', session: { id: 'sess_7', model: 'gpt-realtime-2025-08-28' } });
     session.say(done(usage(100, 50, { text: 60, sound: 20 }, 10, 40)));
@@ -242,7 +242,7 @@ describe('records of a session', () => {
           callType: '_arealtime',
           modelGroup: 'voice',
           model: 'gpt-realtime',
-          // 40 text and 30 sound new, 60 and 20 cached, 10 written and 40 spoken; then 10 and 5.
+          // Tokens: 40 text and 30 audio input, 60 and 20 cached, 10 text and 40 audio output; then 10 and 5 of text.
           costUsd: '0.003992',
           status: 'SUCCESS',
           errorCode: null,
@@ -256,7 +256,7 @@ describe('records of a session', () => {
     ['negative counts', { input_tokens: -5, output_tokens: -5 }],
     ['fractions', { input_tokens: 1.5, output_tokens: 2 }],
     ['more tokens than an answer can have', { input_tokens: 9e15, output_tokens: 9e15 }],
-  ])('charge an answer with %s by the size of its text', async (_case, counts) => {
+  ])('price an answer with %s by the size of its text', async (_case, counts) => {
     const { client, session, end } = await join();
     session.say({
       type: 'response.done',
@@ -269,7 +269,7 @@ describe('records of a session', () => {
     ]);
   });
 
-  it('charge transcripts of another model at its price', async () => {
+  it('price transcripts of another model at its price', async () => {
     const { client, session, end } = await join();
     session.say({
       type: 'session.updated',
@@ -292,13 +292,13 @@ describe('records of a session', () => {
       usage: { type: 'duration', seconds: 5 },
     });
     for (let events = 0; events < 3; events += 1) await client.heard();
-    // The catalog has 2.5e-6 for what gpt-4o-transcribe hears, 1e-5 for what it writes, and 1e-4 for a second.
+    // Catalog prices: gpt-4o-transcribe 2.5e-6 USD an input token and 1e-5 an output token, the other model 1e-4 a second.
     expect(await end()).toMatchObject([
       { spendRow: { costUsd: '0.0007', usage: { inputTokens: 40, outputTokens: 10 }, status: 'SUCCESS' } },
     ]);
   });
 
-  it('exist without an answer, and without a price', async () => {
+  it('exist for a session without an answer, and for a model without a price', async () => {
     const silent = await join();
     expect(await silent.end()).toMatchObject([{ spendRow: { costUsd: null, usage: null, status: 'SUCCESS' } }]);
     const unpriced = await join({ model: 'unpriced' });
@@ -308,7 +308,7 @@ describe('records of a session', () => {
   });
 });
 
-it('ends when its answers have used up the budget of a tag, and no other can begin', async () => {
+it('a session ends when its answers have used up the budget of a tag, and a new one is refused', async () => {
   expect((await app.call('POST', '/tag/new', { name: 'spoken', max_budget: 0.001 })).status).toBe(200);
   const key = await newKey({ tags: ['spoken'] });
   const { client, session } = await join({ key });
@@ -323,7 +323,7 @@ it('ends when its answers have used up the budget of a tag, and no other can beg
   await expect(openRealtime(app, { headers })).rejects.toThrow('Tag=spoken');
 });
 
-it('ends when its answers have used up the budget of the key, and no other can begin', async () => {
+it('a session ends when its answers have used up the budget of the key, and a new one is refused', async () => {
   const key = await newKey({ key_alias: 'thrifty', max_budget: 0.001 });
   const { client, session, traceId } = await join({ key });
   session.say(done(usage(100, 0, { text: 0, sound: 0 }, 0, 0)));

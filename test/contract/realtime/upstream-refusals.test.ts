@@ -29,7 +29,7 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-/** Has the upstream answer a handshake with HTTP. */
+/** Makes the upstream answer a handshake with an HTTP status. */
 function answerWith(status: number, body: string): void {
   upstream.answer((wire) => {
     wire.end(
@@ -59,7 +59,7 @@ it.each([
   expect(refused.headers['x-litellm-call-id']).toMatch(UUID);
 });
 
-it('realtime.connect 500: an answer that opens nothing and refuses nothing', async () => {
+it('realtime.connect 500: an upstream that answers 200 without an upgrade', async () => {
   answerWith(200, '{}');
   const { status, body } = await refusalOf(app);
   expect([status, body]).toEqual([
@@ -80,7 +80,7 @@ it.each([
   ['breaks off', 'APIConnectionError', 'The upstream closed the connection before a WebSocket was open (ECONNRESET).'],
   ['does not speak HTTP', 'APIError', 'The upstream sent what is no WebSocket handshake (HPE_INVALID_CONSTANT).'],
   ['miscounts the handshake', 'APIError', 'The upstream sent what is no WebSocket handshake.'],
-])('realtime.connect 500: one that %s', async (how, kind, message) => {
+])('realtime.connect 500: an upstream that %s', async (how, kind, message) => {
   const accepted = 'HTTP/1.1 101 Yes\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-accept: no\r\n\r\n';
   upstream.answer((wire) => {
     if (how === 'breaks off') wire.destroy();
@@ -100,7 +100,7 @@ it.each([
   ]);
 });
 
-it('realtime.connect 500: one that cannot be reached', async () => {
+it('realtime.connect 500: an unreachable upstream', async () => {
   const { status, body } = await refusalOf(app, { path: '/v1/realtime?model=nowhere' });
   expect([status, body]).toEqual([
     500,
@@ -116,7 +116,7 @@ it('realtime.connect 500: one that cannot be reached', async () => {
   ]);
 });
 
-it('is a timeout where no answer arrives within the timeout of the deployment', async () => {
+it('a handshake without an answer within the timeout of the deployment is a timeout', async () => {
   upstream.answer(() => {});
   const { status, body } = await refusalOf(app, { path: '/v1/realtime?model=hurried' });
   expect([status, body]).toEqual([

@@ -30,7 +30,7 @@ describe('continuing a translated response', () => {
     expect(await left(client.app, traceId)).toMatchObject([
       { spendRow: { callType: 'aresponses', status: 'SUCCESS' } },
     ]);
-    // A branch of its own, from the first.
+    // A second branch that continues the first response.
     await client.storedAnswer('Only 7.', { input: 'What do you know?', previous_response_id: first.id });
     expect(client.sentMessages()).toEqual([
       { role: 'user', content: 'Remember 7.' },
@@ -41,7 +41,7 @@ describe('continuing a translated response', () => {
     expect(body).toMatchObject({ data: [{ role: 'user', content: [{ type: 'input_text', text: 'Which?' }] }] });
   });
 
-  it('carries calls of tools and their results', async () => {
+  it('contains tool calls and their results', async () => {
     const calls = [{ id: 'c1', type: 'function', function: { name: 'look', arguments: '{"at":"sky"}' } }];
     const tools = [{ type: 'function', name: 'look', parameters: { type: 'object', properties: {} } }];
     client.answerWith({ role: 'assistant', content: null, tool_calls: calls });
@@ -85,7 +85,7 @@ describe('continuing a translated response', () => {
     });
   });
 
-  it('responses.create 400: where one of the conversation was deleted, or it is of another', async () => {
+  it('responses.create 400: a deleted response in the conversation, and a response of another owner', async () => {
     const first = await client.storedAnswer('One.', { input: '1' });
     const second = await client.storedAnswer('Two.', { input: '2', previous_response_id: first.id });
     const other = await client.newKey();
@@ -101,7 +101,7 @@ describe('continuing a translated response', () => {
       ),
     );
     expect(client.upstream.received.length).toBe(calls);
-    // What it said itself is still there.
+    // The later response itself stays readable.
     expect((await client.call('GET', `/v1/responses/${second.id}`)).status).toBe(200);
   });
 
@@ -132,7 +132,7 @@ describe('references to items', () => {
     ]);
   });
 
-  it('responses.create 400: to an item of another owner, an unknown one, and one of an answer that was not stored', async () => {
+  it('responses.create 400: an item of another owner, an unknown one, and one of an answer that is not stored', async () => {
     const first = await client.storedAnswer('Hi', { input: 'Hello' });
     const unkept = await client.storedAnswer('Hi', { input: 'Hello', store: false });
     const [spoken = {}] = unkept['output'] as Json[];
@@ -148,7 +148,7 @@ describe('references to items', () => {
       expect(await client.ask({ model: 'chats', input: [{ type: 'item_reference', id }] }, asking)).toEqual(
         invalid('input', `Item with id '${id}' not found.`),
       );
-    // One that no answer from here can have.
+    // An id in a format that the gateway does not issue.
     const foreign = await client.ask({ model: 'chats', input: [{ type: 'item_reference', id: 'msg_up' }] });
     expect(foreign).toMatchObject({ status: 400, body: { error: { param: 'input[0]' } } });
     expect(client.upstream.received.length).toBe(calls);

@@ -76,7 +76,7 @@ const event = (data: { readonly type: string; readonly [member: string]: unknown
   `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
 
 describe('responses.create 200, at an upstream with a Responses API', () => {
-  it('the id is encrypted for its owner, equal for the same response, and names its deployment', async () => {
+  it('the id is encrypted for its owner, and continues the response at its upstream', async () => {
     answerWith(ANSWER);
     const key = await newKey();
     const first = await ask({ model: 'thinker', input: 'Hello' }, key);
@@ -88,11 +88,11 @@ describe('responses.create 200, at an upstream with a Responses API', () => {
     const next = await ask({ model: 'smaller', input: 'And?', previous_response_id: first.body['id'] }, key);
     expect(sent()).toEqual({ model: 'up-2', input: 'And?', previous_response_id: 'resp_up' });
     expect(next.body).toMatchObject({ id: expect.stringMatching(SEALED), model: 'smaller' });
-    // The deployment that answered is another: what it keeps has an id of that one.
+    // Another deployment answered, so `previous_response_id` is encrypted with that deployment.
     expect(next.body['previous_response_id']).toMatch(SEALED);
   });
 
-  it('a stream is forwarded except its ids and model name, text deltas unchanged', async () => {
+  it('a stream is forwarded with other ids and model names; text deltas are unchanged', async () => {
     const created = event({ type: 'response.created', response: { ...ANSWER, status: 'in_progress' } });
     const odd =
       'event: response.output_text.delta\ndata: {"type":"response.output_text.delta" , "delta":"H\\u0069"}\n\n';
@@ -128,7 +128,7 @@ describe('responses.create 200, at an upstream with a Responses API', () => {
     expect(await left(app, traceId)).toMatchObject([{ spendRow: { status: 'FAILURE', errorCode: 'UPSTREAM_FAILED' } }]);
   });
 
-  it('a later error is the last event, in the form and with the number of the dialect', async () => {
+  it('an error during the stream is the last event, in the format of the dialect and with the next sequence number', async () => {
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(event({ type: 'response.created', sequence_number: 0, response: ANSWER }));
@@ -151,7 +151,7 @@ describe('responses.create 200, at an upstream with a Responses API', () => {
     ]);
   });
 
-  it('an error before the answer has its status', async () => {
+  it('an error before the answer is answered with its status', async () => {
     streamWith(event({ type: 'error', code: 'rate_limit_exceeded', message: 'Slower.', param: null }));
     expect(await ask({ model: 'thinker', input: 'x', stream: true })).toEqual({
       status: 500,
@@ -186,7 +186,7 @@ describe('responses.create 400', () => {
     },
   });
 
-  it('a response of another owner, an id of the upstream, and an id that was changed', async () => {
+  it('a response of another owner, an id of the upstream, and a modified id', async () => {
     answerWith(ANSWER);
     const { body } = await ask({ model: 'thinker', input: 'Hello' }, await newKey());
     const id = String(body['id']);
@@ -197,11 +197,11 @@ describe('responses.create 400', () => {
         notFound(previous),
       );
     expect(upstream.received.length).toBe(calls);
-    // Admins see all.
+    // Administrators have access to all responses.
     expect((await ask({ model: 'thinker', input: 'x', previous_response_id: id })).status).toBe(200);
   });
 
-  it('a model at another account than the previous response', async () => {
+  it('a model at another account than that of the previous response', async () => {
     answerWith(ANSWER);
     const { body } = await ask({ model: 'thinker', input: 'Hello' });
     expect(await ask({ model: 'elsewhere', input: 'x', previous_response_id: body['id'] })).toEqual({
@@ -220,7 +220,7 @@ describe('responses.create 400', () => {
 });
 
 describe('a retried continuation of a stored response', () => {
-  it('stays at the account that stores it, in spite of fallbacks', async () => {
+  it('stays at the account that stores it: fallbacks at other accounts are skipped', async () => {
     answerWith(ANSWER);
     const { body } = await ask({ model: 'thinker', input: 'Hello' });
     const from = upstream.received.length;
@@ -253,8 +253,8 @@ describe('a retried continuation of a stored response', () => {
   });
 });
 
-describe('a model that is called through the Responses API only', () => {
-  it('serves callers of chat completions', async () => {
+describe('a model of the Responses API only', () => {
+  it('answers chat completions', async () => {
     answerWith({ ...ANSWER, model: 'up-4' });
     const chatRequest = { model: 'only', messages: [{ role: 'user', content: 'Hello' }] };
     const { status, body } = await ask(chatRequest, {}, '/v1/chat/completions');
@@ -279,7 +279,7 @@ describe('a model that is called through the Responses API only', () => {
     });
   });
 
-  it('reports a failed response, whole and in a stream', async () => {
+  it('reports a failed response, streamed and not', async () => {
     const failed = { ...ANSWER, status: 'failed', error: { code: 'server_error', message: 'Out of thoughts.' } };
     const message = 'litellm.InternalServerError: InternalServerError: OpenAIException - Out of thoughts.';
     const error = { message, type: 'internal_server_error', param: null, code: 'server_error' };

@@ -39,7 +39,7 @@ const textEvent = (text: string) => ({
   role: 'assistant',
   content: [{ type: 'output_text', text }],
 });
-/** A turn that an upstream with the API answers with a text, and does not store. */
+/** A turn that the upstream with a Responses API answers with this text and does not store. */
 function turn(client: ResponseSocket, text: string, body: object): Promise<readonly Frame[]> {
   const output = [
     { id: 'rs_up', type: 'reasoning', summary: [] },
@@ -81,7 +81,7 @@ describe('a response that is not stored', () => {
     client.socket.close();
   });
 
-  it('of a model of another dialect likewise, and by another model', async () => {
+  it('can be continued for a model of another dialect, and by another model', async () => {
     const client = await open();
     setup.streamWith(chatStream('One.'));
     const one = await client.ask({ model: 'chats', input: 'Say one.', store: false });
@@ -102,7 +102,7 @@ describe('a response that is not stored', () => {
   it('is stored until the next turn of its stream, for its connection only', async () => {
     const client = await open();
     const one = idOf(await turn(client, 'One.', { input: '1', stream_id: 'a' }));
-    // A fork, into a lane of its own.
+    // A fork in another stream.
     await turn(client, 'Fork.', { input: 'Fork?', previous_response_id: one, stream_id: 'b' });
     expect((setup.sent()['input'] as object[]).length).toBe(3);
     const two = idOf(await turn(client, 'Two.', { input: '2', previous_response_id: one, stream_id: 'a' }));
@@ -120,7 +120,7 @@ describe('a response that is not stored', () => {
         }),
       );
     });
-    // The upstream is called: it may store responses in spite of `store: false`.
+    // The upstream is called, because it may store responses in spite of `store: false`.
     expect(
       (await client.ask({ model: 'thinker', input: 'x', previous_response_id: one, stream_id: 'a' })).at(-1),
     ).toEqual(
@@ -139,7 +139,7 @@ describe('a response that is not stored', () => {
     client.socket.close();
   });
 
-  it('is dropped when its lane fails to continue it; a failure of another lane has no effect', async () => {
+  it('is dropped when its stream fails to continue it; a failure of another stream has no effect', async () => {
     const client = await open();
     setup.streamWith(chatStream('One.'));
     const one = idOf(await client.ask({ model: 'chats', input: '1', store: false, stream_id: 'a' }));
@@ -178,13 +178,13 @@ describe('a response that is not stored', () => {
   });
 });
 
-it('a stored response is continued where it is stored', async () => {
+it('a stored response is continued at the upstream that stores it', async () => {
   const client = await open();
   setup.streamWith(streamOf());
   const one = idOf(await client.ask({ model: 'thinker', input: '1' }));
   await client.ask({ model: 'thinker', input: '2', previous_response_id: one, stream_id: 'other' });
   expect(setup.sent()).toEqual({ model: 'up-2', input: '2', stream: true, previous_response_id: 'resp_up' });
-  // One that is not stored comes between.
+  // The turn between them is not stored.
   const three = idOf(await turn(client, 'Three.', { input: '3', previous_response_id: one }));
   await turn(client, 'Four.', { input: '4', previous_response_id: three });
   expect(setup.sent()).toMatchObject({
@@ -194,7 +194,7 @@ it('a stored response is continued where it is stored', async () => {
   client.socket.close();
 });
 
-describe('a response that is only made ready', () => {
+describe('a response with generate: false', () => {
   it('calls no upstream, and can be continued like any other', async () => {
     const calls = setup.upstream.received.length;
     const { traceId, headers } = aTrace();
@@ -227,7 +227,7 @@ describe('a response that is only made ready', () => {
     client.socket.close();
   });
 
-  it('within a conversation that is stored', async () => {
+  it('can continue a stored conversation', async () => {
     const client = await open();
     setup.streamWith(chatStream('One.'));
     const one = idOf(await client.ask({ model: 'chats', input: '1' }));
@@ -243,7 +243,7 @@ describe('a response that is only made ready', () => {
     client.socket.close();
   });
 
-  it('asks the same rights', async () => {
+  it('needs the same permissions', async () => {
     const key = await setup.newKey({ models: ['thinker'], max_budget: 0 });
     const client = await openResponses(setup.app, { headers: { authorization: `Bearer ${key}` } });
     const refused = async (body: object) => (await client.ask({ input: 'x', generate: false, ...body })).at(-1);

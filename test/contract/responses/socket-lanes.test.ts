@@ -17,8 +17,8 @@ afterAll(() => setup.stop());
 const open = () => openResponses(setup.app);
 const typesAndLanes = (frames: readonly Frame[]) => frames.map(({ type, stream_id: lane }) => [type, lane]);
 
-describe('lanes of a connection', () => {
-  it('answer beside each other, each in its order, and every event names its own', async () => {
+describe('streams of a connection', () => {
+  it('are answered in parallel, each in order, and every event has its stream id', async () => {
     const calls = setup.hold();
     const client = await open();
     const create = (input: string, stream_id?: string): void =>
@@ -44,7 +44,7 @@ describe('lanes of a connection', () => {
     answerWith(first.response, streamOf());
     const second = await calls.next();
     expect(second.body['input']).toBe('two');
-    // What cannot be asked waits for its turn, too: until then it would be taken for the failure of another.
+    // An invalid request waits for its turn, too. Otherwise its error would look like that of the active request.
     client.say({ type: 'response.create', stream_id: 'a' });
     answerWith(second.response, streamOf());
     expect(typesAndLanes(await client.answer())).toEqual([
@@ -59,14 +59,14 @@ describe('lanes of a connection', () => {
     client.socket.close();
   });
 
-  it('answer sixteen at once, and the next when one of them has ended', async () => {
+  it('run sixteen at once, and the next when one of them has ended', async () => {
     const calls = setup.hold();
     const client = await open();
     for (let lane = 0; lane < 17; lane += 1)
       client.say({ type: 'response.create', model: 'thinker', input: `${lane}`, stream_id: `lane_${lane}` });
     const begun = await Promise.all(Array.from({ length: 16 }, () => calls.next()));
     expect(begun.map(({ body }) => body['input'])).toEqual(Array.from({ length: 16 }, (_, lane) => `${lane}`));
-    // Whatever was to be asked at once has come before this.
+    // The upstream gets this call after all calls that were sent at once.
     const between = setup.app.call('POST', '/v1/responses', { model: 'thinker', input: 'between', stream: true });
     const next = await calls.next();
     expect(next.body['input']).toBe('between');
@@ -86,7 +86,7 @@ describe('lanes of a connection', () => {
     client.socket.close();
   });
 
-  it('are thirty-two, beside the one without a name', async () => {
+  it('are at most 32, and one without a name', async () => {
     setup.streamWith(streamOf());
     const client = await open();
     for (let lane = 0; lane < 32; lane += 1)

@@ -29,13 +29,13 @@ async function open(): Promise<{ client: ResponseSocket; traceId: string }> {
   return { client: await openResponses(setup.app, { headers: { ...headers, authorization } }), traceId };
 }
 
-/** The ends that the records of a connection's calls tell of. */
+/** Statuses and error codes in the spend rows of a connection. */
 async function endsOf(traceId: string, app: TestApp = setup.app): Promise<unknown> {
   const rows = (await left(app, traceId)) as { spendRow: { status: string; errorCode: string | null } }[];
   return rows.map(({ spendRow }) => [spendRow.status, spendRow.errorCode]);
 }
 
-/** A response that has begun, and says no more. */
+/** Makes the upstream begin a response and send nothing more. */
 function stall(): void {
   setup.upstream.answer((response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -43,14 +43,14 @@ function stall(): void {
   });
 }
 
-/** Sockets of this process: the clients', the product's and the upstream's. */
+/** Number of TCP sockets of this process: clients, server and upstream. */
 const sockets = (): number => process.getActiveResourcesInfo().filter((kind) => kind === 'TCPSocketWrap').length;
 
-describe('a client that leaves', () => {
+describe('a client that disconnects', () => {
   it.each([
     ['with a goodbye', (client: ResponseSocket) => client.socket.close(1000)],
     ['without one', (client: ResponseSocket) => client.socket.terminate()],
-  ])('%s ends its calls: begun, waiting for an answer, and waiting for their turn', async (_how, leave) => {
+  ])('%s ends its calls: begun, waiting for an answer, and queued', async (_how, leave) => {
     stall();
     const { client, traceId } = await open();
     client.say({ type: 'response.create', model: 'thinker', input: 'begun', stream_id: 'a' });
@@ -92,7 +92,7 @@ describe('a client that leaves', () => {
   });
 });
 
-it('an upstream that never stops is read no faster than its client reads', async () => {
+it('an upstream that never stops sending is read only as fast as its client reads', async () => {
   const { client } = await open();
   client.socket.pause();
   const event = eventText({ type: 'response.output_text.delta', delta: 'A'.repeat(64 * 1024) });
@@ -103,7 +103,7 @@ it('an upstream that never stops is read no faster than its client reads', async
     response.write(eventText({ type: 'response.created', sequence_number: 0, response: aResponse() }));
     let waiting = -1;
     let looks = 0;
-    // Waits until no bytes leave for a while: the reader has stopped.
+    // Waits until no bytes are sent for a while, because the reader has stopped.
     const more = setInterval(() => {
       const before = waiting;
       waiting = response.writableLength;
@@ -127,7 +127,7 @@ it('an upstream that never stops is read no faster than its client reads', async
 });
 
 describe('a process that stops', () => {
-  it('closes idle connections at once, lets responses end, and accepts no others', async () => {
+  it('closes idle connections immediately, completes active responses, and accepts no other requests', async () => {
     const other = await startResponseSetup();
     const calls = other.hold();
     const idle = await openResponses(other.app);
@@ -158,7 +158,7 @@ describe('a process that stops', () => {
     await other.upstream.stop();
   });
 
-  it('responses.connect 503: cuts responses that take too long, with an error event and a record', async () => {
+  it('responses.connect 503: ends slow responses with an error event and a spend row', async () => {
     const other = await startResponseSetup();
     other.upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -169,7 +169,7 @@ describe('a process that stops', () => {
     const client = await openResponses(other.app, { headers: { ...headers, authorization } });
     client.say({ type: 'response.create', model: 'thinker', input: 'x', stream_id: 'main' });
     expect((await client.frame()).type).toBe('response.created');
-    // One whose request is under way when the process stops.
+    // A connection with an incomplete request when the process stops.
     const late = connect(Number(new URL(other.app.url).port), '127.0.0.1');
     await once(late, 'connect');
     late.write('GET /v1/responses HTTP/1.1\r\nhost: x\r\n');

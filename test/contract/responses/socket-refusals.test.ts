@@ -20,7 +20,7 @@ afterAll(() => setup.stop());
 const open = (headers: Record<string, string> = {}) =>
   openResponses(setup.app, { headers: { authorization: `Bearer ${setup.app.adminKey}`, ...headers } });
 
-/** A refusal as its event, whole. */
+/** Error event of a refusal. */
 const refused = (status: number, error: object, differing: object = {}): object => ({
   type: 'error',
   status,
@@ -33,11 +33,11 @@ const refused = (status: number, error: object, differing: object = {}): object 
   },
   ...differing,
 });
-/** An error without a known stream: the message was no event. */
+/** Error event without a stream id, for a message that is no valid event. */
 const unread = (param: string | null, message: string): object =>
   refused(400, { param, message, headers: { 'x-litellm-version': expect.any(String) } });
 
-describe('a refused turn on a connection that stays open', () => {
+describe('a refused turn, after which the connection stays open', () => {
   const cases: readonly (readonly [string, string | object, object])[] = [
     ['no JSON', '{"type":', unread('request_body', 'The request body is not valid JSON.')],
     ['no object', '[]', unread('request_body', 'The request body is not a JSON object.')],
@@ -119,7 +119,7 @@ describe('a refused turn on a connection that stays open', () => {
     client.socket.close();
   });
 
-  it('by a key: its rights, its budget, its expiry', async () => {
+  it('by its key: models, budget and expiry', async () => {
     const limited = await open({ authorization: `Bearer ${await setup.newKey({ models: ['another'] })}` });
     expect(await limited.ask({ model: 'chats', input: 'x' })).toEqual([
       refused(403, {

@@ -84,7 +84,7 @@ describe('responses.connect 101', () => {
     client.socket.close();
   });
 
-  it('has the same answer of the demo model as over HTTP', async () => {
+  it('the demo model gives the same answer as over HTTP', async () => {
     const over = await setup.app.call('POST', '/v1/responses', { model: 'demo', input: 'Hello', stream: true });
     const events = (await over.text())
       .split('\n\n')
@@ -98,7 +98,7 @@ describe('responses.connect 101', () => {
     client.socket.close();
   });
 
-  it('every response is a call: a row, a cost and an id of its own, in the trace of the connection', async () => {
+  it('every response is a call with its own spend row, cost and id, in the trace of the connection', async () => {
     setup.streamWith(streamOf());
     const { traceId, headers } = aTrace();
     const client = await open({ ...headers, 'x-litellm-call-id': 'mine' });
@@ -132,7 +132,7 @@ describe('responses.connect 101', () => {
     other.socket.close();
   });
 
-  it('a failed response is passed on, and counts as a failure', async () => {
+  it('a failed response is forwarded, and counts as a failure', async () => {
     const error = { code: 'server_error', message: 'Out of thoughts.' };
     const failed = { type: 'response.failed', sequence_number: 1, response: aResponse({ status: 'failed', error }) };
     setup.streamWith(eventText({ type: 'response.created', response: {} }) + eventText(failed));
@@ -177,7 +177,7 @@ describe('responses.connect 400', () => {
   });
 });
 
-it('a POST that offers an upgrade is served over HTTP, as without the offer', async () => {
+it('a POST with an upgrade header is served over HTTP', async () => {
   setup.streamWith(streamOf());
   const headers = {
     authorization: `Bearer ${setup.app.adminKey}`,
@@ -202,13 +202,13 @@ describe('responses.connect 401', () => {
   });
 });
 
-it('a message above the limit ends the connection', async () => {
+it('a message above the size limit ends the connection', async () => {
   const client = await open();
   client.socket.send('x'.repeat(1024 * 1024 + 1));
   expect((await client.closed).code).toBe(1009);
 });
 
-it('input for a running response is refused at once', async () => {
+it('input for an active response is refused immediately', async () => {
   const calls = setup.hold();
   const client = await open();
   client.say({ type: 'response.create', model: 'thinker', input: 'x' });

@@ -6,7 +6,7 @@ import { aTrace, left } from '../inference/left.ts';
 let app: TestApp;
 let upstream: FaultServer;
 let key: Record<string, string>;
-/** The id of a response of that key's. */
+/** Id of a stored response of the key. */
 let id: string;
 
 beforeAll(async () => {
@@ -120,7 +120,7 @@ describe.each([
     expect(status).toBe(401);
   });
 
-  it('404: of another owner, and of an answer that was not stored; 403: an id of another origin', async () => {
+  it('404: a response of another owner, and an answer that is not stored; 403: an id of another origin', async () => {
     answerWith(200, { id: 'chat', choices: [{ message: { content: 'Hi' }, finish_reason: 'stop' }] });
     const made = await app.call('POST', '/v1/responses', { model: 'chats', input: 'Hello', store: false }, key);
     const own = (await made.json()) as { id: string; store: boolean };
@@ -137,7 +137,7 @@ describe.each([
     expect(upstream.received.length).toBe(calls);
   });
 
-  it('404: one that its upstream no longer has', async () => {
+  it('404: a response that its upstream no longer has', async () => {
     answerWith(404, { error: { message: 'gone', type: 'invalid_request_error' } });
     const message = 'litellm.NotFoundError: NotFoundError: OpenAIException - gone';
     expect(await ask(method, `/v1/responses/${id}${tail}`)).toEqual(
@@ -145,7 +145,7 @@ describe.each([
     );
   });
 
-  it('503: an upstream that is temporarily not available', async () => {
+  it('503: a temporarily unavailable upstream', async () => {
     answerWith(503, { error: { message: 'later', type: 'server_error' } });
     expect(await ask(method, `/v1/responses/${id}${tail}`)).toEqual(
       refusal(503, {

@@ -28,7 +28,7 @@ describe('a translated response is stored for its owner', () => {
     },
   );
 
-  it('responses.get 200: as soon as its last event was sent', async () => {
+  it('responses.get 200: readable when its last event is sent', async () => {
     client.upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       for (const delta of [{ role: 'assistant', content: 'H' }, { content: 'i' }])
@@ -51,7 +51,7 @@ describe('a translated response is stored for its owner', () => {
     expect(await client.call('GET', `/v1/responses/${response.id}`)).toEqual({ status: 200, body: response });
   });
 
-  it('responses.inputItems 200: each with an id, whole, by the page and in both orders', async () => {
+  it('responses.inputItems 200: each with an id, as one list, by page and in both orders', async () => {
     const input = [
       { role: 'user', content: 'Hello' },
       { role: 'assistant', content: 'Yes?' },
@@ -99,7 +99,7 @@ describe('a translated response is stored for its owner', () => {
     expect(await list('?after=msg_nothing')).toEqual(page([], false));
   });
 
-  it('responses.delete 200: it is 404 afterwards', async () => {
+  it('responses.delete 200: afterwards it is 404', async () => {
     const { id } = await client.storedAnswer('Hi', { input: 'Hello' });
     expect(await client.call('DELETE', `/v1/responses/${id}`)).toEqual({
       status: 200,
@@ -113,7 +113,7 @@ describe('a translated response is stored for its owner', () => {
     );
   });
 
-  it('responses.cancel 400: it has ended already', async () => {
+  it('responses.cancel 400: a completed response', async () => {
     const { id } = await client.storedAnswer('Hi', { input: 'Hello' });
     expect(await client.call('POST', `/v1/responses/${id}/cancel`)).toEqual(
       refusal(400, { message: 'Cannot cancel a synchronous response.', type: 'invalid_request_error' }),
@@ -138,7 +138,7 @@ describe('a translated response is stored for its owner', () => {
     ['responses.inputItems', 'GET', '/input_items'],
     ['responses.delete', 'DELETE', ''],
     ['responses.cancel', 'POST', '/cancel'],
-  ])('%s 404: of another owner as of an unknown response', async (_name, method, tail) => {
+  ])('%s 404: the same for a response of another owner and an unknown one', async (_name, method, tail) => {
     const [team, mate, other] = await Promise.all([
       client.newKey({ team_id: 'team-1' }),
       client.newKey({ team_id: 'team-1' }),
@@ -166,14 +166,14 @@ describe('a translated response is stored for its owner', () => {
       );
   });
 
-  it('responses.create 200: with store false it is not stored, and has store false', async () => {
+  it('responses.create 200: with store false it is not stored; the answer has store false', async () => {
     const response = await client.storedAnswer('Hi', { input: 'Hello', store: false });
     expect(response['store']).toBe(false);
     expect((await client.call('GET', `/v1/responses/${response.id}`)).status).toBe(404);
   });
 });
 
-describe('where responses are not stored', () => {
+describe('with store_responses off', () => {
   let strict: TestApp;
   beforeAll(async () => {
     strict = await startApp({ config: { general_settings: { store_responses: false } } });

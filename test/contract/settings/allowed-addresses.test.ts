@@ -18,7 +18,7 @@ const viewer = () => client.user({ user_role: 'proxy_admin_viewer' });
 const add = (ip: string, key?: string) => client.post('/add/allowed_ip', { ip }, key);
 const remove = (ip: string, key?: string) => client.post('/delete/allowed_ip', { ip }, key);
 
-/** A request from behind the trusted proxy. */
+/** A request through the trusted proxy. */
 async function from(
   address: string,
   path: string,
@@ -40,7 +40,7 @@ async function from(
 }
 
 describe('allowedAddresses.list', () => {
-  it('200: null while every address may call', async () => {
+  it('200: null while every address is allowed', async () => {
     expect(await client.get('/get/allowed_ips')).toEqual({ status: 200, body: { data: null } });
   });
 
@@ -50,7 +50,7 @@ describe('allowedAddresses.list', () => {
 });
 
 describe('allowedAddresses.add', () => {
-  it('400: a list that would refuse its own caller, and what is no address', async () => {
+  it('400: a list that excludes the caller, and invalid addresses', async () => {
     expect(await add('10.0.0.2')).toEqual({
       status: 400,
       body: { detail: 'The list would refuse your own address 127.0.0.1. Allow it first.' },
@@ -62,7 +62,7 @@ describe('allowedAddresses.add', () => {
     expect(await client.get('/get/allowed_ips')).toEqual({ status: 200, body: { data: null } });
   });
 
-  it('200: an address or a block; others are refused at once, with a key or without', async () => {
+  it('200: an address or a block; others are refused immediately, with and without a key', async () => {
     expect(await add('127.0.0.1')).toEqual({
       status: 200,
       body: { message: 'IP 127.0.0.1 address added successfully', status: 'success' },
@@ -133,7 +133,7 @@ describe('allowedAddresses.delete', () => {
     expect((await from('10.1.2.3', '/v1/models')).status).toBe(403);
   });
 
-  it('400: the own address of the caller, while another one stays', async () => {
+  it('400: the address of the caller, while the list has another one', async () => {
     expect((await add('10.0.0.0/8')).status).toBe(200);
     expect(await remove('127.0.0.1')).toEqual({
       status: 400,
@@ -143,7 +143,7 @@ describe('allowedAddresses.delete', () => {
     expect((await remove('10.0.0.0/8')).status).toBe(200);
   });
 
-  it('200: the last address, after which every address may call again', async () => {
+  it('200: the last address, after which every address is allowed again', async () => {
     expect((await from('11.0.0.1', '/v1/models')).status).toBe(403);
     expect(await remove('127.0.0.1')).toEqual({
       status: 200,

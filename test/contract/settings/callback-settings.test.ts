@@ -31,7 +31,7 @@ const ALERTING = [
 const rows = ({ body }: { readonly body: unknown }): readonly Json[] => body as readonly Json[];
 
 describe.each(READ)('%s at %s', (row, path) => {
-  it(`${row} 200: administrators, read-only ones too`, async () => {
+  it(`${row} 200: administrators, also read-only ones`, async () => {
     const all = await client.get(path);
     expect(all.status).toBe(200);
     expect(await client.get(path, await client.user({ user_role: 'proxy_admin_viewer' }))).toEqual(all);
@@ -45,7 +45,7 @@ describe.each(READ)('%s at %s', (row, path) => {
 });
 
 describe('settings.activeCallbacks', () => {
-  it('settings.activeCallbacks 200: what the file names', async () => {
+  it('settings.activeCallbacks 200: callbacks of the file', async () => {
     expect(await client.get('/settings')).toEqual({
       status: 200,
       body: {
@@ -65,7 +65,7 @@ describe('settings.activeCallbacks', () => {
     });
   });
 
-  it('settings.activeCallbacks 200: without any', async () => {
+  it('settings.activeCallbacks 200: no callbacks', async () => {
     const { status, body } = await plain.get('/active/callbacks');
     expect([status, body['alerting'], body['all_litellm_callbacks'], body['num_alerting']]).toEqual([
       200,
@@ -76,7 +76,7 @@ describe('settings.activeCallbacks', () => {
   });
 });
 
-it('settings.callbackKinds 200: the collector of spans with its variables', async () => {
+it('settings.callbackKinds 200: the span collector with its variables', async () => {
   const { body } = await client.get('/callbacks/configs');
   const [otel, langfuse, ...others] = body as unknown as readonly Json[];
   expect(otel).toEqual({

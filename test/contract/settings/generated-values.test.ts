@@ -33,7 +33,7 @@ const VALUES: readonly unknown[] = [
 const TOO_LARGE = 'Request size is too large. Request size is 10';
 const TEXTS = VALUES.filter((value) => typeof value === 'string');
 
-/** Those of them that are valid for a kind. A setting may accept fewer. */
+/** Values that are valid for a kind. A setting may accept fewer. */
 const VALID: Readonly<Record<string, readonly unknown[]>> = {
   integer: [],
   number: [1.5, 1e300],
@@ -61,7 +61,7 @@ const ROUTER_KINDS: Readonly<Record<string, string>> = {
 const refusedFor = (kind: string): readonly unknown[] =>
   VALUES.filter((value) => !(VALID[kind] ?? []).some((valid) => JSON.stringify(valid) === JSON.stringify(value)));
 
-/** Everything that is stored, as administrators read it. */
+/** All stored settings, from the routes of administrators. */
 const everything = async (): Promise<string> => {
   const { url, adminKey } = client.app();
   const answer = await fetch(`${url}/config/yaml`, { headers: { authorization: `Bearer ${adminKey}` } });
@@ -163,7 +163,7 @@ const paths: Readonly<
 describe('groups of settings 422: a value that the setting does not accept', () => {
   const fields = Object.entries(paths).flatMap(([group, [method, path]]) =>
     Object.entries(SETTING_GROUPS[group as GroupName].fields)
-      // Each write of a banner has a revision of the server.
+      // The server sets the revision of a banner at each write.
       .filter(([name]) => name !== 'revision')
       .map(([name, { kind }]) => [method, path, name, kind] as const),
   );

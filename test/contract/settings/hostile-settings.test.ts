@@ -7,12 +7,12 @@ const GENERAL = 'general_settings';
 const update = (general: object) => client.post('/config/update', { [GENERAL]: general });
 const refused = (message: string) => envelope(400, message, 'auth_error', 'None');
 
-/** A body with a member of any name: `__proto__` in a literal would set the prototype. */
+/** Body with a member of any name. JSON.parse makes `__proto__` a member; a literal would set the prototype. */
 const withMember = (name: string, value: unknown): unknown =>
   JSON.parse(`{${JSON.stringify(name)}:${JSON.stringify(value)}}`);
 
 describe.each(PROTOTYPE_NAMES)('a setting that is named %s', (name) => {
-  it('settings.update, settings.get and settings.delete 400: there is no such setting', async () => {
+  it('settings.update, settings.get and settings.delete 400: unknown setting', async () => {
     const unknown = detail(400, `Invalid field=${name} passed in.`);
     const sent = { field_name: name, config_type: GENERAL };
     expect(await client.post('/config/field/update', { ...sent, field_value: { a: 1 } })).toEqual(unknown);
@@ -20,13 +20,13 @@ describe.each(PROTOTYPE_NAMES)('a setting that is named %s', (name) => {
     expect(await client.get(`/config/field/info?field_name=${name}`)).toEqual(unknown);
   });
 
-  it('settings.updateSections 400: there is no such setting of the router', async () => {
+  it('settings.updateSections 400: unknown router setting', async () => {
     expect(await client.post('/config/update', { router_settings: withMember(name, 1) })).toEqual(
       refused(`Unsupported router settings: ${name}`),
     );
   });
 
-  it('groups of settings answer as for every other unknown name, and leave objects as they are', async () => {
+  it('groups of settings treat it as any unknown name, and do not change prototypes', async () => {
     expect(
       (await client.send('PATCH', '/update/ui_settings', withMember(name, { polluted: true }))).body,
     ).toMatchObject({
@@ -40,7 +40,7 @@ describe.each(PROTOTYPE_NAMES)('a setting that is named %s', (name) => {
 });
 
 describe('settings.updateSections', () => {
-  it('400: a list of addresses that would refuse its own caller, and what is no list of addresses', async () => {
+  it('400: a list of addresses that excludes the caller, and invalid lists', async () => {
     const own = 'The list would refuse your own address 127.0.0.1. Allow it first.';
     expect(await update({ allowed_ips: ['10.9.9.9'] })).toEqual(refused(own));
     expect(await update({ allowed_ips: [] })).toEqual(refused(own));
@@ -69,7 +69,7 @@ describe('settings.updateSections', () => {
     ]);
   });
 
-  it('200: changes of two administrators at the same time are all stored', async () => {
+  it('200: concurrent changes of two administrators are all stored', async () => {
     const other = await client.user({ user_role: 'proxy_admin' });
     const names = ['alerting_threshold', 'health_check_interval', 'max_file_size_mb', 'max_batch_file_size_mb'];
     const answers = await Promise.all(
@@ -84,7 +84,7 @@ describe('settings.updateSections', () => {
     expect(values).toEqual([1, 2, 3, 4]);
   });
 
-  it('200: settings that are stored with those of the dashboard are in force', async () => {
+  it('200: settings of the dashboard apply when they are stored', async () => {
     expect((await update({ disable_custom_api_keys: true })).status).toBe(200);
     expect((await client.get('/get/ui_settings')).body['values']).toMatchObject({ disable_custom_api_keys: true });
     expect((await client.post('/key/generate', { key: 'sk-own-secret-of-mine' })).status).toBe(403);

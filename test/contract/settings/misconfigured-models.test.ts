@@ -16,7 +16,7 @@ const client = tenancyClient({
 const REASON = 'The model "keyless" has no key: set api_key, or one of GROQ_API_KEY.';
 
 describe('a model that cannot be called', () => {
-  it('refuses its calls, and its group calls its other deployments', async () => {
+  it('refuses its calls, and its model group uses the other deployments', async () => {
     const refused = await client.post('/v1/chat/completions', chat('keyless'));
     expect(refused.status).toBe(503);
     expect(refused.body['error']).toMatchObject({
@@ -27,7 +27,7 @@ describe('a model that cannot be called', () => {
     expect((await Promise.all(turns)).map(({ status }) => status)).toEqual([200, 200, 200]);
   });
 
-  it('is listed, and unhealthy', async () => {
+  it('is listed, and is unhealthy', async () => {
     const { body: models } = await client.get('/v1/models');
     expect((models['data'] as readonly { readonly id: string }[]).map(({ id }) => id)).toEqual(
       expect.arrayContaining(['keyless', 'acme', 'mixed']),
@@ -39,7 +39,7 @@ describe('a model that cannot be called', () => {
     expect(unhealthy[0]?.error).toBe(REASON);
   });
 
-  it('has its fault in the graph, for administrators', async () => {
+  it('has its configuration error in the graph, for administrators', async () => {
     const query = '{ deployments { deploymentId fault } }';
     const faults = async (key?: string) => (await client.post('/graphql', { query }, key)).body['data'];
     expect(await faults()).toEqual({
@@ -53,7 +53,7 @@ describe('a model that cannot be called', () => {
     });
   });
 
-  it('an unknown model is still unknown', async () => {
+  it('does not change the answer for an unknown model', async () => {
     expect((await client.post('/v1/chat/completions', chat('zzz'))).status).toBe(envelope(400, '').status);
   });
 });

@@ -22,7 +22,7 @@ const models = async (): Promise<readonly string[]> =>
   ((await client.get('/v1/models')).body['data'] as readonly { readonly id: string }[]).map(({ id }) => id);
 
 describe('a new configuration', () => {
-  it('is taken over: models, prices, settings and their owners', async () => {
+  it('is applied: models, prices, settings and their owners', async () => {
     expect(await graph('{ configReload { error } }')).toEqual({ configReload: null });
     await client.app().reload(
       config([model('new', { input_cost_per_token: 1, output_cost_per_token: 1 })], {
@@ -44,7 +44,7 @@ describe('a new configuration', () => {
     expect(Number(free.headers.get('x-litellm-response-cost'))).toBe(0);
   });
 
-  it('is taken over: guardrails', async () => {
+  it('is applied: guardrails', async () => {
     const guardrail = (name: string, mode = 'pre_call') => ({
       guardrail_name: name,
       litellm_params: { guardrail: 'litellm_content_filter', mode },
@@ -61,7 +61,7 @@ describe('a new configuration', () => {
     expect(await names()).toEqual([]);
   });
 
-  it('that is faulty is refused, and the running one stays in force', async () => {
+  it('that is invalid is refused, and the current one stays active', async () => {
     await client.app().reload(config([model('kept')]));
     await client.app().reload('model_list:\n  - model_name: broken\n');
     expect([await call('kept'), await call('broken')]).toEqual([200, 400]);
@@ -73,7 +73,7 @@ describe('a new configuration', () => {
     expect(body['configuration']).toEqual({ read_again_at: (configReload as Json)['at'], kept_running: true });
   });
 
-  it('is refused where the file is a pipe, which may never end, and read again after that', async () => {
+  it('in a pipe, which may never end, is refused; a later regular file is read', async () => {
     const file = join(client.app().dataDir, 'config.yaml');
     rmSync(file);
     execFileSync('mkfifo', [file]);
@@ -108,7 +108,7 @@ describe('a new configuration', () => {
     expect(new Set(statuses)).toEqual(new Set([200]));
   });
 
-  it('is found by itself when the file changes', async () => {
+  it('is applied automatically when the file changes', async () => {
     writeFileSync(join(client.app().dataDir, 'config.yaml'), config([model('found')]));
     await vi.waitFor(async () => {
       if (!(await models()).includes('found')) throw new Error('Not read yet.');

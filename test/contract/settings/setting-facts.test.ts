@@ -51,7 +51,7 @@ describe.each([
   ['settings.resetEmailEvents', 'POST', '/email/event_settings/reset', '/email/event_settings'],
   ['settings.deleteHashicorpVault', 'DELETE', '/config_overrides/hashicorp_vault', '/config_overrides/hashicorp_vault'],
 ] as const)('%s', (row, method, path, read) => {
-  it(`${row} 200: nothing is stored any more`, async () => {
+  it(`${row} 200: stored values are removed`, async () => {
     const before = await client.get(read);
     const changed = read.startsWith('/email')
       ? await client.send('PATCH', read, { settings: [{ event: 'Max Budget Alert', enabled: false }] })
@@ -77,7 +77,7 @@ describe.each([
   });
 });
 
-describe('facts about settings', () => {
+describe('information about settings', () => {
   it('settings.router 200: values with their owners', async () => {
     const { status, body } = await client.get('/router/settings', await viewer());
     expect(status).toBe(200);
@@ -103,7 +103,7 @@ describe('facts about settings', () => {
     );
   });
 
-  it('settings.callbacks 200: what the file names', async () => {
+  it('settings.callbacks 200: callbacks of the file', async () => {
     const { status, body } = await client.get('/get/config/callbacks');
     expect(status).toBe(200);
     expect(body).toMatchObject({

@@ -6,7 +6,7 @@ interface Group {
   readonly read: string;
   readonly write: readonly [method: 'PATCH' | 'POST' | 'PUT', path: string];
   readonly sent: Json;
-  /** Expected response to the write. `told` is the expected response to a later read. */
+  /** Expected response to the write. `stored` is the expected response to a later read. */
   readonly written: Json;
   readonly stored: Json;
 }

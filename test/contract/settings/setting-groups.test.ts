@@ -40,7 +40,7 @@ const NO_OBJECT = {
   },
 };
 
-/** Members of the answers that no test repeats. */
+/** Answer without members that the tests do not compare. */
 const withoutSchema = ({ status, body }: Answer): object => {
   const { field_schema: _schema, fields: _fields, redis_type_descriptions: _kinds, ...rest } = body;
   return { status, body: rest };
@@ -52,7 +52,7 @@ describe.each(SETTING_GROUP_CASES)(
     const { row, sent, written, stored } = group;
     const write = (body: unknown, key?: string) => client.send(method, path, body, key);
 
-    it(`settings.update${row} 200 and settings.get${row} 200: what was stored`, async () => {
+    it(`settings.update${row} 200 and settings.get${row} 200: the stored values`, async () => {
       expect(await write(sent)).toEqual({ status: 200, body: written });
       expect(withoutSchema(await client.get(read, await viewer()))).toMatchObject({ status: 200, body: stored });
       expect(withoutSchema(await client.get(read))).toEqual({ status: 200, body: stored });
@@ -80,7 +80,7 @@ describe.each(SETTING_GROUP_CASES)(
 );
 
 describe('values of settings', () => {
-  it('a wrong role and a wrong number are refused with their places', async () => {
+  it('an invalid role and an invalid number are refused with their locations', async () => {
     expect(
       await client.send('PATCH', '/update/internal_user_settings', { user_role: 'king', max_budget: 'abc' }),
     ).toEqual({
@@ -98,14 +98,14 @@ describe('values of settings', () => {
     });
   });
 
-  it('a redacted secret keeps the stored one', async () => {
+  it('a redacted secret leaves the stored one unchanged', async () => {
     await client.send('PATCH', '/update/sso_settings', { microsoft_client_secret: 'very-secret-text' });
     await client.send('PATCH', '/update/sso_settings', { microsoft_client_secret: 'REDACTED', microsoft_tenant: 't' });
     const { body } = await client.get('/get/sso_settings');
     expect(body['values']).toMatchObject({ microsoft_client_secret: 'REDACTED', microsoft_tenant: 't' });
   });
 
-  it('a discount beyond the price and a margin that is no amount are refused', async () => {
+  it('a discount above the price and an invalid margin are refused', async () => {
     expect(await client.send('PATCH', '/config/cost_discount_config', { openai: 5 })).toEqual({
       status: 400,
       body: { detail: 'Discount for openai must be between 0 and 1 (0% to 100%)' },
@@ -142,13 +142,13 @@ describe('values of settings', () => {
     expect((await client.get('/config/cost_margin_config')).body['values']).toEqual({ openai: 0.125 });
   });
 
-  it('what the file declares is not stored', async () => {
+  it('settings of the file are not stored', async () => {
     const { status, body } = await client.send('PATCH', '/update/mcp_tool_search_settings', { enabled: false });
     expect(status).toBe(400);
     expect(body['detail']).toMatchObject({ keys: ['mcp_tool_search'], section: 'litellm_settings' });
   });
 
-  it('new users and teams have the stored limits where the request has none', async () => {
+  it('new users and teams have the stored limits unless the request has limits', async () => {
     await client.send('PATCH', '/update/internal_user_settings', {
       max_budget: 3,
       budget_duration: '30d',

@@ -28,7 +28,7 @@ const client = tenancyClient({
   },
 });
 
-it('settings.delete 400: nothing of the section was ever stored', async () => {
+it('settings.delete 400: a setting of the file without a stored value', async () => {
   const sent = { field_name: 'max_file_size_mb', config_type: 'general_settings' };
   expect(await client.post('/config/field/delete', sent)).toEqual(
     detail(400, 'Field name=max_file_size_mb not in config'),
@@ -63,13 +63,13 @@ it('allowedAddresses.delete 400: the file declares the list', async () => {
   expect(body['detail']).toMatchObject({ keys: ['allowed_ips'], stored_database_value_ignored: false });
 });
 
-it('settings.update 400: a null of the file refuses every other value', async () => {
+it('settings.update 400: a null in the file refuses every other value', async () => {
   const sent = { field_name: 'alerting', config_type: 'general_settings' };
   expect((await client.post('/config/field/update', { ...sent, field_value: ['slack'] })).status).toBe(400);
   expect((await client.post('/config/field/update', { ...sent, field_value: null })).status).toBe(200);
 });
 
-/** Every route that writes settings: what it sends, and the section and key of the file that own it. */
+/** Every route that writes settings: body, and section and key of the file that own the setting. */
 const WRITES: readonly (readonly [string, string, Json, string, string])[] = [
   ['POST', '/config/field/update', field('max_batch_file_size_mb', 5), 'general_settings', 'max_batch_file_size_mb'],
   ['POST', '/config/field/delete', field('max_batch_file_size_mb'), 'general_settings', 'max_batch_file_size_mb'],
@@ -106,12 +106,12 @@ function field(name: string, value?: unknown): Json {
   return { field_name: name, config_type: 'general_settings', ...(value === undefined ? {} : { field_value: value }) };
 }
 
-/** The body of a refusal: in `detail`, or as a text in it. */
+/** Refusal in `detail`, as an object or as JSON text. */
 function refusalIn({ detail: found }: Json): Json {
   return (typeof found === 'string' ? JSON.parse(found) : found) as Json;
 }
 
-describe('a write to what the file declares', () => {
+describe('a write to a setting of the file', () => {
   it.each(WRITES)('%s %s %j is 400 and names %s.%s', async (method, path, sent, section, key) => {
     const { status, body } = await client.send(method, path, sent);
     expect(status).toBe(400);
@@ -139,7 +139,7 @@ describe('a write to what the file declares', () => {
     expect([status, JSON.parse(String(message))]).toMatchObject([400, { keys: [key], section }]);
   });
 
-  it('changes nothing, and shows the value of the file', async () => {
+  it('changes nothing; reads have the value of the file', async () => {
     const { body } = await client.get('/get/ui_settings');
     expect(body['values']).toMatchObject({
       disable_custom_api_keys: true,
@@ -153,7 +153,7 @@ describe('a write to what the file declares', () => {
     expect((await client.post('/key/generate', { key: 'sk-own-secret-of-mine' })).status).toBe(403);
   });
 
-  it('is accepted with the value of the file, beside other settings', async () => {
+  it('is accepted with the value of the file, together with other settings', async () => {
     const sent = { disable_custom_api_keys: true, require_auth_for_public_ai_hub: true };
     expect((await client.send('PATCH', '/update/ui_settings', sent)).status).toBe(200);
   });

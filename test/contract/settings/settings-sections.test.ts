@@ -12,7 +12,7 @@ const client = tenancyClient({
 const info = (name: string) => client.get(`/config/field/info?field_name=${name}`);
 const viewer = () => client.user({ user_role: 'proxy_admin_viewer' });
 
-/** The refusal of a write to what the file declares; the file is in a temporary folder. */
+/** Refusal of a write to a setting of the file, without the path of the temporary folder. */
 const refusal = (body: Json): Json => {
   const own = body['detail'] as Json;
   return { ...own, resolution: String(own['resolution']).replace(/edit \S*\//, 'edit ') };
@@ -26,7 +26,7 @@ describe('settings.updateSections', () => {
   const post = (body: unknown, key?: string) => client.post('/config/update', body, key);
   const UPDATED = { status: 200, body: { message: 'Config updated successfully' } };
 
-  it('200: stores the sent sections and unites callbacks', async () => {
+  it('200: stores the sent sections and merges callbacks', async () => {
     expect(await post({})).toEqual(UPDATED);
     expect(await post({ litellm_settings: { success_callback: ['Langfuse'] } })).toEqual(UPDATED);
     expect(await post({ litellm_settings: { success_callback: ['s3'], set_verbose: null } })).toEqual(UPDATED);
@@ -53,7 +53,7 @@ describe('settings.updateSections', () => {
     expect(await post({ router_settings: { model_group_alias: null } })).toEqual(UPDATED);
   });
 
-  it('200: a null removes an environment variable, and leaves settings as they are', async () => {
+  it('200: a null removes an environment variable, and does not change settings', async () => {
     const variablesOf = async () =>
       Object.keys((parse(await yamlText()) as { readonly environment_variables?: Json }).environment_variables ?? {});
     expect(
@@ -68,7 +68,7 @@ describe('settings.updateSections', () => {
     expect(parse(await yamlText())).toMatchObject({ router_settings: { retry_after: 7 } });
   });
 
-  it('400: unknown router settings, and everything that the file declares, before anything is stored', async () => {
+  it('400: unknown router settings and settings of the file; nothing is stored', async () => {
     expect(await post({ router_settings: { zzz: 1, num_retries: 2 } })).toEqual({
       status: 400,
       body: {

@@ -22,7 +22,7 @@ const remove = (field_name: string) => client.post('/config/field/delete', { ...
 const info = (name: string, key?: string) => client.get(`/config/field/info?field_name=${name}`, key);
 const viewer = () => client.user({ user_role: 'proxy_admin_viewer' });
 
-/** The refusal of a write to what the file declares; the file is in a temporary folder. */
+/** Refusal of a write to a setting of the file, without the path of the temporary folder. */
 const refusal = (body: Json): Json => {
   const own = body['detail'] as Json;
   return { ...own, resolution: String(own['resolution']).replace(/edit \S*\//, 'edit ') };
@@ -65,7 +65,7 @@ describe('settings.list', () => {
     expect(await client.get('/config/list?config_type=general_settings', '')).toEqual(NO_KEY);
   });
 
-  it('422: without the type of settings, and with another one', async () => {
+  it('422: without a type of settings, and with an unknown one', async () => {
     expect(await client.get('/config/list')).toEqual({ status: 422, body: missing('query', 'config_type') });
     expect(await client.get('/config/list?config_type=x')).toEqual({
       status: 422,
@@ -77,7 +77,7 @@ describe('settings.list', () => {
 });
 
 describe('settings.get', () => {
-  it('200: what the file declares, also null, with references as they are written', async () => {
+  it('200: settings of the file, also null, with unresolved references', async () => {
     const declared = (field_name: string, field_value: unknown) => ({
       status: 200,
       body: { field_name, field_value, source: 'config', editable: false },
@@ -88,7 +88,7 @@ describe('settings.get', () => {
     expect(await info('mcp_client_id_header')).toEqual(declared('mcp_client_id_header', 'os.environ/NOT_SET_IN_TEST'));
   });
 
-  it('200: a stored setting, hidden from read-only administrators where its name suggests a secret', async () => {
+  it('200: a stored setting, hidden from read-only administrators if its name suggests a secret', async () => {
     const headers = [{ path: '/p', headers: { Authorization: 'Bearer upstream-secret', 'x-ref': 'os.environ/X' } }];
     expect((await update('pass_through_endpoints', headers)).status).toBe(200);
     const body = { field_name: 'pass_through_endpoints', source: 'db', editable: true };
@@ -105,7 +105,7 @@ describe('settings.get', () => {
     });
   });
 
-  it('400: an unknown setting, and one that nothing sets', async () => {
+  it('400: an unknown setting, and one without a value', async () => {
     expect(await info('zzz')).toEqual(detail(400, 'Invalid field=zzz passed in.'));
     expect(await info('blocked_file_extensions')).toEqual(detail(400, 'Field name=blocked_file_extensions is not set'));
   });
@@ -131,7 +131,7 @@ describe('settings.get', () => {
 });
 
 describe('settings.update', () => {
-  it('200: stores a setting that the file leaves open', async () => {
+  it('200: stores a setting that the file does not have', async () => {
     const { status, body } = await update('max_file_size_mb', 9);
     expect(status).toBe(200);
     expect(body).toMatchObject({
@@ -148,20 +148,20 @@ describe('settings.update', () => {
     });
   });
 
-  it('200: the effective value of the file changes nothing, the resolved one of a reference too', async () => {
+  it('200: the current value of the file, also of a resolved reference, changes nothing', async () => {
     expect((await update('max_parallel_requests', 100)).status).toBe(200);
     expect((await update('max_response_size_mb', '77')).status).toBe(200);
     expect((await info('max_response_size_mb')).body['field_value']).toBe('os.environ/SIZE_OF_TEST');
   });
 
-  it('200: a setting beside the general ones', async () => {
+  it('200: a setting outside general_settings', async () => {
     expect(await update('enable_anthropic_prompt_caching', true)).toEqual({
       status: 200,
       body: { message: 'Field enable_anthropic_prompt_caching updated', status: 'success' },
     });
   });
 
-  it('400: names the file and the line that declare the setting, and a stored value that is ignored', async () => {
+  it('400: the error has the file and line of the setting, and the ignored stored value', async () => {
     const { status, body } = await update('alerting', ['email']);
     expect(status).toBe(400);
     expect(refusal(body)).toEqual({
@@ -216,7 +216,7 @@ describe('settings.update', () => {
 });
 
 describe('settings.delete', () => {
-  it('200: removes a stored setting, and resets one beside the general ones', async () => {
+  it('200: removes a stored setting, and resets one outside general_settings', async () => {
     await update('max_batch_file_records', 5);
     const { status, body } = await remove('max_batch_file_records');
     expect(status).toBe(200);

@@ -29,13 +29,13 @@ const store = async (to: TestApp, name: string, value: unknown): Promise<number>
     })
   ).status;
 
-/** Status of a chat whose body has more than 1 MiB. */
+/** Status of a chat with a body of more than 1 MiB. */
 async function largeCall(to: TestApp): Promise<number> {
   const messages = [{ role: 'user', content: 'x'.repeat(1 << 20) }];
   return (await to.call('POST', '/v1/chat/completions', { model: 'demo', messages })).status;
 }
 
-it('a stored size of requests holds from the next start on, below the file', async () => {
+it('a stored size of requests applies from the next start on; the file has precedence', async () => {
   const first = await start({});
   expect(await store(first, 'max_request_size_mb', 1)).toBe(200);
   expect(await largeCall(first)).toBe(200);
@@ -43,7 +43,7 @@ it('a stored size of requests holds from the next start on, below the file', asy
   expect(await largeCall(await start({ max_request_size_mb: 4 }))).toBe(200);
 });
 
-it('stored prompts are switched on from the next start on, below the file', async () => {
+it('a stored setting for prompts applies from the next start on; the file has precedence', async () => {
   const query = '{ traces(first: 1) { nodes { spans { nodes { input } } } } }';
   async function inputOf(to: TestApp): Promise<string> {
     await to.call('POST', '/v1/chat/completions', { model: 'demo', messages: [{ role: 'user', content: 'a-prompt' }] });

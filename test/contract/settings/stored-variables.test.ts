@@ -29,7 +29,7 @@ const SOON = { timeout: 30_000, interval: 50 };
 const store = (variables: Json) => client.post('/config/update', { environment_variables: variables });
 const STORED = { status: 200, body: { message: 'Config updated successfully' } };
 
-/** Adds a model whose key is a variable. */
+/** Adds a model with a reference to a variable as its key. */
 const add = (name: string, variable: string) =>
   client.post('/model/new', {
     model_name: name,
@@ -37,7 +37,7 @@ const add = (name: string, variable: string) =>
     model_info: { id: name },
   });
 
-/** Key with which a call of a model reaches the vendor; its status where none does. */
+/** Credential that the vendor receives from a call; the status of the call if it receives none. */
 async function keyOf(model: string): Promise<unknown> {
   const before = vendor.requests().length;
   const { status } = await client.post('/v1/chat/completions', chat(model));
@@ -45,14 +45,14 @@ async function keyOf(model: string): Promise<unknown> {
 }
 
 describe('stored environment variables', () => {
-  it('are read by models at once, before they are changed and until they are removed', async () => {
+  it('are used by models as soon as they are stored, changed and removed', async () => {
     expect((await add('stored', 'STORED_KEY')).status).toBe(422);
     expect(await store({ STORED_KEY: 'sk-first-of-the-store' })).toEqual(STORED);
     expect((await add('stored', 'STORED_KEY')).status).toBe(200);
     expect(await keyOf('stored')).toBe('Bearer sk-first-of-the-store');
     expect(await store({ STORED_KEY: 'sk-second-of-the-store' })).toEqual(STORED);
     expect(await keyOf('stored')).toBe('Bearer sk-second-of-the-store');
-    // What an administrator has read is sent back.
+    // A redacted value that is sent back changes nothing.
     expect(await store({ STORED_KEY: 'REDACTED' })).toEqual(STORED);
     expect(await keyOf('stored')).toBe('Bearer sk-second-of-the-store');
     expect(await store({ STORED_KEY: null })).toEqual(STORED);
@@ -61,13 +61,13 @@ describe('stored environment variables', () => {
     expect(await keyOf('stored')).toBe('Bearer sk-third-of-the-store');
   });
 
-  it('are read by models of the file', async () => {
+  it('are used by models of the file', async () => {
     expect(await keyOf('of-the-file')).toBe(503);
     expect(await store({ STORED_BASE: vendor.base, STORED_KEY: 'sk-fourth-of-the-store' })).toEqual(STORED);
     await vi.waitFor(async () => expect(await keyOf('of-the-file')).toBe('Bearer sk-fourth-of-the-store'), SOON);
   }, 60_000);
 
-  it('are below those of the file and of the process', async () => {
+  it('have lower precedence than those of the file and of the process', async () => {
     expect(await store({ SET_BY_FILE: 'sk-of-the-store', SET_BY_PROCESS: 'sk-of-the-store' })).toEqual(STORED);
     expect((await add('by-file', 'SET_BY_FILE')).status).toBe(200);
     expect((await add('by-process', 'SET_BY_PROCESS')).status).toBe(200);

@@ -35,7 +35,7 @@ describe('disable_team_admin_delete_team_user', () => {
   const NAME = 'disable_team_admin_delete_team_user';
   afterEach(() => turn(NAME, false));
 
-  it('teams.removeMember 403: by an administrator of the team alone', async () => {
+  it('teams.removeMember 403: by an administrator of the team only', async () => {
     const organization = (await client.post('/organization/new', { organization_alias: 'o' })).body['organization_id'];
     const admin = await client.user({ user_id: 'lead' });
     const owner = await client.user({ user_id: 'owner' });
@@ -125,7 +125,7 @@ describe('require_auth_for_public_ai_hub', () => {
     }
   });
 
-  it('is on where the file switches it on', async () => {
+  it('is on if the file switches it on', async () => {
     for (const path of HUBS) expect((await ofFile.get(path, '')).status).toBe(401);
   });
 });
@@ -154,7 +154,7 @@ describe('blocking of models without a price', () => {
   const call = (model: string, more: object = {}) => client.post('/v1/chat/completions', { ...chat(model), ...more });
   afterEach(() => block(false));
 
-  it('403: a call of a model without a price; a price of 0 is one', async () => {
+  it('403: a call of a model without a price; 0 is a price', async () => {
     expect((await call('unpriced')).status).toBe(200);
     expect((await block(true)).status).toBe(200);
     expect(await call('unpriced')).toEqual(refusal('unpriced'));
@@ -166,7 +166,7 @@ describe('blocking of models without a price', () => {
     expect((await call('unpriced')).status).toBe(200);
   });
 
-  it('only the deployments of a model with a price are called, also as a fallback', async () => {
+  it('only deployments with a price are called, also as a fallback', async () => {
     await block(true);
     for (let turns = 0; turns < 4; turns += 1) {
       // oxlint-disable-next-line no-await-in-loop -- deployments take turns
@@ -179,7 +179,7 @@ describe('blocking of models without a price', () => {
     expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining('unpriced')]);
   });
 
-  it('200: the model stays in lists, and the file owns the switch where it has it', async () => {
+  it('200: the model stays in lists, and a value of the file has precedence', async () => {
     await block(true);
     const { body } = await client.get('/v1/models');
     expect(JSON.stringify(body)).toContain('"unpriced"');
@@ -193,7 +193,7 @@ describe('blocking of models without a price', () => {
   });
 });
 
-it('switches without an effect say so in their descriptions', async () => {
+it('descriptions of switches without an effect state it', async () => {
   const { body } = await client.get('/get/ui_settings');
   const { properties } = body['field_schema'] as {
     readonly properties: Readonly<Record<string, { description: string }>>;

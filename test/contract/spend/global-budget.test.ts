@@ -62,7 +62,7 @@ describe('the budget of all calls', () => {
     });
   });
 
-  it('spend.total 401: is not shown to other keys', async () => {
+  it('spend.total 401: is shown to administrators only', async () => {
     await calls.manage('/user/new', { user_id: 'u', auto_create_key: false });
     const key = await calls.newKey({ user_id: 'u' });
     const answer = await calls.app.call('GET', '/global/spend', undefined, { authorization: `Bearer ${key}` });
@@ -70,14 +70,14 @@ describe('the budget of all calls', () => {
     expect(await graphed(calls, key)).toMatchObject({ data: { globalBudget: null }, errors: [{}] });
   });
 
-  it('holds for fallbacks', async () => {
+  it('applies to fallbacks', async () => {
     const key = await calls.newKey({});
     const body = { model: 'broken', fallbacks: ['priced'], messages: [{ role: 'user', content: 'hi' }], max_tokens: 1 };
     const answer = await calls.app.call('POST', '/v1/chat/completions', body, { authorization: `Bearer ${key}` });
     expect({ status: answer.status, body: await answer.json() }).toEqual(refusal('3.0', '2.5'));
   });
 
-  it('keeps its spend over a restart', async () => {
+  it('keeps its spend after a restart', async () => {
     await calls.restart();
     expect(await called(calls, await calls.newKey({}))).toEqual(refusal('3.0', '2.5'));
   });
@@ -90,13 +90,13 @@ describe('the budget of all calls without a file', () => {
   });
   afterAll(() => calls.stop());
 
-  it('is none: nothing is refused, 0 is shown as in the reference, and null in the graph', async () => {
+  it('does not exist: calls are admitted, and it is 0 as in the reference, and null in the graph', async () => {
     expect(await called(calls, await calls.newKey({}))).toBe(200);
     expect(await shown(calls)).toEqual([200, { spend: 1, max_budget: 0 }]);
     expect(await graphed(calls)).toEqual({ data: { globalBudget: null } });
   });
 
-  it('is set, changed and lifted at run time; zero refuses the first call', async () => {
+  it('is set, changed and removed at run time; zero refuses the first call', async () => {
     const key = await calls.newKey({});
     const set = (litellm_settings: object) => calls.manage('/config/update', { litellm_settings });
     await set({ max_budget: 0, budget_duration: '1d' });
@@ -110,7 +110,7 @@ describe('the budget of all calls without a file', () => {
   });
 });
 
-describe('a changed file', () => {
+describe('the file', () => {
   it('changes the budget of all calls without a restart', async () => {
     const calls = await startOwnerCalls({ litellm_settings: { max_budget: 0 } });
     try {
@@ -137,7 +137,7 @@ describe('a changed file', () => {
     [{ max_budget: -1 }, /max_budget.*is not a number from 0/s],
     [{ max_budget: 'much' }, /max_budget.*is not a number from 0/s],
     [{ max_budget: 1, budget_duration: 'soon' }, /budget_duration.*is no duration/s],
-  ])('ends the start where it is malformed: %j', async (litellm_settings, message) => {
+  ])('makes the start fail if it is malformed: %j', async (litellm_settings, message) => {
     await expect(startOwnerCalls({ litellm_settings })).rejects.toThrow(message);
   });
 });

@@ -15,7 +15,7 @@ const ANSWER = JSON.stringify({
   usage: USAGE,
 });
 const MESSAGES = [{ role: 'user', content: 'twelve chars' }];
-/** Tokens of the prompt by its size: a token for four bytes. */
+/** Estimated tokens of the prompt: one token for four bytes. */
 const PROMPT_TOKENS = 3;
 
 let app: TestApp;
@@ -69,7 +69,7 @@ async function newKey(): Promise<string> {
   return ((await made.json()) as { readonly key: string }).key;
 }
 
-/** The spend rows of a key, and its spend. */
+/** Spend rows of a key. */
 async function rowsOf(key: string): Promise<readonly Row[]> {
   const named = (await (await app.call('GET', `/key/info?key=${key}`)).json()) as { readonly key: string };
   const day = new Date().toISOString().slice(0, 10);
@@ -78,10 +78,10 @@ async function rowsOf(key: string): Promise<readonly Row[]> {
   return ((await listed.json()) as { readonly data: readonly Row[] }).data;
 }
 
-/** The rows of a key once there is one; a second one would be among them, because rows of a process are stored in order. */
+/** Spend rows of a key, when all its rows are stored. */
 async function settledRows(key: string): Promise<readonly Pick<Row, 'status' | 'spend'>[]> {
   await expect.poll(async () => (await rowsOf(key)).length).toBeGreaterThan(0);
-  // A later call of another key: everything before it is settled.
+  // Rows are stored in order: with the row of a later call, all rows of the key are stored.
   await ask(await newKey(), {});
   const rows = await rowsOf(key);
   return rows.map(({ status, spend, prompt_tokens, completion_tokens, model_group }) => ({
@@ -162,7 +162,7 @@ describe('one spend row', () => {
     expect(await settledRows(key)).toEqual([WHOLE]);
   });
 
-  it('of a stream whose client leaves in the middle: its prompt and what was written so far', async () => {
+  it('of a stream whose client disconnects in the middle: the prompt and the text so far', async () => {
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(piece({ role: 'assistant', content: '' }));
@@ -189,7 +189,7 @@ describe('one spend row', () => {
   });
 
   it.each([false, true])(
-    'of a call whose client leaves before the first byte: its prompt (stream: %s)',
+    'of a call whose client disconnects before the first byte: the prompt (stream: %s)',
     async (stream) => {
       const arrived = Promise.withResolvers<undefined>();
       upstream.answer(() => arrived.resolve(undefined));
@@ -213,7 +213,7 @@ describe('one spend row', () => {
     },
   );
 
-  it('of a stream whose client leaves after the last token: what the upstream reported', async () => {
+  it('of a stream whose client disconnects after the last token: the reported usage', async () => {
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(piece({ role: 'assistant', content: '' }));

@@ -10,23 +10,23 @@ let requestId: string;
 beforeAll(async () => {
   ofAnother = await key({ user_id: 'someone', key_alias: 'of-another' });
   requestId = String((await post('/v1/chat/completions', chat(), ofAnother)).body['id']);
-  // A report waits for the records of calls.
+  // This report waits until the records of calls are stored.
   await get('/global/spend/keys');
 });
 
 describe('the permission get_spend_routes of a key', () => {
-  it('shows the calls of everyone, over HTTP and in the graph', async () => {
+  it('shows the calls of all keys, over HTTP and in the graph', async () => {
     const named = await key({ permissions: { get_spend_routes: true } });
     expect((await get(`/spend/logs?${DAYS}&summarize=false`, named)).body).toMatchObject([{ user: 'someone' }]);
     expect((await get('/global/spend/keys', named)).body).toMatchObject([{ key_alias: 'of-another' }]);
     expect((await get(`/global/activity?${DAYS}`, named)).body).toMatchObject({ sum_api_requests: 1 });
     const query = '{ spendRows(first: 5) { nodes { user { userId } key { alias } callType } } }';
     const { body } = await send('POST', '/graphql', { query }, named);
-    // The rows of others that the key may not read stay hidden.
+    // Users and keys that the key may not read are null.
     expect(body).toEqual({ data: { spendRows: { nodes: [{ user: null, key: null, callType: expect.anything() }] } } });
   });
 
-  it('shows no texts of others, changes nothing, and opens no other route', async () => {
+  it('does not allow texts of other keys, changes, and other routes', async () => {
     const named = await key({ permissions: { get_spend_routes: true }, user_id: 'reader' });
     expect((await get(`/spend/logs/ui/${requestId}`)).body).not.toBeNull();
     expect((await get(`/spend/logs/ui/${requestId}`, named)).body).toBeNull();
@@ -37,7 +37,7 @@ describe('the permission get_spend_routes of a key', () => {
   });
 
   it.each([{}, { get_spend_routes: false }, { get_spend_routes: 'true' }, { get_spend_routes: 1 }])(
-    'is missing for a key with %j',
+    'is not given by %j',
     async (permissions) => {
       const named = await key({ permissions });
       expect((await get('/global/spend/keys', named)).status).toBe(401);

@@ -66,7 +66,7 @@ async function serve(models: readonly Model[], router: object, settings: object 
 const RESET = /Budget window: 1d\. Budget resets at: \d{4}-\d\d-\d\d 00:00:00 UTC/;
 
 describe('budgets of providers', () => {
-  it('skip a provider above its budget, and refuse with provider, window and reset time when all are', async () => {
+  it('skip a provider above its budget; if all are, the refusal has provider, window and reset time', async () => {
     const { ask } = await serve(
       [
         { name: 'm', provider: 'openai' },
@@ -94,7 +94,7 @@ describe('budgets of providers', () => {
     expect(message).toMatch(RESET);
   });
 
-  it('send a call to its fallback when no deployment of the first model has a budget left', async () => {
+  it('send a call to its fallback if all deployments of the first model are above their budgets', async () => {
     const { ask } = await serve(
       [
         { name: 'm', provider: 'openai' },
@@ -113,7 +113,7 @@ describe('budgets of providers', () => {
     expect(await ask()).toMatchObject({ status: 429 });
   });
 
-  it('hold for retries, and count for the provider that answered', async () => {
+  it('apply to retries, and count for the provider that answered', async () => {
     const { ask, app, failing } = await serve(
       [
         { name: 'm', provider: 'openai' },
@@ -142,7 +142,7 @@ describe('budgets of providers', () => {
     });
   });
 
-  it('do not hold for free models, nor for providers without one', async () => {
+  it('do not apply to free models, and to providers without a budget', async () => {
     const { ask } = await serve(
       [
         { name: 'm', provider: 'openai', params: { output_cost_per_token: 0 } },
@@ -154,7 +154,7 @@ describe('budgets of providers', () => {
     expect([await ask({ model: 'other' }), await ask({ model: 'other' })]).toEqual(['other-groq', 'other-groq']);
   });
 
-  it('count a reservation of a call under way', async () => {
+  it('count the reservation of an active call', async () => {
     const { ask } = await serve([{ name: 'm', provider: 'openai' }], {
       provider_budget_config: { openai: { budget_limit: 3, time_period: '1d' } },
     });
@@ -178,7 +178,7 @@ describe('budgets of providers', () => {
     expect([await ask(), await ask()]).toEqual(['m-openai', expect.objectContaining({ status: 429 })]);
   });
 
-  it('end the start when they are malformed', async () => {
+  it('make the start fail if they are malformed', async () => {
     await expect(
       serve([{ name: 'm', provider: 'openai' }], { provider_budget_config: { openai: { budget_limit: -1 } } }),
     ).rejects.toThrow(/budget_limit.*is not an amount in USD from 0/s);
@@ -189,7 +189,7 @@ describe('budgets of providers', () => {
 });
 
 describe('budgets of deployments', () => {
-  it('skip a deployment above its budget, and name it when all are', async () => {
+  it('skip a deployment above its budget; if all are, the refusal has its name', async () => {
     const { ask } = await serve(
       [
         { name: 'm', provider: 'openai', params: { max_budget: 1, budget_duration: '1d' } },
@@ -230,7 +230,7 @@ describe('GET /provider/budgets', () => {
     });
   });
 
-  it('providerBudgets.list 200: none are configured', async () => {
+  it('providerBudgets.list 200: no budgets are configured', async () => {
     const { app } = await serve([{ name: 'm', provider: 'openai' }], {});
     const answer = await app.call('GET', '/provider/budgets');
     expect([answer.status, await answer.json()]).toEqual([200, { providers: {} }]);

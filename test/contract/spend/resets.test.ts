@@ -23,7 +23,7 @@ const DONE = {
 const resetInGraph = async (as?: string) =>
   (await send('POST', '/graphql', { query: 'mutation { resetAllSpend { keys teams } }' }, as)).body;
 
-/** A team of a budget, with a key. */
+/** Creates a team and a key of it. Returns the key. */
 async function team(id: string, draft: object, keyDraft: object = {}): Promise<string> {
   await calls.manage('/team/new', { team_id: id, ...draft });
   return calls.newKey({ team_id: id, key_alias: id, ...keyDraft });
@@ -68,7 +68,7 @@ describe('spend.reset 200', () => {
       'in the graph',
       async () => expect(await resetInGraph()).toEqual({ data: { resetAllSpend: { keys: 1, teams: 1 } } }),
     ],
-  ])('a team over its budget is served again, %s, and reports keep its calls', async (how, reset) => {
+  ])('a reset %s admits a team over its budget again; reports keep its calls', async (how, reset) => {
     const id = how.replaceAll(' ', '-');
     const key = await team(id, { max_budget: 1.5 });
     for (const _ of [1, 2]) expect((await calls.chat(key)).status).toBe(200);
@@ -88,7 +88,7 @@ describe('spend.reset 200', () => {
     expect(await resetOverHttp()).toEqual(DONE);
   });
 
-  it('counts a call that is under way in the new spend', async () => {
+  it('counts an active call in the new spend', async () => {
     const key = await team('flying', { max_budget: 10 }, { max_budget: 2 });
     expect((await calls.chat(key)).status).toBe(200);
     await expectShown('flying', key, 1, 1);
@@ -108,7 +108,7 @@ describe('spend.reset 200', () => {
     await expectShown('flying', key, 2, 3);
   });
 
-  it('resets keys without calls and keys of later pages, and changes no row without spend', async () => {
+  it('resets keys without calls and more keys than a page, and changes no row without spend', async () => {
     const many = 502;
     expect(await resetOverHttp()).toEqual(DONE);
     await Promise.all(Array.from({ length: many }, () => calls.newKey({ spend: 0.5 })));
@@ -119,7 +119,7 @@ describe('spend.reset 200', () => {
     expect(await send('GET', '/team/info?team_id=idle')).toEqual(before);
   });
 
-  it('keeps the count of further windows', async () => {
+  it('keeps the spend of budget windows', async () => {
     const windows = { budget_limits: [{ budget_duration: '30d', max_budget: 1 }] };
     const key = await team('windowed', windows);
     expect((await calls.chat(key)).status).toBe(200);

@@ -6,14 +6,14 @@ interface Row {
   /** Method and path. */
   readonly at: string;
   readonly body?: unknown;
-  /** A member of the answer to an administrator, by its path, and its value. */
+  /** Path and value of a member of the answer to an administrator. */
   readonly shows: readonly [path: string, value: unknown];
 }
 
 const DAYS = 'start_date=2026-01-01&end_date=2100-01-01';
 const MOMENTS = 'start_date=2026-01-01 00:00:00&end_date=2100-01-01 00:00:00';
 
-/** Reports that administrators alone read. */
+/** Reports for administrators only. */
 const ADMIN_ROWS: readonly Row[] = [
   { row: 'spend.total', at: 'GET /global/spend', shows: ['max_budget', 0] },
   { row: 'spend.days', at: 'GET /global/spend/logs', shows: ['0.spend', 0] },
@@ -60,7 +60,7 @@ const ADMIN_ROWS: readonly Row[] = [
   },
 ];
 
-/** Reports that users read, too: of their own calls. */
+/** Reports that users may read about their own calls. */
 const USER_ROWS: readonly Row[] = [
   { row: 'spend.logs', at: `GET /spend/logs?${DAYS}&summarize=false`, shows: ['length', 2] },
   { row: 'spend.search', at: `GET /spend/logs/v2?${MOMENTS}&page_size=1`, shows: ['total_pages', 2] },
@@ -92,7 +92,7 @@ const ROWS = [...ADMIN_ROWS, ...USER_ROWS, ...KEY_ROWS];
 /** A request that a row refuses. */
 type Refusal = readonly [row: string, status: number, at: string, body?: unknown];
 
-/** The path of a row with other dates. */
+/** A request of a row with invalid dates. */
 const bad = ({ row, at }: Row): Refusal => [
   row,
   400,
@@ -127,7 +127,7 @@ const memberAt = (value: unknown, path: string): unknown =>
     ? value
     : path.split('.').reduce<unknown>((inner, name) => (inner as Record<string, unknown> | null)?.[name], value);
 
-describe('spend.logs, spend.total and their kind', () => {
+describe('spend.logs, spend.total and similar routes', () => {
   let app: TestApp;
   let userKey = '';
   let plainKey = '';
@@ -175,12 +175,12 @@ describe('spend.logs, spend.total and their kind', () => {
     expect([status, Object.keys(answer as object).length]).toEqual([wanted, 1]);
   });
 
-  it.each(ADMIN_ROWS)('$row 401: a key of no administrator, with and without a user', async ({ at, body }) => {
+  it.each(ADMIN_ROWS)('$row 401: a non-admin key, with and without a user', async ({ at, body }) => {
     const [[ofUser], [ofKey]] = [await send(at, userKey, body), await send(at, plainKey, body)];
     expect([ofUser, ofKey]).toEqual([401, 401]);
   });
 
-  it('spend.logs 200: a user sees the calls of the user only, 401 for a key without a user', async () => {
+  it('spend.logs 200: a user sees its own calls only, 401 for a key without a user', async () => {
     const [status, rows] = await send('GET /spend/logs', userKey);
     const wanted = { user: 'user-1', team_id: 'team-1', end_user: 'customer-1', session_id: 'session-1' };
     const request_tags = ['red', 'User-Agent: tester', 'User-Agent: tester/1.0'];
@@ -188,7 +188,7 @@ describe('spend.logs, spend.total and their kind', () => {
     expect((await send('GET /spend/logs', plainKey))[0]).toBe(401);
   });
 
-  it('spend.content 200: prompt and answer as stored', async () => {
+  it('spend.content 200: the stored prompt and answer', async () => {
     const [, rows] = await send('GET /spend/logs', userKey);
     const [, content] = await send(`GET /spend/logs/ui/${String(memberAt(rows, '0.request_id'))}`, userKey);
     expect(Object.keys(content as object)).toEqual(['messages', 'response', 'proxy_server_request']);

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 
-/** Sixteen tokens of text, by its size. */
+/** Text of sixteen estimated tokens. */
 const TEXT = 'x'.repeat(64);
-/** Eight tokens. */
+/** Text of eight estimated tokens. */
 const PROMPT = 'y'.repeat(32);
 const PRICE = 0.001;
 const ESTIMATE = 24 * PRICE;
@@ -44,7 +44,7 @@ const newKey = async (draft: object = {}): Promise<string> => {
   return key;
 };
 
-/** Calls with a key of its own; returns what the key has spent. */
+/** Sends a call with a new key. Returns the spend of the key. */
 async function spentBy(path: string, body: object): Promise<number> {
   const key = await newKey();
   const answer = await app.call('POST', path, body, { authorization: `Bearer ${key}` });
@@ -57,7 +57,7 @@ async function spentBy(path: string, body: object): Promise<number> {
   return spent();
 }
 
-/** Usage as JSON text: figures such as 1e400 are no numbers of JavaScript. */
+/** Usage as JSON text, because JavaScript has no numbers such as 1e400. */
 const WRONG_USAGES = [
   'null',
   '[]',
@@ -74,7 +74,7 @@ const WRONG_USAGES = [
 const chatBody = (more: object = {}) => ({ model: 'm', messages: [{ role: 'user', content: PROMPT }], ...more });
 const isStream = { stream: true, stream_options: { include_usage: true } };
 
-describe('an answer without usage, or with figures that no call can have', () => {
+describe('an answer without usage, or with an impossible usage', () => {
   it.each(WRONG_USAGES)('chat 200: costs an estimate by its prompt and its text: %s', async (usage) => {
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
@@ -101,11 +101,11 @@ describe('an answer without usage, or with figures that no call can have', () =>
       response.end('data: [DONE]\n\n');
     });
     const spent = await spentBy('/v1/chat/completions', chatBody(isStream));
-    // The last event has no content, and is counted.
+    // The last event has no content and counts as a token.
     expect(spent).toBeCloseTo(ESTIMATE + PRICE, 12);
   });
 
-  it('embeddings 200: costs its texts, or its tokens', async () => {
+  it('embeddings 200: costs the estimate of its texts, or its input tokens', async () => {
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end('{"object":"list","model":"up","data":[{"object":"embedding","index":0,"embedding":[1]}]}');
@@ -114,7 +114,7 @@ describe('an answer without usage, or with figures that no call can have', () =>
     expect(await spentBy('/v1/embeddings', { model: 'vectors', input: [[1, 2, 3]] })).toBeCloseTo(3 * PRICE, 12);
   });
 
-  it('chat 422: the budget of a key holds', async () => {
+  it('chat 422: the budget of the key is used up', async () => {
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(
@@ -133,7 +133,7 @@ describe('an answer without usage, or with figures that no call can have', () =>
 });
 
 describe('a usage of many tokens at a high price', () => {
-  it('chat 200: costs 100,000 USD at most, so that sums of money stay exact', async () => {
+  it('chat 200: costs at most 100,000 USD, so that sums of amounts stay exact', async () => {
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(`{"id":"a","model":"up","choices":[{"index":0,"message":{"role":"assistant","content":"x"}}],

@@ -25,7 +25,7 @@ const ROWS: readonly RouteRow[] = [
 ];
 const { send, post, user } = tenancyClient();
 
-/** Members that every body of these rows needs; each row reads its own. */
+/** Required members of all rows. Each row reads its own. */
 const BODY = {
   user_id: 'a',
   user_ids: ['a'],
@@ -62,13 +62,13 @@ beforeAll(async () => {
 
 const typeOf = ({ error }: Json): unknown => (error as Json)['type'];
 
-describe('a row of users, teams and what belongs to them', () => {
+describe('a row of users, teams and related nouns', () => {
   it.each([...rowsWith(401, true), ...rowsWith(401, false)])('$name 401: without a key', async (row) => {
     const { status, body } = await send(row.method, pathOf(row), row.method === 'GET' ? undefined : bodyOf(row), '');
     expect([status, typeOf(body)]).toEqual([401, 'auth_error']);
   });
 
-  it.each(rowsWith(403, true))('$name 403: a read-only administrator changes nothing', async (row) => {
+  it.each(rowsWith(403, true))('$name 403: a read-only administrator cannot change anything', async (row) => {
     const { status, body } = await send(row.method, pathOf(row), bodyOf(row), viewer);
     expect([status, typeOf(body)]).toEqual([403, 'auth_error']);
   });
@@ -79,7 +79,7 @@ describe('a row of users, teams and what belongs to them', () => {
     expect(body['detail']).toMatchObject([{ type: 'model_attributes_type', loc: ['body'] }]);
   });
 
-  it('401: a user who is no administrator makes no users, teams, customers and budgets', async () => {
+  it('401: users cannot create users, teams, customers and budgets', async () => {
     const key = await user({ user_id: 'plain', user_role: 'internal_user' });
     expect((await post('/user/new', {}, key)).status).toBe(401);
     for (const path of ['/team/new', '/customer/new', '/budget/new', '/tag/new', '/organization/new']) {

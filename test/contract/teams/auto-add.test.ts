@@ -12,17 +12,17 @@ const membersOf = async (client: Client, key?: string, more: object = {}): Promi
 };
 
 describe('a proxy administrator who creates a team', () => {
-  it('becomes an administrator of it', async () => {
+  it('becomes a team administrator', async () => {
     expect(await membersOf(plain)).toEqual([['default_user_id', 'admin']]);
   });
 
-  it('is not added where the file disables it; named members join', async () => {
+  it('is not added if the file disables it; requested members are added', async () => {
     expect(await membersOf(declared)).toEqual([]);
     const members = [{ user_id: 'ada', role: 'user' }];
     expect(await membersOf(declared, undefined, { members_with_roles: members })).toEqual([['ada', 'user']]);
   });
 
-  it('is not added where the database disables it, from the next team on', async () => {
+  it('is not added if the database disables it, from the next team on', async () => {
     const sent = { field_name: STAYS_OUT, config_type: 'general_settings' };
     expect((await plain.post('/config/field/update', { ...sent, field_value: true })).status).toBe(200);
     expect(await membersOf(plain)).toEqual([]);
@@ -30,7 +30,7 @@ describe('a proxy administrator who creates a team', () => {
     expect(await membersOf(plain)).toEqual([['default_user_id', 'admin']]);
   });
 
-  it('leaves administrators of an organization their membership', async () => {
+  it('the setting does not apply to administrators of an organization', async () => {
     await declared.post('/organization/new', { organization_id: 'o', organization_alias: 'o' });
     const user = { user_id: 'boss', user_role: 'internal_user' };
     const key = await declared.user(user);

@@ -191,7 +191,7 @@ describe('callbacks of a team', () => {
       );
       expect([text.includes('log-live'), text.includes('log-other')]).toEqual([true, false]);
     }
-    // Two destinations, one span of one call each.
+    // Two destinations, each with one span.
     await expect
       .poll(async () => await (await fetch(`${app().url}/metrics`)).text(), POLLING)
       .toMatch(/^lensgate_team_exported_spans_total\{outcome="sent"\} 2$/m);
@@ -200,7 +200,7 @@ describe('callbacks of a team', () => {
     expect((await send('POST', '/team/log-live/disable_logging')).status).toBe(200);
     expect((await post('/v1/chat/completions', chat(), own)).status).toBe(200);
     await team('log-marker');
-    // The same destination: what was exported before would arrive with it.
+    // The same destination: a span of the disabled team would arrive with or before this one.
     await post('/team/log-marker/callback', langfuse({ langfuse_host: `${address}/` }));
     expect((await post('/v1/chat/completions', chat(), await key({ team_id: 'log-marker' }))).status).toBe(200);
     await expect.poll(() => received.length, POLLING).toBe(1);
@@ -214,7 +214,7 @@ describe('callbacks in the metadata of a team', () => {
   const update = (id: string, logging: unknown) => post('/team/update', { team_id: id, metadata: { logging } });
   const entry = (vars: object, more: object = {}) => ({ callback_name: 'langfuse', callback_vars: vars, ...more });
 
-  it('a redacted secret stays with its callback and its address', async () => {
+  it('a redacted secret is kept for the same callback and address only', async () => {
     await team('log-kept');
     expect((await post('/team/log-kept/callback', langfuse({ langfuse_host: 'http://mine.test' }))).status).toBe(200);
     const [own, theirs] = [
@@ -240,7 +240,7 @@ describe('callbacks in the metadata of a team', () => {
     });
   });
 
-  it('are bounded and checked as those that are added', async () => {
+  it('are limited and validated like added ones', async () => {
     await team('log-bounds');
     const wrong = 'langfuse_host must be an http(s) address without a user, a query or a fragment.';
     expect(await update('log-bounds', [entry({ ...VARS, langfuse_host: 'ftp://x' })])).toEqual(envelope(400, wrong));

@@ -18,7 +18,7 @@ const pathOf = (team: string, user: string): string => `/team/${team}/member/${u
 const reset = (team: string, user: string, to: unknown, as?: string) =>
   send('POST', pathOf(team, user), { reset_to: to }, as);
 
-/** A team with a member, whose budget is an amount; returns the key of the member in the team. */
+/** Creates a team with one member. Returns the key of the member in the team. */
 async function member(id: string, draft: object = { team_member_budget: 2 }): Promise<string> {
   await calls.manage('/user/new', { user_id: id, auto_create_key: false });
   await calls.manage('/team/new', { team_id: id, ...draft });
@@ -66,19 +66,19 @@ describe('teamMembers.resetSpend 200', () => {
     await expectShown('over', 2, 2);
     expect(await reset('over', 'over', 1)).toEqual(done('over', 1, 2));
     await expectShown('over', 1, 2);
-    // The budget counts from the new value.
+    // The budget counts from the reset value.
     expect((await calls.chat(key)).status).toBe(200);
     expect(await chat(key)).toEqual(refusal('over'));
     await expectShown('over', 2, 3);
     expect(await reset('over', 'over', 0)).toEqual(done('over', 0, 2));
     expect((await calls.chat(key)).status).toBe(200);
-    // The spend of the team and of the key, and the reports, keep every call.
+    // Spend of the team, of the key and in reports is not reset.
     await expectShown('over', 1, 4);
     const { body } = await send('GET', `/key/info?key=${key}`);
     expect((body['info'] as Json)['spend']).toBe(4);
   });
 
-  it('holds after a restart, until the next window of the budget', async () => {
+  it('is kept after a restart, until the next window of the budget', async () => {
     const key = await member('kept', { team_member_budget: 9, team_member_budget_duration: '30d' });
     await calls.chat(key);
     await calls.chat(key);
@@ -101,7 +101,7 @@ describe('teamMembers.resetSpend 200', () => {
     expect(await reset('kept', 'kept', 0)).toEqual(done('kept', 0, 1, 9));
   });
 
-  it('has no budget where the member has none, and is in the audit log', async () => {
+  it('has a null budget for a member without one, and is in the audit log', async () => {
     await member('free', {});
     expect(await reset('free', 'free', 0)).toEqual(done('free', 0, 0, null));
     const { body } = await send('GET', '/audit?table_name=LiteLLM_TeamMembership&action=updated&sort_order=desc');
@@ -114,7 +114,7 @@ describe('teamMembers.resetSpend 200', () => {
     });
   });
 
-  it('is for administrators of the team too', async () => {
+  it('is allowed for administrators of the team', async () => {
     await member('led');
     await calls.manage('/user/new', { user_id: 'leader', auto_create_key: false });
     await calls.manage('/team/member_add', { team_id: 'led', member: { role: 'admin', user_id: 'leader' } });
@@ -141,7 +141,7 @@ describe('teamMembers.resetSpend refuses', () => {
     );
   });
 
-  it('teamMembers.resetSpend 403: the own spend, also of an administrator of the team', async () => {
+  it('teamMembers.resetSpend 403: the own spend of the caller, also for an administrator of the team', async () => {
     const own = envelope(403, 'You cannot reset your own spend.', 'auth_error', 'None');
     expect(await reset('sure', 'sure', 0, key)).toEqual(own);
     await calls.manage('/team/member_update', { team_id: 'sure', user_id: 'sure', role: 'admin' });
@@ -154,7 +154,7 @@ describe('teamMembers.resetSpend refuses', () => {
     expect(await reset('sure', 'nobody', 0)).toEqual(detail(404, 'User nobody is not a member of team sure.'));
   });
 
-  it('teamMembers.resetSpend 422: no amount, and none that is a number', async () => {
+  it('teamMembers.resetSpend 422: a missing and an invalid amount', async () => {
     const wrong = (type: string, msg: string) => ({
       status: 422,
       body: { detail: [{ loc: ['body', 'reset_to'], msg, type }] },

@@ -8,7 +8,7 @@ const infoOf = async (id: string): Promise<Json> => (await get(`/team/info?team_
 const unknown = (status: number) => detail(status, 'Team not found, passed team_id=none');
 
 describe('teams', () => {
-  it('teams.create, teams.info 200: a team with limits, members and a budget of members', async () => {
+  it('teams.create, teams.info 200: a team with limits, members and a budget for members', async () => {
     const settings = { team_alias: 'T', models: ['demo'], max_budget: 100, budget_duration: '30d', rpm_limit: 5 };
     const members = [{ role: 'user', user_id: 'm1' }];
     const made = await team('t1', {
@@ -33,7 +33,7 @@ describe('teams', () => {
     ]);
   });
 
-  it('teams.create 200: teams that are created at once with the same new user', async () => {
+  it('teams.create 200: concurrent requests with the same new user', async () => {
     const ids = ['at-once-1', 'at-once-2', 'at-once-3', 'at-once-4'];
     const members = [
       { role: 'user', user_id: 'at-once' },
@@ -155,8 +155,8 @@ describe('teams', () => {
   });
 });
 
-describe('what a team allows its keys', () => {
-  it('teams.block 200, teams.unblock 200: keys of a blocked team are refused at once', async () => {
+describe('permissions of the keys of a team', () => {
+  it('teams.block 200, teams.unblock 200: keys of a blocked team are refused immediately', async () => {
     await team('block');
     const opened = await key({ team_id: 'block' });
     expect((await post('/v1/chat/completions', chat(), opened)).status).toBe(200);
@@ -167,7 +167,7 @@ describe('what a team allows its keys', () => {
     expect((await post('/v1/chat/completions', chat(), opened)).status).toBe(200);
   });
 
-  it('teams.addModels 200, teams.removeModels 200: the models of a team bound those of its keys', async () => {
+  it('teams.addModels 200, teams.removeModels 200: the models of a team limit those of its keys', async () => {
     await team('models', { models: ['other'] });
     const opened = await key({ team_id: 'models', models: ['all-team-models'] });
     const { status, body } = await post('/v1/chat/completions', chat(), opened);
@@ -190,7 +190,7 @@ describe('what a team allows its keys', () => {
     expect((await post('/v1/chat/completions', chat('fast'), await key({ team_id: 'alias' }))).status).toBe(200);
   });
 
-  it('the models of a user bound those of its keys without a team', async () => {
+  it('the models of a user limit those of its keys without a team', async () => {
     await post('/user/new', { user_id: 'bound', auto_create_key: false, models: ['other'] });
     const [own, inTeam] = [await key({ user_id: 'bound' }), await key({ user_id: 'bound', team_id: 'alias' })];
     const { status, body } = await post('/v1/chat/completions', chat(), own);
@@ -219,7 +219,7 @@ describe('members of a team', () => {
     ]);
   });
 
-  it('teamMembers.add 400, teamMembers.add 404: a member already, and an unknown team', async () => {
+  it('teamMembers.add 400, teamMembers.add 404: an existing member, and an unknown team', async () => {
     const member = { role: 'user', user_id: 'a1' };
     expect(await post('/team/member_add', { team_id: 'add', member })).toEqual(
       envelope(
@@ -261,7 +261,7 @@ describe('members of a team', () => {
     expect(roles).toContainEqual({ user_id: 'a1', user_email: null, user_alias: null, role: 'admin' });
   });
 
-  it('teamMembers.update 400 and teamMembers.update 422: amounts that are no budget change nothing', async () => {
+  it('teamMembers.update 400 and teamMembers.update 422: invalid amounts change nothing', async () => {
     const path = '/team/member_update';
     const named = { team_id: 'add', user_id: 'a1', role: 'user' };
     const wrong = (sent: string) => `max_budget must be a non-negative finite number. Received: ${sent}`;
@@ -313,7 +313,7 @@ describe('members of a team', () => {
     expect((await get('/team/none/members/me')).status).toBe(404);
   });
 
-  it('an administrator of a team manages its members, and not its budget', async () => {
+  it('an administrator of a team manages its members, but not its budget', async () => {
     await team('led');
     const lead = await user({ user_id: 'lead', user_role: 'internal_user' });
     const member = { role: 'user', user_id: 'led1' };

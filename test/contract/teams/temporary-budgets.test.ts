@@ -24,7 +24,7 @@ const until = (year: number) => ({ temp_budget_increase: 100, temp_budget_expiry
 const MEMBER = { user_email: null, team_id: 'own', tpm_limit: null, rpm_limit: null, budget_duration: null };
 
 describe('teamMembers.update 200: a temporary increase of the budget of a member', () => {
-  it('holds until it expires, and is shown', async () => {
+  it('applies until it expires, and is shown', async () => {
     await update('ann', { max_budget_in_team: 0 });
     expect(await statusOf('ann')).toBe(422);
     expect(await update('ann', until(2999))).toEqual({
@@ -42,7 +42,7 @@ describe('teamMembers.update 200: a temporary increase of the budget of a member
     expect(await statusOf('ann')).toBe(422);
   });
 
-  it('is added to the default of the team, where the member has no budget of its own', async () => {
+  it('is added to the default of the team if the member has no own budget', async () => {
     expect(await statusOf('bob')).toBe(422);
     expect((await update('bob', until(2999))).body).toMatchObject({ max_budget_in_team: 0, ...until(2999) });
     expect(await statusOf('bob')).toBe(200);
@@ -52,7 +52,7 @@ describe('teamMembers.update 200: a temporary increase of the budget of a member
 });
 
 describe('teamMembers.update 400, teamMembers.update 422', () => {
-  it('an amount below zero, and a text that is no time', async () => {
+  it('a negative amount, and an invalid time', async () => {
     expect(await update('ann', { temp_budget_increase: -1 })).toEqual(
       detail(400, 'temp_budget_increase must be a non-negative finite number. Received: -1'),
     );

@@ -54,7 +54,7 @@ describe('traces.ingest 200', () => {
     ['application/x-protobuf', undefined],
     ['Application/Protobuf; v=1', 'identity'],
     [undefined, 'GZIP'],
-  ])('answers protobuf with no bytes: %s, %s', async (contentType, encoding) => {
+  ])('answers protobuf with an empty body: %s, %s', async (contentType, encoding) => {
     const body = protobufExport('22'.repeat(8));
     const headers = {
       ...(contentType === undefined ? {} : { 'content-type': contentType }),
@@ -64,7 +64,7 @@ describe('traces.ingest 200', () => {
     expect(await answeredBytes(sent)).toEqual([200, 'application/x-protobuf', '']);
   });
 
-  it('a resend changes nothing, spans that come later are added', async () => {
+  it('a repeated export changes nothing, later spans are added', async () => {
     const key = await makeKey(app);
     const one = otlpExport(otlpSpan('1', 0, 10));
     const both = otlpExport(otlpSpan('1', 0, 10), otlpSpan('2', 5, 10, {}, { parentSpanId: '1'.repeat(16) }));
@@ -79,7 +79,7 @@ const summary = {
   trace_ref: '<ref>',
   name: 'triage',
   service: 'support',
-  // Of its model call: the root has none.
+  // The preview is that of the model call, because the root has none.
   input_preview: 'Where is my order?',
   start_time: '2026-01-01T00:00:00+00:00',
   duration_ms: 2_000,
@@ -106,14 +106,14 @@ describe('traces.list 200', () => {
     expect(await answered(app.call('GET', `/v1/traces?${WINDOW}&unknown=1`))).toEqual([
       200,
       {
-        // The key of the resend test above is another owner; an administrator sees both.
+        // The test of repeated exports uses another owner, whose traces an administrator sees, too.
         data: expect.arrayContaining([{ ...summary, trace_ref: refFor(app.adminKey) }]),
         next_cursor: null,
       },
     ]);
   });
 
-  it('prints a fraction of six digits, and whole milliseconds', async () => {
+  it('has start times with six decimal digits, and durations in whole milliseconds', async () => {
     const key = await makeKey(app);
     const span = otlpSpan('1', 0.5 * 2, 1.6, {}, { traceId: '9'.repeat(32) });
     await send(
@@ -232,7 +232,7 @@ describe('traces.get 200', () => {
     ]);
   });
 
-  it('without a ref is every visible trace of the id, as one, each span id once', async () => {
+  it('without a ref merges all visible traces of the id, with each span id once', async () => {
     const team = await makeKey(app, { team_id: 'team-1' });
     await send(app, workedExample, as(team));
     const asTeam = await answered(app.call('GET', `/v1/traces/${TRACE_ID}`, undefined, as(team)));
@@ -242,7 +242,7 @@ describe('traces.get 200', () => {
     ]);
     const [status, merged] = await answered(app.call('GET', `/v1/traces/${TRACE_ID.toUpperCase()}?trace_ref=`));
     expect(status).toBe(200);
-    // The resend test above brought two more spans of this id.
+    // The test of repeated exports adds two spans of this trace id.
     expect(merged).toMatchObject({ summary: { trace_ref: '', span_count: 5 }, spans: { length: 5 } });
   });
 });

@@ -74,7 +74,7 @@ const sendSpan = (): Promise<Response> =>
     body: JSON.stringify(otlpExport(otlpSpan('1', 0, 1))),
   });
 
-it('traces.ingest 503: all places for unpacking are taken', async () => {
+it('traces.ingest 503: all slots for unpacking are taken', async () => {
   const free = unpacking.take();
   const response = await sendSpan();
   free();
@@ -99,7 +99,7 @@ it.each([
   ['traces.get', `/v1/traces/${TRACE_ID}`],
   ['traces.span', `/v1/traces/${TRACE_ID}/spans/${'a'.repeat(16)}`],
   ['traces.error', `/v1/traces/${TRACE_ID}/spans/${'a'.repeat(16)}/error`],
-])('%s 503: a store that does not answer is worth another try in two seconds', async (_what, path) => {
+])('%s 503: an unavailable store is answered with Retry-After of two seconds', async (_what, path) => {
   const response = await fetch(`${origin()}${path}`, { headers: { authorization: 'Bearer sk-any' } });
   expect(response.headers.get('retry-after')).toBe('2');
   expect(await answered(Promise.resolve(response))).toEqual([

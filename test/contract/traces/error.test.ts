@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 import { answered, as, makeKey, otlpExport, otlpSpan, send, TRACE_ID } from './trace-client.ts';
 
-/** Of two bytes each, so that parts are counted in characters. */
+/** Characters of two bytes, because parts are counted in characters. */
 const LONG = 'äöü'.repeat(10_900);
 const PART = 16_384;
 
@@ -35,7 +35,7 @@ describe('traces.error 200', () => {
     expect([await read('2'), await read('3', 'cursor=')]).toEqual([whole('2', 'no such order'), whole('3', '')]);
   });
 
-  it('a long one is read in parts', async () => {
+  it('a long error text is read in parts', async () => {
     const [status, first] = await read('1');
     expect([status, first]).toEqual([
       200,
@@ -53,7 +53,7 @@ describe('traces.error 200', () => {
     ]);
   });
 
-  it('one above the stored size ends with the number of removed bytes', async () => {
+  it('an error text above the stored size ends with the number of removed bytes', async () => {
     let [cursor, message, parts] = ['', '', 0];
     do {
       const [, body] = await read('4', `cursor=${cursor}`);
@@ -73,7 +73,7 @@ it.each(['nonsense', cursorOf(7), cursorOf([1]), cursorOf([0, LONG.length]), cur
   },
 );
 
-it('traces.error 409: a cursor of another text', async () => {
+it('traces.error 409: a cursor of another error text', async () => {
   expect(await read('1', `cursor=${cursorOf([1, LONG.length + 1])}`)).toEqual([
     409,
     {
@@ -85,7 +85,7 @@ it('traces.error 409: a cursor of another text', async () => {
   ]);
 });
 
-it('traces.error 422: a cursor longer than any of ours', async () => {
+it('traces.error 422: a cursor that is too long', async () => {
   const cursor = 'x'.repeat(513);
   expect(await read('1', `cursor=${cursor}`)).toEqual([
     422,

@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => app.stop());
 
 const MODEL = 'gpt-4o';
-/** A call of 1,000 tokens in, 200 of them cached, and 100 out. */
+/** A call with 1,000 input tokens, of which 200 are cached, and 100 output tokens. */
 const CHAT = {
   'gen_ai.operation.name': 'chat',
   'gen_ai.agent.name': 'triage',
@@ -33,7 +33,7 @@ const CHAT = {
   'gen_ai.usage.cache_read.input_tokens': 200,
 };
 
-/** By the catalog that comes with the product. */
+/** Cost of `CHAT` by the embedded catalog. */
 function costOfChat(): number {
   const row = loadEmbeddedSnapshot().find(MODEL)?.row ?? {};
   const sum = (
@@ -78,7 +78,7 @@ const spanOf = (traceAnswer: TraceAnswer, digit: string): unknown =>
     OF_SPAN,
   );
 
-describe('traces.get 200: a call that the gateway did not make', () => {
+describe('traces.get 200: a call outside the gateway', () => {
   it('is estimated from the catalog, in its span, its agent and its summary', async () => {
     const traceId = '1'.repeat(32);
     const child = { traceId, parentSpanId: 'a'.repeat(16) };
@@ -111,7 +111,7 @@ describe('traces.get 200: a call that the gateway did not make', () => {
     ]);
   });
 
-  it('has the full price of input without cache details, and its price is marked as an upper bound', async () => {
+  it('without cache details has the full input price, which is marked as an upper bound', async () => {
     const traceId = '0f'.repeat(16);
     const { 'gen_ai.usage.cache_read.input_tokens': _cached, ...untold } = CHAT;
     const embedding = {
@@ -145,7 +145,7 @@ describe('traces.get 200: a call that the gateway did not make', () => {
     ]);
   });
 
-  it('is stored with any reported usage, and not estimated where no call can cost as much', async () => {
+  it('is stored with any reported usage, and has no estimate for an impossible cost', async () => {
     const traceId = '9'.repeat(32);
     const most = { 'gen_ai.usage.input_tokens': 4_294_967_295, 'gen_ai.usage.output_tokens': 4_294_967_295 };
     const spans = ['a', 'b', 'c', 'd', 'e', 'f'].map((digit, at) =>
@@ -160,7 +160,7 @@ describe('traces.get 200: a call that the gateway did not make', () => {
     expect(loadEmbeddedSnapshot().find('o1-pro')?.row).toMatchObject({ output_cost_per_token: expect.any(Number) });
   });
 
-  it('is stored with thousands of others whose sum exceeds the stored maximum', async () => {
+  it('is stored together with thousands of calls whose total exceeds the stored maximum', async () => {
     const traceId = '8'.repeat(32);
     const price = Number(loadEmbeddedSnapshot().find('o1-pro')?.row['output_cost_per_token']);
     const dear = { 'gen_ai.request.model': 'o1-pro', 'gen_ai.usage.output_tokens': Math.floor(990 / price) };
@@ -175,7 +175,7 @@ describe('traces.get 200: a call that the gateway did not make', () => {
     expect([listed, pick(traceAnswer.summary, SPEND)]).toEqual([totals, totals]);
   });
 
-  /** Asks the gateway from inside of the client's span; resolves to what that cost. */
+  /** Calls the gateway within the client's span. Returns the cost. */
   async function askGateway(traceId: string): Promise<number> {
     const answer = await app.call(
       'POST',
@@ -187,7 +187,7 @@ describe('traces.get 200: a call that the gateway did not make', () => {
     return (usage.prompt_tokens + 2 * usage.completion_tokens) / 1_000;
   }
 
-  /** The answers about a call that the gateway made: for its trace and for the client's span. */
+  /** Expects the gateway's price in the answers about the trace and the client's span. */
   async function pricedByGateway(traceId: string, cost: number): Promise<void> {
     const { traceAnswer, listed } = await read(traceId);
     const spend = { spend: cost, priced_calls: 1, estimated_calls: 0 };
@@ -195,7 +195,7 @@ describe('traces.get 200: a call that the gateway did not make', () => {
     expect(spanOf(traceAnswer, 'b')).toEqual({ spend: cost, cost_source: 'gateway', spend_match: 'matched' });
   }
 
-  it('is not priced twice when the gateway’s record of it comes before its span', async () => {
+  it('is priced once if the gateway records it before its span arrives', async () => {
     const traceId = '2'.repeat(32);
     const cost = await askGateway(traceId);
     expect((await read(traceId)).traceAnswer.spans).toHaveLength(1);
@@ -203,14 +203,14 @@ describe('traces.get 200: a call that the gateway did not make', () => {
     await pricedByGateway(traceId, cost);
   });
 
-  it('is not priced twice when the gateway’s record of it comes after its span', async () => {
+  it('is priced once if the gateway records it after its span arrives', async () => {
     const traceId = '3'.repeat(32);
     await send(app, otlpExport(otlpSpan('b', 0, 1, CHAT, { traceId })));
     expect((await read(traceId)).listed).toEqual({ spend: costOfChat(), priced_calls: 1, estimated_calls: 1 });
     await pricedByGateway(traceId, await askGateway(traceId));
   });
 
-  it('is not estimated when the gateway has it in a trace of its own, by its answer or call id', async () => {
+  it('is not estimated if the gateway recorded it in another trace, found by answer id or call id', async () => {
     const answer = await app.call(
       'POST',
       '/v1/chat/completions',
@@ -226,7 +226,7 @@ describe('traces.get 200: a call that the gateway did not make', () => {
     const spans = named.map((name, place) =>
       otlpSpan('bcd'.charAt(place), 0, 0, { ...CHAT, ...name }, { traceId, ...at }),
     );
-    // Another key names the same answer: that call is not its own.
+    // Another key sends the same answer id, but does not own that call.
     const stranger = await makeKey(app);
     expect((await send(app, otlpExport(...spans))).status).toBe(200);
     expect((await send(app, otlpExport(...spans.slice(0, 1)), as(stranger))).status).toBe(200);
@@ -238,7 +238,7 @@ describe('traces.get 200: a call that the gateway did not make', () => {
     const listed = (list as { data: readonly { readonly trace_id: string }[] }).data.filter(
       ({ trace_id: listedId }) => listedId === traceId,
     );
-    // The list has it where the gateway recorded it, so that sums over traces have it once.
+    // The list has the cost in the gateway's trace only, so that sums over traces count it once.
     expect(listed.map((summary) => pick(summary, SPEND))).toEqual(
       [costOfChat(), costOfChat()].map((spend) => ({ spend, priced_calls: 1, estimated_calls: 1 })),
     );
@@ -264,7 +264,7 @@ describe('traces.get 200: a call that the gateway did not make', () => {
     });
   });
 
-  it('is not estimated when an OpenInference span has the id of an answer of the gateway in its output', async () => {
+  it('is not estimated if an OpenInference span has an answer id of the gateway in its output', async () => {
     const body = { model: 'priced', messages: [{ role: 'user', content: 'Hello' }] };
     const answer = await (await app.call('POST', '/v1/chat/completions', body)).text();
     const traceId = '2f'.repeat(16);
@@ -289,7 +289,7 @@ describe('traces.get 200: a call that the gateway did not make', () => {
     expect(pick(listed, SPEND)).toEqual({ spend: null, priced_calls: 0, estimated_calls: 0 });
   });
 
-  it('is counted once when two instrumentations report it, in one export or in two', async () => {
+  it('is counted once if two instrumentations report it, in one export or in two', async () => {
     for (const [digit, together] of [
       ['4', true],
       ['5', false],

@@ -18,13 +18,13 @@ import { asOtlpJson, randomExport, seeded } from '../../support/random-export.ts
 import { RECORDINGS, recordings } from '../../support/recorded-spans.ts';
 import { aTracePacker } from '../../support/trace-packer.ts';
 
-/** How many in all; a fresh machine's run sets more. */
+/** Number of all payloads. `.ci/run` sets a higher one. */
 const PAYLOADS = Number(process.env['LENSGATE_FUZZ_PAYLOADS'] ?? 8_000);
 const KINDS = ['protobuf', 'JSON', 'gzipped protobuf', 'gzipped JSON'] as const;
 const EACH = Math.ceil(PAYLOADS / KINDS.length);
-/** Deadline of all payloads of a kind: 10 ms for each, and a minute. */
+/** Deadline for the payloads of one kind: a minute, and 10 ms for each payload. */
 const LONGEST_MS = 60_000 + EACH * 10;
-/** Spans of one seed. Small payloads contain every field, and more of them fit into a run. */
+/** Spans of one seed. Small payloads have every field and run faster. */
 const SEED_SPANS = 3;
 
 const CALLER: Caller = { role: 'proxy_admin', keyHash: 'k', key: null, teamId: null, userId: null };
@@ -36,7 +36,7 @@ interface ExportRequest {
   }[];
 }
 
-/** Exports of real packages, a few spans at a time, and damaged ones. */
+/** Exports of real packages, split into few spans each, and random exports. */
 function seeds(): { readonly protobuf: readonly Uint8Array[]; readonly JSON: readonly Uint8Array[] } {
   const recorded = recordings.flatMap((name) => {
     const { resourceSpans }: ExportRequest = JSON.parse(readFileSync(new URL(`${name}.json`, RECORDINGS), 'utf8'));
@@ -64,7 +64,7 @@ const unpacking = createSlots(1, 'exports');
 const exports = aTracePacker(unpacking);
 const ingest = traceRoutes.find(({ name }) => name === 'traces.ingest');
 
-/** Sends one payload to an instance of its own. Returns what came of it, and how many spans are stored then. */
+/** Sends one payload to a new instance. Returns the refusal, if any, and the number of stored spans. */
 async function outcomeOf(body: Uint8Array, headers: Record<string, string>) {
   const traces = createMemoryTraceStore(exports);
   // The trace operations use no other part of the platform.
@@ -90,12 +90,12 @@ async function outcomeOf(body: Uint8Array, headers: Record<string, string>) {
     refusal = error;
   }
   const summaries = await traces.listSummaries({ kind: 'all' }, EVERYTHING, Number.MAX_SAFE_INTEGER);
-  // A slot that was not released would refuse the next export.
+  // Throws if the payload did not release its slot.
   unpacking.take()();
   return { refusal, stored: summaries.reduce((total, { spanCount }) => total + spanCount, 0) };
 }
 
-/** How many spans have to be stored of a payload: none when it is refused. Throws what no payload may cause. */
+/** Expected number of stored spans: none for a refused payload. Throws every error that is not a refusal. */
 function spansIn(body: Uint8Array, mediaType: string): number {
   try {
     return new Set(decodeExport(body, mediaType).map(({ traceId, spanId }) => `${traceId}:${spanId}`)).size;
@@ -105,7 +105,7 @@ function spansIn(body: Uint8Array, mediaType: string): number {
   }
 }
 
-/** Whether our reading of a protobuf payload is that of another decoder, where both take it. */
+/** Compares the decoded payload with that of another decoder, if both accept it. */
 function assertSameReading(body: Uint8Array): 'compared' | 'left' {
   const theirs = rewritten(body);
   if (theirs === null) return 'left';
@@ -125,14 +125,14 @@ describe.each(KINDS)('%s', (kind) => {
   const headers = { 'content-type': mediaType, ...(gzipped ? { 'content-encoding': 'gzip' } : {}) };
 
   it(
-    `${EACH} of ${PAYLOADS} damaged exports are taken whole or refused, stored or not at all`,
+    `${EACH} of ${PAYLOADS} damaged exports are stored completely or refused`,
     async () => {
       const draw = seeded(11);
       const whole = seeds()[json ? 'JSON' : 'protobuf'];
       const pick = (): Uint8Array => whole[draw(whole.length)] ?? Uint8Array.of();
       const counts = { taken: 0, refused: 0, compared: 0 };
       for (let payload = 0; payload < EACH; payload++) {
-        // Half of what is packed is damaged before it is, half after.
+        // Half of the gzipped payloads are damaged before compression, half after it.
         const packFirst = gzipped && payload % 2 === 0;
         const plain = packFirst ? pick() : mutated(pick(), draw, pick());
         const packed = gzipped ? gzipSync(plain, { level: 1 }) : plain;
@@ -145,7 +145,7 @@ describe.each(KINDS)('%s', (kind) => {
         expect(stored).toBe(refusal === null ? spansIn(read, mediaType) : 0);
         if (!json && !gzipped && assertSameReading(body) === 'compared') counts.compared++;
       }
-      // Every way was taken, so the damage was neither total nor none.
+      // Both outcomes occur often, so the damage is neither too strong nor too weak.
       expect(counts.taken + counts.refused).toBe(EACH);
       expect(Math.min(counts.taken, counts.refused)).toBeGreaterThan(EACH / 50);
       expect(counts.compared).toBeGreaterThan(json || gzipped ? -1 : EACH / 50);

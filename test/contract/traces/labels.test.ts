@@ -14,7 +14,7 @@ async function labelsOf(traceId: string, key: string): Promise<unknown> {
   return graph;
 }
 
-it('traces.ingest 200: session, user and tags of a root are those of the trace', async () => {
+it('traces.ingest 200: session, user and tags of the root span are those of the trace', async () => {
   const key = await makeKey(app);
   const traceId = 'a1'.repeat(16);
   const root = { 'session.id': 's-1', 'user.id': 'ann', 'tag.tags': 'beta,alpha' };
@@ -28,7 +28,7 @@ it('traces.ingest 200: session, user and tags of a root are those of the trace',
   expect(await labelsOf(traceId, key)).toEqual({ data: { trace } });
 });
 
-it('traces.ingest 200: a trace without them has none', async () => {
+it('traces.ingest 200: a trace without labels has null and empty values', async () => {
   const key = await makeKey(app);
   const traceId = 'b1'.repeat(16);
   await send(app, otlpExport(otlpSpan('a', 0, 9, {}, { traceId })), as(key));

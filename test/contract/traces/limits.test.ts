@@ -42,7 +42,7 @@ function manySpans(count: number): Uint8Array {
   return exportOf(Buffer.concat(Array.from({ length: count }, () => span)));
 }
 
-/** A span whose attribute is a list in a list in a list, further than an encoder goes. */
+/** Encodes a span with an attribute of nested lists, deeper than the encoder supports. */
 function deepSpan(levels: number): Uint8Array {
   let value: Uint8Array = new Uint8Array(0);
   for (let level = 0; level < levels; level++) value = protobufField(0x2a, protobufField(0x0a, value));
@@ -60,7 +60,7 @@ describe('an export above a limit', () => {
     key = await makeKey(app);
   });
   afterAll(() => app.stop());
-  /** What was answered, and what of it is stored. */
+  /** Answer to an export, and what is stored. */
   async function attempt(answer: Promise<readonly unknown[]>): Promise<readonly unknown[]> {
     const head = await answer;
     const everything = await app.call('GET', '/v1/traces?start_ms=0&end_ms=9000000000000', undefined, as(key));
@@ -79,8 +79,8 @@ describe('an export above a limit', () => {
     expect(await attempt(answered(send(app, json, as(key))))).toEqual([413, { message: TOO_DEEP }, []]);
   });
 
-  it('traces.ingest 413: a million spans, packed small', async () => {
-    // 15 MB of spans are what fits into the body once it is inflated.
+  it('traces.ingest 413: 300,000 and a million spans in small compressed bodies', async () => {
+    // The inflated body is just below the size limit.
     const body = manySpans(300_000);
     expect(body.length).toBeLessThan(16_777_216);
     expect(await attempt(answeredBytes(sendBytes(app, gzipSync(body), { ...PROTOBUF, ...GZIP, ...as(key) })))).toEqual([
@@ -99,7 +99,7 @@ describe('an export above a limit', () => {
   });
 
   it('traces.ingest 413: a gzip bomb that declares a small size', async () => {
-    // Two members: the length at the end is that of the last.
+    // Two gzip members: the length at the end is that of the last member.
     const bomb = Buffer.concat([gzipSync(new Uint8Array(17_000_000)), gzipSync(new Uint8Array(1))]);
     expect(await attempt(answered(sendBytes(app, bomb, { ...JSON_TYPE, ...GZIP, ...as(key) })))).toEqual([
       413,
@@ -108,7 +108,7 @@ describe('an export above a limit', () => {
     ]);
   });
 
-  it('traces.ingest 413: more keys and values than a body may have', async () => {
+  it('traces.ingest 413: more keys and values than the limit of a body', async () => {
     const body = `{"resourceSpans":[],"x":[${Array(70_000).fill(1).join(',')}]}`;
     expect(await attempt(answered(send(app, body, as(key))))).toEqual([
       413,

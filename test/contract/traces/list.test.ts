@@ -13,7 +13,7 @@ interface ListBody {
 let app: TestApp;
 beforeAll(async () => {
   app = await startApp();
-  // The newest two start in one millisecond, so their refs decide.
+  // The newest two start in the same millisecond, so their refs define the order.
   const starts = Array.from({ length: TRACES }, (_, index) => Math.min(index, TRACES - 2));
   await send(app, otlpExport(...starts.map((from, index) => otlpSpan('1', from, 1, {}, { traceId: idOf(index) }))));
 });
@@ -24,7 +24,7 @@ const refused = (query: string) => answered(app.call('GET', `/v1/traces?${query}
 const all = `start_ms=${START_MS}&end_ms=${START_MS + TRACES}`;
 
 describe('traces.list 200: paging', () => {
-  it('fifty a page, newest first, each trace once', async () => {
+  it('fifty traces a page, newest first, each trace once', async () => {
     const first = await list(all);
     const second = await list(`${all}&cursor=${first.next_cursor}`);
     expect([first.data.length, second.data.length, second.next_cursor]).toEqual([50, 1, null]);
@@ -41,7 +41,7 @@ describe('traces.list 200: paging', () => {
     expect(await list(`cursor=${full.next_cursor}`)).toEqual({ data: [], next_cursor: null });
   });
 
-  it('the cursor keeps its window, and the same window may be sent with it', async () => {
+  it('the cursor contains its window, and the same window may be sent with it', async () => {
     const { next_cursor: cursor } = await list(all);
     expect((await list(`cursor=${cursor}`)).data).toHaveLength(1);
     expect((await list(`end_ms=${START_MS + TRACES}&cursor=${cursor}`)).data).toHaveLength(1);
@@ -88,7 +88,7 @@ describe('traces.list 422', () => {
     input,
   });
 
-  it('every fault with its place, in the order of the parameters', async () => {
+  it('every fault with its location, in the order of the parameters', async () => {
     const cursor = 'a'.repeat(513);
     expect(await refused(`cursor=${cursor}&end_ms=1.5&start_ms=abc`)).toEqual([
       422,
@@ -108,7 +108,7 @@ describe('traces.list 422', () => {
     ]);
   });
 
-  it('an empty number is invalid, a very long one is too long', async () => {
+  it('an empty number is invalid, a very long one too long', async () => {
     expect(await refused('start_ms=')).toEqual([422, { detail: [malformed('start_ms', '')] }]);
     const endless = '9'.repeat(4_301);
     expect(await refused(`end_ms=${endless}`)).toEqual([

@@ -18,7 +18,7 @@ const exportOf = (traceId: string) =>
 let app: TestApp;
 let keys: Readonly<Record<'moved' | 'joined' | 'gone' | 'stayed' | 'welcomes' | 'alone', string>>;
 
-// The test moves and deletes keys in the store, before a process has cached them.
+// Keys are moved and deleted in the store before a process caches them.
 beforeAll(async () => {
   const before = await startApp();
   keys = {
@@ -51,7 +51,7 @@ async function listed(key: string): Promise<readonly string[]> {
   return (list as Listed).data.map(({ trace_id: id }) => id).toSorted();
 }
 
-/** Whether a caller may read a trace. Both transports must agree, for the trace and for its span. */
+/** Whether a caller may read a trace. Expects the same from both transports, for the trace and its span. */
 async function mayRead(key: string, traceId: string): Promise<boolean> {
   const [read, span] = [await get(key, `/v1/traces/${traceId}`), await get(key, `/v1/traces/${traceId}/spans/${SPAN}`)];
   const query = `{ trace(id: "${traceId}") { name } span(traceId: "${traceId}", spanId: "${SPAN}") { spanId } }`;
@@ -78,7 +78,7 @@ const readable = async (key: string): Promise<readonly string[]> => {
   return ids;
 };
 
-describe('traces.list 200, traces.get 404 and traces.span 404: traces stay with the team at the time of sending', () => {
+describe('traces.list 200, traces.get 404 and traces.span 404: traces stay with the team that the key has when it sends them', () => {
   it.each<[string, keyof typeof keys, readonly string[]]>([
     ['a key that changed its team reads no trace that it sent for the old team', 'moved', []],
     ['a key that joined a team reads no trace that it sent without a team', 'joined', []],
@@ -89,13 +89,13 @@ describe('traces.list 200, traces.get 404 and traces.span 404: traces stay with 
     expect([await listed(keys[name]), await readable(keys[name])]).toEqual([ids, ids]);
   });
 
-  it('an administrator reads all of it', async () => {
+  it('an administrator reads all traces', async () => {
     const all = [OF_TEAM, OF_ONE, OF_GONE];
     expect([await listed(app.adminKey), await readable(app.adminKey)]).toEqual([all, all]);
   });
 });
 
-it('traces.list 401, traces.get 401 and traces.ingest 401: a key that is deleted reads and sends nothing', async () => {
+it('traces.list 401, traces.get 401 and traces.ingest 401: a deleted key can neither read nor send', async () => {
   const { gone } = keys;
   const message =
     `Invalid proxy server token passed. Received API Key = sk-...${gone.slice(-4)}, ` +

@@ -11,12 +11,12 @@ beforeAll(async () => {
       model_list: [
         {
           model_name: 'priced',
-          // Prices whose sums no double holds.
+          // Prices whose sums a double cannot represent.
           litellm_params: { model: 'demo', input_cost_per_token: 1.234567e-7, output_cost_per_token: 9.87654321e-7 },
         },
         {
           model_name: 'away',
-          // No server listens there.
+          // No server listens at this port.
           litellm_params: { model: 'openai/away', api_base: 'http://127.0.0.1:1/v1', api_key: 'sk-away' },
         },
       ],
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-it('a call that has been answered is in the list of traces at once', async () => {
+it('an answered call is immediately in the list of traces', async () => {
   for (let calls = 1; calls <= 3; calls += 1) {
     const chat = await app.call('POST', '/v1/chat/completions', {
       model: 'demo',
@@ -47,7 +47,7 @@ it('a call that has been answered is in the list of traces at once', async () =>
 const TRACED = { traceparent: `00-${TRACE_ID}-${'b'.repeat(16)}-01` };
 const MESSAGES = [{ role: 'user', content: 'Hello' }];
 
-/** Calls inside a client's span, one for each path through the gateway, and how each must end. */
+/** Calls within a client's span, one for each path through the gateway, with their expected status. */
 const CALLS: readonly (readonly [path: string, body: object, status: number, answered: 'ok' | 'error'])[] = [
   ['/v1/chat/completions', { model: 'priced', messages: MESSAGES }, 200, 'ok'],
   ['/v1/chat/completions', { model: 'priced', messages: MESSAGES, stream: true }, 200, 'ok'],
@@ -58,7 +58,7 @@ const CALLS: readonly (readonly [path: string, body: object, status: number, ans
   ['/v1/chat/completions', { model: 'away', messages: MESSAGES, fallbacks: ['priced'] }, 200, 'ok'],
 ];
 
-it('each call inside a span of its caller is one span below it, with the exact cost of its spend row', async () => {
+it('each call within a span of a client is one child span, with the exact cost of its spend row', async () => {
   for (const [path, body, status] of CALLS) {
     const answer = await app.call('POST', path, body, TRACED);
     await answer.arrayBuffer();

@@ -40,7 +40,7 @@ describe('traces.list 200: the owner of a trace', () => {
     for (const admin of [app.adminKey, viewer]) expect((await refsOf(admin)).toSorted()).toEqual(refs.toSorted());
   });
 
-  it('a trace merged from two teams names both for administrators, and its own for each team', async () => {
+  it('a trace merged from two teams has both teams for administrators, and its own team for each team', async () => {
     const traceId = '9'.repeat(32);
     const teams = ['team-m', 'team-n', null];
     const keys = await Promise.all(teams.map((team_id) => makeKey(app, team_id === null ? {} : { team_id })));
@@ -104,7 +104,7 @@ describe('traces.list 200: the owner of a trace', () => {
   });
 });
 
-it('traces.list and traces.get 200: a request above a model call has the preview of the call, in either order', async () => {
+it('traces.list and traces.get 200: a request span with a model call below has the preview of the call, in any order', async () => {
   const traceId = '7'.repeat(32);
   const root = otlpSpan('a', 0, 9, { 'http.request.method': 'POST' }, { traceId, name: 'POST /ask', kind: 2 });
   const call = otlpSpan(
@@ -127,7 +127,7 @@ it('traces.list and traces.get 200: a request above a model call has the preview
   }
 });
 
-it('traces.list 200: a trace without its root has no name, traces.get 200: and is shown under its first span', async () => {
+it('traces.list 200: a trace without its root has no name, traces.get 200: and has name and status of its first span', async () => {
   const key = await makeKey(app);
   const traceId = '6'.repeat(32);
   const below = { traceId, parentSpanId: 'f'.repeat(16) };

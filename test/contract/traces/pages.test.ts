@@ -77,7 +77,7 @@ describe('the spans of a trace, page by page', () => {
     ]);
   });
 
-  it('traces.get 409: a cursor from before the trace grew', async () => {
+  it('traces.get 409: a cursor from before further spans arrived', async () => {
     const { next_cursor: cursor } = await page('page_size=2');
     await send(app, otlpExport(otlpSpan('6', 6, 1, {}, { parentSpanId: '9'.repeat(16) })));
     expect(await read(`/v1/traces/${TRACE_ID}?cursor=${cursor}`)).toEqual([
@@ -92,7 +92,7 @@ describe('the spans of a trace, page by page', () => {
   });
 });
 
-it('traces.get 200: a call that a client traced too has the price of the gateway, once', async () => {
+it('traces.get 200: a call that a client traces, too, has the price of the gateway once', async () => {
   const traceId = 'd'.repeat(32);
   const [agent, call, lost, mute] = ['a', 'b', 'c', 'e'].map((digit) => digit.repeat(16));
   const answer = await app.call(

@@ -27,7 +27,7 @@ describe('SQL over traces', () => {
     expect((await send('POST', PATH, { sql: SQL })).body['data']).toHaveLength(2);
   });
 
-  it('traces.query 400, traces.query 422, traces.query 401: names what is wrong', async () => {
+  it('traces.query 400, traces.query 422, traces.query 401: each error has its reason', async () => {
     expect(await send('POST', PATH, { sql: 'select * from virtual_key' }, own)).toEqual(
       detail(400, 'Invalid trace query: not authorized'),
     );

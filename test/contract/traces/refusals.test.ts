@@ -108,7 +108,7 @@ describe('401', () => {
 });
 
 describe('traces.ingest 403', () => {
-  it('read-only administrators read everything and write nothing', async () => {
+  it('read-only administrators can read everything and write nothing', async () => {
     const viewer = await makeKey(app, { user_role: 'proxy_admin_viewer' });
     expect(await answered(send(app, workedExample, as(viewer)))).toEqual([
       403,
@@ -150,7 +150,7 @@ describe('404', () => {
     expect(await get(path)).toEqual([404, { detail }]);
   });
 
-  it('traces of other owners answer like unknown ones', async () => {
+  it('traces of other owners are answered like unknown ones', async () => {
     const team = await makeKey(app, { team_id: 'team-1' });
     const sameTeam = await makeKey(app, { team_id: 'team-1' });
     const loner = await makeKey(app);

@@ -12,7 +12,7 @@ const QUERY = `{
   sessions(first: 5) { totalCount edges { node { sessionId userId traceCount failedTraceCount llmCalls } } }
 }`;
 
-it('calls that have been answered are in the list of sessions at once', async () => {
+it('answered calls are immediately in the list of sessions', async () => {
   for (let calls = 1; calls <= 3; calls += 1) {
     const body = {
       model: 'demo',

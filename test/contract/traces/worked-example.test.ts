@@ -50,12 +50,12 @@ const summary = (ref: string) => ({
   estimated_calls: 0,
 });
 
-it('traces.list and traces.get 200: the worked example, sent by two teams, and sent again', async () => {
+it('traces.list and traces.get 200: the worked example, sent by two teams, each twice', async () => {
   const [one, two] = [await makeKey(app, { team_id: 'team-1' }), await makeKey(app, { team_id: 'team-2' })];
   const [first, second] = [refFor(one, 'team-1'), refFor(two, 'team-2')];
   for (const key of [one, two, one, two]) expect(await answered(send(app, workedExample, as(key)))).toEqual([200, {}]);
 
-  // Of what starts at once the greater ref stands first.
+  // Traces with the same start are sorted by ref, highest first.
   const all = [first, second].toSorted().toReversed().map(summary);
   expect(await list(app.adminKey)).toEqual([200, { data: all, next_cursor: null }]);
   expect(await list(one)).toEqual([200, { data: [summary(first)], next_cursor: null }]);
@@ -72,13 +72,13 @@ it('traces.list and traces.get 200: the worked example, sent by two teams, and s
   const trace = { agents, spans, next_cursor: null };
   expect(await read(one)).toMatchObject([200, { ...trace, summary: summary('') }]);
   expect(await read(two, TRACE_ID, second)).toMatchObject([200, { ...trace, summary: summary(second) }]);
-  // An administrator sees both as one, each span once.
+  // An administrator sees one merged trace, with each span once.
   expect(await read(app.adminKey)).toMatchObject([200, { ...trace, summary: summary('') }]);
   const missing = [404, { detail: `Trace ${TRACE_ID} not found` }];
   expect(await read(one, TRACE_ID, second)).toEqual(missing);
 });
 
-it('traces.get 200: a tool counts for the agent that it names', async () => {
+it('traces.get 200: a tool counts for the agent in its attributes', async () => {
   const key = await makeKey(app);
   const of = { traceId: '1'.repeat(32) };
   const child = { ...of, parentSpanId: 'a'.repeat(16) };
@@ -118,7 +118,7 @@ it.each([
   ['1000', '2026-01-01T00:00:00.000001+00:00'],
   ['500000000', '2026-01-01T00:00:00.500000+00:00'],
   ['999999999', '2026-01-01T00:00:00.999999+00:00'],
-])('traces.list and traces.get 200: %s nanoseconds past the second begin at %s', async (ns, time) => {
+])('traces.list and traces.get 200: a start of %s ns after the second is shown as %s', async (ns, time) => {
   const key = await makeKey(app);
   const traceId = '3'.repeat(32);
   const at = String(BigInt(START_MS) * 1_000_000n + BigInt(ns));
@@ -137,7 +137,7 @@ it.each([
   ['400000', 0, 0.4],
   ['1499999', 1, 1.499999],
   ['1600000', 2, 1.6],
-])('traces.list and traces.get 200: %s nanoseconds last %s ms in a list and %s in a read', async (ns, whole, exact) => {
+])('traces.list and traces.get 200: %s ns are %s ms in a list and %s ms in a read', async (ns, whole, exact) => {
   const key = await makeKey(app);
   const traceId = '4'.repeat(32);
   const end = String(BigInt(START_MS) * 1_000_000n + BigInt(ns));

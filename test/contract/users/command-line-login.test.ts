@@ -38,7 +38,7 @@ async function complete(login: Login, form: { code?: string; username: string; p
   return { status: answer.status, type: answer.headers.get('content-type'), text: await answer.text() };
 }
 
-/** A whole login, and its last poll. */
+/** Runs a whole login. Returns the answer to its last poll. */
 async function logIn(username: string, password: string, query = '') {
   const login = await start();
   expect((await complete(login, { username, password })).status).toBe(200);
@@ -73,7 +73,7 @@ describe('signIn.cliStart', () => {
     });
   });
 
-  it('429: after thirty in a minute from one network', async () => {
+  it('429: above thirty in a minute from one network', async () => {
     const answers = await Promise.all(Array.from({ length: 31 }, () => paced.post('/sso/cli/start', {}, '')));
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(1);
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(30);
@@ -81,7 +81,7 @@ describe('signIn.cliStart', () => {
 });
 
 describe('signIn.page', () => {
-  it('200: the form of a login has its id, and no text of the query besides', async () => {
+  it('200: the form of a login has its id, and no other text of the query', async () => {
     const login = await start();
     const read = async (key: string) =>
       (await fetch(`${client.app().url}/sso/key/generate?source=litellm-cli&key=${encodeURIComponent(key)}`)).text();
@@ -91,14 +91,14 @@ describe('signIn.page', () => {
 });
 
 describe('signIn.cliComplete', () => {
-  it('200: a page; 400: the login was completed already', async () => {
+  it('200: a page; 400: a completed login', async () => {
     const login = await start();
     const done = await complete(login, { username: 'admin', password: PASSWORD });
     expect([done.status, done.type]).toEqual([200, 'text/html; charset=utf-8']);
     expect((await complete(login, { username: 'admin', password: PASSWORD })).status).toBe(400);
   });
 
-  it('400: a wrong code, five of which end the login, and an unknown login', async () => {
+  it('400: a wrong code, after five of which the login ends, and an unknown login', async () => {
     const login = await start();
     const wrong = { code: 'AAAA-AAAA', username: 'admin', password: PASSWORD };
     const first = await complete(login, { ...wrong, accept: 'text/html' });
@@ -112,7 +112,7 @@ describe('signIn.cliComplete', () => {
     expect((await complete({ ...login, login_id: 'x' }, wrong)).status).toBe(400);
   });
 
-  it('401: wrong credentials, with the code', async () => {
+  it('401: wrong credentials with the right code', async () => {
     const login = await start();
     expect((await complete(login, { username: 'admin', password: 'wrong' })).status).toBe(401);
     expect(await poll(login)).toEqual({ status: 200, body: { status: 'pending' } });
@@ -149,7 +149,7 @@ describe('signIn.cliComplete', () => {
 });
 
 describe('signIn.cliPoll', () => {
-  it('200: pending, then the session, once', async () => {
+  it('200: pending, then the session, only once', async () => {
     const login = await start();
     expect(await poll(login)).toEqual({ status: 200, body: { status: 'pending' } });
     await complete(login, {
@@ -179,7 +179,7 @@ describe('signIn.cliPoll', () => {
     expect((await client.get('/key/info', key)).status).toBe(401);
   });
 
-  it('200: asks for a team where there are several; 403: another team', async () => {
+  it('200: asks for a team if there are several; 403: another team', async () => {
     const key = await member('anna', ['one', 'two']);
     const login = await start();
     await complete(login, { username: 'anna', password: key });
@@ -214,7 +214,7 @@ describe('signIn.cliPoll', () => {
 });
 
 describe('a session of the command line', () => {
-  it('403: its user has left the team; 401: the user was deleted', async () => {
+  it('403: the user is removed from the team; 401: the user is deleted', async () => {
     const password = await member('bert', ['berts']);
     const key = String((await logIn('bert', password)).body['key']);
     expect((await client.get('/v1/models', key)).status).toBe(200);

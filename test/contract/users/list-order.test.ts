@@ -31,7 +31,7 @@ describe('users.list 200: the order of users', () => {
     await post('/key/delete', { keys: [further] });
   });
 
-  it('is that of their spend, with the spend of deleted keys', async () => {
+  it('is by spend, including the spend of deleted keys', async () => {
     await expect.poll(() => listed('sort_by=spend&sort_order=desc')).toEqual(['much', 'little', 'none']);
     expect(await listed('sort_by=spend&sort_order=asc')).toEqual(['none', 'little', 'much']);
     expect(await listed('sort_by=spend&sort_order=desc&page=2&page_size=1')).toEqual(['little']);
@@ -40,11 +40,11 @@ describe('users.list 200: the order of users', () => {
     expect(much).toBeCloseTo(3 * little, 9);
   });
 
-  it('is that of their budgets, those without one first', async () => {
+  it('is by budget, users without one first', async () => {
     expect(await listed('sort_by=max_budget&sort_order=asc')).toEqual(['none', 'much', 'little']);
   });
 
-  it('leaves the spend of the keys of a deleted user in that of its team', async () => {
+  it('omits a deleted user, whose spend stays in that of its team', async () => {
     const teamSpend = async (): Promise<unknown> =>
       ((await get('/team/info?team_id=spending')).body['team_info'] as Json)['spend'];
     const before = await teamSpend();

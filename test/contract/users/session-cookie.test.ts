@@ -3,7 +3,7 @@ import { tenancyClient } from '../../support/tenancy-client.ts';
 
 const client = tenancyClient();
 
-/** The cookies of a browser after a sign-in, and the token that its pages send. */
+/** Signs in. Returns the cookies, and the CSRF token that pages send. */
 async function signIn(): Promise<{ readonly cookie: string; readonly token: string }> {
   const answer = await fetch(`${client.app().url}/login`, {
     method: 'POST',
@@ -26,7 +26,7 @@ async function send(
   return { status: answer.status, text: await answer.text() };
 }
 
-describe('a request of another site with the cookies of a browser', () => {
+describe('a cross-site request with the cookies of a browser', () => {
   it.each([
     ['GET', '/user/list', null, 200],
     ['POST', '/key/generate', {}, 200],
@@ -34,7 +34,7 @@ describe('a request of another site with the cookies of a browser', () => {
     ['PATCH', '/credentials/unknown', { credential_values: { api_key: 'k' }, credential_info: {} }, 404],
     ['PUT', '/guardrails/unknown', { guardrail: { guardrail_name: 'a', litellm_params: {} } }, 404],
     ['DELETE', '/credentials/unknown', null, 404],
-  ] as const)('%s %s is 401; with the token of a page it is served', async (method, path, body, served) => {
+  ] as const)('%s %s is 401; with the CSRF token it is served', async (method, path, body, served) => {
     const { cookie, token } = await signIn();
     const request = [method, path, body] as const;
     for (const headers of [{ cookie }, { cookie, 'x-csrf-token': '' }, { cookie, 'x-csrf-token': `${token}x` }]) {
@@ -44,7 +44,7 @@ describe('a request of another site with the cookies of a browser', () => {
     expect((await send(request, { cookie, 'x-csrf-token': token })).status).toBe(served);
   });
 
-  it('POST /graphql has no caller; with the token of a page it has', async () => {
+  it('POST /graphql is unauthenticated; with the CSRF token it has a caller', async () => {
     const { cookie, token } = await signIn();
     const request = ['POST', '/graphql', { query: '{ viewer { __typename } }' }] as const;
     expect(JSON.parse((await send(request, { cookie })).text)).toEqual({ data: { viewer: null } });

@@ -16,7 +16,7 @@ async function session(app: TestApp, username: string, password: string): Promis
 const statusOf = async (app: TestApp, key: string): Promise<number> =>
   (await app.call('GET', '/v1/models', undefined, { authorization: `Bearer ${key}` })).status;
 
-/** Rows of keys are read again within four seconds. */
+/** The key ring reads changed keys again within four seconds. */
 const WITHIN = { timeout: 60_000, interval: 200 };
 
 it.concurrent.each<[string, (key: string) => Promise<unknown>]>([
@@ -57,7 +57,7 @@ it('sessions of the administrator end when the password or the admin key changes
   }
 });
 
-it('a session does not open another one', async () => {
+it('a session cannot open another one', async () => {
   const key = await client.user({ user_id: 'carl', user_role: 'internal_user' });
   const token = await session(client.app(), 'carl', key);
   const answer = await client.post('/v2/login', { username: 'carl', password: token }, '');

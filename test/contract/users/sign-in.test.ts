@@ -62,7 +62,7 @@ describe('signIn.form', () => {
     expect({ status: answer.status, body: await answer.json() }).toEqual(REFUSED);
   });
 
-  it('401: a browser gets the form with the reason', async () => {
+  it('401: a browser gets the form with the error', async () => {
     const answer = await fetch(`${client.app().url}/login`, {
       method: 'POST',
       headers: { accept: 'text/html,*/*;q=0.8' },
@@ -82,8 +82,8 @@ describe('signIn.form', () => {
     ['signIn.form', '/login', 303],
     ['signIn.json', '/v2/login', 200],
     ['signIn.code', '/v3/login', 404],
-  ])('%s 403: a form of another site', async (_row, path, success) => {
-    // `fetch` sets these headers itself.
+  ])('%s 403: a cross-site form', async (_row, path, success) => {
+    // `fetch` does not allow these headers.
     const send = async (site: string) => {
       const sent = request(`${client.app().url}${path}`, {
         method: 'POST',
@@ -105,7 +105,7 @@ describe('signIn.form', () => {
     expect((await send('same-origin')).status).toBe(success);
   });
 
-  it('429: after six failures of a name, also with the right password; other names are free', async () => {
+  it('429: after six failures of a name, also with the right password; other names are not blocked', async () => {
     const send = (username: string, password: string) =>
       fetch(`${throttled.app().url}/login`, {
         method: 'POST',
@@ -141,7 +141,7 @@ describe('signIn.json', () => {
     }
   });
 
-  it('200: a user with a key of its own, by id or email; the session ends with the user', async () => {
+  it('200: a user with its key, by id or email; the session ends when the user is deleted', async () => {
     const key = await client.user({ user_id: 'anna', user_email: 'anna@example.org', user_role: 'internal_user' });
     expect((await json('Anna@example.org', key)).status).toBe(200);
     const { body } = await json('anna', key);
@@ -159,7 +159,7 @@ describe('signIn.json', () => {
     expect((await client.get('/config/list?config_type=general_settings', token)).status).toBe(401);
   });
 
-  it('401: a wrong password, an unknown name, the name of another, and a key without a user', async () => {
+  it('401: a wrong password, an unknown name, the name of another user, and a key without a user', async () => {
     const key = await client.user({ user_id: 'carl', user_role: 'internal_user' });
     expect(await json('admin', 'wrong')).toEqual(REFUSED);
     expect(await json('nobody', key)).toEqual(REFUSED);
@@ -183,7 +183,7 @@ describe('signIn.json', () => {
     expect(await json('default_user_id', key)).toEqual(REFUSED);
   });
 
-  it('200: a session has the bounds of the key that was the password', async () => {
+  it('200: a session has the limits of the key that is used as password', async () => {
     await client.post('/user/new', { user_id: 'dora', user_role: 'internal_user' });
     await client.post('/team/new', { team_id: 'doras', members_with_roles: [{ role: 'user', user_id: 'dora' }] });
     const key = await client.key({
@@ -211,7 +211,7 @@ describe('signIn.json', () => {
     expect((await client.post('/v1/chat/completions', chat('other'), token)).status).toBe(403);
   });
 
-  it('200: a session has the routes of the key that was the password', async () => {
+  it('200: a session has the routes of the key that is used as password', async () => {
     const key = await client.key({ user_id: 'anna2', allowed_routes: ['/key/info'] });
     const token = String((await json('anna2', key)).body['token']);
     expect((await client.get('/key/info', token)).status).toBe(200);
@@ -238,7 +238,7 @@ describe('signIn.json', () => {
 describe('signIn.code', () => {
   const send = (username: string, password: string) => coded.post('/v3/login', { username, password }, '');
 
-  it('200: a code, which is exchanged once; signIn.exchange 200 and 401', async () => {
+  it('200: a code that can be exchanged once; signIn.exchange 200 and 401', async () => {
     const { status, body } = await send('admin', coded.app().adminKey);
     expect({ status, body }).toEqual({
       status: 200,
@@ -289,7 +289,7 @@ describe('signIn.end', () => {
     expect((await read()).status).toBe(401);
   });
 
-  it('401: without a session, and without the proof of the page', async () => {
+  it('401: without a session, and without the CSRF token', async () => {
     const cookies = cookiesOf(await form('admin', PASSWORD));
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     for (const headers of [{}, { cookie }] as Record<string, string>[])
@@ -306,7 +306,7 @@ describe('signIn.end', () => {
 });
 
 describe('signIn.welcome', () => {
-  it('200: a page with links, the target of a sign-in', async () => {
+  it('200: a page with links, to which a sign-in redirects', async () => {
     const answer = await fetch(`${client.app().url}/ui?login=success`);
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
     expect(await answer.text()).toContain('<a href="/graphql">GraphiQL</a>');

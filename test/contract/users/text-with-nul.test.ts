@@ -3,7 +3,7 @@ import { tenancyClient } from '../../support/tenancy-client.ts';
 
 const { get, post } = tenancyClient();
 
-// A statement ends at a NUL in SQLite, and PostgreSQL refuses it.
+// SQLite ends a statement at a NUL, and PostgreSQL refuses a NUL.
 it.each([
   ['/user/info?user_id=%00', 404],
   ['/user/list?user_email=a%00b&page=1', 200],

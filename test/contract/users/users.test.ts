@@ -21,7 +21,7 @@ describe('users', () => {
     expect((await get('/user/info', String(made.body['key']))).body['user_id']).toBe('ann');
   });
 
-  it('users.create 200: without a key, and with the teams that exist', async () => {
+  it('users.create 200: without a key, and only with existing teams', async () => {
     await post('/team/new', { team_id: 'joined' });
     const { body } = await post('/user/new', { user_id: 'tim', auto_create_key: false, teams: ['joined', 'none'] });
     expect([body['user_id'], body['key'], body['key_name']]).toEqual(['tim', '', null]);
@@ -76,7 +76,7 @@ describe('users', () => {
     expect((await get('/user/list?page=0')).status).toBe(422);
   });
 
-  it('users.update 200: by id, by email, and of a user that does not exist yet', async () => {
+  it('users.update 200: by id, by email, and of a user that does not exist, which is created', async () => {
     await post('/user/new', { user_id: 'upd', user_email: 'upd@x.org', max_budget: 1 });
     const { body } = await post('/user/update', { user_id: 'upd', max_budget: null, metadata: { b: 2 } });
     expect(body).toMatchObject({ user_id: 'upd', data: { max_budget: null, metadata: { b: 2 } } });
@@ -135,7 +135,7 @@ describe('users', () => {
     expect(after).toMatchObject({ total_users: null, total_teams_used: before['total_teams_used'] });
   });
 
-  it('users.list 403: the role of a user bounds the role of its keys at once', async () => {
+  it('users.list 403: the role of a user limits the role of its keys immediately', async () => {
     const key = await user({ user_id: 'boss', user_role: 'proxy_admin' });
     expect((await get('/user/list', key)).status).toBe(200);
     await post('/user/update', { user_id: 'boss', user_role: 'internal_user' });
