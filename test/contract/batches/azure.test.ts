@@ -64,7 +64,7 @@ async function aBatch(model: string, key = app.adminKey): Promise<string> {
   return ((await (await send(app, 'POST', '/v1/batches', { key, body })).json()) as { id: string }).id;
 }
 
-const look = (id: string) => send(app, 'GET', `/v1/batches/${id}`);
+const read = (id: string) => send(app, 'GET', `/v1/batches/${id}`);
 const traceOf = (id: string) => id.replace('batch_', '');
 
 describe('batches at Azure', () => {
@@ -97,10 +97,10 @@ describe('batches.get 200: a batch whose upstream reports no usage', () => {
   it('is charged by the usage in its output', async () => {
     const id = await aBatch('priced');
     [batch, output] = [ENDED, { status: 200, body: `${answered(4, 2)}\n${answered(6, 4)}\n` }];
-    const shown = await answerOf(await look(id));
+    const shown = await answerOf(await read(id));
     expect(shown).toMatchObject([200, { id, status: 'completed', output_file_id: expect.stringMatching(/^file-/) }]);
     expect(azure.received.at(-1)?.path).toBe(`/openai/files/file-out/content?${VERSION}`);
-    await look(id);
+    await read(id);
     expect(await left(app, traceOf(id))).toMatchObject([
       {
         name: 'batches.end priced',
@@ -116,7 +116,7 @@ describe('batches.get 200: a batch whose upstream reports no usage', () => {
       { ...ENDED, usage },
       { status: 200, body: answered(4, 2) },
     ];
-    await look(id);
+    await read(id);
     expect(await left(app, traceOf(id))).toMatchObject([
       { spendRow: { costUsd: '2', usage: { inputTokens: 4, outputTokens: 2 } } },
     ]);
@@ -127,7 +127,7 @@ describe('batches.get 200: a batch whose upstream reports no usage', () => {
     const answer = { choices: [{ message: { role: 'assistant', content: 'x'.repeat(16) } }], model: 'gpt-4o-2099' };
     const body = JSON.stringify({ custom_id: '1', response: { status_code: 200, body: answer } });
     [batch, output] = [ENDED, { status: 200, body }];
-    await look(id);
+    await read(id);
     expect(await left(app, traceOf(id))).toMatchObject([
       { spendRow: { usage: { inputTokens: expect.any(Number) as number, outputTokens: 4 } } },
     ]);
@@ -136,7 +136,7 @@ describe('batches.get 200: a batch whose upstream reports no usage', () => {
   it('has a spend row without a cost where the model has no price', async () => {
     const id = await aBatch('unpriced');
     [batch, output] = [ENDED, { status: 200, body: answered(4, 2) }];
-    await look(id);
+    await read(id);
     expect(await left(app, traceOf(id))).toMatchObject([
       { name: 'batches.end unpriced', spendRow: { model: 'gpt-4o-2099', costUsd: null } },
     ]);
@@ -145,10 +145,10 @@ describe('batches.get 200: a batch whose upstream reports no usage', () => {
   it('is charged as soon as its output can be read', async () => {
     const id = await aBatch('priced');
     [batch, output] = [ENDED, { status: 503, body: '{"error":{"message":"later"}}' }];
-    expect(await answerOf(await look(id))).toMatchObject([200, { status: 'completed' }]);
+    expect(await answerOf(await read(id))).toMatchObject([200, { status: 'completed' }]);
     expect((await app.call('GET', `/v1/traces/${traceOf(id)}`)).status).toBe(404);
     output = { status: 200, body: answered(4, 2) };
-    await look(id);
+    await read(id);
     expect(await left(app, traceOf(id))).toMatchObject([{ spendRow: { costUsd: '2' } }]);
   });
 
@@ -158,10 +158,10 @@ describe('batches.get 200: a batch whose upstream reports no usage', () => {
   ])('is neither charged nor read again where %s', async (_why, status, body) => {
     const id = await aBatch('priced');
     [batch, output] = [ENDED, { status, body }];
-    await look(id);
+    await read(id);
     const reads = () => azure.received.filter(({ path }) => path.includes('/content')).length;
     const before = reads();
-    await look(id);
+    await read(id);
     expect(reads()).toBe(before);
     expect((await app.call('GET', `/v1/traces/${traceOf(id)}`)).status).toBe(404);
   });

@@ -55,9 +55,9 @@ async function aBatch(model: string, key?: string, headers: Record<string, strin
   return ((await made.json()) as { readonly id: string }).id;
 }
 
-const look = (id: string) => send(app, 'GET', `/v1/batches/${id}`);
+const read = (id: string) => send(app, 'GET', `/v1/batches/${id}`);
 /** Spans and spend rows of the trace of a batch. */
-const booked = (id: string): Promise<unknown> => left(app, id.replace('batch_', ''));
+const recordsOf = (id: string): Promise<unknown> => left(app, id.replace('batch_', ''));
 
 describe('batches.get 200: a batch is charged when it ends', () => {
   it.each([
@@ -68,12 +68,12 @@ describe('batches.get 200: a batch is charged when it ends', () => {
   ])('%s, with %s as the reported model: %s USD (%s)', async (model, named, cost, _why) => {
     const id = await aBatch(model);
     keeping(upstream, { status: 'in_progress', usage: USAGE });
-    await look(id);
+    await read(id);
     keeping(upstream, { ...ENDED, model: named });
-    await look(id);
-    await look(id);
+    await read(id);
+    await read(id);
     expect(await answerOf(await send(app, 'GET', '/v1/batches?limit=100'))).toMatchObject([200, {}]);
-    expect(await booked(id)).toMatchObject([
+    expect(await recordsOf(id)).toMatchObject([
       {
         name: expect.stringMatching(/^batches\.end /),
         spendRow: {
@@ -98,14 +98,14 @@ describe('batches.get 200: a batch is charged when it ends', () => {
     await setTo({ openai: 0.5 }, { global: { percentage: 1 } });
     const id = await aBatch('assistant');
     keeping(upstream, ENDED);
-    await look(id);
-    expect(await booked(id)).toMatchObject([{ spendRow: { costUsd: '5' } }]);
+    await read(id);
+    expect(await recordsOf(id)).toMatchObject([{ spendRow: { costUsd: '5' } }]);
     await setTo({ openai: 0.5 }, {});
     keeping(upstream);
     const other = await aBatch('assistant');
     keeping(upstream, ENDED);
-    await look(other);
-    expect(await booked(other)).toMatchObject([{ spendRow: { costUsd: '2.5' } }]);
+    await read(other);
+    expect(await recordsOf(other)).toMatchObject([{ spendRow: { costUsd: '2.5' } }]);
     await setTo({}, {});
   });
 
@@ -114,7 +114,7 @@ describe('batches.get 200: a batch is charged when it ends', () => {
     const id = await aBatch('assistant', key);
     keeping(upstream, ENDED);
     await send(app, 'GET', '/v1/batches?limit=100');
-    expect(await booked(id)).toMatchObject([{ spendRow: { costUsd: '5' } }]);
+    expect(await recordsOf(id)).toMatchObject([{ spendRow: { costUsd: '5' } }]);
     const body = JSON.stringify({ model: 'assistant', messages: [{ role: 'user', content: 'x' }] });
     expect((await send(app, 'POST', '/v1/chat/completions', { key, body })).status).toBe(422);
   });
@@ -124,7 +124,7 @@ describe('batches.get 200: a batch is charged when it ends', () => {
     async (shown) => {
       const id = await aBatch('assistant');
       keeping(upstream, shown);
-      expect((await look(id)).status).toBe(200);
+      expect((await read(id)).status).toBe(200);
       expect((await app.call('GET', `/v1/traces/${id.replace('batch_', '')}`)).status).toBe(404);
     },
   );
@@ -146,8 +146,8 @@ describe('batches.get 200: a batch is charged when it ends', () => {
     expect((await app.call('POST', '/customer/new', { user_id: 'batcher', max_budget: 4 })).status).toBe(200);
     const id = await aBatch('assistant', key, { 'x-litellm-customer-id': 'batcher' });
     keeping(upstream, ENDED);
-    await look(id);
-    expect(await booked(id)).toMatchObject([{ spendRow: { costUsd: '5' } }]);
+    await read(id);
+    expect(await recordsOf(id)).toMatchObject([{ spendRow: { costUsd: '5' } }]);
     for (const member of [{ tags: ['batched'] }, { user: 'batcher' }]) {
       const body = JSON.stringify({ model: 'assistant', messages: [{ role: 'user', content: 'x' }], ...member });
       expect((await send(app, 'POST', '/v1/chat/completions', { body })).status).toBe(422);
@@ -165,6 +165,6 @@ describe('batches.get 200: a batch is charged when it ends', () => {
     await app.stop({ keepData: true });
     // The background task reads batches immediately at the start, then periodically.
     app = await startApp({ config: pricedConfig(), dataDir });
-    await vi.waitFor(async () => expect(await booked(id)).toMatchObject([{ spendRow: { costUsd: '5' } }]), POLLING);
+    await vi.waitFor(async () => expect(await recordsOf(id)).toMatchObject([{ spendRow: { costUsd: '5' } }]), POLLING);
   });
 });

@@ -18,7 +18,7 @@ afterAll(async () => {
 const begin = (at: TestApp = app, init: RequestInit = {}): Promise<Response> =>
   fetch(`${at.url}/billing/checkout`, { method: 'POST', ...init });
 
-async function whole(response: Response) {
+async function read(response: Response) {
   return {
     status: response.status,
     type: response.headers.get('content-type'),
@@ -45,7 +45,7 @@ describe('checkout.create', () => {
   it('checkout.create 200: the address of the payment; the request to Stripe has an idempotency key', async () => {
     const answer = await begin();
     const { url } = (await answer.clone().json()) as { url: string };
-    expect(await whole(answer)).toEqual(json(200, { url }));
+    expect(await read(answer)).toEqual(json(200, { url }));
     const { id } = stripe.sessionAt(url);
     const { headers, form } = lastRequest();
     const checkoutId = form['client_reference_id'];
@@ -93,7 +93,7 @@ describe('checkout.create', () => {
 
   it('checkout.create 413: a body above the size limit', async () => {
     const detail = 'Request size is too large. Request size is 1.5 MB. Max size is 1 MB';
-    expect(await whole(await begin(app, { body: 'x'.repeat(1.5 * 1024 * 1024) }))).toEqual(json(413, { detail }));
+    expect(await read(await begin(app, { body: 'x'.repeat(1.5 * 1024 * 1024) }))).toEqual(json(413, { detail }));
   });
 
   it('checkout.create 429: more than sixty an hour from one address, in spite of forwarded headers', async () => {
@@ -103,7 +103,7 @@ describe('checkout.create', () => {
     );
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     const requests = stripe.requests.length;
-    const { retryAfter, ...refused } = await whole(await begin(other));
+    const { retryAfter, ...refused } = await read(await begin(other));
     const detail = 'Too many checkouts from your address. Try again later.';
     expect(refused).toEqual({ status: 429, type: 'application/json', body: { detail } });
     expect(Number(retryAfter)).toBeGreaterThan(3_000);
@@ -120,26 +120,26 @@ describe('checkout.create', () => {
     };
     stripe.fail({ status: 400, error });
     const detail = 'Stripe refused the request (400, resource_missing, line_items[0][price], req_fake).';
-    expect(await whole(await begin())).toEqual(json(502, { detail }));
+    expect(await read(await begin())).toEqual(json(502, { detail }));
   });
 
   it.each([401, 403])('checkout.create 502: a %s of Stripe is no fault of the caller', async (status) => {
     stripe.fail({ status, error: { type: 'invalid_request_error', message: `Invalid API Key: ${stripe.secretKey}` } });
-    expect(await whole(await begin())).toEqual(
+    expect(await read(await begin())).toEqual(
       json(502, { detail: `Stripe refused the request (${status}, req_fake).` }),
     );
   });
 
   it.each([429, 500])('checkout.create 503: Stripe answers %s', async (status) => {
     stripe.fail({ status, error: { type: 'api_error', message: 'later' } });
-    expect(await whole(await begin())).toEqual(
+    expect(await read(await begin())).toEqual(
       json(503, { detail: `Stripe does not answer at the moment (${status}, req_fake).` }, '5'),
     );
   });
 
   it('checkout.create 503: Stripe cuts the connection', async () => {
     stripe.fail('cut');
-    const { status, body } = await whole(await begin());
+    const { status, body } = await read(await begin());
     expect([status, body]).toEqual([
       503,
       { detail: expect.stringMatching(/^Stripe does not answer at the moment \(StripeConnectionError/) },
@@ -153,7 +153,7 @@ describe('checkout.create', () => {
   ])('checkout.create 503: names the missing setting: %j', async (env, missing) => {
     const other = await startApp({ env: { STRIPE_RECONCILE_SECONDS: '0', ...env } });
     const detail = `Checkout is not configured: ${missing} not set.`;
-    expect(await whole(await begin(other))).toEqual(json(503, { detail }));
+    expect(await read(await begin(other))).toEqual(json(503, { detail }));
     await other.stop();
   });
 
@@ -173,13 +173,13 @@ describe('checkout.webhook', () => {
   it('checkout.webhook 200: accepts an event that is delivered several times', async () => {
     const stripeEvent = event();
     for (let times = 0; times < 3; times += 1)
-      expect(await whole(await stripe.deliver(app.url, stripeEvent))).toEqual(json(200, { received: true }));
+      expect(await read(await stripe.deliver(app.url, stripeEvent))).toEqual(json(200, { received: true }));
   });
 
   it.each(['customer.created', 'checkout.session.completed', 'something.new'])(
     'checkout.webhook 200: %s without relevant content is ignored',
     async (type) => {
-      expect(await whole(await stripe.deliver(app.url, stripe.happen(type, { id: 'x_1', object: 'x' })))).toEqual(
+      expect(await read(await stripe.deliver(app.url, stripe.happen(type, { id: 'x_1', object: 'x' })))).toEqual(
         json(200, { received: true }),
       );
     },
@@ -196,13 +196,13 @@ describe('checkout.webhook', () => {
     ['a changed body', () => ({ body: '{"id":"evt_forged"}' }), wrong],
     ['an empty body', () => ({ body: '' }), wrong],
   ])('checkout.webhook 400: %s', async (_name, differing, detail) => {
-    expect(await whole(await stripe.deliver(app.url, event(), differing()))).toEqual(json(400, { detail }));
+    expect(await read(await stripe.deliver(app.url, event(), differing()))).toEqual(json(400, { detail }));
   });
 
   it('checkout.webhook 400: a body that was parsed and serialised again', async () => {
     const stripeEvent = event();
     const body = JSON.stringify(stripeEvent, null, 2);
-    expect(await whole(await stripe.deliver(app.url, stripeEvent, { body }))).toEqual(json(400, { detail: wrong }));
+    expect(await read(await stripe.deliver(app.url, stripeEvent, { body }))).toEqual(json(400, { detail: wrong }));
   });
 
   it('checkout.webhook 400: a valid signature over invalid JSON', async () => {
@@ -210,7 +210,7 @@ describe('checkout.webhook', () => {
     const payload = 'not json';
     const signature = Stripe.webhooks.generateTestHeaderString({ payload, secret: stripe.webhookSecret });
     const answer = await stripe.deliver(app.url, event(), { body: payload, signature });
-    expect(await whole(answer)).toEqual(
+    expect(await read(answer)).toEqual(
       json(400, { detail: 'The signature is valid, but the message is not a Stripe event.' }),
     );
   });
@@ -218,13 +218,13 @@ describe('checkout.webhook', () => {
   it('checkout.webhook 413: a body larger than any event', async () => {
     const body = 'x'.repeat(1.5 * 1024 * 1024);
     const detail = 'Request size is too large. Request size is 1.5 MB. Max size is 1 MB';
-    expect(await whole(await stripe.deliver(app.url, event(), { body }))).toEqual(json(413, { detail }));
+    expect(await read(await stripe.deliver(app.url, event(), { body }))).toEqual(json(413, { detail }));
   });
 
   it('checkout.webhook 503: names the missing setting', async () => {
     const other = await startApp();
     const detail = 'Checkout is not configured: STRIPE_WEBHOOK_SECRET is not set.';
-    expect(await whole(await stripe.deliver(other.url, event()))).toEqual(json(503, { detail }));
+    expect(await read(await stripe.deliver(other.url, event()))).toEqual(json(503, { detail }));
     await other.stop();
   });
 

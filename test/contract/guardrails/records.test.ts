@@ -36,7 +36,7 @@ interface ReadSpan {
 }
 
 /** Spans and spend row of a call. */
-async function leftBy(text: string, guardrails: readonly string[]) {
+async function recordsOf(text: string, guardrails: readonly string[]) {
   const { traceId, headers } = aTrace();
   const { status } = await guarded.ask(CHAT, chat(text, { guardrails }), headers);
   const read = await guarded.app.call('GET', `/v1/traces/${traceId}`);
@@ -62,7 +62,7 @@ const runOf = (name: string, mode: string, status: string) => ({
 describe('records of a call with guardrails', () => {
   it('200: one span for each guardrail below the span of the call, and the runs in the spend row', async () => {
     guarded.says(`ask ${SECRET}`);
-    const { status, spans, metadata, text } = await leftBy(`I am ${SECRET}`, ['words', 'mask', 'after']);
+    const { status, spans, metadata, text } = await recordsOf(`I am ${SECRET}`, ['words', 'mask', 'after']);
     expect(status).toBe(200);
     const call = spans.find(({ type }) => type === 'llm');
     expect(
@@ -88,7 +88,7 @@ describe('records of a call with guardrails', () => {
   });
 
   it('400: the runs of a blocked call, in a failed row', async () => {
-    const { status, metadata } = await leftBy('a forbiddenword', ['words']);
+    const { status, metadata } = await recordsOf('a forbiddenword', ['words']);
     expect([status, metadata['status']]).toEqual([400, 'failure']);
     expect(metadata).toMatchObject({
       error_information: { error_code: 'REJECTED' },
@@ -97,20 +97,20 @@ describe('records of a call with guardrails', () => {
   });
 
   it('200: a call without guardrails has none', async () => {
-    const { metadata } = await leftBy('hi', []);
+    const { metadata } = await recordsOf('hi', []);
     expect([metadata['applied_guardrails'], metadata['guardrail_information']]).toEqual([[], null]);
   });
 
   it('200: logging_only masks the records, not the call and its answer', async () => {
     guarded.says(`ask ${SECRET}`);
-    const { status, text } = await leftBy(`I am ${SECRET}`, []);
+    const { status, text } = await recordsOf(`I am ${SECRET}`, []);
     expect([status, guarded.sent()[0]?.body.includes(SECRET), text.includes(SECRET)]).toEqual([200, true, false]);
     expect([text.includes('I am [EMAIL_REDACTED]'), text.includes('ask [EMAIL_REDACTED]')]).toEqual([true, true]);
   });
 
   it('200: texts that logging_only blocks are not recorded', async () => {
     guarded.says('unwritten answer');
-    const { status, text } = await leftBy('hello', []);
+    const { status, text } = await recordsOf('hello', []);
     expect([status, text.includes('unwritten'), text.includes('hello')]).toEqual([200, false, false]);
   });
 });

@@ -75,7 +75,10 @@ const statusesIn = (answer: string): readonly number[] =>
   Array.from(answer.matchAll(/HTTP\/1\.1 (\d{3}) /g), ([, status]) => Number(status));
 
 /** Received and expected statuses of a request. */
-function judged({ status, goesOn }: HostileShape, answer: string): { readonly got: unknown; readonly wanted: unknown } {
+function compareStatuses(
+  { status, goesOn }: HostileShape,
+  answer: string,
+): { readonly got: unknown; readonly wanted: unknown } {
   const [first, ...more] = statusesIn(answer);
   const got = first !== undefined && first < 500 && status === 'below 500' ? ['below 500', ...more] : [first, ...more];
   return { got, wanted: [status ?? undefined, ...(goesOn ? [200] : [])] };
@@ -94,13 +97,13 @@ function cut(bytes: Buffer, draw: (below: number) => number): Buffer[] {
 
 describe('a hostile request', () => {
   it.each(SHAPES)('has the expected answer: %s', async (_what, shape) => {
-    const { got, wanted } = judged(shape, await answerTo([shape.bytes, ...(shape.goesOn ? [LAST] : [])]));
+    const { got, wanted } = compareStatuses(shape, await answerTo([shape.bytes, ...(shape.goesOn ? [LAST] : [])]));
     expect(got).toEqual(wanted);
   });
 
   it.each(SHAPES)('has the same answer when it is sent in pieces: %s', async (_what, shape) => {
     const pieces = cut(shape.bytes, randomFrom(shape.bytes.length));
-    const { got, wanted } = judged(shape, await answerTo([...pieces, ...(shape.goesOn ? [LAST] : [])]));
+    const { got, wanted } = compareStatuses(shape, await answerTo([...pieces, ...(shape.goesOn ? [LAST] : [])]));
     expect(got).toEqual(wanted);
   });
 });

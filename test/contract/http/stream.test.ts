@@ -8,7 +8,7 @@ import type { ByteSink, ByteStream } from '../../../src/domain/bytes.ts';
 import { settledCall } from '../../support/settled-call.ts';
 
 /** Byte stream whose chunks the test pushes. */
-function handSource() {
+function manualSource() {
   const sourceState = { resumed: 0, cancelled: false };
   let sink: ByteSink | undefined;
   const piped = Promise.withResolvers<ByteSink>();
@@ -30,12 +30,12 @@ function handSource() {
   };
 }
 
-let source = handSource();
+let source = manualSource();
 let heartbeatMs = 0;
 let ends: unknown[][] = [];
 
 /** Wraps a stream as gateway calls do. */
-const settling = (bytes: ByteStream): ByteStream =>
+const asGatewayStream = (bytes: ByteStream): ByteStream =>
   settledCall({ bytes, deltas: () => [][Symbol.iterator]() as never }, (end, failure) =>
     ends.push([end, failure]),
   ).bytes();
@@ -47,7 +47,7 @@ beforeAll(async () => {
     const answer: HttpAnswer = {
       body: {
         kind: 'stream',
-        stream: settling(source.stream),
+        stream: asGatewayStream(source.stream),
         contentType: 'text/event-stream',
         failureEvent: (failure) => Buffer.from(`data: ${failure.message}\n\n`),
         heartbeat: Buffer.from(': beat\n\n'),
@@ -66,7 +66,7 @@ afterAll(() => {
 
 describe('a stream', () => {
   const open = async () => {
-    source = handSource();
+    source = manualSource();
     ends = [];
     const answer = await fetch(`${url}/stream`);
     return { answer, sink: await source.piped };
@@ -98,7 +98,7 @@ describe('a stream', () => {
   });
 
   it('is paused while the client does not read, and resumed afterwards', async () => {
-    source = handSource();
+    source = manualSource();
     ends = [];
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
     socket.write('GET /stream HTTP/1.1\r\nhost: x\r\n\r\n');
@@ -118,7 +118,7 @@ describe('a stream', () => {
   });
 
   it('is cancelled when the client stalls for the limit, and not before', async () => {
-    source = handSource();
+    source = manualSource();
     ends = [];
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
     socket.write('GET /stream HTTP/1.1\r\nhost: x\r\n\r\n');

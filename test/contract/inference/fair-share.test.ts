@@ -38,7 +38,7 @@ async function metric(app: TestApp, name: string): Promise<number> {
 }
 
 /** Opens a stream and does not read it. */
-function unread(app: TestApp, key: string): Socket {
+function openUnreadStream(app: TestApp, key: string): Socket {
   const { port } = new URL(app.url);
   const socket = connect(Number(port), '127.0.0.1');
   socket.on('error', () => {});
@@ -66,7 +66,7 @@ it('260 unread streams of one key leave connections for another key; waiting cal
   const app = await start();
   const [greedy, other, third] = [await keyOf(app), await keyOf(app), await keyOf(app)];
   answerCalls();
-  const sockets = Array.from({ length: 260 }, () => unread(app, greedy));
+  const sockets = Array.from({ length: 260 }, () => openUnreadStream(app, greedy));
   try {
     // One key has at most three quarters of 256 connections.
     await expect.poll(() => metric(app, WAITING)).toBe(68);
@@ -89,7 +89,7 @@ it('260 unread streams of one key leave connections for another key; waiting cal
       },
     ]);
 
-    sockets.push(...Array.from({ length: 60 }, () => unread(app, other)));
+    sockets.push(...Array.from({ length: 60 }, () => openUnreadStream(app, other)));
     await expect.poll(() => metric(app, WAITING)).toBeGreaterThan(68);
     const newcomer = { authorization: `Bearer ${third}` };
     expect((await app.call('POST', PATH, { model: 'm', messages: MESSAGES, timeout: 5 }, newcomer)).status).toBe(200);
@@ -112,7 +112,7 @@ it('a client that does not read its stream is disconnected, and its upstream con
     response.on('drain', more);
     more();
   });
-  const socket = unread(app, key);
+  const socket = openUnreadStream(app, key);
   try {
     await expect.poll(() => metric(app, ACTIVE)).toBe(1);
     await upstream.abandoned();

@@ -185,7 +185,7 @@ const KINDS: readonly Kind[] = [
 ];
 
 /** Text of the model in an answer. */
-function saidIn(answer: string, kind: Kind, stream: boolean): string {
+function modelTextOf(answer: string, kind: Kind, stream: boolean): string {
   if (kind.path(false) === '/v1/responses' && !stream) return /"text":"([^"]*)"/.exec(answer)?.[1] ?? '';
   return [...answer.matchAll(kind.text)].map(([, text]) => text).join('');
 }
@@ -232,7 +232,7 @@ it(
       }
       const answer = await response.text();
       const strangers = (answer.match(MARK) ?? []).filter((one) => one !== mark);
-      const answerText = saidIn(answer, kind, stream);
+      const answerText = modelTextOf(answer, kind, stream);
       const expected = kind.path(false) === '/v1/embeddings' ? String(nth) : mark;
       const hasFailed = response.status !== 200 || /"error":\s*\{|"type":"error"/.test(answer);
       outcomes[hasFailed ? 'failed' : 'whole'] += 1;

@@ -21,7 +21,7 @@ interface StoredCall {
 }
 
 /** Span attributes of a call, without those that every call has. */
-async function noted(body: object, headers: Record<string, string> = {}, path?: string): Promise<unknown> {
+async function spanFields(body: object, headers: Record<string, string> = {}, path?: string): Promise<unknown> {
   const trace = aTrace();
   expect((await setup.ask({ model: 'one', ...body }, { ...trace.headers, ...headers }, path)).status).toBe(200);
   const [span] = (await left(setup.app, trace.traceId)) as readonly StoredCall[];
@@ -38,7 +38,7 @@ describe('tags, session, user and metadata of a call', () => {
       spend_logs_metadata: { project: 7 },
       run: 'nightly',
     };
-    expect(await noted({ metadata, tags: ['b', 'c'], user: 'u-1' })).toEqual({
+    expect(await spanFields({ metadata, tags: ['b', 'c'], user: 'u-1' })).toEqual({
       'session.id': 's-1',
       'user.id': 'u-1',
       'tag.tags': '["b","c","a"]',
@@ -51,22 +51,22 @@ describe('tags, session, user and metadata of a call', () => {
       'x-litellm-tags': 'x, y,',
       'x-litellm-spend-logs-metadata': '{"project":"\u00c3\u00bc"}',
     };
-    expect(await noted({ metadata, user: 'u-1' }, headers)).toEqual({
+    expect(await spanFields({ metadata, user: 'u-1' }, headers)).toEqual({
       'session.id': 's-2',
       'user.id': 'u-2',
       'tag.tags': '["x","y","a","b"]',
       metadata: '{"run":"nightly","project":"ü"}',
     });
-    expect(await noted({}, { 'x-litellm-trace-id': 't', 'x-litellm-customer-id': 'c' })).toEqual({
+    expect(await spanFields({}, { 'x-litellm-trace-id': 't', 'x-litellm-customer-id': 'c' })).toEqual({
       'session.id': 't',
       'user.id': 'c',
     });
-    expect(await noted({})).toEqual({});
+    expect(await spanFields({})).toEqual({});
   });
 
   it('are in litellm_metadata if metadata belongs to the dialect', async () => {
     const body = { max_tokens: 5, metadata: { user_id: 'u-3' }, litellm_metadata: { tags: ['t'], trace_id: 's-3' } };
-    expect(await noted({ ...body, model: 'claude' }, {}, '/v1/messages')).toEqual({
+    expect(await spanFields({ ...body, model: 'claude' }, {}, '/v1/messages')).toEqual({
       'session.id': 's-3',
       'user.id': 'u-3',
       'tag.tags': '["t"]',
@@ -80,8 +80,11 @@ describe('tags, session, user and metadata of a call', () => {
   });
 
   it('apply to one call: the next call of the same key does not have them', async () => {
-    expect(await noted({ user: 'first', tags: ['first'] })).toEqual({ 'user.id': 'first', 'tag.tags': '["first"]' });
-    expect(await noted({ user: 'second', tags: ['second'] })).toEqual({
+    expect(await spanFields({ user: 'first', tags: ['first'] })).toEqual({
+      'user.id': 'first',
+      'tag.tags': '["first"]',
+    });
+    expect(await spanFields({ user: 'second', tags: ['second'] })).toEqual({
       'user.id': 'second',
       'tag.tags': '["second"]',
     });

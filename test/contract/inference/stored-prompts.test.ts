@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => app.stop());
 
 /** Span of a call of the demo model, with stored prompts. */
-async function keptOf(path: string, body: object): Promise<unknown> {
+async function spanOf(path: string, body: object): Promise<unknown> {
   const { traceId, headers } = aTrace();
   const response = await app.call('POST', path, { model: 'demo', ...body }, headers);
   expect([response.status, (await response.arrayBuffer()).byteLength > 0]).toEqual([200, true]);
@@ -24,11 +24,11 @@ async function keptOf(path: string, body: object): Promise<unknown> {
 
 it('a large prompt is stored unchanged', async () => {
   const prompt = 'Ünd "so" on.\n'.repeat(600);
-  expect(await keptOf('/v1/completions', { prompt })).toEqual([['text_completion demo'], prompt, expect.any(String)]);
+  expect(await spanOf('/v1/completions', { prompt })).toEqual([['text_completion demo'], prompt, expect.any(String)]);
 });
 
 it.each([false, true])('a completion is stored with its prompt (stream: %s)', async (stream) => {
-  expect(await keptOf('/v1/completions', { prompt: 'Once upon', stream })).toEqual([
+  expect(await spanOf('/v1/completions', { prompt: 'Once upon', stream })).toEqual([
     ['text_completion demo'],
     'Once upon',
     SAID,
@@ -36,9 +36,9 @@ it.each([false, true])('a completion is stored with its prompt (stream: %s)', as
 });
 
 it('the text of an embedding is stored, its vector is not', async () => {
-  expect(await keptOf('/v1/embeddings', { input: 'Once upon' })).toEqual([['embeddings demo'], 'Once upon', '']);
+  expect(await spanOf('/v1/embeddings', { input: 'Once upon' })).toEqual([['embeddings demo'], 'Once upon', '']);
 });
 
 it('the query of a reranking is stored', async () => {
-  expect(await keptOf('/v1/rerank', { query: 'Once', documents: ['upon'] })).toEqual([['rerank demo'], 'Once', '']);
+  expect(await spanOf('/v1/rerank', { query: 'Once', documents: ['upon'] })).toEqual([['rerank demo'], 'Once', '']);
 });

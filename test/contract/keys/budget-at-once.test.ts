@@ -86,14 +86,14 @@ const ANSWER = {
   usage: USAGE,
 };
 
-function answerHeld(): void {
+function answerPending(): void {
   for (const { model, response } of pending.splice(0)) {
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(JSON.stringify({ ...ANSWER, model }));
   }
 }
 
-function failHeld(which: string): void {
+function failPending(which: string): void {
   const failing = pending.filter(({ model }) => model === which);
   pending = pending.filter(({ model }) => model !== which);
   for (const { response } of failing) {
@@ -113,7 +113,7 @@ const chunk = (rest: object): object => ({
 });
 
 /** Sends the first chunk of all unanswered calls. */
-function beginHeld(): readonly ServerResponse[] {
+function startPending(): readonly ServerResponse[] {
   return pending.splice(0).map(({ response }) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.write(event(chunk({ choices: [{ index: 0, delta: { content: 'Hi' } }] })));
@@ -148,7 +148,7 @@ describe('200 concurrent calls with a budget for five', () => {
     expect(pending.length).toBe(5);
     expect(calls.refusals).toEqual(Array.from({ length: 195 }, () => exceeded(key, '5.0', '5.0')));
     expect(await spendOf(key)).toBe(0);
-    answerHeld();
+    answerPending();
     const statuses = await calls.ended();
     expect(statuses.filter((status) => status === 200).length).toBe(5);
     expect(await openReservations()).toBe(0);
@@ -168,7 +168,7 @@ describe('200 concurrent calls with a budget for five', () => {
       });
     const left = [send(leaving.signal), send(leaving.signal)];
     await expect.poll(() => pending.length, SOON).toBe(2);
-    const begun = beginHeld();
+    const begun = startPending();
     await Promise.all(left);
     const calls = callsAtOnce(AT_ONCE, key, { model: 'paid', stream: true });
     await expect.poll(() => calls.statuses.length + pending.length, SOON).toBe(AT_ONCE);
@@ -176,14 +176,14 @@ describe('200 concurrent calls with a budget for five', () => {
     expect(await openReservations()).toBe(5);
     leaving.abort();
     await expect.poll(openReservations, SOON).toBe(3);
-    for (const response of beginHeld()) endStream(response);
+    for (const response of startPending()) endStream(response);
     await calls.ended();
     await expect.poll(openReservations, SOON).toBe(0);
     await expect.poll(() => spendOf(key), SOON).toBe(3);
     const after = callsAtOnce(AT_ONCE, key, { model: 'paid', stream: true });
     await expect.poll(() => after.statuses.length + pending.length, SOON).toBe(AT_ONCE);
     expect(pending.length).toBe(2);
-    for (const response of beginHeld()) endStream(response);
+    for (const response of startPending()) endStream(response);
     await after.ended();
     await expect.poll(openReservations, SOON).toBe(0);
     await expect.poll(() => spendOf(key), SOON).toBe(5);
@@ -193,12 +193,12 @@ describe('200 concurrent calls with a budget for five', () => {
     const key = await newKey(6);
     const first = callsAtOnce(1, key, { model: 'learned', max_tokens: undefined });
     await expect.poll(() => pending.length, SOON).toBe(1);
-    answerHeld();
+    answerPending();
     expect(await first.ended()).toEqual([200]);
     const calls = callsAtOnce(AT_ONCE, key, { model: 'learned', max_tokens: undefined });
     await expect.poll(() => calls.statuses.length + pending.length, SOON).toBe(AT_ONCE);
     expect(pending.length).toBe(5);
-    answerHeld();
+    answerPending();
     await calls.ended();
     await expect.poll(() => spendOf(key), SOON).toBe(6);
   });
@@ -207,11 +207,11 @@ describe('200 concurrent calls with a budget for five', () => {
     const key = await newKey(5);
     const calls = callsAtOnce(AT_ONCE, key, { model: 'free', fallbacks: ['spare'] });
     await expect.poll(() => pending.length, SOON).toBe(AT_ONCE);
-    failHeld('free-up');
+    failPending('free-up');
     await expect.poll(() => calls.statuses.length + pending.length, SOON).toBe(AT_ONCE);
     expect([...new Set(pending.map(({ model }) => model)), pending.length]).toEqual(['spare-up', 5]);
     expect(calls.refusals).toEqual(Array.from({ length: 195 }, () => exceeded(key, '5.0', '5.0')));
-    answerHeld();
+    answerPending();
     await calls.ended();
     expect(await openReservations()).toBe(0);
     await expect.poll(() => spendOf(key), SOON).toBe(5);
@@ -221,12 +221,12 @@ describe('200 concurrent calls with a budget for five', () => {
     const key = await newKey(5);
     const calls = callsAtOnce(AT_ONCE, key, { model: 'paid', fallbacks: ['spare'] });
     await expect.poll(() => calls.statuses.length + pending.length, SOON).toBe(AT_ONCE);
-    failHeld('paid-up');
+    failPending('paid-up');
     await expect
       .poll(() => pending.map(({ model }) => model), SOON)
       .toEqual(Array.from({ length: 5 }, () => 'spare-up'));
     expect(await openReservations()).toBe(5);
-    answerHeld();
+    answerPending();
     const statuses = await calls.ended();
     expect(statuses.filter((status) => status === 200).length).toBe(5);
     expect(await openReservations()).toBe(0);
@@ -239,7 +239,7 @@ describe('200 concurrent calls with a budget for five', () => {
       const calls = callsAtOnce(AT_ONCE, key, { model });
       await expect.poll(() => calls.statuses.length + pending.length, SOON).toBe(AT_ONCE);
       expect(pending.length).toBe(5);
-      failHeld('paid-up');
+      failPending('paid-up');
       const statuses = await calls.ended();
       expect(statuses.filter((status) => status === 500).length).toBe(5);
       expect(await openReservations()).toBe(0);
@@ -255,7 +255,7 @@ describe('a budget that concurrent calls have reserved', () => {
     await expect.poll(() => pending.length, SOON).toBe(5);
     const others = ['free', 'unpriced'].map((model) => callsAtOnce(1, key, { model }));
     await expect.poll(() => pending.length, SOON).toBe(7);
-    answerHeld();
+    answerPending();
     expect(await Promise.all([paid, ...others].map((calls) => calls.ended()))).toEqual([
       Array.from({ length: 5 }, () => 200),
       [200],
@@ -268,7 +268,7 @@ describe('a budget that concurrent calls have reserved', () => {
     const calls = callsAtOnce(AT_ONCE, key, { model: 'paid', max_tokens: 1_000 });
     await expect.poll(() => calls.statuses.length + pending.length, SOON).toBe(AT_ONCE);
     expect(pending.length).toBe(1);
-    answerHeld();
+    answerPending();
     await calls.ended();
     await expect.poll(() => spendOf(key), SOON).toBe(1);
   });

@@ -72,7 +72,7 @@ const LISTS: readonly (readonly [path: string, statements: number, rowsOf: (body
 ];
 
 /** Lowest number of statements over several requests, because background tasks add some. */
-async function fewest(path: string, rowsOf: (body: never) => Rows): Promise<StatementCount> {
+async function lowestCount(path: string, rowsOf: (body: never) => Rows): Promise<StatementCount> {
   const all: StatementCount[] = [];
   for (let round = 0; round < ROUNDS; round += 1)
     // oxlint-disable-next-line no-await-in-loop -- one after another, so that each is counted alone
@@ -88,6 +88,6 @@ describe.each([
 
   it.each(LISTS)('%s runs %d statements', async (path, most, rowsOf) => {
     // Poll until the windows of the last budgets are reset.
-    await expect.poll(() => fewest(path, rowsOf), { timeout: 20_000 }).toEqual({ rows: all, statements: most });
+    await expect.poll(() => lowestCount(path, rowsOf), { timeout: 20_000 }).toEqual({ rows: all, statements: most });
   });
 });

@@ -101,11 +101,11 @@ async function ask(reader: Party, read: string): Promise<{ readonly status: numb
 }
 
 /** Whether an answer contains the mark of an owner, its key hash, or an id of its objects. */
-const tellsOf = (text: string, { owner, mark, file, batch, response, traceRef }: Things): boolean =>
+const containsDataOf = (text: string, { owner, mark, file, batch, response, traceRef }: Things): boolean =>
   [`"${mark}"`, `: ${mark}"`, owner.keyHash, file, batch, response, traceRef].some((secret) => text.includes(secret));
 
 /** The same object with unknown ids. */
-const nowhere = (things: Things): Things => ({
+const withUnknownIds = (things: Things): Things => ({
   ...things,
   file: `file-${'0'.repeat(32)}`,
   batch: `batch_${'0'.repeat(32)}`,
@@ -130,9 +130,10 @@ describe('reads across owners', () => {
           const { status, text } = await ask(reader, of(things));
           reads += 1;
           const isShown = maySee(reader, things.owner);
-          const none = unknown.get(name) ?? (await ask(reader, of(nowhere(things))));
+          const none = unknown.get(name) ?? (await ask(reader, of(withUnknownIds(things))));
           unknown.set(name, none);
-          const isNone = status === none.status && withoutIds(text, things) === withoutIds(none.text, nowhere(things));
+          const isNone =
+            status === none.status && withoutIds(text, things) === withoutIds(none.text, withUnknownIds(things));
           if (isShown ? isNone || status !== 200 : !isNone)
             wrong.push(`${name} of ${things.owner.name} by ${reader.name}: ${status} ${text.slice(0, 300)}`);
         }
@@ -150,12 +151,14 @@ describe('reads across owners', () => {
         for (const thing of world.things) {
           const { status, text } = await ask(reader, of(thing));
           reads += 1;
-          const strangers = world.things.filter((things) => !maySee(reader, things.owner) && tellsOf(text, things));
+          const strangers = world.things.filter(
+            (things) => !maySee(reader, things.owner) && containsDataOf(text, things),
+          );
           if (strangers.length > 0)
             wrong.push(`${name} by ${reader.name} tells of ${strangers.map(({ owner }) => owner.name).join(', ')}`);
           // A merged trace has one of several spans with the same id. The owner of that span is not specified.
           const isWanted = maySee(reader, thing.owner) && !/^(traces\.)?span of/.test(name);
-          if (isWanted && (status !== 200 || !tellsOf(text, thing)))
+          if (isWanted && (status !== 200 || !containsDataOf(text, thing)))
             wrong.push(`${name} by ${reader.name}: nothing of ${thing.owner.name}`);
         }
     expect(wrong).toEqual([]);

@@ -32,7 +32,7 @@ const countedIn = (headers: Headers): Record<string, string> =>
   Object.fromEntries([...headers].filter(([name]) => name.startsWith('x-ratelimit-model_per_')));
 
 /** Headers of one limit of a scope. */
-const standing = (scope: string, type: 'requests' | 'tokens', limit: number, used: number) => ({
+const limitHeaders = (scope: string, type: 'requests' | 'tokens', limit: number, used: number) => ({
   [`x-ratelimit-${scope}-limit-${type}`]: String(limit),
   [`x-ratelimit-${scope}-remaining-${type}`]: String(limit - used),
 });
@@ -62,17 +62,17 @@ describe.each(CASES)('a key that overrides $own of a model in $place', (override
     expect([answer.status, countedIn(answer.headers)]).toEqual([
       200,
       {
-        ...standing('model_per_key', 'requests', of('requests'), 1),
-        ...standing('model_per_key', 'tokens', of('tokens'), expected),
-        ...(own.includes('requests') ? {} : standing('model_per_team', 'requests', TEAM.requests, 1)),
-        ...(own.includes('tokens') ? {} : standing('model_per_team', 'tokens', TEAM.tokens, expected)),
+        ...limitHeaders('model_per_key', 'requests', of('requests'), 1),
+        ...limitHeaders('model_per_key', 'tokens', of('tokens'), expected),
+        ...(own.includes('requests') ? {} : limitHeaders('model_per_team', 'requests', TEAM.requests, 1)),
+        ...(own.includes('tokens') ? {} : limitHeaders('model_per_team', 'tokens', TEAM.tokens, expected)),
       },
     ]);
     // Remaining limits of the other keys of the team. The call used two tokens.
     const others = countedIn((await chat(other)).headers);
     expect(others).toMatchObject({
-      ...standing('model_per_team', 'requests', TEAM.requests, own.includes('requests') ? 1 : 2),
-      ...standing('model_per_team', 'tokens', TEAM.tokens, 1 + TEAM.tokens / 4 + (own.includes('tokens') ? 0 : 2)),
+      ...limitHeaders('model_per_team', 'requests', TEAM.requests, own.includes('requests') ? 1 : 2),
+      ...limitHeaders('model_per_team', 'tokens', TEAM.tokens, 1 + TEAM.tokens / 4 + (own.includes('tokens') ? 0 : 2)),
     });
   });
 

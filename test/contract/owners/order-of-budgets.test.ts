@@ -124,7 +124,7 @@ async function partiesOf(id: string, isOfTeam: boolean): Promise<Parties> {
 }
 
 /** Uses up all budgets, then removes them one by one. Returns the answer to a call before each removal. */
-async function peeled(parties: Parties, order: readonly Scope[]): Promise<readonly object[]> {
+async function refusalsInOrder(parties: Parties, order: readonly Scope[]): Promise<readonly object[]> {
   for (const scope of order) await SET[scope](parties, 100);
   expect([(await chat(parties)).status, (await chat(parties)).status]).toEqual([200, 200]);
   for (const scope of order) await SET[scope](parties, 1);
@@ -162,7 +162,7 @@ describe('budgets that are all used up refuse a call in the order of the contrac
       'global',
     ];
     const parties = await partiesOf('in-team', true);
-    expect(await peeled(parties, order)).toEqual(refusals(parties, order));
+    expect(await refusalsInOrder(parties, order)).toEqual(refusals(parties, order));
   });
 
   it('with a key in a team with a budget for members and a budget for a model', async () => {
@@ -182,7 +182,7 @@ describe('budgets that are all used up refuse a call in the order of the contrac
       'modelOfTeam',
     ];
     const parties = await partiesOf('of-members', true);
-    expect(await peeled(parties, order)).toEqual(refusals(parties, order));
+    expect(await refusalsInOrder(parties, order)).toEqual(refusals(parties, order));
   });
 
   it('with a key of a user; the provider budget is last', async () => {
@@ -199,7 +199,7 @@ describe('budgets that are all used up refuse a call in the order of the contrac
       'global',
     ];
     const parties = await partiesOf('of-user', false);
-    expect(await peeled(parties, order)).toEqual(refusals(parties, order));
+    expect(await refusalsInOrder(parties, order)).toEqual(refusals(parties, order));
     expect(await chat(parties)).toEqual({
       status: 429,
       error: {

@@ -16,7 +16,7 @@ const nextMonth = (): string => {
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)).toISOString();
 };
 /** An ISO time in the format of refusals. */
-const written = (time: string): string => `${time.slice(0, 19).replace('T', ' ')} UTC`;
+const formatTime = (time: string): string => `${time.slice(0, 19).replace('T', ' ')} UTC`;
 
 const day = (max_budget: number) => ({ budget_duration: '1d', max_budget });
 const month = (max_budget: number) => ({ budget_duration: '30d', max_budget });
@@ -39,7 +39,7 @@ const refusalOf = (
   status: 422,
   body: {
     error: {
-      message: `ExceededBudget: Team=${team} over ${window.text} budget. ${window.amounts}. Budget window: ${window.text}. Budget resets at: ${written(window.end)}`,
+      message: `ExceededBudget: Team=${team} over ${window.text} budget. ${window.amounts}. Budget window: ${window.text}. Budget resets at: ${formatTime(window.end)}`,
       type: 'budget_exceeded',
       param: null,
       code: '422',

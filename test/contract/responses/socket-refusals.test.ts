@@ -34,17 +34,17 @@ const refused = (status: number, error: object, differing: object = {}): object 
   ...differing,
 });
 /** Error event without a stream id, for a message that is no valid event. */
-const unread = (param: string | null, message: string): object =>
+const invalid = (param: string | null, message: string): object =>
   refused(400, { param, message, headers: { 'x-litellm-version': expect.any(String) } });
 
 describe('a refused turn, after which the connection stays open', () => {
   const cases: readonly (readonly [string, string | object, object])[] = [
-    ['no JSON', '{"type":', unread('request_body', 'The request body is not valid JSON.')],
-    ['no object', '[]', unread('request_body', 'The request body is not a JSON object.')],
+    ['no JSON', '{"type":', invalid('request_body', 'The request body is not valid JSON.')],
+    ['no object', '[]', invalid('request_body', 'The request body is not a JSON object.')],
     [
       'an unknown event',
       { type: 'response.cancel' },
-      unread('type', "/responses: The parameter 'type' must be 'response.create'."),
+      invalid('type', "/responses: The parameter 'type' must be 'response.create'."),
     ],
     [
       'no model',

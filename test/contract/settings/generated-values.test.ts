@@ -62,7 +62,7 @@ const refusedFor = (kind: string): readonly unknown[] =>
   VALUES.filter((value) => !(VALID[kind] ?? []).some((valid) => JSON.stringify(valid) === JSON.stringify(value)));
 
 /** All stored settings, from the routes of administrators. */
-const everything = async (): Promise<string> => {
+const allStored = async (): Promise<string> => {
   const { url, adminKey } = client.app();
   const answer = await fetch(`${url}/config/yaml`, { headers: { authorization: `Bearer ${adminKey}` } });
   return answer.text();
@@ -92,10 +92,10 @@ async function wrongAnswers(
     if (!isRefused && !(isValid && answer.status === 200))
       wrong.push(`${JSON.stringify(value).slice(0, 60)}: ${answer.status} ${text.slice(0, 200)}`);
   }
-  const before = await everything();
+  const before = await allStored();
   // oxlint-disable-next-line no-await-in-loop -- one write after another
   for (const value of refusedFor(kind)) await send(value, false);
-  if ((await everything()) !== before) wrong.push('a refused value is stored');
+  if ((await allStored()) !== before) wrong.push('a refused value is stored');
   // oxlint-disable-next-line no-await-in-loop -- one write after another
   for (const value of VALID[kind] ?? []) await send(value, true);
   return wrong;
@@ -173,7 +173,7 @@ describe('groups of settings 422: a value that the setting does not accept', () 
   });
 
   it.each(['cost_discount_config', 'cost_margin_config'])('%s', async (name) => {
-    const before = await everything();
+    const before = await allStored();
     for (const value of VALUES.filter(
       (one) => one !== 1.5 && JSON.stringify(one) !== '{}' && typeof one !== 'object',
     )) {
@@ -181,12 +181,12 @@ describe('groups of settings 422: a value that the setting does not accept', () 
       const { status, body } = await client.send('PATCH', `/config/${name}`, { openai: value });
       expect([value, status, JSON.stringify(body)]).toEqual([value, 400, expect.stringContaining('openai')]);
     }
-    expect(await everything()).toBe(before);
+    expect(await allStored()).toBe(before);
   });
 });
 
 it('a text of 10 MB is 400 on every route, and nothing is stored', async () => {
-  const before = await everything();
+  const before = await allStored();
   const body = JSON.stringify({ general_settings: { alerting_args: 'x'.repeat(10 * 1024 * 1024) } });
   const { url, adminKey } = client.app();
   const headers = { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' };
@@ -200,7 +200,7 @@ it('a text of 10 MB is 400 on every route, and nothing is stored', async () => {
     // oxlint-disable-next-line no-await-in-loop -- as above
     expect([path, answer.status, await answer.text()]).toEqual([path, 400, expect.stringContaining(TOO_LARGE)]);
   }
-  expect(await everything()).toBe(before);
+  expect(await allStored()).toBe(before);
 });
 
 it('400: members of alerting_args', async () => {

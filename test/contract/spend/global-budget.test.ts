@@ -26,7 +26,7 @@ async function shown({ app }: OwnerCalls, search = '') {
   return [answer.status, await answer.json()];
 }
 
-async function graphed({ app }: OwnerCalls, key = app.adminKey): Promise<unknown> {
+async function inGraph({ app }: OwnerCalls, key = app.adminKey): Promise<unknown> {
   const query = '{ globalBudget { limitUsd duration spentUsd resetAt } }';
   const answer = await app.call('POST', '/graphql', { query }, { authorization: `Bearer ${key}` });
   return answer.json();
@@ -57,7 +57,7 @@ describe('the budget of all calls', () => {
       200,
       { spend: 0, max_budget: 2.5 },
     ]);
-    expect(await graphed(calls)).toEqual({
+    expect(await inGraph(calls)).toEqual({
       data: { globalBudget: { limitUsd: '2.5', duration: '1d', spentUsd: '3', resetAt: midnight() } },
     });
   });
@@ -67,7 +67,7 @@ describe('the budget of all calls', () => {
     const key = await calls.newKey({ user_id: 'u' });
     const answer = await calls.app.call('GET', '/global/spend', undefined, { authorization: `Bearer ${key}` });
     expect(answer.status).toBe(401);
-    expect(await graphed(calls, key)).toMatchObject({ data: { globalBudget: null }, errors: [{}] });
+    expect(await inGraph(calls, key)).toMatchObject({ data: { globalBudget: null }, errors: [{}] });
   });
 
   it('applies to fallbacks', async () => {
@@ -93,7 +93,7 @@ describe('the budget of all calls without a file', () => {
   it('does not exist: calls are admitted, and it is 0 as in the reference, and null in the graph', async () => {
     expect(await called(calls, await calls.newKey({}))).toBe(200);
     expect(await shown(calls)).toEqual([200, { spend: 1, max_budget: 0 }]);
-    expect(await graphed(calls)).toEqual({ data: { globalBudget: null } });
+    expect(await inGraph(calls)).toEqual({ data: { globalBudget: null } });
   });
 
   it('is set, changed and removed at run time; zero refuses the first call', async () => {

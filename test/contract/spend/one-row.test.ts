@@ -79,7 +79,7 @@ async function rowsOf(key: string): Promise<readonly Row[]> {
 }
 
 /** Spend rows of a key, when all its rows are stored. */
-async function settledRows(key: string): Promise<readonly Pick<Row, 'status' | 'spend'>[]> {
+async function storedRows(key: string): Promise<readonly Pick<Row, 'status' | 'spend'>[]> {
   await expect.poll(async () => (await rowsOf(key)).length).toBeGreaterThan(0);
   // Rows are stored in order: with the row of a later call, all rows of the key are stored.
   await ask(await newKey(), {});
@@ -124,7 +124,7 @@ describe('one spend row', () => {
     answering();
     const key = await newKey();
     expect((await ask(key, {})).status).toBe(200);
-    expect(await settledRows(key)).toEqual([WHOLE]);
+    expect(await storedRows(key)).toEqual([WHOLE]);
   });
 
   it('of a failure, which costs nothing', async () => {
@@ -132,21 +132,21 @@ describe('one spend row', () => {
     const key = await newKey();
     expect((await ask(key, {})).status).toBe(400);
     answering();
-    expect(await settledRows(key)).toEqual([expect.objectContaining({ status: 'failure', spend: 0 })]);
+    expect(await storedRows(key)).toEqual([expect.objectContaining({ status: 'failure', spend: 0 })]);
   });
 
   it('of a call that was retried', async () => {
     refusing(1, 500);
     const key = await newKey();
     expect((await ask(key, { num_retries: 2 })).status).toBe(200);
-    expect(await settledRows(key)).toEqual([WHOLE]);
+    expect(await storedRows(key)).toEqual([WHOLE]);
   });
 
   it('of a call that a fallback answered', async () => {
     refusing(1, 400);
     const key = await newKey();
     expect((await ask(key, { fallbacks: ['spare'] })).status).toBe(200);
-    expect(await settledRows(key)).toEqual([{ ...WHOLE, model_group: 'spare' }]);
+    expect(await storedRows(key)).toEqual([{ ...WHOLE, model_group: 'spare' }]);
   });
 
   it('of a stream', async () => {
@@ -159,7 +159,7 @@ describe('one spend row', () => {
     const key = await newKey();
     await (await ask(key, { stream: true })).text();
     answering();
-    expect(await settledRows(key)).toEqual([WHOLE]);
+    expect(await storedRows(key)).toEqual([WHOLE]);
   });
 
   it('of a stream whose client disconnects in the middle: the prompt and the text so far', async () => {
@@ -177,7 +177,7 @@ describe('one spend row', () => {
     leaving.abort();
     await upstream.abandoned();
     answering();
-    expect(await settledRows(key)).toEqual([
+    expect(await storedRows(key)).toEqual([
       {
         status: 'failure',
         spend: PROMPT_TOKENS * 0.5 + 3,
@@ -201,7 +201,7 @@ describe('one spend row', () => {
       await answer.catch(() => {});
       await upstream.abandoned();
       answering();
-      expect(await settledRows(key)).toEqual([
+      expect(await storedRows(key)).toEqual([
         {
           status: 'failure',
           spend: PROMPT_TOKENS * 0.5,
@@ -229,6 +229,6 @@ describe('one spend row', () => {
     leaving.abort();
     await upstream.abandoned();
     answering();
-    expect(await settledRows(key)).toEqual([expect.objectContaining({ spend: 9, completion_tokens: 4 })]);
+    expect(await storedRows(key)).toEqual([expect.objectContaining({ spend: 9, completion_tokens: 4 })]);
   });
 });

@@ -93,7 +93,7 @@ const ROWS = [...ADMIN_ROWS, ...USER_ROWS, ...KEY_ROWS];
 type Refusal = readonly [row: string, status: number, at: string, body?: unknown];
 
 /** A request of a row with invalid dates. */
-const bad = ({ row, at }: Row): Refusal => [
+const withInvalidDates = ({ row, at }: Row): Refusal => [
   row,
   400,
   `${at.split('?', 1)[0]}?start_date=zzz&end_date=2026-01-01&model_group=demo`,
@@ -102,7 +102,7 @@ const bad = ({ row, at }: Row): Refusal => [
 const WITHOUT_DATES = new Set(['spend.session', 'spend.content', 'spend.byEndUser', 'spend.refresh', 'spend.userPage']);
 
 const REFUSALS: readonly Refusal[] = [
-  ...[...ADMIN_ROWS, ...USER_ROWS].filter(({ row }) => !WITHOUT_DATES.has(row)).map(bad),
+  ...[...ADMIN_ROWS, ...USER_ROWS].filter(({ row }) => !WITHOUT_DATES.has(row)).map(withInvalidDates),
   ['spend.byEndUser', 400, 'POST /global/spend/end_users', { startTime: 'zzz', endTime: '2026-01-01' }],
   ['spend.byEndUser', 422, 'POST /global/spend/end_users', []],
   ['spend.session', 400, 'GET /spend/logs/session/ui?session_id=x&sort_by=zzz'],

@@ -176,7 +176,7 @@ describe('traces.get 200: a call outside the gateway', () => {
   });
 
   /** Calls the gateway within the client's span. Returns the cost. */
-  async function askGateway(traceId: string): Promise<number> {
+  async function callGateway(traceId: string): Promise<number> {
     const answer = await app.call(
       'POST',
       '/v1/chat/completions',
@@ -188,7 +188,7 @@ describe('traces.get 200: a call outside the gateway', () => {
   }
 
   /** Expects the gateway's price in the answers about the trace and the client's span. */
-  async function pricedByGateway(traceId: string, cost: number): Promise<void> {
+  async function expectGatewayPrice(traceId: string, cost: number): Promise<void> {
     const { traceAnswer, listed } = await read(traceId);
     const spend = { spend: cost, priced_calls: 1, estimated_calls: 0 };
     expect([pick(traceAnswer.summary, SPEND), listed]).toEqual([spend, spend]);
@@ -197,17 +197,17 @@ describe('traces.get 200: a call outside the gateway', () => {
 
   it('is priced once if the gateway records it before its span arrives', async () => {
     const traceId = '2'.repeat(32);
-    const cost = await askGateway(traceId);
+    const cost = await callGateway(traceId);
     expect((await read(traceId)).traceAnswer.spans).toHaveLength(1);
     await send(app, otlpExport(otlpSpan('b', 0, 1, CHAT, { traceId })));
-    await pricedByGateway(traceId, cost);
+    await expectGatewayPrice(traceId, cost);
   });
 
   it('is priced once if the gateway records it after its span arrives', async () => {
     const traceId = '3'.repeat(32);
     await send(app, otlpExport(otlpSpan('b', 0, 1, CHAT, { traceId })));
     expect((await read(traceId)).listed).toEqual({ spend: costOfChat(), priced_calls: 1, estimated_calls: 1 });
-    await pricedByGateway(traceId, await askGateway(traceId));
+    await expectGatewayPrice(traceId, await callGateway(traceId));
   });
 
   it('is not estimated if the gateway recorded it in another trace, found by answer id or call id', async () => {
