@@ -114,7 +114,7 @@ describe('access groups', () => {
 });
 
 describe('the models of an access group', () => {
-  it('are allowed at once to its keys and teams, and refused after these leave the group', async () => {
+  it('are allowed immediately to its keys and teams, and refused after these leave the group', async () => {
     await calls.manage('/team/new', { team_id: 'narrow', models: ['priced'] });
     const key = await calls.newKey({ models: ['priced'] });
     const inTeam = await calls.newKey({ team_id: 'narrow' });

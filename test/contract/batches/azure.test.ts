@@ -109,7 +109,7 @@ describe('batches.get 200: a batch whose upstream reports no usage', () => {
     ]);
   });
 
-  it('is charged by the usage in its output where the reported usage is impossibly high', async () => {
+  it('is charged by the usage in its output if the reported usage is impossibly high', async () => {
     const id = await aBatch('priced');
     const usage = { input_tokens: 9e15, output_tokens: 9e15, total_tokens: 1.8e16 };
     [batch, output] = [
@@ -122,7 +122,7 @@ describe('batches.get 200: a batch whose upstream reports no usage', () => {
     ]);
   });
 
-  it('is estimated where a line of its output has no usage', async () => {
+  it('is estimated if a line of its output has no usage', async () => {
     const id = await aBatch('priced');
     const answer = { choices: [{ message: { role: 'assistant', content: 'x'.repeat(16) } }], model: 'gpt-4o-2099' };
     const body = JSON.stringify({ custom_id: '1', response: { status_code: 200, body: answer } });
@@ -133,7 +133,7 @@ describe('batches.get 200: a batch whose upstream reports no usage', () => {
     ]);
   });
 
-  it('has a spend row without a cost where the model has no price', async () => {
+  it('has a spend row without a cost if the model has no price', async () => {
     const id = await aBatch('unpriced');
     [batch, output] = [ENDED, { status: 200, body: answered(4, 2) }];
     await read(id);
@@ -155,7 +155,7 @@ describe('batches.get 200: a batch whose upstream reports no usage', () => {
   it.each([
     ['its output does not say', 200, '{"custom_id":"1","response":{"status_code":200,"body":{}}}'],
     ['its output is gone', 404, '{}'],
-  ])('is neither charged nor read again where %s', async (_why, status, body) => {
+  ])('is neither charged nor read again if %s', async (_why, status, body) => {
     const id = await aBatch('priced');
     [batch, output] = [ENDED, { status, body }];
     await read(id);

@@ -51,7 +51,7 @@ describe('limits of a model, of a key and of its team', () => {
     expect(made.status).toBe(200);
     const one = await newKey(app, { team_id: 'batching' });
     const own = await newKey(app, { team_id: 'batching', model_rpm_limit: { assistant: 20 } });
-    // The upload of a file is a call, too.
+    // The upload of a file counts as a call.
     const statusesOf = async (key: string): Promise<readonly number[]> => {
       const { id } = await uploadLines(key);
       return [(await create(batchBody(id), { key })).status, (await create(batchBody(id), { key })).status];
@@ -124,7 +124,7 @@ describe('batches.create', () => {
     expect(lastPost()?.body).toContain(`\r\n\r\n${renamed.join('\n')}\r\n--`);
   });
 
-  it('200: a file goes to the upstream of its first line, unless the caller names another', async () => {
+  it('200: a file is stored at the upstream of its first line, unless the caller names another one', async () => {
     await uploadLines(undefined, lineFor('apart'));
     expect(accountOf(upstream)).toBe('account-apart');
     await upload(app, { purpose: 'batch', model: 'assistant' }, { content: lineFor('second') });

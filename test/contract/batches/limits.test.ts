@@ -112,7 +112,7 @@ describe('limits of batches', () => {
     expect((await start(key, linesOf(4))).status).toBe(200);
   });
 
-  it('tpd_limit of a team and of a customer hold for all of their keys', async () => {
+  it('tpd_limit of a team and of a customer apply to all of their keys', async () => {
     await app.call('POST', '/team/new', { team_id: 'daily', tpd_limit: 3 * LINE_TOKENS });
     const [one, two] = [await newKey(app, { team_id: 'daily' }), await newKey(app, { team_id: 'daily' })];
     expect((await start(one, linesOf(2))).status).toBe(200);

@@ -31,7 +31,7 @@ function get(path: string): Promise<{ status: number; body: Record<string, unkno
 }
 
 describe('catalog.get 200', () => {
-  it('gives every declared field, null where nothing is known', async () => {
+  it('has every declared field, null if it is unknown', async () => {
     expect(await get('/model_catalog/GPT-4')).toEqual({
       status: 200,
       body: {

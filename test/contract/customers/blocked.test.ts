@@ -92,7 +92,7 @@ describe('a call that names a blocked customer', () => {
     expect(calls).toBe(0);
   });
 
-  it('is refused with the admin key, and where the customer was created blocked', async () => {
+  it('is refused with the admin key, and for a customer that was created blocked', async () => {
     const body = { model: 'priced', messages, user: 'born-blocked' };
     const answer = await app.call('POST', '/v1/chat/completions', body);
     expect([answer.status, await answer.json()]).toEqual([403, refusal('born-blocked')]);

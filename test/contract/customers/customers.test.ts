@@ -24,7 +24,7 @@ describe.each(['/customer', '/end_user'])('customers at %s', (path) => {
     expect((await get(`${path}/info?end_user_id=x`)).status).toBe(404);
   });
 
-  it('customers.create 422: a budget beside limits', async () => {
+  it('customers.create 422: a budget together with limits', async () => {
     expect(await post(`${path}/new`, { user_id: 'x', budget_id: 'none', max_budget: 1 })).toEqual({
       status: 422,
       body: {

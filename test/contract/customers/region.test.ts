@@ -61,7 +61,7 @@ describe('a customer with allowed_model_region', () => {
     expect(new Set(others)).toEqual(new Set(['both-eu', 'both-us']));
   });
 
-  it.each(['american', 'anywhere'])('is refused where the model has no deployment of the region: %s', async (model) => {
+  it.each(['american', 'anywhere'])('is refused if the model has no deployment of the region: %s', async (model) => {
     expect(await ask('strict', model)).toMatchObject({
       status: 403,
       error: {
@@ -71,7 +71,7 @@ describe('a customer with allowed_model_region', () => {
     expect(await ask('free', model)).toMatch(/^a/);
   });
 
-  it('gets the default model where a model has no deployment of the region', async () => {
+  it('gets the default model if a model has no deployment of the region', async () => {
     expect([await ask('led', 'american'), await ask('led', 'american')]).toEqual(['both-eu', 'both-eu']);
     expect(await ask('led', 'both')).toBe('both-eu');
   });

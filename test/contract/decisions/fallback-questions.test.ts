@@ -126,7 +126,7 @@ describe('refused questions of a decision', () => {
     }, POLLING);
   });
 
-  it('stay refused where no fallback answers them', async () => {
+  it('stay refused if no fallback answers them', async () => {
     answers = { one: { a: 0.1, b: 0.1, c: 0.1 }, two: {}, three: {} };
     const { body } = await decide('one');
     expect(sentQuestions().slice(1)).toEqual([
@@ -144,7 +144,7 @@ describe('refused questions of a decision', () => {
     expect(body.answers).toMatchObject({ d: { noul: 0.7, x_model: 'perplexity/three' } });
   });
 
-  it('are not sent again without fallbacks, where the caller disables them, or where all are answered', async () => {
+  it('are not sent again without fallbacks, with disabled fallbacks, and if all are answered', async () => {
     answers = { alone: { a: 0.1 }, one: { a: 0.1 } };
     const { body } = await decide('alone');
     expect(body.answers).toEqual({ a: { type: 'noul', noul: 0.1 } });

@@ -70,7 +70,7 @@ it('keys that name a group may call and list its deployments only', async () => 
   expect(await models(ofFile)).toEqual(['filed', 'beta']);
 });
 
-it('models.list 200: with access groups, or access groups alone', async () => {
+it('models.list 200: with access groups, or access groups only', async () => {
   const idsOf = async (query: string) =>
     ((await get(`/v1/models?${query}`)).body['data'] as readonly Json[]).map(({ id }) => id);
   const groups = ['file-group', 'g', 'one'];

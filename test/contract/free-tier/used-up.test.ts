@@ -55,12 +55,12 @@ describe.each([
     expect(await get(path)).toEqual(usedUp(detail, '1'));
   });
 
-  it('is the answer to every call where the limit is zero', async () => {
+  it('is the answer to every call if the limit is zero', async () => {
     await open(aFreeTier({ limit: 0, clock: CLOCK }));
     expect(await get(path)).toEqual(usedUp(`No call is free here. ${SEND_A_KEY}`, '0'));
   });
 
-  it('does not mention a purchase where no key is for sale', async () => {
+  it('does not mention a purchase if no key is for sale', async () => {
     await open(aFreeTier({ limit: 0, clock: CLOCK, onSale: false }));
     const detail = 'No call is free here. Send a key as `Authorization: Bearer <key>` or `x-api-key`.';
     expect(await get(path)).toEqual(usedUp(detail, '0'));

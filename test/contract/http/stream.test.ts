@@ -91,7 +91,7 @@ describe('a stream', () => {
     expect(ends).toEqual([['failed', failure]]);
   });
 
-  it('is cancelled when the client leaves', async () => {
+  it('is cancelled when the client disconnects', async () => {
     const { answer } = await open();
     await answer.body?.cancel();
     await expect.poll(() => [source.sourceState.cancelled, ends]).toEqual([true, [['abandoned', undefined]]]);

@@ -85,7 +85,7 @@ describe.each(ROWS)('$name', (row) => {
     expect(JSON.parse(sent?.body ?? '')).toEqual({ ...fields, model: 'up-1' });
   });
 
-  it('200: on every alias path, where a model in the path takes precedence', async () => {
+  it('200: on every alias path; a model in the path has precedence', async () => {
     answerWith(200, answer);
     const answers = [await ask(request, {}, path)];
     for (const alias of aliases) answers.push(await ask({ ...fields, model: 'assistant' }, {}, `${alias}${path}`));

@@ -151,7 +151,7 @@ describe('content.generate 200', () => {
     expect(JSON.parse(array.text)).toEqual([first, last]);
   });
 
-  it('takes the key from the query where no header has one, and does not forward it', async () => {
+  it('takes the key from the query if no header has one, and does not forward it', async () => {
     answerWith(200, ANSWER);
     const answer = await ask(`${FLASH}?key=${await newKey({})}`, { contents: CONTENTS }, null);
     expect(answer.status).toBe(200);

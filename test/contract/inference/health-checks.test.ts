@@ -314,7 +314,7 @@ describe('probeDeployments of the graph', () => {
 });
 
 describe('deployments with background health checks', () => {
-  it('report their last result without a call, with details only where configured', async () => {
+  it('report their last result without a call, with details only if configured', async () => {
     const before = upstream.received.length;
     const probed = await startApp({
       config: {

@@ -138,7 +138,7 @@ function messageEvents(mark: string): readonly string[] {
 interface Kind {
   readonly path: (stream: boolean) => string;
   readonly body: (mark: string, model: string) => object;
-  /** Members of an event, or of a whole answer, that hold text of the model. */
+  /** Members of an event, or of a whole answer, that contain text of the model. */
   readonly text: RegExp;
   readonly streams: boolean;
 }

@@ -198,7 +198,7 @@ describe('keys.generateServiceKey', () => {
 });
 
 describe('keys.infos', () => {
-  it('keys.infos 200: existing ones of the keys', async () => {
+  it('keys.infos 200: only keys that exist', async () => {
     const key = await newKey({ key_alias: 'seen' });
     const { status, body } = await post('/v2/key/info', { keys: [key, UNKNOWN] });
     expect([status, body]).toMatchObject([200, { key: [sha256(key)], info: [{ key_alias: 'seen' }] }]);

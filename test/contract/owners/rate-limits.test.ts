@@ -73,7 +73,7 @@ describe('limits of owners', () => {
     expect(await shown.json()).toMatchObject({ metadata: {} });
   });
 
-  it('of a customer and of a tag hold for all keys, and for the admin key', async () => {
+  it('of a customer and of a tag apply to all keys and the admin key', async () => {
     await calls.manage('/customer/new', { user_id: 'hasty', rpm_limit: 1 });
     await calls.manage('/tag/new', { name: 'hasty', rpm_limit: 1 });
     const ask = async (fields: object, key = calls.app.adminKey) => {
@@ -113,7 +113,7 @@ describe('limits of owners', () => {
     expect([second.status, second.body]).toEqual([429, refused('user: ann', 'requests', 1)]);
   });
 
-  it('of a model: the own limit of a key replaces that of its team, for requests and for tokens alone', async () => {
+  it('of a model: the own limit of a key replaces that of its team, separately for requests and tokens', async () => {
     await calls.manage('/team/new', {
       team_id: 'overridden',
       model_rpm_limit: { priced: 1 },

@@ -88,7 +88,7 @@ describe('passThroughEndpoints.create', () => {
     await app.call('DELETE', `${PATH}?endpoint_id=${entry?.id}`);
   });
 
-  it('200: the entry with masked credentials; it is served at once', async () => {
+  it('200: the entry with masked credentials; it is served immediately', async () => {
     const headers = { Authorization: 'Bearer target-key', 'x-a': 'b' };
     const response = await create({ path: '/d/one', target: `${target.url}/d`, headers, cost_per_request: 0.5 });
     expect(await answerOf(response)).toEqual([

@@ -9,8 +9,8 @@ const client = tenancyClient();
 
 const LONG = 'x'.repeat(100_000);
 /**
- * Values that a careless or hostile administrator sends. The long text is first, so that a later value replaces it: stored,
- * it is part of every read and write of the tests behind.
+ * Invalid and extreme values. The long text is first, so that a later value replaces it: while it is stored, it slows down
+ * every read and write of later tests.
  */
 const VALUES: readonly unknown[] = [
   LONG,
@@ -75,8 +75,8 @@ interface Write {
 }
 
 /**
- * Sends values that must be refused with the name of the setting, and valid ones, which may be. Returns what is answered
- * otherwise, and whether a refused one was stored.
+ * Sends invalid values, which must be refused with the name of the setting, and valid ones, which may be refused. Returns
+ * unexpected answers, and whether a refused value is stored.
  */
 async function wrongAnswers(
   name: string,
