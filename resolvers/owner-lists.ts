@@ -18,7 +18,10 @@ import { visibleOrganizationIds, visibleTeamIds } from './owner-nodes.ts';
 import { type FilterRequest, visibleFilter } from './operation/spend-filter.ts';
 import { seesAllSpend, spendReader } from './operation/spend-access.ts';
 
-/** Lists teams: administrators all, others those of their key and their user. */
+/**
+ * Lists teams: administrators all, others those of their key, of their user, and of organizations that the user
+ * administers.
+ */
 export const listTeamRows = operation({
   name: 'listTeamRows',
   access: teamReader,
@@ -75,7 +78,7 @@ export const listOrganizationRows = operation({
     pageOf(scope.platform.stores.organizations, { ids: await visibleOrganizationIds(scope), ...filter }, page),
 });
 
-/** Lists projects: administrators all, others those of their teams. */
+/** Lists projects: administrators all, others those of the teams that they may read. */
 export const listProjectRows = operation({
   name: 'listProjectRows',
   access: teamReader,

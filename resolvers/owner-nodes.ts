@@ -41,8 +41,13 @@ async function seesTeam(
   if (caller === null) return false;
   if (isAnyAdmin(caller) || idOrNull(caller.teamId) === id) return true;
   if ((await ownTeams(scope)).some(({ teamId }) => teamId === id)) return true;
+  return organizationId !== null && (await administeredOrganizations(scope)).includes(organizationId);
+}
+
+/** Ids of the organizations that the caller's user administers. */
+async function administeredOrganizations(scope: OwnerScope): Promise<readonly string[]> {
   const administered = (await ownOrganizations(scope)).filter(({ role }) => role === 'org_admin');
-  return administered.some((one) => one.organizationId === organizationId);
+  return administered.map(({ organizationId }) => organizationId);
 }
 
 /** Ids of the teams that the caller sees; null for all. */
@@ -50,8 +55,12 @@ export async function visibleTeamIds(scope: OwnerScope): Promise<readonly string
   const { caller } = scope;
   if (caller !== null && isAnyAdmin(caller)) return null;
   const own = idOrNull(caller?.teamId);
-  const ids = (await ownTeams(scope)).map(({ teamId }) => teamId);
-  return [...new Set(own === null ? ids : [own, ...ids])];
+  const joined = (await ownTeams(scope)).map(({ teamId }) => teamId);
+  const { teamsOfOrganization } = scope.loaders.owners;
+  const administered = await Promise.all(
+    (await administeredOrganizations(scope)).map((id) => teamsOfOrganization.load(id)),
+  );
+  return [...new Set([...(own === null ? [] : [own]), ...joined, ...administered.flat().map(({ id }) => id)])];
 }
 
 /** Ids of the organizations that the caller sees; null for all. */

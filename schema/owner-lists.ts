@@ -84,7 +84,7 @@ builder.queryField('teams', (t) =>
     {
       type: TeamType,
       description:
-        'Teams, newest first without an order: all for administrators, those of the key and its user for others. At most 100 a page.',
+        'Teams, newest first without an order: all for administrators; those of the key, its user and organizations that the user administers for others. At most 100 a page.',
       complexity: rowPageCost,
       args: {
         filter: t.arg({ type: TeamFilterType, description: 'All teams when absent.' }),
@@ -205,7 +205,7 @@ builder.queryField('projects', (t) =>
     {
       type: ProjectType,
       description:
-        "Projects, newest first without an order: all for administrators, those of the caller's teams for others. At most 100 a page.",
+        'Projects, newest first without an order: all for administrators, those of teams that the caller may read for others. At most 100 a page.',
       complexity: rowPageCost,
       args: {
         filter: t.arg({ type: ProjectFilterType, description: 'All projects when absent.' }),

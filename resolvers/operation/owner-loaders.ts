@@ -6,7 +6,7 @@ import { type Usd, ZERO_USD } from '../../src/domain/money.ts';
 import type { Organization, OrganizationMember } from '../../src/domain/organizations/organization.ts';
 import type { Project } from '../../src/domain/projects/project.ts';
 import type { TeamMember } from '../../src/domain/teams/member.ts';
-import type { Team } from '../../src/domain/teams/team.ts';
+import { ALL_TEAMS, type Team } from '../../src/domain/teams/team.ts';
 import type { User } from '../../src/domain/users/user.ts';
 import type { CountedKind, SpendStart } from '../../src/domain/spend/spend-row.ts';
 import type { Stores } from './stores.ts';
@@ -37,6 +37,7 @@ export interface OwnerLoaders {
   readonly membersOfOrganization: Lists<OrganizationMember>;
   readonly organizationsOfUser: Lists<OrganizationMember>;
   readonly projectsOfTeam: Lists<Project>;
+  readonly teamsOfOrganization: Lists<Team>;
   /** Total spend, over all budget windows. */
   readonly totalSpend: DataLoader<SpenderId, Usd, string>;
   /** Spend since the start of a window. */
@@ -117,6 +118,10 @@ export const createOwnerLoaders = (stores: Stores): OwnerLoaders => ({
   projectsOfTeam: listsOf(
     (teamIds) => stores.projects.all({ teamIds }),
     ({ teamId }) => teamId,
+  ),
+  teamsOfOrganization: listsOf(
+    async (ids) => (await Promise.all(ids.map((id) => stores.teams.all({ ...ALL_TEAMS, organizationId: id })))).flat(),
+    ({ organizationId }) => organizationId ?? '',
   ),
   totalSpend: new DataLoader((spenders) => spendOf(stores, spenders), { cacheKeyFn: nameOf }),
   spendSince: new DataLoader((windows: readonly SpendSince[]) => spendSinceOf(stores, windows), { cacheKeyFn: nameOf }),

@@ -308,3 +308,34 @@ describe('a global id in a mutation', () => {
     expect(createCustomer).toEqual({ budget: { budgetId: 'b1' } });
   });
 });
+
+describe('lists of an administrator of an organization', () => {
+  const LISTS = `query ($id: ID!) {
+    teams { nodes { teamId } }
+    projects { nodes { projectId } }
+    node(id: $id) { ... on Organization { teams { nodes { teamId } } } }
+  }`;
+
+  async function listsOf(user: string, role: string): Promise<GraphAnswer> {
+    await rest('/user/new', { user_id: user, auto_create_key: false });
+    await rest('/organization/member_add', { organization_id: 'o9', member: { user_id: user, role } });
+    const { key: secret } = await rest('/key/generate', { user_id: user });
+    const headers = { authorization: `Bearer ${String(secret)}` };
+    const variables = { id: globalId('Organization', 'o9') };
+    return (await (await app.call('POST', '/graphql', { query: LISTS, variables }, headers)).json()) as GraphAnswer;
+  }
+
+  it('have the teams of the organization and their projects, and those of a member do not', async () => {
+    await rest('/organization/new', { organization_id: 'o9', organization_alias: 'nine' });
+    await rest('/team/new', { team_id: 't9', organization_id: 'o9' });
+    await rest('/project/new', { project_id: 'p9', team_id: 't9' });
+    const teams = { nodes: [{ teamId: 't9' }] };
+    expect(await listsOf('olga', 'org_admin')).toEqual({
+      data: { teams, projects: { nodes: [{ projectId: 'p9' }] }, node: { teams } },
+    });
+    const none = { nodes: [] };
+    expect(await listsOf('max', 'internal_user')).toEqual({
+      data: { teams: none, projects: none, node: { teams: none } },
+    });
+  });
+});
