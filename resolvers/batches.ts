@@ -172,7 +172,7 @@ export const listBatches = operation({
     listObjects(scope, { ...page, kind: 'batch', purpose: null }, GET_BATCH),
 });
 
-/** Longest time that an upstream works on a batch, in ms, with room for a late cancellation. */
+/** Maximum age of a batch that may still be open, in ms. It includes time for a late cancellation. */
 const OPEN_MS = 3 * 86_400_000;
 /** Batches of one read. */
 const PAGE = 100;

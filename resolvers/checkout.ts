@@ -37,7 +37,7 @@ export interface Purchase {
   readonly replaceable: boolean;
 }
 
-/** A key as it is shown, once. */
+/** A new catalog key. Its secret is returned once. */
 export interface IssuedCatalogKey {
   readonly clearKey: string;
   readonly checkout: Checkout;

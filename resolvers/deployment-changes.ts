@@ -181,7 +181,7 @@ export const updateDeployment = operation({
   },
 });
 
-/** As `updateDeployment`, with the id beside the change. */
+/** As `updateDeployment`, with the id outside of the patch. */
 export const patchDeployment = operation({
   name: 'patchDeployment',
   access: modelManager,

@@ -22,7 +22,7 @@ export interface Readiness {
 const PING_DEADLINE_MS = 2_000;
 
 /**
- * Ready exactly when the process can serve: it is not draining, the database answers, and it takes writes. A
+ * Ready exactly when the process can serve: it is not draining, the database answers, and it accepts writes. A
  * readiness check after a failed write probes the database, so that the process becomes ready again without traffic.
  */
 async function assertReady({ draining, stores }: HealthPlatform): Promise<void> {

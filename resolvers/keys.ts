@@ -156,8 +156,8 @@ export const listUserKeys = operation({
 });
 
 /**
- * The key that a caller names. Throws NotFound and InvalidInput for administrators, who may know that it does not
- * exist.
+ * The key that a caller names. Null for an unknown key of other callers, so that they cannot probe for keys. For
+ * administrators, throws NotFound and InvalidInput.
  */
 const knownKey = (scope: Scope<KeyPlatform>, named: string): Promise<VirtualKey | null> =>
   callerOf(scope).role === 'proxy_admin' ? namedKey(scope, named) : findNamed(scope, named);

@@ -178,7 +178,7 @@ async function classify(
   await save(scope, { ...row, ...done, askedMs: scope.platform.clock.now().getTime() });
 }
 
-/** A claimed job; null while another process holds one. */
+/** A claimed job; null while another process has a claim. */
 async function claimedJob({ platform }: Scope<SignalPlatform>): Promise<Job | null> {
   const { jobs } = platform.stores;
   const { clock, ids } = platform;

@@ -151,7 +151,7 @@ export const updateLens = operation({
   },
 });
 
-/** Queues a run. Returns the lens as it is while a run is active. Throws NotFound and InvalidInput. */
+/** Queues a run. While a run is active, returns the lens unchanged. Throws NotFound and InvalidInput. */
 export const queueLensRun = operation({
   name: 'queueLensRun',
   access: lensAdmin,

@@ -29,7 +29,7 @@ type SettingSection = (typeof UPDATED_SECTIONS)[number];
 /** A setting with its owner, its description and its values. */
 export interface DescribedSetting extends Omit<SettingView, 'section'> {
   readonly section: SettingSection;
-  /** Null for a setting that this product does not know. */
+  /** Null for an unknown setting. */
   readonly description: string | null;
   readonly defaultValue: unknown;
 }

@@ -141,7 +141,7 @@ function assertValue({ platform }: Scope<SettingsPlatform>, section: string, nam
   throw new InvalidInput(`${[section, name, ...fault.path].join('.')} ${fault.message}.`);
 }
 
-/** Throws InvalidInput for settings that a running process cannot take, where the file does not declare them. */
+/** Throws InvalidInput for settings that a process reads at its start only, where the file does not declare them. */
 function assertNotFixed(config: DeclaredConfig, names: readonly string[]): void {
   const fixed = names.find((name) => FIXED_FIELDS.has(name) && !isDeclared(config, GENERAL, name));
   if (fixed !== undefined) throw new InvalidInput(`${fixed} is read at the start only and cannot be stored.`);

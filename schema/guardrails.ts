@@ -168,7 +168,7 @@ const UpdateInput = builder.inputType('UpdateGuardrailInput', {
 });
 
 const DeleteInput = builder.inputType('DeleteGuardrailInput', {
-  description: 'The guardrail to delete. Calls of keys that name it are refused from then on.',
+  description: 'The guardrail to delete. Calls of keys that name it are then refused.',
   fields: (t) => ({ guardrail: t.id({ required: true, description: NAMED }) }),
 });
 

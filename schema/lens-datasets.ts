@@ -171,7 +171,10 @@ const SaveInput = builder.inputType('SaveDatasetInput', {
   description: 'The next revision of a dataset.',
   fields: (t) => ({
     id: t.id({ required: true, description: ID }),
-    baseRevision: t.int({ required: true, description: 'Latest revision that the caller knows.' }),
+    baseRevision: t.int({
+      required: true,
+      description: 'Latest revision that the caller has read. ConflictError when there is a later one.',
+    }),
     cases: t.field({ type: [CaseInput], required: true, description: 'All cases, at most 200.' }),
   }),
 });

@@ -124,7 +124,8 @@ builder.queryField('sessions', (t) =>
       ...windowArgs(),
       first: t.arg.int({ description: `Page size, 1 to ${MAX_SESSIONS}; ${DEFAULT_SESSIONS} when absent.` }),
       after: t.arg.string({
-        description: 'Returns sessions after this cursor. It contains window and filter, which may be left out then.',
+        description:
+          'Returns sessions after this cursor. The cursor contains window and filter, so these arguments are optional with it.',
       }),
       filter: t.arg({ type: TraceFilterType, description: 'Traces to count. All when absent.' }),
     },

@@ -45,7 +45,7 @@ const CreateTeamInput = builder.inputType('CreateTeamInput', {
   fields: (t) => ({
     id: t.id({ description: 'Local id; generated when absent.' }),
     ...teamFields(t),
-    members: t.field({ type: [TeamMemberInput], description: 'Members beside the author.' }),
+    members: t.field({ type: [TeamMemberInput], description: 'Members in addition to the author.' }),
   }),
 });
 

@@ -109,7 +109,7 @@ builder.queryField('traces', (t) =>
       first: t.arg.int({ description: `Page size, 1 to ${TRACE_PAGE_SIZE}; ${TRACE_PAGE_SIZE} when absent.` }),
       after: t.arg.string({
         description:
-          'Returns traces after this cursor. It contains window, filter and order, which may be left out then.',
+          'Returns traces after this cursor. The cursor contains window, filter and order, so these arguments are optional with it.',
       }),
       filter: t.arg({ type: TraceFilterType, description: 'All traces when absent.' }),
       orderBy: t.arg({ type: TraceOrderType, description: 'Newest first when absent.' }),

@@ -19,7 +19,7 @@ export interface GeneratedKey {
   readonly budget?: Budget | null;
 }
 
-/** The secret of a new or rotated key: the caller's own value, else a fresh one. */
+/** The secret of a new or rotated key: the caller's own value, else a generated one. */
 export function secretFor(scope: Scope<KeyPlatform>, own: string | null) {
   const { keyGenerator, clock } = scope.platform;
   const maker = callerOf(scope);
@@ -31,7 +31,7 @@ export function secretFor(scope: Scope<KeyPlatform>, own: string | null) {
   return { key, hash, now: clock.now(), createdBy: maker.keyHash };
 }
 
-/** A draft with an id for the budget that holds its soft budget. */
+/** The draft with a budget id where it has a soft budget: a budget row stores the soft budget. */
 function withBudget(scope: Scope<KeyPlatform>, draft: KeyDraft): KeyDraft {
   const { settings = {} } = draft;
   if (settings.softBudget === undefined || settings.softBudget === null) return draft;

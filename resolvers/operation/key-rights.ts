@@ -66,8 +66,8 @@ interface KeyRight {
 }
 
 /**
- * Checks that the caller may call a route for a key; null for one that does not exist. Throws Forbidden, also for a
- * caller who may not know that the key does not exist.
+ * Checks that the caller may call a route for a key; null for one that does not exist. Throws Forbidden, also for an
+ * unknown key, so that a caller cannot probe for keys.
  */
 export async function assertManages(scope: KeyScope, row: VirtualKey | null, route: KeyPermission): Promise<KeyRight> {
   const caller = callerOf(scope);

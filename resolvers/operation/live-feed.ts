@@ -30,7 +30,7 @@ export function whileAllowed<Event, Shown extends object>(
   function check(caller: Caller): void {
     access.check(caller);
     if (!haveSameRights(reader, caller))
-      throw new Conflict('The rights of this key have changed. Read the list again and follow from now on.');
+      throw new Conflict('The rights of this key have changed. Read the list again, then subscribe again.');
   }
 
   /** Synchronous when the caller is cached, because an event may have a thousand subscribers. */

@@ -202,7 +202,7 @@ export interface RealtimePlatform {
 export interface ObjectPlatform {
   readonly stores: Pick<Stores, 'upstreamObjects'>;
   readonly gateway: ObjectGateway;
-  /** Largest file in bytes; null where only the size of a request is limited. */
+  /** Maximum size of a file, in bytes; null where only the size of a request is limited. */
   readonly fileLimits: FileLimits;
   readonly clock: Clock;
   readonly ids: Ids;

@@ -11,7 +11,7 @@ import type { Scope } from './scope.ts';
 export interface FilterRequest extends Omit<SpendFilter, 'visibleTo'> {
   /** Alias of the key; absent for all keys. */
   readonly keyAlias?: string;
-  /** Values that the calls must have beside those of the filter; absent for none. */
+  /** Values that the calls must have in addition to those of the filter; absent for none. */
   readonly within?: FieldValues;
 }
 

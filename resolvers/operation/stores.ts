@@ -54,7 +54,7 @@ export interface Stores extends TenancyStores, LensRowStores {
   readonly upstreamObjects: UpstreamObjectStore;
   /** Resolves when the database answers; rejects when it does not. */
   ping(): Promise<void>;
-  /** Resolves while the database takes writes; rejects within a second otherwise. */
+  /** Resolves while the database accepts writes; rejects within a second otherwise. */
   writable(): Promise<void>;
 }
 
