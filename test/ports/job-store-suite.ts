@@ -52,6 +52,18 @@ export function jobStoreSuite(engine: Engine): void {
       ]);
     });
 
+    it('replaces characters in texts that no store holds', async () => {
+      const odd = aJob('a', { kind: 'k\0', subject: 's\u{D800}' });
+      await jobs.add(odd, START);
+      expect(await jobs.addIfIdle({ ...odd, id: 'b' }, START)).toBe(false);
+      expect(await jobs.hasDue(odd.kind, START)).toBe(true);
+      const job = await jobs.claim({ kind: odd.kind, workerId: 'w', now: START, leaseMs: LEASE_MS });
+      expect(job).toMatchObject({ kind: 'k\u{FFFD}', subject: 's\u{FFFD}' });
+      if (job === null) throw new Error('No job was claimed.');
+      expect(await jobs.end(claimOf(job), { status: 'failed', error: 'no\0' }, START)).toBe(true);
+      expect(await stored('a')).toMatchObject({ status: 'failed', error: 'no\u{FFFD}' });
+    });
+
     it('offers a job once, and only while no other of its kind is active', async () => {
       const other = (await scratch.open()).jobs;
       await jobs.add(aJob('foreign', { kind: 'other' }), START);

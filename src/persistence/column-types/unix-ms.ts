@@ -15,13 +15,6 @@ export class UnixMsType extends Type<Date | null, number | string | null> {
   }
 }
 
-/** The same in a column of doubles. */
-export class UnixMsDoubleType extends UnixMsType {
-  override getColumnType(_property: EntityProperty, platform: Platform): string {
-    return platform.getDoubleDeclarationSQL();
-  }
-}
-
 /** An instant as ISO 8601 text, in a column of doubles. */
 export class IsoTimeType extends Type<string, number> {
   override convertToDatabaseValue(time: string): number {

@@ -1,8 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import type { JobStatus } from '../../domain/jobs/job.ts';
-import { UnixMsDoubleType } from '../column-types/unix-ms.ts';
 
-/** A job changes over time: a managed entity. */
+/** A job. Its times are in Unix ms. */
 export const JobEntity = defineEntity({
   name: 'JobEntity',
   tableName: 'job',
@@ -11,12 +10,12 @@ export const JobEntity = defineEntity({
     kind: p.text(),
     subject: p.text(),
     status: p.text().$type<JobStatus>(),
-    createdAt: p.type(UnixMsDoubleType),
-    dueAt: p.type(UnixMsDoubleType),
+    createdAt: p.double(),
+    dueAt: p.double(),
     attempts: p.integer(),
     mostAttempts: p.integer(),
     workerId: p.text().nullable(),
-    finishedAt: p.type(UnixMsDoubleType).nullable(),
+    finishedAt: p.double().nullable(),
     error: p.text(),
   },
   indexes: [{ properties: ['kind', 'status', 'dueAt'] }, { properties: ['finishedAt'] }],

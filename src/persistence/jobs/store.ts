@@ -1,129 +1,269 @@
-import { type FilterQuery, type InferEntity, LockMode, raw } from '@mikro-orm/core';
+import { type ExpressionBuilder, type ExpressionWrapper, type Selectable, type SqlBool } from 'kysely';
 import type { Job, JobClaim, JobStatus, JobStore, NewJob } from '../../domain/jobs/job.ts';
 import { storable } from '../../domain/storable.ts';
 import type { Database } from '../database/database.ts';
-import { plainValues } from '../database/plain-values.ts';
-import { JobEntity } from './entities.ts';
+import { type Placeholder, preparedQuery } from '../database/prepared-query.ts';
+import { textsInJson } from '../database/rows.ts';
+import type { Tables } from '../database/tables.ts';
 
-type JobWhere = FilterQuery<InferEntity<typeof JobEntity>>;
-type Due = { readonly $gt: Date } | { readonly $lte: Date };
-type JobValues = Partial<Omit<Job, 'id'>>;
+type JobRow = Selectable<Tables['job']>;
+type Builder = ExpressionBuilder<Tables, 'job'>;
+type Condition = ExpressionWrapper<Tables, 'job', SqlBool>;
+
+/** Jobs of a kind at an instant, in Unix ms. */
+interface OfKind {
+  readonly kind: string;
+  readonly now: number;
+}
+
+/** A claim at an instant, in Unix ms. */
+interface OfClaim {
+  readonly id: string;
+  readonly attempt: number;
+  readonly now: number;
+}
 
 const ACTIVE: readonly JobStatus[] = ['queued', 'running'];
-const LOCKED = { lockMode: LockMode.PESSIMISTIC_WRITE } as const;
-/** Skips rows that another process is claiming. */
-const UNCLAIMED = { lockMode: LockMode.PESSIMISTIC_PARTIAL_WRITE } as const;
 
-const claimable = (kind: string, now: Date): JobWhere => ({
-  kind: storable(kind),
-  status: { $in: ACTIVE },
-  dueAt: { $lte: now },
-  [raw('attempts < most_attempts')]: [],
-});
+const ofKind = (kind: string, now: Date): OfKind => ({ kind: storable(kind), now: now.getTime() });
+const ofClaim = ({ id, attempt }: JobClaim, now: Date): OfClaim => ({ id: storable(id), attempt, now: now.getTime() });
 
-/** A claim that holds, or one whose lease has ended. */
-const claimed = ({ id, attempt }: JobClaim, dueAt: Due): JobWhere => {
-  return { id: storable(id), status: 'running', attempts: attempt, dueAt };
-};
+/** Condition of the jobs of a kind that may be claimed. */
+const claimable =
+  (given: Placeholder<OfKind>) =>
+  (job: Builder): Condition =>
+    job.and([
+      job('kind', '=', given('kind')),
+      job('status', 'in', ACTIVE),
+      job('due_at', '<=', given('now')),
+      job('attempts', '<', job.ref('most_attempts')),
+    ]);
+
+/** Condition of a claim that holds (`>`), or of one whose lease has ended (`<=`). */
+const claimed =
+  (given: Placeholder<OfClaim>, lease: '>' | '<=') =>
+  (job: Builder): Condition =>
+    job.and([
+      job('id', '=', given('id')),
+      job('status', '=', 'running'),
+      job('attempts', '=', given('attempt')),
+      job('due_at', lease, given('now')),
+    ]);
 
 const newRow = ({ id, kind, subject, dueAt, mostAttempts }: NewJob, now: Date) => ({
   id,
   kind: storable(kind),
   subject: storable(subject),
-  status: 'queued' as const,
-  createdAt: now,
-  dueAt,
-  attempts: 0,
+  createdAt: now.getTime(),
+  dueAt: dueAt.getTime(),
   mostAttempts,
-  workerId: null,
-  finishedAt: null,
-  error: '',
+});
+type NewRow = ReturnType<typeof newRow>;
+
+const jobOf = (row: JobRow): Job => ({
+  id: row.id,
+  kind: row.kind,
+  subject: row.subject,
+  status: row.status,
+  createdAt: new Date(row.created_at),
+  dueAt: new Date(row.due_at),
+  attempts: row.attempts,
+  mostAttempts: row.most_attempts,
+  workerId: row.worker_id,
+  finishedAt: row.finished_at === null ? null : new Date(row.finished_at),
+  error: row.error,
 });
 
-const later = (now: Date, ms: number): Date => new Date(now.getTime() + ms);
+const jobOrNull = ([row]: readonly JobRow[]): Job | null => (row === undefined ? null : jobOf(row));
 
-/** Jobs as managed entities. */
-export function createJobStore({ orm, find, change, addIfNew }: Database): JobStore {
-  const jobOf: (stored: InferEntity<typeof JobEntity>) => Job = plainValues(orm, JobEntity);
-
-  /** Changes the first job that matches; null for none. */
-  const changeFirst = (
-    where: JobWhere,
-    valuesOf: (job: Job) => JobValues,
-    options: object = LOCKED,
-  ): Promise<Job | null> =>
-    change(async (em) => {
-      const stored = await em.findOne(JobEntity, where, options);
-      if (stored === null) return null;
-      Object.assign(stored, valuesOf(jobOf(stored)));
-      return jobOf(stored);
-    });
+/**
+ * Jobs as rows. Each change is one conditional statement, so that no job changes between a check and a write. As managed
+ * entities they cost an idle process most of its CPU.
+ */
+export function createJobStore({ flavour, readRows, writeRows }: Database): JobStore {
+  const activeOf = preparedQuery<{ kind: string }, Pick<JobRow, 'id'>>((db, given) =>
+    db.selectFrom('job').select('id').where('kind', '=', given('kind')).where('status', 'in', ACTIVE).limit(1),
+  );
+  const addNew = preparedQuery<NewRow, Pick<JobRow, 'id'>>((db, given) =>
+    db
+      .insertInto('job')
+      .values({
+        id: given('id'),
+        kind: given('kind'),
+        subject: given('subject'),
+        status: 'queued',
+        created_at: given('createdAt'),
+        due_at: given('dueAt'),
+        attempts: 0,
+        most_attempts: given('mostAttempts'),
+        error: '',
+      })
+      .onConflict((conflict) => conflict.doNothing())
+      .returning('id'),
+  );
+  const dueOf = preparedQuery<OfKind, Pick<JobRow, 'id'>>((db, given) =>
+    db.selectFrom('job').select('id').where(claimable(given)).limit(1),
+  );
+  const claimFirst = preparedQuery<OfKind & { workerId: string; leaseEnd: number }, JobRow>((db, given) =>
+    db
+      .updateTable('job')
+      .set((job) => ({
+        status: 'running',
+        attempts: job('attempts', '+', 1),
+        worker_id: given('workerId'),
+        due_at: given('leaseEnd'),
+      }))
+      .where('id', '=', ({ selectFrom }) => {
+        const first = selectFrom('job').select('id').where(claimable(given)).orderBy('due_at').orderBy('id').limit(1);
+        // Skips jobs that another process is claiming. SQLite has one writer.
+        return flavour === 'postgresql' ? first.forUpdate().skipLocked() : first;
+      })
+      .returningAll(),
+  );
+  const extendClaim = preparedQuery<OfClaim & { leaseEnd: number }, JobRow>((db, given) =>
+    db
+      .updateTable('job')
+      .set({ due_at: given('leaseEnd') })
+      .where(claimed(given, '>'))
+      .returningAll(),
+  );
+  const endingOf = (lease: '>' | '<=') =>
+    preparedQuery<OfClaim & { status: JobStatus; error: string }, Pick<JobRow, 'id'>>((db, given) =>
+      db
+        .updateTable('job')
+        .set({ status: given('status'), error: given('error'), finished_at: given('now') })
+        .where(claimed(given, lease))
+        .returning('id'),
+    );
+  const endHeld = endingOf('>');
+  const endLost = endingOf('<=');
+  const exhaustedOf = preparedQuery<OfKind & { most: number }, JobRow>((db, given) =>
+    db
+      .selectFrom('job')
+      .selectAll()
+      .where('kind', '=', given('kind'))
+      .where('status', '=', 'running')
+      .where('due_at', '<=', given('now'))
+      .whereRef('attempts', '>=', 'most_attempts')
+      .orderBy('due_at')
+      .limit(given('most')),
+  );
+  const retryClaim = preparedQuery<OfClaim & { dueAt: number; error: string; allowed: number }, JobRow>((db, given) =>
+    db
+      .updateTable('job')
+      .set((job) => {
+        const most = job('most_attempts', '+', given('allowed'));
+        const isSpent = job('attempts', '>=', most);
+        return {
+          status: job.case().when(isSpent).then<JobStatus>('dead').else<JobStatus>('queued').end(),
+          due_at: given('dueAt'),
+          most_attempts: most,
+          finished_at: job
+            .case()
+            .when(isSpent)
+            .then(job.cast<number>(given('now'), 'double precision'))
+            .end(),
+          error: given('error'),
+        };
+      })
+      .where(claimed(given, '>'))
+      .returningAll(),
+  );
+  const namedBy = preparedQuery<{ ids: string }, JobRow>((db, given) =>
+    db
+      .selectFrom('job')
+      .selectAll()
+      .where('id', 'in', textsInJson(flavour, given('ids'))),
+  );
+  const removeButLatest = preparedQuery<{ kind: string; earlier: number }, never>((db, given) =>
+    db
+      .deleteFrom('job')
+      .where('kind', '=', given('kind'))
+      .where('finished_at', '<', ({ selectFrom }) =>
+        selectFrom('job')
+          .select('finished_at')
+          .where('kind', '=', given('kind'))
+          .where('finished_at', 'is not', null)
+          .orderBy('finished_at', 'desc')
+          .limit(1)
+          .offset(given('earlier')),
+      ),
+  );
 
   return {
     async add(job, now) {
-      await addIfNew((em) => em.create(JobEntity, newRow(job, now)));
+      await writeRows((db) => addNew(db, newRow(job, now)));
     },
-    addIfIdle: async (job, now) => {
-      const active = { kind: storable(job.kind), status: { $in: ACTIVE } };
-      if ((await find((em) => em.count(JobEntity, active))) > 0) return false;
-      return addIfNew((em) => em.create(JobEntity, newRow(job, now)));
+    async addIfIdle(job, now) {
+      const row = newRow(job, now);
+      if ((await readRows((db) => activeOf(db, row))).length > 0) return false;
+      return (await writeRows((db) => addNew(db, row))).length > 0;
     },
-    hasDue: async (kind, now) =>
-      (await find((em) => em.findOne(JobEntity, claimable(kind, now), { fields: ['id'] }))) !== null,
-    claim: ({ kind, workerId, now, leaseMs }) =>
-      changeFirst(
-        claimable(kind, now),
-        ({ attempts }) => ({ status: 'running', attempts: attempts + 1, workerId, dueAt: later(now, leaseMs) }),
-        { ...UNCLAIMED, orderBy: { dueAt: 'asc', id: 'asc' } },
+    hasDue: async (kind, now) => (await readRows((db) => dueOf(db, ofKind(kind, now)))).length > 0,
+    claim: async ({ kind, workerId, now, leaseMs }) =>
+      jobOrNull(
+        await writeRows((db) => claimFirst(db, { ...ofKind(kind, now), workerId, leaseEnd: now.getTime() + leaseMs })),
       ),
-    extend: (claim, now, leaseMs) => changeFirst(claimed(claim, { $gt: now }), () => ({ dueAt: later(now, leaseMs) })),
-    end: async (claim, { status, error }, now) => {
-      const ending = { status, error: storable(error), finishedAt: now };
-      return (await changeFirst(claimed(claim, { $gt: now }), () => ending)) !== null;
+    extend: async (claim, now, leaseMs) =>
+      jobOrNull(
+        await writeRows((db) => extendClaim(db, { ...ofClaim(claim, now), leaseEnd: now.getTime() + leaseMs })),
+      ),
+    async end(claim, { status, error }, now) {
+      const ending = { ...ofClaim(claim, now), status, error: storable(error) };
+      return (await writeRows((db) => endHeld(db, ending))).length > 0;
     },
-    retry: (claim, { dueAt, error, counts }, now) =>
-      changeFirst(claimed(claim, { $gt: now }), ({ attempts, mostAttempts }) => {
-        const isSpent = counts && attempts >= mostAttempts;
-        return {
-          status: isSpent ? 'dead' : 'queued',
-          dueAt,
-          mostAttempts: mostAttempts + (counts ? 0 : 1),
-          finishedAt: isSpent ? now : null,
-          error: storable(error),
-        };
-      }),
-    cancel: (id, now) =>
-      changeFirst({ id: storable(id), status: { $in: ACTIVE } }, () => ({ status: 'cancelled', finishedAt: now })),
-    exhausted: (kind, now, most) =>
-      find(async (em) => {
-        const withoutAttempts = { [raw('attempts >= most_attempts')]: [] };
-        const where = { kind: storable(kind), status: 'running' as const, dueAt: { $lte: now }, ...withoutAttempts };
-        return (await em.find(JobEntity, where, { orderBy: { dueAt: 'asc' }, limit: most })).map(jobOf);
-      }),
-    markDead: async (claim, error, now) => {
-      const dead = { status: 'dead' as const, error: storable(error), finishedAt: now };
-      return (await changeFirst(claimed(claim, { $lte: now }), () => dead)) !== null;
+    async retry(claim, { dueAt, error, counts }, now) {
+      // An attempt that does not count is allowed again, so that such a job is never out of attempts.
+      const again = { dueAt: dueAt.getTime(), error: storable(error), allowed: counts ? 0 : 1 };
+      return jobOrNull(await writeRows((db) => retryClaim(db, { ...ofClaim(claim, now), ...again })));
     },
-    findMany: (ids) => find(async (em) => (await em.find(JobEntity, { id: { $in: ids.map(storable) } })).map(jobOf)),
-    list: ({ kind, status }, most) =>
-      find(async (em) => {
-        const where = { ...(kind === null ? {} : { kind: storable(kind) }), ...(status === null ? {} : { status }) };
-        const options = { orderBy: { createdAt: 'desc', id: 'desc' }, limit: most } as const;
-        return (await em.find(JobEntity, where, options)).map(jobOf);
-      }),
+    cancel: async (id, now) =>
+      jobOrNull(
+        await writeRows((db) =>
+          db
+            .updateTable('job')
+            .set({ status: 'cancelled', finished_at: now.getTime() })
+            .where('id', '=', storable(id))
+            .where('status', 'in', ACTIVE)
+            .returningAll()
+            .execute(),
+        ),
+      ),
+    exhausted: async (kind, now, most) =>
+      (await readRows((db) => exhaustedOf(db, { ...ofKind(kind, now), most }))).map(jobOf),
+    async markDead(claim, error, now) {
+      const ending = { ...ofClaim(claim, now), status: 'dead', error: storable(error) } as const;
+      return (await writeRows((db) => endLost(db, ending))).length > 0;
+    },
+    findMany: async (ids) =>
+      (await readRows((db) => namedBy(db, { ids: JSON.stringify(ids.map(storable)) }))).map(jobOf),
+    list: async ({ kind, status }, most) => {
+      const rows = await readRows((db) =>
+        db
+          .selectFrom('job')
+          .selectAll()
+          .$if(kind !== null, (query) => query.where('kind', '=', storable(kind ?? '')))
+          .$if(status !== null, (query) => query.where('status', '=', status))
+          .orderBy('created_at', 'desc')
+          .orderBy('id', 'desc')
+          .limit(most)
+          .execute(),
+      );
+      return rows.map(jobOf);
+    },
     removeEndedBefore: (before, most) =>
-      change(async (em) => {
-        const options = { orderBy: { finishedAt: 'asc' }, limit: most } as const;
-        const ended = await em.find(JobEntity, { finishedAt: { $lt: before } }, options);
-        for (const job of ended) em.remove(job);
-        return ended.length;
+      writeRows(async (db) => {
+        const oldest = db
+          .selectFrom('job')
+          .select('id')
+          .where('finished_at', '<', before.getTime())
+          .orderBy('finished_at')
+          .limit(most);
+        const [done] = await db.deleteFrom('job').where('id', 'in', oldest).execute();
+        return Number(done?.numDeletedRows ?? 0n);
       }),
-    keepLatest: (kind, most) =>
-      change(async (em) => {
-        const ofKind = { kind: storable(kind), finishedAt: { $ne: null } };
-        const options = { orderBy: { finishedAt: 'desc' }, limit: 1, offset: most - 1 } as const;
-        const [last] = await em.find(JobEntity, ofKind, options);
-        if (last?.finishedAt) await em.nativeDelete(JobEntity, { ...ofKind, finishedAt: { $lt: last.finishedAt } });
-      }),
+    async keepLatest(kind, most) {
+      await writeRows((db) => removeButLatest(db, { kind: storable(kind), earlier: most - 1 }));
+    },
   };
 }
