@@ -37,14 +37,18 @@ export const claimDuty = operation({
     const { clock, stores } = platform;
     const { jobs } = stores;
     const kind = dutyKind(duty);
+    const addJob = async () => period !== null && (await jobs.addIfIdle(dutyJob(duty, period), clock.now()));
     if (leftBehind)
-      for (const { id } of await jobs.list({ kind, status: 'running' }, MAX_LOST_JOBS))
-        await jobs.cancel(id, clock.now());
-    for (const { id, attempts } of await jobs.exhausted(kind, clock.now(), MAX_LOST_JOBS))
-      await jobs.markDead({ id, attempt: attempts }, 'Its process was lost repeatedly.', clock.now());
-    if (period !== null) await jobs.addIfIdle(dutyJob(duty, period), clock.now());
-    if (!(await jobs.hasDue(kind, clock.now()))) return null;
-    return jobs.claim({ kind, workerId, now: clock.now(), leaseMs: dutyLeaseMs(duty) });
+      for (const { id } of await jobs.list({ kind, status: 'running' }, MAX_LOST_JOBS)) await jobs.cancel(id, clock.now());
+    // A job is added only where none is active, so that there is no lost one, either.
+    let isDue = await addJob();
+    if (!isDue) {
+      const lost = await jobs.exhausted(kind, clock.now(), MAX_LOST_JOBS);
+      for (const { id, attempts } of lost)
+        await jobs.markDead({ id, attempt: attempts }, 'Its process was lost repeatedly.', clock.now());
+      isDue = (lost.length > 0 && (await addJob())) || (await jobs.hasDue(kind, clock.now()));
+    }
+    return isDue ? jobs.claim({ kind, workerId, now: clock.now(), leaseMs: dutyLeaseMs(duty) }) : null;
   },
 });
 

@@ -69,6 +69,7 @@ export function composeDuties(
       createDutyRunner({
         duty: { name, everyMs: seconds * MS_PER_SECOND },
         backend: backendOf(platform, { name, workerId, alone }),
+        alone,
         anchor,
         deadlineMs: maxSeconds * MS_PER_SECOND,
         firstClaimMs,

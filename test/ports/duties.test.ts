@@ -64,6 +64,16 @@ for (const engine of ENGINES)
       );
     });
 
+    it('of a new period are added and claimed without a look at other jobs', async () => {
+      const { stores } = scopeOf(0).platform;
+      const refused = (): never => expect.fail('Nothing can be due or lost.');
+      const jobs = { ...stores.jobs, hasDue: refused, exhausted: refused };
+      const { caller } = scopeOf(0);
+      const scope = { platform: { stores: { ...stores, jobs }, clock }, caller } as unknown as Scope<DutyPlatform>;
+      const wanted = { duty: DUTY, workerId: 'p0', period: new Date(START_MS), leftBehind: false };
+      expect(await claimDuty(scope, wanted)).toMatchObject({ subject: '2026-11-23T18:00:00.000Z', attempts: 1 });
+    });
+
     it('of a killed process are taken over after their lease, and it can no longer end them', async () => {
       const lost = await claim(0);
       if (lost === null) throw new Error('No job was claimed.');

@@ -16,6 +16,8 @@ export interface DutyRunner {
 interface DutyRunnerOptions {
   readonly duty: Duty;
   readonly backend: DutyBackend;
+  /** Whether no other process uses the database, so that no process can leave a job behind. */
+  readonly alone: boolean;
   /** Start of the first period. */
   readonly anchor: Date;
   /** Maximum time of a run, in ms. A longer one is aborted, and the next period runs again. */
@@ -37,11 +39,12 @@ class DutyLost extends Error {
 }
 
 /**
- * Claims the job of each period when the period begins. Twice in the time of a lease it checks for jobs of processes that ended
- * before their work. While the work runs, its lease is extended. A run that fails or exceeds its deadline is logged; the next period runs again.
+ * Claims the job of each period when the period begins. Unless the process is alone, it checks twice in the time of a lease for jobs
+ * of processes that ended before their work; a claim that fails is repeated as often. While the work runs, its lease is extended.
+ * A run that fails or exceeds its deadline is logged; the next period runs again.
  */
 export function createDutyRunner(options: DutyRunnerOptions): DutyRunner {
-  const { duty, backend, anchor, deadlineMs, firstClaimMs, work, onRun, clock, scheduler, log } = options;
+  const { duty, backend, alone, anchor, deadlineMs, firstClaimMs, work, onRun, clock, scheduler, log } = options;
   const leaseMs = dutyLeaseMs(duty);
   let task: ScheduledTask | null = null;
   /** Start of the latest period whose job this process has added, in Unix ms. */
@@ -80,6 +83,7 @@ export function createDutyRunner(options: DutyRunnerOptions): DutyRunner {
   async function claimAndRun(signal: AbortSignal): Promise<void> {
     const period = periodStart(duty, clock.now(), anchor);
     const isNew = period.getTime() !== lastAddedMs;
+    if (alone && !isNew) return;
     const job = await backend.claim(duty, isNew ? period : null);
     lastAddedMs = period.getTime();
     if (job !== null) await run(job, signal);
@@ -87,8 +91,9 @@ export function createDutyRunner(options: DutyRunnerOptions): DutyRunner {
 
   function nextClaimMs(): number {
     const now = clock.now();
-    const untilPeriod = periodStart(duty, now, anchor).getTime() + duty.everyMs - now.getTime();
-    return Math.min(untilPeriod, leaseMs / 2);
+    const periodMs = periodStart(duty, now, anchor).getTime();
+    const untilPeriod = periodMs + duty.everyMs - now.getTime();
+    return alone && periodMs === lastAddedMs ? untilPeriod : Math.min(untilPeriod, leaseMs / 2);
   }
 
   return {

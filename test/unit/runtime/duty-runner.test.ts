@@ -29,7 +29,7 @@ const aJob = (attempts: number): Job => ({
 });
 
 /** A runner over a backend with one job for each period. The test ends the work. */
-function aRunner() {
+function aRunner({ alone = false }: { readonly alone?: boolean } = {}) {
   const state = {
     away: false,
     held: true,
@@ -57,6 +57,7 @@ function aRunner() {
   const runner = createDutyRunner({
     duty: DUTY,
     backend,
+    alone,
     anchor: new Date(0),
     deadlineMs: 150_000,
     firstClaimMs: 100,
@@ -90,6 +91,23 @@ it('adds the job of each period once, and looks twice in a lease for jobs of los
     ['completed', 1, 0],
     ['completed', 1, 59_100],
   ]);
+  await runner.stop();
+});
+
+it('a process that is alone claims only at the start of each period, and repeats a claim that failed', async () => {
+  const { runner, state } = aRunner({ alone: true });
+  state.away = true;
+  runner.start();
+  await vi.advanceTimersByTimeAsync(100);
+  state.away = false;
+  await vi.advanceTimersByTimeAsync(15_000);
+  expect(state.periods).toEqual(['22:14:00']);
+  state.runs[0]?.end.resolve();
+  await vi.advanceTimersByTimeAsync(104_000);
+  expect(state.periods).toEqual(['22:14:00', '22:15:00']);
+  state.runs[1]?.end.resolve();
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(state.periods).toEqual(['22:14:00', '22:15:00', '22:16:00']);
   await runner.stop();
 });
 
