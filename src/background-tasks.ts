@@ -26,7 +26,12 @@ const KEYS_SECONDS = 1.5;
 const ROWS_SECONDS = 2;
 /** Interval of reads of settings that other processes stored, in seconds. */
 const SETTINGS_SECONDS = 3;
-/** Interval of reads of outcomes of decisions that other processes recorded, in seconds. */
+/**
+ * Interval of the reads of rows and settings in a process that is alone, in seconds. Its operations read what they have changed;
+ * these reads repeat one that failed.
+ */
+const ALONE_SECONDS = 30;
+/** Interval of reads of outcomes of decisions, in seconds. The operation that records one does not read it. */
 const OUTCOMES_SECONDS = 10;
 
 /** Deadline of a run that reads the store, in seconds, and of one that calls models. */
@@ -54,7 +59,7 @@ export function createBackgroundTasks(
   let tasks: readonly ScheduledTask[] = [];
   return {
     start() {
-      tasks = periodicTasks(context, platform).map((task) => context.scheduler.every(task));
+      tasks = periodicTasks(context, platform, about).map((task) => context.scheduler.every(task));
       for (const duty of duties) duty.start();
       lensWorker.start();
     },
@@ -72,8 +77,12 @@ interface SystemTask {
   readonly operation: (scope: Scope, input: undefined) => Promise<unknown>;
 }
 
-const periodicTasks = ({ settings }: Pick<StartContext, 'settings'>, platform: Platform): readonly PeriodicTask[] =>
-  systemTasks(settings)
+const periodicTasks = (
+  { settings }: Pick<StartContext, 'settings'>,
+  platform: Platform,
+  { alone }: { readonly alone: boolean },
+): readonly PeriodicTask[] =>
+  systemTasks(settings, alone)
     .filter(({ seconds }) => seconds > 0)
     .map(({ name, seconds, deadlineSeconds = READ_DEADLINE_SECONDS, operation }) => ({
       name,
@@ -85,24 +94,27 @@ const periodicTasks = ({ settings }: Pick<StartContext, 'settings'>, platform: P
       },
     }));
 
-const systemTasks = (settings: StartContext['settings']): readonly SystemTask[] => [
-  { name: 'key-refresh', seconds: KEYS_SECONDS, operation: refreshKeys },
-  { name: 'model-refresh', seconds: ROWS_SECONDS, operation: refreshDeployments },
-  { name: 'fallback-refresh', seconds: ROWS_SECONDS, operation: refreshFallbacks },
-  { name: 'pass-through-refresh', seconds: ROWS_SECONDS, operation: refreshEndpoints },
-  { name: 'guardrail-refresh', seconds: ROWS_SECONDS, operation: refreshGuardrails },
-  { name: 'settings-refresh', seconds: SETTINGS_SECONDS, operation: refreshSettings },
-  { name: 'decision-outcomes', seconds: OUTCOMES_SECONDS, operation: refreshCalibrations },
-  {
-    name: 'lens-signals',
-    seconds: settings.lens.signalSeconds,
-    deadlineSeconds: CALLS_DEADLINE_SECONDS,
-    operation: classifyNewTraces,
-  },
-  {
-    name: 'health-check',
-    seconds: settings.healthChecks.everySeconds,
-    deadlineSeconds: CALLS_DEADLINE_SECONDS,
-    operation: probeAllDeployments,
-  },
-];
+function systemTasks(settings: StartContext['settings'], alone: boolean): readonly SystemTask[] {
+  const rowsSeconds = alone ? ALONE_SECONDS : ROWS_SECONDS;
+  return [
+    { name: 'key-refresh', seconds: KEYS_SECONDS, operation: refreshKeys },
+    { name: 'model-refresh', seconds: rowsSeconds, operation: refreshDeployments },
+    { name: 'fallback-refresh', seconds: rowsSeconds, operation: refreshFallbacks },
+    { name: 'pass-through-refresh', seconds: rowsSeconds, operation: refreshEndpoints },
+    { name: 'guardrail-refresh', seconds: rowsSeconds, operation: refreshGuardrails },
+    { name: 'settings-refresh', seconds: alone ? ALONE_SECONDS : SETTINGS_SECONDS, operation: refreshSettings },
+    { name: 'decision-outcomes', seconds: OUTCOMES_SECONDS, operation: refreshCalibrations },
+    {
+      name: 'lens-signals',
+      seconds: settings.lens.signalSeconds,
+      deadlineSeconds: CALLS_DEADLINE_SECONDS,
+      operation: classifyNewTraces,
+    },
+    {
+      name: 'health-check',
+      seconds: settings.healthChecks.everySeconds,
+      deadlineSeconds: CALLS_DEADLINE_SECONDS,
+      operation: probeAllDeployments,
+    },
+  ];
+}

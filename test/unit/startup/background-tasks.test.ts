@@ -5,8 +5,12 @@ import type { PeriodicTask } from '../../../src/domain/scheduler.ts';
 import { createLog } from '../../../src/runtime/telemetry/log.ts';
 import { settingsFrom } from '../../support/read-settings.ts';
 
-/** Names of the tasks that a process with these settings schedules. No task runs. */
-function scheduledTasks(signalSeconds: number, general: Readonly<Record<string, unknown>>): readonly string[] {
+/** Tasks that a process with these settings schedules. No task runs. */
+function scheduledTasks(
+  signalSeconds: number,
+  general: Readonly<Record<string, unknown>>,
+  alone = true,
+): readonly PeriodicTask[] {
   const scheduled: PeriodicTask[] = [];
   const scheduler = {
     every(task: PeriodicTask) {
@@ -24,25 +28,58 @@ function scheduledTasks(signalSeconds: number, general: Readonly<Record<string, 
   const platform = { payments: { configured: false } } as unknown as Platform;
   const authorship = { by: <Result>(_author: unknown, work: () => Result) => work() };
   createBackgroundTasks({ settings, scheduler, log: createLog('error') }, platform, {
-    alone: true,
+    alone,
     authorship,
   }).start();
-  return scheduled.map(({ name }) => name);
+  return scheduled;
 }
 
+const namesOf = (tasks: readonly PeriodicTask[]): readonly string[] => tasks.map(({ name }) => name);
+
 describe('background tasks', () => {
+  it('seldom read again what only this process can change', () => {
+    const secondsOf = (alone: boolean): Readonly<Record<string, number>> =>
+      Object.fromEntries(
+        scheduledTasks(0, {}, alone).flatMap(({ name, everyMs }) =>
+          typeof everyMs === 'number' ? [[name, everyMs / 1_000] as const] : [],
+        ),
+      );
+    expect(secondsOf(true)).toEqual({
+      'key-refresh': 1.5,
+      'model-refresh': 30,
+      'fallback-refresh': 30,
+      'pass-through-refresh': 30,
+      'guardrail-refresh': 30,
+      'settings-refresh': 30,
+      'decision-outcomes': 10,
+    });
+    expect(secondsOf(false)).toEqual({
+      'key-refresh': 1.5,
+      'model-refresh': 2,
+      'fallback-refresh': 2,
+      'pass-through-refresh': 2,
+      'guardrail-refresh': 2,
+      'settings-refresh': 3,
+      'decision-outcomes': 10,
+    });
+  });
+
   it('with an interval of 0 never run', () => {
-    const all = scheduledTasks(60, {
-      background_health_checks: true,
-      health_check_interval: 60,
-      proxy_batch_polling_interval: 60,
-      response_retention_days: 1,
-    });
-    const off = scheduledTasks(0, {
-      background_health_checks: false,
-      proxy_batch_polling_interval: 0,
-      response_retention_days: 0,
-    });
+    const all = namesOf(
+      scheduledTasks(60, {
+        background_health_checks: true,
+        health_check_interval: 60,
+        proxy_batch_polling_interval: 60,
+        response_retention_days: 1,
+      }),
+    );
+    const off = namesOf(
+      scheduledTasks(0, {
+        background_health_checks: false,
+        proxy_batch_polling_interval: 0,
+        response_retention_days: 0,
+      }),
+    );
     expect(all.filter((name) => !off.includes(name))).toEqual([
       'lens-signals',
       'health-check',
