@@ -21,6 +21,7 @@ export const resetOwnerWindows = operation({
   async run({ platform, signal }: Scope<OwnerWindowPlatform>, _input: undefined): Promise<void> {
     const { stores, ownedKeys, clock } = platform;
     const now = clock.now();
+    if (!(await stores.ownerWindows.anyEnded(now))) return;
     const page = { sort: 'created_at', descending: false, limit: MAX_RESETS, from: 0 } as const;
     const users = await stores.users.list({ filter: { ...ALL_USERS, resetDueBy: now }, ...page });
     const ofUsers = await totalsOf('user', users);

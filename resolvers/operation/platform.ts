@@ -139,7 +139,7 @@ export interface SpendResetPlatform {
 
 /** Budget windows of users, teams and budgets. */
 export interface OwnerWindowPlatform {
-  readonly stores: Pick<Stores, 'budgets' | 'spend' | 'teams' | 'users'>;
+  readonly stores: Pick<Stores, 'budgets' | 'ownerWindows' | 'spend' | 'teams' | 'users'>;
   readonly ownedKeys: Pick<KeyRing, 'evictOwner'>;
   readonly clock: Clock;
 }

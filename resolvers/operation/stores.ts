@@ -16,6 +16,7 @@ import type { JobStore } from '../../src/domain/jobs/job.ts';
 import type { KeyStore } from '../../src/domain/keys/virtual-key.ts';
 import type { LensRowStores } from '../../src/domain/lens/row-stores.ts';
 import type { LensStore, LensWorkerStore } from '../../src/domain/lens/store.ts';
+import type { OwnerWindowStore } from '../../src/domain/owners/owner-windows.ts';
 import type { SealedResponseStore } from '../../src/domain/responses/stored-response.ts';
 import type { SettingsStore } from '../../src/domain/settings/stored-section.ts';
 import type { SpendReports } from '../../src/domain/spend/spend-reports.ts';
@@ -45,6 +46,7 @@ export interface Stores extends TenancyStores, LensRowStores {
   readonly keys: KeyStore;
   readonly lenses: LensStore;
   readonly lensWorkers: LensWorkerStore;
+  readonly ownerWindows: OwnerWindowStore;
   readonly responses: Pick<SealedResponseStore, 'removeBefore'>;
   readonly settings: SettingsStore;
   readonly spend: SpendStore;

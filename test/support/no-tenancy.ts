@@ -44,6 +44,7 @@ export const OTHER_STORES = {
   jobs: unused,
   lenses: unused,
   lensWorkers: unused,
+  ownerWindows: unused,
   tracingKeys: NO_ROWS,
   datasets: NO_ROWS,
   datasetRevisions: NO_ROWS,

@@ -11,3 +11,9 @@ export function withWindowReset<Owner extends Windowed>(owner: Owner, now: Date,
   if (budgetDuration === null || budgetResetAt === null || budgetResetAt > now) return owner;
   return { ...owner, budgetResetAt: windowEnd(budgetDuration, now), spentBefore: total };
 }
+
+/** Budget windows of all users, teams and budgets. */
+export interface OwnerWindowStore {
+  /** Whether a window has ended by an instant; a cheap read. */
+  anyEnded(now: Date): Promise<boolean>;
+}

@@ -42,6 +42,7 @@ import { createLensStore, createLensWorkerStore } from '../lens/store.ts';
 import { createTenancyStores } from '../tenancy-stores.ts';
 import { createGuardrailStore } from '../guardrails/store.ts';
 import { createGuardrailUseStore } from '../guardrails/use.ts';
+import { createOwnerWindowStore } from '../owner-windows/store.ts';
 import { createEndpointStore } from '../pass-through/store.ts';
 import { createReleaseStore } from '../catalog/releases.ts';
 import { readableReports, readableSpend, readableTraces } from '../traces/readable.ts';
@@ -251,6 +252,7 @@ export async function openStores(options: StoresOptions) {
     keys: createKeyStore(database),
     guardrails: createGuardrailStore(database),
     guardrailUse: createGuardrailUseStore(database),
+    ownerWindows: createOwnerWindowStore(database),
     passThrough: createEndpointStore(database),
     /** Contents are stored as given: encrypt them before. */
     pendingSignIns: createPendingSignInStore(database),

@@ -9,6 +9,7 @@ import { idOrNull } from '../../domain/optional-id.ts';
 import { storable } from '../../domain/storable.ts';
 import type { Database, SqlFlavour } from '../database/database.ts';
 import { RetiredSecretEntity, KEY_RANKS, VirtualKeyEntity } from './entities.ts';
+import { preparedQuery } from '../database/prepared-query.ts';
 import { changeRow } from '../database/row-store.ts';
 import { textsIn } from '../database/rows.ts';
 import { entityTransaction } from '../database/transaction.ts';
@@ -123,6 +124,15 @@ function whereOf(
 /** Virtual keys as managed entities: one fork of the entity manager per call. */
 export function createKeyStore(database: Database): KeyStore {
   const { orm, flavour, inFlight, audit, readRows, find } = database;
+  const dueForReset = preparedQuery<{ now: Date; limit: number }, { readonly hash: string }>((db, given) =>
+    db
+      .selectFrom('virtual_key')
+      .select('hash')
+      .where('next_reset_at', '<=', given('now'))
+      .where('deleted_at', 'is', null)
+      .orderBy('next_reset_at')
+      .limit(given('limit')),
+  );
   async function assertNeverUsed(em: Pick<SqlEntityManager, 'count'>, secretHash: string): Promise<void> {
     if ((await em.count(RetiredSecretEntity, { hash: secretHash })) > 0) throw keyTaken();
   }
@@ -180,12 +190,8 @@ export function createKeyStore(database: Database): KeyStore {
         const named = { alias: { $in: aliases.map(storable) }, deletedAt: null };
         return (await em.find(VirtualKeyEntity, named)).map(keyOf);
       }),
-    dueForReset: (now, limit) =>
-      find(async (em) => {
-        const due = { nextResetAt: { $lte: now }, deletedAt: null };
-        const entities = await em.find(VirtualKeyEntity, due, { orderBy: { nextResetAt: 'asc' }, limit });
-        return entities.map(({ hash }) => hash);
-      }),
+    dueForReset: async (now, limit) =>
+      (await readRows((db) => dueForReset(db, { now, limit }))).map(({ hash }) => hash),
     findOwned: (owner, ids) =>
       find(async (em) => {
         const among = { $in: ids.map(storable) };

@@ -6,6 +6,7 @@ import type { Review } from '../../domain/lens/review.ts';
 import type { FindingPage, LensFinding, LensStore, LensWorkerStore } from '../../domain/lens/store.ts';
 import { storable } from '../../domain/storable.ts';
 import type { Database } from '../database/database.ts';
+import { preparedQuery } from '../database/prepared-query.ts';
 import { afterPlace, createRowStore, matching } from '../database/row-store.ts';
 import {
   LensEntity,
@@ -24,7 +25,11 @@ const reviewId = (lensId: string, criteriaKey: string, executionId: string): str
 const STATEMENT_ROWS = 500;
 
 /** Lenses, their runs and findings as managed entities. A lens is locked while it changes. */
-export function createLensStore({ find, change: changing }: Database): LensStore {
+export function createLensStore({ find, readRows, change: changing }: Database): LensStore {
+  const dueBy = preparedQuery<{ nowMs: number; most: number }, { readonly id: string }>((db, given) =>
+    db.selectFrom('lens').select('id').where('due_at', '<=', given('nowMs')).orderBy('due_at').limit(given('most')),
+  );
+
   /** Locked, so that changes of one lens run one after another; SQLite has one writer anyway. */
   const locked = (em: SqlEntityManager, id: string): Promise<LensEntity | null> =>
     em.findOne(LensEntity, { id: storable(id) }, { lockMode: LockMode.PESSIMISTIC_WRITE });
@@ -138,12 +143,7 @@ export function createLensStore({ find, change: changing }: Database): LensStore
         const found = await em.findOne(LensAnswerEntity, { id });
         return found && { ...found.data, id: found.id, runId: found.runId };
       }),
-    due: (now, most) =>
-      find(async (em) => {
-        const options = { orderBy: { dueAt: 'asc' }, limit: most, fields: ['id'] } as const;
-        const found = await em.find(LensEntity, { dueAt: { $lte: now.getTime() } }, options);
-        return found.map(({ id }) => id);
-      }),
+    due: async (now, most) => (await readRows((db) => dueBy(db, { nowMs: now.getTime(), most }))).map(({ id }) => id),
     runs: (lensId, from, limit) =>
       find(async (em) => {
         const offset = typeof from === 'number' ? from : 0;

@@ -17,7 +17,9 @@ function parameterOf(value: unknown): SqliteParameter {
   if (typeof value === 'boolean') return Number(value);
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint') return value;
   if (value instanceof Uint8Array) return value;
-  throw new TypeError('SQLite takes text, numbers, bytes and null as parameters.');
+  // Columns of times hold Unix ms, as the ORM writes them.
+  if (value instanceof Date) return value.getTime();
+  throw new TypeError('SQLite takes text, numbers, times, bytes and null as parameters.');
 }
 
 async function perform<Row>(handle: SqliteHandle, compiled: CompiledQuery): Promise<QueryResult<Row>> {
