@@ -6,8 +6,8 @@ import type { Tables } from './tables.ts';
 import { entityTransaction, transaction } from './transaction.ts';
 
 export function accessTo(orm: Orm, inFlight: InFlight): Access {
-  const reader = (): Kysely<Tables> => orm.em.fork().getKysely<Tables>({ type: 'read' });
-  const writer = (): Kysely<Tables> => orm.em.fork().getKysely<Tables>();
+  const reader = (): Kysely<Tables> => orm.em.getConnection('read').getClient<Tables>();
+  const writer = (): Kysely<Tables> => orm.em.getConnection('write').getClient<Tables>();
   return {
     reader,
     writer,
