@@ -39,16 +39,17 @@ export const claimDuty = operation({
     const kind = dutyKind(duty);
     const addJob = async () => period !== null && (await jobs.addIfIdle(dutyJob(duty, period), clock.now()));
     if (leftBehind)
-      for (const { id } of await jobs.list({ kind, status: 'running' }, MAX_LOST_JOBS)) await jobs.cancel(id, clock.now());
+      for (const { id } of await jobs.list({ kind, status: 'running' }, MAX_LOST_JOBS))
+        await jobs.cancel(id, clock.now());
     // A job is added only where none is active, so that there is no lost one, either.
-    let isDue = await addJob();
-    if (!isDue) {
+    if (!(await addJob())) {
+      if (!(await jobs.hasDue(kind, clock.now()))) return null;
       const lost = await jobs.exhausted(kind, clock.now(), MAX_LOST_JOBS);
       for (const { id, attempts } of lost)
         await jobs.markDead({ id, attempt: attempts }, 'Its process was lost repeatedly.', clock.now());
-      isDue = (lost.length > 0 && (await addJob())) || (await jobs.hasDue(kind, clock.now()));
+      if (lost.length > 0) await addJob();
     }
-    return isDue ? jobs.claim({ kind, workerId, now: clock.now(), leaseMs: dutyLeaseMs(duty) }) : null;
+    return jobs.claim({ kind, workerId, now: clock.now(), leaseMs: dutyLeaseMs(duty) });
   },
 });
 

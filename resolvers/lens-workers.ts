@@ -140,9 +140,7 @@ export const checkLensWork = operation({
   async run({ platform }: Scope<LensPlatform>, _input: undefined): Promise<boolean> {
     const { stores, clock } = platform;
     const now = clock.now();
-    if (await stores.jobs.hasDue(RUN_JOB, now)) return true;
-    if ((await stores.lenses.due(now, 1)).length > 0) return true;
-    return (await stores.jobs.exhausted(RUN_JOB, now, 1)).length > 0;
+    return (await stores.jobs.hasDue(RUN_JOB, now)) || (await stores.lenses.due(now, 1)).length > 0;
   },
 });
 

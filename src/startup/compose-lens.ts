@@ -36,11 +36,19 @@ export function composeLensWorker(
   let worker: LensWorkerCaller | null = null;
   const systemCaller = new SystemCaller('lens-worker');
   const operations = lensBackend((signal) => scopeFor(worker ?? systemCaller, signal));
+  let checking: Promise<boolean> | null = null;
+  /** Idle slots wait equally long, so that they share one check. */
+  const isWorkDue = (scope: Scope): Promise<boolean> => {
+    checking ??= checkLensWork(scope, undefined).finally(() => {
+      checking = null;
+    });
+    return checking;
+  };
   const backend: LensBackend = {
     ...operations,
     async claim(signal) {
       const scope = scopeFor(systemCaller, signal);
-      if (!(await checkLensWork(scope, undefined))) return null;
+      if (!(await isWorkDue(scope))) return null;
       // Read for each claim, because the key of the worker may have changed or been revoked.
       const opened = await openBuiltInWorker(scope, undefined);
       if (opened === null) return null;

@@ -174,6 +174,8 @@ export function jobStoreSuite(engine: Engine): void {
       await jobs.add(aJob('b', { mostAttempts: 1 }), START);
       const lost = await claimed();
       expect(await jobs.exhausted('k', after(999), 5)).toEqual([]);
+      expect(await jobs.hasDue('k', after(999))).toBe(false);
+      expect(await jobs.hasDue('k', after(1_000))).toBe(true);
       expect(await claim(after(1_000))).toBeNull();
       expect(await jobs.exhausted('k', after(1_000), 5)).toEqual([lost]);
       expect(await jobs.markDead(claimOf(lost), 'lost', after(999))).toBe(false);

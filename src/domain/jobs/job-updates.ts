@@ -1,4 +1,4 @@
-import type { Job, JobStore } from './job.ts';
+import { type Job, type JobStore, queuedJob } from './job.ts';
 
 /**
  * The same store; `changed` is called with each job after a change of its state through this store. An extended lease is not
@@ -21,7 +21,7 @@ export function withJobUpdates(store: JobStore, changed: (job: Job) => void): Jo
     },
     async addIfIdle(job, now) {
       const isAdded = await store.addIfIdle(job, now);
-      if (isAdded) await reread(job.id);
+      if (isAdded) changed(queuedJob(job, now));
       return isAdded;
     },
     claim: async (wanted) => announced(await store.claim(wanted)),

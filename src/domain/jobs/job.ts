@@ -1,3 +1,5 @@
+import { storable } from '../storable.ts';
+
 /** `dead`: its worker was lost, or it failed in all of its attempts. */
 export type JobStatus = 'queued' | 'running' | 'completed' | 'failed' | 'cancelled' | 'dead';
 
@@ -26,6 +28,21 @@ export interface Job {
 
 /** A job to add. */
 export type NewJob = Pick<Job, 'id' | 'kind' | 'subject' | 'dueAt' | 'mostAttempts'>;
+
+/** A job right after it was added, with texts as stores keep them. */
+export const queuedJob = ({ id, kind, subject, dueAt, mostAttempts }: NewJob, now: Date): Job => ({
+  id,
+  kind: storable(kind),
+  subject: storable(subject),
+  status: 'queued',
+  createdAt: now,
+  dueAt,
+  attempts: 0,
+  mostAttempts,
+  workerId: null,
+  finishedAt: null,
+  error: '',
+});
 
 /** Proof of one claim. */
 export interface JobClaim {
@@ -69,7 +86,7 @@ export interface JobStore {
    * jobs with different ids, added by two processes at the same instant, both may be added.
    */
   addIfIdle(job: NewJob, now: Date): Promise<boolean>;
-  /** Whether a job of this kind can be claimed; a cheap read. */
+  /** Whether a job of this kind can be claimed, or is out of attempts (`exhausted`); a cheap read. */
   hasDue(kind: string, now: Date): Promise<boolean>;
   /**
    * Claims the job that is due first: a queued one, or a running one whose lease has ended. Two workers never claim the same

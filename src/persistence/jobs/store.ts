@@ -1,9 +1,16 @@
 import { type ExpressionBuilder, type ExpressionWrapper, type Selectable, type SqlBool } from 'kysely';
-import type { Job, JobClaim, JobStatus, JobStore, NewJob } from '../../domain/jobs/job.ts';
+import {
+  type Job,
+  type JobClaim,
+  type JobStatus,
+  type JobStore,
+  type NewJob,
+  queuedJob,
+} from '../../domain/jobs/job.ts';
 import { storable } from '../../domain/storable.ts';
 import type { Database } from '../database/database.ts';
 import { type Placeholder, preparedQuery } from '../database/prepared-query.ts';
-import { textsInJson } from '../database/rows.ts';
+import { columnNames, rowTable, textsInJson } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
 
 type JobRow = Selectable<Tables['job']>;
@@ -28,16 +35,11 @@ const ACTIVE: readonly JobStatus[] = ['queued', 'running'];
 const ofKind = (kind: string, now: Date): OfKind => ({ kind: storable(kind), now: now.getTime() });
 const ofClaim = ({ id, attempt }: JobClaim, now: Date): OfClaim => ({ id: storable(id), attempt, now: now.getTime() });
 
-/** Condition of the jobs of a kind that may be claimed. */
-const claimable =
+/** Condition of the jobs of a kind that wait for a worker, or were lost by one. */
+const due =
   (given: Placeholder<OfKind>) =>
   (job: Builder): Condition =>
-    job.and([
-      job('kind', '=', given('kind')),
-      job('status', 'in', ACTIVE),
-      job('due_at', '<=', given('now')),
-      job('attempts', '<', job.ref('most_attempts')),
-    ]);
+    job.and([job('kind', '=', given('kind')), job('status', 'in', ACTIVE), job('due_at', '<=', given('now'))]);
 
 /** Condition of a claim that holds (`>`), or of one whose lease has ended (`<=`). */
 const claimed =
@@ -50,15 +52,11 @@ const claimed =
       job('due_at', lease, given('now')),
     ]);
 
-const newRow = ({ id, kind, subject, dueAt, mostAttempts }: NewJob, now: Date) => ({
-  id,
-  kind: storable(kind),
-  subject: storable(subject),
-  createdAt: now.getTime(),
-  dueAt: dueAt.getTime(),
-  mostAttempts,
-});
-type NewRow = ReturnType<typeof newRow>;
+const newRow = (job: NewJob, now: Date): JobRow => {
+  const { id, kind, subject, status, attempts, error, mostAttempts, dueAt } = queuedJob(job, now);
+  const times = { created_at: now.getTime(), due_at: dueAt.getTime(), finished_at: null };
+  return { id, kind, subject, status, ...times, attempts, most_attempts: mostAttempts, worker_id: null, error };
+};
 
 const jobOf = (row: JobRow): Job => ({
   id: row.id,
@@ -80,29 +78,24 @@ const jobOrNull = ([row]: readonly JobRow[]): Job | null => (row === undefined ?
  * Jobs as rows. Each change is one conditional statement, so that no job changes between a check and a write. As managed
  * entities they cost an idle process most of its CPU.
  */
-export function createJobStore({ flavour, readRows, writeRows }: Database): JobStore {
-  const activeOf = preparedQuery<{ kind: string }, Pick<JobRow, 'id'>>((db, given) =>
-    db.selectFrom('job').select('id').where('kind', '=', given('kind')).where('status', 'in', ACTIVE).limit(1),
-  );
-  const addNew = preparedQuery<NewRow, Pick<JobRow, 'id'>>((db, given) =>
-    db
-      .insertInto('job')
-      .values({
-        id: given('id'),
-        kind: given('kind'),
-        subject: given('subject'),
-        status: 'queued',
-        created_at: given('createdAt'),
-        due_at: given('dueAt'),
-        attempts: 0,
-        most_attempts: given('mostAttempts'),
-        error: '',
-      })
-      .onConflict((conflict) => conflict.doNothing())
-      .returning('id'),
-  );
+export function createJobStore({ orm, flavour, readRows, writeRows }: Database): JobStore {
+  const columns = columnNames(rowTable(orm, 'job'));
+  /** Adds a row unless its id is taken, and, with `onlyIdle`, unless a job of its kind is active. */
+  const addition = (onlyIdle: boolean) =>
+    preparedQuery<JobRow, Pick<JobRow, 'id'>>((db, given) => {
+      const row = db.selectNoFrom(columns.map((name) => given(name).as(name)));
+      const active = db.selectFrom('job').select('id').where('kind', '=', given('kind')).where('status', 'in', ACTIVE);
+      return db
+        .insertInto('job')
+        .columns(columns)
+        .expression(row.where(({ lit, not, exists }) => (onlyIdle ? not(exists(active)) : lit(true))))
+        .onConflict((conflict) => conflict.doNothing())
+        .returning('id');
+    });
+  const addNew = addition(false);
+  const addIdle = addition(true);
   const dueOf = preparedQuery<OfKind, Pick<JobRow, 'id'>>((db, given) =>
-    db.selectFrom('job').select('id').where(claimable(given)).limit(1),
+    db.selectFrom('job').select('id').where(due(given)).limit(1),
   );
   const claimFirst = preparedQuery<OfKind & { workerId: string; leaseEnd: number }, JobRow>((db, given) =>
     db
@@ -114,7 +107,13 @@ export function createJobStore({ flavour, readRows, writeRows }: Database): JobS
         due_at: given('leaseEnd'),
       }))
       .where('id', '=', ({ selectFrom }) => {
-        const first = selectFrom('job').select('id').where(claimable(given)).orderBy('due_at').orderBy('id').limit(1);
+        const first = selectFrom('job')
+          .select('id')
+          .where(due(given))
+          .whereRef('attempts', '<', 'most_attempts')
+          .orderBy('due_at')
+          .orderBy('id')
+          .limit(1);
         // Skips jobs that another process is claiming. SQLite has one writer.
         return flavour === 'postgresql' ? first.forUpdate().skipLocked() : first;
       })
@@ -194,11 +193,7 @@ export function createJobStore({ flavour, readRows, writeRows }: Database): JobS
     async add(job, now) {
       await writeRows((db) => addNew(db, newRow(job, now)));
     },
-    async addIfIdle(job, now) {
-      const row = newRow(job, now);
-      if ((await readRows((db) => activeOf(db, row))).length > 0) return false;
-      return (await writeRows((db) => addNew(db, row))).length > 0;
-    },
+    addIfIdle: async (job, now) => (await writeRows((db) => addIdle(db, newRow(job, now)))).length > 0,
     hasDue: async (kind, now) => (await readRows((db) => dueOf(db, ofKind(kind, now)))).length > 0,
     claim: async ({ kind, workerId, now, leaseMs }) =>
       jobOrNull(
