@@ -48,7 +48,6 @@ import { MANAGEMENT_CHANGE } from './helpers/http/row-facts.ts';
 const DEFAULT_PAGE_SIZE = 10;
 const DEFAULT_ALIAS_PAGE_SIZE = 50;
 const MAX_PAGE_SIZE = 100;
-const NO_HASH = '';
 const BAD_STATUS = "Invalid status value. Supported: 'active', 'expired', 'revoked', 'deleted'.";
 
 const readNamed = fields({ key: requiredText });
@@ -106,17 +105,16 @@ function parseList(search: string): ListRequest {
       : choiceOf(parameters.status, KEY_STATUSES, { field: 'status', message: BAD_STATUS });
   const [page, size] = [Number(parameters.page), Number(parameters.size)];
   const isPart = parameters.substring_matching === true;
-  const matchesNoKey = [parameters.organization_id, parameters.project_id, parameters.access_group_id].some(
-    (id) => idOrNull(id) !== null,
-  );
   return {
     filter: {
-      // Keys are not filtered by these ids: a filter by one of them matches none.
-      hash: matchesNoKey ? NO_HASH : idOrNull(parameters.key_hash),
+      hash: idOrNull(parameters.key_hash),
       alias: isPart ? null : idOrNull(parameters.key_alias),
       aliasPart: isPart ? idOrNull(parameters.key_alias) : null,
       teamId: idOrNull(parameters.team_id),
       userId: idOrNull(parameters.user_id),
+      projectId: idOrNull(parameters.project_id),
+      organizationId: idOrNull(parameters.organization_id),
+      accessGroupId: idOrNull(parameters.access_group_id),
       blocked: null,
       status,
     },

@@ -85,6 +85,10 @@ export interface KeyFilter {
   readonly hasAlias?: boolean;
   readonly teamId: string | null;
   readonly userId: string | null;
+  /** Project, organization and access group of the settings of a key; absent or null for any. */
+  readonly projectId?: string | null;
+  readonly organizationId?: string | null;
+  readonly accessGroupId?: string | null;
   readonly blocked: boolean | null;
   readonly status: KeyStatus | null;
   /** Only the keys a caller may list; null for an administrator. */

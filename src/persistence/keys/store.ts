@@ -94,6 +94,16 @@ const aliasWhere = (part: string, flavour: SqlFlavour): KeyWhere => ({
   [raw(`${flavour === 'sqlite' ? 'instr' : 'strpos'}(lower(alias), ?) > 0`, [storable(part.toLowerCase())])]: [],
 });
 
+/** Keys whose settings name an access group. */
+const accessGroupWhere = (id: string, flavour: SqlFlavour): KeyWhere => ({
+  [raw(
+    flavour === 'sqlite'
+      ? `exists (select 1 from json_each(settings, '$.accessGroupIds') where value = ?)`
+      : `exists (select 1 from json_array_elements_text(settings -> 'accessGroupIds') as member where member = ?)`,
+    [storable(id)],
+  )]: [],
+});
+
 function visibleWhere({ hash, userId, teamIds = [] }: NonNullable<KeyFilter['visibleTo']>): KeyWhere {
   const some: KeyWhere[] = [{ hash }];
   if (userId !== null) some.push({ userId });
@@ -101,10 +111,9 @@ function visibleWhere({ hash, userId, teamIds = [] }: NonNullable<KeyFilter['vis
   return { $or: some };
 }
 
-function whereOf(
-  { hash, alias, aliasPart, hasAlias, teamId, userId, blocked, status, visibleTo }: KeyFilter,
-  { now, flavour }: { readonly now: Date; readonly flavour: SqlFlavour },
-): KeyWhere {
+function whereOf(filter: KeyFilter, { now, flavour }: { readonly now: Date; readonly flavour: SqlFlavour }): KeyWhere {
+  const { hash, alias, aliasPart, hasAlias, teamId, userId, blocked, status, visibleTo } = filter;
+  const { projectId = null, organizationId = null, accessGroupId = null } = filter;
   const own = visibleTo === null ? [] : [visibleWhere(visibleTo)];
   return {
     $and: [
@@ -116,6 +125,9 @@ function whereOf(
       ...(typeof aliasPart === 'string' ? [aliasWhere(aliasPart, flavour)] : []),
       ...(teamId === null ? [] : [{ teamId: storable(teamId) }]),
       ...(userId === null ? [] : [{ userId: storable(userId) }]),
+      ...(projectId === null ? [] : [{ projectId: storable(projectId) }]),
+      ...(organizationId === null ? [] : [{ organizationId: storable(organizationId) }]),
+      ...(accessGroupId === null ? [] : [accessGroupWhere(accessGroupId, flavour)]),
       ...(blocked === null ? [] : [{ blocked }]),
     ],
   };

@@ -65,6 +65,36 @@ describe('keys.list', () => {
     expect(await get(query)).toEqual(page(aliases, total, more));
   });
 
+  it('keys.list 200: by project, organization and access group', async () => {
+    const other = await startApp();
+    try {
+      const post = async (path: string, body: object): Promise<Readonly<Record<string, unknown>>> =>
+        (await (await other.call('POST', path, body)).json()) as Readonly<Record<string, unknown>>;
+      const { organization_id: organization } = await post('/organization/new', { organization_alias: 'org' });
+      await post('/team/new', { team_id: 't' });
+      const { project_id: project } = await post('/project/new', { team_id: 't', project_alias: 'project' });
+      const { access_group_id: group } = await post('/v1/access_group', { access_group_name: 'group' });
+      await post('/key/generate', { key_alias: 'plain' });
+      await post('/key/generate', { key_alias: 'of org', organization_id: organization });
+      await post('/key/generate', { key_alias: 'of project', team_id: 't', project_id: project });
+      await post('/key/generate', { key_alias: 'of group', access_group_ids: [group] });
+      const listedBy = async (query: string): Promise<unknown> => {
+        const answer = await other.call('GET', `/key/list?return_full_object=true&${query}`);
+        const { keys: rows, total_count: total } = (await answer.json()) as {
+          keys: readonly { readonly key_alias: string }[];
+          total_count: number;
+        };
+        return [rows.map(({ key_alias: alias }) => alias), total];
+      };
+      expect(await listedBy(`organization_id=${String(organization)}`)).toEqual([['of org'], 1]);
+      expect(await listedBy(`project_id=${String(project)}`)).toEqual([['of project'], 1]);
+      expect(await listedBy(`access_group_id=${String(group)}`)).toEqual([['of group'], 1]);
+      expect(await listedBy(`access_group_id=${String(group)}&project_id=${String(project)}`)).toEqual([[], 0]);
+    } finally {
+      await other.stop();
+    }
+  });
+
   it('keys.list 200: by hash, with whole rows', async () => {
     const { body } = await get(`?key_hash=${sha256(keys['b'] ?? '')}&return_full_object=true`);
     expect(body).toMatchObject({ keys: [{ token: sha256(keys['b'] ?? ''), key_alias: 'b', blocked: true }] });
