@@ -120,7 +120,7 @@ describe.each(['native', 'translated'])('the official SDK with a model that is %
     expect(answered.content).toMatchObject([{ type: 'text', text: 'Hello from upstream, Zoë 😀' }]);
   });
 
-  it('gets thoughts, streamed and whole', async () => {
+  it('gets thinking blocks, streamed and whole', async () => {
     const body = { ...ask(model, 'think'), thinking: { type: 'adaptive' } as const };
     const thought: string[] = [];
     const stream = anthropic.messages.stream(body).on('thinking', (piece) => void thought.push(piece));
@@ -147,12 +147,12 @@ describe.each(['native', 'translated'])('the official SDK with a model that is %
     });
   });
 
-  it('sends the names of betas', async () => {
+  it('sends the names of beta features', async () => {
     const { content } = await anthropic.beta.messages.create({ ...ask(model, 'hello'), betas: ['some-2026-01-01'] });
     expect(content).toMatchObject([{ type: 'text', text: 'Hello from upstream, Zoë 😀' }]);
   });
 
-  it('gets refusals as errors of its own classes', async () => {
+  it('gets failed requests as errors of its own classes', async () => {
     await expect(anthropic.messages.create(ask(model, 'refuse'))).rejects.toBeInstanceOf(RateLimitError);
     await expect(anthropic.messages.create(ask(model, 'refuse'))).rejects.toMatchObject({
       status: 429,
@@ -202,7 +202,7 @@ describe("OpenAI's SDK with a model of Anthropic", () => {
     { type: 'function', function: { name: 'get_weather', parameters: WEATHER.input_schema } },
   ];
 
-  it('gets calls of its tools, streamed and whole', async () => {
+  it('gets tool calls, streamed and whole', async () => {
     const whole = await openai.chat.completions.create({ model: 'native', messages, tools });
     expect(whole.choices[0]).toMatchObject({
       finish_reason: 'tool_calls',
@@ -223,7 +223,7 @@ describe("OpenAI's SDK with a model of Anthropic", () => {
     ]);
   });
 
-  it('gets refusals as errors of its own classes', async () => {
+  it('gets failed requests as errors of its own classes', async () => {
     const refused = openai.chat.completions.create({
       model: 'native',
       messages: [{ role: 'user', content: 'refuse' }],

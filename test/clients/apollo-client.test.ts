@@ -152,7 +152,7 @@ describe('Apollo Client', () => {
     client.stop();
   });
 
-  it('follows traces over multipart HTTP until it leaves, and updates its cache', async () => {
+  it('follows traces over multipart HTTP until it unsubscribes, and updates its cache', async () => {
     const client = aClient();
     const names: string[] = [];
     const first = Promise.withResolvers<void>();
@@ -180,7 +180,7 @@ describe('Apollo Client', () => {
     other.stop();
   });
 
-  it('gets the refusal of an unknown key as an error of the subscription', async () => {
+  it('gets an error of the subscription for an unknown key', async () => {
     const client = aClient('sk-unknown');
     const refused = Promise.withResolvers<unknown>();
     client.subscribe({ query: TRACE_UPDATES }).subscribe({

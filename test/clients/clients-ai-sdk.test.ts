@@ -62,8 +62,8 @@ const TOOLS: ToolSet = {
 };
 const CALM = { maxRetries: 0, maxOutputTokens: 100 } as const;
 
-describe.each(['responses', 'chat', 'anthropic', 'google'] as const)('the AI SDK, speaking %s', (client) => {
-  describe.each(MODELS)('to a model %s', (name) => {
+describe.each(['responses', 'chat', 'anthropic', 'google'] as const)('the AI SDK in the dialect %s', (client) => {
+  describe.each(MODELS)('with a model %s', (name) => {
     it('gets the same text whole and streamed, with its cost', async () => {
       const model = clients[client](name);
       const whole = await generateText({ model, prompt: 'hello', ...CALM });
@@ -81,7 +81,7 @@ describe.each(['responses', 'chat', 'anthropic', 'google'] as const)('the AI SDK
       const streamed = streamText({ model, prompt: 'weather', tools: TOOLS, ...CALM });
       for (const calls of [whole.toolCalls, await streamed.toolCalls])
         expect(calls).toMatchObject([{ toolName: 'get_weather', input: { city: 'Wien' } }]);
-      // What the mock of Google says in its own dialect is no reason of Google's, and goes through as it is.
+      // The mock of Google sends a finish reason that Google does not define. It is passed through unchanged.
       if (client === 'google' && name === 'of-google') return;
       for (const reason of [whole.finishReason, await streamed.finishReason]) expect(reason).toBe('tool-calls');
     });

@@ -39,7 +39,7 @@ afterAll(async () => {
 const configured = () => ({ apiKey, maxRetries: 0, configuration: { baseURL: `${app.url}/v1` } });
 
 describe.each(['of-openai', 'of-anthropic'])('LangChain on a model %s', (model) => {
-  it('gets words, whole and streamed', async () => {
+  it('gets text, whole and streamed', async () => {
     const chat = new ChatOpenAI({ model, temperature: 0, ...configured() });
     const whole = await chat.invoke('hello');
     expect(whole.content).toBe('Grüß Gott 😀');
@@ -59,7 +59,7 @@ describe.each(['of-openai', 'of-anthropic'])('LangChain on a model %s', (model) 
   });
 });
 
-it('LangChain gets vectors', async () => {
+it('LangChain gets embeddings', async () => {
   const embeddings = new OpenAIEmbeddings({ model: 'of-openai', encodingFormat: 'float', ...configured() });
   expect(await embeddings.embedQuery('hello')).toEqual([0.25, -0.5]);
 });

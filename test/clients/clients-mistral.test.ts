@@ -20,7 +20,7 @@ describe.skipIf(python === '')("Mistral's client for Python", () => {
 
   afterAll(() => app.stop());
 
-  it('lists models, embeds texts, chats, and reads refusals by their status', async () => {
+  it('lists models, embeds texts, chats, and raises errors with their status', async () => {
     const { stdout } = await promisify(execFile)(python, [SCRIPT, app.url, app.adminKey]);
     const answer = JSON.parse(stdout) as { readonly whole: string };
     expect(answer).toEqual({

@@ -20,7 +20,7 @@ describe.skipIf(python === '')('the official client for Python', () => {
 
   afterAll(() => app.stop());
 
-  it('reads responses, chats at the address of IDEs, and refusals by their classes', async () => {
+  it('reads responses, chats at the IDE route, and errors as their classes', async () => {
     const { stdout } = await promisify(execFile)(python, [SCRIPT, app.url, app.adminKey]);
     const { responded, chatted, ...refused } = JSON.parse(stdout) as {
       readonly responded: { readonly whole: string };

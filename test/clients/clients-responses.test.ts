@@ -69,7 +69,7 @@ describe.each(['native', 'translated'])('responses of the official SDK, %s', (mo
     expect((await stream.finalResponse()).output).toEqual([call]);
   });
 
-  it('refused as an error of its class', async () => {
+  it('a failed request is an error of its class', async () => {
     const create = async () => await openai.responses.create({ model: `${model}-not`, input: 'hello' });
     await expect(create()).rejects.toBeInstanceOf(BadRequestError);
     const unknown = async () => await openai.responses.retrieve('resp_nothing');
@@ -87,7 +87,7 @@ describe('responses of the official SDK, of the demo model', () => {
   });
 });
 
-describe('a chat of the official SDK, at the address of IDEs', () => {
+describe('a chat of the official SDK at the IDE route', () => {
   it.each(['native', 'translated', 'demo'])('reads the answer to the input of a response: %s', async (model) => {
     const response = await app.call('POST', '/ide/chat/completions', {
       model,

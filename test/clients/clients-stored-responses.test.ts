@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ENGINES, type ScratchDatabase } from '../ports/engines.ts';
 import { startApp, type TestApp } from '../support/start-app.ts';
 
-/** Models of upstreams that know nothing of responses. */
+/** Models of upstreams without a Responses API. */
 const MODELS = ['of-openai', 'of-anthropic', 'of-google'] as const;
 const TOLD = { city: 'Wien', sky: 'clear' };
 
@@ -24,7 +24,7 @@ beforeAll(async () => {
     { userMessage: 'weather', hasToolResult: false },
     { toolCalls: [{ name: 'get_weather', arguments: '{"city":"Wien"}' }] },
   );
-  // Everything else is answered with what was asked, so that a client can see how much of it arrived.
+  // Other requests are answered with their messages, so that a test can check what the upstream received.
   upstream.on({ predicate: () => true }, ({ messages }) => ({
     content: JSON.stringify(
       messages.map(({ role, content, tool_calls: calls }) => [
@@ -132,7 +132,7 @@ for (const engine of ENGINES.filter(({ name }) => name !== 'node:sqlite'))
         await expect(openai.responses.retrieve(id)).rejects.toBeInstanceOf(NotFoundError);
       });
 
-      it('has the AI SDK refer to the items of its first turn in the second, tools and all', async () => {
+      it('lets the AI SDK refer to items of the first turn in the second one, with tool calls', async () => {
         const sent: string[] = [];
         const provider = createOpenAI({
           apiKey: app.adminKey,
@@ -160,7 +160,7 @@ for (const engine of ENGINES.filter(({ name }) => name !== 'node:sqlite'))
       });
     });
 
-    it('are there after a restart, and go on with another model', async () => {
+    it('are stored over a restart, and continue with another model', async () => {
       const first = await openai.responses.create({ model: 'of-anthropic', input: 'One' });
       const { dataDir } = app;
       await app.stop({ keepData: true });

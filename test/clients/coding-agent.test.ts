@@ -45,7 +45,7 @@ const MESSAGE = {
   usage: { input_tokens: 3, output_tokens: 1 },
 };
 
-/** How an upstream of each kind begins an answer, and how it ends it. */
+/** First and last part of the answer of an upstream of each kind. */
 const ANSWERS = {
   native: {
     begin: [
@@ -66,7 +66,7 @@ const ANSWERS = {
   },
 } as const;
 
-/** A client's fetch that tells when the body of an answer has shown a text this many times. */
+/** A `fetch`, and a promise that resolves when a response body contains `text` at least `times` times. */
 function watching(text: string, times: number): { readonly fetch: typeof fetch; readonly shown: Promise<void> } {
   const { promise, resolve } = Promise.withResolvers<void>();
   let output = '';
@@ -87,7 +87,7 @@ function watching(text: string, times: number): { readonly fetch: typeof fetch; 
 }
 
 describe.each(['native', 'translated'] as const)('a stream of an upstream with a long reasoning phase: %s', (model) => {
-  /** The upstream goes on once the client has been sent signs of life. */
+  /** The upstream sends the rest of its answer when `shown` resolves: the client has received keep-alive messages. */
   function goOnAfter(shown: Promise<void>): void {
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -116,7 +116,7 @@ describe.each(['native', 'translated'] as const)('a stream of an upstream with a
   });
 });
 
-/** What a coding agent sends: marked blocks, many tools, results of them, thoughts, settings of its own. */
+/** A coding agent's request: cache control, tools, tool results, thinking blocks and settings of its own. */
 const EPHEMERAL = { cache_control: { type: 'ephemeral' } };
 const TOOLS = ['Bash', 'Read', 'Edit', 'Grep'].map((name) => ({
   name,
@@ -181,7 +181,7 @@ describe('a coding agent', () => {
     expect(sent()).toEqual({ ...AGENT, model: 'claude-opus-4-8' });
   });
 
-  it('reaches a model of another dialect, and learns which fields were dropped', async () => {
+  it('reaches a model of another dialect, and gets the names of dropped fields', async () => {
     const { headers, text } = await run('translated');
     expect(headers.get('x-gateway-dropped-params')?.split(', ')).toEqual([
       'context_management',

@@ -58,7 +58,7 @@ describe('the demo model in chat completions', () => {
     expect(made).toEqual(called === null ? [] : [{ name: called, arguments: JSON.stringify(A_PLACE) }]);
   });
 
-  it('ends the loop of an agent with an answer to the result of its tool', async () => {
+  it('answers the result of a tool, which ends the loop of an agent', async () => {
     const toolInputs: unknown[] = [];
     const run = openai.chat.completions.runTools({
       model: 'demo',

@@ -46,8 +46,8 @@ afterAll(async () => {
 
 const ask = (content: string) => ({ model: 'flash', messages: [{ role: 'user' as const, content }] });
 
-describe("OpenAI's SDK on a model of Google's", () => {
-  it('gets words', async () => {
+describe("OpenAI's SDK with a model of Google", () => {
+  it('gets text', async () => {
     const answer = await openai.chat.completions.create({ ...ask('hello'), temperature: 0.5 });
     expect(answer).toMatchObject({
       object: 'chat.completion',
@@ -61,7 +61,7 @@ describe("OpenAI's SDK on a model of Google's", () => {
     expect(sent?.headers['authorization']).toBeUndefined();
   });
 
-  it('gets them as a stream, with the cost at its end', async () => {
+  it('gets text as a stream, with the cost at its end', async () => {
     const stream = await openai.chat.completions.create({
       ...ask('hello'),
       stream: true,
@@ -91,7 +91,7 @@ describe("OpenAI's SDK on a model of Google's", () => {
     });
   });
 
-  it('gets the reason of a refusal of Google', async () => {
+  it('gets the reason of an error of Google', async () => {
     upstream.nextRequestError(429, { message: 'Quota exceeded', type: 'RESOURCE_EXHAUSTED' });
     await expect(openai.chat.completions.create(ask('hello'))).rejects.toMatchObject({
       status: 429,

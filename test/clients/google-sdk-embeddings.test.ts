@@ -87,7 +87,7 @@ describe.each(['v1', 'v1beta'])("Google's SDK at %s", (version) => {
 describe('embedContent', () => {
   const content = { parts: [{ text: 'one' }, { text: 'two' }] };
 
-  it('answers one content with one embedding, and names the dropped fields', async () => {
+  it('embeds one content, and names the dropped fields', async () => {
     const embedRequest = { content, taskType: 'RETRIEVAL_QUERY' };
     expect(await post('/v1beta/models/vectors:embedContent', embedRequest)).toEqual({
       status: 200,

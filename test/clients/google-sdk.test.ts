@@ -76,7 +76,7 @@ describe.each(['flash', 'gpt'])("Google's SDK on the model %s", (model) => {
     ]);
   });
 
-  it('gets words', async () => {
+  it('gets text', async () => {
     const answer = await google.models.generateContent({
       model,
       contents: 'hello',
@@ -87,7 +87,7 @@ describe.each(['flash', 'gpt'])("Google's SDK on the model %s", (model) => {
     expect(answer.candidates?.[0]?.finishReason).toBe('STOP');
   });
 
-  it('gets them as a stream, the same in the end', async () => {
+  it('gets the same text as a stream', async () => {
     const chunks = await gathered(await google.models.generateContentStream({ model, contents: 'hello' }));
     expect(chunks.map(({ text }) => text ?? '').join('')).toBe('Grüß Gott 😀');
     expect(chunks.at(-1)?.usageMetadata).toMatchObject(COUNTS);
@@ -132,7 +132,7 @@ describe.each(['flash', 'gpt'])("Google's SDK on the model %s", (model) => {
     ]);
   });
 
-  it('gets the reason of a refusal', async () => {
+  it('gets the reason of an error', async () => {
     upstream.nextRequestError(429, { message: 'Quota exceeded', type: 'RESOURCE_EXHAUSTED' });
     const refused = google.models.generateContent({ model, contents: 'hello' });
     await expect(refused).rejects.toBeInstanceOf(ApiError);

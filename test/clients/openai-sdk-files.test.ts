@@ -43,7 +43,7 @@ const upload = async (lines: string): Promise<OpenAI.FileObject> =>
   openai.files.create({ file: await toFile(Buffer.from(lines), 'lines.jsonl'), purpose: 'batch' });
 
 describe('files of the official SDK', () => {
-  it('are stored under an id of the gateway, and read back byte for byte', async () => {
+  it('are stored under an id of the gateway, and are downloaded unchanged', async () => {
     const bytes = Buffer.from([0xff, 0x00, 0x0d, 0x0a, 0x2d, 0x2d, 0xc3, 0x28]);
     const file = await openai.files.create({ file: await toFile(bytes, 'naïve.bin'), purpose: 'user_data' });
     expect(file).toMatchObject({ object: 'file', filename: 'naïve.bin', purpose: 'user_data', bytes: 8 });
@@ -76,7 +76,7 @@ describe('files of the official SDK', () => {
 });
 
 describe('batches of the official SDK', () => {
-  it('run over a file of ours to files of ours', async () => {
+  it('read a file of the gateway and write files of the gateway', async () => {
     const file = await upload(`${line('one')}\n\n${line('two', 'assistant')}\n`);
     const batch = await openai.batches.create({
       input_file_id: file.id,

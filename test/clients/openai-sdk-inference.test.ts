@@ -87,7 +87,7 @@ describe('embeddings of the official SDK', () => {
     ]);
   });
 
-  it('of the demo model are the same in both encodings, and nearer where words are shared', async () => {
+  it('of the demo model are the same in both encodings, and nearer for texts with common words', async () => {
     const input = ['The cat sat on the mat', 'A cat on a mat', 'Quarterly revenue grew', ''];
     const packed = await openai.embeddings.create({ model: 'demo', input });
     const plain = await openai.embeddings.create({ model: 'demo', input, encoding_format: 'float' });
@@ -105,7 +105,7 @@ describe('embeddings of the official SDK', () => {
     expect(dot(sat ?? [], cat ?? [])).toBeGreaterThan(dot(sat ?? [], revenue ?? []));
   });
 
-  it('of the demo model take tokens for texts', async () => {
+  it('of the demo model accept token ids in place of texts', async () => {
     const { data, usage } = await openai.embeddings.create({ model: 'demo', input: [[1, 2, 3], [4]] });
     expect([data.length, usage]).toEqual([2, { prompt_tokens: 4, total_tokens: 4 }]);
     expect((await openai.embeddings.create({ model: 'demo', input: [1, 2, 3] })).data).toEqual(data.slice(0, 1));
@@ -114,7 +114,7 @@ describe('embeddings of the official SDK', () => {
   it.each([
     ['dimensions', 64, '256 for the demo model'],
     ['encoding_format', 'int8', '"float" or "base64"'],
-  ])('of the demo model are refused with a %s it has not', async (field, value, wanted) => {
+  ])('of the demo model are refused with an unsupported %s', async (field, value, wanted) => {
     await expect(openai.embeddings.create({ model: 'demo', input: 'x', [field]: value })).rejects.toMatchObject({
       status: 400,
       param: field,
@@ -122,7 +122,7 @@ describe('embeddings of the official SDK', () => {
     });
   });
 
-  it('are refused with the message of an upstream that refuses', async () => {
+  it('fail with the error message of the upstream', async () => {
     await expect(openai.embeddings.create({ model: 'vectors', input: { a: 1 } as never })).rejects.toMatchObject({
       status: 400,
       param: 'input',
@@ -133,7 +133,7 @@ describe('embeddings of the official SDK', () => {
 describe('completions of the official SDK', () => {
   const SAID = 'This is the built-in demo model of Lensgate, not a language model. You said: Hello';
 
-  it('come whole, one for each prompt', async () => {
+  it('return one choice for each prompt', async () => {
     const answer = await openai.completions.create({ model: 'demo', prompt: ['Hello', 'Hello'] });
     expect(answer).toMatchObject({
       id: expect.stringMatching(/^cmpl-demo-/),
@@ -144,7 +144,7 @@ describe('completions of the official SDK', () => {
     });
   });
 
-  it('stream the same, and end with the requested usage', async () => {
+  it('stream the same choices, and end with the requested usage', async () => {
     const stream = await openai.completions.create({
       model: 'demo',
       prompt: 'Hello',
@@ -183,7 +183,7 @@ describe('moderations of the official SDK', () => {
   });
 });
 
-it('speech of the official SDK is the sound of the upstream, at the price of the catalog', async () => {
+it('speech of the official SDK has the bytes of the upstream, at the price of the catalog', async () => {
   const response = await openai.audio.speech.create({ model: 'voice', voice: 'alloy', input: 'hello' });
   expect(Buffer.from(await response.arrayBuffer())).toEqual(SOUND);
   expect(Object.fromEntries(response.headers)).toMatchObject({
@@ -195,15 +195,15 @@ it('speech of the official SDK is the sound of the upstream, at the price of the
 describe('a reranking', () => {
   const rerank = (body: object): Promise<Response> => app.call('POST', '/v1/rerank', body);
 
-  it("is the upstream's, counted by searches", async () => {
+  it('of an upstream is returned, at a price by searches', async () => {
     const response = await rerank({ model: 'order', query: 'cat', documents: ['dog', 'cat'] });
     expect(await response.json()).toMatchObject({ results: [{ index: 1, relevance_score: 0.75 }] });
     expect(upstream.getRequests().at(-1)?.path).toBe('/v2/rerank');
-    // This upstream counts no search; the price of one is in the catalog.
+    // The price is per search, and this upstream reports no number of searches.
     expect(response.headers.get('x-litellm-response-cost')).toBe('0');
   });
 
-  it('of the demo model puts shared words first', async () => {
+  it('of the demo model ranks texts with common words first', async () => {
     const documents = ['Quarterly revenue grew', { text: 'A cat on a mat' }, 'The cat'];
     const response = await rerank({ model: 'demo', query: 'the cat', documents, top_n: 2 });
     const { results, ...rest } = (await response.json()) as { results: { index: number; relevance_score: number }[] };

@@ -55,7 +55,7 @@ afterAll(async () => {
 const costOf = (response: Response): string | null => response.headers.get('x-litellm-response-cost');
 const sound = () => toFile(SOUND, 'hello.wav');
 
-describe('pictures of the official SDK', () => {
+describe('images of the official SDK', () => {
   it('are generated, and priced by their size in the catalog', async () => {
     const body = { model: 'sized', prompt: 'a cat', size: '1024x1024', quality: 'low' } as const;
     const { data, response } = await openai.images.generate(body).withResponse();
@@ -63,7 +63,7 @@ describe('pictures of the official SDK', () => {
     expect(costOf(response)).toBe('0.006');
   });
 
-  it('are changed', async () => {
+  it('are edited', async () => {
     const image = await toFile(PICTURE, 'cat.png', { type: 'image/png' });
     const { data, response } = await openai.images
       .edit({ model: 'painter', image: [image, image], prompt: 'a cat' })
@@ -93,7 +93,7 @@ describe('recordings of the official SDK', () => {
     expect(costOf(response)).toBe('0.0000425');
   });
 
-  it('are billed by the second, where the answer has a duration', async () => {
+  it('are billed by seconds where the answer has a duration', async () => {
     const { data, response } = await openai.audio.transcriptions
       .create({
         model: 'whisper',

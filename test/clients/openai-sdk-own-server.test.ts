@@ -54,11 +54,11 @@ let app: TestApp;
 let openai: OpenAI;
 let ide: OpenAI;
 
-/** How the upstream answers at `/responses`. */
+/** Answer of the upstream at `/responses`. */
 let responses: { readonly status: number; readonly body: unknown; readonly headers?: Record<string, string> };
 const SERVED = { status: 200, body: RESPONSE };
 
-/** Paths that were called since the test began. */
+/** Number of requests before the current test. */
 let from = 0;
 const called = (): readonly string[] => upstream.received.slice(from).map(({ path }) => path.replace(/^\/\w+/, ''));
 
@@ -78,7 +78,7 @@ beforeAll(async () => {
     response.writeHead(responses.status, { 'content-type': 'application/json', ...responses.headers });
     response.end(JSON.stringify(responses.body));
   });
-  // An address for each case: what one upstream turned out not to have is remembered.
+  // An address for each case: the gateway caches that an upstream lacks `/responses`.
   const own = (name: string, more: object = {}) => ({
     model_name: name,
     litellm_params: { model: 'openai/up', api_base: `${upstream.url}/${name}`, api_key: 'k', ...more },
@@ -100,12 +100,12 @@ beforeEach(() => {
   from = upstream.received.length;
 });
 
-/** What an IDE sends: the input of a response, at the address of a chat. */
+/** A request of an IDE: the input of a response at the path of chat completions. */
 const askAsIde = (model: string) =>
   ide.chat.completions.create({ model, messages: [], input: [{ role: 'user', content: 'hello' }] } as never);
 
-describe('a server of OpenAI’s kind at an address of its own', () => {
-  it('answers responses itself, whole and streamed', async () => {
+describe('an OpenAI-compatible server with its own address', () => {
+  it('is called at `/responses`, whole and streamed', async () => {
     const whole = await openai.responses.create({ model: 'served', input: 'hello' });
     expect([whole.output_text, whole.model]).toEqual(['from responses', 'served']);
     const stream = openai.responses.stream({ model: 'served', input: 'hello' });
@@ -113,14 +113,14 @@ describe('a server of OpenAI’s kind at an address of its own', () => {
     expect(called()).toEqual(['/responses', '/responses']);
   });
 
-  it('answers the IDE route from its responses', async () => {
+  it('is called at `/responses` for the IDE route', async () => {
     const { choices } = await askAsIde('served');
     expect(choices[0]?.message.content).toBe('from responses');
     expect(called()).toEqual(['/responses']);
   });
 
   it.each([404, 405, 501])(
-    'that answers %i there is called at its chat completions, from then on at once',
+    'that answers %i to `/responses` is called at its chat completions, later requests only there',
     async (status) => {
       responses = { status, body: { detail: 'no' } };
       const model = `status${status}`;
@@ -132,7 +132,7 @@ describe('a server of OpenAI’s kind at an address of its own', () => {
     },
   );
 
-  it('that answers 404 for the model is called at the same path again', async () => {
+  it('that answers 404 for the model is called at `/responses` again', async () => {
     responses = { status: 404, body: { error: { message: 'no such model', code: 'model_not_found', type: 'x' } } };
     for (let nth = 0; nth < 2; nth += 1)
       await expect(openai.responses.create({ model: 'unknown', input: 'hello' })).rejects.toThrow(NotFoundError);
@@ -145,8 +145,8 @@ describe('a server of OpenAI’s kind at an address of its own', () => {
   });
 });
 
-describe('a server that refuses for now', () => {
-  it('forwards `retry-after` to the client', async () => {
+describe('a server that answers with `retry-after`', () => {
+  it('has its `retry-after` forwarded to the client', async () => {
     responses = {
       status: 429,
       body: { error: { message: 'slow down', type: 'requests' } },

@@ -35,7 +35,7 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-/** The SDK speaks TLS only; what encrypts is not ours, so its socket is given one that does not. */
+/** The SDK supports TLS only. This option gives its WebSocket a plain TCP connection to the server. */
 const plainly = { createConnection: () => connect(Number(new URL(app.url).port), '127.0.0.1') };
 
 /** Waits for an event of one type; fails with the SDK's error. */
@@ -84,7 +84,7 @@ describe('the realtime client of the official SDK', () => {
   });
 });
 
-it('a WebSocket as browsers have it gets a session with its key in a subprotocol', async () => {
+it('a WebSocket of a browser opens a session with the key in a subprotocol', async () => {
   const protocols = ['realtime', `openai-insecure-api-key.${app.adminKey}`];
   const socket = new WebSocket(`${app.url.replace('http', 'ws')}/v1/realtime?model=voice`, protocols);
   const [event] = (await once(socket, 'message')) as [MessageEvent<string>];

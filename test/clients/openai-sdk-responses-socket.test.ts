@@ -48,7 +48,7 @@ function connect(client = openai): ResponsesWS {
 type Create = Omit<ResponsesClientEvent.ResponseCreate, 'type'>;
 type Completed = Extract<ResponsesServerEvent, { type: 'response.completed' }>;
 
-/** Asks for a response, and gathers its events up to the last. */
+/** Creates a response, and collects its events up to the last one. */
 async function ask(socket: ResponsesWS, body: Create): Promise<{ types: string[]; response: Completed['response'] }> {
   const types: string[] = [];
   const events = socket.stream();
@@ -103,7 +103,7 @@ describe.each(['native', 'translated'])('the WebSocket of the official SDK for r
 });
 
 describe('the WebSocket of the official SDK for responses', () => {
-  it('runs lanes beside each other, made ready before, with the demo model', async () => {
+  it('runs two streams in parallel, one of them prepared with `generate: false`, with the demo model', async () => {
     const socket = connect();
     const ready = await ask(socket, { model: 'demo', input: 'My name is Ada.', generate: false, stream_id: 'main' });
     expect(ready.response).toMatchObject({ status: 'completed', output: [] });
@@ -127,7 +127,7 @@ describe('the WebSocket of the official SDK for responses', () => {
     expect(last.get('main')).toMatchObject({ status: 'completed', previous_response_id: ready.response.id });
   });
 
-  it('reads a refusal as its error, and is not closed by it', async () => {
+  it('raises a failed request as its error, and stays open', async () => {
     const socket = connect();
     const refused = ask(socket, { model: 'no-such-model', input: 'hello' });
     await expect(refused).rejects.toMatchObject({

@@ -56,14 +56,14 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-/** The last request the upstream got. */
+/** The last request that the upstream received. */
 const lastSent = (): { readonly body: unknown; readonly headers: Record<string, string> } => {
   const entry = upstream.getRequests().at(-1);
   return { body: entry?.body, headers: entry?.headers ?? {} };
 };
 
 describe('the official SDK with a virtual key', () => {
-  it('receives a whole answer, priced, under the requested model name', async () => {
+  it('receives a whole answer with a cost, under the requested model name', async () => {
     const { data, response } = await openai.chat.completions
       .create({ model: 'assistant', messages: ask('hello') })
       .withResponse();
@@ -172,7 +172,7 @@ describe('the official SDK raises its own error classes', () => {
     });
   });
 
-  it('the status and words of the upstream when that refuses', async () => {
+  it('the status and message of the upstream for its errors', async () => {
     await expect(
       openai.chat.completions.create({ model: 'assistant', messages: ask('something else entirely') }),
     ).rejects.toMatchObject({

@@ -33,7 +33,7 @@ afterAll(async () => {
   await app.stop();
 });
 
-/** Sends along which span a call belongs to, as the instrumentations of HTTP clients do. */
+/** A `fetch` that sends the active span as `traceparent`, as instrumentations of HTTP clients do. */
 const traced: typeof fetch = (input, init) => {
   const here = trace.getActiveSpan()?.spanContext();
   const headers = new Headers(init?.headers);
@@ -50,7 +50,7 @@ interface ReadSpan {
   readonly input_tokens: number;
 }
 
-it('an agent of the AI SDK and the calls it makes through us are one trace', async () => {
+it('an agent of the AI SDK and its calls through the gateway are one trace', async () => {
   const openai = createOpenAI({ apiKey: app.adminKey, baseURL: `${app.url}/v1`, fetch: traced });
   const generated = await generateText({
     model: openai.chat('demo'),
@@ -77,14 +77,14 @@ it('an agent of the AI SDK and the calls it makes through us are one trace', asy
   const roots = read.spans.filter(({ parent_span_id: parent }) => parent === null || !byId.has(parent));
   expect(roots).toMatchObject([{ type: 'agent' }]);
 
-  // Two steps: the tool is asked for, then its result is put into words. Each was one call of the gateway.
+  // Two steps: the tool call, then the text after its result. Each step is one call of the gateway.
   expect(generated.steps).toHaveLength(2);
   expect(read.spans.filter(({ type }) => type === 'tool')).toHaveLength(1);
   const calls = read.spans.filter(({ type }) => type === 'llm');
   const ours = calls.filter(({ parent_span_id: parent }) => byId.get(parent ?? '')?.type === 'llm');
   expect(ours).toHaveLength(2);
   expect(calls).toHaveLength(4);
-  // Told twice, and counted once.
+  // Two spans report each call: that of the SDK and that of the gateway. It is counted once.
   const tokenSum = ours.reduce((sum, span) => sum + span.input_tokens, 0);
   expect(read.summary).toMatchObject({ llm_calls: 2, input_tokens: tokenSum });
   for (const span of ours) {

@@ -31,7 +31,7 @@ const REACHED =
   /\| Precision .* reached \|\n\| Recall .* reached \|\n\| Quotes that are in their span .* reached \|\n\n/;
 
 describe('bench:lens', () => {
-  it('asks any OpenAI-compatible model that a configuration file names', async () => {
+  it('calls any OpenAI-compatible model that a configuration file names', async () => {
     const config = join(folder, 'config.yaml');
     writeFileSync(
       config,
@@ -49,13 +49,13 @@ describe('bench:lens', () => {
     expect(judge.answers() - before).toBeGreaterThan(24);
   });
 
-  it('asks a model that its arguments name', async () => {
+  it('calls a model that its arguments name', async () => {
     const text = await bench('--upstream', 'openai/tiny', '--api-base', judge.base, '--key-env', 'REVIEWER_KEY');
     expect(text).toContain('Reviewer: openai/tiny. 24 runs, 24 reviewed');
     expect(text).toMatch(REACHED);
   });
 
-  it('names a model that the file does not have', async () => {
+  it('reports a model that is not in the file', async () => {
     const config = join(folder, 'empty.yaml');
     writeFileSync(config, 'model_list: []\n');
     await expect(bench('--config', config, '--model', 'mine')).rejects.toThrow('`model_list` has no model mine');

@@ -97,7 +97,7 @@ describe.skipIf(engine === undefined || engine.missing !== null)('the window of 
   }
 
   const limits = { max_budget: BUDGET, budget_duration: '30d' };
-  /** Owners that the budget row `id` limits: each makes one of its keys. */
+  /** Owners of the budget row `id`. Each function creates a key of one owner. */
   const OWNERS: Readonly<Record<string, (id: string) => Promise<readonly string[]>>> = {
     async organization(id) {
       await manage('/organization/new', { organization_id: id, organization_alias: id, budget_id: id });
@@ -127,7 +127,7 @@ describe.skipIf(engine === undefined || engine.missing !== null)('the window of 
   const keysOf = (draft: object, count = 4): Promise<readonly string[]> =>
     Promise.all(Array.from({ length: count }, async () => String((await manage('/key/generate', draft))['key'])));
 
-  // Each waits for reserves to be released and for the next reading of its row: they wait together.
+  // Each case waits for released reserves and for the next read of its row. They run concurrently.
   it.concurrent.each(Object.entries(OWNERS))(
     'admits no more calls than its budget in each window, of a %s',
     async (name, make) => {

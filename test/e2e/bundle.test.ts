@@ -18,7 +18,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
-/** A project as small as can be, started by the real scripts. */
+/** Folder of a minimal project, which the real scripts start. */
 let project: string;
 beforeEach(() => {
   project = mkdtempSync(join(tmpdir(), "lensgate's bundle-"));
@@ -32,7 +32,7 @@ afterEach(() => {
   rmSync(project, { recursive: true, force: true });
 });
 
-/** An hour ago, so that what a test does afterwards is a change that can be seen. */
+/** Writes a file with a modification time of an hour ago, so that a later write is detected as a change. */
 function write(path: string, text: string, agoMs = 3_600_000): void {
   const file = join(project, path);
   mkdirSync(join(file, '..'), { recursive: true });
@@ -70,7 +70,7 @@ describe('a start', () => {
     ['of another length', "export const word: string = 'three';\n", 3_600_000],
     ['of the same length and a later time', "export const word: string = 'two';\n", 1_000],
     ['of the same length and an earlier time', "export const word: string = 'two';\n", 9_000_000],
-  ])('makes a new one after a change %s', async (_kind, text, agoMs) => {
+  ])('makes a new bundle after a change %s', async (_kind, text, agoMs) => {
     const before = await start();
     write('src/word.ts', text, agoMs);
     const after = await start();
@@ -121,7 +121,7 @@ describe('a start', () => {
     expect((await start()).output).toBe('y');
   });
 
-  it('starts from the sources, loudly, when they cannot be bundled, and leaves the old bundle alone', async () => {
+  it('runs the sources with a warning when they cannot be bundled, and keeps the old bundle', async () => {
     await start();
     const before = bundles();
     write('src/word.ts', "import './absent.ts';\nexport const word: string = 'never';\n");
@@ -132,7 +132,7 @@ describe('a start', () => {
     expect(bundles()).toEqual(before);
   });
 
-  it('starts from the sources, loudly, where nothing can be written', async () => {
+  it('runs the sources with a warning where nothing can be written', async () => {
     writeFileSync(join(project, 'dist'), 'a file where the folder should be');
     const { output, file, errors } = await start();
     expect([output, file]).toEqual(['one', 'src/main.ts']);
@@ -157,7 +157,7 @@ describe('a start', () => {
     expect((await start()).output).toBe('b');
   });
 
-  it('and another at the same moment do not disturb each other', async () => {
+  it('does not disturb other starts at the same time', async () => {
     const answers = await Promise.all([start(), start(), start()]);
     expect(answers.map(({ output, errors }) => [output, errors])).toEqual([
       ['one', ''],
@@ -185,7 +185,7 @@ describe('an install', () => {
 });
 
 describe('the product', () => {
-  it('runs from its bundle alone: nothing is type-stripped, its threads included', async () => {
+  it('runs from its bundle alone, without type stripping, also in its threads', async () => {
     for (const folder of ['src', 'resolvers', 'schema', 'rest-shims', 'data'])
       cpSync(join(ROOT, folder), join(project, folder), { recursive: true });
     const dataDir = join(project, 'data-folder');
@@ -228,11 +228,11 @@ describe('the product', () => {
       expect((await ask('/model_catalog?model=re:^gpt-4'))[0]).toBe(200);
       expect(await ask('/graphql', { query: '{ __typename }' })).toEqual([200, '{"data":{"__typename":"Query"}}']);
       expect((await ask('/metrics'))[1]).toContain('lensgate_catalog_entries');
-      // Three threads: the page of GraphiQL, an export that is not small, and the database itself.
+      // These requests use three threads: for the page of GraphiQL, for a large export and for the database.
       const page = await fetch(`${url}/graphql`, { headers: { accept: 'text/html' } });
       expect([page.status, (await page.text()).includes('<title>Lensgate GraphiQL')]).toEqual([200, true]);
       expect((await ask('/v1/traces', largeExport()))[0]).toBe(200);
-      // The fourth reads the price map, which here is none.
+      // A fourth thread reads the price map, which does not exist here.
       await expect.poll(() => complaints.join('')).toContain('the catalog was not refreshed');
       server.kill('SIGTERM');
       expect(await exited).toEqual([0, null]);
@@ -258,7 +258,7 @@ describe('the product', () => {
 });
 
 describe.skipIf(process.platform !== 'linux')('the threads for files and statements', () => {
-  /** How many libuv has once there was something for all of them. */
+  /** Number of libuv threads after more concurrent file operations than threads. */
   async function threads(env: NodeJS.ProcessEnv): Promise<number> {
     write(
       'src/main.ts',

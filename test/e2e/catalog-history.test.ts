@@ -12,7 +12,7 @@ import { POLLING } from '../support/polling.ts';
 
 const PRICE = 'input_cost_per_token';
 
-/** A published map of 3,000 models; this is what the first of them costs. */
+/** A published map of 3,000 models. `price` is the input price of the first one. */
 const mapWith = (price: number): string =>
   JSON.stringify(
     Object.fromEntries(
@@ -74,7 +74,7 @@ async function start() {
 }
 type Running = Awaited<ReturnType<typeof start>>;
 
-/** What was noted of the first model, oldest first. */
+/** Recorded changes of the first model, oldest first. */
 async function noted(server: Running): Promise<readonly string[]> {
   const { catalogChanges } = await server.ask<{
     catalogChanges: { nodes: { operation: string; oldPriceUsd: string; newPriceUsd: string }[] };
@@ -88,7 +88,7 @@ const untilNoted = (server: Running, count: number) =>
 
 const CAME = 'ADDED null null';
 
-describe('the past of the catalog', () => {
+describe('the history of the catalog', () => {
   it('survives restarts, and no change is recorded twice', async () => {
     const first = await start();
     await untilNoted(first, 1);
@@ -125,7 +125,7 @@ describe('the past of the catalog', () => {
   it('misses no change when the process is killed between a swap and its write', async () => {
     const first = await start();
     await untilNoted(first, 1);
-    // No process can write now: the swap is served, its difference waits.
+    // The open transaction blocks all writers: the new map is served, its changes are not recorded yet.
     const { orm } = await openDatabase({ databaseUrl: null, dataDir: folder, log: { warn() {} } });
     const em = orm.em.fork();
     await em.begin();

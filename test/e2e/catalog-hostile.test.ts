@@ -153,13 +153,13 @@ describe('the last good data stays when upstream', () => {
   });
 });
 
-describe('a map is taken', () => {
+describe('a map is accepted', () => {
   it.each(['image/png', 'application/octet-stream', ''])('with any content type: "%s"', async (type) => {
     upstream.answers(sendsText(JSON.stringify(mapOf(3_000, 2)), type));
     await source.refresh();
     expect(source.current().find('m0')?.row['version']).toBe(2);
   });
-  it('from where it was moved to', async () => {
+  it('from the target of a redirect', async () => {
     const moved = sends(mapOf(3_000, 2));
     upstream.answers((response, headers, request) => {
       if (request.url === '/map.json') response.writeHead(301, { location: '/moved' }).end();
@@ -177,7 +177,7 @@ describe('a map is taken', () => {
     await server.close();
     expect([entry['max_tokens'], entry['input_cost_per_token'], entry['supports_vision']]).toEqual([8192, 1e-6, true]);
   });
-  it('without its prices below zero, of any kind', async () => {
+  it('without its negative prices, of any kind', async () => {
     const row = { mode: 'chat', input_cost_per_token: -1, output_cost_per_image: '-0.01' };
     upstream.answers(sends({ ...mapOf(3_000), owed: row }));
     await source.refresh();

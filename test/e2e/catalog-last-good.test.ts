@@ -25,7 +25,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** A process over the files of earlier processes. */
+/** Starts a process with the files of earlier processes. */
 async function aProcess({ url = upstream.url, clock = systemClock, refreshSeconds = 60 } = {}) {
   const recording = recordingLog();
   lines = recording.lines;
@@ -42,7 +42,7 @@ async function aProcess({ url = upstream.url, clock = systemClock, refreshSecond
   return source;
 }
 
-/** A process that has taken this map, with this ETag. */
+/** Starts a process that serves this map with this ETag. */
 async function tookMap(map: unknown, etag = '"one"', options: Parameters<typeof aProcess>[0] = {}) {
   upstream.answers(sends(map, { etag }));
   const source = await aProcess(options);
@@ -75,7 +75,7 @@ describe('the last good map', () => {
     expect([source.status().lastError, source.status().checks.unchanged]).toEqual([null, 1]);
   });
 
-  it('is replaced by every better one', async () => {
+  it('is replaced by every accepted map', async () => {
     await tookMap(mapOf(3_000));
     await tookMap(mapOf(2_900, 2), '"two"');
     cutNetwork();

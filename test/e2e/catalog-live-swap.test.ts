@@ -46,7 +46,7 @@ const source = async (): Promise<string> => {
 describe.skipIf(MAPS.length < 2)('two real maps, swapped live', () => {
   beforeEach(async () => {
     sent = 0;
-    // Every look finds the other map, so that every look swaps.
+    // The two maps alternate, so that every refresh swaps.
     upstream = await playUpstream((response) => {
       sent += 1;
       response.end(MAPS[sent % 2]);
@@ -60,7 +60,7 @@ describe.skipIf(MAPS.length < 2)('two real maps, swapped live', () => {
   });
 
   it(`give ${CLIENTS} clients with a pin one whole list each, always of one snapshot`, async () => {
-    /** The list of every state, as the first client read it. */
+    /** The list of each snapshot, as the first client read it. */
     const lists = new Map<string, string>();
 
     async function readAll(): Promise<void> {
@@ -103,7 +103,7 @@ describe.skipIf(MAPS.length < 2)('two real maps, swapped live', () => {
 
   it('are served again after a restart without network, or the built-in catalog where no file exists', async () => {
     upstream.close();
-    // A look may be under way: its end is what the next one fails after.
+    // A refresh may be in progress. A refresh after it fails.
     const lastError = async () =>
       (
         (await (await app.call('GET', '/health/readiness/details')).json()) as {

@@ -31,7 +31,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** A store of releases that every process of a test shares. */
+/** Store of releases, shared by all processes of a test. */
 const store: ReleaseStore = {
   all: async () => [...storedReleases],
   async put(release) {
@@ -45,7 +45,7 @@ const store: ReleaseStore = {
   },
 };
 
-/** A process that follows the upstream, restored from what earlier ones left. */
+/** Starts a process that follows the upstream, with the files of earlier processes. */
 async function aProcess(): Promise<RefreshingCatalog> {
   const source = createCatalogSource({
     url: upstream.url,
@@ -134,7 +134,7 @@ describe('unit mistakes', () => {
     expect([source.quarantined(), priceIn(source)]).toEqual([[], 2e-6]);
   });
 
-  it('never give two states one id, nor one state two', async () => {
+  it('give each state of the catalog exactly one id', async () => {
     const source = await following(priced(1e-6));
     const ids = [source.current().id];
     for (const map of [priced(1e-3), priced(1e-6), priced(1e-3, 2), priced(1e-6, 2)]) {
@@ -204,7 +204,7 @@ describe('a release', () => {
     expect(source.quarantined().map(brief)).toEqual([['m0', 'input_cost_per_token', 1e-6, 1e-3, 'ten_fold']]);
   });
 
-  it('reaches another process with its next look, even when upstream has no news', async () => {
+  it('reaches another process at its next refresh, also when upstream has no change', async () => {
     const [one, other] = [await following(priced(1e-6), priced(1e-3)), await following(priced(1e-6), priced(1e-3))];
     await one.release(firstQuarantined(one).id, 'admin-hash');
     upstream.answers((response) => void response.writeHead(503).end());

@@ -17,7 +17,7 @@ interface Answer {
   readonly body: Record<string, unknown>;
 }
 
-// Background tasks see a change after 1.5 to 5 seconds: a change that is seen earlier came as a message.
+// Background tasks see a change after 1.5 to 5 seconds: an earlier change came by `NOTIFY`.
 describe.skipIf(engine === undefined || engine.missing !== null)('a change in one of two processes', () => {
   const folder = mkdtempSync(join(tmpdir(), 'lensgate-changes-'));
   let scratch: ScratchDatabase;

@@ -30,7 +30,7 @@ async function start(env: Record<string, string> = {}): Promise<ServerProcess> {
   return server;
 }
 
-/** The page of a purchase, at the port the process has now. */
+/** The page of a purchase, at the current port of the process. */
 async function pageOf({ url }: ServerProcess, { successUrl }: BuyerVisit): Promise<string> {
   const { pathname, search } = new URL(successUrl);
   const answer = await fetch(`${url}${pathname}${search}`);
@@ -43,7 +43,7 @@ const catalog = async ({ url }: ServerProcess, headers: Record<string, string> =
 
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
 
-/** The statuses that a key gets, by each header and over both transports. */
+/** Statuses of requests with a key, by each header and over both transports. */
 async function reach(server: ServerProcess, key: string) {
   const graph = await fetch(`${server.url}/graphql`, {
     method: 'POST',
@@ -121,7 +121,7 @@ describe('selling access', () => {
     expect(await deliver('customer.subscription.resumed', subscription('active'))).toBe(429);
   });
 
-  it('loses nothing when it is killed between the message and the page, and between the page and the next call', async () => {
+  it('loses nothing when it is killed between the webhook event and the page, and between the page and the next call', async () => {
     const first = await start();
     const visit = await beginPurchase(first.url, stripe);
     const completed = stripe.pay(visit.payUrl);
@@ -141,12 +141,12 @@ describe('selling access', () => {
     expect([second.errors(), third.errors()].join('')).not.toContain('"level":50');
   });
 
-  it('loses nothing when it is killed while the buyer pays, and every message is lost', async () => {
+  it('loses nothing when it is killed while the buyer pays, and every webhook event is lost', async () => {
     const first = await start();
     const visit = await beginPurchase(first.url, stripe);
     await first.end('SIGKILL');
     const completed = stripe.pay(visit.payUrl);
-    // At the next start it reads the events that it missed.
+    // After the next start it reads the missed events from the payment provider.
     const second = await start({ STRIPE_RECONCILE_SECONDS: '1' });
     await expect.poll(async () => keyOn(await pageOf(second, visit))).toMatch(/^ck-/);
     const charge = { id: 'ch_1', object: 'charge', payment_intent: completed.data.object['payment_intent'] };

@@ -30,7 +30,7 @@ const anExport = {
 const aChat = { model: 'demo', messages: [{ role: 'user', content: 'hello' }] };
 const WHEN = '?start_ms=1699999999000&end_ms=1700000003000';
 
-/** Where nothing listens. */
+/** An address on which nothing listens. */
 async function nowhere(): Promise<string> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -121,7 +121,7 @@ describe.skipIf(CLICKHOUSE.missing !== null)('the product with its traces in Cli
     await scratch.remove();
   });
 
-  it('reads traces at an address of their own', async () => {
+  it('reads traces at a separate address', async () => {
     const scratch = await CLICKHOUSE.create();
     const reader = await startHoldingProxy(scratch.url);
     const app = await startOn(scratch, { CLICKHOUSE_READER_URL: reader.url });

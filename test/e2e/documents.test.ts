@@ -34,15 +34,15 @@ describe('commands of the documents', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** A snippet for this server in place of the one that a reader has started. */
+  /** A snippet with the address and the key file of this server. */
   const here = (text: string): string =>
     text
       .replaceAll('http://127.0.0.1:4000', server.url)
       .replaceAll('.lensgate/admin-key', join(folder, 'data', 'admin-key'));
   const environment = () => ({ ...process.env, KEY: key });
-  /** Every JSON document that the commands print: one an answer. */
+  /** JSON answers that the commands print, one of each request. */
   const answersOf = async (snippet: string): Promise<readonly Record<string, unknown>[]> => {
-    // Each answer on a line of its own.
+    // Prints each answer on a line of its own.
     const commands = `curl() { command curl -w '\\n' "$@"; }\n${here(snippet)}`;
     const { stdout } = await run('bash', ['-euc', commands], { env: environment() });
     const lines = stdout.split('\n').filter((line) => line !== '');
@@ -74,7 +74,7 @@ describe('commands of the documents', () => {
         headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
         body: JSON.stringify({ model: 'demo', messages: [{ role: 'user', content: 'Hello' }] }),
       });
-    // The first bytes of the stream tell that the subscription is open.
+    // The subscription is open when the first bytes arrive.
     feed.stdout.once('data', () => void chat());
     feed.stdout.on('data', (chunk: Buffer) => {
       output += chunk.toString();
@@ -102,7 +102,7 @@ describe('commands of the documents', () => {
     expect(stdout).toContain('demo model');
   });
 
-  it('the calls of docs/keys.md make, change, block, rotate and delete a key', async () => {
+  it('the calls of docs/keys.md create, change, block, rotate and delete a key', async () => {
     const [overHttp, overGraph] = snippetsOf('docs/keys.md', 'bash');
     const [info, list, update, block, unblock, rotated, deleted] = await answersOf(overHttp ?? '');
     expect(info).toMatchObject({ info: { key_alias: 'ci', max_budget: 5 } });

@@ -44,7 +44,7 @@ describe.skipIf(LACKS_POSTGRESQL)('duties of two processes', () => {
     expect(new Set(periods).size).toBe(periods.length);
   });
 
-  it('are followed in both processes, whichever runs them', async () => {
+  it('are sent to subscribers in both processes, whichever runs them', async () => {
     const document = new TypedDocumentString<unknown, { kind: string }>(
       'subscription($kind: String) { jobUpdates(kind: $kind) { subject status } }',
     );

@@ -24,7 +24,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-it('variables of the file are references of models, and those of libraries of the process', async () => {
+it('variables of the file resolve references of models; variables of libraries are set in the process', async () => {
   const config = join(folder, 'config.yaml');
   const base = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`;
   writeFileSync(

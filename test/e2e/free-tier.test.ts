@@ -7,7 +7,7 @@ import { ENGINES, type ScratchDatabase } from '../ports/engines.ts';
 import { awayFromMidnight } from '../support/away-from-midnight.ts';
 import { spawnServer, type ServerProcess } from '../support/spawn-server.ts';
 
-/** Many requests at once over as many connections as a machine gives without asking. */
+/** Up to 200 connections, which a machine allows by default. */
 const AT_ONCE = new Agent({ connections: 200 });
 const PATH = '/model_catalog/gpt-4o';
 
@@ -28,7 +28,7 @@ async function start(env: Record<string, string> = {}, data = 'data'): Promise<S
   return { ...server, key: env['LITELLM_MASTER_KEY'] ?? readFileSync(join(folder, data, 'admin-key'), 'utf8').trim() };
 }
 
-/** The status of one call; null when the server went away under it. */
+/** Status of one call. Null when the connection was lost. */
 async function call(server: ServerProcess, headers: Record<string, string> = {}): Promise<number | null> {
   try {
     const answer = await fetch(`${server.url}${PATH}`, { headers, dispatcher: AT_ONCE });
@@ -74,7 +74,7 @@ describe('a thousand free calls', () => {
     expect(served + (await burst([second], 900)).served).toBe(1_000);
   });
 
-  it('are never more after a kill in the middle', async () => {
+  it('are not exceeded after a kill during the calls', async () => {
     const first = await start();
     let served = 0;
     const calls = Array.from({ length: 600 }, async () => {
@@ -98,7 +98,7 @@ describe('several processes', () => {
   let scratch: ScratchDatabase;
 
   it.skipIf(postgres === undefined || postgres.missing !== null)(
-    'over one PostgreSQL never give more than the day together, and give all of it in the end',
+    'over one PostgreSQL never exceed the daily limit together, and reach it in the end',
     async () => {
       if (postgres === undefined) return;
       scratch = await postgres.create();
@@ -118,7 +118,7 @@ describe('several processes', () => {
 });
 
 describe('an address', () => {
-  it('cannot be invented', async () => {
+  it('cannot be forged with headers', async () => {
     const server = await start({ LENSGATE_CATALOG_DAILY_LIMIT: '5' });
     const statuses = [];
     for (let index = 0; index < 8; index += 1)
@@ -169,7 +169,7 @@ describe('an address', () => {
 });
 
 describe('a key', () => {
-  it('that is invalid makes a call an anonymous one on the open paths', async () => {
+  it('that is invalid is counted as an anonymous call on the open paths', async () => {
     const server = await start({ LENSGATE_CATALOG_DAILY_LIMIT: '2' });
     const headers = { 'x-api-key': 'sk-unknown-virtual-key' };
     expect(await burst([server], 2, headers)).toEqual({ served: 2, refused: 0, others: 0 });

@@ -29,7 +29,7 @@ describe.skipIf(LACKS_POSTGRESQL)('health checks of two processes', () => {
   });
   afterAll(() => two.stop());
 
-  it('are read by both, and the latest of either is the latest', async () => {
+  it('are listed in both processes, and the latest of either process is shown', async () => {
     await here.call('GET', '/health');
     const [first] = await idsAt(here);
     await vi.waitFor(async () => expect(await idsAt(there)).toEqual([first]), POLLING);

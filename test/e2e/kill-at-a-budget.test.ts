@@ -11,7 +11,7 @@ const engine = ENGINES.find(({ name }) => name === 'postgresql');
 const isMissing = engine === undefined || engine.missing !== null;
 const ADMIN = 'sk-the-admin-of-the-kill-at-a-budget';
 const CALLERS = 200;
-/** What every answer costs, in USD: 10 input and 10 output tokens at 0.001. */
+/** Cost of each answer in USD: 10 input and 10 output tokens at 0.001. */
 const COST = 0.02;
 const BUDGET = 50 * COST;
 const ANSWER = JSON.stringify({
@@ -23,11 +23,11 @@ const ANSWER = JSON.stringify({
   usage: { prompt_tokens: 10, completion_tokens: 10, total_tokens: 20 },
 });
 
-describe.skipIf(isMissing)('a process of two that is killed with 200 callers at the budget of a key', () => {
+describe.skipIf(isMissing)('one of two processes, killed with 200 callers at the budget of a key', () => {
   let scratch: ScratchDatabase;
   const folders: string[] = [];
   const servers: ServerProcess[] = [];
-  /** Answers of the upstream: each is paid for, whether it reaches its caller or not. */
+  /** Number of answers of the upstream. Each is billed, also when it does not reach its caller. */
   let paid = 0;
   let onAnswer = (): void => {};
   const upstream = createServer((request, response) => {
@@ -94,13 +94,13 @@ describe.skipIf(isMissing)('a process of two that is killed with 200 callers at 
     return answer.status;
   };
 
-  it('leaves the budget passed by one call at most, and never filled again', async () => {
+  it('exceeds the budget by at most one call, and does not refill it', async () => {
     const [doomed, other] = servers;
     const made = await post(other, '/key/generate', { max_budget: BUDGET });
     const { key } = (await made.json()) as { key: string };
     const killed = new Promise<void>((resolve, reject) => {
       onAnswer = () => {
-        // Some calls of both processes are answered, others are under way.
+        // Some calls of both processes are answered, others are in progress.
         if (paid === 5) doomed?.end('SIGKILL').then(() => resolve(), reject);
       };
     });
@@ -119,7 +119,7 @@ describe.skipIf(isMissing)('a process of two that is killed with 200 callers at 
     const distinct = new Set(statuses.flat());
     expect([...distinct].filter((status) => status !== 200 && status !== 422 && status !== 'lost')).toEqual([]);
     expect(distinct.has('lost')).toBe(true);
-    // The share of the killed process stays used: what it has spent of it is not known.
+    // The share of the killed process counts as spent, because its actual spend is unknown.
     const later: number[] = [];
     for (let turn = 0; turn < 40; turn += 1) later.push(await call(other, key));
     expect(later.at(-1)).toBe(422);

@@ -66,7 +66,7 @@ for (const engine of ENGINES)
               async (answer) => (await answer.arrayBuffer(), answer.status),
               () => null,
             );
-            // An export that was cut off is not acknowledged, whatever was stored of it.
+            // An export without an answer is not acknowledged, even if parts of it are stored.
             if (status === 200) acknowledged.push(traceId);
             isOver ||= status === null;
           }

@@ -113,7 +113,7 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-describe('a worker of lens runs as a process of its own', () => {
+describe('a lens worker in a process of its own', () => {
   it('completes a run, and another after the server was killed and started again, without paying twice', async () => {
     startWorker();
     const first = await send<WireLens>('POST', '/lens', aLens());
@@ -131,7 +131,7 @@ describe('a worker of lens runs as a process of its own', () => {
     const survived = await ended(second.id);
     expect(survived.jobs[0]).toMatchObject({ status: 'completed', coverage: { screened: RUNS } });
     expect(survived.findings).toHaveLength(8);
-    // Each review, group and examination once; a call whose answer was lost with the server is repeated.
+    // One call for each review, group and examination. A call whose answer was lost with the server is repeated.
     expect(judge.answers() - answers).toBeGreaterThanOrEqual(answers);
     expect(judge.answers() - answers).toBeLessThanOrEqual(answers + 4);
   });
@@ -149,7 +149,7 @@ describe('a worker of lens runs as a process of its own', () => {
     const done = await ended(lens.id);
     expect(done.jobs[0]).toMatchObject({ status: 'completed', attempts: 2, coverage: { screened: RUNS } });
     expect(done.findings).toHaveLength(8);
-    // One call for each review, group and examination; two may have been under way at the kill.
+    // One call for each review, group and examination; two may have been in progress at the kill.
     expect(judge.answers() - before).toBeLessThanOrEqual(RUNS + 16 + 2);
   });
 });

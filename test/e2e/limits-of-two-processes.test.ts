@@ -14,7 +14,7 @@ const engine = ENGINES.find(({ name }) => name === 'postgresql');
 const isMissing = engine === undefined || engine.missing !== null;
 const ADMIN = 'sk-the-admin-of-limits-of-two-processes';
 
-/** What every answer costs, in USD: 10 input and 10 output tokens at 0.001. */
+/** Cost of each answer in USD: 10 input and 10 output tokens at 0.001. */
 const COST = 0.02;
 const BUDGET = 50 * COST;
 const ANSWER = JSON.stringify({
@@ -26,7 +26,7 @@ const ANSWER = JSON.stringify({
   usage: { prompt_tokens: 10, completion_tokens: 10, total_tokens: 20 },
 });
 
-/** An upstream that holds its answers while `hold` is set, and counts the calls it has. */
+/** An upstream that delays its answers while `hold` is set, and counts its open calls. */
 class Upstream {
   open = 0;
   most = 0;
@@ -84,7 +84,7 @@ function suite(name: string, withRedis: boolean): void {
     const folders: string[] = [];
     let env: Record<string, string>;
     let servers: ServerProcess[] = [];
-    /** Bodies of failures of the server. */
+    /** Bodies of answers with a status of 500 or more. */
     const refusals: string[] = [];
 
     beforeAll(async () => {
@@ -177,7 +177,7 @@ model_list:${model('m', 'openai')}${model('of-groq', 'groq')}`,
       return byStatus;
     }
 
-    /** Key whose slots a killed process has. Its lease ends during the tests between. */
+    /** Key whose slots a killed process holds. The lease of that process ends during the tests in between. */
     let ofKilled = '';
 
     it('keeps the slots of a killed process until its lease ends', async () => {
@@ -232,7 +232,7 @@ model_list:${model('m', 'openai')}${model('of-groq', 'groq')}`,
       const byStatus = await calls(300, 30, key, model);
       expect([...byStatus.keys()].toSorted((one, other) => one - other)).toEqual([200, refused]);
       expect(admitted()).toBe(byStatus.get(200));
-      // Reservations of calls under way and unused reserves of a process refuse calls early, until they are released.
+      // Reservations of calls in progress and unused reserves of a process refuse calls early, until they are released.
       await vi.waitFor(
         async () => {
           await calls(2, 1, key, model);
@@ -248,7 +248,7 @@ model_list:${model('m', 'openai')}${model('of-groq', 'groq')}`,
       await vi.waitFor(async () => expect(await call(0, ofKilled)).toBe(200), { ...POLLING, interval: 250 });
     });
 
-    it('keeps answering while the server that counts is lost, and counts together again', async () => {
+    it('continues while the server of the ledger is down, and shares its counts again afterwards', async () => {
       const limit = 60;
       const key = await newKey({ rpm_limit: limit, max_parallel_requests: 1_000, max_budget: 1_000 });
       const other = await newKey({ rpm_limit: 100_000 });
@@ -274,7 +274,7 @@ model_list:${model('m', 'openai')}${model('of-groq', 'groq')}`,
       const shared = await Promise.all(servers.map(isShared));
       expect(redis === null || !shared.includes(true)).toBe(true);
       await restore();
-      // Counted together again: a new limit holds exactly.
+      // The counts are shared again: a new limit holds exactly.
       const third = await newKey({ rpm_limit: 33 });
       expect((await calls(200, 20, third)).get(200)).toBe(33);
       isOver = true;

@@ -25,7 +25,7 @@ async function send(path: string, body: object): Promise<number> {
   return answer.status;
 }
 
-it('a stored model with a price of input alone is in the log, when it is made and when it is changed', async () => {
+it('a stored model with only an input price is logged when it is created and when it is changed', async () => {
   const model = { model: 'openai/of-no-catalog', api_key: 'sk-of-the-model', api_base: 'http://127.0.0.1:9/v1' };
   const make = (id: string, prices: object) =>
     send('/model/new', { model_name: id, litellm_params: { ...model, ...prices }, model_info: { id } });

@@ -19,7 +19,7 @@ describe.skipIf(LACKS_POSTGRESQL)('a stored model of two processes', () => {
   const make = (id: string) =>
     here.call('POST', '/model/new', { model_name: id, litellm_params: { model: 'demo' }, model_info: { id } });
 
-  it('is called in the other process at once when it is new', async () => {
+  it('is callable in the other process as soon as it is created', async () => {
     expect((await make('fresh')).status).toBe(200);
     expect([await statusAt(here, 'fresh'), await statusAt(there, 'fresh')]).toEqual([200, 200]);
   });

@@ -101,7 +101,7 @@ it.each(['http/protobuf', 'http/json'])('a call is a span in an external collect
     },
   });
   expect(await exportedOf(gateway)).toEqual([
-    // The spans of duties that ran meanwhile are among them.
+    // The number includes the spans of duties.
     expect.stringMatching(/^lensgate_otlp_exported_spans_total\{outcome="sent"\} [1-9]\d*$/),
     'lensgate_otlp_exported_spans_total{outcome="dropped"} 0',
     'lensgate_otlp_exported_spans_total{outcome="failed"} 0',
@@ -125,7 +125,7 @@ it('each run of a duty is a trace in the collector, and none in the gateway itse
   expect(await (await gateway.call('GET', '/v1/traces')).json()).toMatchObject({ data: [] });
 });
 
-it('prompts that are not stored are not exported, and one line of the configuration enables the export', async () => {
+it('prompts that are not stored are not exported, and one setting enables the export', async () => {
   const gateway = await startGateway({
     config: {
       general_settings: {
@@ -159,7 +159,7 @@ it('an unreachable collector delays no call, and gets its spans once it is reach
   await expect.poll(() => collected(`/v1/traces/${traceId}`), POLLING).toMatchObject({ summary: { span_count: 20 } });
 });
 
-/** The trace of a call whose gateway stops at once. */
+/** The trace of a call, read from the collector after its gateway has stopped. */
 async function collectedAfterStop(): Promise<unknown> {
   const gateway = await startGateway({
     env: {
@@ -174,6 +174,6 @@ async function collectedAfterStop(): Promise<unknown> {
 }
 
 it('spans that have just ended are exported before the process exits', async () => {
-  // The last export has 1.5 seconds, which a busy machine may exceed: another gateway tries again.
+  // The last export has a deadline of 1.5 seconds, which a busy machine may exceed. Each poll starts another gateway.
   await expect.poll(collectedAfterStop).toMatchObject({ summary: { span_count: 1 } });
 });

@@ -20,7 +20,7 @@ const EXPORTERS: readonly (readonly [string, string | null, MakeExporter])[] = [
   ['JSON, gzip', 'gzip', (settings) => new JsonExporter(settings)],
 ];
 
-/** Makes an exporter that compresses or not: the exporters read that from the environment. */
+/** Makes an exporter with or without compression, which exporters read from the environment. */
 function exporterTo(url: string, key: string, compression: string | null, make: MakeExporter): SpanExporter {
   if (compression === null) delete process.env[COMPRESSION];
   else process.env[COMPRESSION] = compression;

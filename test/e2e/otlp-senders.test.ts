@@ -47,7 +47,7 @@ describe.skipIf(python === '')('the OpenTelemetry SDK for Python', () => {
   });
 });
 
-describe.skipIf(collector === '')('a collector between an exporter and us', () => {
+describe.skipIf(collector === '')('a collector between an exporter and the server', () => {
   it('forwards received spans in new batches', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'lensgate-collector-'));
     const [httpPort, grpcPort] = [await freePort(), await freePort()];
@@ -94,5 +94,5 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** Resolves when something answers there. */
+/** Resolves when a server answers at the port. */
 const listening = (port: number): Promise<unknown> => vi.waitFor(() => fetch(`http://127.0.0.1:${port}/`), POLLING);

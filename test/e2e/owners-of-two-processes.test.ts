@@ -6,7 +6,7 @@ const ADMIN = 'sk-the-admin-of-owners-of-two-processes';
 /** The goal is one second. The deadline is longer, because the machine runs other tests at the same time. */
 const SOON = { timeout: 60_000, interval: 20 };
 
-describe.skipIf(LACKS_POSTGRESQL)('an owner of keys that two processes know', () => {
+describe.skipIf(LACKS_POSTGRESQL)('an owner of keys in the memory of two processes', () => {
   let two: TwoApps;
   let here: TestApp;
   let there: TestApp;
@@ -25,7 +25,7 @@ describe.skipIf(LACKS_POSTGRESQL)('an owner of keys that two processes know', ()
   const statusAt = async (app: TestApp, key: string, path = '/v1/models'): Promise<number> =>
     (await app.call('GET', path, undefined, { authorization: `Bearer ${key}` })).status;
 
-  /** A key of a user in a team, as both processes know it. */
+  /** Makes a key of a user in a team, and loads it in both processes. */
   async function known(role: string) {
     names += 1;
     const [user_id, team_id] = [`user-${names}`, `team-${names}`];

@@ -47,7 +47,7 @@ function exportOf(index: number): { traceId: string; body: string } {
   };
 }
 
-/** An upstream whose streams are held open until the test lets them end. */
+/** An upstream whose streams stay open until the test ends them. */
 async function heldUpstream() {
   const open: ServerResponse[] = [];
   let opened: () => void = () => {};
@@ -142,7 +142,7 @@ describe('a first start', () => {
 });
 
 describe('SIGTERM', () => {
-  it('lets a stream in flight end, refuses new readiness, and exits cleanly', async () => {
+  it('lets an open stream end, is not ready meanwhile, and exits cleanly', async () => {
     const upstream = await heldUpstream();
     const server = await start({ args: ['--config', upstream.config] });
     const streaming = upstream.nextStream();
@@ -166,7 +166,7 @@ describe('SIGTERM', () => {
     upstream.close();
   });
 
-  it('followed at once by others, as a terminal and npm send them for one Ctrl-C, is one', async () => {
+  it('counts once when it is repeated at once, as a terminal and npm do for one Ctrl-C', async () => {
     const upstream = await heldUpstream();
     const server = await start({ args: ['--config', upstream.config] });
     const streaming = upstream.nextStream();
@@ -241,7 +241,7 @@ describe('a killed process', () => {
       expect(again.errors()).toBe('');
     });
 
-  it('starts clean after a kill in the middle of a chat', async () => {
+  it('starts without errors after a kill during a chat', async () => {
     const upstream = await heldUpstream();
     const server = await start({ args: ['--config', upstream.config] });
     const answer = await fetch(`${server.url}/v1/chat/completions`, {

@@ -68,7 +68,7 @@ describe('a second process on one SQLite database', () => {
 
   it('starts after the first was stopped, which removes its note', async () => {
     const first = await start();
-    // An answer shows that the handlers of signals are in place.
+    // Signal handlers are installed before the first answer.
     expect((await fetch(`${first.url}/health/readiness`)).status).toBe(200);
     expect(await first.end('SIGTERM')).toEqual({ code: 0, signal: null });
     expect(existsSync(holderFile())).toBe(false);

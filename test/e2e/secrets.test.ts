@@ -40,7 +40,7 @@ const STORED = {
 } as const;
 
 const folder = mkdtempSync(join(tmpdir(), 'lensgate-secrets-'));
-/** Secrets that the product made, by what they are. */
+/** Secrets that the product generated, by kind. */
 const made = new Map<string, string>();
 let server: ServerProcess;
 let upstream: FaultServer;
@@ -70,7 +70,7 @@ async function call(
 const post = (path: string, body: unknown, key?: string): Promise<Answer> =>
   call('POST', path, key === undefined ? { body } : { body, key });
 
-/** A member of a successful answer, as a secret of a kind. */
+/** Records a member of a successful answer as a secret of `kind`, and returns it. */
 async function make(kind: string, member: string, answer: Promise<Answer>): Promise<string> {
   const { status, text } = await answer;
   expect([kind, status]).toEqual([kind, 200]);
@@ -155,7 +155,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Uses every secret once, rightly and wrongly. */
+/** Uses every secret in a valid and in an invalid request. */
 async function useAll(): Promise<readonly Answer[]> {
   await stored(post('/team/new', { team_id: 'team' }));
   const key = await make('virtual key', 'key', post('/key/generate', {}));
@@ -212,7 +212,7 @@ interface Documented {
   readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
-/** Every path with GET that has no parameter, and one of each kind that has. */
+/** Answers of all GET paths without parameters, and of one path of each kind with parameters. */
 async function readEverything(key: string): Promise<readonly Answer[]> {
   const { paths } = JSON.parse((await call('GET', '/openapi.json')).text) as Documented;
   const simple = Object.entries(paths).flatMap(([path, methods]) => ('get' in methods ? [path] : []));
@@ -256,7 +256,7 @@ const INTROSPECTION = `{ graph: __schema { types { name kind fields { name args 
 
 const nameOf = (type: TypeRef): string => (type.ofType ? nameOf(type.ofType) : (type.name ?? ''));
 
-/** Every root field of the graph without required arguments, with the scalars of its rows. */
+/** Answers of all root fields without required arguments, with the scalar fields of their rows. */
 async function readGraph(key: string): Promise<readonly Answer[]> {
   const { data } = JSON.parse((await post('/graphql', { query: INTROSPECTION })).text) as {
     readonly data: { readonly graph: { readonly types: readonly GraphType[] } };
@@ -286,7 +286,7 @@ const secretsIn = (text: string): readonly string[] =>
     text.includes(secret) || text.includes(Buffer.from(secret).toString('base64')) ? [name] : [],
   );
 
-/** The requests whose answers contain secrets, with their names. */
+/** Requests whose answers contain secrets, with the names of these secrets. */
 const secretsOf = (answers: readonly Answer[]): readonly string[] => [
   ...new Set(
     answers.flatMap(({ of, text, headers }) => secretsIn(`${text}\n${headers}`).map((name) => `${of}: ${name}`)),
@@ -294,7 +294,7 @@ const secretsOf = (answers: readonly Answer[]): readonly string[] => [
 ];
 
 describe('secrets', () => {
-  it('are in no answer after they were stored, for no role, and in no error, log line, metric and trace', async () => {
+  it('are in no later answer for any role, and in no error, log line, metric or trace', async () => {
     const used = await useAll();
     expect(secretsOf(used)).toEqual([]);
     const readers = [
@@ -322,7 +322,7 @@ describe('secrets', () => {
     expect(found).toEqual([]);
   });
 
-  it('are found where there are some', () => {
+  it('are detected in a text that contains one', () => {
     expect(secretsIn(`{"key":"${CONFIGURED.providerKey}"}`)).toEqual(['providerKey']);
     expect(secretsIn(Buffer.from(STORED.credential).toString('base64'))).toEqual(['credential']);
   });

@@ -17,7 +17,7 @@ const GOOGLE_ERROR = { error: { code: 503, message: WORDS, status: 'UNAVAILABLE'
 const GRAPH_ERROR = { errors: [{ message: WORDS, extensions: { code: 'UNAVAILABLE', retryAfterSeconds: 2 } }] };
 const data = (value: object): string => `data: ${JSON.stringify(value)}`;
 
-/** A stream that is open at the end of the grace, and the last event it is sent; null where it is cut. */
+/** A stream that is open at the end of the grace period, and its last event. Null: the stream is cut. */
 interface OpenStream {
   readonly what: string;
   readonly path: string;
@@ -63,7 +63,7 @@ const STREAMS: readonly OpenStream[] = [
   { what: 'sound', path: '/v1/audio/speech', body: { model: 'held', input: 'Hello', voice: 'alloy' }, last: null },
 ];
 
-/** A call that has no answer at the end of the grace. */
+/** Calls that have no answer at the end of the grace period. */
 const CALLS = [
   { what: 'chat completion', path: '/v1/chat/completions', body: { ...chat, stream: false }, answer: PROXY_ERROR },
   {
@@ -93,7 +93,7 @@ let onOpenConnections: readonly string[] = [];
 let ended: unknown;
 let restarted: ServerProcess | undefined;
 
-/** Everything that comes until the server closes. */
+/** All text until the server closes the connection. */
 async function allOf(socket: Socket): Promise<string> {
   let all = '';
   for await (const chunk of socket) all += String(chunk);
@@ -173,7 +173,7 @@ const send = (path: string, body: object, nth: number): Promise<Response> =>
     body: JSON.stringify(body),
   });
 
-/** Waits until the server has accepted connections beside those of the calls. */
+/** Waits until the server has `more` connections in addition to those of the calls. */
 async function openConnections(more: number): Promise<void> {
   await vi.waitUntil(async () => {
     const text = await (await fetch(`${server.url}/metrics`)).text();
@@ -197,7 +197,7 @@ async function spendRowOf(nth: number): Promise<unknown> {
   return found.span.spendRow;
 }
 
-describe('SIGTERM, at the end of the grace', () => {
+describe('SIGTERM, at the end of the grace period', () => {
   it.each(STREAMS.map((stream, nth) => [stream.what, stream, nth] as const))(
     'ends an open stream: %s',
     async (_what, { last, path }, nth) => {
@@ -230,7 +230,7 @@ describe('SIGTERM, at the end of the grace', () => {
   });
 });
 
-describe('SIGTERM, during the grace', () => {
+describe('SIGTERM, during the grace period', () => {
   it('refuses requests on open connections with 503, answers probes, and closes the connections', () => {
     const shown = onOpenConnections.map((text) => {
       const [head = '', body = ''] = text.split('\r\n\r\n');

@@ -79,7 +79,7 @@ describe('a start that fails', () => {
     expect(readFileSync(file, 'utf8')).toBe('not a database, but still needed');
   });
 
-  it.each(['auto', 'node:sqlite'])('names the file that blocks the database, over %s', async (driver) => {
+  it.each(['auto', 'node:sqlite'])('names a folder in place of the database file, over %s', async (driver) => {
     const file = join(folder, 'data', 'lensgate.db');
     mkdirSync(file, { recursive: true });
     expect(await refusalOf(['--port', '0'], { LENSGATE_SQLITE_DRIVER: driver })).toEqual([

@@ -17,11 +17,11 @@ const ADMIN = 'sk-the-admin-of-windows-of-two-processes';
 const TEAM = 12;
 /** Calls that the budget of the member admits. */
 const MEMBER = 3;
-/** The budget of all calls admits one more: it refuses a spend above it. */
+/** Budget of all calls. It admits one call more, because only a spend above it is refused. */
 const ALL = 60;
-/** Calls that the budget of the key admits whose spend is reset. */
+/** Calls that the budget of a key admits. The spend of this key is reset. */
 const OF_KEY = 3;
-/** Budget of the team whose spend is reset. It admits one call more: it refuses a spend above it. */
+/** Budget of a team whose spend is reset. It admits one call more, because only a spend above it is refused. */
 const OF_TEAM = 2;
 const SOON = { timeout: 60_000, interval: 200 };
 const ANSWER = JSON.stringify({
@@ -129,7 +129,7 @@ function suite(name: string, withRedis: boolean): void {
     /** Calls of the key and the team whose spend is reset, before and after it. */
     const ofReset = 2 * (OF_TEAM + 1 + OF_KEY);
 
-    it('counts the budget of a member from the reset of its spend on', async () => {
+    it('counts the budget of a member from zero after a reset of its spend', async () => {
       await manage('/user/new', { user_id: 'ann', auto_create_key: false });
       await manage('/team/new', { team_id: 'small' });
       const member = { role: 'user', user_id: 'ann' };
@@ -153,7 +153,7 @@ function suite(name: string, withRedis: boolean): void {
       for (const nth of [0, 1]) expect(await chat(nth, key)).toEqual(refused);
     }, 240_000);
 
-    it('counts the budgets of a key and of a team from the reset of all spend on', async () => {
+    it('counts the budgets of a key and of a team from zero after a reset of all spend', async () => {
       await manage('/team/new', { team_id: 'reset', max_budget: OF_TEAM });
       const ofTeam = String((await manage('/key/generate', { team_id: 'reset' }))['key']);
       const alone = String((await manage('/key/generate', { max_budget: OF_KEY }))['key']);
@@ -187,7 +187,7 @@ function suite(name: string, withRedis: boolean): void {
       );
       for (const nth of [0, 1]) expect(await chat(nth, keys[nth] ?? '')).toEqual(ofTeam);
 
-      // The window ends now, as if its time were over.
+      // Ends the window early.
       const stored = { budgetDuration: '1mo', maxBudget: String(TEAM) };
       const ended = JSON.stringify([
         { ...stored, resetAt: new Date().toISOString(), countsFrom: '2020-01-01T00:00:00.000Z' },

@@ -14,7 +14,7 @@ import { type ServerProcess, spawnServer } from '../support/spawn-server.ts';
 const WHOLE = { id: 'c', object: 'chat.completion', created: 1, model: 'm', choices: [] };
 const CHUNK = 'data: {"id":"c","choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":"stop"}]}\n\n';
 
-/** The answer, under the name the model was asked by. */
+/** The answer with the requested model name. */
 const answered = (model: string): string => JSON.stringify({ ...WHOLE, model });
 
 let folder: string;
@@ -22,10 +22,10 @@ let plain: Server;
 let secure: Server;
 let proxy: ForwardProxy;
 let server: ServerProcess | null;
-/** Headers that the upstreams were sent. */
+/** Headers of the requests to the upstreams, in order. */
 let received: IncomingHttpHeaders[];
 
-/** An upstream that answers whole or with a stream. */
+/** Answers with JSON or with a stream. */
 const answer: RequestListener = (request, response) => {
   received.push(request.headers);
   let body = '';
@@ -108,7 +108,7 @@ it.each(['native', 'undici'])('the %s client refuses a certificate without a tru
   expect(received).toEqual([]);
 });
 
-it('calls go through the proxy of the environment, and past it to hosts of NO_PROXY', async () => {
+it('calls use the proxy of the environment, except calls to hosts of NO_PROXY', async () => {
   await start({
     HTTP_PROXY: `http://user:secret@127.0.0.1:${proxy.port}`,
     https_proxy: `http://user:secret@127.0.0.1:${proxy.port}`,

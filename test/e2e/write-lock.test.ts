@@ -73,7 +73,7 @@ describe.each(['sqlite3', 'node:sqlite'])('a server on %s whose database another
       return [answer.status, await answer.json()];
     };
 
-    // The first round is that of a process that has written nothing yet.
+    // In the first round the process has not written yet.
     for (let round = 0; round < ROUNDS; round += 1) {
       database.exec('begin immediate');
       const whileLocked = await Promise.all([
@@ -90,7 +90,7 @@ describe.each(['sqlite3', 'node:sqlite'])('a server on %s whose database another
       ]);
       const inTheMiddle = Promise.all(Array.from({ length: EXPORTS }, () => sendExport()));
       database.exec('rollback');
-      // Those that waited for the lock may be stored or refused, but what is answered 200 is stored.
+      // Exports that waited for the lock may be stored or refused. Those answered with 200 are stored.
       await inTheMiddle;
       const afterwards = await Promise.all(Array.from({ length: EXPORTS }, () => sendExport()));
       expect(afterwards.map(({ status }) => status)).toEqual(afterwards.map(() => 200));

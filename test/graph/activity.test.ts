@@ -98,7 +98,7 @@ describe('gatewayActivity', () => {
     }
   });
 
-  it('takes a period of 366 days', async () => {
+  it('allows a period of 366 days', async () => {
     const { errors } = await graph(GatewayActivityDocument, { startDate: '2026-01-01', endDate: '2027-01-01' });
     expect(errors).toBeUndefined();
   });
@@ -133,7 +133,7 @@ describe('endpointActivity', () => {
 });
 
 describe('activity', () => {
-  it('ticks as requests are answered', async () => {
+  it('sends updates while requests are answered', async () => {
     const follower = overYoga(`${app.url}/graphql`, ActivityDocument, {}, app.adminKey);
     try {
       // The first update may have counts of earlier tests.

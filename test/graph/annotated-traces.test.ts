@@ -55,7 +55,7 @@ const FROM = new Date(Date.now() - 3_600_000);
 const idOf = (name: string): string => Buffer.from(name.padEnd(16, '-')).toString('hex');
 let sent = 0;
 
-/** Traces of one agent span, each a second later than the one before. */
+/** Sends traces with one agent span, one second apart. */
 async function send(who: string, ...names: readonly string[]): Promise<void> {
   for (const name of names) {
     sent += 1;
@@ -112,7 +112,7 @@ describe('traces by annotation', () => {
     expect(await found('sender', annotation)).toEqual(names);
   });
 
-  it('are those that the key may read: of its team, of all for an administrator, of none for others', async () => {
+  it('are those that the key may read: of its team; all for an administrator; none for others', async () => {
     expect(await found('mate', { name: 'quality' })).toEqual(['two', 'one']);
     expect(await found('stranger', { label: 'bad' })).toEqual(['foreign']);
     expect(await found('stranger', { traceId: idOf('one') })).toEqual([]);
@@ -159,7 +159,7 @@ describe('traces by annotation', () => {
     });
   });
 
-  it('a cursor of one caller shows another caller nothing more', async () => {
+  it('a cursor of one caller shows another caller only its own traces', async () => {
     const search = { from: FROM.toISOString(), filter: { annotation: { name: 'quality' } }, first: 1 };
     const after = (await ask('admin', AnnotatedTracesDocument, search)).data?.traces.pageInfo.endCursor ?? null;
     const { data } = await ask('stranger', AnnotatedTracesDocument, { after });
@@ -238,12 +238,12 @@ describe('a hostile filter of annotations', () => {
       const answer = await ask('sender', AnnotatedTracesDocument, { after: withFilter(hostile) });
       expect(answer.errors?.[0]).toMatchObject({ message: 'Invalid cursor.', extensions: { code: 'INVALID_INPUT' } });
     }
-    // Times at the limits of a date are no times of the database.
+    // The first and last time of a JavaScript date are outside the range of the database.
     const after = withFilter(none.with(8, -8.64e15).with(9, 8.64e15));
     expect((await ask('admin', AnnotatedTracesDocument, { after })).data?.traces.totalCount).toBe(4);
   });
 
-  it('is not for updates of traces', async () => {
+  it('is not supported for traceUpdates', async () => {
     const query = 'subscription { traceUpdates(filter: { annotation: { name: "quality" } }) { cursor } }';
     const answer = await fetch(`${app.url}/graphql`, {
       method: 'POST',

@@ -47,7 +47,7 @@ async function ask<Data, Variables>(
 
 const SPAN = '1'.repeat(16);
 let traces = 0;
-/** A trace of one span; its id. */
+/** Sends a trace with one span. Returns the trace id. */
 async function sentBy(who: string): Promise<string> {
   traces += 1;
   const traceId = traces.toString(16).padStart(32, '0');
@@ -137,7 +137,7 @@ describe('annotateTrace', () => {
       });
   });
 
-  it('is not for read-only keys', async () => {
+  it('is refused for read-only keys', async () => {
     const traceId = await sentBy('sender');
     const { data, errors } = await ask('viewer', AnnotateTraceDocument, {
       input: { traceId, name: 'x', annotatorKind: 'CODE', label: 'x' },
@@ -145,7 +145,7 @@ describe('annotateTrace', () => {
     expect([data, errors?.[0]?.extensions.code]).toEqual([null, 'FORBIDDEN']);
   });
 
-  it('asks for the ref where several keys sent the trace id', async () => {
+  it('requires the ref where several keys sent the trace id', async () => {
     const traceId = await sentBy('sender');
     traces -= 1;
     expect(await sentBy('stranger')).toBe(traceId);
@@ -210,7 +210,7 @@ describe('annotations', () => {
       ).toBe('INVALID_INPUT');
   });
 
-  it('are nodes for those who may read the trace', async () => {
+  it('are nodes for callers that may read the trace', async () => {
     const id = idOf(await annotate('sender', { traceId: await sentBy('sender'), label: 'x' }));
     expect((await ask('mate', AnnotationNodeDocument, { id })).data?.node).toEqual({
       __typename: 'Annotation',
@@ -221,7 +221,7 @@ describe('annotations', () => {
 });
 
 describe('deleteAnnotation', () => {
-  it('is for the author and for administrators', async () => {
+  it('is allowed for the author and for administrators', async () => {
     const traceId = await sentBy('sender');
     for (const who of ['sender', 'admin']) {
       const id = idOf(await annotate('sender', { traceId, label: 'x' }));
@@ -241,8 +241,8 @@ describe('deleteAnnotation', () => {
   });
 });
 
-describe('a trace that goes', () => {
-  it('takes its annotations along when it is deleted, and their texts when it is redacted', async () => {
+describe('a removed trace', () => {
+  it('has no annotations after deletion, and none of their texts after redaction', async () => {
     const [deleted, redacted] = [await sentBy('sender'), await sentBy('sender')];
     for (const traceId of [deleted, redacted]) await annotate('sender', { traceId, label: 'l', score: 3, note: 'n' });
     await ask('sender', DeleteTraceDocument, { input: { id: deleted } });

@@ -12,10 +12,10 @@ const HEADERS = { 'content-type': 'application/json', authorization: 'Bearer sk-
 const MESSAGE = `The answer has more than ${MAX_ANSWER_BYTES} bytes. Ask for less at once.`;
 const REFUSAL = { errors: [{ message: MESSAGE, extensions: { code: 'TOO_LARGE' } }] };
 
-/** What JSON has to escape, beside characters of two and four bytes. */
+/** Characters that JSON escapes, and characters of two and four bytes. */
 const TEXT = 'é"\\\n\u0001🌍 plain ';
 
-/** Aliases of a text that an entry of the catalog has; together about so many bytes. */
+/** Query with aliases of one text of a catalog entry. The answer has about `bytes` bytes. */
 function queryOf(bytes: number, text: string): string {
   const count = Math.ceil(bytes / (Buffer.byteLength(JSON.stringify(text)) + 12));
   return `{ catalogEntry(id: "large") { ${Array.from({ length: count }, (_, index) => `a${index}: extraFields`).join(' ')} } }`;
@@ -23,7 +23,7 @@ function queryOf(bytes: number, text: string): string {
 
 const entryWith = (text: string) => anEntry('large', { text });
 
-/** The results of the events in a text. */
+/** Results in the `next` events of a stream. */
 const resultsIn = (text: string): unknown[] =>
   [...text.matchAll(/^event: next\ndata: (.*)$/gm)].map(([, data = '']) => JSON.parse(data) as unknown);
 
@@ -41,7 +41,7 @@ const overHttp =
     return accept === 'text/event-stream' ? resultsIn(text)[0] : JSON.parse(text);
   };
 
-/** By a stream of the single connection mode. */
+/** Over a stream of the single connection mode. */
 const overOneStream: Road = async (query) => {
   const token = await (await fetch(`${house.url}/stream`, { method: 'PUT', headers: HEADERS })).text();
   const leaving = new AbortController();
@@ -87,13 +87,13 @@ describe('a large answer', () => {
     expect(texts.filter((value) => value.text !== text)).toEqual([]);
   });
 
-  it.each(ROADS)('is an error above the limit, not a part, over %s', async (_name, ask) => {
+  it.each(ROADS)('is an error above the limit, and never partial, over %s', async (_name, ask) => {
     const text = TEXT.repeat(3_000);
     house = await openGraph({ entries: [entryWith(text)] });
     expect(await ask(queryOf(MAX_ANSWER_BYTES + 200_000, text))).toEqual(REFUSAL);
   });
 
-  it('keeps the errors beside its data, masked', async () => {
+  it('contains errors beside its data, masked', async () => {
     const text = 'x'.repeat(300_000);
     house = await openGraph({ entries: [entryWith(text)] });
     const query = `{ catalogEntry(id: "large") { extraFields } priceHistory(entryId: "large", from: "2026-01-02T00:00:00Z", to: "2026-01-01T00:00:00Z") { priceUsd } }`;
@@ -175,7 +175,7 @@ describe('an event of a subscription', () => {
 });
 
 describe('the lists of an answer', () => {
-  it('have at most as many fields as one answer may have', async () => {
+  it('have at most the number of fields that one answer may have', async () => {
     house = await openGraph({ entries: Array.from({ length: 600 }, (_, index) => anEntry(`azure/r${index}/gpt-4o`)) });
     const lists = Array.from(
       { length: 200 },
@@ -193,7 +193,7 @@ describe('the lists of an answer', () => {
     });
   });
 
-  it('list no more errors than one answer may have', async () => {
+  it('contain at most 20 errors and the number of further ones', async () => {
     house = await openGraph();
     const fields = Array.from({ length: 50 }, (_, index) => `s${index}: span(traceId: "x", spanId: "x") { name }`);
     const answer = await house.post(JSON.stringify({ query: `{ ${fields.join(' ')} }` }), HEADERS);

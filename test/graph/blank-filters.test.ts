@@ -49,7 +49,7 @@ it.each([
   ['findings', COUNT, ['lensId']],
 ])('blank members of the filter of %s are ignored', async (list, selection, members) => {
   const all = await graph(`{ list: ${list} { ${selection} } }`);
-  // Without a row nothing could be left out; a fresh server has no findings and no changes.
+  // The list must have rows, so that a filter can exclude some. Only findings are empty on a new server.
   expect(JSON.stringify(all) === '{"totalCount":0}').toBe(list === 'findings');
   for (const member of members)
     for (const blank of ['', '  '])

@@ -3,7 +3,7 @@ import { UNTRIED } from '../support/untried-deployment.ts';
 
 const rejects = (message: string) => () => Promise.reject(new Error(message));
 
-/** A gateway without deployments: the graph uses only its calls. */
+/** A gateway without deployments. The graph uses only its calls. */
 export const WITHOUT_CALLS: Omit<Gateway, 'call'> = {
   deployments: () => [],
   realtime: {

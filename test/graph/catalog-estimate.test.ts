@@ -175,13 +175,13 @@ describe('workloadEstimates', () => {
     expect(errors?.map((error) => [error.message, error.extensions?.['code']])).toEqual([[message, 'INVALID_INPUT']]);
   });
 
-  it('costs as much as the page it may fill', async () => {
+  it('has the cost of its page size', async () => {
     house = await openGraph({ entries: ENTRIES });
     const { errors } = await house.call(WorkloadEstimatesDocument, { workload: work, first: 500 }, null);
     expect(errors?.map((error) => error.extensions?.['code'])).toEqual(['TOO_LARGE']);
   });
 
-  it('weighs as a ranking of the whole catalog, however small the page', async () => {
+  it('has the weight of a ranking of the whole catalog, for any page size', async () => {
     house = await openGraph({ entries: ENTRIES });
     const many = async (count: number) => {
       const fields = Array.from(

@@ -19,7 +19,7 @@ import { anEntry, eventually, openGraph } from './graph-server.ts';
 import { TRANSPORTS, type Subscriber } from './subscribers.ts';
 
 const INPUT = 'input_cost_per_token';
-/** The house's clock stands in the middle of the 15th. */
+/** Time of a day of the month. The test server's clock is at noon of the 15th. */
 const day = (number: number): Date => new Date(Date.UTC(2023, 10, number));
 const dayText = (number: number): string => day(number).toISOString();
 
@@ -50,7 +50,7 @@ afterEach(async () => {
   rmSync(dataDir, { recursive: true });
 });
 
-/** A past: imported from the 1st to the 5th, recorded since the 10th, when `m` cost 1e-6; a step on the 12th. */
+/** History: imported from the 1st to the 5th, recorded from the 10th with a price of 1e-6 of `m`, changed on the 12th. */
 async function withPast(): Promise<CatalogHistory> {
   const history = stores.catalogHistory;
   await history.importChanges([aChange(2), aChange(4, { field: 'max_tokens', old: null, new: 5, provider: null })], 1);
@@ -300,7 +300,7 @@ describe.each(TRANSPORTS)('catalogChangeUpdates over %s', (_name, subscribe) => 
     expect(one.received).toEqual([update(1, shown)]);
   });
 
-  it('counts what a slow reader missed, and stops listening when it leaves', async () => {
+  it('counts the dropped updates of a slow subscriber, and ends its bus subscription when it leaves', async () => {
     house = await openGraph({ history: stores.catalogHistory, queueLimit: 4 });
     const subscriber = follow({});
     await listening(1);

@@ -23,7 +23,7 @@ let folder: string;
 let catalog: RefreshingCatalog;
 let house: Awaited<ReturnType<typeof openGraph>>;
 
-/** A map in which `m0` and `m1` have these prices of an input token. */
+/** A map with these input token prices of `m0` and `m1`. */
 const priced = (...prices: readonly number[]): string =>
   JSON.stringify({
     ...mapOf(3_000),
@@ -66,7 +66,7 @@ describe('quarantinedPrices', () => {
       ]);
     },
   );
-  it('takes a filter and an order', async () => {
+  it('accepts a filter and an order', async () => {
     const list = async (args: string) => {
       const { data } = await house.call<Data, object>(
         new TypedDocumentString(`{ quarantinedPrices(${args}) { totalCount nodes { entryId } } }`),
@@ -81,7 +81,7 @@ describe('quarantinedPrices', () => {
     const since = await list('orderBy: { field: SINCE, direction: ASC }');
     expect(since.toReversed()).toEqual([...(await list('orderBy: { field: SINCE }')).slice(1), 3]);
   });
-  it('is read by pages', async () => {
+  it('is paged', async () => {
     const first = (await house.call(QuarantinedPricesDocument, { first: 2 })).data.quarantinedPrices;
     const after = first.pageInfo.endCursor ?? null;
     const second = (await house.call(QuarantinedPricesDocument, { first: 2, after })).data.quarantinedPrices;
@@ -96,7 +96,7 @@ describe('quarantinedPrices', () => {
   it.each([
     [null, 'A key is needed: send it as `Authorization: Bearer sk-...`.', 'UNAUTHENTICATED'],
     ['sk-team-a', 'Only proxy admins can see this.', 'FORBIDDEN'],
-  ])('is not for %s', async (key, message, code) => {
+  ])('is refused for %s', async (key, message, code) => {
     const { data, errors } = await quarantined(key);
     expect([data, errors?.[0]?.message, errors?.[0]?.extensions?.['code']]).toEqual([null, message, code]);
   });

@@ -26,7 +26,7 @@ const ENTRIES = [
 let house: Awaited<ReturnType<typeof openGraph>>;
 afterEach(() => house.close());
 
-/** The ids that are found, in their order. */
+/** Ids of the matching entries, in order. */
 async function found(variables: CatalogEntriesQueryVariables): Promise<readonly string[]> {
   const { data } = await house.call(CatalogEntriesDocument, variables, null);
   expect(data.catalogEntries.totalCount).toBeGreaterThanOrEqual(data.catalogEntries.nodes.length);
@@ -72,7 +72,7 @@ describe('the order of catalog entries', () => {
     ],
     [{ orderBy: { field: 'CONTEXT_WINDOW' }, first: 2 }, ['gpt-4o', 'claude-5']],
     [{ orderBy: { field: 'CATALOG', direction: 'DESC' }, first: 1 }, ['unknown']],
-  ])('%j is %j', async (variables, expected) => {
+  ])('%j gives %j', async (variables, expected) => {
     house = await openGraph({ entries: ENTRIES });
     expect(await found(variables)).toEqual(expected);
   });

@@ -150,7 +150,7 @@ describe('catalogEntries', () => {
     expect(errors?.map((error) => [error.message, error.extensions?.['code']])).toEqual([[message, 'INVALID_INPUT']]);
   });
 
-  it('takes the largest page and no larger', async () => {
+  it('accepts the largest page, and refuses a larger one', async () => {
     house = await openGraph({ entries: Array.from({ length: 501 }, (_, index) => anEntry(`model-${index}`)) });
     const { data } = await house.call(CatalogEntriesDocument, { first: 500 }, null);
     expect([data.catalogEntries.nodes.length, data.catalogEntries.totalCount]).toEqual([500, 501]);

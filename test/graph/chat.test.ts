@@ -13,7 +13,7 @@ async function* saying(...deltas: readonly ChatDelta[]): AsyncIterableIterator<C
   yield* deltas;
 }
 
-/** A gateway that fails before an answer came, and keeps what it was asked. */
+/** A gateway that fails before the answer begins, and records its requests. */
 function failingGateway(failure: Error): Gateway & { readonly requests: unknown[] } {
   const requests: unknown[] = [];
   return {
@@ -81,7 +81,7 @@ describe('chat', () => {
     ]);
   });
 
-  it('answers an invalid chat with its faults', async () => {
+  it('answers an invalid chat with its errors', async () => {
     house = await openGraph();
     const { data } = await house.call(ChatDocument, { input: { ...HELLO, parameters: ['temperature'] } });
     expect(data.chat).toEqual({
@@ -192,7 +192,7 @@ describe('generateKey', () => {
     expect(data.generateKey).toEqual({ __typename: 'InvalidInputError', code: 'INVALID_INPUT', message });
   });
 
-  it('is for administrators and users, and no key without a user', async () => {
+  it('is allowed for administrators and users, and refused for keys without a user', async () => {
     house = await openGraph();
     const { errors } = await house.call(GenerateKeyDocument, { input: {} }, 'sk-team-a');
     expect(errors?.map(({ message, extensions }) => [message, extensions])).toEqual([

@@ -133,7 +133,7 @@ describe('purchases in the graph', () => {
     expect([await catalog(key), await catalog(fresh)]).toEqual([429, 200]);
   });
 
-  it.each(['nobody', '', '\0', "x' or 1=1"])('that do not exist have no key: %j', async (id) => {
+  it.each(['nobody', '', '\0', "x' or 1=1"])('have no key when they do not exist: %j', async (id) => {
     const missing = { __typename: 'NotFoundError', code: 'NOT_FOUND', message: `checkout ${id} not found` };
     expect((await call(RevokeCatalogKeyDocument, { id })).data.revokeCatalogKey).toEqual(missing);
     expect((await call(ReplaceCatalogKeyDocument, { id })).data.replaceCatalogKey).toEqual(missing);
@@ -155,7 +155,7 @@ describe('purchases in the graph', () => {
     expect(await catalog(catalogKey)).toBe(200);
   });
 
-  it('name the missing settings where nothing is for sale, and the error of Stripe', async () => {
+  it('fail with the names of missing settings, or with the error of Stripe', async () => {
     const other = await startApp();
     const { errors } = await call(CreateCheckoutDocument, {}, { at: other, key: null });
     expect(errors).toMatchObject([

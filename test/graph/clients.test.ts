@@ -43,7 +43,7 @@ describe("Apollo's cache", () => {
 });
 
 describe("urql's graphcache", () => {
-  it('answers from the cache what it has read as part of another object', async () => {
+  it('answers an object from the cache after it was read as part of another object', async () => {
     const client = new Client({
       url: house.url,
       preferGetMethod: false,

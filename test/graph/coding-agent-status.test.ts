@@ -13,7 +13,7 @@ let upstream: FaultServer;
 let key: string;
 let other: string;
 let launches = 0;
-/** States that the provider reports, the last one again and again. */
+/** States that the provider reports in order. The last one repeats. */
 let states: string[] = [];
 const subscribers: Subscriber[] = [];
 
@@ -89,14 +89,14 @@ const webhook = (body: string, signature: string): Promise<Response> =>
   });
 
 describe('codingAgentStatus', () => {
-  it('sends the state now and each later one, and ends after a final one', async () => {
+  it('sends the current state and each later one, and ends after a final one', async () => {
     const id = await launch();
     states = ['CREATING', 'RUNNING', 'RUNNING', '503', 'FINISHED'];
     const subscriber = follow(id);
     await subscriber.ended;
     expect(subscriber.received).toEqual(statusEvents(id, 'CREATING', 'RUNNING', 'FINISHED'));
     expect(polls(id)).toBe(5);
-    // The agent has ended: nothing is asked again.
+    // The agent has ended: the provider is not polled again.
     const later = follow(id);
     await later.ended;
     expect([later.received, polls(id)]).toEqual([statusEvents(id, 'FINISHED'), 5]);
@@ -113,11 +113,11 @@ describe('codingAgentStatus', () => {
       statusEvents(id, 'CREATING', 'RUNNING', 'FINISHED'),
       statusEvents(id, 'CREATING', 'RUNNING', 'FINISHED'),
     ]);
-    // One of them may have been under way already.
+    // One poll may have been in progress before.
     expect(polls(id) - before).toBeLessThanOrEqual(4);
   });
 
-  it('ends with DELETED where the provider has no such agent any more', async () => {
+  it('ends with DELETED when the provider no longer has the agent', async () => {
     const id = await launch();
     states = ['404'];
     const subscriber = follow(id);
@@ -125,7 +125,7 @@ describe('codingAgentStatus', () => {
     expect(subscriber.received).toEqual(statusEvents(id, 'CREATING', 'DELETED'));
   });
 
-  it('ends with DELETED when it is deleted here', async () => {
+  it('ends with DELETED when the agent is deleted through the gateway', async () => {
     const id = await launch();
     const subscriber = follow(id);
     await vi.waitFor(() => expect(subscriber.received).toHaveLength(2), POLLING);
@@ -143,7 +143,7 @@ describe('codingAgentStatus', () => {
     expect(polls(id)).toBe(0);
   });
 
-  it('sends the state of a signed message at once', async () => {
+  it('sends the state of a signed webhook message at once', async () => {
     const id = await launch();
     const subscriber = follow(id);
     await vi.waitFor(() => expect(subscriber.received).toHaveLength(2), POLLING);
@@ -154,7 +154,7 @@ describe('codingAgentStatus', () => {
     expect(subscriber.received).toEqual(statusEvents(id, 'CREATING', 'RUNNING', 'FINISHED'));
   });
 
-  it('keeps the state against messages that come again, late, or after the end', async () => {
+  it('ignores webhook messages that are repeated, late, or after the end', async () => {
     const id = await launch();
     const send = async (status: string, timestamp?: Date): Promise<number> => {
       const body = JSON.stringify({ id, status, ...(timestamp === undefined ? {} : { timestamp }) });

@@ -115,7 +115,7 @@ describe('launchCodingAgent', () => {
     });
   });
 
-  it('answers a refusal and a failure of the provider as members of the union', async () => {
+  it('returns errors and failures of the provider as members of the union', async () => {
     upstream.answer((response) => response.writeHead(400).end('{"error":"bad repository"}'));
     expect(await ask(alone, LAUNCH, { input: INPUT })).toEqual({
       data: {
@@ -132,7 +132,7 @@ describe('launchCodingAgent', () => {
     });
   });
 
-  it('is refused to a key that may only read', async () => {
+  it('is refused for a read-only key', async () => {
     const readOnly = await app.call('POST', '/user/new', { user_role: 'internal_user_viewer' });
     const { key } = (await readOnly.json()) as { readonly key: string };
     expect((await ask(key, LAUNCH, { input: INPUT })).errors?.[0]?.extensions.code).toBe('FORBIDDEN');
@@ -140,7 +140,7 @@ describe('launchCodingAgent', () => {
 });
 
 describe('codingAgents', () => {
-  it('lists what the caller may see, the latest first: own ones, those of the team, all for administrators', async () => {
+  it('lists the agents of the caller and its team, or all for administrators, latest first', async () => {
     const own = await launched(alone);
     const ofTeam = await launched(keyOfTeam);
     expect((await idsSeenBy(alone))[0]).toBe(own.agentId);
@@ -150,7 +150,7 @@ describe('codingAgents', () => {
     expect(await idsSeenBy(viewer)).toEqual([]);
   });
 
-  it('over HTTP is closed to other keys and teams, whatever form its id has in the path', async () => {
+  it('over HTTP are refused to other keys and teams, also with an encoded id in the path', async () => {
     const { agentId } = await launched(keyOfTeam);
     const statusOf = async (key: string, method: string, path: string): Promise<readonly [number, unknown]> => {
       const answer = await fetch(`${app.url}${path}`, { method, headers: { authorization: `Bearer ${key}` } });
@@ -173,7 +173,7 @@ describe('codingAgents', () => {
     expect((await statusOf(app.adminKey, 'GET', `/codeagent/v0/agents/${agentId}`))[0]).toBe(200);
   });
 
-  it('has agents that were launched and deleted over HTTP', async () => {
+  it('shows agents that were launched and deleted over HTTP', async () => {
     const headers = { authorization: `Bearer ${alone}`, 'content-type': 'application/json' };
     const body = JSON.stringify({ prompt: { text: 'x' } });
     const response = await fetch(`${app.url}/cursor/v0/agents`, { method: 'POST', headers, body });
@@ -187,7 +187,7 @@ describe('codingAgents', () => {
 describe('codingAgent', () => {
   const QUERY = `query ($id: ID!) { codingAgent(id: $id) { agentId status conversation { messageId role text } } }`;
 
-  it('reads the state and the conversation now, by either id, and keeps the state', async () => {
+  it('reads the current state and conversation by either id, and stores the state', async () => {
     const { id, agentId } = await launched(alone);
     const conversation = [{ messageId: 'm1', role: 'USER', text: 'go' }];
     for (const agentOrNodeId of [id, agentId])
@@ -198,7 +198,7 @@ describe('codingAgent', () => {
     expect(data).toEqual({ node: { status: 'RUNNING' } });
   });
 
-  it('is unknown to others, over node and over its id', async () => {
+  it('is not found by others, by global id and by agent id', async () => {
     const { id } = await launched(keyOfTeam);
     const answer = await ask(alone, QUERY, { id });
     expect([answer.data, answer.errors?.[0]?.extensions.code]).toEqual([{ codingAgent: null }, 'NOT_FOUND']);
@@ -216,7 +216,7 @@ describe('changes of an agent', () => {
     ['followUpCodingAgent', FOLLOW_UP, 'POST', '/followup'],
     ['stopCodingAgent', change('stopCodingAgent'), 'POST', '/stop'],
     ['deleteCodingAgent', change('deleteCodingAgent'), 'DELETE', ''],
-  ])('%s: by the owner, not by others', async (name, mutation, method, path) => {
+  ])('%s: allowed for the owner, refused for others', async (name, mutation, method, path) => {
     const { id, agentId } = await launched(alone);
     const count = upstream.received.length;
     expect(await ask(keyOfTeam, mutation, { id })).toEqual({
@@ -230,7 +230,7 @@ describe('changes of an agent', () => {
     expect((await idsSeenBy(alone)).includes(agentId)).toBe(name !== 'deleteCodingAgent');
   });
 
-  it('answer an agent that the provider no longer has', async () => {
+  it('fail for an agent that the provider no longer has', async () => {
     const { id } = await launched(alone);
     upstream.answer((response) => response.writeHead(404).end('{"error":"Agent not found"}'));
     expect(await ask(alone, change('stopCodingAgent'), { id })).toEqual({

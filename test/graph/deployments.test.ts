@@ -42,7 +42,7 @@ async function newKey(draft: object): Promise<string> {
   return ((await made.json()) as { key: string }).key;
 }
 
-/** Has the model called once, and the upstream answer so. */
+/** Calls the model once. The upstream answers with `status`. */
 async function call(status: number): Promise<void> {
   upstream.answer((response) => {
     response.writeHead(status, { 'content-type': 'application/json' });
@@ -54,7 +54,7 @@ async function call(status: number): Promise<void> {
   expect(answer.status).toBe(status);
 }
 
-/** Ids that follow from what a deployment is. */
+/** Generated ids, which depend on the configuration of the deployment. */
 const SECOND = expect.stringMatching(/^assistant#[0-9a-f]{12}$/);
 const OTHER = expect.stringMatching(/^other#[0-9a-f]{12}$/);
 
@@ -70,7 +70,7 @@ const UNTRIED = {
 
 describe('deployments', () => {
   it('have the health of each deployment, without credentials', async () => {
-    // They take turns: the first gets 200, 400 and 500.
+    // The deployments alternate: the first one gets 200, 400 and 500.
     for (const status of [200, 503, 400, 200, 500, 200]) await call(status);
     expect(await graph(DeploymentsDocument)).toEqual({
       deployments: [
@@ -121,7 +121,7 @@ describe('deployments', () => {
     });
   });
 
-  it('are joined by provider and by model', async () => {
+  it('are summed up by provider and by model', async () => {
     const base = `${upstream.url}/v1`;
     expect(await graph(RollUpDocument)).toMatchObject({
       providers: [
@@ -151,7 +151,7 @@ describe('deployments', () => {
     });
   });
 
-  it('are shown to an ordinary key where it may call them, without their addresses', async () => {
+  it('are shown to a key that may call them, without their addresses', async () => {
     const key = await newKey({ models: ['other'] });
     expect(await graph(DeploymentsDocument, {}, key)).toMatchObject({
       deployments: [{ deploymentId: OTHER, apiBase: null }],
@@ -170,14 +170,14 @@ describe('deployments', () => {
     });
   });
 
-  it('of one model are those that answer to its name', async () => {
+  it('of one model are those with its public name', async () => {
     const { deployments } = (await graph(DeploymentsDocument, { filter: { model: 'assistant' } })) as {
       deployments: object[];
     };
     expect(deployments).toHaveLength(2);
   });
 
-  it('are for holders of a key', async () => {
+  it('require a key', async () => {
     const answer = await app.call(
       'POST',
       '/graphql',

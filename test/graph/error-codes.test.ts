@@ -29,14 +29,14 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-/** The codes of an answer. An error without one of the enum is shown whole. */
+/** Error codes of an answer. An error without a code of the enum is returned whole. */
 const codesOf = ({ errors = [] }: GraphAnswer): readonly unknown[] =>
   errors.map((error) => (CODES.has(error.extensions?.code ?? '') ? error.extensions?.code : error));
 
 const codesOfBody = async (body: object): Promise<readonly unknown[]> =>
   codesOf((await (await app.call('POST', '/graphql', body)).json()) as GraphAnswer);
 
-/** Values that no value of the scalar or enum is. */
+/** An invalid value of each scalar. */
 const BAD: Readonly<Record<string, unknown>> = {
   String: 5,
   ID: 1.5,
@@ -50,7 +50,7 @@ const BAD: Readonly<Record<string, unknown>> = {
 
 type Put = (value: unknown) => unknown;
 
-/** How to put a value of a named type into a value of this type; null where it has none within three levels. */
+/** Function that puts a value of the type `named` into a value of `type`. Null where `type` has no such member within three levels. */
 function placeOf(type: GraphQLInputType, named: string, depth = 0): Put | null {
   const inputType = getNullableType(type);
   if (isListType(inputType)) {
@@ -72,7 +72,7 @@ function placeOf(type: GraphQLInputType, named: string, depth = 0): Put | null {
   return null;
 }
 
-/** A value of a type, for members that cannot be absent. */
+/** A valid value of a type, for required members. */
 function sampleOf(type: GraphQLInputType): unknown {
   const inputType = getNullableType(type);
   if (isListType(inputType)) return [];
@@ -107,7 +107,7 @@ const literal = (value: unknown): string => {
 const INPUTS = Object.values(schema.getTypeMap())
   .filter((type) => (isScalarType(type) || isEnumType(type)) && !type.name.startsWith('__'))
   .map(({ name }) => name)
-  // Every JSON value is one. The others are in no input.
+  // Every value is valid for JSON. Types without an input are left out.
   .filter((name) => name !== 'JSON' && isTaken(name));
 
 function isTaken(name: string): boolean {
@@ -119,7 +119,7 @@ function isTaken(name: string): boolean {
 }
 
 describe('a value that does not match its type', () => {
-  it('is tried for every scalar that arguments have', () => {
+  it('is tested for every scalar that arguments have', () => {
     expect(INPUTS.filter((name) => isScalarType(schema.getType(name))).toSorted()).toEqual(
       ['Boolean', 'DateTime', 'Decimal', 'Float', 'ID', 'Int', 'String'].toSorted(),
     );

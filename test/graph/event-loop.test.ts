@@ -4,12 +4,12 @@ import { BLOCKED_MS, startWatchedServer, type WatchedServer } from '../support/e
 import { bodyOf, type HostileDocument } from '../support/hostile-document.ts';
 import { HOSTILE_DOCUMENTS } from '../support/hostile-documents.ts';
 
-// This test asserts time, which others must not, because time is what it is about: no request may hold the event loop
-// for more than 50 ms. So that a busy machine does not fail it:
-// - It measures CPU time of the server's thread between two turns of its loop, not time on a clock.
-// - The server runs everything once before, so that its code is compiled.
-// - A document above the bound is tried again, and its lowest figure counts: garbage collection and a cold cache are
-//   chance, what a document costs is not.
+// This test asserts time, because no request may block the event loop for more than 50 ms. Other tests must not.
+// These rules keep it stable on a busy machine:
+// - It measures CPU time of the server's thread between two turns of its loop, not wall-clock time.
+// - The server runs all kinds of requests once before, so that its code is compiled.
+// - A document above the bound is repeated, and its lowest time counts. This excludes garbage collection and a cold
+//   cache.
 
 const BOUND_MS = 50;
 const TRIES = 6;
@@ -67,7 +67,7 @@ async function store(trace: number, spans: number, characters: number): Promise<
   expect(answer.status).toBe(200);
 }
 
-/** The lowest of the longest slices of some tries; ends with the first within the bound. */
+/** Minimum, over several tries, of the longest slice in ms. Stops at the first try within the bound. */
 async function sliceMs(document: HostileDocument, kind: RequestKind): Promise<number> {
   const body = bodyOf(document);
   let lowest = Number.POSITIVE_INFINITY;
@@ -101,11 +101,11 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 describe('the event loop under hostile documents', () => {
-  it('is measured: a blocked loop is detected', async () => {
+  it('is measured, so that a blocked loop is detected', async () => {
     expect(await server.longestSliceMs(() => server.block())).toBeGreaterThan(BLOCKED_MS - BOUND_MS / 2);
   });
 
-  it('meets more than fifty documents, each within the size of a request', () => {
+  it('is tested with more than fifty documents within the size limit of a request', () => {
     expect(HOSTILE_DOCUMENTS.length).toBeGreaterThan(50);
     expect(new Set(HOSTILE_DOCUMENTS.map(({ name }) => name)).size).toBe(HOSTILE_DOCUMENTS.length);
     expect(HOSTILE_DOCUMENTS.filter((document) => bodyOf(document).length > BODY_LIMIT)).toEqual([]);

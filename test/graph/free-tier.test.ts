@@ -37,7 +37,7 @@ describe('freeTierUsage', () => {
 });
 
 describe('a request that reads the catalog', () => {
-  it('counts once, however much it reads', async () => {
+  it('counts once for any number of reads', async () => {
     await open(5);
     expect(await house.call(TwoReadsDocument, {}, null)).toEqual(READS);
     expect(await used()).toBe(1);
@@ -49,7 +49,7 @@ describe('a request that reads the catalog', () => {
     expect(await used()).toBe(0);
   });
 
-  it('counts on the stream as anywhere', async () => {
+  it('counts once on /graphql/stream', async () => {
     await open(5);
     const answer = await fetch(`${house.url}/stream`, {
       method: 'POST',
@@ -60,7 +60,7 @@ describe('a request that reads the catalog', () => {
     expect(await used()).toBe(1);
   });
 
-  it('counts once when it follows changes, however many come', async () => {
+  it('counts once for a subscription with any number of events', async () => {
     await open(5);
     const leaving = new AbortController();
     const answer = await fetch(house.url, {
@@ -85,7 +85,7 @@ describe('a request that reads the catalog', () => {
     expect([events, await used()]).toEqual([2, 1]);
   });
 
-  it('is refused field by field when the calls of the day are used up, with the time of the next one', async () => {
+  it('is refused by field when the free calls of the day are used up, with the seconds until the next one', async () => {
     await open(1);
     await house.call(TwoReadsDocument, {}, null);
     const { data, errors } = await house.call(CatalogEntryDocument, { id: 'gpt-4o' }, null);
@@ -102,7 +102,7 @@ describe('a request that reads the catalog', () => {
     ]);
     expect((await house.call(TwoReadsDocument, {}, null)).errors?.length).toBeGreaterThan(0);
     expect(await used()).toBe(1);
-    // Who has used up the day could fill the log.
+    // Refusals are logged at debug level only, so that clients cannot fill the log.
     expect(new Set(house.lines.map(({ level }) => level))).toEqual(new Set(['debug']));
   });
 });

@@ -103,7 +103,7 @@ describe('guardrails in the graph', () => {
     });
   });
 
-  it('that are not valid, not there, taken or of the file are results, not errors', async () => {
+  it('that are invalid, unknown, duplicate or of the file give results, not errors', async () => {
     for (const wrong of [{ params: { guardrail: 'zzz', mode: 'pre_call' } }, { params: [] }, { info: 1 }, { name: '' }])
       expect(await change('Create', { name: 'three', params: PARAMS, ...wrong })).toMatchObject({
         __typename: 'InvalidInputError',
@@ -121,7 +121,7 @@ describe('guardrails in the graph', () => {
     expect(await change('Delete', { guardrail: guardrails[0]?.guardrail_id })).toMatchObject(conflict);
   });
 
-  it('are for administrators', async () => {
+  it('are refused for other callers than administrators', async () => {
     const { key } = (await (await app.call('POST', '/key/generate', {})).json()) as { key: string };
     const refused = {
       errors: [{ extensions: { code: expect.stringMatching(/FORBIDDEN|UNAUTHENTICATED/) as string } }],

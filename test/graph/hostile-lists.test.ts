@@ -36,7 +36,7 @@ const VALUES: Readonly<Record<string, readonly unknown[]>> = {
   JSON: [null, 'x', [], {}, { a: '\0' }, [[[[[[]]]]]]],
 };
 
-/** Members of inputs may have inputs: so far. */
+/** Maximum depth of nested inputs. */
 const DEPTH = 3;
 
 function valuesOf(type: GraphQLInputType, depth = 0): readonly unknown[] {
@@ -113,7 +113,7 @@ function documentOf({ name, args, type }: Field): string {
   return `query (${declared}) { ${name}(${passed}) ${fields} }`;
 }
 
-/** Variables that the field cannot do without. */
+/** Required variables of the field. */
 const neededBy = ({ args }: Field) =>
   Object.fromEntries(args.filter(isRequiredArgument).map(({ name, type }) => [name, valuesOf(type)[0]]));
 
@@ -131,7 +131,7 @@ function hostileTo(field: Field): readonly Readonly<Record<string, unknown>>[] {
     .map((variables) => ({ ...needed, ...variables }));
 }
 
-/** Begins of faults that are the caller's. */
+/** Codes of errors that the caller caused. */
 const CALLERS = ['INVALID_INPUT', 'TOO_LARGE', 'NOT_FOUND', 'UNSUPPORTED', 'GRAPHQL_VALIDATION_FAILED'];
 
 for (const engine of ENGINES)
@@ -159,7 +159,7 @@ for (const engine of ENGINES)
     });
 
     it.each(LISTS.map((field) => [field.name, field] as const))(
-      '%s answers them, or says what is wrong with them',
+      '%s answers them, or returns an error of the caller',
       async (_name, field) => {
         const faults: unknown[] = [];
         const all = hostileTo(field);

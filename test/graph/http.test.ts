@@ -10,10 +10,10 @@ describe('GraphQL over HTTP', () => {
   afterAll(() => house.close());
 
   const audits = serverAudits({ url: () => house.url });
-  it('is audited', () => {
+  it('is tested by the audits of the specification', () => {
     expect(audits.filter(({ name }) => name.startsWith('MUST')).length).toBeGreaterThan(10);
   });
-  // MUST, SHOULD and MAY alike: there is no departure to list.
+  // All audits must pass: MUST, SHOULD and MAY.
   it.each(audits)('$name', async (audit) => {
     const { status } = await audit.fn();
     expect(status).toBe('ok');
@@ -23,7 +23,7 @@ describe('GraphQL over HTTP', () => {
     ['broken JSON', '{"query":', 'POST body sent invalid JSON.'],
     ['no object', '"query"', 'POST body is expected to be object but received string'],
     ['a batch', '[{"query":"{ __typename }"}]', 'Batching is not supported.'],
-  ])('answers %s with an error of its own form', async (_case, body, message) => {
+  ])('answers %s with an error', async (_case, body, message) => {
     const answer = await house.post(body);
     const { errors } = (await answer.json()) as { errors: readonly { message: string }[] };
     expect([answer.status, errors.map((error) => error.message)]).toEqual([400, [message]]);
@@ -42,27 +42,24 @@ describe('GraphQL over HTTP', () => {
     expect([answer.status, errors.map((error) => error.message)]).toEqual([status, [message]]);
   });
 
-  it.each(['variables', 'extensions'])(
-    'answers a query parameter `%s` that is no JSON with its fault',
-    async (name) => {
-      const answer = await fetch(`${house.url}?query={__typename}&${name}=%7B`);
-      expect([answer.status, await answer.json()]).toEqual([
-        400,
-        {
-          errors: [
-            { message: `The query parameter \`${name}\` is not valid JSON.`, extensions: { code: 'INVALID_INPUT' } },
-          ],
-        },
-      ]);
-    },
-  );
+  it.each(['variables', 'extensions'])('refuses a query parameter `%s` that is not JSON', async (name) => {
+    const answer = await fetch(`${house.url}?query={__typename}&${name}=%7B`);
+    expect([answer.status, await answer.json()]).toEqual([
+      400,
+      {
+        errors: [
+          { message: `The query parameter \`${name}\` is not valid JSON.`, extensions: { code: 'INVALID_INPUT' } },
+        ],
+      },
+    ]);
+  });
 
-  it('answers another method with the allowed ones', async () => {
+  it('answers other methods with the allowed ones', async () => {
     const answer = await fetch(house.url, { method: 'DELETE' });
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, POST']);
   });
 
-  it('has no HTTP statuses of operations', async () => {
+  it('shows no HTTP statuses of operations', async () => {
     const answers = await Promise.all(
       ['{ nope }', '{', '{ trace(id: "x") { name } }'].map((query) => house.post(JSON.stringify({ query }))),
     );
@@ -86,18 +83,18 @@ describe('introspection', () => {
     return errors?.map(({ message }) => message) ?? data;
   };
 
-  it('answers where it is allowed, and a misspelt field is corrected', async () => {
+  it('is answered where it is enabled, with a suggestion for a misspelt field', async () => {
     house = await openGraph();
     expect(await messages('{ __schema { queryType { name } } }')).toEqual({
       __schema: { queryType: { name: 'Query' } },
     });
-    // Every new field may be one more near miss; the nearest comes first.
+    // New fields may add further suggestions. The nearest one comes first.
     expect(await messages('{ catalogEntrys { totalCount } }')).toEqual([
       expect.stringMatching(/^Cannot query field "catalogEntrys" on type "Query"\. Did you mean "catalogEntry", /),
     ]);
   });
 
-  it('is refused where it is not, and no name is shown', async () => {
+  it('is refused where it is disabled, without suggestions of names', async () => {
     house = await openGraph({ introspection: false });
     const refused = await messages('{ __schema { queryType { name } } }');
     expect(refused).toHaveLength(2);
@@ -113,7 +110,7 @@ describe('introspection', () => {
     expect(await messages('{ __typename }')).toEqual({ __typename: 'Query' });
   });
 
-  it('has a limit of depth', async () => {
+  it('has a depth limit', async () => {
     house = await openGraph();
     const fields = (levels: number): string => (levels === 0 ? 'name' : `fields { type { ${fields(levels - 1)} } }`);
     expect(await messages(`{ __schema { types { ${fields(5)} } } }`)).toEqual(['Maximum introspection depth exceeded']);
@@ -144,13 +141,13 @@ describe('GraphiQL', () => {
     expect([plain.headers.get('content-encoding'), (await plain.text()) === html]).toEqual([null, true]);
   });
 
-  it('is not shown where it is switched off', async () => {
+  it('is not shown where it is disabled', async () => {
     house = await openGraph({ graphiql: false });
     const answer = await browse();
     expect(await answer.json()).toMatchObject({ errors: [{ message: 'Must provide query string.' }] });
   });
 
-  it('is shown again under the address it gives itself', async () => {
+  it('is shown at its own address with a query in it', async () => {
     house = await openGraph({ graphiql: true });
     const answer = await fetch(`${house.url}?query=mutation{__typename}`, { headers: { accept: 'text/html' } });
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);

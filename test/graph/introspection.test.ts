@@ -68,7 +68,7 @@ describe('the standard introspection query', () => {
     expect(data && buildClientSchema(data).getTypeMap()).toHaveProperty('CatalogEntry');
   });
 
-  it('may be sent in one document with others, and is chosen by its name', async () => {
+  it('may be sent in one document with other operations, selected by name', async () => {
     house = await openGraph();
     const query = `${getIntrospectionQuery(ALL)} query Other { catalogStatus { takenAt } }`;
     const answer = await house.post(JSON.stringify({ query, operationName: 'IntrospectionQuery' }));
@@ -108,7 +108,7 @@ describe('the standard introspection query', () => {
     expect(publishedBy((JSON.parse(data) as { data: IntrospectionQuery }).data)).toBe(PUBLISHED);
   });
 
-  it('is refused as before where introspection is switched off', async () => {
+  it('is refused where introspection is disabled', async () => {
     house = await openGraph({ introspection: false });
     const { data, errors } = await ask(getIntrospectionQuery(ALL));
     expect([data, errors?.[0]?.message]).toEqual([
@@ -117,7 +117,7 @@ describe('the standard introspection query', () => {
     ]);
   });
 
-  it('is refused to an invalid key, as before', async () => {
+  it('is refused for an invalid key', async () => {
     house = await openGraph();
     await ask(getIntrospectionQuery(ALL));
     const { data, errors } = await ask(getIntrospectionQuery(ALL), 'sk-unknown');
@@ -165,7 +165,7 @@ describe('introspection', () => {
     expect((await ask(query, null, { name: 'Trace' })).errors?.[0]?.message).toBe(refusal);
   });
 
-  it('counts exactly what it yields: an empty list costs nothing below it', async () => {
+  it('counts the exact number of fields: nothing below an empty list', async () => {
     house = await openGraph();
     const { data, errors } = await ask(
       `{ ${times(500, '__type(name: "Decimal") { fields { name type { name } } }')} }`,
@@ -220,7 +220,7 @@ describe('introspection', () => {
     expect(await ask(query)).toEqual(answer);
   });
 
-  it('by variables is answered by them', async () => {
+  it('is answered by its variables', async () => {
     house = await openGraph();
     const query = 'query($name: String!) { __type(name: $name) { kind } }';
     const kindOf = async (name: string) => (await ask(query, null, { name, unused: 'x' })).data;

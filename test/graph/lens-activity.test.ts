@@ -86,7 +86,7 @@ describe('the preview of a sample', () => {
     expect(codesOf(await ask(PREVIEW, { input }))).toEqual(['INVALID_INPUT']);
   });
 
-  it('is for administrators, read-only ones too', async () => {
+  it('is allowed for administrators, also read-only ones', async () => {
     const viewer = (await key({ user_role: 'proxy_admin_viewer' })).key;
     expect((await ask(PREVIEW, { input: {} }, viewer)).data).toMatchObject({ lensSamplePreview: { eligible: 8 } });
     for (const draft of [{}, { team_id: 't' }, { user_role: 'internal_user_viewer' }]) {
@@ -98,7 +98,7 @@ describe('the preview of a sample', () => {
 });
 
 describe('edges of lenses', () => {
-  it('go from findings to content, spans, traces and agents, and from traces back', async () => {
+  it('lead from findings to content, spans, traces and agents, and back from traces', async () => {
     const query = `query ($id: ID!) { lens(id: $id) {
       latestRun { coverage { groupingBatches groupedBatches reusable } callsTrace { name costUsd models }
         executions(first: 1, offset: 1) { id } }
@@ -170,11 +170,11 @@ describe('edges of lenses', () => {
   });
 });
 
-describe('a run for once', () => {
+describe('a run with settings of its own', () => {
   const RUN = `mutation ($input: RunLensInput!) { runLens(input: $input) { __typename
     ... on Lens { settings latestRun { model executions { id } } } ... on UserError { message } } }`;
 
-  it('has the settings and the window of its request; those of the lens stay', async () => {
+  it('has the settings and the window of its request, without a change of the lens', async () => {
     const input = {
       id: lens.id,
       lookbackHours: 48,
@@ -202,15 +202,15 @@ describe('a run for once', () => {
   });
 });
 
-describe('beside lenses', () => {
-  it('the service is shown to every key', async () => {
+describe('the service around lenses', () => {
+  it('its address and versions are shown to every key', async () => {
     const query = '{ lensService { url storageReady release workerProtocol } }';
     const lensService = { url: app().url, storageReady: true, release: VERSION, workerProtocol: 7 };
     expect((await ask(query, {}, (await key({})).key)).data).toEqual({ lensService });
     expect(codesOf(await ask(query, {}, ''))).toEqual(['UNAUTHENTICATED']);
   });
 
-  it('agents are those of the last days', async () => {
+  it('its agents are those of the last days', async () => {
     expect((await ask('{ lensAgents }')).data).toEqual({ lensAgents: ['shop'] });
     expect(codesOf(await ask('{ lensAgents }', {}, (await key({})).key))).toEqual(['FORBIDDEN']);
   });

@@ -32,7 +32,7 @@ async function ask<Data, Variables>(
   return body as unknown as Answer<Data>;
 }
 
-/** Opens a subscription; resolves to its first events with data. */
+/** Opens a subscription. `events` resolves to the first `wanted` events with data. */
 async function subscribed(query: string, wanted: number): Promise<{ readonly events: Promise<readonly string[]> }> {
   const answer = await fetch(`${app().url}/graphql/stream`, {
     method: 'POST',
@@ -60,7 +60,7 @@ async function subscribed(query: string, wanted: number): Promise<{ readonly eve
   return { events: read() };
 }
 
-/** Reads a lens, its findings and its runs again by their global ids, as an administrator and as another caller. */
+/** Reads a lens, its findings and its runs by their global ids, as an administrator and as another caller. */
 async function againAsNodes(id: string): Promise<void> {
   const page = 'totalCount pageInfo { hasNextPage hasPreviousPage endCursor } nodes { id runId status }';
   const facts = (nodes: string) => `{ ${nodes} { __typename id

@@ -40,7 +40,7 @@ describe('the cost of an operation', () => {
   const tenFields =
     'entryId provider mode maxInputTokens maxOutputTokens maxTokens inputCostPerToken outputCostPerToken supportsVision supportsReasoning';
 
-  it('lets the largest page pass with ten fields, and with all of them', async () => {
+  it('allows the largest page with ten fields, and with all of them', async () => {
     house = await openGraph({ entries: [anEntry('gpt-4o')] });
     const all = `${tenFields} supportsAudioInput supportsAudioOutput supportsPromptCaching extraFields`;
     for (const fields of [tenFields, all]) {
@@ -69,7 +69,7 @@ describe('the cost of an operation', () => {
     expect((await ask(query, { first: 500 })).errors?.[0]?.extensions?.code).toBe('TOO_LARGE');
   });
 
-  it('holds for the operation that is chosen', async () => {
+  it('is that of the selected operation', async () => {
     house = await openGraph({ entries: [] });
     const pages = Array.from({ length: 43 }, (_, index) => `p${index}: catalogEntries(first: 500) { nodes { id } }`);
     const query = `query Small { catalogEntries { totalCount } } query Large { ${pages.join(' ')} }`;
@@ -103,12 +103,12 @@ describe('the cost of an operation', () => {
 });
 
 describe('the depth of an operation', () => {
-  // The graph has no circle to go down in yet, so this is one that has.
+  // A minimal schema with a cycle.
   const circle = buildSchema('type Query { self: Query, id: ID }');
   const deep = (depth: number) =>
     createLimitCheck(circle)({ document: parse(`${'{ self '.repeat(depth - 1)} { id } ${'}'.repeat(depth - 1)}`) });
 
-  it('may reach the limit and go no further', async () => {
+  it('may reach the limit and not exceed it', async () => {
     house = await openGraph();
     expect([deep(MAX_DEPTH), deep(MAX_DEPTH + 1)?.message]).toEqual([
       null,
@@ -139,21 +139,21 @@ describe('the size of a document', () => {
     ]);
   });
 
-  it('is not validated completely when it has many faults', async () => {
+  it('stops the validation after many errors', async () => {
     house = await openGraph();
     const same = 'id '.repeat(MAX_TOKENS - 20);
     const { errors } = await ask(`{ catalogEntry(id: "x") { ${same} } }`);
     expect(errors?.map(({ message }) => message)).toEqual(['Validation aborted.']);
   });
 
-  it('may not refer to itself', async () => {
+  it('may not have fragments that contain themselves', async () => {
     house = await openGraph();
     const { errors } = await ask('{ catalogEntry(id: "x") { ...A } } fragment A on CatalogEntry { ...A }');
     expect(errors?.map(({ message }) => message)).toEqual(['Cannot spread fragment "A" within itself.']);
   });
 });
 
-describe('what a document may hold', () => {
+describe('a document', () => {
   const many = (count: number, make: (index: number) => string): string =>
     Array.from({ length: count }, (_, index) => make(index)).join(' ');
   const entries = (index: number): string => `catalogEntry(id: "${index}") { id }`;
@@ -199,12 +199,12 @@ describe('what a document may hold', () => {
       `{ ${many(400, entries)} }`,
       `The document selects the same names too often: more than ${MAX_PAIRS} pairs to compare.`,
     ],
-  ])('no more %s than the limit', async (_name, query, message) => {
+  ])('cannot exceed the limit of %s', async (_name, query, message) => {
     house = await openGraph();
     expect(refusalOf(await ask(query))).toEqual([undefined, [[message, 'TOO_LARGE']]]);
   });
 
-  it('as many as the limits', async () => {
+  it('may reach the limits', async () => {
     house = await openGraph({ entries: [] });
     const operations = many(MAX_OPERATIONS, (index) => `query Q${index} { ...F0 }`);
     const fragments = many(99, (index) => `fragment F${index} on Query { ...F${index + 1} }`);
@@ -213,7 +213,7 @@ describe('what a document may hold', () => {
     expect(await answer.json()).toEqual({ data: { catalogEntries: { totalCount: 0 } } });
   });
 
-  it('many faults: the first of them are reported', async () => {
+  it('with many errors gets the first of them', async () => {
     house = await openGraph();
     const { errors = [] } = await ask(`{ ${many(500, (index) => `unknown${index}`)} }`);
     expect([errors.length, errors[0]?.message, errors.at(-1)?.message]).toEqual([
@@ -223,7 +223,7 @@ describe('what a document may hold', () => {
     ]);
   });
 
-  it('a fault in a large value: the message quotes a part of it', async () => {
+  it('with an error in a large value gets a part of the value in the message', async () => {
     house = await openGraph();
     const { errors = [] } = await ask(`{ catalogEntries(filter: "${'x'.repeat(5_000)}") { totalCount } }`);
     expect(errors.map(({ message }) => message.length)).toEqual([1_003]);
@@ -239,7 +239,7 @@ describe('what a document may hold', () => {
     ]);
   });
 
-  it('lines beyond those that errors are located in', async () => {
+  it('with many lines gets errors without a location', async () => {
     house = await openGraph();
     const locations = async (lines: number): Promise<unknown> =>
       ((await ask(`${'\n'.repeat(lines)}{ unknown }`)).errors as unknown as { locations?: unknown }[])[0]?.locations;
@@ -247,11 +247,11 @@ describe('what a document may hold', () => {
   });
 });
 
-describe('what variables may hold', () => {
+describe('the variables of a request', () => {
   const query = 'query($w: CatalogEntryFilter) { catalogEntries(filter: $w) { totalCount } }';
   const values = (count: number): object => ({ w: { capabilities: Array.from({ length: count }, () => 'VISION') } });
 
-  it('no more values than the limit', async () => {
+  it('cannot exceed the limit of values', async () => {
     house = await openGraph({ entries: [] });
     expect((await ask(query, values(MAX_VARIABLE_VALUES - 2))).errors).toBeUndefined();
     expect(refusalOf(await ask(query, values(MAX_VARIABLE_VALUES)))).toEqual([
@@ -260,7 +260,7 @@ describe('what variables may hold', () => {
     ]);
   });
 
-  it('no deeper values than the limit', async () => {
+  it('cannot exceed the limit of depth', async () => {
     house = await openGraph({ entries: [] });
     const deep: unknown = JSON.parse(`${'{"a":'.repeat(MAX_NESTING + 2)}1${'}'.repeat(MAX_NESTING + 2)}`);
     expect(refusalOf(await ask('{ __typename }', { deep }))).toEqual([
@@ -269,7 +269,7 @@ describe('what variables may hold', () => {
     ]);
   });
 
-  it.each(['', '/stream'])('is refused before a large request is parsed, on /graphql%s', async (path) => {
+  it.each(['', '/stream'])('are refused before a large request is parsed, on /graphql%s', async (path) => {
     house = await openGraph();
     const body = JSON.stringify({
       query: '{ __typename }',

@@ -149,7 +149,7 @@ const WITHOUT: readonly (readonly string[])[] = [
   ['Trace.spans', 'filter', 'orderBy'],
 ];
 
-/** Lists of nodes that are no connections. The reasons are in docs/graph.md. */
+/** Lists of nodes that are not connections. The reasons are in docs/graph.md. */
 const PLAIN: readonly string[] = [
   'callableModels',
   'datasets',
@@ -212,7 +212,7 @@ describe('every connection of rows', () => {
     types = introspected.types;
   });
 
-  it('takes a filter and an order, nested ones too, except those that are listed here', () => {
+  it('has a filter and an order, nested ones too, except the listed ones', () => {
     const lacking = types.flatMap(({ name: type, fields }) =>
       (fields ?? []).flatMap(({ name, args, type: of }) => {
         const named = of.name ?? of.ofType?.name ?? '';
@@ -223,7 +223,7 @@ describe('every connection of rows', () => {
     expect(lacking.toSorted(([one = ''], [other = '']) => one.localeCompare(other))).toEqual(WITHOUT);
   });
 
-  it('is there for every list that a query field gives, except those that are listed here', () => {
+  it('exists for every list of nodes of a query field, except the listed ones', () => {
     const query = types.find(({ name }) => name === 'Query')?.fields ?? [];
     const nodes = new Set(
       types.filter(({ fields }) => fields?.some(({ name }) => name === 'id')).map(({ name }) => name),

@@ -39,7 +39,7 @@ describe('resetMemberSpend', () => {
     ]);
   });
 
-  it('is not for the member and for others, and not for an amount that a spend cannot have', async () => {
+  it('is refused for the member, for others, and for invalid amounts', async () => {
     await team('s2', { tom: 'admin' });
     const named = { id: 's2', userId: 'tom', resetToUsd: '0' };
     for (const other of [await key({ user_id: 'tom' }), await key({ user_id: 'eve' })])

@@ -3,7 +3,7 @@ import { exportOf, syntheticRuns } from '../../bench/lens/runs.ts';
 import { startApp, type TestApp } from '../support/start-app.ts';
 import { POLLING } from '../support/polling.ts';
 
-// Scripts of users rely on these names: the documents are sent as they are written here, and no generated type renames them.
+// Scripts of users rely on these names. The documents are sent as text, so that no generated type can rename them.
 
 const [RUN] = syntheticRuns(1, 71);
 const traceId = RUN?.traceId ?? '';

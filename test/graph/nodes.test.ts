@@ -108,7 +108,7 @@ describe('node', () => {
     expect(house.lines.filter(({ level }) => level === 'error')).toEqual([]);
   });
 
-  it('reads the span of the key in the id, where two keys sent one span id', async () => {
+  it('reads the span of the owner in the id, where two keys sent one span id', async () => {
     await house.ingest(OTHER_TEAM_KEY, aSpan({ name: 'another' }));
     const other = idOf(`Span:${traceId(1)}:${spanId(1)}:${traceRefOf(OTHER_TEAM_KEY, traceId(1))}`);
     const { data } = await nodes([SPAN, other, idOf(`Trace:${traceId(1)}`)]);
@@ -117,7 +117,7 @@ describe('node', () => {
 });
 
 describe('nodes', () => {
-  it('costs one read of each kind, however many ids there are', async () => {
+  it('costs one read of each kind for any number of ids', async () => {
     const count = 20;
     const numbers = Array.from({ length: count }, (_, at) => at + 1);
     const hashOf = (number: number): string => number.toString(16).padStart(64, '0');

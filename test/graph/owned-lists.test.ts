@@ -241,7 +241,7 @@ describe('a global id in a filter finds what the local id finds, and one of anot
     const local = await found(id());
     expect(local.length).toBeGreaterThan(0);
     expect(await found(globalId(typename, id()))).toEqual(local);
-    // Rows of every noun have entries in the log: there, the id of any object is one.
+    // Entries of the audit log are about rows of every noun, so that `objectId` accepts any global id.
     expect(await found(globalId('Lens', id()))).toEqual(member === 'objectId' ? local : []);
   });
 
@@ -284,7 +284,7 @@ describe('a global id in a filter finds what the local id finds, and one of anot
 });
 
 describe('a global id in a mutation', () => {
-  it('names the team, user, organization and budget of what is made and changed', async () => {
+  it('names the team, user, organization and budget of created and changed rows', async () => {
     const { generateKey } = await ask(
       'mutation ($input: GenerateKeyInput!) { generateKey(input: $input) { ... on GeneratedKey { virtualKey { id teamId userId } } } }',
       { input: { teamId: globalId('Team', 't2'), userId: globalId('User', 'u1') } },

@@ -111,7 +111,7 @@ describe('members of teams', () => {
     });
   });
 
-  it('are not changed by others, and not by malformed values', async () => {
+  it('are not changed by other callers or by malformed values', async () => {
     await mutate('createTeam', { id: 'm2', members: [{ userId: 'bob' }] }, 'Team { teamId }');
     const named = { id: 'm2', userId: 'bob' };
     const own = await key({ user_id: 'bob', team_id: 'm2' });
@@ -165,7 +165,7 @@ describe('users', () => {
 });
 
 describe('a budget whose id has a character that is stored as another one', () => {
-  it('is that of an organization and of a tag under its stored id', async () => {
+  it('is the budget of an organization and a tag under its stored id', async () => {
     await mutate('createBudget', { id: 'b\uD800', limits: { maxBudgetUsd: '3' } }, 'Budget { budgetId }');
     const budget = { budgetId: 'b\u{FFFD}' };
     const selection = 'Organization { budget { budgetId } }';

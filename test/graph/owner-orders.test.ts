@@ -7,7 +7,7 @@ interface Page {
   readonly nodes: readonly Readonly<Record<string, string>>[];
 }
 
-/** A list: its fields, what is asked of a row, and every order with the ids of its rows, the smallest first. */
+/** A list with its fields, its selection, and the ascending ids of its rows in each order. */
 interface List {
   readonly name: string;
   readonly noun: string;
@@ -104,7 +104,7 @@ async function page(list: List, variables: object): Promise<Page> {
 }
 
 const ids = ({ nodes }: Page): readonly string[] => nodes.map(({ id }) => id ?? '');
-/** The rows of this file: the server has a user of its own. */
+/** Ids of the rows of this test, without the server's own user. */
 const ours = (found: readonly string[]) => found.filter((id) => /^([tuopc]\d|b-[az])$/.test(id));
 
 beforeAll(async () => {
@@ -127,7 +127,7 @@ beforeAll(async () => {
   await manage('/customer/new', { user_id: 'c1', alias: 'x' });
   await manage('/customer/new', { user_id: 'c2', blocked: true });
   for (const user_id of ['u1', 'u3', 'u1']) await calls.chat(await calls.newKey({ user_id }));
-  // Spend is in order once it can be read.
+  // Reading spend rows unfolds the calls. Users can be ordered by spend afterwards.
   await graph('{ spendRows(first: 1) { nodes { id } } }');
 });
 afterAll(() => calls.stop());
@@ -154,7 +154,7 @@ describe('users by spend', () => {
     },
   );
 
-  it('end below every amount', async () => {
+  it('are an empty page after a cursor below every amount', async () => {
     const after = Buffer.from(`spend:2:u1-${'9'.repeat(30)}`).toString('base64url');
     expect((await graph(SPENDERS, { after })).data?.['list']?.nodes).toEqual([]);
   });
@@ -187,7 +187,7 @@ describe.each(LISTS)('$name', (list) => {
     expect(found.totalCount).toBe(ids(found).length);
   });
 
-  it('refuse a cursor of another order, and one that is no cursor', async () => {
+  it('refuse a cursor of another order, and a malformed cursor', async () => {
     const fields = Object.keys(list.orders).filter((field) => field !== 'CREATED_AT');
     const [field = ''] = fields;
     const created = (await page(list, { first: 1 })).pageInfo.endCursor;
@@ -218,7 +218,7 @@ describe.each(LISTS)('$name', (list) => {
     expect(fields.length).toBeGreaterThan(0);
   });
 
-  it('answer NUL, half a surrogate and long text in filter and cursor as text that no row has', async () => {
+  it('match no row for NUL, a lone surrogate and long text in filter and cursor', async () => {
     const [filter] = list.filters[0] ?? [{}];
     const [key = ''] = Object.keys(filter);
     for (const text of ['\0', '\uD800', 'x'.repeat(10_000), "%' or 1=1 --"])

@@ -240,7 +240,7 @@ describe('spend in the graph', () => {
     ]);
   });
 
-  it('is that of the user for its keys, and refused for keys without a user', async () => {
+  it('shows a key the spend of its user, and is refused for keys without a user', async () => {
     expect(await groups({ groupBy: ['USER'] }, bob)).toMatchObject([{ userId: 'bob', calls: 1, costUsd: '1' }]);
     const { errors } = await graph(SpendDocument, {}, await calls.newKey({}));
     expect(errors?.[0]?.extensions.code).toBe('FORBIDDEN');

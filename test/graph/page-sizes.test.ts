@@ -23,11 +23,11 @@ beforeAll(async () => {
 afterAll(() => app.stop());
 
 describe('the size of a page', () => {
-  it('is an argument of many lists', () => {
+  it('is limited by an argument of many lists', () => {
     expect(REFUSED.length).toBeGreaterThan(50);
   });
 
-  it.each(REFUSED)('%s(%s: %i) is refused with the argument and its bounds', async (field, argument, size) => {
+  it.each(REFUSED)('%s(%s: %i) is refused with the name and bounds of the argument', async (field, argument, size) => {
     const answer = await app.call('POST', '/graphql', { query: `{ ${field}(${argument}: ${size}) { __typename } }` });
     const { errors } = (await answer.json()) as { errors: readonly object[] };
     const message = expect.stringMatching(new RegExp(`^\`${argument}\` must be between [01] and \\d+\\.$`));

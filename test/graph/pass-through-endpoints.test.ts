@@ -100,7 +100,7 @@ describe('pass-through entries in the graph', () => {
     });
   });
 
-  it('that are not valid, not there or of the file are results, not errors', async () => {
+  it('that are invalid, unknown or of the file give results, not errors', async () => {
     const input = { endpointId: 'e3', path: '/graph/three', target: 'http://127.0.0.1:1/x' };
     for (const wrong of [{ target: 'file:///x' }, { headers: { a: 1 } }, { headers: [] }, { timeoutSeconds: 0 }])
       expect(await change('create', { ...input, ...wrong })).toMatchObject({ __typename: 'InvalidInputError' });
@@ -113,7 +113,7 @@ describe('pass-through entries in the graph', () => {
     expect(await change('delete', { endpoint: ofFile?.id })).toMatchObject({ __typename: 'ConflictError' });
   });
 
-  it('are for administrators', async () => {
+  it('are refused for other callers than administrators', async () => {
     const { key } = (await (await app.call('POST', '/key/generate', {})).json()) as { key: string };
     const refused = { errors: [{ extensions: { code: expect.stringMatching(/FORBIDDEN|UNAUTHENTICATED/) } }] };
     expect(await ask('{ passThroughEndpoints { edges { node { path } } } }', undefined, key)).toMatchObject(refused);

@@ -109,22 +109,22 @@ async function answerTo(house: House, query: string, variables?: object): Promis
 
 describe('a query with a plan', () => {
   it.each(cases([...PLANNED, ...UNPLANNED, ...FAILING]))(
-    'is answered as without: %s',
+    'has the same answer as without a plan: %s',
     async (_name, { query, variables }) => {
       const expected = await answerTo(plain, query, variables);
       for (let time = 0; time < 4; time += 1) expect(await answerTo(planned, query, variables)).toEqual(expected);
     },
   );
 
-  it.each(cases(PLANNED))('has one: %s', (_name, { query }) => {
+  it.each(cases(PLANNED))('is planned: %s', (_name, { query }) => {
     expect(createPlan(schema, parse(query), null, new AnswerTexts())).not.toBeNull();
   });
 
-  it.each(cases(UNPLANNED))('has none: %s', (_name, { query }) => {
+  it.each(cases(UNPLANNED))('is not planned: %s', (_name, { query }) => {
     expect(createPlan(schema, parse(query), null, new AnswerTexts())).toBeNull();
   });
 
-  it('is read again for each request, with other variables, and for each caller', async () => {
+  it('is executed for each request with its variables and its caller', async () => {
     const query = 'query Q($first: Int) { catalogEntries(first: $first) { nodes { entryId } } }';
     const sizes = [];
     for (const first of [3, 3, 3, 1, 5, 0])
@@ -160,7 +160,7 @@ describe('the cached text of an answer', () => {
   const CATALOG = 'query Q($first: Int) { catalogEntries(first: $first) { totalCount nodes { entryId mode } } }';
   const context = {} as GraphContext;
 
-  /** A schema with one root field whose answers are cached, and what its resolvers did. */
+  /** A schema with one root field whose answers are cached, and counts of calls of its resolvers. */
   function counted(extensions: Readonly<Record<string, unknown>> = FROM_SOURCE) {
     const counts = { roots: 0, leaves: 0 };
     const state = { basis: {}, value: 'a' };
@@ -188,7 +188,7 @@ describe('the cached text of an answer', () => {
   }
   const none = { sources: {}, coerced: {} } as unknown as VariableValues;
 
-  it('is used until the object it is made of is replaced, and its resolver runs each time', async () => {
+  it('is used until its source object is replaced, and the root resolver runs each time', async () => {
     const { counts, state, plan } = counted();
     const made = plan('{ page { value } }');
     expect(await made?.run(context, none, '')).toBe('{"page":{"value":"a"}}');
@@ -199,7 +199,7 @@ describe('the cached text of an answer', () => {
     expect(counts).toEqual({ roots: 3, leaves: 2 });
   });
 
-  it('is another for other variables, another field and another selection', async () => {
+  it('differs for other variables, another field and another selection', async () => {
     const { plan } = counted();
     const made = plan('query Q($first: Int) { x: page(first: $first) { value } y: page(first: 7) { v: value } }');
     const coerced = (first: number) => ({ sources: {}, coerced: { first } }) as unknown as VariableValues;

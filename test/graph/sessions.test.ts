@@ -58,19 +58,19 @@ describe('sessions', () => {
     expect(rest.data.sessions.nodes[0]?.traces?.nodes.map((trace) => trace.traceId)).toEqual([traceId(1)]);
   });
 
-  it('go on from page to page, and match filters of traces', async () => {
+  it('are paged, and match filters of traces', async () => {
     const first = (await house.call(SessionsDocument, { first: 1 })).data.sessions;
     expect([first.nodes.map(({ sessionId }) => sessionId), first.pageInfo.hasNextPage]).toEqual([['chat'], true]);
     const after = first.pageInfo.endCursor;
     const second = (await house.call(SessionsDocument, { first: 1, after })).data.sessions;
-    // The last page is full, and says that none follows.
+    // The last page is full and has no next page.
     expect([second.nodes.map(({ sessionId }) => sessionId), second.pageInfo.hasNextPage]).toEqual([['other'], false]);
     const tagged = (await house.call(SessionsDocument, { filter: { tag: 'test', userId: 'ann' } })).data.sessions;
     expect(tagged.nodes.map(({ sessionId, traceCount }) => [sessionId, traceCount])).toEqual([['chat', 1]]);
     expect((await house.call(SessionsDocument, { filter: { tag: 'none' } })).data.sessions.nodes).toEqual([]);
   });
 
-  it('refuse a cursor of other filters, of nothing, and a page out of range', async () => {
+  it('refuse a cursor of other filters, a malformed cursor, and a page size out of range', async () => {
     const { pageInfo } = (await house.call(SessionsDocument, { first: 1 })).data.sessions;
     for (const variables of [
       { after: pageInfo.endCursor, filter: { tag: 'prod' } },

@@ -59,7 +59,7 @@ describe('settings', () => {
     });
   });
 
-  it('references are resolved in the effective value only, and a null is owned', async () => {
+  it('references are resolved in the effective value only, and null is a declared value', async () => {
     expect(await one('GENERAL', 'max_response_size_mb')).toMatchObject({
       source: 'CONFIG',
       declaredValue: 'os.environ/SIZE_OF_TEST',
@@ -104,7 +104,7 @@ describe('updateSetting', () => {
     expect(await update('LITELLM', 'budget_rollover', true)).toMatchObject({ effectiveValue: true });
   });
 
-  it('stores and removes the addresses that may call, with the checks of their routes', async () => {
+  it('stores and removes allowed addresses, with the checks of their HTTP routes', async () => {
     expect(await update('GENERAL', 'allowed_ips', ['127.0.0.0/8', '::1'])).toMatchObject({
       source: 'DATABASE',
       effectiveValue: ['127.0.0.0/8', '::1'],
@@ -115,13 +115,13 @@ describe('updateSetting', () => {
       [['nowhere'], '"nowhere" is neither an IP address nor a block such as 10.0.0.0/8.'],
       [[], expect.stringMatching(/^The list would refuse your own address /) as unknown],
     ] as const)
-      // oxlint-disable-next-line no-await-in-loop -- one after another
+      // oxlint-disable-next-line no-await-in-loop -- the changes are sequential
       expect(await update('GENERAL', 'allowed_ips', list)).toMatchObject({ __typename: 'InvalidInputError', message });
     expect(await update('GENERAL', 'allowed_ips', null)).toMatchObject({ source: 'UNSET', effectiveValue: null });
     expect(await (await app.call('GET', '/get/allowed_ips')).json()).toEqual({ data: null });
   });
 
-  it('refuses what the file declares', async () => {
+  it('refuses settings that the file declares', async () => {
     const result = await update('GENERAL', 'max_parallel_requests', 7);
     expect({ ...result, resolution: String(result['resolution']).replace(/edit \S*\//, 'edit ') }).toEqual({
       __typename: 'SettingOwnedByFileError',

@@ -32,7 +32,7 @@ const updateOf = (costUsd: string | null) => ({
     },
   },
 });
-/** What a key without a team paid for a span that team-a sent: the team may read the span, not the books. */
+/** Spend row of a key without a team for a span of team-a. The team may read the span, but not the spend row. */
 const SPEND = [
   aSpendRow({
     traceId: traceId(1),
@@ -55,7 +55,7 @@ it('executes an event once for all subscribers to the same operation, over every
   expect(house.reads).toMatchObject({ listSpans: 1, findBySpans: 1 });
 });
 
-it('never gives a caller what was made for one with other rights', async () => {
+it('never sends a caller the result for a caller with other rights', async () => {
   house = await openGraph({ spend: SPEND });
   const admins = [1, 2].map(() => followed(overYoga(house.url, TraceUpdatesWithSpendDocument, {}, 'sk-admin')));
   const viewer = followed(overYoga(house.url, TraceUpdatesWithSpendDocument, {}, 'sk-viewer'));
@@ -92,7 +92,7 @@ it('executes once for callers without variables and callers with an empty set of
   expect(house.reads.listSpans).toBe(1);
 });
 
-it('reports a failure only to the subscriber it happened to', async () => {
+it('reports a failure only to the subscriber whose execution failed', async () => {
   const traces = createMemoryTraceStore();
   let reads = 0;
   house = await openGraph({
@@ -119,7 +119,7 @@ it('reports a failure only to the subscriber it happened to', async () => {
   ]);
 });
 
-it('is one bus subscriber for equal readers, and each ends with its own key', async () => {
+it('equal subscribers are one bus subscriber, and each ends when its own key is blocked', async () => {
   const admin: Caller = { role: 'proxy_admin', keyHash: 'admin', key: null, teamId: null, userId: null };
   let blocked = false;
   const current = (): Caller => {
@@ -147,7 +147,7 @@ it('is one bus subscriber for equal readers, and each ends with its own key', as
   await listening(0);
 });
 
-it.each(['', '/stream'])('one that stops reading leaves its group, and misses events, on %s', async (path) => {
+it.each(['', '/stream'])('a subscriber that stops reading leaves its group and misses events, on %s', async (path) => {
   house = await openGraph({ queueLimit: 16 });
   const stalled = await stall(`${house.url}${path}`, TraceNamesDocument);
   const reader = followed(overYoga(house.url, TraceNamesDocument, {}));

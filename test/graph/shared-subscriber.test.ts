@@ -9,7 +9,7 @@ import { aSummary } from '../support/seeds.ts';
 
 const QUEUE_LIMIT = 3;
 
-/** Subscribers of one operation over a bus. Each reads until it is full. */
+/** Subscribers of one operation over a bus. Each reads until its buffer is full. */
 function aGroup() {
   const bus = createBus({ queueLimit: QUEUE_LIMIT });
   const operation: { synchronous: boolean | null } = { synchronous: true };
@@ -83,7 +83,7 @@ describe('a group of subscribers', () => {
     expect([executed, bus.subscriberCount()]).toEqual([['a', 'b', 'c'], 1]);
   });
 
-  it('continues without a member that is full, which reads on its own and joins again', async () => {
+  it('continues without a member whose buffer is full, which reads alone and joins again', async () => {
     const { bus, subscribe, publish } = aGroup();
     const [fast, slow] = [subscribe(), subscribe()];
     slow.full = true;
@@ -165,7 +165,7 @@ describe('a group of subscribers', () => {
     expect(bus.subscriberCount()).toBe(0);
   });
 
-  it('lives until its last member leaves', async () => {
+  it('ends when its last member leaves', async () => {
     const { bus, subscribe, publish } = aGroup();
     const [first, last] = [subscribe(), subscribe()];
     await publish('a');

@@ -11,7 +11,7 @@ import { overYoga, stall } from './subscribers.ts';
 let house: Awaited<ReturnType<typeof openGraph>>;
 afterEach(() => house.close());
 
-/** A bus that counts what each of its subscribers has taken, in the order they came. */
+/** A bus that counts the events that each subscriber has read. `taken` is in the order of subscription. */
 function countingBus(queueLimit: number): { readonly bus: ReturnType<typeof createBus>; readonly taken: number[] } {
   const bus = createBus({ queueLimit });
   const taken: number[] = [];
@@ -36,7 +36,7 @@ describe.each([
   ['/graphql as multipart', '', 'multipart/mixed;boundary=graphql;subscriptionSpec=1.0'],
   ['/graphql/stream', '/stream', undefined],
 ])('a subscriber that does not read, on %s', (_name, path, accept) => {
-  it('gets no more than the socket holds, and delays no other subscriber, during 100,000 events', async () => {
+  it('gets no more than the socket buffers, and delays no other subscriber, during 100,000 events', async () => {
     const { bus, taken } = countingBus(64);
     house = await openGraph({ platform: { bus } });
     const stalled = await stall(`${house.url}${path}`, TraceNamesDocument, accept);
@@ -46,24 +46,24 @@ describe.each([
     const event = { summary: aSummary({ name: 'x'.repeat(64 * 1024) }) };
     const before = heapInUse();
 
-    // At the reader's own pace: were the stalled one served too, it would now hold 128 MB.
+    // Events at the speed of the reader. Without backpressure the stalled subscriber would buffer 128 MB.
     for (let published = 50; published <= 2_000; published += 50) {
       for (let index = 0; index < 50; index += 1) bus.publish('trace', event);
       await eventually(() => reader.received.length === published, `event ${published}`);
     }
     expect(taken[0]).toBeLessThan(400);
 
-    // And all at once: what is too fast for the reader is dropped, and counted.
+    // Bursts of events. Those that the reader cannot take in time are dropped and counted.
     for (let batch = 0; batch < 98; batch += 1) {
       for (let index = 0; index < 1_000; index += 1) bus.publish('trace', event);
       await new Promise((resolve) => setImmediate(resolve));
     }
-    const heard = (): number =>
+    const counted = (): number =>
       (reader.received as { data: { traceUpdates: { droppedUpdates: number } } }[]).reduce(
         (total, { data }) => total + 1 + data.traceUpdates.droppedUpdates,
         0,
       );
-    await eventually(() => heard() === 100_000, 'every event heard or counted as missed');
+    await eventually(() => counted() === 100_000, 'every event received or counted as dropped');
     reader.received.length = 0;
     expect(taken[0]).toBeLessThan(400);
     expect(heapInUse() - before).toBeLessThan(32 * 1024 * 1024);
@@ -74,7 +74,7 @@ describe.each([
   });
 });
 
-/** Bytes of live objects, and of what they hold outside the heap. */
+/** Bytes of live objects and of their memory outside the heap. */
 function heapInUse(): number {
   setFlagsFromString('--expose-gc');
   runInNewContext('gc')();

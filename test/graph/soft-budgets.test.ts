@@ -63,7 +63,7 @@ it.each(Object.entries(SCOPES))(
       return (await calls.app.call('POST', '/v1/chat/completions', body, { authorization: `Bearer ${by}` })).status;
     };
     try {
-      // The subscription is there when a refusal arrives. A first alert without a subscriber is not repeated for a minute.
+      // The subscription is open when a refusal arrives. An alert without subscribers is not repeated for a minute.
       await vi.waitFor(async () => {
         const made = await calls.newKey({ max_budget: 0 });
         expect(await ask(made)).toBe(422);
@@ -72,7 +72,7 @@ it.each(Object.entries(SCOPES))(
       for (let call = 0; call < 4; call += 1) expect(await ask(key, fields)).toBe(200);
       await vi.waitFor(() => expect(alerts()).not.toEqual([]), POLLING);
       expect(await ask(key, fields)).toBe(200);
-      // Alerts arrive in their order: when this refusal is there, all alerts of the calls before it are.
+      // Alerts arrive in order: this refusal comes after all alerts of earlier calls.
       expect(await ask(refusing)).toBe(422);
       await vi.waitFor(() => expect(JSON.stringify(follower.received)).toContain(`refusing ${scope}`), POLLING);
       expect(alerts()).toMatchObject([

@@ -24,7 +24,7 @@ const spanIdsOf = ({ received }: Subscriber): readonly string[] =>
   (received as Received).flatMap(({ data }) => data.spanUpdates.spans.map((span) => span.spanId));
 
 describe.each(TRANSPORTS)('spans over %s', (_name, subscribe) => {
-  it('come as they are stored, to whom may see them, and go on where a reader was', async () => {
+  it('are sent when they are stored, to callers that may read them, and continue after a cursor', async () => {
     house = await openGraph();
     const team = followed(subscribe(house.url, SpanUpdatesDocument, { traceId: traceId(1), after: '0' }, 'sk-team-a'));
     const all = followed(subscribe(house.url, SpanUpdatesDocument, { traceId: traceId(1), after: '0' }));

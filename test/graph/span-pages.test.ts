@@ -8,7 +8,7 @@ let house: Awaited<ReturnType<typeof openGraph>>;
 const at = (number: number) => ({ spanId: spanId(number), startNs: nsAt(START_MS + number) });
 beforeEach(async () => {
   house = await openGraph();
-  // The last two begin together, so that their ids decide.
+  // The last two have the same start time, so that their ids decide the order.
   await house.ingest(
     TEAM_KEY,
     aSpan(at(3)),
@@ -52,7 +52,7 @@ describe('Trace.spans', () => {
     expect([idsOf(spans?.nodes), spans?.pageInfo.hasNextPage]).toEqual([[1, 2, 3, 4], false]);
   });
 
-  it('merge the spans of all owners that the caller may read, or are those of one ref', async () => {
+  it('are those of all owners that the caller may read, or those of one ref', async () => {
     await house.ingest(OTHER_TEAM_KEY, aSpan(at(2)), aSpan({ ...at(5), startNs: nsAt(START_MS + 1) }));
     const first = (await page({ first: 3 })).spans;
     const second = (await page({ first: 3, after: first?.pageInfo.endCursor ?? null })).spans;
@@ -70,7 +70,7 @@ describe('Trace.spans', () => {
       expect(answer).toEqual({ spans: null, errors: undefined });
   });
 
-  it('refuse a cursor from before the trace grew, a malformed cursor and invalid page sizes', async () => {
+  it('refuse a cursor from before later spans, a malformed cursor and invalid page sizes', async () => {
     const before = (await page({ first: 1 })).spans?.pageInfo.endCursor ?? '';
     await house.ingest(TEAM_KEY, aSpan(at(9)));
     expect((await page({ after: before })).errors).toMatchObject(

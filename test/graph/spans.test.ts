@@ -12,7 +12,7 @@ beforeEach(async () => {
 afterEach(() => house.close());
 
 describe('span', () => {
-  it('is shown as messages and fields, with the parts of its tokens', async () => {
+  it('has messages, fields and the parts of its tokens', async () => {
     const messages = [
       { role: 'tool', content: 'found', name: 'find' },
       { role: 'assistant', content: '', tool_calls: [{ name: 'find', arguments: '{}', id: 'c1' }] },
@@ -43,7 +43,7 @@ describe('span', () => {
     });
   });
 
-  it('has no more tokens than an Int holds', async () => {
+  it('has at most the tokens of an Int', async () => {
     const most = 2 ** 31 - 1;
     const counts = { inputTokens: 2 ** 32 - 1, outputTokens: 2 ** 31 };
     const cached = { 'gen_ai.usage.cache_read.input_tokens': String(2 ** 31) };
@@ -127,7 +127,7 @@ describe('span', () => {
     `);
   });
 
-  it('that does not exist is a clear error', async () => {
+  it('is a NOT_FOUND error where it does not exist', async () => {
     const { data, errors } = await house.call(SpanDocument, { traceId: traceId(1), spanId: spanId(9) });
     expect({ data, error: errors?.[0] }).toMatchObject({
       data: { span: null },

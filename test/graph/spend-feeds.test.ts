@@ -15,7 +15,7 @@ type Follower = ReturnType<typeof overYoga>;
 const spendOf = (key: string): Follower => overYoga(`${calls.app.url}/graphql`, SpendUpdatesDocument, {}, key);
 const alertsOf = (key: string): Follower => overYoga(`${calls.app.url}/graphql`, BudgetAlertsDocument, {}, key);
 
-/** Repeats a call until all followers have received something. */
+/** Repeats a call until all subscribers have received an event. */
 async function untilReceived(followers: readonly Follower[], call: () => Promise<unknown>): Promise<void> {
   await vi.waitFor(async () => {
     await call();
@@ -23,7 +23,7 @@ async function untilReceived(followers: readonly Follower[], call: () => Promise
   }, POLLING);
 }
 
-it('spendUpdates shows calls to those who may read them, and owners as each may see them', async () => {
+it('spendUpdates sends calls to callers that may read them, with the owners that they may read', async () => {
   for (const user_id of ['ada', 'bob']) await calls.manage('/user/new', { user_id, auto_create_key: false });
   const [ada, bob] = [
     await calls.newKey({ team_id: 'crew', user_id: 'ada' }),

@@ -33,7 +33,7 @@ beforeAll(async () => {
   plainKey = await newKey({});
 });
 
-/** Says 0.9 to every predicate, and answers no other question. */
+/** Answers each predicate with 0.9, and no other question. */
 beforeEach(() => {
   upstream.answer((response, _socket, { body }) => {
     const { questions } = JSON.parse(body) as { questions: Record<string, { type: string }> };
@@ -121,7 +121,7 @@ describe('decisions', () => {
     expect((await listed(app.adminKey)).map(({ callId }) => callId)).toEqual(['full-1', 'redacted-1']);
   });
 
-  it('are nodes for those who may see them', async () => {
+  it('are nodes for callers that may read them', async () => {
     const [stored] = await listed(fullKey);
     const node = async (key: string) =>
       await graph(key, 'query($id: ID!) { node(id: $id) { id ... on Decision { callId } } }', { id: stored?.['id'] });
@@ -195,8 +195,8 @@ const CALIBRATED = {
   usage: { input_tokens: 20, output_tokens: 0 },
 };
 
-it('outcomes of a key fit a temperature, which its later answers have and those of other keys do not', async () => {
-  // 0.9 is right in 24 of 32 cases: the temperature is 2, and the probability 0.75. One outcome is there already.
+it('outcomes of a key fit a temperature for later answers to this key, not for other keys', async () => {
+  // 0.9 is right in 24 of 32 cases: the temperature is 2, and the probability 0.75. One outcome exists already.
   async function judge(index: number): Promise<void> {
     await decide(fullKey, `fit-${index}`);
     await record(fullKey, { callId: `fit-${index}`, index: 0, outcome: index < 25 });
@@ -236,7 +236,7 @@ it('outcomes of a key fit a temperature, which its later answers have and those 
 });
 
 it('outcomes of administrators calibrate the answers to keys without a fit of their own', async () => {
-  // The same 32 decisions of the other key, judged right as often.
+  // The same 32 decisions of the other key, with the same number of right answers.
   await record(app.adminKey, { callId: 'full-1', index: 0, outcome: false });
   for (let index = 1; index < 32; index += 1)
     await record(app.adminKey, { callId: `fit-${index}`, index: 0, outcome: index < 25 });

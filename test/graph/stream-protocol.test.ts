@@ -80,7 +80,7 @@ describe('a stream of the single connection mode', () => {
     await eventually(() => house.bus.subscriberCount() === 0, 'the subscriptions closed');
   });
 
-  it('leaves its sources unread while no reader comes', async () => {
+  it('does not read its sources before a reader connects', async () => {
     house = await openGraph({ queueLimit: 4 });
     const token = await reserve();
     await start(token, '1');
@@ -106,7 +106,7 @@ describe('a stream of the single connection mode', () => {
     leaving.abort();
   });
 
-  it('is removed for others when too many are reserved and never read', async () => {
+  it('is removed in favour of newer ones when too many are reserved and never read', async () => {
     house = await openGraph();
     const first = await reserve();
     await start(first, '1');
@@ -116,7 +116,7 @@ describe('a stream of the single connection mode', () => {
     expect((await start(first, '2')).status).toBe(404);
   });
 
-  it('answers an invalid operation with its faults as a result', async () => {
+  it('answers an invalid operation with its errors as a result', async () => {
     house = await openGraph();
     const token = await reserve();
     expect((await start(token, '1', '{ nope }')).status).toBe(202);
@@ -127,7 +127,7 @@ describe('a stream of the single connection mode', () => {
 });
 
 describe('the distinct connections mode', () => {
-  it('ends at once with a reason, when it is the first request during a shutdown', async () => {
+  it('ends at once with a reason during a shutdown', async () => {
     house = await openGraph();
     house.transport.close();
     const answer = await fetch(at(), {
@@ -140,7 +140,7 @@ describe('the distinct connections mode', () => {
     );
   });
 
-  it('runs queries and mutations, too', async () => {
+  it('also runs queries and mutations', async () => {
     house = await openGraph();
     const answer = await fetch(at(), {
       method: 'POST',
@@ -152,7 +152,7 @@ describe('the distinct connections mode', () => {
     );
   });
 
-  it('answers broken JSON, and an unknown stream, without one', async () => {
+  it('answers broken JSON and an unknown stream without a stream', async () => {
     house = await openGraph();
     const broken = await fetch(at(), {
       method: 'POST',

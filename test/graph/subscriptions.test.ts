@@ -49,7 +49,7 @@ async function* breaking(error: Error): AsyncIterableIterator<ChatDelta> {
 }
 
 describe.each(TRANSPORTS)('traceUpdates over %s', (_name, subscribe) => {
-  it('sends each trace when it is stored, to callers who may see it', async () => {
+  it('sends each trace when it is stored, to callers that may read it', async () => {
     house = await openGraph();
     const team = followed(subscribe(house.url, TraceUpdatesDocument, {}, 'sk-team-a'));
     const one = followed(subscribe(house.url, TraceUpdatesDocument, { traceId: traceId(2) }));
@@ -61,7 +61,7 @@ describe.each(TRANSPORTS)('traceUpdates over %s', (_name, subscribe) => {
     expect([team.received, one.received]).toEqual([[updateOf(1), updateOf(1, 2)], [updateOf(2)]]);
   });
 
-  it('stops listening as soon as the client leaves, while nothing happens', async () => {
+  it('ends its bus subscription when the client leaves, without an event', async () => {
     house = await openGraph();
     const subscriber = subscribe(house.url, TraceUpdatesDocument, {});
     await listening(1);
@@ -155,7 +155,7 @@ describe.each(TRANSPORTS)('traceUpdates over %s', (_name, subscribe) => {
     expect(chat.received).toMatchObject([{ data: { chatStream: { __typename: 'ChatText', text: 'Hello' } } }]);
   });
 
-  it('is one line in the log with all others that end for the same reason, however different they are', async () => {
+  it('is logged once with all others that end for the same reason', async () => {
     let blocked = false;
     const current = (): Caller => {
       if (blocked) throw new Unauthenticated('Blocked Key.', 'blocked');
@@ -182,7 +182,7 @@ describe.each(TRANSPORTS)('traceUpdates over %s', (_name, subscribe) => {
     ]);
   });
 
-  it('ends with a reason when the process drains', async () => {
+  it('ends with a reason at shutdown', async () => {
     house = await openGraph();
     const { received, ended } = followed(subscribe(house.url, TraceUpdatesDocument, {}));
     await listening(1);
@@ -203,7 +203,7 @@ describe.each(TRANSPORTS)('traceUpdates over %s', (_name, subscribe) => {
 });
 
 describe.each(HTTP_TRANSPORTS)('an unknown key over %s', (_name, subscribe) => {
-  it('is an error result, and the end', async () => {
+  it('gets an error result, and ends', async () => {
     house = await openGraph();
     const { received, ended } = followed(subscribe(house.url, TraceUpdatesDocument, {}, 'sk-unknown'));
     await ended;
@@ -214,7 +214,7 @@ describe.each(HTTP_TRANSPORTS)('an unknown key over %s', (_name, subscribe) => {
 });
 
 describe.each(TRANSPORTS)('chatStream over %s', (_name, subscribe) => {
-  it('sends the answer step by step, failures too, and ends', async () => {
+  it('sends each part of the answer, also failures, and ends', async () => {
     const deltas: ChatDelta[] = [
       { kind: 'text', text: 'Hel' },
       { kind: 'reasoning', text: 'Greet.' },
@@ -254,7 +254,7 @@ describe.each(TRANSPORTS)('chatStream over %s', (_name, subscribe) => {
     await eventually(() => house.lines.length === 1, 'a line of it');
   });
 
-  it('cancels a silent upstream call when the client leaves', async () => {
+  it('cancels an upstream call without output when the client leaves', async () => {
     let left = 0;
     const silent = (): AsyncIterableIterator<ChatDelta> => ({
       [Symbol.asyncIterator]() {

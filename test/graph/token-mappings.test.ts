@@ -72,7 +72,7 @@ describe('mappings of tokens in the graph', () => {
       ['m1', other.key],
       ['m3', key],
     ] as const)
-      // oxlint-disable-next-line no-await-in-loop -- in this order
+      // oxlint-disable-next-line no-await-in-loop -- the order is compared
       await change('Create', { claimName: 'sub', claimValue, key: one });
     const list = async (args: string) => {
       const { tokenMappings } = (await ask(
@@ -97,7 +97,7 @@ describe('mappings of tokens in the graph', () => {
     expect((await list('(filter: { active: false })')).values).toEqual([]);
   });
 
-  it('are refused with what is wrong, and to others than administrators', async () => {
+  it('are refused with the error of the input, and for other callers than administrators', async () => {
     const { key } = await newKey({});
     await change('Create', { claimName: 'sub', claimValue: 'twice', key });
     expect(await change('Create', { claimName: 'sub', claimValue: 'twice', key })).toEqual({

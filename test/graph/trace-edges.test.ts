@@ -7,12 +7,12 @@ import { anEntry, openGraph } from './graph-server.ts';
 let house: Awaited<ReturnType<typeof openGraph>>;
 afterEach(() => house.close());
 
-/** The key of whom the house calls `sk-team-a`. */
+/** Owner of the traces of the key `sk-team-a` of the test server. */
 const MATE: Owner = { teamId: 'team-a', keyHash: 'internal_user-team-a' };
 const ENTRIES = [anEntry('gpt-4o', { litellm_provider: 'openai' })];
 const below = { parentSpanId: spanId(1) };
 
-/** A run of an agent: a call that the gateway made, as a client and the gateway tell it, and one that is estimated. */
+/** An agent run: a gateway call with spans of the client and of the gateway, and a call with an estimated cost. */
 const runOf = (trace: number) => {
   const of = { traceId: traceId(trace), model: 'gpt-4o', provider: 'openai', startNs: nsAt(START_MS + trace) };
   return [
@@ -65,7 +65,7 @@ const traceOf = (trace: number, newest = trace) => ({
   spans: { nodes: edgesOf(trace) },
 });
 
-it('the edges of a page of traces cost one read each, however many there are', async () => {
+it('the edges of a page of traces cost one read each for any number of traces', async () => {
   house = await openGraph({ entries: ENTRIES, spend: Array.from({ length: 20 }, (_, at) => rowOf(at + 1)) });
   await house.addKey(aKey({ hash: TEAM_KEY.keyHash }));
   await house.ingest(TEAM_KEY, ...Array.from({ length: 20 }, (_, at) => runOf(at + 1)).flat());
@@ -83,7 +83,7 @@ it('one trace and one span of it have the same edges', async () => {
   expect(data).toEqual({ trace: traceOf(1), span: edgesOf(1)[1] });
 });
 
-it('an edge to an object that the caller may not see is null', async () => {
+it('an edge to an object that the caller may not read is null', async () => {
   const foreign = aSpendRow({
     id: 'foreign',
     traceId: traceId(1),
@@ -98,7 +98,7 @@ it('an edge to an object that the caller may not see is null', async () => {
   const [trace] = data.traces.nodes;
   expect([trace?.key, trace?.spendRows, trace?.team?.teamId]).toEqual([null, [], 'team-a']);
   const matches = trace?.spans?.nodes.map(({ spendMatch }) => spendMatch);
-  // What the span itself says is the reader's; whose row it is nobody learns.
+  // Costs of the span itself are shown. The owner of the spend row is not.
   expect(matches).toEqual([
     null,
     none,
@@ -111,7 +111,7 @@ it('an edge to an object that the caller may not see is null', async () => {
   });
 });
 
-it('a row in another trace is the edge of a call that names its answer', async () => {
+it('a row in another trace is the edge of a call with its response id', async () => {
   const elsewhere = aSpendRow({ id: 'far', traceId: traceId(9), keyHash: TEAM_KEY.keyHash, responseId: 'elsewhere' });
   house = await openGraph({ entries: ENTRIES, spend: [elsewhere] });
   await house.ingest(TEAM_KEY, ...runOf(1));
@@ -123,6 +123,6 @@ it('a row in another trace is the edge of a call that names its answer', async (
     costSource: 'GATEWAY',
     spendRow: { gatewayCallId: 'far' },
   });
-  // With the call of the gateway below the agent, which names no agent itself.
+  // Includes the gateway call below the agent, which has no agent name itself.
   expect(trace?.agents?.[0]).toMatchObject({ costUsd: '0.000125000005', pricedCalls: 2, estimatedCalls: 0 });
 });

@@ -50,7 +50,7 @@ describe('SQL over traces in the graph', () => {
     });
   });
 
-  it('says when there are more rows', async () => {
+  it('reports that there are more rows', async () => {
     expect(await traceQuery({ sql: 'select trace_id from traces', first: 1 })).toMatchObject({
       rowCount: 1,
       truncated: true,

@@ -43,7 +43,7 @@ async function ask<Data, Variables>(
 }
 
 let traces = 0;
-/** A trace of one span that says something; its id. */
+/** Sends a trace with one span with texts. Returns the trace id. */
 async function sentBy(who: string): Promise<string> {
   traces += 1;
   const traceId = traces.toString(16).padStart(32, '0');
@@ -82,7 +82,7 @@ describe.each([
 ] as const)('%s', (name, document) => {
   const result = (answer: Answer<object>): unknown => (answer.data as Record<string, unknown> | null)?.[name];
 
-  it('is for the key that sent the trace and for administrators', async () => {
+  it('is allowed for the key that sent the trace and for administrators', async () => {
     for (const who of ['sender', 'admin']) {
       const traceId = await sentBy('sender');
       const answer = await ask(who, document, { input: { id: traceId.toUpperCase() } });
@@ -91,7 +91,7 @@ describe.each([
     }
   });
 
-  it.each(['mate', 'reader', 'viewer'] as const)('is refused to %s, and nothing happens', async (who) => {
+  it.each(['mate', 'reader', 'viewer'] as const)('is refused to %s, and changes nothing', async (who) => {
     const traceId = await sentBy('sender');
     const { data, errors } = await ask(who, document, { input: { id: traceId } });
     expect(data).toBeNull();
@@ -122,7 +122,7 @@ describe.each([
   });
 });
 
-it('a removed trace is found by no caller', async () => {
+it('a removed trace is not found by any caller', async () => {
   const traceId = await sentBy('sender');
   expect((await ask('sender', DeleteTraceDocument, { input: { id: traceId } })).data).toEqual({
     deleteTrace: { __typename: 'DeletedTrace', traceId, traceCount: 1 },
@@ -135,7 +135,7 @@ it('a removed trace is found by no caller', async () => {
   });
 });
 
-it('a redacted trace keeps its shape', async () => {
+it('a redacted trace keeps its spans without their texts', async () => {
   const traceId = await sentBy('sender');
   const { data } = await ask('sender', RedactTraceDocument, { input: { id: traceId } });
   const at = expect.stringMatching(/^\d{4}-\d\d-\d\dT/) as string;
@@ -147,7 +147,7 @@ it('a redacted trace keeps its shape', async () => {
   expect(await read.json()).toMatchObject({ input: '', output: '', attributes: {} });
 });
 
-it('the call of a trace that is removed at once is removed with it', async () => {
+it('a trace that is removed before its call is unfolded is removed with the call', async () => {
   const traceId = 'c'.repeat(32);
   const chat = await app.call(
     'POST',

@@ -68,7 +68,7 @@ describe('a search of traces', () => {
     expect(numbers(nodes)).toEqual([1, 3]);
   });
 
-  it('continues with the cursor alone, by its filter and order', async () => {
+  it('continues with the cursor alone, in its filter and order', async () => {
     const filter = { minDurationMs: 10, minErrors: 0, text: 'e', teamId: TEAM_KEY.teamId };
     for (const [search, found] of [
       [{ filter: { ...filter, minCostUsd: '0.001' }, orderBy: { field: 'COST' } }, [3, 1]],
@@ -88,7 +88,7 @@ describe('a search of traces', () => {
     }
   });
 
-  it('refuses an invented cursor', async () => {
+  it('refuses a forged cursor', async () => {
     const none: readonly unknown[] = Array.from({ length: 15 }, () => null);
     const state = (searched: unknown, rank: unknown = '1', order: unknown = 'start'): unknown => [
       0,
@@ -158,7 +158,7 @@ describe('a search of traces', () => {
 describe('a series of traces', () => {
   const window = { from: new Date(START_MS).toISOString(), to: new Date(START_MS + 6_000).toISOString() };
 
-  it('sums them up by the time they began, with empty buckets', async () => {
+  it('sums traces up by start time, with empty buckets', async () => {
     const { traceSeries } = (await house.call(TraceSeriesDocument, { ...window, buckets: 3 })).data;
     const empty = { failedTraceCount: 0, spanCount: 0, llmCalls: 0, inputTokens: 0, outputTokens: 0, costUsd: null };
     expect(traceSeries).toEqual([
@@ -256,7 +256,7 @@ describe('the agents of a window', () => {
   });
 });
 
-it('a feed sends a trace from the update that matches the filter', async () => {
+it('a subscription sends a trace from the first update that matches the filter', async () => {
   const subscriber = overYoga(house.url, TraceUpdatesFilteredDocument, { filter: { minErrors: 1 } });
   await eventually(() => house.bus.subscriberCount() === 1, 'the subscriber');
   await house.ingest(TEAM_KEY, aSpan({ traceId: traceId(7) }));

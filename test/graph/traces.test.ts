@@ -22,7 +22,7 @@ beforeEach(async () => {
 });
 afterEach(() => house.close());
 
-/** Traces 1 to `count`, each with one model call, a second apart. */
+/** Traces 1 to `count`, each with one model call, one second apart. */
 const ingestTraces = (count: number) =>
   house.ingest(
     TEAM_KEY,
@@ -60,14 +60,14 @@ describe('traces', () => {
     for (const { nodes, pageInfo } of [whole, found]) expect([nodes.length, pageInfo.hasNextPage]).toEqual([2, false]);
   });
 
-  it('continue after any of their rows', async () => {
+  it('continue after the cursor of any row', async () => {
     await ingestTraces(5);
     const { edges } = (await house.call(TracesDocument, { first: 4 })).data.traces;
     const { data } = await house.call(TracesDocument, { after: edges[1]?.cursor ?? '' });
     expect(data.traces.nodes.map((trace) => Number.parseInt(trace.traceId, 16))).toEqual([3, 2, 1]);
   });
 
-  it('begin inside the window', async () => {
+  it('are those that begin within the window', async () => {
     await ingestTraces(5);
     const window = { from: new Date(START_MS + 1_000).toISOString(), to: new Date(START_MS + 3_000).toISOString() };
     const { data } = await house.call(TracesDocument, window);
@@ -133,7 +133,7 @@ describe('traces', () => {
     expect(house.reads).toMatchObject({ listSpans: 1, findBySpans: 1 });
   });
 
-  it('of another team are not there', async () => {
+  it('of another team are not listed', async () => {
     await ingestTraces(1);
     await house.ingest(OTHER_TEAM_KEY, aSpan({ traceId: traceId(9) }));
     const seenBy = async (key: string) =>
@@ -259,7 +259,7 @@ describe('trace', () => {
     `);
   });
 
-  it('sent by two keys is one to those who see both, and each alone by its ref', async () => {
+  it('sent by two keys is merged for callers that may read both, and separate by its ref', async () => {
     await house.ingest(TEAM_KEY, aSpan({ spanId: spanId(1) }));
     await house.ingest(OTHER_TEAM_KEY, aSpan({ spanId: spanId(2) }));
     const traceRef = traceRefOf(OTHER_TEAM_KEY, traceId(1));

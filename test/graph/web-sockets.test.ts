@@ -39,7 +39,7 @@ async function connect(headers: Record<string, string> = { authorization: 'Beare
   return { socket, messages, closed, send: (message) => socket.send(JSON.stringify(message)) };
 }
 
-/** The same, after `connection_ack`. */
+/** A WebSocket without a protocol client, after `connection_ack`. */
 async function acknowledged(): Promise<RawSocket> {
   const raw = await connect();
   raw.send({ type: 'connection_init' });
@@ -130,7 +130,7 @@ describe('a WebSocket client that breaks the protocol', () => {
     expect(await closed).toEqual({ code, reason });
   });
 
-  it('is closed when it uses an id twice, however long the id is', async () => {
+  it('is closed when it uses an id twice, for any length of the id', async () => {
     graph = await openGraph();
     const { closed, send } = await acknowledged();
     const id = 'ä'.repeat(1_000);
@@ -255,7 +255,7 @@ describe('operations of one WebSocket', () => {
 });
 
 describe('a WebSocket client that does not read', () => {
-  it('gets no more than its buffers hold, delays no other client, and is closed', async () => {
+  it('gets no more than its buffers can hold, delays no other client, and is closed', async () => {
     graph = await openGraph({ socketLimits: { stalledMs: 100 } });
     const { socket, send } = await acknowledged();
     for (const id of ['1', '2', '3']) send(subscribe(id, WATCH.replace('spanCount', 'spanCount name')));

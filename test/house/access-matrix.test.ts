@@ -27,10 +27,10 @@ beforeAll(async () => {
 });
 afterAll(() => callers.stop());
 
-/** Statuses of failures of the server that rows promise: what they need is not configured, or not reachable. */
+/** Documented statuses of server failures: a dependency is not configured or not reachable. */
 const PROMISED_FAILURES = new Set([501, 502, 503]);
 
-/** Outcome of a request: refused for its credential (401) or its right (403), or let in. */
+/** Outcome of a request: `401`, `403`, or `in` where the access rule admits it. */
 function outcomeOf(status: number, { name, answers }: Pick<RouteRow, 'name' | 'answers'>): string {
   if (status >= 500 && !(PROMISED_FAILURES.has(status) && answers.includes(status)))
     throw new Error(`${name} answered ${status}, which it does not promise.`);
@@ -40,7 +40,7 @@ function outcomeOf(status: number, { name, answers }: Pick<RouteRow, 'name' | 'a
 /** A path with a value for each of its parameters. */
 const filled = (path: string): string => path.replaceAll(/[{}]/g, '').replaceAll(/[:*](\w+)/g, 'x');
 
-/** A request of a row that its parser accepts, as far as its faults can be repaired. */
+/** A request that the parser of a row accepts, as far as it could be repaired. */
 interface RouteInput {
   readonly search: string;
   readonly body: Readonly<Record<string, unknown>>;
@@ -60,7 +60,7 @@ async function send(
   });
 }
 
-/** Values for faults of the validation; the others get a text. */
+/** Values by type of validation error. Other errors get a text. */
 const VALUES: Readonly<Record<string, unknown>> = {
   bool_type: true,
   dict_type: {},
@@ -87,7 +87,7 @@ const REPORTS = /^(dailyActivity|gatewayActivity|globalActivity|spend)\./;
 const MEMBER = { role: 'user', user_id: 'x' };
 const LENS = { name: 'x', model: 'demo', context: 'x' };
 
-/** Bodies of rows without an example whose answers name no field to repair. */
+/** Bodies of rows without an example whose errors name no field. */
 const BODIES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'keys.bulkUpdate': { keys: [{ key: 'sk-x' }] },
   'keys.resetSpend': { reset_to: 0 },
@@ -104,7 +104,7 @@ const BODIES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'users.bulkUpdate': { users: [{ user_id: 'x' }] },
 };
 
-/** Repairs a request by the faults that the admin key is answered, so that access rules and not parsers decide. */
+/** Repairs a request by the validation errors that the admin key gets, so that the access rule decides and not the parser. */
 async function repaired(row: RouteRow): Promise<RouteInput> {
   let input: RouteInput = { search: REPORTS.test(row.name) ? DATES : '', body: BODIES[row.name] ?? exampleBody(row) };
   for (let time = 1; time <= MOST_REPAIRS; time += 1) {
@@ -123,7 +123,7 @@ async function repaired(row: RouteRow): Promise<RouteInput> {
   return input;
 }
 
-/** Repairs of one request: a missing value is first a text, then one of the type that the answer names. */
+/** Most repairs of a request. A missing value is first a text, then a value of the type in the error. */
 const MOST_REPAIRS = 4;
 
 function withRepairs({ search, body }: RouteInput, faults: readonly Fault[]): RouteInput {
@@ -144,7 +144,7 @@ async function askRow(row: RouteRow, input: RouteInput, key: string): Promise<st
   return outcomeOf(answer.status, row);
 }
 
-/** Signed tokens with another outcome than a key of their role: no stored key exists whose facts could be shown. */
+/** Signed tokens with another outcome than a key of their role, because a token has no stored key to show. */
 const UNLIKE_KEYS: readonly string[] = ['internal_user', 'internal_user_viewer'].map(
   (role) => `keys.info: a token of ${role} gets 403, a key in`,
 );
@@ -159,11 +159,11 @@ const CLOSED_TO_ADMINS: readonly string[] = [
   'interactions.get',
   'interactions.delete',
   'interactions.cancel',
-  // No provider has a credential, and Gemini's own form reads another header.
+  // No provider has a credential, and the Gemini routes read another header.
   ...['forwarded', 'forwardedGemini', 'codingAgents'].flatMap((noun) =>
     ['get', 'post', 'put', 'patch', 'delete'].map((verb) => `${noun}.${verb}`),
   ),
-  // The admin key is no session.
+  // The admin key is not a session.
   'signIn.end',
 ];
 
@@ -206,7 +206,7 @@ async function outcomes(name: string, ask: (key: string) => Promise<string>): Pr
 /** Callers without a valid credential. */
 const INVALID = ['anonymous', 'blocked key', 'expired key'];
 
-/** Rows are asked in parts, so that no test takes long. */
+/** Number of tests that share the rows, so that each test is short. */
 const PARTS = 6;
 const PART = Math.ceil(restRoutes().length / PARTS);
 
@@ -217,13 +217,13 @@ describe('over HTTP', () => {
   const differing: string[] = [];
 
   it.each(Array.from({ length: PARTS }, (_, part) => part * PART))(
-    'rows from %i answer no unexpected failure',
+    'rows from %i have no unexpected failures',
     async (from) => {
       const names = Object.keys(callers.keys);
       for (const row of restRoutes().slice(from, from + PART)) {
-        // oxlint-disable-next-line no-await-in-loop -- a row may change what the next one finds
+        // oxlint-disable-next-line no-await-in-loop -- a row may change data of the next row
         const input = await repaired(row);
-        // oxlint-disable-next-line no-await-in-loop -- a row may change what the next one finds
+        // oxlint-disable-next-line no-await-in-loop -- a row may change data of the next row
         const { cells, unlike } = await outcomes(row.name, (key) => askRow(row, input, key));
         differing.push(...unlike);
         table.set(row.name, cells);
@@ -235,7 +235,7 @@ describe('over HTTP', () => {
     },
   );
 
-  it('every row refuses whom its access rule refuses', async () => {
+  it('every row refuses the callers that its access rule refuses', async () => {
     expect(differing).toEqual(UNLIKE_KEYS);
     expect(admitted).toEqual([]);
     expect(closed).toEqual(CLOSED_TO_ADMINS);
@@ -279,7 +279,7 @@ const ARGUMENTS: Readonly<Record<string, string>> = {
   saveDataset: '(input: {id: "x", baseRevision: 1, cases: []})',
 };
 
-/** A document that asks for one root field with its required arguments. */
+/** A document with one root field and its required arguments. */
 function documentOf(kind: 'query' | 'mutation', { name, args, type }: RootField): string {
   const required = args.filter((argument) => isNonNullType(argument.type) && argument.defaultValue === undefined);
   const argumentText = required.map((argument) => `${argument.name}: ${valueOf(argument.type)}`).join(', ');
@@ -308,7 +308,7 @@ async function askGraph(document: string, key: string): Promise<string> {
 }
 
 it(
-  'every root field refuses whom its access rule refuses, and answers no unexpected failure',
+  'every root field refuses the callers that its access rule refuses, without unexpected failures',
   { timeout: 300_000 },
   async () => {
     const schema = buildSchema(readFileSync(join(ROOT, 'schema.graphql'), 'utf8'));
@@ -322,7 +322,7 @@ it(
       )) {
         const name = `${kind} ${field.name}`;
         const document = documentOf(kind, field);
-        // oxlint-disable-next-line no-await-in-loop -- a field may change what the next one finds
+        // oxlint-disable-next-line no-await-in-loop -- a field may change data of the next field
         const { cells, unlike } = await outcomes(name, (key) => askGraph(document, key));
         table.set(name, cells);
         differing.push(...unlike);

@@ -115,7 +115,7 @@ const NOT_COMPARED = [
   'translations.create',
 ];
 
-test('documented answer types allow everything that rows render', () => {
+test('documented answer types allow all values that rows render', () => {
   const { faults, compared } = compareRenderedTypes(ROOT, 'tsconfig.json');
   expect(faults).toEqual([]);
   expect(

@@ -7,7 +7,7 @@ type Locked = NonNullable<Project['lock']['packages']>[string];
 
 const project = projectIn(ROOT);
 
-/** The faults of the project with its lock file, its manifest or what is installed changed. */
+/** Errors of the project with a changed lock file, manifest or installed package. */
 function faultsWith(change: {
   readonly packages?: Readonly<Record<string, Locked>>;
   readonly lock?: object;
@@ -27,7 +27,7 @@ const koa: Locked = project.lock.packages?.[KOA] ?? {};
 const installedKoa = project.installedAt(KOA);
 
 describe('dependencies', () => {
-  it('are those of the lock file, from the registry, under allowed licences, and run nothing at install', () => {
+  it('are those of the lock file, from the registry, under allowed licences, without install scripts', () => {
     expect(Object.keys(project.lock.packages ?? {}).length).toBeGreaterThan(300);
     expect(dependencyFaults(project.lock, project.manifest, project.installedAt)).toEqual([]);
   });
@@ -43,11 +43,11 @@ describe('dependencies', () => {
     [{ ...koa, link: true }, 'is not from the registry'],
     [{ ...koa, name: 'k0a' }, 'is another package, k0a'],
     [{ ...koa, hasInstallScript: true }, 'has an install script that is not on the list'],
-  ])('a planted fault of a package is reported: %#', (planted, fault) => {
+  ])('a planted error of a package is reported: %#', (planted, fault) => {
     expect(faultsWith({ packages: { [KOA]: planted } })).toEqual([`${KOA}: ${fault}`]);
   });
 
-  it('a planted fault of a dependency of a dependency is reported, and one outside of node_modules', () => {
+  it('a planted error of an indirect dependency is reported, also outside of node_modules', () => {
     const { license: _, ...nameless } = koa;
     expect(faultsWith({ packages: { 'node_modules/a/node_modules/@b/c': nameless, 'packages/d': koa } })).toEqual([
       'node_modules/a/node_modules/@b/c: its licence is undefined',
@@ -83,7 +83,7 @@ describe('dependencies', () => {
     ]);
   });
 
-  it('the list of install scripts has no entry too many, and each is forbidden to run', () => {
+  it('a listed package without an install script, or with an allowed one, is reported', () => {
     const sqlite3 = project.lock.packages?.['node_modules/sqlite3'] ?? {};
     expect(faultsWith({ packages: { 'node_modules/sqlite3': { ...sqlite3, hasInstallScript: false } } })).toContain(
       'sqlite3: is on the list of install scripts and has none',
@@ -93,7 +93,7 @@ describe('dependencies', () => {
     ]);
   });
 
-  it('an empty lock file, or one of another form, is no success', () => {
+  it('an empty or malformed lock file is reported', () => {
     expect(dependencyFaults({}, {}, () => null)).toEqual(
       expect.arrayContaining(['lockfileVersion is undefined, not 3', 'the lock file lists no packages']),
     );

@@ -64,7 +64,7 @@ it('every source path that a document names exists', () => {
   ).toEqual(['docs/canary.md -> src/gone.ts']);
 });
 
-it('docs/configuration.md is what `npm run docs:configuration` writes', () => {
+it('docs/configuration.md equals the output of `npm run docs:configuration`', () => {
   expect(readFiles('docs/configuration.md')[0]?.text).toBe(configurationDocument());
   expect(readFiles('docs/config.schema.json')[0]?.text).toBe(schemaDocument());
 });

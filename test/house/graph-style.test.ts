@@ -18,7 +18,7 @@ import { ROOT } from './repository.ts';
 
 const published = buildSchema(readFileSync(join(ROOT, 'schema.graphql'), 'utf8'));
 
-/** Mutations without the one argument `input`, or whose result is no union, and why. */
+/** Mutations without the single argument `input`, or whose result is not a union, with the reason. */
 const OTHER_MUTATIONS: Readonly<Record<string, string>> = {
   'createCheckout()': 'a purchase has no choices',
   'refreshCatalog()': 'a check of the source has no choices',
@@ -28,7 +28,7 @@ const OTHER_MUTATIONS: Readonly<Record<string, string>> = {
   'resumeLenses: ResumedLenses': 'it names no lens, and reports each lens that it skips',
 };
 
-/** Connections without `totalCount`, and why. */
+/** Connections without `totalCount`, with the reason. */
 const UNCOUNTED: Readonly<Record<string, string>> = {
   SpendRowConnection: 'a count reads all calls of the window',
   CatalogChangeConnection: 'a count reads the history of all prices',
@@ -53,7 +53,7 @@ function membersOf(type: GraphQLNamedType): readonly Member[] {
   ]);
 }
 
-/** Faults of style of a graph, as texts. */
+/** Style errors of a graph, as texts. */
 function faultsOf(schema: typeof published): readonly string[] {
   const types = Object.values(schema.getTypeMap()).filter(
     (type) => !type.name.startsWith('__') && !isSpecifiedScalarType(type),
@@ -87,7 +87,7 @@ it('the graph has one style: descriptions, specified scalars, money, counted con
   expect(faultsOf(published)).toEqual([]);
 });
 
-it('faults of style are found', () => {
+it('planted style errors are reported', () => {
   const poor = buildSchema(`
     scalar Money
     "A page." type XConnection { "Its cursor." pageInfo: Int }

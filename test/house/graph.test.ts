@@ -35,7 +35,7 @@ function breakingChanges(released: GraphQLSchema, current: GraphQLSchema): reado
 const ownTypes = (graph: GraphQLSchema): readonly GraphQLNamedType[] =>
   Object.values(graph.getTypeMap()).filter((type) => !type.name.startsWith('__') && !isSpecifiedScalarType(type));
 
-/** Everything a reader of the graph meets: its coordinate and what it says of itself. */
+/** Coordinate and description of each type, field, argument and enum value. */
 function describable(graph: GraphQLSchema): readonly { readonly name: string; readonly description: string }[] {
   const place = (name: string, { description }: { readonly description?: string | null | undefined }) => ({
     name,
@@ -58,7 +58,7 @@ function describable(graph: GraphQLSchema): readonly { readonly name: string; re
 const undescribed = (graph: GraphQLSchema): readonly string[] =>
   describable(graph).flatMap(({ name, description }) => (description.trim() === '' ? [name] : []));
 
-/** Words of other houses for things that have a name here. */
+/** Words of other projects for things that have another name in this project. */
 const OTHER_WORDS = new Set([
   'repository',
   'dao',
@@ -85,7 +85,7 @@ describe('the published graph', () => {
     expect(printed()).toEqual(read('schema.graphql').trim());
   });
 
-  it('is written again, byte for byte, by codegen in a copy that has only the sources', () => {
+  it('is the exact output of codegen in a copy with the sources only', () => {
     const copy = mkdtempSync(join(tmpdir(), 'lensgate-codegen-'));
     try {
       for (const part of ['codegen.ts', 'package.json', 'tsconfig.json', 'schema', 'resolvers', 'src', 'test'])
@@ -135,8 +135,8 @@ describe('the published graph', () => {
   });
 });
 
-describe('words', () => {
-  it('names in the graph, the operations and the routes are ours', async () => {
+describe('words of other projects', () => {
+  it('names in the graph, the operations and the routes contain no such words', async () => {
     const rows = await allRows();
     const names = [
       ...describable(schema).map(({ name }) => name),
@@ -146,7 +146,7 @@ describe('words', () => {
     expect(otherWords(names)).toEqual([]);
   });
 
-  it('a word of another house is reported', () => {
+  it('such a word is reported', () => {
     expect(otherWords(['TraceRepository', 'keyQuota', 'traces.list', 'Handlers'])).toEqual([
       'TraceRepository',
       'keyQuota',

@@ -6,7 +6,7 @@ import { rules } from './layer-rules.ts';
 const ROOT = join(dirname(import.meta.dirname), '..');
 const FOLDERS = ['src', 'resolvers', 'schema', 'rest-shims', 'scripts', 'codegen.ts'];
 
-/** Lower bounds: fewer means that files were not read, or their imports not found. */
+/** Minimum numbers of files and imports. Lower numbers mean that the check reads too few files. */
 const LEAST_FILES = 1000;
 const LEAST_IMPORTS = 5000;
 
@@ -34,7 +34,7 @@ describe('layers', () => {
     );
   });
 
-  it('the rule of circles names the imports of a circle alone', () => {
+  it('the rule of import cycles reports only the imports of a cycle', () => {
     const circular = canary().violations.filter(({ rule }) => rule === 'no-circular');
     expect(circular.map(({ from, to }) => `${from} -> ${to}`)).toEqual([
       'rest-shims/imports-schema.ts -> schema/imports-rest-shims.ts',

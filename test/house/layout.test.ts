@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { readFiles, ROOT, type SourceFile } from './repository.ts';
 
-/** What a file directly in the folder of a layer must contain, and the one folder for what these files share. */
+/** Required content of files directly in the folder of a layer, and the one folder for shared code. */
 interface LayerLayout {
   readonly folder: string;
   readonly helpers: string;
@@ -31,7 +31,7 @@ const LAYOUTS: readonly LayerLayout[] = [
   { folder: 'schema', helpers: 'base', content: nounsOfGraph(), entries: ['index.ts', 'nouns.ts', 'unsorted.ts'] },
 ];
 
-/** Files directly in the folder of a layer that belong to its helpers. */
+/** Files directly in the folder of a layer that belong into its folder of helpers. */
 const misplaced = (files: readonly SourceFile[], { folder, content, entries }: LayerLayout): readonly string[] =>
   files
     .filter(({ path, text }) => !content.test(`${path}\n${text}`))
@@ -40,7 +40,7 @@ const misplaced = (files: readonly SourceFile[], { folder, content, entries }: L
 
 const aFile = (path: string, text: string): SourceFile => ({ path, text });
 
-it.each(LAYOUTS)('$folder has its nouns beside one folder of helpers', (layout) => {
+it.each(LAYOUTS)('$folder has files of nouns and one folder of helpers', (layout) => {
   const files = readFiles(`${layout.folder}/*.ts`);
   expect(files.length).toBeGreaterThan(50);
   expect(misplaced(files, layout)).toEqual([]);
@@ -70,7 +70,7 @@ it.each([
   ['rest-shims', 'errors.ts', 'export const SUCCESS = 200;'],
   ['resolvers', 'keys.ts', 'export const findKey = operation({});'],
   ['schema', 'keys.ts', ''],
-])('a noun directly in %s is not: %s', (folder, name, text) => {
+])('a noun directly in %s is not reported: %s', (folder, name, text) => {
   const layout = LAYOUTS.find((one) => one.folder === folder);
   expect(layout && misplaced([aFile(`${folder}/${name}`, text)], layout)).toEqual([]);
 });

@@ -30,11 +30,11 @@ afterEach(async () => {
 });
 
 interface Content {
-  /** Tables, indexes and views as SQLite keeps them, in the order in which they were made. */
+  /** Tables, indexes and views in the schema of SQLite, in order of creation. */
   readonly objects: readonly { readonly name: string; readonly sql: string }[];
   readonly migrations: readonly string[];
   readonly pageBytes: unknown;
-  /** Tables with rows, beside the one of the migrations. */
+  /** Tables with rows, without the table of migrations. */
   readonly filled: readonly string[];
 }
 
@@ -83,7 +83,7 @@ const scriptOf = ({ objects, migrations }: Content): string =>
     .map((statement) => `${statement};\n`)
     .join('');
 
-it('the script of a new file is what the migrations make; rewritten by `-u`', async () => {
+it('the script of a new file makes the schema of the migrations; rewritten by `-u`', async () => {
   const migrated = await aMigrated('migrated.db');
   expect(migrated.filled).toEqual([]);
   await expect(scriptOf(migrated)).toMatchFileSnapshot(SCRIPT);
@@ -97,7 +97,7 @@ it.each(ENGINES)('a new file on %s equals one that was migrated, without a migra
   expect(await contentOf(database)).toEqual(migrated);
 });
 
-it.each(ENGINES)('a script that fails leaves a new file on %s to the migrations', async (engine) => {
+it.each(ENGINES)('a new file on %s is migrated after a script that fails', async (engine) => {
   const migrated = await aMigrated('migrated.db');
   const database = await aDatabase('new.db', engine, () => 'create table note (text);\ncreate nonsense;');
   await migrate(database);

@@ -11,7 +11,7 @@ const TABLE = join(import.meta.dirname, 'access.md');
 
 type Row = Pick<Operation<never, unknown>, 'operation' | 'access' | 'allowance'>;
 
-/** Operations everyone may run as often as they like, and why. Any other that is open counts against an allowance. */
+/** Operations for anonymous callers without a rate limit, with the reason. All others count against an allowance. */
 const FREE_OF_CHARGE: Readonly<Record<string, string>> = {
   checkReadiness: 'probes must always be answered',
   createCheckout: 'buyers have often used up the free tier; the checkout has its own rate limit',
@@ -37,12 +37,12 @@ const FREE_OF_CHARGE: Readonly<Record<string, string>> = {
   getFreeTierUsage: 'who has used up the day must be able to see that',
 };
 
-/** First words of operations that change nothing. */
+/** First words of read-only operations. */
 const READING = new Set(['check', 'count', 'estimate', 'find', 'get', 'list', 'rank', 'read', 'search', 'watch']);
 
 const READ_ONLY_ROLES = ['internal_user_viewer', 'proxy_admin_viewer'] as const;
 
-/** Operations that change something and that a read-only role may run, and why. */
+/** Operations that change state and that a read-only role may run, with the reason. */
 const OPEN_TO_VIEWERS: Readonly<Record<string, string>> = {
   signIn: 'it gives a session with the rights of the credentials that were sent',
   signInForCode: 'open to everyone: it needs the credentials of a person',
@@ -117,7 +117,7 @@ async function loadOperations(): Promise<readonly Row[]> {
   return allOperations();
 }
 
-it('the table of rights is the one that was reviewed', async () => {
+it('the table of rights equals the reviewed table', async () => {
   const operations = await loadOperations();
   expect(existsSync(TABLE)).toBe(true);
   expect(operations.length).toBeGreaterThan(8);
@@ -166,7 +166,7 @@ it('read-only roles change nothing', async () => {
 const withoutOperation = (files: readonly SourceFile[]): readonly string[] =>
   files.filter(({ text }) => !/ = operation\(\{/.test(text)).map(({ path }) => path);
 
-it('a file of resolvers/ declares operations; what they share is in resolvers/operation/', () => {
+it('a file of resolvers/ declares operations; shared code is in resolvers/operation/', () => {
   expect(withoutOperation(readFiles('resolvers/*.ts'))).toEqual([]);
   const shared = readFiles('resolvers/operation/*.ts');
   expect(withoutOperation(shared)).toEqual(shared.map(({ path }) => path));

@@ -31,12 +31,12 @@ function documentOf(rows: readonly RouteRow[]): string {
 }
 
 interface ListedTest {
-  /** Titles of its groups and its own, joined by ` > `. */
+  /** Titles of its groups and its own title, joined by ` > `. */
   readonly name: string;
   readonly file: string;
 }
 
-/** The contract tests, as their files are written; with `files`, as those files name them when they are loaded. */
+/** Contract tests by static parsing. With `files`: the tests of these files after loading, with the titles of their cases. */
 function contractTests(files?: readonly string[]): readonly ListedTest[] {
   const loaded = files === undefined ? [] : ['--no-static-parse', ...files];
   const listed = spawnSync('npx', ['vitest', 'list', '--project', 'contract', '--json', ...loaded], {
@@ -47,7 +47,7 @@ function contractTests(files?: readonly string[]): readonly ListedTest[] {
   return JSON.parse(listed.stdout.slice(listed.stdout.indexOf('[')));
 }
 
-/** The promises without a contract test. Only files whose tables of cases may have one are loaded. */
+/** Promised statuses without a contract test. Loads only files whose tables of cases may have one. */
 function unspoken(promised: readonly string[]): readonly string[] {
   const written = contractTests();
   const doubtful = untested(promised, titlesOf(written));
@@ -59,7 +59,7 @@ function unspoken(promised: readonly string[]): readonly string[] {
 
 const titlesOf = (tests: readonly ListedTest[]): readonly string[] => tests.map(({ name }) => name);
 
-it('every row is documented, and nothing else is', async () => {
+it('the document has all rows, and only these', async () => {
   const rows = await allRows();
   expect(existsSync(DOCUMENT)).toBe(true);
   expect(rows.length).toBeGreaterThan(8);
@@ -76,7 +76,7 @@ it('every promised status has a contract test', async () => {
   const promised = promises(await allRows());
   expect(promised.length).toBeGreaterThan(30);
   const excused = existsSync(EXCUSED) ? readFileSync(EXCUSED, 'utf8').split('\n').filter(Boolean) : [];
-  // Equality both ways: a new promise needs a test, and a line whose test now exists has to go.
+  // Equality in both directions: a new promise needs a test, and a line with a test must be removed.
   expect(unspoken(promised)).toEqual(excused);
 }, 240_000);
 

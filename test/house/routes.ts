@@ -9,7 +9,7 @@ export async function allRows(): Promise<readonly RouteRow[]> {
     const exported: Record<string, unknown> = await import(join(ROOT, path));
     for (const [name, value] of Object.entries(exported)) {
       if (!name.endsWith('Routes')) continue;
-      // The routes that describe other rows are a function of these rows.
+      // The routes of the documentation are a function of all other rows.
       rows.push(...((typeof value === 'function' ? value([]) : value) as readonly RouteRow[]));
     }
   }

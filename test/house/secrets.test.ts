@@ -4,9 +4,9 @@ import { occurrences, readFiles, type SourceFile, withoutComments } from './repo
 const CODE = ['src/**/*.ts', 'resolvers/**/*.ts', 'schema/**/*.ts', 'rest-shims/**/*.ts'];
 const HELPER = 'src/runtime/same-secret.ts';
 
-/** Values that a caller must not learn from the time of a comparison. */
+/** Values whose comparison must take constant time. */
 const VALUE = String.raw`(?:\w+\??\.)*(?:secretHash|codeHash|masterHash|tokenHash|password|pollSecret|serviceToken|masterKey|adminKey|csrfToken|proof|\w+\??\.reveal\(\))`;
-/** What a comparison with an absent or an empty value ends with. */
+/** Right side of a comparison with an absent or an empty value. */
 const ABSENT = String.raw`(?:null|undefined|''|'string'|true|false)`;
 const COMPARED = new RegExp(
   [
@@ -18,7 +18,7 @@ const COMPARED = new RegExp(
   ].join('|'),
 );
 
-/** Comparisons of other kinds, each with its reason. */
+/** Allowed comparisons, with the reason. */
 const OTHERS: ReadonlyMap<string, string> = new Map([
   ['rest-shims/helpers/http/session-cookie.ts', 'a cookie and a header of the same request: the server holds no copy'],
   ['src/domain/keys/virtual-key.ts', 'the hash by which the row was found'],
@@ -57,13 +57,13 @@ it.each([
 });
 
 it.each(['if (password === null) return;', "if (url.password !== '') return;", 'return secretHash === undefined;'])(
-  'a test for an absent value is no such comparison: %s',
+  'a test for an absent value is not reported: %s',
   (text) => {
     expect(compared([{ path: 'src/canary.ts', text }])).toEqual([]);
   },
 );
 
-it('every exception is one that exists', () => {
+it('every listed exception exists', () => {
   const found = occurrences(judged(readFiles(...CODE)), COMPARED).map((one) => one.split(':')[0]);
   expect(new Set(found)).toEqual(new Set(OTHERS.keys()));
 });

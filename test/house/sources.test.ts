@@ -6,12 +6,12 @@ import { occurrences, readFiles, type SourceFile, withoutComments } from './repo
 const CODE = ['src/**/*.ts', 'resolvers/**/*.ts', 'schema/**/*.ts', 'rest-shims/**/*.ts'];
 const ALL_CODE = [...CODE, 'test/**/*.ts', 'bench/**/*.ts', 'scripts/**/*.{ts,mjs}', '*.ts'];
 
-/** A failure's status written out: as a property, an assignment or the head of an answer. */
+/** A literal failure status: in a property, an assignment or `writeHead`. */
 const STATUS = /\b(status|statusCode)\s*[:=]\s*[45]\d\d\b|\bwriteHead\(\s*[45]\d\d\b/;
-/** Absolute paths of a workshop, and of its tools. */
+/** Absolute paths of a development machine, and of its tools. */
 const WORKSHOP = /(?<![\w.:/*-])\/(home|root|Users|work|mnt)\/[\w.]|\.lib(?:rary)\b/;
 const LONGEST = 350;
-/** Most lines of a step of the composition root, and most files directly in `src/`. */
+/** Maximum lines of a step of the composition root, and maximum files directly in `src/`. */
 const LONGEST_STEP = 59;
 const MOST_ROOT_FILES = 5;
 
@@ -27,7 +27,7 @@ function statusesIn(files: readonly SourceFile[]): readonly string[] {
 const tooLong = (files: readonly SourceFile[]): readonly string[] =>
   files.flatMap(({ path, text }) => (text.split('\n').length - 1 > LONGEST ? [path] : []));
 
-/** Functions of more lines, as `path: lines`, with those that they contain. */
+/** Functions above the limit, as `path: lines`. Lines of inner functions count. */
 function longFunctions(files: readonly SourceFile[], most: number): readonly string[] {
   return files.flatMap(({ path, text }) => {
     const found: string[] = [];
@@ -44,7 +44,7 @@ function longFunctions(files: readonly SourceFile[], most: number): readonly str
   });
 }
 
-/** Function literals that are assigned to a property, as `path:line`. V8 allocates them in the old generation. */
+/** Function literals assigned to a property, as `path:line`. V8 allocates them in the old generation. */
 function assignedFunctions(files: readonly SourceFile[]): readonly string[] {
   return files.flatMap(({ path, text }) => {
     const found: string[] = [];
@@ -83,15 +83,15 @@ const FORBIDDEN_FORMS = [
   { name: 'a promise of later', form: /\b(TO(?:)DO|FIX(?:)ME|XXX)\b/, canary: ['// TO', 'DO: later'].join('') },
 ] as const;
 
-/** Files whose form is dictated from outside: tools load their settings from a default export. */
+/** Files with a default export, because tools load their settings from it. */
 const DICTATED = new Set(['vitest.config.ts', 'codegen.ts']);
 
 describe('sources', () => {
-  it('reads the code at all', () => {
+  it('are found', () => {
     expect(readFiles(...CODE).length).toBeGreaterThan(60);
   });
 
-  it('Node starts every source', () => {
+  it('can be parsed by Node', () => {
     expect(refusedByNode(readFiles(...CODE))).toEqual([]);
   });
 
@@ -220,7 +220,7 @@ describe('sources', () => {
     expect([...occurrences(files, alias), ...occurrences(files, guard)]).toEqual([]);
   });
 
-  it('no file names a folder of the machine it was written on', () => {
+  it('no file contains a path of a development machine', () => {
     const files = readFiles(
       '**/*.{ts,mjs,json,md,yaml,graphql,sql}',
       '.*.json',

@@ -7,7 +7,7 @@ const CODE = ['src/**/*.ts', 'resolvers/**/*.ts', 'schema/**/*.ts', 'rest-shims/
 /** Files with a repeating timer of their own, and the reason. All other periodic work runs in the scheduler. */
 const REPEATING: Readonly<Record<string, string>> = {
   'src/runtime/tasks/scheduler.ts': 'The scheduler.',
-  // One timer for the deadlines or heartbeats of all calls or connections of a kind, or one for each of them.
+  // Deadlines or heartbeats, with one timer for each call or connection, or one for all of a kind.
   'src/gateway/calls/reserved-calls.ts': 'Renews the reservation of one model call while it runs.',
   'rest-shims/helpers/http/answer-writer.ts': 'Heartbeat of one stream.',
   'src/graphql/event-streams.ts': 'Heartbeat of open streams.',
@@ -15,7 +15,7 @@ const REPEATING: Readonly<Record<string, string>> = {
   'src/persistence/database/process-messages.ts': 'Checks one connection, and opens it again.',
   'src/runtime/http-client/deadline-watch.ts': 'Deadlines of calls and connections, on the path of each call.',
   'src/startup/shutdown-stack.ts': 'Deadline of one step, in parts.',
-  // Batches: a timer is set when something waits, and again while something waits or after a failure.
+  // Batches: a timer is set while items wait, and after a failure.
   'src/runtime/cache-changes.ts': 'Sends changes that wait.',
   'src/runtime/tasks/call-unfolding.ts': 'Unfolds calls that wait.',
   'src/runtime/tasks/write-behind.ts': 'Commits records that wait.',
@@ -31,11 +31,11 @@ interface Named extends Span {
   readonly name: string;
 }
 
-/** Functions with a name, names that are read, and the calls of timers. */
+/** Named functions, used names, and calls of timers. */
 function factsOf(program: Program) {
   const functions: Named[] = [];
   const names: Named[] = [];
-  /** Starts of names after a dot, unless they are of `this`: those of other objects are no functions of the file. */
+  /** Positions of member names of other objects than `this`. They are not functions of the file. */
   const foreign = new Set<number>();
   const timers: (Named & { readonly callback: Span | null })[] = [];
   const named = (key: object | null, value: Span | null): void => {
@@ -86,7 +86,7 @@ function repeatingTimers(files: readonly SourceFile[]): readonly string[] {
 }
 
 describe('timers', () => {
-  it('repeat in the scheduler, and where a comment has the reason', () => {
+  it('repeat only in the scheduler and in the listed files', () => {
     const found = repeatingTimers(readFiles(...CODE));
     expect(found).toEqual(Object.keys(REPEATING).toSorted());
   });
@@ -108,7 +108,7 @@ describe('timers', () => {
     'function begin() { setTimeout(end, 1_000); } function end() { socket.destroy(); }',
     'async function work() { for (;;) await pause(1_000); }',
     'const warnings = { warn() { setTimeout(() => log.warn(), 1_000); } };',
-  ])('a single timer is not: %s', (text) => {
+  ])('a single timer is not reported: %s', (text) => {
     expect(repeatingTimers([{ path: 'src/canary.ts', text }])).toEqual([]);
   });
 });

@@ -20,7 +20,7 @@ const WARNED: readonly string[] = [
   ...Object.entries(UNSUPPORTED_KEYS).flatMap(([section, keys]) => namesOf(keys).map((name) => `${section}.${name}`)),
 ];
 
-/** Some names of callbacks have an effect, others are warned about one by one. */
+/** Settings with an effect of some of their values. The start warns about each of the others. */
 const IN_PART = new Set(['litellm_settings.callbacks']);
 
 /** Warned paths that a row of the table of settings reads. */
@@ -44,10 +44,10 @@ const CATALOGS = new Set([
   'resolvers/settings.ts',
 ]);
 
-/** Forms of reading a setting from the configuration in force. */
+/** Code that reads a setting from the current configuration. */
 const READS = /\b(settingViewOf|isSwitchedOn|retentionMs|valueOf)\(|\.(resolved|stored|current)\b/;
 
-/** Warned names that code beside the table reads by their name. */
+/** Warned names that code outside the table reads by name. */
 function readByName(files: readonly SourceFile[], warned: readonly string[]): readonly string[] {
   const names = [...new Set(warned.map((path) => path.slice(path.lastIndexOf('.') + 1)))];
   return files
@@ -68,18 +68,18 @@ describe('settings about which the start warns that they have no effect', () => 
     expect(WARNED.filter((path, at) => WARNED.indexOf(path) !== at)).toEqual([]);
   });
 
-  it('are read by no code beside the table', () => {
+  it('are not read by code outside the table', () => {
     expect(readByName(readFiles('src/**/*.ts', 'resolvers/**/*.ts'), WARNED)).toEqual([]);
     const text = `import { settingViewOf } from '../settings/ownership.ts';\nconst on = settingViewOf(config, stored, GENERAL, 'alerting');`;
     expect(readByName([{ path: 'src/canary.ts', text }], WARNED)).toEqual(['src/canary.ts: alerting']);
   });
 
-  it('of a model are no parameters that a deployment reads', () => {
+  it('of a model are not read by deployments', () => {
     expect(Object.keys(MODEL_EFFECTS).filter((name) => MODEL_KEYS.test(name))).toEqual([]);
   });
 });
 
-it('settings that are read by name are rows of the table, and take effect while the process runs', () => {
+it('settings that are read by name are rows of the table, with an effect in a running process', () => {
   const names = [...SWITCHES, ...REQUIREMENT_SETTINGS, ...Object.keys(RETENTIONS)].map(
     (name) => `general_settings.${name}`,
   );

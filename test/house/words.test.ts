@@ -32,7 +32,7 @@ function phrasesIn(files: readonly SourceFile[]): readonly string[] {
     .flatMap(({ path, text }) => [...text.replace(GAP, ' ').matchAll(PHRASES)].map(([found]) => `${path}: ${found}`));
 }
 
-/** The function that a call begins with: `it` of `it.each(cases)('title', run)`. */
+/** Name of the root function of a callee: `it` of `it.each(cases)('title', run)`. */
 function rootOf(callee: CallExpression['callee']): string {
   if (callee.type === 'Identifier') return callee.name;
   if (callee.type === 'MemberExpression') return rootOf(callee.object);

@@ -30,13 +30,13 @@ const reasonOf = ({ name }: RecordedCase) => CHOSEN_DIFFERENCES.get(`activity: $
 const isCompared = (one: RecordedCase): boolean =>
   hasRecordedAnswer(one) && isCopied(one) && reasonOf(one) !== 'notServed';
 
-/** Names in answers that belong to a run: hashes, days, and the client. */
+/** Replaces values that differ by run: hashes and the client. */
 const hidden = (text: string): string =>
   text
     .replaceAll(/[0-9a-f]{64}|litellm_proxy_master_key/g, 'hash')
     .replaceAll(/(User-Agent: )[\w.-]+(\/[\w.]+)?/g, '$1agent');
 
-/** Members whose inner names are those of models, keys and entities. */
+/** Members whose inner names are models, keys or entities. */
 const NAMED = new Set([
   'models',
   'model_groups',
@@ -48,7 +48,7 @@ const NAMED = new Set([
   'entity_total_api_keys',
 ]);
 
-/** An answer with one value in each of these members, under one name. */
+/** Reduces each of these members to one value under the name `each`. */
 function withoutNames(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNames);
   if (typeof value !== 'object' || value === null) return value;
@@ -83,7 +83,7 @@ async function replayed(app: TestApp): Promise<Run> {
   const chosen: KeyComparison[] = [];
   const answers = new Map<string, unknown>();
   for (const [index, recorded] of recordedCases('activity').entries()) {
-    // Counts are committed every 0.2 s here, every 2 s in the recording.
+    // Counts are committed every 0.2 s here, and every 2 s in the reference.
     if (typeof recorded.wait_before_s === 'number') await sleep(Math.min(recorded.wait_before_s * 100, 1_000));
     const answer = await replay.send(recorded);
     const text = hidden(answer.text);
@@ -190,7 +190,7 @@ describe.skipIf(!hasRecordings)('the recorded answers of the reference: activity
     const sums = (of: typeof counted): object =>
       Object.fromEntries(Object.entries(of).map(([route, [succeeded, failed]]) => [route, succeeded + failed]));
     expect(sums(counted)).toEqual({ ...sums(recorded), '/decisions': 1, '/systemone': 1 });
-    // A team of an organization needs a licence there; tool servers and decisions are counted by what they answer.
+    // These routes differ: teams of organizations need a licence there; tool servers and decisions are counted by their answers.
     expect(counted['/chat/completions']).toEqual([17, 14]);
     const others = (of: typeof counted): object => {
       const {

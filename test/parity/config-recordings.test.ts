@@ -29,23 +29,23 @@ interface Hosts {
   readonly targets: string;
 }
 
-/** The part of `models_config` that is about settings. */
+/** First and last case of `models_config` about settings. */
 const FIRST_SETTING = 'config/yaml GET';
 const LAST_SETTING = 'patch cost_margin reset';
 
 /** Answers of other nouns. Their recordings are compared in their own tests. */
 const OTHER_NOUNS = /^\/(user\/new|v1\/mcp|guardrails|prompts|credentials|model\/|get_favicon|get_image|openapi\.json)/;
 
-/** The reference answers these with a 500. */
+/** False for cases that the reference answers with a 500. */
 const isCopied = ({ status, path }: RecordedCase): boolean => status !== 500 && path !== '/';
 
 const isCompared = (one: RecordedCase): boolean =>
   one.method !== 'CONFIG' && hasRecordedAnswer(one) && isCopied(one) && !OTHER_NOUNS.test(one.path);
 
-/** The flag of the interface beside the list of the reference. */
+/** Member of our answers that the reference does not have. */
 const INTERFACE_FLAG = '"stored_database_value_ignored":true,';
 
-/** A process for some cases. */
+/** A running server for some cases. */
 interface Start {
   readonly app: TestApp;
   readonly stop: () => Promise<void>;

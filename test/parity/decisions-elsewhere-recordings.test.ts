@@ -12,7 +12,7 @@ import {
 if (!hasRecordings)
   console.warn('SKIPPED: the recorded answers of the reference (../shared/data/reference) are not here.');
 
-/** The decisions of the recordings of other routes and of retries. */
+/** Decisions in the recordings of other routes and of retries. */
 const cases = (): readonly RecordedCase[] =>
   ['other_routes', 'retries']
     .flatMap((name) => recordedCases(name))

@@ -16,7 +16,7 @@ import {
 if (!hasRecordings)
   console.warn('SKIPPED: the recorded answers of the reference (../shared/data/reference) are not here.');
 
-/** Reason that is left out of the measure. */
+/** Reason whose cases are not counted. */
 const OWN_FAILURE = 'a 500 of the reference on a request that it does not understand or does not serve';
 
 /** Cases whose answer differs on purpose, by reason. `docs/differences.md` has the reasons for readers. */
@@ -37,7 +37,7 @@ const DIFFERENT: Readonly<Record<string, readonly string[]>> = {
     'guardrail content filter named object',
   ],
 };
-/** Cases whose first upstream call is our own: probes of deployments with a text of our own, and questions of guardrails. */
+/** Cases whose first upstream call differs: health checks with another text, and questions of guardrails. */
 const OWN_PROBES = new Set([
   'guardrail dm-log',
   'guardrail dm-post',
@@ -55,10 +55,10 @@ const OWN_PROBES = new Set([
 ]);
 const REASON_OF = new Map(Object.entries(DIFFERENT).flatMap(([reason, names]) => names.map((name) => [name, reason])));
 
-/** Cases that need another noun: pass-through endpoints (the second configuration). */
+/** Cases of pass-through endpoints, which use the second configuration. */
 const isOfAnotherNoun = ({ name }: RecordedCase): boolean => name.startsWith('cfg2');
 
-/** A body that the recording describes in words, because it is too long. */
+/** A case whose long body is not recorded. */
 const LONG = 'image to cf too big';
 const withLongBody = (one: RecordedCase): RecordedCase =>
   one.name === LONG
@@ -80,13 +80,13 @@ const withLongBody = (one: RecordedCase): RecordedCase =>
       }
     : one;
 
-/** What the fake upstream was sent since the last question. */
+/** Requests that the fake upstream received since the last read. */
 async function seenBy(base: string): Promise<readonly SeenCall[]> {
   const answer = await fetch(new URL('/__seen', base));
   return (await answer.json()) as readonly SeenCall[];
 }
 
-/** The first call without the headers of its HTTP client. Retries repeat it. */
+/** The first call, with its relevant headers. Retries repeat it. */
 const firstOf = (calls: readonly SeenCall[]): unknown =>
   calls.slice(0, 1).map(({ method, url, headers, body }) => ({
     method,
@@ -151,7 +151,7 @@ describe.skipIf(!hasRecordings)('the recorded answers of the reference: decision
     );
   });
 
-  it('follow the same call of the upstream, with the same body and credential', () => {
+  it('make the same upstream call, with the same body and credential', () => {
     const compared = all.filter(({ calls, name }) => calls !== null && !REASON_OF.has(name) && !OWN_PROBES.has(name));
     expect(compared.length).toBeGreaterThan(100);
     expect(compared.map(({ name, calls }) => ({ name, calls: calls?.[1] }))).toEqual(

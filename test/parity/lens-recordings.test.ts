@@ -15,7 +15,7 @@ if (!hasRecordings)
 
 const isOfLens = ({ path }: RecordedCase): boolean => /^(?:\/v1)?\/lens\b/.test(path);
 
-/** Answers that differ because traces are always recorded here, and neighbours of lenses that are not served. */
+/** Paths whose answers differ, because traces are always recorded here. */
 const NOT_SERVED = /^\/lens\/feedback\b/;
 
 const isCompared = (one: RecordedCase): boolean =>

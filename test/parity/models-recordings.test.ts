@@ -76,7 +76,7 @@ describe.skipIf(!hasRecordings)('the recorded answers of the reference: models',
     expect(neverDifferent(all, [FILE])).toEqual([]);
   });
 
-  it('are compared at all, and nearly all are equal', () => {
+  it('are compared, and nearly all are equal', () => {
     const { cases, statuses, shapes } = equalsOf(all);
     expect(cases).toBeGreaterThan(45);
     expect(statuses).toBe(cases);

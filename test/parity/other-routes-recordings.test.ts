@@ -15,7 +15,7 @@ if (!hasRecordings)
 
 const FILE = 'other_routes';
 
-/** Nouns that are not built yet, by the beginnings of their paths. Their cases are not sent. */
+/** Features that are not implemented, by path. Their cases are not sent. */
 const NOT_BUILT = [
   ['MCP', /^\/(v1\/mcp|mcp|mcp-rest|nope\/mcp|public\/mcp_hub|\.well-known|authorize)/],
   ['A2A', /^\/(v1\/agents|a2a)/],
@@ -92,7 +92,7 @@ describe.skipIf(!hasRecordings)('the recorded answers of the reference: other ro
     expect(neverDifferent(all, [FILE])).toEqual([]);
   });
 
-  it('are compared at all, and nearly all are equal', () => {
+  it('are compared, and nearly all are equal', () => {
     const { cases, statuses, shapes } = equalsOf(all);
     expect(cases).toBeGreaterThan(20);
     expect(statuses / cases).toBeGreaterThanOrEqual(0.95);

@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-/** A view of the graph in the form of the HTTP answer: null where a member is absent. */
+/** Converts a view of the graph to the form of the HTTP answer. Absent members are null. */
 function shown(view: NonNullable<SpanQuery['span']>['inputView'] | undefined): unknown {
   if (view === undefined || view === null || 'text' in view) return { kind: 'text', text: view?.text ?? '' };
   if ('fields' in view) return { kind: 'fields', fields: view.fields };
@@ -69,7 +69,7 @@ describe('a trace', () => {
     const { data } = await transports.graph(TraceDocument, { id: TRACE_ID });
     if (!data.trace) throw new Error('The graph has no such trace.');
     const { spans, agents, ...summary } = data.trace;
-    // The graph has other forms of these fields: an instant, capitals, a list to count, and a ref that is never null.
+    // These fields differ in the graph: an instant, an enum value, a list instead of a count, and a ref that is never null.
     const {
       start_time: _start,
       agent_count: agentCount,
@@ -101,7 +101,7 @@ describe('a trace', () => {
       return others;
     };
     const listed = (name: 'agents' | 'spans') => rest.body[name] as readonly object[];
-    // HTTP counts the tool calls that carry the name of the agent, as the reference does; the graph counts its subtree.
+    // HTTP counts tool calls with the name of the agent, as the reference does. The graph counts tool calls in its subtree.
     const withoutTools = (fields: object): object => {
       const { tool_calls: _tools, ...others } = fields as Record<string, unknown>;
       return others;
@@ -133,7 +133,7 @@ describe('a trace', () => {
     expect(toldSpans).toEqual(listed('spans').map(withoutBooks));
   });
 
-  it('is found by the same list, and continued by the same cursor', async () => {
+  it('is in the same list, and the cursor of the graph continues the HTTP list', async () => {
     const rest = await transports.rest(`/v1/traces?${WINDOW}`);
     const window = {
       from: new Date(START_MS - 1_000).toISOString(),
@@ -147,7 +147,7 @@ describe('a trace', () => {
     expect(behind).toEqual({ status: 200, body: { data: [], next_cursor: null } });
   });
 
-  it('is read on from page to page of its spans by the cursor of either', async () => {
+  it('has pages of spans that the cursor of either transport continues', async () => {
     const idsIn = (body: Readonly<Record<string, unknown>>) =>
       (body['spans'] as readonly { readonly span_id: string }[]).map((span) => span.span_id);
     const first = await transports.rest(`/v1/traces/${TRACE_ID}?page_size=1`);
@@ -159,7 +159,7 @@ describe('a trace', () => {
     );
   });
 
-  it('carries the same in a span', async () => {
+  it('has the same content in a span', async () => {
     const rest = await transports.rest(`/v1/traces/${TRACE_ID}/spans/${'b'.repeat(16)}`);
     const { data } = await transports.graph(SpanDocument, { traceId: TRACE_ID, spanId: 'b'.repeat(16) });
     expect({
@@ -177,14 +177,14 @@ describe('a trace', () => {
       `/v1/traces/${'9'.repeat(32)}/spans/${'a'.repeat(16)}`,
       { traceId: '9'.repeat(32), spanId: 'a'.repeat(16) },
     ],
-  ])('is refused in the same words when the %s is not there', async (_what, path, variables) => {
+  ])('gives the same error message when the %s does not exist', async (_what, path, variables) => {
     const rest = await transports.rest(path);
     const { errors } = await transports.graph(SpanDocument, variables);
     expect([rest.status, rest.body['detail']]).toEqual([404, errors?.[0]?.message]);
     expect(errors?.[0]?.extensions['code']).toBe('NOT_FOUND');
   });
 
-  it('is refused with the same message for an invalid cursor', async () => {
+  it('gives the same error message for an invalid cursor', async () => {
     const rest = await transports.rest('/v1/traces?cursor=rubbish');
     const { errors } = await transports.graph(TracesDocument, { after: 'rubbish' });
     expect([rest.status, rest.body['detail']]).toEqual([400, errors?.[0]?.message]);
@@ -197,7 +197,7 @@ describe('a chat', () => {
   const ask = (model: string) =>
     transports.graph(ChatDocument, { input: { model, messages: [{ role: 'USER', content: 'Hello' }] } });
 
-  it('is answered alike', async () => {
+  it('has the same answer', async () => {
     const rest = await transports.rest('/v1/chat/completions', chat('demo'));
     const { data } = await ask('demo');
     const { choices, usage } = rest.body as {
@@ -212,7 +212,7 @@ describe('a chat', () => {
     });
   });
 
-  it('is refused in the same words for a model that is not there', async () => {
+  it('gives the same error message for an unknown model', async () => {
     const rest = await transports.rest('/v1/chat/completions', chat('nope'));
     const { data } = await ask('nope');
     const { message } = rest.body['error'] as { readonly message: string };
@@ -221,7 +221,7 @@ describe('a chat', () => {
 });
 
 describe('a key', () => {
-  it('whose alias exists is refused with the same message', async () => {
+  it('with an existing alias gives the same error message', async () => {
     const made = await transports.graph(GenerateKeyDocument, { input: { alias: 'ci' } });
     expect(made.data.generateKey).toMatchObject({ __typename: 'GeneratedKey' });
     const rest = await transports.rest('/key/generate', { key_alias: 'ci' });
@@ -232,7 +232,7 @@ describe('a key', () => {
 });
 
 describe('a checkout', () => {
-  it('is refused in the same words where nothing is for sale', async () => {
+  it('gives the same error message where nothing is for sale', async () => {
     const rest = await (await fetch(`${app.url}/billing/checkout`, { method: 'POST' })).json();
     const { errors } = await transports.graph(CreateCheckoutDocument, {});
     const { detail } = rest as { readonly detail: string };

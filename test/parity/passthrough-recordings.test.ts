@@ -54,14 +54,14 @@ const isCompared = (one: RecordedCase): boolean =>
 
 /** Answers that differ on purpose. `docs/differences.md` has the reasons. */
 const CHOSEN: ReadonlySet<string> = new Set([
-  // Rows of another noun: our users have more members.
+  // Users have more members here.
   'setup user',
   'setup viewer',
-  // The echo shows that no body is invented.
+  // The echo shows that no body is added.
   'plain DELETE',
   'plain empty body',
   'plain text',
-  // A path that names a guardrail which does not exist refuses its calls.
+  // A path with an unknown guardrail refuses its calls.
   'use guardrails',
   'budget 3',
   'budget 4 later',
@@ -77,7 +77,7 @@ const CHOSEN: ReadonlySet<string> = new Set([
 interface Comparison {
   readonly index: number;
   readonly name: string;
-  /** What differs; null where nothing does. */
+  /** Difference of the status. Null when equal. */
   readonly status: string | null;
   readonly shape: string | null;
   readonly text: string;
@@ -154,7 +154,7 @@ describe.skipIf(!hasRecordings)('the recorded answers of the reference: pass-thr
     expect(alike.length / all.length).toBeGreaterThanOrEqual(0.9);
   });
 
-  it('differ on purpose only', () => {
+  it('differ in the chosen cases only', () => {
     const different = all.filter(({ status, shape }) => status !== null || shape !== null);
     expect(new Set(different.map(({ name }) => name))).toEqual(CHOSEN);
   });

@@ -23,7 +23,7 @@ const NOT_WORTH_COPYING = ({ status, response_body: body }: RecordedCase): boole
 
 const isCompared = (one: RecordedCase): boolean => hasRecordedAnswer(one) && !NOT_WORTH_COPYING(one);
 
-/** The day and the keys of the recording, as those of this run: answers have them as names of members. */
+/** Today in UTC. Days of the recording are replaced by days around it. */
 const today = (): string => new Date().toISOString().slice(0, 10);
 
 async function replayed(app: TestApp): Promise<readonly KeyComparison[]> {
@@ -32,7 +32,7 @@ async function replayed(app: TestApp): Promise<readonly KeyComparison[]> {
   for (const [index, recorded] of recordedCases('spend').entries()) {
     const day = Date.parse(`${today()}T00:00:00Z`);
     const near = (days: number): string => new Date(day + days * 86_400_000).toISOString().slice(0, 10);
-    // In one pass: a day of this run may be one of the recording.
+    // One pass, because a day of this run may also be a day of the recording.
     const dated = JSON.parse(
       JSON.stringify(recorded).replaceAll(/2026-11-2[13]/g, (at) => near(at.endsWith('1') ? -1 : 1)),
     ) as RecordedCase;
@@ -44,7 +44,7 @@ async function replayed(app: TestApp): Promise<readonly KeyComparison[]> {
 }
 
 const HASH = /[0-9a-f]{64}|litellm_proxy_master_key/g;
-/** Client of the recording, and of this run. */
+/** Name of the HTTP client in tags. */
 const AGENT = /(User-Agent: )[\w.-]+(\/[\w.]+)?/g;
 const hidden = (text: string): string => text.replaceAll(HASH, 'hash').replaceAll(AGENT, '$1agent');
 const anonymousAnswer = <Answer extends { readonly text: string }>(answer: Answer): Answer => ({

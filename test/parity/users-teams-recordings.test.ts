@@ -14,17 +14,17 @@ import {
 if (!hasRecordings)
   console.warn('SKIPPED: the recorded answers of the reference (../shared/data/reference) are not here.');
 
-/** The reference refuses these without a licence, or answers bad input with a 500. */
+/** Cases that the reference answers with a missing licence, or with a 500 to bad input. */
 const isNotWorthCopying = ({ status, response_body: body }: RecordedCase): boolean =>
   status === 500 || /LITELLM_LICENSE|enterprise folder/.test(JSON.stringify(body));
 
-/** Answers that follow from a row that the reference did not create without a licence. */
+/** Cases about a row that the reference did not create, because it needs a licence. */
 const AFTER_LICENCE = new Set(['org team new', 'project/info']);
 
 const isCompared = (one: RecordedCase): boolean =>
   hasRecordedAnswer(one) && !AFTER_LICENCE.has(one.name) && !isNotWorthCopying(one);
 
-/** The recordings wait until the cache of the reference is stale. Here a blocked team is refused at once. */
+/** Longest wait in s. The recordings wait until the cache of the reference expires, which is not needed here. */
 const LONGEST_WAIT_S = 1;
 
 async function replayed(app: TestApp): Promise<readonly KeyComparison[]> {
@@ -65,7 +65,7 @@ describe.skipIf(!hasRecordings)('the recorded answers of the reference: users an
     if (process.env['LENSGATE_PARITY_REPORT'] !== undefined) console.log(report(all));
   });
 
-  // The rest are chosen differences: among them a blocked customer, whose calls are refused here.
+  // The others are chosen differences, for example refused calls of a blocked customer.
   it('have the same status in 162 of 167 cases', () => {
     expect(all).toHaveLength(167);
     expect(all.filter(({ status }) => status === null).length).toBeGreaterThanOrEqual(162);

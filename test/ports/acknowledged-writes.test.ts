@@ -20,7 +20,7 @@ const ROUNDS = 3;
 const log = { warn() {} };
 const onSqlite = ENGINES.filter(({ name }) => name !== 'postgresql');
 
-/** The traces of this range whose one span a store can read, by number. */
+/** Numbers of the traces in this range whose span the store can read. */
 async function storedTraces(traces: Stores['traces'], from: number, to: number): Promise<readonly number[]> {
   const stored: number[] = [];
   for (let number = from; number < to; number += 1) {
@@ -78,14 +78,14 @@ for (const engine of TRACE_ENGINES)
       for (let round = 0; round < ROUNDS; round += 1) {
         const release = await scratch.holdWriters();
         const pendingWrites = Promise.allSettled(everyWrite.map((write) => write()));
-        // ClickHouse is held by the proxy in front of it, which has no lock timeout.
+        // The proxy delays requests to ClickHouse. It has no lock timeout.
         if (engine !== CLICKHOUSE) await pendingWrites;
         await release();
         const outcomes = await pendingWrites;
         const reasons = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
         expect(reasons.filter((reason) => !(reason instanceof Unavailable))).toEqual([]);
         expect(outcomes[0]?.status).toBe(engine === CLICKHOUSE ? 'fulfilled' : 'rejected');
-        // The first round is that of a store without a write before.
+        // In the first round the store has not written before.
         for (const write of everyWrite) await write();
       }
       expect(await storedTraces(reading, 1, next)).toEqual(exported.toSorted((left, right) => left - right));
@@ -114,7 +114,7 @@ for (const engine of ENGINES)
       ['violates a constraint', (db) => sql`insert into key_spend (key_hash, total) values ('x', 1)`.execute(db)],
       ['has a statement that is not valid', (db) => sql`insert into nowhere values (1)`.execute(db)],
     ] satisfies readonly (readonly [string, Parameters<typeof transaction<unknown>>[1]])[])(
-      'keep their acknowledged writes when a transaction beside them %s',
+      'keep their acknowledged writes when a concurrent transaction %s',
       async (_how, end) => {
         const traces = createTraceStore(database, bodies);
         const keys = createKeyStore(database);
@@ -158,7 +158,7 @@ for (const engine of onSqlite)
     });
     afterEach(() => scratch.remove());
 
-    it.each(['view', 'trigger'])('creates the %s of whole exports again when it is missing', async (kind) => {
+    it.each(['view', 'trigger'])('recreates the missing %s for whole exports', async (kind) => {
       const traces = createTraceStore(database, bodies);
       await traces.ingestExport(TEAM_KEY, anExport(1, 'first'));
       await execute(kind === 'view' ? 'drop view temp.arriving_export' : 'drop trigger temp.arriving_export_stored');
@@ -166,7 +166,7 @@ for (const engine of onSqlite)
       expect(await storedTraces(traces, 1, 3)).toEqual([1, 2]);
     });
 
-    it('commits a single statement that follows one that found the lock taken', async () => {
+    it('commits a single statement after one that failed on a lock', async () => {
       const { orm } = database;
       const single = (text: string): Promise<unknown> => sql`${sql.raw(text)}`.execute(orm.em.fork().getKysely());
       await single('create table note (id integer)');

@@ -33,7 +33,7 @@ export function admissionSuite(name: string, make: AdmissionMaker): void {
   }
 
   describe(`Admission ${name}`, () => {
-    it('admits until use and reservations have reached the limit', () =>
+    it('admits until use and reservations reach the limit', () =>
       within(async ({ admission }) => {
         const reserved = [];
         for (let call = 0; call < 5; call += 1) reserved.push(await reserve(admission, charge(2n)));
@@ -62,7 +62,7 @@ export function admissionSuite(name: string, make: AdmissionMaker): void {
         new Map([['key:a', 8n]]),
       ));
 
-    it('refuses no call alone for its size', () =>
+    it('admits a call above the limit when nothing is used', () =>
       within(async ({ admission }) => {
         const large = await reserve(admission, charge(1_000n));
         expect(await admission.reserve([charge(1n)])).toEqual(refusal(charge(1n), 0n, 1_000n));
@@ -152,7 +152,7 @@ export function admissionSuite(name: string, make: AdmissionMaker): void {
         expect(admission.usedOf('key:a')).toBe(8n);
       }));
 
-    it('counts use that nothing was reserved for', () =>
+    it('counts use without a reservation', () =>
       within(async ({ admission }) => {
         await admission.check([charge(1n)]);
         admission.count('key:a', 10n);

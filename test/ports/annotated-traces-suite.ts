@@ -188,7 +188,7 @@ export function annotatedTracesSuite(engine: Engine): void {
       expect(await readsOf(conditions)).toEqual(expectedReads(conditions));
     });
 
-    it('combines it with the other filters', async () => {
+    it('combines a filter by annotation with other filters', async () => {
       const filters = { ...filtersOf({ name: 'quality' }), sessionId: 'chat-1' };
       const found = await stores.traces.searchSummaries(ALL, { ...searchOf({}), filters }, MANY);
       const expected = expectedOf({ name: 'quality' }).filter(({ sessionId }) => sessionId === 'chat-1');
@@ -240,10 +240,10 @@ export function annotatedTracesSuite(engine: Engine): void {
     }
 
     it('finds only what the reader may see', expectVisible);
-    it('pages in every order, none twice, none left out', expectPages);
-    it('finds those of the window', expectWindow);
+    it('pages in every order without repeated or missing traces', expectPages);
+    it('finds only traces of the window', expectWindow);
 
-    it('finds a trace that began earlier than known when it was annotated', async () => {
+    it('finds a trace whose start moved earlier after it was annotated', async () => {
       const late = aSpan({ traceId: traceId(500), spanId: spanId(2), startNs: nsAt(START_MS + 900_000) });
       const [before] = await stores.traces.ingest([{ owner: TEAM_KEY, spans: [late] }]);
       if (before === undefined) throw new Error('No trace was stored.');
@@ -255,7 +255,7 @@ export function annotatedTracesSuite(engine: Engine): void {
       await stores.traces.remove([before]);
     });
 
-    it('promises the same when more annotations match than a search begins with', async () => {
+    it('gives the same results when more annotations match than the first batch', async () => {
       const [summary] = all;
       if (summary === undefined) throw new Error('No trace was stored.');
       const crowd = Array.from({ length: CROWD }, (_, nth) => annotationOf(summary, { createdBy: `robot-${nth}` }));
@@ -267,15 +267,18 @@ export function annotatedTracesSuite(engine: Engine): void {
       await expectWindow();
     });
 
-    it.runIf(engine.name === 'clickhouse')('refuses a filter that matches more than fit into a query', async () => {
-      const [summary] = all;
-      if (summary === undefined) throw new Error('No trace was stored.');
-      const crowd = Array.from({ length: TOO_MANY }, (_, nth) => annotationOf(summary, { createdBy: `more-${nth}` }));
-      for (let at = 0; at < crowd.length; at += 1_000) await stores.annotations.add(...crowd.slice(at, at + 1_000));
-      const refused = stores.traces.searchSummaries(ALL, searchOf({ name: 'quality' }), MANY);
-      await expect(refused).rejects.toThrow(
-        new InvalidInput('More than 10000 annotations match: narrow the filter, or begin the window later.'),
-      );
-    });
+    it.runIf(engine.name === 'clickhouse')(
+      'refuses a filter that matches more annotations than fit into a query',
+      async () => {
+        const [summary] = all;
+        if (summary === undefined) throw new Error('No trace was stored.');
+        const crowd = Array.from({ length: TOO_MANY }, (_, nth) => annotationOf(summary, { createdBy: `more-${nth}` }));
+        for (let at = 0; at < crowd.length; at += 1_000) await stores.annotations.add(...crowd.slice(at, at + 1_000));
+        const refused = stores.traces.searchSummaries(ALL, searchOf({ name: 'quality' }), MANY);
+        await expect(refused).rejects.toThrow(
+          new InvalidInput('More than 10000 annotations match: narrow the filter, or begin the window later.'),
+        );
+      },
+    );
   });
 }

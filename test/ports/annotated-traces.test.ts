@@ -16,7 +16,7 @@ import { ALL, START_MS } from './samples.ts';
 
 for (const engine of TRACE_ENGINES) annotatedTracesSuite(engine);
 
-/** Traces of a big set. All are annotated `seen`, one in 10,000 `rare`. */
+/** Number of traces. All are annotated `seen`, one in 10,000 `rare`. */
 const TRACES = 50_000;
 const TEAM = { kind: 'team', teamId: 'team-0' } as const;
 
@@ -94,7 +94,7 @@ for (const engine of ENGINES)
       expect(traces).toEqual(Array.from({ length: 50 }, (_, nth) => `ref-${TRACES - 1 - nth}`));
     });
 
-    it('a team finds its own of a trace that all annotate', async () => {
+    it('a team finds its own traces by a name that all teams annotate', async () => {
       expect((await read({ name: 'seen' }, TEAM)).traces).toHaveLength(50);
       expect((await read({ name: 'seen', label: 'bad' }, { kind: 'team', teamId: 'team-1' })).traces).toEqual([]);
     });

@@ -56,7 +56,7 @@ export function annotationStoreSuite(engine: Engine): void {
       expect(await store.find('one')).toEqual(whole);
     });
 
-    it('has one of a name by each author for a trace or span', async () => {
+    it('stores one annotation of each name and author for a trace or span', async () => {
       await store.add(annotation('one', { name: 'n' }));
       await expect(store.add(annotation('two', { name: 'n' }))).rejects.toThrow(Conflict);
       await store.add(
@@ -67,7 +67,7 @@ export function annotationStoreSuite(engine: Engine): void {
       expect(await store.count(ALL_ANNOTATIONS)).toBe(4);
     });
 
-    it('finds those that match every member of the filter', async () => {
+    it('finds annotations that match every member of the filter', async () => {
       await store.add(
         annotation('team'),
         annotation('mine', { teamId: '', keyHash: 'mine', score: 2, traceStartMs: START_MS - 1 }),

@@ -24,7 +24,7 @@ for (const engine of ENGINES)
     });
     afterAll(() => scratch.remove());
 
-    it('has an entry for each change that was committed, and for no other', async () => {
+    it('has an entry for each committed change, and no other entries', async () => {
       const { tags, authorship, auditLog } = stores;
       await authorship.by(author(1), () => tags.add(tag('a')));
       await expect(authorship.by(author(2), () => tags.add(tag('b'), tag('a')))).rejects.toThrow('already exists');
@@ -77,7 +77,7 @@ for (const engine of ENGINES)
       );
     });
 
-    it('removes the oldest entries before a time, a step at a time, and none for a change without an effect', async () => {
+    it('removes the oldest entries before a time, in steps, and adds none for a change without an effect', async () => {
       const { tags, authorship, auditLog } = stores;
       const counted = (): Promise<number> => auditLog.count(ALL_CHANGES);
       const known = await counted();

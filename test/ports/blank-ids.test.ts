@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ENGINES, type ScratchDatabase } from './engines.ts';
 import { aKey, aSpan, aSpendRow, LONE_KEY, OTHER_TEAM_KEY, traceId } from './samples.ts';
 
-/** The last migration that let blank ids be. */
+/** Last migration before the one that repairs blank ids. */
 const BEFORE = 'Migration20261122050000_trace_root';
 const TABLES = [
   ['virtual_key', 'hash'],
@@ -72,7 +72,7 @@ for (const engine of ENGINES)
       const page = { kind: 'file', purpose: null, after: null, limit: 10, oldestFirst: true } as const;
       expect((await after.upstreamObjects.list(ofKey, page)).map(({ owner }) => owner)).toEqual([LONE_KEY]);
       expect((await after.traces.findSummaries(ofKey, traceId(1), null)).map(({ owner }) => owner)).toEqual([LONE_KEY]);
-      // No team is named by a blank text, whatever a caller passes.
+      // A blank id matches no team.
       for (const teamId of ['', blank])
         expect([
           await after.upstreamObjects.list({ kind: 'team', teamId }, page),

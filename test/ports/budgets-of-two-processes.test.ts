@@ -11,7 +11,7 @@ import { aSpan, aSpendRow, LONE_KEY, picos, spanId, traceId } from './samples.ts
 
 const COUNTER = keyCounter(LONE_KEY.keyHash);
 
-/** What two processes share in these tests: the time, and the numbers of their calls. */
+/** Shared state of two processes: the time, and the number of calls. */
 interface World {
   nowMs: number;
   calls: number;
@@ -28,10 +28,10 @@ function aProcess(stores: Stores, world: World) {
   const admission = createMemoryAdmission({
     totals: createStoredSpend(stores.spend, records),
     clock: { monotonicMs: () => world.nowMs },
-    // A read in the background may come after a test has closed its stores.
+    // A background read may fail after a test has closed its stores.
     failed: () => {},
   });
-  /** A call that costs as much as it is expected to; false when it is refused. */
+  /** Makes a call whose cost equals its reservation. Returns false when it is refused. */
   async function call(limit: bigint, cost = 1n): Promise<boolean> {
     const charge: Charge = { counter: COUNTER, limit, amount: cost, refused: 'at' };
     const decision = await admission.reserve([charge]);
@@ -68,7 +68,7 @@ for (const engine of ENGINES)
     const stored = (): Promise<bigint> => stores.spend.totalOf(LONE_KEY.keyHash);
     const flush = (): Promise<unknown> => Promise.all(processes.map(({ records }) => records.flush()));
 
-    it('pass the limit by no more than they spend within 5 seconds', async () => {
+    it('exceed the limit by at most the spend of 5 seconds', async () => {
       start();
       for (let nth = 0; nth < 9; nth += 1) for (const one of processes) expect(await one.call(10n)).toBe(true);
       await flush();
@@ -78,7 +78,7 @@ for (const engine of ENGINES)
       expect(processes.map(({ admission }) => admission.usedOf(COUNTER))).toEqual([18n, 18n]);
     });
 
-    it('pass it by less when they read in time', async () => {
+    it('exceed the limit by less when they read totals in time', async () => {
       start();
       let refused = 0;
       for (let second = 0; second < 60; second += 1) {
@@ -87,7 +87,7 @@ for (const engine of ENGINES)
         world.nowMs += 2_500;
       }
       const spent = await stored();
-      // Two calls each within 5 seconds.
+      // Each process makes two calls within 5 seconds.
       expect([spent >= 30n, spent <= 34n, refused]).toEqual([true, true, 120 - Number(spent)]);
     });
 
@@ -111,7 +111,7 @@ for (const engine of ENGINES)
       expect(await stored()).toBe(spent);
     });
 
-    it('wait for no record that the store does not take', async () => {
+    it('do not wait for records that the store refuses', async () => {
       start();
       const [one] = processes;
       if (one === undefined) throw new Error('There is no process.');
@@ -126,7 +126,7 @@ for (const engine of ENGINES)
       expect([records.position(), records.storedThrough()]).toEqual([4, 4]);
     });
 
-    it('never count less than a process has spent by itself, nor more, while it is alone', async () => {
+    it('count exactly the spend of a process that is alone', async () => {
       start();
       const [one] = processes;
       if (one === undefined) throw new Error('There is no process.');

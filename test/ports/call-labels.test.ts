@@ -41,7 +41,7 @@ for (const engine of ENGINES)
     const stored = ({ spend }: CallRecord): Promise<readonly SpendRow[]> =>
       stores.spend.findBySpans([`${spend.traceId}:${spend.spanId}`]);
 
-    it('are stored, those of a call and those of its user agent', async () => {
+    it('are stored, also those of its user agent', async () => {
       const agent = ['User-Agent: curl', 'User-Agent: curl/8.1'];
       const calls = [
         aCall(1, { endUser: ODD, sessionId: ODD, tags: [ODD, ...agent] }),
@@ -55,7 +55,7 @@ for (const engine of ENGINES)
       for (const call of calls) expect(await stored(call)).toEqual([call.spend]);
     });
 
-    it('are those of its trace, without those of its user agent, in one step or on the way', async () => {
+    it('are labels of its trace, except those of its user agent, before and after unfolding', async () => {
       const labels = { sessionId: 's', userId: 'u', tags: ['a', 'b'] };
       const agent = ['User-Agent: curl'];
       const labelled = aCall(1, { sessionId: 's', endUser: 'u', tags: ['b', 'a', ...agent] });
@@ -77,7 +77,7 @@ for (const engine of ENGINES)
     it.each([
       ['listed', () => stores.traces.sessions(ALL, SEARCH, 9).then((sessions) => sessions.map(seen))],
       ['counted', () => stores.traces.countSessions(ALL, SEARCH)],
-    ])('are those of sessions, which are %s after the log is unfolded', async (how, read) => {
+    ])('are labels of sessions, which are %s after the log is unfolded', async (how, read) => {
       const labels = { sessionId: 's', userId: 'u', tags: [] };
       const calls = [1, 2].map((number) => aCall(number, { sessionId: 's', endUser: 'u' }));
       await commit(calls.map((call) => ({ ...call, span: { ...call.span, labels } })));
@@ -85,7 +85,7 @@ for (const engine of ENGINES)
       expect(await read()).toEqual(how === 'counted' ? 1 : [{ sessionId: 's', userId: 'u', traces: 2 }]);
     });
 
-    it('are none for segments of versions without labels', async () => {
+    it('are empty for segments of versions without labels', async () => {
       const calls = [aCall(1), aCall(2, { callId: 'client-call' })];
       await commit(calls);
       const [segment]: { readonly rows: string }[] = await bare.orm.em.fork().execute('select rows from call_segment');

@@ -15,7 +15,7 @@ import { aSpan, aSpendRow, LONE_KEY, nsAt, picos, spanId, START_MS, TEAM_KEY, tr
 
 const USAGE = { inputTokens: 3, outputTokens: 5, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
 
-/** A call with a trace of its own, by number, whose span says what its spend row says. */
+/** A call with its own trace, by number. Span and spend row have the same facts. */
 function aCall(number: number, fields: Partial<SpendRow> = {}, span: Partial<Span> = {}): CallRecord {
   const ids = { traceId: traceId(number), spanId: spanId(number) };
   const own = { id: `call-${number}`, callId: `call-${number}`, cost: picos(7n), usage: USAGE, endedAt: ENDED_AT };
@@ -39,7 +39,7 @@ for (const engine of ENGINES)
   describe.skipIf(engine.missing !== null)(`CallStore on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let stores: Stores;
-    /** The same database for a second process, and for looking behind the stores. */
+    /** Stores of a second process over the same database, and the database without stores. */
     let other: Stores;
     let bare: Database;
     const warned: string[] = [];
@@ -54,10 +54,10 @@ for (const engine of ENGINES)
 
     const append = async (...calls: readonly CallRecord[]) =>
       (await stores.calls.append(calls.map((call) => stores.calls.encode(call))))();
-    /** Commits calls, and reads nothing. */
+    /** Commits calls without reading their summaries. */
     const commit = async (...calls: readonly CallRecord[]): Promise<void> =>
       void (await stores.calls.append(calls.map((call) => stores.calls.encode(call))));
-    /** How many rows these tables have, behind the stores. */
+    /** Numbers of rows of these tables. */
     async function counts(...tables: readonly string[]): Promise<readonly number[]> {
       const counted: number[] = [];
       for (const table of tables) {
@@ -102,7 +102,7 @@ for (const engine of ENGINES)
       expect(two.summary?.owner.teamId).toBeNull();
     });
 
-    it('gives a subscriber summaries from memory, as they are stored later, and leaves the log as it is', async () => {
+    it('returns summaries for subscribers from memory, equal to the stored ones, without unfolding the log', async () => {
       const calls = [aCall(1, {}, { name: 'a \0 name' }), aCall(2, { cost: null }, { cost: null })];
       const summaries = await (await stores.calls.append(calls.map((call) => stores.calls.encode(call, true))))();
       expect(await counts('call_segment', 'trace_summary')).toEqual([1, 0]);
@@ -110,7 +110,7 @@ for (const engine of ENGINES)
       expect(Map.groupBy(summaries, (one) => one.traceId)).toEqual(Map.groupBy(found, (one) => one.traceId));
     });
 
-    it('gives the whole summary of a trace into which its client has written first', async () => {
+    it('returns the whole summary of a trace with earlier spans of a client', async () => {
       const client = aSpan({ traceId: traceId(1), spanId: spanId(9), type: 'agent', agent: 'planner' });
       await stores.traces.ingest([{ owner: TEAM_KEY, spans: [client] }]);
       const changed = await stores.calls.append([aCall(1), aCall(2)].map((call) => stores.calls.encode(call, true)));
@@ -136,7 +136,7 @@ for (const engine of ENGINES)
       ['a failure', { status: 'failure', error: { code: '502', message: ODD } }, { status: 'error', error: ODD }],
       ['a failure without words', { status: 'failure', error: { code: '502', message: '' } }, { status: 'error' }],
       ['events and links', {}, { events: [{ name: ODD, timeNs: 7n, attributes: {} }], links: [{ ...LINK }] }],
-      // What the two halves do not agree on goes another way, to the same end.
+      // Calls whose span and spend row differ are encoded in another way, with the same result.
       ['another time in its span', {}, { startNs: nsAt(START_MS) + 1n }],
       ['another price in its span', {}, { cost: null }],
       ['another response in its span', {}, { requestId: null }],
@@ -199,7 +199,7 @@ for (const engine of ENGINES)
       expect(await counts('span', 'export_body')).toEqual([3, 2]);
       await commit(aCall(4));
       await stores.calls.unfold();
-      // Those that take the general way leave no body.
+      // Calls in the general encoding leave no body.
       expect(await counts('span', 'export_body')).toEqual([4, 3]);
     });
 
@@ -276,7 +276,7 @@ for (const engine of ENGINES)
       return rows.map(({ bytes }) => zstdDecompressSync(bytes).toString()).join();
     }
 
-    it('deletes a call with its expired trace, and keeps its neighbours', async () => {
+    it('deletes a call with its expired trace, and keeps other calls', async () => {
       const later = { startedAt: new Date(START_MS + 10), endedAt: new Date(START_MS + 10) };
       const [old, young] = [
         aCall(1, {}, { output: 'the word OBSOLETE' }),
@@ -306,12 +306,12 @@ for (const engine of ENGINES)
       expect((await stored(aCall(2))).span?.output).toBe('still here');
     });
 
-    it('sets aside a segment that cannot be unfolded, and reads the others', async () => {
+    it('moves a segment aside that cannot be unfolded, and reads the others', async () => {
       await commit(aCall(1));
       await bare.orm.em.fork().execute(`update call_segment set rows = '[[' where calls = 1`);
       await commit(aCall(2));
       expect(await other.spend.findBySpans([`${traceId(2)}:${spanId(2)}`])).toEqual([aCall(2).spend]);
-      // Its cost was spent nevertheless.
+      // Its cost is still counted.
       expect(await other.spend.totalOf(TEAM_KEY.keyHash)).toBe(14n);
       expect(warned).toEqual(['A segment of the call log was set aside: it cannot be read.']);
       expect(await counts('call_segment', 'span')).toEqual([1, 1]);
@@ -333,15 +333,15 @@ for (const engine of ENGINES)
     });
 
     it.each([
-      ['ours', {}, 'call-1'],
-      ['its client gave', { callId: 'from-a-client' }, 'from-a-client'],
-      ['is odd', { callId: ODD }, ODD],
-    ])('finds a pending call by its trace and by the name that is %s', (_what, fields, callId) => {
+      ['generated', {}, 'call-1'],
+      ['from its client', { callId: 'from-a-client' }, 'from-a-client'],
+      ['unusual', { callId: ODD }, ODD],
+    ])('encodes the trace and the call id, which is %s', (_what, fields, callId) => {
       const { callId: name, traceId: trace } = stores.calls.encode(aCall(1, fields));
       expect([name, trace]).toEqual([callId, traceId(1)]);
     });
 
-    it('refuses a value that no store can hold at once', () => {
+    it('refuses at once a value that no store can hold', () => {
       expect(() => stores.calls.encode(aCall(1, { cost: picos(2n ** 70n) }))).toThrow(InvalidInput);
       expect(() => stores.calls.encode(aCall(1, {}, { startNs: -1n }))).toThrow(InvalidInput);
       expect(() => stores.calls.encode(aCall(1, {}, { inputTokens: Number.NaN }))).toThrow(InvalidInput);

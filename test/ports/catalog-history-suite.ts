@@ -132,7 +132,7 @@ export function catalogHistorySuite(engine: Engine): void {
       expect(await listed(history)).toEqual([change]);
     });
 
-    it('records one first state and one step when processes see the same at once', async () => {
+    it('records one first state and one step when processes record the same concurrently', async () => {
       const other = (await scratch.open()).catalogHistory;
       await Promise.all([begin(history), begin(other), begin(history)]);
       const steps = [history, other, history, other].map((store, place) =>
@@ -165,7 +165,7 @@ export function catalogHistorySuite(engine: Engine): void {
       expect((await history.list(EVERYTHING, null, 5_000)).map(({ change }) => change)).toEqual(changes.toReversed());
     });
 
-    it('keeps the longest names there are', async () => {
+    it('stores the longest allowed names', async () => {
       const [entryId, field] = ['\u{4e2d}'.repeat(512), `max_${'\u{4e2d}'.repeat(508)}`];
       const change = aChange({ at: day(11), entryId, field, provider: 'p' });
       await begin(history);
@@ -196,7 +196,7 @@ export function catalogHistorySuite(engine: Engine): void {
       ['a flag and its end', true, null],
       ['text with quotes, a NUL and half a pair', 'it\'s "so" \\ \0 \ud800', ''],
       ['a table of prices', { search_context_size_low: 0.03, list: [{ range: [0, 1e6] }] }, [1, 'two', null]],
-    ])('returns exactly %s', async (_case, old, since) => {
+    ])('returns exactly the value of %s', async (_case, old, since) => {
       const change = aChange({ old, new: since });
       await history.importChanges([change], 1);
       expect(await listed(history)).toEqual([change]);

@@ -140,7 +140,7 @@ export function checkoutStoreSuite(engine: Engine): void {
       expect((await store.find('checkout-1'))?.state).toBe('refunded');
     });
 
-    it('gives the first key to one of many that ask', async () => {
+    it('gives the first key to one of many concurrent requests', async () => {
       const other = (await scratch.open()).checkouts;
       await store.add(aCheckout());
       await store.applyEvent(PAID);
@@ -152,7 +152,7 @@ export function checkoutStoreSuite(engine: Engine): void {
       expect((await store.find('checkout-1'))?.key).toEqual(aKey(`k${issued.indexOf(true)}`));
     });
 
-    it('replaces just the key that is named', async () => {
+    it('replaces only the named key', async () => {
       await store.add(aCheckout());
       await store.applyEvent(PAID);
       await store.issueKey('checkout-1', aKey('a'), null);
@@ -173,7 +173,7 @@ export function checkoutStoreSuite(engine: Engine): void {
       expect(await store.issueKey('other', aKey('a'), null)).toBe(false);
     });
 
-    it('loses no change when several change one checkout at once', async () => {
+    it('loses no change of concurrent changes of one checkout', async () => {
       const other = (await scratch.open()).checkouts;
       await store.add(aCheckout());
       await store.applyEvent(PAID);
@@ -194,7 +194,7 @@ export function checkoutStoreSuite(engine: Engine): void {
       });
     });
 
-    it('lists the newest first, in pages, also of one instant', async () => {
+    it('lists the newest first, in pages, also with equal times', async () => {
       const ids = ['a', 'b', 'c', 'd', 'e'];
       for (const [index, id] of ids.entries()) await store.add(aCheckout({ id, createdAt: at(index < 3 ? 0 : index) }));
       const first = await store.list({ ...NEWEST, limit: 3 });

@@ -26,7 +26,7 @@ const refusal = (code: number, name: string): ProxyAnswer => ({
 const causeOf = (error: unknown): string =>
   error instanceof Error && error.cause instanceof Error ? error.cause.message : '';
 
-/** What only this engine has to take care of, beside what every TraceStore promises. */
+/** Behaviour of this engine only, in addition to the contract of every TraceStore. */
 describe.skipIf(CLICKHOUSE.missing !== null)('traces in ClickHouse', () => {
   let scratch: ClickHouseScratch;
   beforeEach(async () => {
@@ -83,7 +83,7 @@ describe.skipIf(CLICKHOUSE.missing !== null)('traces in ClickHouse', () => {
     expect(causeOf(refused)).toBe('ClickHouse: AUTHENTICATION_FAILED (516)');
   });
 
-  it('quotes nothing of a span that the server refuses', async () => {
+  it('shows no content of a span that the server refuses', async () => {
     const traces = await openTraces();
     const refused = ingest(traces, aSpan({ name: 'sk-a-secret', inputTokens: Number.NaN }));
     await expect(refused).rejects.toEqual(new Error('ClickHouse: VIOLATED_CONSTRAINT (469)'));
@@ -104,7 +104,7 @@ describe.skipIf(CLICKHOUSE.missing !== null)('traces in ClickHouse', () => {
     },
   );
 
-  /** Where it is, with more to say. */
+  /** Opens a trace store at the proxy with further settings. */
   const openWith = async (more: Partial<ClickHouseLocation>, bodies?: BodyReader): Promise<TraceStore> => {
     const traces = { url: scratch.proxy.url, database: scratch.options.traces?.database ?? '', ...more };
     return (await scratch.open({ traces, ...(bodies && { bodies }) })).traces;
@@ -209,7 +209,7 @@ describe.skipIf(CLICKHOUSE.missing !== null)('traces in ClickHouse', () => {
     await bodies.close();
   });
 
-  it('lists a trace once, where it begins, also when earlier spans come later, to several processes', async () => {
+  it('lists a trace once at its start, also when earlier spans arrive later at another process', async () => {
     const [one, other] = [await openTraces(), await openTraces()];
     await ingest(one, at(1, 50));
     await ingest(other, at(2, 40));
@@ -222,7 +222,7 @@ describe.skipIf(CLICKHOUSE.missing !== null)('traces in ClickHouse', () => {
     expect((await one.series(ALL, series)).map(({ startMs, spans }) => [startMs - START_MS, spans])).toEqual([[10, 6]]);
   });
 
-  it('finds more traces at once than one lookup names', async () => {
+  it('finds more traces than fit into one lookup', async () => {
     const traces = await openTraces();
     const many = Array.from({ length: 1_100 }, (_, number) => aSpan({ traceId: traceId(number + 1) }));
     expect((await ingest(traces, ...many)).length).toBe(1_100);
@@ -246,7 +246,7 @@ describe.skipIf(CLICKHOUSE.missing !== null)('traces in ClickHouse', () => {
     expect((await traces.listSpans([oddKey])).get(oddKey.traceRef)).toEqual([]);
   });
 
-  it('keeps nothing on disk of days without traces', async () => {
+  it('stores no data of days without traces on disk', async () => {
     const bodies = aTracePacker();
     const { traces } = await scratch.open({ bodies });
     await ingest(traces, aSpan());
@@ -277,7 +277,7 @@ describe.skipIf(CLICKHOUSE.missing !== null)('traces in ClickHouse', () => {
     ]);
   });
 
-  it('gains the columns that spans and traces have gained', async () => {
+  it('adds new columns of spans and traces to existing tables', async () => {
     const before = await openTraces();
     await ingest(before, aSpan());
     await scratch.server.run('alter table span drop column request_id');

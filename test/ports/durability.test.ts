@@ -16,7 +16,7 @@ const EXPORTED = { traceId: traceId(2), traceRef: traceRefOf(TEAM_KEY, traceId(2
 const bodies = aTracePacker();
 const CHILD = fileURLToPath(new URL('./durability-child.ts', import.meta.url));
 
-/** Lets another process store things and kills it the moment it says that they are stored. */
+/** Stores rows in a child process and kills it as soon as it prints `stored`. */
 async function storeAndDie({
   options: { databaseUrl, dataDir, sqliteDriver, traces },
 }: ScratchDatabase): Promise<void> {
@@ -86,10 +86,13 @@ for (const engine of TRACE_ENGINES)
   });
 
 for (const engine of ENGINES)
-  it.skipIf(engine.missing !== null)(`stores on ${engine.name} name their engine, and answer a ping`, async () => {
-    const scratch = await engine.create();
-    const stores = await scratch.open();
-    expect(stores.engine).toBe(engine.name);
-    expect(await stores.ping()).toBeUndefined();
-    await scratch.remove();
-  });
+  it.skipIf(engine.missing !== null)(
+    `stores on ${engine.name} have the name of their engine, and answer a ping`,
+    async () => {
+      const scratch = await engine.create();
+      const stores = await scratch.open();
+      expect(stores.engine).toBe(engine.name);
+      expect(await stores.ping()).toBeUndefined();
+      await scratch.remove();
+    },
+  );

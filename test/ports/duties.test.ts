@@ -87,7 +87,7 @@ for (const engine of ENGINES)
       expect(await all()).toMatchObject([{ status: 'running', attempts: 2 }]);
     });
 
-    it('that run longer than a period are not run beside', async () => {
+    it('that run longer than a period are not run twice at a time', async () => {
       const long = await claim(0);
       if (long === null) throw new Error('No job was claimed.');
       for (let beat = 0; beat < 10; beat += 1) {
@@ -110,18 +110,18 @@ for (const engine of ENGINES)
       ]);
     });
 
-    it('of a stopped process go on at once, and the attempt does not count', async () => {
+    it('of a stopped process continue at once, without a counted attempt', async () => {
       const stopped = await claim(0);
       if (stopped === null) throw new Error('No job was claimed.');
       await endDuty(scopeOf(0), { duty: DUTY, claim: claimOf(stopped), outcome: { kind: 'released' } });
       expect(await claim(1)).toMatchObject({ id: stopped.id, attempts: 2, mostAttempts: 4 });
     });
 
-    it('that a killed process left do not wait where no other process uses the database', async () => {
+    it('of a killed process do not wait for their lease where one process uses the database at a time', async () => {
       await claim(0);
       nowMs += 1;
       expect(await claim(1)).toBeNull();
-      // The periods of a process that is alone begin with it.
+      // Without other processes, the first period begins with the process.
       const job = await claimDuty(scopeOf(1), { duty: DUTY, workerId: 'p1', period: clock.now(), leftBehind: true });
       expect(job).toMatchObject({ subject: '2026-11-23T18:00:00.001Z', attempts: 1 });
     });

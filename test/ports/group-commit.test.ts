@@ -11,7 +11,7 @@ interface Job {
 const job = (name: string, rows = 1, bytes = 1): Job => ({ name, rows, bytes });
 const limit = { rows: 100, bytes: 1_000 };
 
-/** Commits that write down who shared them, and that refuse certain jobs. */
+/** Group commit that records the jobs of each commit. `refusal` makes jobs fail. */
 function recorded(refusal: (job: Job) => Error | null = () => null) {
   const groups: string[] = [];
   const commit = async (jobs: readonly Job[]): Promise<readonly string[]> => {
@@ -24,7 +24,7 @@ function recorded(refusal: (job: Job) => Error | null = () => null) {
 }
 
 describe('a group commit', () => {
-  it('carries the jobs of one moment together, and those that come meanwhile in the next', async () => {
+  it('commits jobs of one turn together, and jobs that arrive meanwhile in the next commit', async () => {
     const { groups, commit } = recorded();
     const commits = createGroupCommit({ commit, limit, groupRows: 10 });
     const first = [job('a'), job('b'), job('c')].map((each) => commits.submit(each));
@@ -65,7 +65,7 @@ describe('a group commit', () => {
     expect(groups).toEqual(['ab', 'c', 'd', 'e']);
   });
 
-  it('tries the jobs of a failed commit alone', async () => {
+  it('retries the jobs of a failed commit one by one', async () => {
     const wrong = new Error('no such column');
     const { groups, commit } = recorded(({ name }) => (name === 'b' ? wrong : null));
     const commits = createGroupCommit({ commit, limit, groupRows: 10 });

@@ -48,7 +48,7 @@ for (const engine of ENGINES)
     afterEach(() => scratch.clear());
     afterAll(() => scratch.remove());
 
-    it('keep their runs with the spend row, and the spans of these below that of the call', async () => {
+    it('store their guardrail runs in the spend row, and as spans below the call', async () => {
       const child = { traceId: traceId(1), spanId: spanId(7), parentSpanId: spanId(1) };
       const below = aSpan({ ...child, type: 'guardrail', name: 'guardrail g', model: null });
       const call = { ...aCall(1, { guardrails: [RUN] }), below: [below] };

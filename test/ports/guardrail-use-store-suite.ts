@@ -97,7 +97,7 @@ export function guardrailUseStoreSuite({ name, missing, create }: Engine): void 
       expect(await store.runs({ ...PAGE, from: 'x', to: 'y' })).toMatchObject({ totalCount: 3 });
     });
 
-    it('deletes old runs with the first batch of a process; days stay', async () => {
+    it('deletes old runs with the first batch of a process, and keeps the counts by day', async () => {
       const old = aRun({ id: 'old', at: new Date(LONG_AGO.getTime() - 1) });
       await store.add(batch(1, { days: [aDay()], runs: [aRun()] }), NOW, LONG_AGO);
       await store.add(batch(2, { days: [aDay()], runs: [old] }), NOW, LONG_AGO);

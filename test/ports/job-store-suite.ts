@@ -93,7 +93,7 @@ export function jobStoreSuite(engine: Engine): void {
       expect(Math.min(...times)).toBeLessThan(20);
     });
 
-    it('keeps the ended jobs of a kind that ended last, and all that are active', async () => {
+    it('keeps the latest ended jobs of a kind, and all active ones', async () => {
       for (const [at, id] of ['a', 'b', 'c', 'd'].entries()) {
         await jobs.add(aJob(id), START);
         if (id !== 'd') await jobs.cancel(id, after(at));

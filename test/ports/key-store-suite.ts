@@ -22,7 +22,7 @@ export function keyStoreSuite(engine: Engine): void {
       expect(await keys.find(aKey().hash)).toEqual(aKey());
     });
 
-    it('gives those of many that are there', async () => {
+    it('returns the existing keys of many hashes', async () => {
       const [first, second] = [aKey(), aKey({ hash: 'b'.repeat(64), alias: 'second' })];
       for (const key of [first, second]) await keys.add(key);
       const found = await keys.findMany([second.hash, 'c'.repeat(64), first.hash]);
@@ -30,7 +30,7 @@ export function keyStoreSuite(engine: Engine): void {
       expect(await keys.findMany([])).toEqual([]);
     });
 
-    it('keeps nulls, empty lists and both kinds of blocked apart', async () => {
+    it('distinguishes nulls, empty lists and both values of blocked', async () => {
       const bare = aKey({
         alias: null,
         teamId: null,
@@ -133,7 +133,7 @@ export function keyStoreSuite(engine: Engine): void {
       expect(await keys.find('b'.repeat(64))).toBeNull();
     });
 
-    it('lets any number of keys have no alias', async () => {
+    it('allows any number of keys without an alias', async () => {
       await keys.add(aKey({ alias: null }));
       await keys.add(aKey({ hash: 'b'.repeat(64), alias: null }));
       expect(await keys.find('b'.repeat(64))).toEqual(aKey({ hash: 'b'.repeat(64), alias: null }));
@@ -143,7 +143,7 @@ export function keyStoreSuite(engine: Engine): void {
       expect(await keys.find('0'.repeat(64))).toBeNull();
     });
 
-    it('gives one of two processes the alias', async () => {
+    it('gives an alias to one of two processes', async () => {
       const other = (await scratch.open()).keys;
       const settled = await Promise.allSettled([keys.add(aKey()), other.add(aKey({ hash: 'b'.repeat(64) }))]);
       expect(settled.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
@@ -154,7 +154,7 @@ export function keyStoreSuite(engine: Engine): void {
     const CHANGE = { now: new Date(START_MS + 1_000), by: 'e'.repeat(64) };
     const secret = (hash: string) => ({ key: `sk-${hash}`, hash, now: CHANGE.now, createdBy: CHANGE.by });
 
-    it('gives the key before and after a change, and stores it', async () => {
+    it('returns the key before and after a change, and stores it', async () => {
       await keys.add(aKey());
       const after = patchedKey(aKey(), { alias: 'renamed', blocked: true, maxBudget: null, teamId: null }, CHANGE);
       const patch = (key: VirtualKey) => ({ ...key, ...after });
@@ -162,7 +162,7 @@ export function keyStoreSuite(engine: Engine): void {
       expect(await keys.find(aKey().hash)).toEqual(after);
     });
 
-    it('changes nothing of a key that is not there, and nothing where the change throws', async () => {
+    it('changes nothing for an unknown key or a change that throws', async () => {
       expect(await keys.change('0'.repeat(64), (key) => key)).toBeNull();
       await keys.add(aKey());
       const failing = keys.change(aKey().hash, () => {
@@ -172,7 +172,7 @@ export function keyStoreSuite(engine: Engine): void {
       expect(await keys.find(aKey().hash)).toEqual(aKey());
     });
 
-    it('keeps every one of many changes at once, of several processes', async () => {
+    it('keeps all concurrent changes of several processes', async () => {
       await keys.add(aKey({ metadata: {} }));
       const other = (await scratch.open()).keys;
       const add = (store: KeyStore, name: string) =>
@@ -191,7 +191,7 @@ export function keyStoreSuite(engine: Engine): void {
       expect(await keys.find(second.hash)).toEqual(second);
     });
 
-    it('opens no deleted key, keeps its row, frees its alias, and never issues its secret again', async () => {
+    it('does not open a deleted key, keeps its row, frees its alias, and never issues its secret again', async () => {
       await keys.add(aKey());
       const after = deletedKey(aKey(), CHANGE);
       expect(await keys.change(aKey().hash, (key) => deletedKey(key, CHANGE))).toEqual({ before: aKey(), after });
@@ -333,7 +333,7 @@ export function keyStoreSuite(engine: Engine): void {
       });
     });
 
-    it('serves many callers at once', async () => {
+    it('serves many concurrent callers', async () => {
       const many = Array.from({ length: 40 }, (_, position) =>
         aKey({ hash: position.toString(16).padStart(64, '0'), alias: `key ${position}` }),
       );

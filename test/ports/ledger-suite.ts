@@ -66,7 +66,7 @@ export function ledgerSuite(
   }
 
   describe(`Ledger ${name}`, () => {
-    it('grants what waiting calls need, and no more than is left', () =>
+    it('grants the need of waiting calls, up to the remaining amount', () =>
       within(async ({ ledger, prefix }) => {
         const counter = `${prefix}slots`;
         expect(await ledger.ask('p', [anAsk({ counter, need: 7n })])).toMatchObject([{ granted: 7n, left: 10n }]);
@@ -96,7 +96,7 @@ export function ledgerSuite(
         expect([await isNew('p'), await isNew('p')]).toEqual([true, false]);
       }));
 
-    it('keeps what a dead process has used of a window, and of a budget what it has stored', () =>
+    it('keeps the use of a dead process in a window, and in a budget its stored spend', () =>
       within(async ({ ledger, prefix, expire }) => {
         const window = anAsk({ counter: `${prefix}w`, kind: 'window' });
         const spend = anAsk({ counter: `${prefix}s`, kind: 'spend' });
@@ -133,7 +133,7 @@ export function ledgerSuite(
         expect(await ledger.snapshot('p', [spend.counter])).toEqual([{ version: 2, stored: 0n }]);
       }));
 
-    it('admits one call that is larger than what is left of a budget', () =>
+    it('admits one call that is larger than the remaining budget', () =>
       within(async ({ ledger, prefix }) => {
         const spend = anAsk({ counter: `${prefix}s`, kind: 'spend', base: { value: 8n, version: 0 } });
         expect(await ledger.ask('p', [{ ...spend, need: 50n, largest: 20n }])).toMatchObject([

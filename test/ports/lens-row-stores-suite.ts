@@ -89,7 +89,7 @@ export function lensRowStoresSuite(engine: Engine): void {
     afterEach(() => scratch.clear());
     afterAll(() => scratch.remove());
 
-    it('keep workers, which are found by the hash of their token', async () => {
+    it('store workers, which are found by the hash of their token', async () => {
       const { lensWorkers } = stores;
       await lensWorkers.add(aWorker('built-in', null), aWorker('far', 'hash'));
       expect(await lensWorkers.find('built-in')).toEqual(aWorker('built-in', null));
@@ -102,7 +102,7 @@ export function lensRowStoresSuite(engine: Engine): void {
       expect(await lensWorkers.find('far')).toEqual(changed);
     });
 
-    it('keep tracing keys, which are found by the hash of their token', async () => {
+    it('store tracing keys, which are found by the hash of their token', async () => {
       const { tracingKeys } = stores;
       const [first, second] = [aTracingKey('a'), aTracingKey('b', { expiresAt: LATER, userId: 'u' })];
       await tracingKeys.add(first, second);
@@ -114,7 +114,7 @@ export function lensRowStoresSuite(engine: Engine): void {
       expect(await tracingKeys.find('a')).toBeNull();
     });
 
-    it('keep datasets and each of their revisions', async () => {
+    it('store datasets and each of their revisions', async () => {
       const { datasets, datasetRevisions } = stores;
       await datasets.add(aDataset('d'));
       const revision = (number: number) => ({
@@ -132,7 +132,7 @@ export function lensRowStoresSuite(engine: Engine): void {
       expect(await datasets.find('d')).toEqual({ ...aDataset('d'), latest: 1, updatedAt: LATER });
     });
 
-    it('keep one configuration of signals, and the answers about each trace', async () => {
+    it('store one configuration of signals, and the answers about each trace', async () => {
       const { signalConfigs, traceSignals } = stores;
       await signalConfigs.add(aConfig('m'));
       await signalConfigs.change('global', () => aConfig('other'));

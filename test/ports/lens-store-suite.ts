@@ -128,7 +128,7 @@ export function lensStoreSuite(engine: Engine): void {
       expect(await lenses.all()).toEqual([first, second]);
     });
 
-    it('changes a lens, its run and its findings together; a former run stays', async () => {
+    it('changes a lens, its run and its findings together, and keeps former runs', async () => {
       await lenses.add(aLens('a'));
       const first = await lenses.change('a', (state) => ({ ...completed(state), findings: [aFinding('f1')] }));
       const next = await lenses.change('a', (state) => ({
@@ -226,7 +226,7 @@ export function lensStoreSuite(engine: Engine): void {
       expect(await lenses.findAnswer('y')).toBeNull();
     });
 
-    it('knows which lenses are due: enabled ones without an active run, the first due first', async () => {
+    it('lists due lenses: enabled ones without an active run, in order of their due time', async () => {
       for (const id of ['a', 'b', 'active']) await lenses.add(aLens(id));
       await lenses.add(aLens('paused', { enabled: false }));
       for (const id of ['a', 'b', 'paused']) await lenses.change(id, completed);
@@ -240,7 +240,7 @@ export function lensStoreSuite(engine: Engine): void {
       expect(await lenses.due(after(dueMs), 1)).toEqual(['b']);
     });
 
-    it('pages the findings of all lenses that match', async () => {
+    it('pages the matching findings of all lenses', async () => {
       const at = (ms: number) => ({ lastSeen: after(ms).toISOString() });
       const [old, low] = [aFinding('f1', at(1)), aFinding('f2', { ...at(2), priority: 'low', kind: 'pattern' })];
       const [closed, last] = [aFinding('f3', { ...at(2), status: 'dismissed' }), aFinding('f4', at(4))];

@@ -7,7 +7,7 @@ import { aKey } from './samples.ts';
 const BEFORE = 'Migration20261122070000_key_changes';
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** Keys, and the names they have afterwards. */
+/** Keys, and their names after the migration. */
 const NAMES: readonly (readonly [string, string])[] = [
   ['sk-1', 'sk-...'],
   ['sk-12', 'sk-...'],
@@ -24,7 +24,7 @@ for (const engine of ENGINES)
     });
     afterEach(() => scratch.remove());
 
-    it('show the whole key no longer, after the migration', async () => {
+    it('do not show the whole key after the migration', async () => {
       const before = await scratch.open();
       for (const [key] of NAMES)
         await before.keys.add(aKey({ hash: sha256(key), alias: key, name: `sk-...${key.slice(-4)}` }));

@@ -50,7 +50,7 @@ for (const engine of ENGINES)
       await add(4, null, USER);
     }
 
-    it('is the sum over their keys, deleted ones too', async () => {
+    it('is the sum over their keys, also deleted ones', async () => {
       await addKeys();
       await stores.spend.append(
         [1, 2, 3, 4].map((nth) =>
@@ -75,7 +75,7 @@ for (const engine of ENGINES)
       expect(await spend.totalsOfOwners('organization', ['org', TEAM])).toEqual(new Map([['org', 1_110n]]));
     });
 
-    /** Calls of one hour each around the start of a day, from many keys and labels. */
+    /** One call in each hour around the start of a day, from many keys and labels. */
     async function addCalls(): Promise<readonly SpendRow[]> {
       const rows = Array.from({ length: 72 }, (_, hour) =>
         aSpendRow({
@@ -129,11 +129,11 @@ for (const engine of ENGINES)
         ['end_user', ['e:1']],
         ['project', ['none']],
       ];
-      // Whole days, whole hours, and a moment within an hour; before, within and after the calls.
+      // Whole days, whole hours, and times within an hour: before, within and after the calls.
       const froms = [-24, 0, 5, 23.5, 24, 25.25, 48, 70.99, 71, 72, 96].map((at) => new Date(DAY_ONE + at * HOUR));
       for (const [kind, ids] of KINDS)
         for (const [nth, from] of froms.entries()) {
-          // A page has different windows.
+          // Ids of one read have different windows.
           const starts = ids.map((id, at) => ({ id, from: froms[(nth + at * 3) % froms.length] ?? from }));
           const expected = starts.flatMap(({ id, from: since }): readonly (readonly [string, bigint])[] => {
             const own = rows.filter((row) => row.startedAt >= since && isOf(kind, id, row));

@@ -13,7 +13,7 @@ import { ENGINES, type ScratchDatabase } from './engines.ts';
 const NOW_MS = Date.parse('2026-01-02T03:04:05Z');
 const SALT = new Secret('a-salt-key');
 
-/** What two processes of one installation have. */
+/** Opens the stores of two processes of one installation. */
 type Opener = () => Promise<readonly [PendingSignInStore, PendingSignInStore]>;
 
 function pendingSignInSuite(name: string, open: Opener): void {
@@ -80,7 +80,7 @@ function pendingSignInSuite(name: string, open: Opener): void {
       expect(await there.take('another')).toBeNull();
     });
 
-    it('has at most a number of a kind, without ended ones', async () => {
+    it('stores at most a number of sign-ins of a kind, without ended ones', async () => {
       const [store] = stores;
       const row = (id: string, untilMs: number) => ({ id, kind: 'code' as const, content: 'c', untilMs });
       const later = nowMs + 3_600_000;
@@ -92,7 +92,7 @@ function pendingSignInSuite(name: string, open: Opener): void {
       expect(await store.add(row('e', later + 9), { nowMs: later + 1, most: 2 })).toBe(true);
     });
 
-    it('counts failures of both processes together, and keeps a count that changes', async () => {
+    it('counts failures of both processes together, and keeps concurrent counts', async () => {
       const atStart = nowMs;
       const [here, there] = both((store) =>
         createStoredFailures({

@@ -9,7 +9,7 @@ import { aSpan, picos, spanId, TEAM_KEY } from './samples.ts';
 const EXPORTS = 120;
 const ROOT = spanId(0xffff);
 
-/** One export of a long run whose agent ends last: a model call seen twice, one that the gateway made, a tool. */
+/** One export of a long run whose agent ends last: a model call with two spans, a gateway call, and a tool. */
 function exportAt(number: number): readonly Span[] {
   const id = (own: number): string => spanId(number * 10 + own);
   return [
@@ -18,12 +18,12 @@ function exportAt(number: number): readonly Span[] {
     aSpan({ spanId: id(3), parentSpanId: id(2), estimate: picos(7n), requestId: `s-${number}` }),
     aSpan({ spanId: id(4), parentSpanId: id(1), requestId: `g-${number}`, estimate: picos(9n) }),
     aSpan({ spanId: id(5), parentSpanId: ROOT, type: 'tool' }),
-    // Of the export before: what comes to a trace does not only belong to itself.
+    // Belongs to a call of the previous export.
     aSpan({ spanId: id(6), parentSpanId: spanId((number - 1) * 10 + 4), gateway: true, cost: picos(11n) }),
   ];
 }
 
-/** The same database, which counts the rows that its queries give. */
+/** Wraps a database to count the rows that its queries return. */
 function countingRows({ orm, ...database }: Database): { readonly database: Database; rowCount(): number } {
   let rows = 0;
   const counting: KyselyPlugin = {
@@ -63,12 +63,12 @@ for (const engine of ENGINES)
         [last] = await traces.ingest([{ owner: TEAM_KEY, spans: exportAt(number) }]);
         read.push(rowCount() - before);
       }
-      // The second notes what the first brought: three kinds of notes per ancestor of a call.
+      // The first two exports may read more, because the facts of their ancestors are new.
       const [first = 0, second = 0, ...later] = read;
       expect([...new Set(later)]).toEqual([later[0]]);
       expect(later[0]).toBeLessThanOrEqual(4 * exportAt(1).length);
       expect([first, second].every((rows) => rows <= 8 * exportAt(1).length)).toBe(true);
-      // Inner calls and those of the gateway, without the calls that these report: the last one is not reported yet.
+      // Inner calls and gateway calls. A call that the gateway reports is not counted again: only the last one is not reported yet.
       expect(last).toMatchObject({ llmCalls: EXPORTS * 2 + 1, gatewayCalls: EXPORTS, estimatedCalls: EXPORTS + 1 });
     });
   });

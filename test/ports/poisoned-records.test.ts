@@ -30,7 +30,7 @@ for (const engine of ENGINES)
           await stores.traces.ingest(
             rows.map((row) => ({
               owner: LONE_KEY,
-              // A count that no column takes passes the first store and fails in the second.
+              // An invalid count passes the first store and fails in the second.
               spans: [aSpan({ traceId: row.traceId, inputTokens: row.callId === 'later' ? Number.NaN : 1 })],
               begins: true,
             })),

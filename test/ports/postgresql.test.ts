@@ -16,14 +16,14 @@ describe.skipIf(engine.missing !== null)('on PostgreSQL', () => {
   });
   afterAll(() => scratch.remove());
 
-  it('calls that wait together share a commit', async () => {
+  it('concurrent waiting calls share a commit', async () => {
     const { traces } = await scratch.open();
     const calls = Array.from({ length: 25 }, (_, call) =>
       traces.ingest([{ owner: TEAM_KEY, spans: [aSpan({ traceId: traceId(call), spanId: spanId(call) })] }]),
     );
     await Promise.all(calls);
     const kysely = (await scratch.openBare()).orm.em.fork().getKysely<never>();
-    // xmin is the transaction that wrote a row.
+    // `xmin` is the id of the transaction that wrote a row.
     const counted = await sql<{ spans: number; commits: number }>`
       select count(*)::int as spans, count(distinct xmin::text)::int as commits from span
     `.execute(kysely);
@@ -38,7 +38,7 @@ describe.skipIf(engine.missing !== null)('on PostgreSQL', () => {
     await other.execute('create table schema_migration (id serial primary key)');
     const opening = fresh.open({ lockTimeoutMs: 50 });
     const waits = new Set<unknown>();
-    // The start of each statement that waits for a lock: a second one shows that the first gave up.
+    // Start times of statements that wait for a lock. A second one shows that the first timed out.
     await vi.waitFor(
       async () => {
         const waiting = sql<{ since: string }>`

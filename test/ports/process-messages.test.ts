@@ -24,7 +24,7 @@ describe.each(ENGINES)('messages between processes ($name)', (engine) => {
       return { heard, stop: () => listener?.stop() };
     }
 
-    it.skipIf(engine.name !== 'postgresql')('reach every process, and none after it stopped', async () => {
+    it.skipIf(engine.name !== 'postgresql')('reach every process until it stops', async () => {
       const [one, other] = [await scratch.open({ log }), await scratch.open({ log })];
       const [here, there] = [listening(one), listening(other)];
       await vi.waitFor(() => expect([here.heard, there.heard]).toEqual([['joined'], ['joined']]), SOON);
@@ -56,7 +56,7 @@ describe.each(ENGINES)('messages between processes ($name)', (engine) => {
       await stores.close();
     });
 
-    it.skipIf(engine.name === 'postgresql')('are none where one process uses the database at a time', async () => {
+    it.skipIf(engine.name === 'postgresql')('do not exist where one process uses the database at a time', async () => {
       const stores = await scratch.open({ log });
       expect(stores.processMessages).toBeNull();
       await stores.close();

@@ -9,7 +9,7 @@ import { anyRedis, HAS_REDIS } from '../support/redis.ts';
 import { SharedTotals } from '../support/shared-totals.ts';
 import { realClock, someShares } from '../support/shares.ts';
 
-describe.runIf(HAS_REDIS)('Redis with keys of others under the names of the ledger', () => {
+describe.runIf(HAS_REDIS)('Redis with foreign values under keys of the ledger', () => {
   let server: Awaited<ReturnType<typeof anyRedis>>;
   let redis: Redis;
 
@@ -22,7 +22,7 @@ describe.runIf(HAS_REDIS)('Redis with keys of others under the names of the ledg
     await server.stop();
   });
 
-  /** Two processes over one namespace, with the losses that they report. */
+  /** Two processes over one namespace, and the losses of data that they report. */
   function twoProcesses(namespace: string) {
     const losses: unknown[] = [];
     const processes = [1, 2].map(() => {
@@ -50,7 +50,7 @@ describe.runIf(HAS_REDIS)('Redis with keys of others under the names of the ledg
   };
 
   it.each(Object.keys(FOREIGN))(
-    'counts on where it finds %s: both processes admit the limit together',
+    'continues where it finds %s: both processes admit the limit together',
     async (kind) => {
       const namespace = `test-${randomUUID()}`;
       const limit: RateLimit = { scope: 'api_key', id: 'k', requests: 7, tokens: 1_000, parallel: 9 };

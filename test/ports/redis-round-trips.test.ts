@@ -22,7 +22,7 @@ import { POLLING } from '../support/polling.ts';
 const NEVER = new AbortController().signal;
 const usd = (amount: string): Usd => usdFrom(amount) ?? (0n as Usd);
 
-/** Only calls ask: no tick comes during a test. */
+/** Only calls ask the ledger: no tick occurs during a test. */
 const NO_TICKS = { tickMs: 600_000, minCalls: 0, answerMs: 5_000 };
 
 const anExchange = (): Exchange => ({
@@ -39,7 +39,7 @@ const anExchange = (): Exchange => ({
   }),
 });
 
-describe.runIf(HAS_REDIS)('Redis of a call with every budget and limit', () => {
+describe.runIf(HAS_REDIS)('a call with every budget and limit over Redis', () => {
   let server: Awaited<ReturnType<typeof anyRedis>>;
   let redis: RedisCommands;
   let stop: () => Promise<void>;
@@ -125,7 +125,7 @@ describe.runIf(HAS_REDIS)('Redis of a call with every budget and limit', () => {
     );
   }
 
-  /** Commands of each of some calls, one after the other. */
+  /** Numbers of commands of sequential calls. */
   async function commandsOf(calls: number, caller: ReturnType<typeof limitedKey>): Promise<readonly number[]> {
     const gateway = aGateway();
     const body = { model: 'm', messages: [{ role: 'user', content: 'Hello' }], max_tokens: 1 };
@@ -139,18 +139,18 @@ describe.runIf(HAS_REDIS)('Redis of a call with every budget and limit', () => {
     return sent;
   }
 
-  it('is one round trip where every share is requested, and three commands where no total is read', async () => {
-    // The first call reads the stored totals between two round trips; its limits are asked for meanwhile. No call keeps a reserve.
+  it('makes one round trip for all shares, and sends three commands where no total is known', async () => {
+    // The first call reads the stored totals between two round trips, while it asks for its limits. No call keeps a reserve.
     expect(await commandsOf(3, limitedKey(3))).toEqual([3, 1, 1]);
   });
 
-  it('is nothing where its shares have room', async () => {
+  it('sends nothing where its shares have capacity', async () => {
     const sent = await commandsOf(200, limitedKey(1_000));
     expect(sent.slice(1).every((count) => count <= 1)).toBe(true);
     expect(sent.reduce((sum, count) => sum + count)).toBeLessThan(20);
   });
 
-  it('is at most one round trip of a call that is refused', async () => {
+  it('sends nothing for a call that is refused', async () => {
     expect((await commandsOf(5, limitedKey(3))).slice(3)).toEqual([0, 0]);
   });
 });

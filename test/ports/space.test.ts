@@ -7,10 +7,10 @@ import { ENGINES, type ScratchDatabase } from './engines.ts';
 import { aSpan, spanId, START_MS, TEAM_KEY, nsAt, traceId } from './samples.ts';
 
 const MIB = 1 << 20;
-/** Free space that is kept, and most space that one step of retention releases. */
+/** Free space that is kept, and maximum space that one step of retention releases, in bytes. */
 const KEPT = 16 * MIB;
 const STEP = 4 * MIB;
-/** A page in which SQLite keeps book of the others may go with them. */
+/** Whether a step released `bytes`. SQLite may also release a page of its own administration. */
 const isStep = (bytes: number): boolean => bytes >= STEP && bytes <= STEP + MIB / 64;
 
 for (const engine of ENGINES.filter(({ name }) => name !== 'postgresql'))
@@ -25,7 +25,7 @@ for (const engine of ENGINES.filter(({ name }) => name !== 'postgresql'))
     });
     afterAll(() => scratch.remove());
 
-    /** Bytes of the file once its log is in it, and of those the bytes that nothing is in. */
+    /** Size of the file after a checkpoint, and of its free pages, in bytes. */
     async function space(): Promise<{ readonly whole: number; readonly free: number }> {
       const { rows } = await sql<{ pages: number; free: number; size: number }>`
         select page_count as pages, freelist_count as free, page_size as size
@@ -48,13 +48,13 @@ for (const engine of ENGINES.filter(({ name }) => name !== 'postgresql'))
       const full = await space();
       expect(full.free).toBe(0);
 
-      // No space is released while the free space is below the kept one.
+      // No space is released while the free space is below the minimum.
       expect(await traces.removeStartedBefore(START_MS + 15, 100)).toBe(15);
       const usedSpace = await space();
       expect(usedSpace.whole).toBe(full.whole);
       expect(usedSpace.free).toBeGreaterThanOrEqual(15 * MIB);
 
-      // Then a step at a time, however much is free; a step that finds nothing to remove releases space as well.
+      // Each further step releases the same space for any amount of free space, also without traces to remove.
       expect(await traces.removeStartedBefore(START_MS + 27, 100)).toBe(12);
       const once = await space();
       expect(isStep(full.whole - once.whole)).toBe(true);

@@ -13,7 +13,7 @@ import { aSpan, START_MS, spanId, TEAM_KEY, traceId } from './samples.ts';
 
 const BEFORE = 'Migration20261121110000_gateway_calls';
 
-/** Spans of a trace by their numbers; letters beyond Latin-1 are several bytes. */
+/** Spans of a trace by number. */
 interface SpanNumbers {
   readonly trace: number;
   readonly spans: readonly number[];
@@ -39,7 +39,7 @@ function anExport(...sent: readonly SpanNumbers[]): PackedExport {
 
 const keyOf = (trace: number) => ({ traceId: traceId(trace), traceRef: traceRefOf(TEAM_KEY, traceId(trace)) });
 
-it('stands in blocks in an order that only a migration which lays them out may change', () => {
+it('the order of the columns of a block changes only with a migration of the blocks', () => {
   const first = ['spanId', 'parentSpanId', 'name', 'kind', 'type', 'agent', 'service', 'startNs', 'endNs', 'status'];
   const next = ['error', 'model', 'inputTokens', 'outputTokens', 'inputPreview', 'requestId', 'cost', 'bodyAt'];
   const last = ['payload', 'provider', 'framework', 'callId', 'gateway', 'source', 'estimate'];
@@ -58,7 +58,7 @@ for (const engine of ENGINES)
 
     const store = (...sent: readonly SpanNumbers[]) => stores.traces.ingestExport(TEAM_KEY, anExport(...sent));
 
-    /** Spans with rows of their own, and traces in blocks. */
+    /** Numbers of spans with own rows, and of traces in blocks. */
     async function counts(): Promise<readonly number[]> {
       const { orm } = await scratch.openBare();
       const db = orm.em.fork().getKysely<never>();
@@ -67,7 +67,7 @@ for (const engine of ENGINES)
       return rows.flatMap(({ spans, traces }) => [Number(spans), Number(traces)]);
     }
 
-    /** The names of a trace's spans, and what the payload of each says. */
+    /** Name and input of each span of a trace. */
     async function read(trace: number): Promise<readonly (readonly [name: string, input: string | undefined])[]> {
       const heads = (await stores.traces.listSpans([keyOf(trace)])).get(keyOf(trace).traceRef) ?? [];
       return Promise.all(
@@ -139,25 +139,25 @@ for (const engine of ENGINES)
       expect((await scratch.keptBodies()).map(({ heldBy }) => heldBy).toSorted((a, b) => a - b)).toEqual(from(1, 20));
     });
 
-    it('is not stored again when it is sent again, alone or with more', async () => {
+    it('are not stored again when they are sent again, alone or with more spans', async () => {
       await store({ trace: 1, spans: [1, 2] });
       await store({ trace: 1, spans: [2, 1] });
       const [grown] = await store({ trace: 1, spans: [1, 2, 3] });
       expect([grown?.spanCount, await counts(), await read(1)]).toEqual([3, [1, 1], whole(1, [1, 2, 3])]);
     });
 
-    it('has rows where two exports of one commit bring the same trace, but for the first', async () => {
+    it('of a second export of the same commit become rows', async () => {
       await Promise.all([store({ trace: 1, spans: [1] }), store({ trace: 1, spans: [1, 2] })]);
       expect([await counts(), await read(1)]).toEqual([[1, 1], whole(1, [1, 2])]);
     });
 
-    it('has rows where there are more than a hundred spans', async () => {
+    it('become rows where there are more than a hundred', async () => {
       await store({ trace: 1, spans: from(1, 100) }, { trace: 2, spans: from(1, 101) });
       expect([await counts(), await read(1)]).toEqual([[101, 1], whole(1, from(1, 100))]);
       expect(await read(2)).toEqual(whole(2, from(1, 101)));
     });
 
-    it('are deleted with their trace, and neighbours stay', async () => {
+    it('are deleted with their trace, and other traces stay', async () => {
       await store({ trace: 1, spans: [1, 2] }, { trace: 2, spans: [1] }, { trace: 3, spans: [1, 2] });
       await stores.traces.remove([keyOf(2)]);
       expect([await counts(), await read(2)]).toEqual([[0, 2], []]);
@@ -175,7 +175,7 @@ for (const engine of ENGINES)
       expect(await read(2)).toEqual(whole(2, [1]));
     });
 
-    it('has rows again after the migration down, and is read from them', async () => {
+    it('become rows in the migration down, and are read from them', async () => {
       await store({ trace: 1, spans: [1, 2] }, { trace: 2, spans: [1] });
       const before = [
         await stores.traces.listSpans([keyOf(1), keyOf(2)]),

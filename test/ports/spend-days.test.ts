@@ -101,7 +101,7 @@ for (const engine of ENGINES)
     });
     afterAll(() => scratch.remove());
 
-    /** A condition that every call meets, and that only the calls themselves can answer. */
+    /** Adds a filter that matches every call and forces a read of the calls instead of the sums. */
     const overCalls = ({ filter, ...grouping }: SpendGrouping): SpendGrouping => ({
       ...grouping,
       filter: { ...filter, minCost: ZERO_USD },
@@ -134,7 +134,7 @@ for (const engine of ENGINES)
           inputTokens: row.usage?.inputTokens ?? 0,
           outputTokens: row.usage?.outputTokens ?? 0,
         });
-      // By both ways into the store, from two processes, some of them twice.
+      // Calls are stored by both stores and two processes, some of them twice.
       await stores.spend.append(rows.slice(0, 60));
       const logged = rows.slice(60).map((spend) => stores.calls.encode({ spend, span: span(spend) }));
       const other = await scratch.open();
@@ -153,12 +153,12 @@ for (const engine of ENGINES)
         new Map([['x', spentBy(({ tags }) => tags.includes('x'))]]),
         new Map([['e1', spentBy(({ endUser }) => endUser === 'e1')]]),
       ];
-      // From the log first, then from the sums.
+      // Totals come first from the log, then from the sums.
       expect(stores.calls.backlog()).toBeGreaterThan(0);
       expect(await totals()).toEqual(expected);
       expect(await differing(150)).toEqual([]);
       expect(await totals()).toEqual(expected);
-      // A commit that is repeated adds nothing.
+      // A repeated commit adds nothing.
       await stores.calls.append(logged.slice(0, 10));
       expect(await differing(20)).toEqual([]);
       expect(await totals()).toEqual(expected);
@@ -171,7 +171,7 @@ for (const engine of ENGINES)
       expect(await differing(40)).toEqual([]);
     });
 
-    it('are what reports read', async () => {
+    it('are read by reports', async () => {
       const { orm } = await scratch.openBare();
       await orm.em.fork().execute('delete from spend_day');
       const grouping = { filter: { from: null, to: null, any: {}, visibleTo: null }, by: ['key'], limit: 10 } as const;

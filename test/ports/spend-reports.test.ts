@@ -13,7 +13,7 @@ const ALL: SpendFilter = { from: null, to: null, any: {}, visibleTo: null };
 const MOST = 2n ** 62n;
 const NO_USAGE = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
 
-/** A call of a day, by number. */
+/** A spend row by number. It starts `number` ms after the start of the first day. */
 const aRow = (number: number, fields: Partial<SpendRow> = {}): SpendRow => {
   const startedAt = fields.startedAt ?? new Date(DAY_1 + number);
   return aSpendRow({
@@ -243,7 +243,7 @@ for (const engine of ENGINES)
       expect(await idsOf({ some: ['organization'] })).toEqual(['call-1', 'call-4', 'call-5']);
     });
 
-    it('finds the calls of the keys that an owner has now, by whole days and parts of days', async () => {
+    it('finds the calls of the current keys of an owner, by whole days and parts of days', async () => {
       const by = { now: new Date(DAY_1), by: 'admin' };
       await stores.teams.add(newTeam({ organizationId: 'org-1' }, { ...by, id: 'team-1' }));
       const [ofTeam, ofBoth, alone] = ['d', 'e', 'f'].map((digit) => digit.repeat(64)) as [string, string, string];
@@ -280,7 +280,7 @@ for (const engine of ENGINES)
       ]);
     });
 
-    it('finds rows that have a value, and rows of teams that the reader sees', async () => {
+    it('finds rows that have a value, and rows of teams that the reader may see', async () => {
       await stores.spend.append([
         aRow(1, { tags: ['a'], teamId: 'team-1', userId: 'user-1', keyHash: 'd'.repeat(64) }),
         aRow(2, { endUser: 'customer', teamId: 'team-2', userId: 'user-2', keyHash: 'e'.repeat(64) }),

@@ -41,7 +41,7 @@ export function spendStoreSuite(engine: Engine): void {
       expect(await spend.totalOf(row.keyHash)).toBe(ZERO_USD);
     });
 
-    it('keeps zero apart from null, and the largest values exact', async () => {
+    it('distinguishes zero and null, and keeps the largest values exact', async () => {
       const tokens = Number.MAX_SAFE_INTEGER;
       const zero = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
       const most = {
@@ -74,7 +74,7 @@ export function spendStoreSuite(engine: Engine): void {
       expect(await spend.totalOf(aSpendRow().keyHash)).toBe(base + 5n);
     });
 
-    it('counts each key for itself', async () => {
+    it('counts each key separately', async () => {
       await spend.append([
         aSpendRow({ id: '1', keyHash: 'x', cost: picos(1n) }),
         aSpendRow({ id: '2', keyHash: 'y', cost: picos(20n) }),
@@ -145,7 +145,7 @@ export function spendStoreSuite(engine: Engine): void {
       expect(await Promise.all(['x', 'y'].map((hash) => other.totalOf(hash)))).toEqual([120n, 200n]);
     });
 
-    it('finds calls in traces that the gateway began at about that time, by their answers and call ids', async () => {
+    it('finds calls in traces that the gateway began at about that time, by response id and call id', async () => {
       const begun = (ms: number, rest: string): string => ms.toString(16).padStart(12, '0') + rest.repeat(20);
       const at = START_MS;
       const rows = [

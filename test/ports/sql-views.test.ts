@@ -9,7 +9,7 @@ import { aTracePacker } from '../support/trace-packer.ts';
 import { ENGINES, type ScratchDatabase } from './engines.ts';
 import { A_CALL, aSpan, LONE_KEY, nsAt, picos, spanId, START_MS, TEAM_KEY, traceId } from './samples.ts';
 
-/** An export whose spans come in a block, because their trace begins with it. */
+/** An export whose spans are stored in a block, because their trace begins with it. */
 function anExport(trace: number): PackedExport {
   const spans = [1, 2].map((span) => ({
     traceId: traceId(trace),
@@ -25,7 +25,7 @@ function anExport(trace: number): PackedExport {
 
 const PG_TIME = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?[+-]\d\d$/;
 
-/** Times and truth values of PostgreSQL as SQLite writes them. */
+/** Converts times and booleans of PostgreSQL to the form of SQLite. */
 function plain(value: unknown): unknown {
   if (typeof value === 'string' && PG_TIME.test(value)) return new Date(value).toISOString();
   return typeof value === 'boolean' ? Number(value) : value;
@@ -48,7 +48,7 @@ for (const engine of ENGINES)
       return rows.map((row) => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, plain(value)])));
     }
 
-    /** One of each kind: spans in a block, a span that came later, a call of the gateway from the log. */
+    /** Stores spans in a block, a later span, and a gateway call from the log. */
     async function store(): Promise<void> {
       await stores.traces.ingestExport(TEAM_KEY, anExport(1));
       const late = aSpan({ spanId: spanId(3), estimate: picos(2n ** 62n + 1n), endNs: nsAt(START_MS + 2) });
@@ -120,7 +120,7 @@ for (const engine of ENGINES)
       ]);
     });
 
-    it('show a key without a team as null, and a removed trace not at all', async () => {
+    it('show no team of a key as null, and no removed traces', async () => {
       await stores.traces.ingestExport(LONE_KEY, anExport(2));
       expect(await select('select distinct team_id, key_hash from spans')).toEqual([
         { team_id: null, key_hash: LONE_KEY.keyHash },

@@ -100,7 +100,7 @@ for (const engine of ENGINES.filter(({ name }) => name !== 'postgresql'))
     });
   });
 
-describe('where the data is', () => {
+describe('the location of the database', () => {
   it.each([
     [null, { kind: 'sqlite', file: '/data/lensgate.db' }],
     ['sqlite:///var/lib/lens%20gate.db', { kind: 'sqlite', file: '/var/lib/lens gate.db' }],
@@ -133,7 +133,7 @@ describe('the data folder', () => {
     rmSync(parent, { recursive: true });
   });
 
-  it('is made when it is missing, for its owner alone', async () => {
+  it('is created when it is missing, with access for its owner only', async () => {
     const dataDir = join(parent, 'deep', 'data');
     const stores = await openStores({ databaseUrl: null, dataDir, log: { warn() {} } });
     await stores.close();

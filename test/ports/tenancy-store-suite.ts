@@ -134,7 +134,7 @@ export function tenancyStoreSuite(engine: Engine): void {
       const store = () => stores[name] as unknown as AnyStore;
       const rowOf = NOUNS[name];
 
-      it('returns rows unchanged, and none for an unknown id', async () => {
+      it('returns rows unchanged, and null for an unknown id', async () => {
         await store().add(rowOf('one', 0), rowOf('two', 1));
         expect(await store().find('one')).toEqual(rowOf('one', 0));
         expect(await store().findMany(['two', 'three', 'one'])).toEqual([rowOf('one', 0), rowOf('two', 1)]);
@@ -189,7 +189,7 @@ export function tenancyStoreSuite(engine: Engine): void {
       await expect(stores.teams.list({ ...page, descending: false, from: strange })).resolves.toBeInstanceOf(Array);
     });
 
-    it('filters by parts of texts and flags, which patterns and quotes do not change', async () => {
+    it('filters by parts of texts and flags, with patterns and quotes as plain text', async () => {
       await stores.projects.add(
         newProject({ alias: '100%_A', blocked: true }, { ...about('p1'), teamId: 't' }),
         newProject({ alias: '100xxa' }, { ...about('p2'), teamId: 't' }),
@@ -228,7 +228,7 @@ export function tenancyStoreSuite(engine: Engine): void {
       expect(await stores.users.count(ALL_USERS)).toBe(4);
     });
 
-    it('orders users by budget, and by what they have spent since their window began', async () => {
+    it('orders users by budget, and by spend since the start of their window', async () => {
       const budgets = [3n, 20n, null];
       for (const [at, id] of ['a', 'b', 'c'].entries()) {
         const row = newUser({ maxBudget: (budgets[at] ?? null) as Usd | null }, about(id));
@@ -264,7 +264,7 @@ export function tenancyStoreSuite(engine: Engine): void {
       expect(await ids({ ids: [] })).toEqual([]);
     });
 
-    it('refuses an email that another user has in another case, also by a change', async () => {
+    it('refuses an email of another user in any letter case, also in a change', async () => {
       await stores.users.add(newUser({ email: 'a@x.org' }, about('a')), newUser({}, about('b')));
       await expect(stores.users.add(newUser({ email: 'A@X.org' }, about('c')))).rejects.toThrow(Conflict);
       const taking = stores.users.change('b', (user) => ({ ...user, email: 'A@x.org', emailKey: 'a@x.org' }));

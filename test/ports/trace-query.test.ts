@@ -14,7 +14,7 @@ const TEAM: Visibility = { kind: 'team', teamId: TEAM_KEY.teamId ?? '' };
 const EVER = { startMs: 0, endMs: Number.MAX_SAFE_INTEGER, after: null };
 const LONE: Visibility = { kind: 'key', keyHash: LONE_KEY.keyHash };
 
-/** Queries that reach for more than the visible rows, or for more than a query may do. None returns a row. */
+/** Queries of more than the visible rows, or with forbidden statements. None returns a row. */
 const ATTACKS = {
   'a second statement': 'select 1; delete from trace_summary',
   'a statement after a closed parenthesis': 'select 1) q; drop table trace_summary; select * from (select 1',
@@ -79,7 +79,7 @@ for (const engine of TRACE_ENGINES)
     let scratch: ScratchDatabase;
     let stores: Stores;
     let queries: TraceQueries;
-    /** The same with a deadline that tests reach soon. */
+    /** Queries with a short deadline. */
     let brief: TraceQueries;
     const run = (visibility: Visibility, sql: string) =>
       queries.run({ visibility, owner: 'one', signal: AbortSignal.timeout(60_000) }, sql);
@@ -155,7 +155,7 @@ for (const engine of TRACE_ENGINES)
       ['spans', 'team_id is null'],
       ['traces', `trace_id = '${traceId(2)}'`],
       ['traces', 'span_count = 3'],
-    ])('of %s tell nothing of other rows by a failure where %s', async (view, condition) => {
+    ])('of %s reveal no other rows through a failure where %s', async (view, condition) => {
       // ClickHouse has no overflow of `abs`.
       const failing = isClickHouse
         ? `cast(case when ${condition} then 'x' else '1' end as int)`
@@ -182,7 +182,7 @@ for (const engine of TRACE_ENGINES)
       expect([all.rows.length, all.truncated]).toEqual([QUERY_LIMITS.rows, false]);
     });
 
-    it.runIf(isClickHouse)('of spend run in the database beside ClickHouse, alone', async () => {
+    it.runIf(isClickHouse)('of spend alone run in the SQL database beside ClickHouse', async () => {
       expect(await counts(ALL, 'select count(*) as n from spend')).toEqual([0]);
       await expect(run(ALL, 'select 1 from spend a join traces b on a.trace_id = b.trace_id')).rejects.toMatchObject({
         name: 'InvalidInput',
@@ -190,14 +190,14 @@ for (const engine of TRACE_ENGINES)
       });
     });
 
-    it('of one owner run one after another, and one of them waits', async () => {
+    it('of one owner run one at a time, and at most one waits', async () => {
       const ended = await Promise.allSettled(Array.from({ length: 4 }, () => run(ALL, 'select 1 as one')));
       expect(ended.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'rejected']);
     });
 
     it('of another owner run while one owner keeps its slot', async () => {
       const bomb = `select count(*) as n from ${Array.from({ length: 24 }, (_, at) => `spans a${at}`).join(' cross join ')}`;
-      /** Owners in the order in which their queries end: by a result, or at this deadline. */
+      /** Names in the order in which queries end: by a result, or at this deadline. */
       const endedWith = async (traceQueryMs: number): Promise<readonly string[]> => {
         const { traceQueries } = await scratch.open({ traceQueryMs });
         const ended: string[] = [];

@@ -108,7 +108,7 @@ export function traceRemovalSuite(engine: Engine): void {
       await traces.ingestExport(OTHER_TEAM_KEY, exportOf({ trace: 1, span: 1, says: 'of others' }));
     }
 
-    it('leaves nothing of what is removed anywhere, and everything else whole', async () => {
+    it('leaves nothing of a removed trace, and all other traces complete', async () => {
       await stored();
       const before = await traces.findSpan([keyOf(2)], spanId(1));
       expect(await everything()).toContain('secret');
@@ -145,7 +145,7 @@ export function traceRemovalSuite(engine: Engine): void {
       expect(await heldBy()).toEqual([1, 1, 1]);
     });
 
-    it('brings nothing back by a resend, keeps what comes later, and is removed like any other', async () => {
+    it('ignores a resend of redacted spans, stores later spans, and removes the trace like any other', async () => {
       await stored();
       await traces.redact([keyOf(1)], new Date(START_MS));
       expect(await traces.ingestExport(TEAM_KEY, exportOf({ trace: 1, span: 1, says: 'secret' }))).toEqual([]);
@@ -157,7 +157,7 @@ export function traceRemovalSuite(engine: Engine): void {
       expect(await everything()).not.toContain('later');
     });
 
-    it('takes traces out of one body at the same moment', async () => {
+    it('removes several traces from one body concurrently', async () => {
       const several = [1, 2, 3, 4, 5].map((trace) => ({ trace, span: 1, says: `said-${trace}` }));
       await traces.ingestExport(TEAM_KEY, exportOf(...several));
       const other = (await scratch.open({ bodies })).traces;

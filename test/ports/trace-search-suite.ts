@@ -122,24 +122,27 @@ export function traceSearchSuite(engine: Engine): void {
       expect(found).toEqual(all.filter((summary) => tracePassesFilters(summary, filters)));
     });
 
-    it.each(TRACE_ORDERS)('by %s the greatest come first, page by page, none twice, none left out', async (order) => {
-      const pages: (readonly TraceSummary[])[] = [];
-      let after: TraceSearch['after'] = null;
-      do {
-        const page: readonly TraceSummary[] = await traces.searchSummaries(ALL, { ...WHOLE, order, after }, 7);
-        pages.push(page);
-        const last = page.at(-1);
-        after = last && page.length === 7 ? { rank: traceRankOf(last, order), traceRef: last.traceRef } : null;
-      } while (after !== null);
-      const found = pages.flat();
-      const inOrder = all.toSorted((left, right) => {
-        const [a, b] = [traceRankOf(left, order), traceRankOf(right, order)];
-        return a === b ? (left.traceRef < right.traceRef ? 1 : -1) : a < b ? 1 : -1;
-      });
-      expect(refs(found)).toEqual(refs(inOrder));
-    });
+    it.each(TRACE_ORDERS)(
+      'by %s lists the greatest first, in pages without repeated or missing traces',
+      async (order) => {
+        const pages: (readonly TraceSummary[])[] = [];
+        let after: TraceSearch['after'] = null;
+        do {
+          const page: readonly TraceSummary[] = await traces.searchSummaries(ALL, { ...WHOLE, order, after }, 7);
+          pages.push(page);
+          const last = page.at(-1);
+          after = last && page.length === 7 ? { rank: traceRankOf(last, order), traceRef: last.traceRef } : null;
+        } while (after !== null);
+        const found = pages.flat();
+        const inOrder = all.toSorted((left, right) => {
+          const [a, b] = [traceRankOf(left, order), traceRankOf(right, order)];
+          return a === b ? (left.traceRef < right.traceRef ? 1 : -1) : a < b ? 1 : -1;
+        });
+        expect(refs(found)).toEqual(refs(inOrder));
+      },
+    );
 
-    it('finds only what a reader may see, inside the window', async () => {
+    it('finds only visible traces inside the window', async () => {
       const window = { startMs: START_MS + 10_000, endMs: START_MS + 20_000 };
       for (const visibility of [
         { kind: 'team', teamId: TEAM_KEY.teamId },
@@ -152,7 +155,7 @@ export function traceSearchSuite(engine: Engine): void {
       }
     });
 
-    it('lists sessions, the latest first, page by page, with their sums', async () => {
+    it('lists sessions, the latest first, in pages, with their sums', async () => {
       const whole: SessionSearch = { ...EVER, filters: NO_TRACE_FILTERS, after: null };
       const expected = sessionsIn(all);
       expect(expected.length).toBe(3);
@@ -168,7 +171,7 @@ export function traceSearchSuite(engine: Engine): void {
       expect(pages).toEqual(expected);
     });
 
-    it('lists sessions of the traces that a reader may see, that pass the filters, inside the window', async () => {
+    it('lists sessions of visible traces that match the filters inside the window', async () => {
       const window = { startMs: START_MS + 5_000, endMs: START_MS + 30_000 };
       const filters = { ...NO_TRACE_FILTERS, userId: 'ann' };
       for (const visibility of [ALL, { kind: 'team', teamId: TEAM_KEY.teamId }] as const) {
@@ -179,7 +182,7 @@ export function traceSearchSuite(engine: Engine): void {
       }
     });
 
-    it('sums the traces up by the time they began, with quantiles that occurred', async () => {
+    it('sums traces up by start time, with quantiles that are measured values', async () => {
       const filters = { ...NO_TRACE_FILTERS, service: 'support' };
       const bucketMs = 7_000;
       const window = { startMs: START_MS, endMs: START_MS + 30_500 };
@@ -242,7 +245,7 @@ export function traceSearchSuite(engine: Engine): void {
       expect(await traces.agents(unknownTeam, { ...window, filters: NO_TRACE_FILTERS }, 10)).toEqual([]);
     });
 
-    it('gives no buckets where there are no traces for the reader', async () => {
+    it('gives no buckets without visible traces', async () => {
       const series = { startMs: START_MS, endMs: START_MS + 40_000, bucketMs: 1_000, filters: NO_TRACE_FILTERS };
       expect(await traces.series({ kind: 'team', teamId: 'unknown' }, series)).toEqual([]);
       const mine = await traces.series({ kind: 'key', keyHash: LONE_KEY.keyHash }, series);

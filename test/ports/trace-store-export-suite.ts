@@ -111,7 +111,7 @@ export function traceStoreExportSuite(engine: Engine): void {
     const heldBy = async (): Promise<readonly number[]> => (await storedBodies()).map((body) => body.heldBy);
 
     describe.each(Object.entries(KINDS))('as %s', (_kind, sentAs) => {
-      it('returns every span of it complete, and its owner', async () => {
+      it('returns every span of an export complete, with its owner', async () => {
         const sent = sentAs([
           { trace: 1, span: 1 },
           { trace: 2, span: 1 },
@@ -165,7 +165,7 @@ export function traceStoreExportSuite(engine: Engine): void {
 
     const sentAs = KINDS['gzipped protobuf'];
 
-    it('stores no second body of a resend, and of a partial resend only the new spans', async () => {
+    it('stores no second body of a resend, and only the new spans of a partial resend', async () => {
       const first = sentAs([
         { trace: 1, span: 1 },
         { trace: 1, span: 2 },
@@ -184,7 +184,7 @@ export function traceStoreExportSuite(engine: Engine): void {
       expect((await traces.findSpan([keyOf(1)], spanId(3)))?.input).toBe('asked 1-3');
     });
 
-    it('takes a span that comes twice in an export as it comes first', async () => {
+    it('stores the first version of a span that is twice in an export', async () => {
       const [summary] = await take(
         sentAs([
           { trace: 1, span: 1, says: 'first' },
@@ -196,7 +196,7 @@ export function traceStoreExportSuite(engine: Engine): void {
       expect(await heldBy()).toEqual([1]);
     });
 
-    it('counts a span once when several calls bring it at the same moment', async () => {
+    it('counts a span once when concurrent calls contain it', async () => {
       const calls = Array.from({ length: 6 }, (_, call) =>
         take(
           sentAs([
@@ -213,7 +213,7 @@ export function traceStoreExportSuite(engine: Engine): void {
         expect((await traces.findSpan([keyOf(1)], spanId(10 + call)))?.input).toBe(`asked 1-${10 + call}`);
     });
 
-    it('gives each export of a shared commit its own body, and none to those that bring nothing', async () => {
+    it('stores a body for each export of a shared commit, and none for an export without new spans', async () => {
       const numbers = Array.from({ length: 40 }, (_, at) => at + 1);
       const known = numbers.filter((trace) => trace % 3 === 0);
       for (const trace of known) await take(sentAs([{ trace, span: 1 }]));
@@ -254,7 +254,7 @@ export function traceStoreExportSuite(engine: Engine): void {
       expect((await traces.findSpan([keyOf(1)], spanId(1)))?.input).toBe('asked 1-1');
     });
 
-    it('counts the bytes of a body that waits', async () => {
+    it('counts the bytes of waiting bodies', async () => {
       const large = sentAs([{ trace: 1, span: 1, says: Array.from({ length: 9_000 }, (_, at) => at * 7919).join() }]);
       const small = (await scratch.open({ bodies, ingestLimit: { rows: 1_000, bytes: large.bytes.length } })).traces;
       const waiting = small.ingestExport(TEAM_KEY, packed(large));

@@ -60,13 +60,13 @@ export function traceStoreFactsSuite(engine: Engine): void {
       }
     });
 
-    it('counts each call once when its spans arrive at the same moment', async () => {
+    it('counts each call once when its spans arrive concurrently', async () => {
       await Promise.all(CALLS(1).map((span) => ingest(span)));
       const expected = { spend: 2n ** 60n + 7n, pricedCalls: 2, estimate: 7n, estimatedCalls: 1 };
       expect(await spendNow(1)).toEqual({ ...counted(2, 1), ...expected });
     });
 
-    it('takes an estimate back when the gateway turns out to have made the call, without a price', async () => {
+    it('removes an estimate when the gateway reports the call, without a price', async () => {
       await ingest(aSpan({ estimate: picos(5n) }));
       expect(await spendNow(1)).toEqual({
         ...counted(1, 0),
@@ -85,7 +85,7 @@ export function traceStoreFactsSuite(engine: Engine): void {
       });
     });
 
-    it('keeps of what a trace comes to as much as it can, and refuses none of its spans', async () => {
+    it('limits the sums of a trace to the largest amount, and refuses none of its spans', async () => {
       const most = 2n ** 63n - 1n;
       const dear = (number: number, fields: Partial<Span>): Span =>
         aSpan({ spanId: spanId(number), parentSpanId: spanId(9), ...fields });
@@ -102,7 +102,7 @@ export function traceStoreFactsSuite(engine: Engine): void {
       expect(await spendNow(2)).toMatchObject(expected);
     });
 
-    it('lends the preview of the earliest call to a root without one, in every order, until the root has its own', async () => {
+    it('shows the preview of the earliest call for a root without one, in every order, until the root has its own', async () => {
       const inputSpan = (number: number, ms: number, inputPreview: string): Span =>
         aSpan({ spanId: spanId(number), parentSpanId: spanId(1), startNs: nsAt(START_MS + ms), inputPreview });
       const root = aSpan({ type: 'chain', inputPreview: '' });
@@ -127,7 +127,7 @@ export function traceStoreFactsSuite(engine: Engine): void {
       expect([own?.inputPreview, own?.previewNs]).toEqual(['root', null]);
     });
 
-    it('lends nothing of what was redacted or removed, and what comes later', async () => {
+    it('shows no preview of redacted or removed calls, but that of later ones', async () => {
       const call = aSpan({ spanId: spanId(2), parentSpanId: spanId(1), inputPreview: 'a secret' });
       const later = aSpan({
         spanId: spanId(3),
@@ -154,7 +154,7 @@ export function traceStoreFactsSuite(engine: Engine): void {
       expect(await previews()).toEqual([['later', nsAt(START_MS + 9)]]);
     });
 
-    it('has the labels of its root, else of other spans, in any order of arrival', async () => {
+    it('has the labels of its root, otherwise of other spans, in any order of arrival', async () => {
       const call = aSpan({
         spanId: spanId(2),
         parentSpanId: spanId(1),

@@ -34,7 +34,7 @@ export function traceStoreLoadSuite(engine: Engine): void {
       expect(await ingest(TEAM_KEY)).toEqual([]);
     });
 
-    it('takes more spans in a call than one statement carries', async () => {
+    it('accepts more spans in a call than fit into one statement', async () => {
       const many = spansOf(1_201, { input: 'x'.repeat(2_000) });
       const [summary] = await ingest(TEAM_KEY, ...many);
       expect([summary?.spanCount, summary?.inputTokens]).toEqual([1_201, 3_603]);
@@ -62,7 +62,7 @@ export function traceStoreLoadSuite(engine: Engine): void {
       );
     });
 
-    it('throws Unavailable when too much waits, and keeps what it had accepted', async () => {
+    it('throws Unavailable when the queue is full, and stores all accepted calls', async () => {
       const small = (await scratch.open({ ingestLimit: { rows: 10, bytes: 1 << 20 } })).traces;
       const release = await scratch.holdWriters();
       const take = (trace: number): Promise<readonly TraceSummary[]> =>
@@ -76,14 +76,14 @@ export function traceStoreLoadSuite(engine: Engine): void {
       expect((await traces.listSummaries(ALL, EVER, 10)).length).toBe(3);
     });
 
-    it('counts waiting bytes as well as spans, but takes a large call when nothing waits', async () => {
+    it('limits waiting bytes as well as spans, but accepts a large call when the queue is empty', async () => {
       const small = (await scratch.open({ ingestLimit: { rows: 1_000, bytes: 5_000 } })).traces;
       const large = small.ingest([{ owner: TEAM_KEY, spans: [aSpan({ input: 'x'.repeat(10_000) })] }]);
       await expect(small.ingest([{ owner: LONE_KEY, spans: [aSpan()] }])).rejects.toThrow(Unavailable);
       expect((await large).length).toBe(1);
     });
 
-    it('reads while a writer holds the database', async () => {
+    it('reads while a writer locks the database', async () => {
       await ingest(TEAM_KEY, aSpan());
       const release = await scratch.holdWriters();
       expect((await traces.listSummaries(ALL, EVER, 10)).length).toBe(1);
@@ -115,7 +115,7 @@ export function traceStoreLoadSuite(engine: Engine): void {
       expect([...spans.values()].map(({ length }) => length)).toEqual(expected);
     });
 
-    it('fails only its own calls when a database is closed under waiting calls', async () => {
+    it('fails only its own calls when a database is closed with waiting calls', async () => {
       const closing = await scratch.open();
       const taken = spansOf(50).map((span) => closing.traces.ingest([{ owner: TEAM_KEY, spans: [span] }]));
       await closing.close();

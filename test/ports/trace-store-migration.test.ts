@@ -13,7 +13,7 @@ const SPAN = aSpan({
   parentSpanId: spanId(9),
   error: odd,
   cost: picos(7n),
-  // What was not kept then is not known; the charge says that the gateway made it.
+  // Old rows have no provider. A cost shows that the gateway made the call.
   provider: null,
   gateway: true,
   input: odd,
@@ -25,7 +25,7 @@ const SPAN = aSpan({
 });
 const oldNs = (ns: bigint): string => ns.toString().padStart(20, '0');
 
-/** A span and its trace as they were stored before. */
+/** Stores a span and its trace in the old schema. */
 async function storeOldSpan({ orm }: Database): Promise<void> {
   const db = orm.em.fork().getKysely<never>();
   const { name, kind, type, agent, service, status, error, model } = SPAN;

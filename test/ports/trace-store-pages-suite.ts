@@ -19,7 +19,7 @@ export function traceStorePagesSuite(engine: Engine): void {
     });
     afterAll(() => scratch.remove());
 
-    it('gives the spans of a trace page by page, by start then id', async () => {
+    it('returns the spans of a trace in pages, ordered by start and id', async () => {
       const spans = [
         aSpan({ spanId: spanId(3), startNs: nsAt(START_MS) + 1n }),
         aSpan({ spanId: spanId(2), startNs: nsAt(START_MS) + 1n }),

@@ -96,7 +96,7 @@ export function traceStorePiecesSuite(engine: Engine): void {
     const tried = engine.name === 'clickhouse' ? TRACES_ON_CLICKHOUSE : TRACES;
     const ingest = (spans: readonly Span[]) => traces.ingest([{ owner: TEAM_KEY, spans }]);
 
-    it('have the same result after each export as one export of all, for any order and parts', async () => {
+    it('have the same result after each export as one export of all spans, for any order and parts', async () => {
       const random = randomFrom(38);
       for (let number = 1; number <= tried; number += 1) {
         const spansById = new Map<string, Span>();
@@ -109,7 +109,7 @@ export function traceStorePiecesSuite(engine: Engine): void {
       }
     });
 
-    it('come to the same when their exports come at the same moment, among those of others', async () => {
+    it('have the same result when their exports are concurrent with those of other traces', async () => {
       const random = randomFrom(39);
       const all = Array.from({ length: tried }, (_, at) => randomSpans(at + 1, random));
       await Promise.all(
@@ -124,7 +124,7 @@ export function traceStorePiecesSuite(engine: Engine): void {
       }
     });
 
-    it('have the same result when two processes receive their exports at the same moment', async () => {
+    it('have the same result when two processes receive their exports concurrently', async () => {
       const other = (await scratch.open()).traces;
       const random = randomFrom(40);
       for (let number = 1; number <= tried; number += 1) {
@@ -139,7 +139,7 @@ export function traceStorePiecesSuite(engine: Engine): void {
       }
     });
 
-    it('lose a call once, however often the gateway reports it', async () => {
+    it('exclude a call once for any number of reports of the gateway', async () => {
       const call = aSpan({ spanId: spanId(1), estimate: picos(5n), requestId: 'r-1' });
       const below = aSpan({ spanId: spanId(2), parentSpanId: spanId(1), gateway: true, requestId: 'r-2' });
       const named = aSpan({ spanId: spanId(3), gateway: true, requestId: 'r-1' });
@@ -152,7 +152,7 @@ export function traceStorePiecesSuite(engine: Engine): void {
       }
     });
 
-    it('are counted again when they are sent again after their removal', async () => {
+    it('are counted when they are sent again after their removal', async () => {
       const of = { traceId: traceId(1) };
       const outer = aSpan({ ...of, spanId: spanId(1), estimate: picos(5n) });
       const inner = aSpan({ ...of, spanId: spanId(2), parentSpanId: spanId(1), gateway: true, cost: picos(9n) });

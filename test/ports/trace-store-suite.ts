@@ -79,7 +79,7 @@ export function traceStoreSuite(engine: Engine): void {
       expect(await traces.listSpans([TRACE])).toEqual(new Map([[TRACE.traceRef, [headOf(span)]]]));
     });
 
-    it('keeps what is not known as null and what is empty as empty', async () => {
+    it('distinguishes unknown values and empty ones', async () => {
       const span = aSpan({
         startNs: 0n,
         endNs: 0n,
@@ -104,13 +104,13 @@ export function traceStoreSuite(engine: Engine): void {
       expect(await traces.findSpan([TRACE], span.spanId)).toEqual(span);
     });
 
-    it('refuses times and amounts that no column holds, and stores nothing of the call', async () => {
+    it('refuses times and amounts out of range, and stores nothing of the call', async () => {
       for (const wrong of [{ startNs: -1n }, { endNs: 2n ** 63n }, { cost: picos(2n ** 63n) }])
         await expect(ingest(TEAM_KEY, aSpan(), aSpan({ spanId: spanId(2), ...wrong }))).rejects.toThrow(InvalidInput);
       expect(await traces.listSummaries(ALL, EVER, 10)).toEqual([]);
     });
 
-    it('keeps what text columns cannot hold as the replacement character, and payloads as they are', async () => {
+    it('stores the replacement character for text that a column cannot hold, and payloads unchanged', async () => {
       await ingest(TEAM_KEY, aSpan({ name: 'a\0b', input: 'half \uD800 pair', agent: '\uD800' }));
       const found = await traces.findSpan([TRACE], spanId(1));
       expect([found?.name, found?.input, found?.agent]).toEqual(['a\u{FFFD}b', 'half \uD800 pair', '\u{FFFD}']);
@@ -170,7 +170,7 @@ export function traceStoreSuite(engine: Engine): void {
       expect(await traces.findSummaries(ALL, traceId(1), null)).toEqual([summary]);
     });
 
-    it('comes to the same summary when the root arrives last, one span a call', async () => {
+    it('has the same summary when the root arrives last, one span in each call', async () => {
       const spans = [
         aSpan({
           spanId: spanId(3),
@@ -194,7 +194,7 @@ export function traceStoreSuite(engine: Engine): void {
       expect(steps[2]).toEqual(inOrder.map((summary) => ({ ...summary, ...identity })));
     });
 
-    it('takes a resend as done: nothing changes and nothing is reported changed', async () => {
+    it('ignores a resend: nothing changes, and no change is reported', async () => {
       const [before] = await ingest(TEAM_KEY, ...spansOf(3));
       expect(await ingest(TEAM_KEY, ...spansOf(3, { name: 'changed', input: 'changed', cost: picos(5n) }))).toEqual([]);
       expect(await traces.listSummaries(ALL, EVER, 10)).toEqual([before]);
@@ -226,7 +226,7 @@ export function traceStoreSuite(engine: Engine): void {
       expect(ofTeam.map(({ owner }) => owner)).toEqual([TEAM_KEY]);
     });
 
-    it('shows each reader its own rows; the others do not exist', async () => {
+    it('shows each reader only its own rows', async () => {
       const teammate: Owner = { teamId: 'team-a', keyHash: 'd'.repeat(64) };
       const owners = { a: TEAM_KEY, d: teammate, b: OTHER_TEAM_KEY, c: LONE_KEY };
       for (const [name, owner] of Object.entries(owners)) await ingest(owner, aSpan({ name }));
@@ -267,7 +267,7 @@ export function traceStoreSuite(engine: Engine): void {
       });
     });
 
-    it('finds by trace id and ref together, and nothing when they do not belong together', async () => {
+    it('finds by trace id and ref together, and nothing when they do not match', async () => {
       await ingest(TEAM_KEY, aSpan(), aSpan({ traceId: traceId(2) }));
       expect((await traces.findSummaries(ALL, traceId(1), TRACE.traceRef)).map(({ traceRef }) => traceRef)).toEqual([
         TRACE.traceRef,
@@ -286,7 +286,7 @@ export function traceStoreSuite(engine: Engine): void {
     });
 
     it.each([ALL, { kind: 'team', teamId: 'team-a' }, { kind: 'key', keyHash: LONE_KEY.keyHash }] as const)(
-      'pages through traces that start in the same ms, none twice, none left out (%j)',
+      'pages through traces of the same ms without repeated or missing ones (%j)',
       async (visibility) => {
         const owner = visibility.kind === 'key' ? LONE_KEY : TEAM_KEY;
         const starts = [0, 0, 0, 0, 0, 1, 1, 1, 2];
@@ -334,7 +334,7 @@ export function traceStoreSuite(engine: Engine): void {
       expect(await traces.listSpans([])).toEqual(new Map());
     });
 
-    it('finds a span in whichever of the traces holds it', async () => {
+    it('finds a span in any of the given traces', async () => {
       const second = { traceId: traceId(1), traceRef: traceRefOf(LONE_KEY, traceId(1)) };
       await ingest(TEAM_KEY, aSpan());
       await ingest(LONE_KEY, aSpan({ spanId: spanId(2), input: 'merged' }));

@@ -7,7 +7,7 @@ import { ENGINES, type ScratchDatabase } from './engines.ts';
 
 const onServer = ENGINES.filter(({ name }) => name === 'postgresql');
 
-/** A write as every store makes it. */
+/** Runs a statement in a transaction, as all stores do. */
 const write = ({ orm, inFlight }: Database, statement: string): Promise<unknown> =>
   inFlight.run(() => transaction(orm, (db) => sql.raw(statement).execute(db)));
 
@@ -23,7 +23,7 @@ for (const engine of ENGINES.filter((one) => !onServer.includes(one)))
     });
     afterAll(() => scratch.remove());
 
-    it('that fills the disk is Unavailable, and the next one has its turn', async () => {
+    it('that fills the disk fails with Unavailable, and the next one succeeds', async () => {
       await pragma('max_page_count = 20');
       const tooMuch = write(database, 'insert into note values (zeroblob(1000000))');
       await expect(tooMuch).rejects.toThrow(new Unavailable('The database cannot be used at the moment.'));
@@ -31,7 +31,7 @@ for (const engine of ENGINES.filter((one) => !onServer.includes(one)))
       await write(database, 'insert into note values (zeroblob(1000000))');
     });
 
-    it('that cannot begin is Unavailable, and the next one has its turn', async () => {
+    it('that cannot begin fails with Unavailable, and the next one succeeds', async () => {
       await pragma('busy_timeout = 1');
       const release = await scratch.holdWriters();
       const refused = write(database, 'delete from note');
@@ -49,14 +49,14 @@ for (const engine of onServer)
     });
     afterAll(() => scratch.remove());
 
-    it('that loses its connection returns it to the pool, however often', async () => {
+    it('that loses its connection returns it to the pool, also repeatedly', async () => {
       const database = await scratch.openBare();
       for (let lost = 0; lost < 12; lost += 1)
         await expect(write(database, 'select pg_terminate_backend(pg_backend_pid())')).rejects.toThrow(Unavailable);
       await write(database, 'select 1');
     });
 
-    it('that is a read is retried once after it lost its connection, and then fails', async () => {
+    it('that only reads is retried once after a lost connection, and then fails', async () => {
       const database = await scratch.openBare();
       let runs = 0;
       const read = (losses: number): Promise<unknown> =>

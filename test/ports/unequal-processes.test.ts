@@ -44,7 +44,7 @@ async function calls(limits: RateLimits, limit: RateLimit, times: number): Promi
 
 function suite(name: string, open: () => OpenLedger): void {
   describe(`two processes that differ, ${name}`, () => {
-    it('with limits of 10 and 25: the lower one holds for all calls of its process, the higher one for all of both', () =>
+    it('with limits of 10 and 25: the lower limit holds for its process, and the higher one for both together', () =>
       withTwo(open(), async ({ processes: [low, high], prefix }) => {
         const of = (kind: 'requests' | 'parallel', amount: number): RateLimit => ({
           scope: 'api_key',

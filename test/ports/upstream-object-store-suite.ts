@@ -68,7 +68,7 @@ export function upstreamObjectStoreSuite(engine: Engine): void {
       expect((await objects.find('file-1'))?.shown).toEqual({ status: 'processed' });
     });
 
-    it('finds a removed object by its upstream id only', async () => {
+    it('finds a removed object only by its upstream id', async () => {
       await objects.add(anObject());
       await objects.remove('file-1', new Date());
       expect([await objects.find('file-1'), await ids(ALL)]).toEqual([null, []]);

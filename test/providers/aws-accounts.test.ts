@@ -8,7 +8,7 @@ import { Secret } from '../../src/domain/secret.ts';
 import { createAwsAccounts } from '../../src/runtime/credentials/aws-accounts.ts';
 import { type FaultServer, startFaultServer } from '../support/fault-server.ts';
 
-/** AWS as far as it lends credentials: its token service, the one of a container, the one of a machine. */
+/** Fake credential services of AWS: token service (STS), and the endpoints of containers and machines. */
 let aws: FaultServer;
 let folder: string;
 
@@ -19,7 +19,7 @@ afterAll(() => aws.stop());
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'aws-'));
-  // What the machine the tests run on is to AWS must not matter.
+  // Removes the AWS identity of the machine that runs the tests.
   for (const name of Object.keys(process.env).filter((one) => one.startsWith('AWS_'))) vi.stubEnv(name, undefined);
   vi.stubEnv('HOME', folder);
   vi.stubEnv('AWS_EC2_METADATA_DISABLED', 'true');
@@ -51,7 +51,7 @@ function account(differing: Partial<AwsAccount> = {}): AwsAccount {
 const KEYS = { accessKeyId: 'AKIDOWN', secretAccessKey: new Secret('own-secret'), sessionToken: null };
 const role = (more: object = {}): AwsAccount['role'] => ({ arn: ROLE, sessionName: null, externalId: null, ...more });
 
-/** What is found for an account, in the open. */
+/** Credentials of an account, in clear text. */
 async function found(differing: Partial<AwsAccount> = {}, accounts = createAwsAccounts()) {
   const { accessKeyId, secretAccessKey, sessionToken } = await accounts.for(account(differing));
   return [accessKeyId, secretAccessKey.reveal(), sessionToken?.reveal() ?? null];
@@ -69,7 +69,7 @@ const lends = (id: string): void =>
   aws.answer((response, _socket, { body }) => xml(response, new URLSearchParams(body).get('Action') ?? '', id));
 const ISSUED = ['ASIALENT', 'ASIALENT-secret', 'ASIALENT-session'];
 
-/** What the token service was asked, and by whose signature. */
+/** A request to the token service, with the key id of its signature. */
 function tokenRequest(index = 0) {
   const { body = '', headers = {} } = calls()[index] ?? {};
   const { Action, Version: _, ...rest } = Object.fromEntries(new URLSearchParams(body));
@@ -104,7 +104,7 @@ describe('a role', () => {
     expect(calls()[0]?.headers.authorization).toContain('/eu-west-1/sts/aws4_request');
   });
 
-  it('is assumed with the identity of the machine: keys in the environment before a profile named there', async () => {
+  it('is assumed with the identity of the machine: keys of the environment take precedence over its profile', async () => {
     lends('ASIALENT');
     profiles(section('other', 'AKIDFILE'));
     vi.stubEnv('AWS_PROFILE', 'other');
@@ -141,7 +141,7 @@ describe('a role', () => {
     );
   });
 
-  it('which a pod’s own token already gives is not taken on a second time', async () => {
+  it('that the token of the pod already has is not assumed again', async () => {
     lends('ASIALENT');
     writeFileSync(join(folder, 'token'), 'pod-token');
     vi.stubEnv('AWS_ENDPOINT_URL_STS', aws.url);
@@ -157,7 +157,7 @@ describe('a role', () => {
     ]);
   });
 
-  it('is assumed again before its credentials expire, without a waiting call', async () => {
+  it('is assumed again before its credentials expire, in the background', async () => {
     let now = 0;
     let issued = 0;
     aws.answer((response, _socket, { body }) => {
@@ -186,7 +186,7 @@ describe('a profile', () => {
     expect(tokenRequest()).toMatchObject({ Action: 'AssumeRole', RoleArn: ROLE, by: 'AKIDMINE' });
   });
 
-  it('is read again after a while: other tools write keys into it that end', async () => {
+  it('is read again after 15 minutes, because other tools renew its keys', async () => {
     let now = 0;
     const accounts = createAwsAccounts({ now: () => now });
     profiles(section('mine', 'AKIDFIRST'));
@@ -197,7 +197,7 @@ describe('a profile', () => {
     expect((await found({ profile: 'mine' }, accounts))[0]).toBe('AKIDSECOND');
   });
 
-  it('that is missing is not replaced by another identity', async () => {
+  it('that is missing fails the call and is not replaced by another identity', async () => {
     profiles(section('default', 'AKIDDEFAULT'));
     vi.stubEnv('AWS_ACCESS_KEY_ID', 'AKIDENV');
     vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'env-secret');
@@ -208,7 +208,7 @@ describe('a profile', () => {
 describe('the machine', () => {
   const METADATA = { AccessKeyId: 'ASIALENT', SecretAccessKey: 'ASIALENT-secret', Token: 'ASIALENT-session' };
 
-  it('gives its own role, by a token', async () => {
+  it('gives its role, requested with a metadata token', async () => {
     vi.stubEnv('AWS_EC2_METADATA_DISABLED', undefined);
     vi.stubEnv('AWS_EC2_METADATA_SERVICE_ENDPOINT', aws.url);
     aws.answer((response, _socket, { method, path, headers }) => {
@@ -227,7 +227,7 @@ describe('the machine', () => {
   });
 
   it.each(['AWS_CONTAINER_AUTHORIZATION_TOKEN', 'AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE'])(
-    'may be a container, which has an address for it: %s',
+    'may be a container with a credentials endpoint: %s',
     async (variable) => {
       writeFileSync(join(folder, 'token'), 'pod-token');
       vi.stubEnv('AWS_CONTAINER_CREDENTIALS_FULL_URI', `${aws.url}/v1/credentials`);

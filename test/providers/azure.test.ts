@@ -58,7 +58,7 @@ describe('Azure OpenAI', () => {
     ['', { api_version: 'v1' }, '/openai/v1/chat/completions'],
     ['', { api_version: 'latest' }, '/openai/v1/chat/completions?api-version=latest'],
     ['/openai/deployments/d', {}, '/openai/deployments/d/chat/completions?api-version=2024-10-21'],
-  ])('is called at the address it has: %s %j', async (base, options, path) => {
+  ])('is called at its configured address: %s %j', async (base, options, path) => {
     expect((await called({ apiBase: `${server.faults.url}${base}`, options })).path).toBe(path);
   });
 
@@ -70,7 +70,7 @@ describe('Azure OpenAI', () => {
     ['', { api_version: 'preview' }, '/files/f', '/openai/v1/files/f?api-version=preview'],
     ['', {}, '/responses/r/input_items?limit=2', '/openai/responses/r/input_items?limit=2&api-version=2024-10-21'],
   ] as const)(
-    'stored objects have paths beside the deployments: %s %j %s',
+    'stored objects have paths outside of the deployments: %s %j %s',
     async (base, options, path, expectedPath) => {
       server.answering('line', 200, 'application/octet-stream');
       const deployment = server.here('azure', { apiBase: `${server.faults.url}${base}`, options });
@@ -111,12 +111,12 @@ describe('Azure OpenAI', () => {
     ]);
   });
 
-  it('is called with a token of the directory where there is no key', async () => {
+  it('is called with a token of Entra ID where there is no key', async () => {
     const secrets = { azure_ad_token: new Secret('directory-token') };
     expect(await called({ apiKey: null, secrets })).toMatchObject({ key: undefined, token: 'Bearer directory-token' });
   });
 
-  it('names models as callers do, except those that its router chose', async () => {
+  it('returns the requested model name, or the name of the model that its router chose', async () => {
     const nameIn = async (upstreamModel: string): Promise<unknown> => {
       server.answering(ANSWER);
       return ((await jsonOf(await server.send(server.here('azure', { upstreamModel })))) as { model: unknown }).model;
@@ -127,7 +127,7 @@ describe('Azure OpenAI', () => {
     expect(await nameIn('model-router')).toBe('gpt-4o-2024');
   });
 
-  it('may send its filters in a first chunk without choices, and the stream continues', async () => {
+  it('may send filter results in a first chunk without choices, and the stream continues', async () => {
     const chunks = [
       {
         choices: [],
@@ -170,7 +170,7 @@ describe('Azure OpenAI', () => {
     });
   });
 
-  it('reports a refusal of its content filter', async () => {
+  it('reports an error of its content filter', async () => {
     const innererror = { code: 'ResponsibleAIPolicyViolation', content_filter_result: {} };
     server.answering(
       {
@@ -211,7 +211,7 @@ describe('Azure OpenAI', () => {
     expect(server.lastReceived().path).toBe('/openai/deployments/up-1/chat/completions?api-version=2024-10-21');
   });
 
-  it('hosts the models of other makers at an address of their own', async () => {
+  it('calls models of other vendors at a path of their own', async () => {
     server.answering(ANSWER);
     await server.send(server.here('azure_ai', { upstreamModel: 'phi' }));
     expect(server.lastReceived().path).toBe('/chat/completions');

@@ -40,7 +40,7 @@ describe('signatures for AWS', () => {
       'us-east-1',
       '96e4ccffb1b4e14d69858639bac59ebab909b9fa0897577ff2bf089aa975dd9f',
     ],
-  ])('are those of its own SDK: %s', async (url, body, sessionToken, region, signature) => {
+  ])('equal those of the AWS SDK: %s', async (url, body, sessionToken, region, signature) => {
     const headers = await signedHeaders(
       { url, headers: { 'content-type': 'application/json' }, body: Buffer.from(body) },
       {
@@ -101,14 +101,14 @@ describe('Bedrock', () => {
       '/model/arn%3Aaws%3Abedrock%3Aeu-west-1%3A123456789012%3Aapplication-inference-profile%2Fabc/converse',
     ],
     ['x', { aws_region_name: 'ap-south-1' }, 'ap-south-1', '/model/x/converse'],
-    // A wildcard lets callers name the model: what is no region must not become part of the host.
+    // A wildcard lets callers name the model. An invalid region must not become part of the host.
     [
       'arn:aws:bedrock:x.example/#:1:y',
       {},
       'us-west-2',
       '/model/arn%3Aaws%3Abedrock%3Ax.example%2F%23%3A1%3Ay/converse',
     ],
-  ])('is signed for where the model is: %s %j', async (upstreamModel, more, region, path) => {
+  ])('is signed for the region of the model: %s %j', async (upstreamModel, more, region, path) => {
     server.answering(ANSWER);
     const options = { aws_access_key_id: 'AKIDEXAMPLE', ...more };
     await server.send(server.here('bedrock', { ...KEYS, upstreamModel, options }));
@@ -145,7 +145,7 @@ describe('Bedrock', () => {
     expect(JSON.stringify(headers)).not.toContain('the-aws-secret');
   });
 
-  it('shows no secret that an answer repeats', async () => {
+  it('removes secrets that an answer repeats', async () => {
     server.faults.answer((response) => {
       response.writeHead(403, { 'x-echo': 'the-session' });
       response.end('{"message":"The secret the-aws-secret with the-session is wrong"}');
@@ -160,7 +160,7 @@ describe('Bedrock', () => {
     expect((await server.send(server.here('bedrock', KEYS))).headers['x-echo']).toBe('<secret>');
   });
 
-  it('is not called without a signer, and half a pair of keys is not completed from another source', async () => {
+  it('is not called without credentials, or with only one of two keys', async () => {
     const calls = server.faults.received.length;
     const of = (more: Partial<Deployment>) => failureOf(server.send(server.here('bedrock', { apiKey: null, ...more })));
     expect(
@@ -194,7 +194,7 @@ describe('Bedrock', () => {
     converseEvent('contentBlockDelta', { contentBlockIndex: 0, delta: { text: 'Hi 😀' } }),
   ];
 
-  it('streams, from messages cut anywhere', async () => {
+  it('streams messages that are split anywhere', async () => {
     streaming(
       ...BEGUN,
       converseEvent('contentBlockStop', { contentBlockIndex: 0 }),
@@ -215,7 +215,7 @@ describe('Bedrock', () => {
     ['validationException', 400, 'BadRequestError'],
     ['modelStreamErrorException', 424, 'APIError'],
     ['serviceUnavailableException', 503, 'ServiceUnavailableError'],
-  ])('refuses with %s before its first event as with its status', async (type, status, name) => {
+  ])('fails for %s before the first event with its status', async (type, status, name) => {
     streaming(eventMessage({ ':message-type': 'exception', ':exception-type': type }, '{"message":"no"}'));
     expect(await failureOf(server.send(server.here('bedrock'), STREAM))).toMatchObject({
       message: `litellm.${name}: ${name}: BedrockException - no`,
@@ -232,21 +232,21 @@ describe('Bedrock', () => {
     ],
     ['half a message', [converseEvent('metadata', {}).subarray(0, 20)], 'it ended inside a message'],
     ['an early end', [], 'the stream ended before the answer did'],
-  ])('fails in the middle by %s', async (_name, rest, words) => {
+  ])('fails during the stream by %s', async (_name, rest, words) => {
     streaming(...BEGUN, ...rest);
     const exchange = await server.send(server.here('bedrock'), STREAM);
     await expect(collect(exchange.bytes, 1e6)).rejects.toThrow(words);
   });
 });
 
-describe('vectors on Bedrock', () => {
+describe('embeddings on Bedrock', () => {
   const embed = (upstreamModel: string, body: object) =>
     server.send(
       server.here('bedrock', { upstreamModel }),
       aModelRequest({ model: 'm', ...body }, { endpoint: EMBEDDINGS }),
     );
 
-  it('are requested from Amazon’s models one at a time', async () => {
+  it('are requested from models of Amazon one by one', async () => {
     server.answering({ embedding: [0.5, 1], inputTextTokenCount: 3 });
     const exchange = await embed('amazon.titan-embed-text-v2:0', { input: ['a'], dimensions: 256 });
     const { path, body } = server.lastReceived();
@@ -266,7 +266,7 @@ describe('vectors on Bedrock', () => {
     });
   });
 
-  it('are one call for Cohere’s models, without a token count', async () => {
+  it('are requested from models of Cohere in one call, without a token count', async () => {
     server.answering({ embeddings: [[1], [2]], response_type: 'embeddings_floats' });
     const exchange = await embed('eu-west-1/cohere.embed-multilingual-v3', { input: ['a', 'b'] });
     expect(JSON.parse(server.lastReceived().body)).toEqual({ texts: ['a', 'b'], input_type: 'search_document' });
@@ -274,7 +274,7 @@ describe('vectors on Bedrock', () => {
     expect(exchange.outcome().usage).toBeNull();
   });
 
-  it('are refused where the form of a model is not known', async () => {
+  it('are refused where the request format of a model is unknown', async () => {
     await expect(embed('anthropic.claude-x', { input: 'a' })).rejects.toMatchObject({ code: 'UNSUPPORTED' });
     server.answering({ message: 'no access' }, 403);
     expect((await failureOf(embed('amazon.titan-embed-text-v1', { input: 'a' }))).message).toBe(

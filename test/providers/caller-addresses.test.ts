@@ -7,7 +7,7 @@ import { createCallerAddresses } from '../../src/runtime/network/caller-addresse
 import { createHttpClient, type HttpClientOptions } from '../../src/runtime/http-client/client.ts';
 import { openUndiciClient } from '../../src/runtime/http-client/undici-transport.ts';
 
-/** In place of public addresses, which no test calls: the setting allows this one, and the rest of loopback is private. */
+/** Stands for a public address: the setting allows it. All other loopback addresses are private. */
 const PUBLIC = '127.0.0.2';
 const PRIVATE = '127.0.0.1';
 
@@ -36,7 +36,7 @@ const CLIENTS = [
   { client: 'undici', open: openUndiciClient },
 ] as const satisfies readonly { client: string; open: OpenClient }[];
 
-/** A client whose names resolve as `found` says, one list for each lookup. */
+/** Runs `use` with a client whose DNS lookups return the lists of `found` in order. */
 async function withClient(
   open: OpenClient,
   found: readonly string[][],
@@ -77,14 +77,14 @@ async function called(http: HttpClient, host: string, chosenByCaller = true, met
 const REFUSED = 'AddressRefused: The upstream could not be called: its address is refused.';
 
 describe.each(CLIENTS)('calls to an address chosen by a caller ($client)', ({ open }) => {
-  it('are checked against the address connected to, so a name cannot change its meaning', async () => {
+  it('are checked at the connected address, so that DNS rebinding has no effect', async () => {
     await withClient(open, [[PUBLIC], [PRIVATE]], async (http) => {
       expect(await called(http, 'rebinding.example')).toBe('ok');
-      // The kept-alive connection goes on to the checked address.
+      // The keep-alive connection still uses the checked address.
       expect(await called(http, 'rebinding.example')).toBe('ok');
       server.closeIdleConnections();
       let answer = await called(http, 'rebinding.example');
-      // The end of the idle connection may be seen by the call that is sent on it.
+      // This call may be sent on the closed idle connection and fail.
       if (answer !== REFUSED) answer = await called(http, 'rebinding.example');
       expect(answer).toBe(REFUSED);
       expect(new Set(reached)).toEqual(new Set([PUBLIC]));
@@ -100,7 +100,7 @@ describe.each(CLIENTS)('calls to an address chosen by a caller ($client)', ({ op
     });
   });
 
-  it('get one text whether the name is unknown, private or an address', async () => {
+  it('get the same error for unknown names, private names and addresses', async () => {
     await withClient(open, [[], [PRIVATE], ['169.254.169.254']], async (http) => {
       for (const host of ['unknown.example', 'internal.example', 'metadata.example', PRIVATE, '[::1]', '0x7f000001'])
         expect([host, await called(http, host)]).toEqual([host, REFUSED]);
@@ -108,7 +108,7 @@ describe.each(CLIENTS)('calls to an address chosen by a caller ($client)', ({ op
     });
   });
 
-  it('are refused by a client that has no rule for them', async () => {
+  it('are refused by a client without a rule', async () => {
     const http = await open({});
     expect(await called(http, PRIVATE)).toBe(REFUSED);
     await http.close();

@@ -82,7 +82,7 @@ describe('Cohere', () => {
     );
   });
 
-  it('reranks, billed by the search', async () => {
+  it('reranks, billed by searches', async () => {
     server.answering({
       id: 'r',
       results: [{ index: 1, relevance_score: 0.9 }],

@@ -62,7 +62,7 @@ function send(provider: string, request: ReturnType<typeof aModelRequest>): Prom
 
 const bytesOf = async (exchange: Exchange): Promise<Buffer> => Buffer.from((await collect(exchange.bytes, 1e6)) ?? []);
 
-/** What an answer says, whole or streamed, and what it counts. */
+/** Steps, finish reason and token counts of an answer, whole or streamed. */
 async function completionOf(provider: string, content: string, stream: boolean) {
   const body = {
     model: 'm',
@@ -88,7 +88,7 @@ describe.each([
   ['azure', [11, 7]],
   ['bedrock', [11, 7]],
   ['cohere_chat', [11, 7]],
-  // This upstream counts nothing as Ollama.
+  // This upstream reports no usage in the format of Ollama.
   ['ollama_chat', [0, 0]],
 ])('a foreign implementation of the upstream, as %s', (provider, tokens) => {
   it.each([false, true])('answers with text (stream: %s)', async (stream) => {
@@ -107,7 +107,7 @@ describe.each([
     });
   });
 
-  it.each([false, true])('refuses (stream: %s)', async (stream) => {
+  it.each([false, true])('fails with the error of the upstream (stream: %s)', async (stream) => {
     const body = { model: 'm', messages: [{ role: 'user', content: 'broken' }], stream };
     const failure: unknown = await send(provider, aModelRequest(body)).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(UpstreamFailed);
@@ -115,7 +115,7 @@ describe.each([
   });
 });
 
-it.each(['azure', 'cohere'])('gives vectors as %s', async (provider) => {
+it.each(['azure', 'cohere'])('a foreign implementation returns embeddings as %s', async (provider) => {
   const exchange = await send(provider, aModelRequest({ model: 'm', input: ['a'] }, { endpoint: EMBEDDINGS }));
   expect(parseJson(await bytesOf(exchange))).toMatchObject({
     object: 'list',

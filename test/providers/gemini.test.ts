@@ -21,7 +21,7 @@ afterAll(async () => {
   await faults.stop();
 });
 
-it('vectors are requested and answered in the form of OpenAI', async () => {
+it('embeddings are requested and answered in the format of OpenAI', async () => {
   const vectors = { object: 'list', data: [{ object: 'embedding', index: 0, embedding: [0.5] }], model: 'up-1' };
   faults.answer((response) => {
     response.writeHead(200, { 'content-type': 'application/json' });

@@ -96,7 +96,7 @@ export function httpClientSuite(name: string, open: OpenClient): void {
         await once(socket, 'close');
       });
 
-      it('is free for the next call once an answer is complete, even while it is unread', async () => {
+      it('is free for the next call when an answer is complete, also while it is unread', async () => {
         const { origin, sockets } = await upstream((socket, _connection, call) => {
           if (call === 0) socket.write(OK);
         });
@@ -113,7 +113,7 @@ export function httpClientSuite(name: string, open: OpenClient): void {
     });
 
     describe('a reader that cancels inside a chunk', () => {
-      /** Cancels when a chunk contains the word. */
+      /** Cancels the body when a chunk contains `word`. */
       function cancelAt(word: string, { body }: UpstreamAnswer): Promise<void> {
         return new Promise((resolve, reject) => {
           body.pipe({
@@ -137,7 +137,7 @@ export function httpClientSuite(name: string, open: OpenClient): void {
         });
         const http = await client();
         const cancelled = cancelAt('error', await post(http, origin));
-        // Not a request of the client: makes the upstream send the rest in one write.
+        // Makes the upstream send the rest in one write, without a request of the client.
         sockets[0]?.emit('data', Buffer.from('on'));
         await cancelled;
         const later = await Promise.all(Array.from({ length: 6 }, () => post(http, origin).then(read)));
@@ -145,7 +145,7 @@ export function httpClientSuite(name: string, open: OpenClient): void {
         expect(sockets[0]?.bytesRead).toBeLessThan(200);
       });
 
-      it('does the same when it aborts its own signal there', async () => {
+      it('does not put it back either when it aborts its own signal', async () => {
         const { origin, sockets } = await upstream((socket, connection) => {
           socket.write(connection > 0 ? OK : OK.slice(0, -2));
         });
@@ -201,7 +201,7 @@ export function httpClientSuite(name: string, open: OpenClient): void {
     });
 
     describe('a reader that pauses', () => {
-      it('is not the upstream’s silence', async () => {
+      it('does not count as silence of the upstream', async () => {
         const { origin } = await upstream((socket) => {
           socket.write('HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nab');
           socket.once('data', () => {});
@@ -262,7 +262,7 @@ export function httpClientSuite(name: string, open: OpenClient): void {
     });
 
     describe('an upstream behind TLS', () => {
-      it('is spoken to only when it can prove its name', async () => {
+      it('is called only with a valid certificate for its name', async () => {
         const { key, cert } = selfSigned();
         const server = createSecureServer({ key, cert }, (socket) => {
           socket.on('error', () => socket.destroy());

@@ -58,7 +58,7 @@ export function httpLimitsSuite(name: string, open: OpenClient): void {
       await expect.poll(() => client.http.connections()).toMatchObject({ active: 0, idle: 0 });
     });
 
-    it('a body that falls silent times out', async () => {
+    it('a body that stops times out', async () => {
       const client = await start({ silenceLimitMs: 50 }, holding);
       const [openCall] = await hold(client.http, client.origin, 1, 'a');
       expect(await faultOf(read(openCall as UpstreamAnswer))).toBe('timeout');
@@ -115,7 +115,7 @@ export function httpLimitsSuite(name: string, open: OpenClient): void {
       for (const call of calls) (await call).body.cancel();
     });
 
-    it('a reader that stays paused is cut, and its connection with it', async () => {
+    it('a reader that stays paused fails, and its connection is closed', async () => {
       const client = await start({ stallLimitMs: 100, silenceLimitMs: 60_000 }, holding);
       const [openCall] = await hold(client.http, client.origin, 1, 'a');
       const failure = await new Promise<Error | null>((resolve) => {
@@ -126,7 +126,7 @@ export function httpLimitsSuite(name: string, open: OpenClient): void {
       expect(client.http.connections()).toMatchObject({ active: 0, waiting: 0 });
     });
 
-    it('an answer without a reader is cut as well', async () => {
+    it('the connection of an answer without a reader is closed', async () => {
       const client = await start({ stallLimitMs: 100, silenceLimitMs: 60_000 }, (socket) => {
         socket.write(ENDLESS);
         socket.write(Buffer.alloc(4 * 1024 * 1024));
@@ -135,7 +135,7 @@ export function httpLimitsSuite(name: string, open: OpenClient): void {
       await expect.poll(() => client.upstream.sockets[0]?.destroyed).toBe(true);
     });
 
-    it('a paused reader stops its upstream, and a resumed one gets every byte', async () => {
+    it('a paused reader pauses its upstream, and a resumed one gets every byte', async () => {
       const body = Buffer.alloc(8 * 1024 * 1024, 'abcdefghij');
       const client = await start({}, (socket) => {
         socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n`);
@@ -191,7 +191,7 @@ export function httpLimitsSuite(name: string, open: OpenClient): void {
       );
     });
 
-    it('close lets calls in flight and in the queue end', async () => {
+    it('close lets active and queued calls end', async () => {
       const client = await start({ connections: 1 }, (socket) => setImmediate(() => socket.write(OK)));
       const calls = [1, 2, 3].map((owner) => post(client.http, client.origin, { owner: `${owner}` }).then(read));
       const closing = client.http.close();

@@ -27,11 +27,11 @@ import { failureOf, startVendorServer, type VendorServer } from '../support/vend
 const SCHEMA = { type: 'object', properties: { city: { type: 'string' } } };
 const PROMPT = 'How is the weather?';
 
-/** A caller of one dialect: how it asks, and how it reads what it gets. */
+/** A caller of one dialect: its request, and the reader of its answers. */
 interface Caller {
   readonly endpoint: Endpoint;
   readonly body: Record<string, unknown>;
-  /** Null for completions, whose answers are read by hand. */
+  /** Null for completions, whose answers `completionGist` reads. */
   readonly reads: OutboundDialect | null;
 }
 
@@ -112,13 +112,13 @@ function completionGist(bytes: Buffer): ReturnType<typeof gist> {
   return { text: choices.map((choice) => text(choice['text']) ?? '').join(''), calls: [], finish: finish ?? undefined };
 }
 
-/** What a caller reads from an answer. */
+/** Text, tool calls and finish reason of an answer in the dialect of the caller. */
 function readBy({ reads }: Caller, bytes: Buffer, stream: boolean): ReturnType<typeof gist> {
   if (reads === null) return completionGist(bytes);
   return gist(stream ? stepsOfRun(bytes, reads.reader()) : reads.stepsOf(parseJson(bytes)));
 }
 
-/** Sends a stream's pieces one by one; what comes after them is the test's. */
+/** The upstream sends the first `count` pieces of a stream one by one, then ends, cuts the connection or sends `after`. */
 function streaming(wire: UpstreamWire, saying: Saying, count: number, after: 'end' | 'cut' | Buffer): void {
   server.faults.answer((response, socket) => {
     response.writeHead(200, { 'content-type': wire.streams });
@@ -133,7 +133,7 @@ function streaming(wire: UpstreamWire, saying: Saying, count: number, after: 'en
   });
 }
 
-/** Whether the upstream has the endpoint itself, so that nothing is translated. Such answers have tests of their own. */
+/** Whether the upstream has the endpoint itself. Such answers are not translated, and have tests of their own. */
 const isNative = ({ endpoint }: Caller, { provider }: UpstreamWire): boolean =>
   (endpoint === COMPLETIONS && ['openai', 'custom_openai', 'azure'].includes(provider)) ||
   (endpoint === RESPONSES && provider === 'openai');
@@ -144,7 +144,7 @@ const PAIRS = CALLERS.flatMap((caller) =>
   ),
 );
 
-it('every dialect of callers is in the table', () => {
+it('all dialects of callers are in the table', () => {
   expect(CALLERS.map(({ endpoint }) => String(endpoint.dialect)).toSorted()).toEqual(Object.keys(INBOUND).toSorted());
 });
 
@@ -172,20 +172,20 @@ describe.each(PAIRS)('a caller of %s, answered by %s', (_dialect, provider, call
     expect(exchange.outcome()).toMatchObject({ usage: counted, finishReason: expected(saying).finish, failure: null });
   });
 
-  it.each([false, true])('gets a refusal in its own dialect (streamed: %s)', async (stream) => {
+  it.each([false, true])('gets an error of the upstream (streamed: %s)', async (stream) => {
     server.answering(wire.refusal, 429);
     const failure = await failureOf(server.send(server.here(provider), asking(caller, stream)));
     expect(failure.upstreamStatus).toBe(429);
     expect(failure.message).toMatch(/^litellm\.RateLimitError: RateLimitError: \w+Exception - slow down$/);
   });
 
-  it('gets a failure before the first event like a refusal', async () => {
+  it('gets a failure before the first event as an error', async () => {
     streaming(wire, 'words', 0, wire.failure);
     const failure = await failureOf(server.send(server.here(provider), asking(caller, true)));
     expect(failure.message).toMatch(/Exception - slow down$/);
   });
 
-  it('has a stream that fails when the answer does, with the words so far', async () => {
+  it('gets the text before a failure of the stream, then the failure', async () => {
     streaming(wire, 'words', 1, wire.failure);
     const exchange = await server.send(server.here(provider), asking(caller, true));
     const { received, end } = await readToEnd(exchange);
@@ -197,14 +197,14 @@ describe.each(PAIRS)('a caller of %s, answered by %s', (_dialect, provider, call
   it.each([
     ['cut', /closed the connection before its answer was complete/],
     ['end', /the stream ended before the answer did/],
-  ] as const)('has a stream that fails when the upstream’s is over too early: %s', async (after, words) => {
+  ] as const)('gets a failure when the stream of the upstream ends early: %s', async (after, words) => {
     streaming(wire, 'words', 1, after);
     const { end } = await readToEnd(await server.send(server.here(provider), asking(caller, true)));
     expect(String(end)).toMatch(words);
   });
 });
 
-/** All that came of a stream, and how it ended. */
+/** Text of a stream, and its end: `done` or the failure. */
 async function readToEnd(exchange: Exchange): Promise<{ readonly received: string; readonly end: unknown }> {
   const chunks: Uint8Array[] = [];
   const end = await new Promise((resolve) => {

@@ -61,7 +61,7 @@ async function failureOf(sending: Promise<Exchange>): Promise<UpstreamFailed> {
 describe('a foreign implementation of the upstream', () => {
   const here = (): Deployment => aDeployment({ apiBase: `${mock.url}/v1` });
 
-  it('answers whole, in the same bytes but for the model name, and typed', async () => {
+  it('answers whole, with the requested model name, and as typed steps', async () => {
     const exchange = await provider.send(here(), ask('hello'), NEVER);
     const body: unknown = JSON.parse(Buffer.from((await collect(exchange.bytes, 1e6)) ?? []).toString());
     expect(body).toMatchObject({ model: 'm', choices: [{ message: { content: 'Hello, Zoë 😀' } }] });
@@ -108,7 +108,7 @@ describe('the request to the upstream', () => {
   });
 });
 
-describe('an upstream that refuses', () => {
+describe('an upstream that answers with an error', () => {
   it.each([
     [400, 'BadRequestError'],
     [401, 'AuthenticationError'],
@@ -143,7 +143,7 @@ describe('an upstream that refuses', () => {
     ['<html>Bad gateway</html>', '<html>Bad gateway</html>'],
     ['', 'The upstream gave no reason.'],
     ['{"error":{"code":7}}', '{"code":7}'],
-  ])('with a body of %j has the message %j', async (body, upstreamMessage) => {
+  ])('with the body %j has the message %j', async (body, upstreamMessage) => {
     faults.answer((response) => {
       response.writeHead(502);
       response.end(body);
@@ -152,7 +152,7 @@ describe('an upstream that refuses', () => {
     expect(failure.message).toBe(`litellm.BadGatewayError: BadGatewayError: GroqException - ${upstreamMessage}`);
   });
 
-  it.each([{}, STREAM])('inside a 200 is refused with the status the error names (%j)', async (more) => {
+  it.each([{}, STREAM])('inside a 200 fails with the status in the error (%j)', async (more) => {
     faults.answer((response) => response.end('{"error":{"message":"slow down","code":429}}'));
     const failure = await failureOf(provider.send(deployment, ask('x', more), NEVER));
     expect([failure.upstreamStatus, failure.message]).toEqual([
@@ -166,7 +166,7 @@ describe('an upstream that refuses', () => {
     ['application/json', '{"error":{"message":"slow down","code":"rate_limit"}}', 500],
     ['text/plain', 'slow down', null],
     ['text/html', '<p>slow down</p>', null],
-  ])('in the first event, or instead of a stream, is no stream (%s)', async (type, body, status) => {
+  ])('in the first event, or in place of a stream, fails the call (%s)', async (type, body, status) => {
     faults.answer((response) => {
       response.setHeader('content-type', type);
       response.end(body);
@@ -213,7 +213,7 @@ describe('an upstream that fails', () => {
     );
   });
 
-  it('cuts a whole answer', async () => {
+  it('closes the connection during a whole answer', async () => {
     faults.answer((response, socket) => {
       response.writeHead(200, { 'content-length': '100' });
       response.write('{"choices":', () => socket.destroy());
@@ -222,13 +222,13 @@ describe('an upstream that fails', () => {
     expect(failure.message).toContain('closed the connection before its answer was complete');
   });
 
-  it('answers in another protocol than HTTP', async () => {
+  it('answers in a protocol other than HTTP', async () => {
     faults.answer((_response, socket) => socket.end('SSH-2.0-OpenSSH_9.9\r\n'));
     const failure = await failureOf(provider.send(deployment, ask('x'), NEVER));
     expect(failure.message).toContain('sent what is not HTTP');
   });
 
-  it('cuts a stream in the middle of a character', async () => {
+  it('closes the connection within a character of a stream', async () => {
     faults.answer((response, socket) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(chunk);
@@ -242,7 +242,7 @@ describe('an upstream that fails', () => {
     expect(exchange.outcome()).toMatchObject({ responseId: '1', finishReason: null });
   });
 
-  it('stops sending in the middle of a stream', async () => {
+  it('stops sending during a stream', async () => {
     faults.answer((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(chunk);

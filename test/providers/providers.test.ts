@@ -7,7 +7,7 @@ import { createGoogleTokens } from '../../src/runtime/credentials/google-tokens.
 import { createHttpClient } from '../../src/runtime/http-client/client.ts';
 import { webSocketClient } from '../../src/runtime/network/web-sockets.ts';
 
-it('there is a provider for every name a configuration may use without an address', () => {
+it('every provider name that needs no address has an adapter', () => {
   const tools = {
     http: createHttpClient(),
     sockets: webSocketClient,

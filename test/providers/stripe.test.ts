@@ -27,14 +27,14 @@ const seller = (differing: Partial<StripeAccount> = {}) =>
 const DRAFT = { checkoutId: 'checkout-1', successUrl: 'https://x.example/s', cancelUrl: 'https://x.example/c' };
 const MARK = { lensgate_checkout: 'checkout-1' };
 
-/** What an event of this type about this object is read as, in short. */
+/** Fact, subject, objects, session id and checkout id of an event of this type about this object. */
 function read(type: string, object: object) {
   const event = paymentEventOf({ id: 'evt_1', object: 'event', type, created: 7, data: { object } });
   return event && [event.fact, event.subject, event.objects.join(' '), event.sessionId, event.checkoutId];
 }
 
 describe('an event of Stripe', () => {
-  it('is read whole', () => {
+  it('is read with all its ids', () => {
     const object = {
       id: 'cs_1',
       object: 'checkout.session',
@@ -63,7 +63,7 @@ describe('an event of Stripe', () => {
     ['checkout.session.async_payment_succeeded', session, 'paid'],
     ['checkout.session.async_payment_failed', session, 'payment_failed'],
     ['checkout.session.expired', { ...session, status: 'expired' }, 'expired'],
-  ])('%s of %j is %s', (type, object, fact) => {
+  ])('%s of %j gives %s', (type, object, fact) => {
     expect(read(type, object)?.[0]).toBe(fact);
   });
 
@@ -92,7 +92,7 @@ describe('an event of Stripe', () => {
     expect(read('customer.subscription.updated', { id: 'sub_1', status })?.[0]).toBe(fact);
   });
 
-  it('names its purchase in the present form of the API and in earlier ones', () => {
+  it('has the ids of its purchase in the current API version and in earlier ones', () => {
     const details = { subscription: 'sub_1', metadata: MARK };
     const parent = { subscription_details: details };
     expect(read('invoice.paid', { id: 'in_1', parent })).toEqual(['paid', 'in_1', 'in_1 sub_1', null, 'checkout-1']);
@@ -115,7 +115,7 @@ describe('an event of Stripe', () => {
     ]);
   });
 
-  it('is ignored for a checkout that a buyer could have written', () => {
+  it('has no checkout id from fields that a buyer can set', () => {
     const bought = { ...session, payment_status: 'paid', client_reference_id: 'checkout-1' };
     expect(read('checkout.session.completed', bought)?.at(-1)).toBeNull();
   });
@@ -137,7 +137,7 @@ describe('an event of Stripe', () => {
     ['charge.refunded', { id: 'ch_1', refunded: false }],
     ['charge.refunded', { refunded: true }],
     ['customer.created', { id: 'cus_1' }],
-  ])('%s of %j is no fact', (type, object) => {
+  ])('%s of %j gives no fact', (type, object) => {
     expect(read(type, object)).toBeNull();
   });
 });
@@ -157,7 +157,7 @@ describe('Stripe', () => {
     expect(readSession?.id).toBe(`${id}:paid`);
   });
 
-  it('lists past events page by page, relevant ones only', async () => {
+  it('lists relevant past events in pages', async () => {
     const since = 2_000_000_000;
     for (let number = 0; number < 250; number += 1) {
       stripe.happen('charge.refunded', { id: `ch_${number}`, refunded: true }, since + number);
@@ -168,24 +168,24 @@ describe('Stripe', () => {
     for await (const { subject } of seller().listEvents(new Date((since + 5) * 1000))) listed.push(subject);
     expect(listed).toEqual(Array.from({ length: 245 }, (_, index) => `ch_${249 - index}`));
     expect(stripe.requests.length - requests).toBe(3);
-    // The most Stripe takes in one question.
+    // Stripe accepts at most 20 event types in one request.
     expect(EVENT_TYPES.length).toBeLessThanOrEqual(20);
   });
 
-  it('checks a message without a key for the API', async () => {
+  it('checks the signature of a message without an API key', async () => {
     const { Stripe } = await import('stripe');
     const payload = JSON.stringify(stripe.happen('charge.refunded', { id: 'ch_1', refunded: true }));
     const signature = Stripe.webhooks.generateTestHeaderString({ payload, secret: stripe.webhookSecret });
     const bytes = new TextEncoder().encode(payload);
     expect(await seller({ secretKey: null }).readMessage(bytes, signature)).toMatchObject({ subject: 'ch_1' });
-    // Several signatures: one that fits is enough, while the secret is being changed.
+    // One valid signature of several is enough, because Stripe sends two while the secret is rotated.
     const other = Stripe.webhooks.generateTestHeaderString({ payload, secret: 'whsec_old' });
     const both = `${other},${signature.split(',').at(-1)}`;
     expect(await seller().readMessage(bytes, both)).toMatchObject({ subject: 'ch_1' });
     await expect(seller().readMessage(bytes, other)).rejects.toThrow(InvalidInput);
   });
 
-  it('maps a refusal to an error without a secret', async () => {
+  it('maps an error to UpstreamFailed, without the secret', async () => {
     const refused = await seller({ secretKey: new Secret('sk_test_wrong') })
       .openSession(DRAFT)
       .catch((error: unknown) => error);
@@ -210,7 +210,7 @@ describe('Stripe', () => {
     await expect(seller({ apiBase: 'http://127.0.0.1:1' }).readSession('cs_1')).rejects.toThrow(Unavailable);
   });
 
-  it('sells nothing until it is set up', async () => {
+  it('is not configured without a price or a secret key', async () => {
     expect([seller().configured, seller({ priceId: null }).configured, seller({ secretKey: null }).configured]).toEqual(
       [true, false, false],
     );
@@ -218,7 +218,7 @@ describe('Stripe', () => {
   });
 });
 
-it('loads Stripe’s library when it is first needed, not when a process starts', async () => {
+it('loads the library of Stripe at first use, not at the start of the process', async () => {
   const script = `
     import { registerHooks } from 'node:module';
     const loaded = [];

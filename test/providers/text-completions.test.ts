@@ -28,7 +28,7 @@ const STREAM = [
   { ...HEAD, choices: [], usage: USAGE },
 ].map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`);
 
-/** Callers of three dialects, and where the words stand in their answers. */
+/** Callers of three dialects: name, endpoint, request, and the expected text in their answer. */
 const CALLERS: readonly (readonly [string, Endpoint, object, object])[] = [
   [
     'chat completions',
@@ -86,7 +86,7 @@ describe('a completion model', () => {
     expect(exchange.outcome()).toMatchObject({ usage: COUNTED, finishReason: 'stop' });
   });
 
-  it('answers completions in their own bytes', async () => {
+  it('forwards completions unchanged', async () => {
     server.answering(WHOLE);
     const exchange = await server.send(here(), asking(COMPLETIONS, { prompt: ['a', 'b'], best_of: 2 }));
     expect(await jsonOf(exchange)).toEqual({ ...WHOLE, model: 'm' });

@@ -47,7 +47,7 @@ const here = (provider: string, differing: Partial<Deployment> = {}): Deployment
 
 const CHAT = { model: 'm', messages: [{ role: 'user', content: 'x' }] };
 
-/** Asks one vendor, who answers with these events; gives the answer's end and what was sent. */
+/** Calls a vendor that answers with these events. Returns the outcome and the sent body. */
 async function streamed(provider: string, events: readonly object[], body: object = {}) {
   faults.answer((response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -182,7 +182,7 @@ describe('tokens are counted exactly, in the members of each vendor', () => {
     ['hosted_vllm', { include_usage: true }],
     ['mistral', undefined],
     ['perplexity', undefined],
-  ])('asked for only where asking is allowed: %s', async (name, options) => {
+  ])('usage is requested only from vendors that accept the option: %s', async (name, options) => {
     const { sent } = await streamed(name, [FIRST, LAST], { stream_options: { include_usage: true } });
     expect(sent).toEqual({ ...CHAT, model: 'up-1', stream: true, ...(options ? { stream_options: options } : {}) });
   });
@@ -199,23 +199,23 @@ describe('the cost that a vendor reports', () => {
     return outcome.charged === undefined ? null : usdText(outcome.charged);
   };
 
-  it('counts where the vendor chooses the host', async () => {
+  it('is used where the vendor chooses the host', async () => {
     expect(await costOf('openrouter', { cost: 0.00014 })).toBe('0.00014');
     expect(await costOf('perplexity', { cost: { total_cost: 0.006 } })).toBe('0.006');
   });
 
-  it('includes the upstream cost of an own contract', async () => {
+  it('includes the upstream cost of a contract of the customer', async () => {
     const own = { is_byok: true, cost: 0.001, cost_details: { upstream_inference_cost: 0.02 } };
     expect(await costOf('openrouter', own)).toBe('0.021');
   });
 
-  it('counts nowhere else, and not where it is no amount', async () => {
+  it('is ignored for other vendors, and where it is not an amount', async () => {
     expect(await costOf('hosted_vllm', { cost: 5 })).toBeNull();
     expect(await costOf('openrouter', { cost: 'free' })).toBeNull();
     expect(await costOf('openrouter', { cost: -1 })).toBeNull();
   });
 
-  it('counts in a whole answer too', async () => {
+  it('is used in a whole answer as well', async () => {
     faults.answer((response) => {
       response.setHeader('content-type', 'application/json');
       response.end(
@@ -232,7 +232,7 @@ describe('the cost that a vendor reports', () => {
 });
 
 describe('deviations of single vendors', () => {
-  it('a model of Fireworks has the name of a resource', async () => {
+  it('a model of Fireworks is sent as a resource name', async () => {
     const send = async (upstreamModel: string): Promise<unknown> => {
       faults.answer((response) => response.end('{"choices":[]}'));
       await providerOf('fireworks_ai').send(here('fireworks_ai', { upstreamModel }), aModelRequest(CHAT), NEVER);
@@ -254,7 +254,7 @@ describe('deviations of single vendors', () => {
     expect(JSON.parse(await textOf(exchange))).toMatchObject({ object: 'text_completion', choices: [{ text: 'ok' }] });
   });
 
-  it('comments before and between chunks stay where they are, and break nothing', async () => {
+  it('comments before and between chunks are kept', async () => {
     const body = `: OPENROUTER PROCESSING\n\ndata: ${JSON.stringify({ ...FIRST, model: 'm' })}\n\n: OPENROUTER PROCESSING\n\ndata: ${JSON.stringify({ ...LAST, model: 'm' })}\n\ndata: [DONE]\n\n`;
     faults.answer((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });

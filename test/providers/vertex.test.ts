@@ -71,7 +71,7 @@ describe('a model on Google Cloud', () => {
     expect(JSON.stringify(exchange.headers)).not.toContain(TOKEN);
   });
 
-  it('the address is that of its region', async () => {
+  it('is called at the address of its region', async () => {
     const prepared = async (options: Record<string, string>) =>
       await vertex(holding).prepare(
         aDeployment({ provider: 'vertex_ai', upstreamModel: 'g', options }),
@@ -85,7 +85,7 @@ describe('a model on Google Cloud', () => {
     );
   });
 
-  it('shows nothing of the token in an error', async () => {
+  it('removes the token from an error', async () => {
     answerWith(403, { error: { code: 403, message: `${TOKEN} may not`, status: 'PERMISSION_DENIED' } });
     await expect(send({})).rejects.toMatchObject({
       upstreamStatus: 403,
@@ -93,7 +93,7 @@ describe('a model on Google Cloud', () => {
     });
   });
 
-  it('without a token, or without a project, nothing is sent', async () => {
+  it('is not called without a token or a project', async () => {
     const calls = faults.received.length;
     const refusing: CloudTokens = { for: () => Promise.reject(new CloudRefused('no')) };
     await expect(send({}, refusing)).rejects.toMatchObject({
@@ -143,7 +143,7 @@ describe('a model of Anthropic on Google Cloud', () => {
     return exchange ? Buffer.from((await collect(exchange.bytes, 1e6)) ?? []).toString('utf8') : '';
   }
 
-  it('is called in the format of its maker, with the version in the body and the model in the path', async () => {
+  it('is called in the format of Anthropic, with the version in the body and the model in the path', async () => {
     answerWith(200, message);
     const requestBody = {
       model: 'm',
@@ -193,7 +193,7 @@ describe('a model of Anthropic on Google Cloud', () => {
     });
   });
 
-  it('that refuses has the same error as others', async () => {
+  it('has the same errors as other models', async () => {
     answerWith(429, { type: 'error', error: { type: 'rate_limit_error', message: 'slow down' } });
     await expect(ask(aModelRequest())).rejects.toMatchObject({
       upstreamStatus: 429,

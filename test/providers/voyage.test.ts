@@ -61,7 +61,7 @@ it('a reranking of Voyage is translated to its format and back', async () => {
   ]);
 });
 
-it('a refusal of Voyage keeps its message; a request that it cannot express is refused before the call', async () => {
+it('an error of Voyage keeps its message, and an unsupported request is refused before the call', async () => {
   answerWith(400, { detail: 'Too many documents.' });
   expect(await ask({ documents: ['a'] })).toMatchObject({
     status: 400,

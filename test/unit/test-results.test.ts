@@ -5,7 +5,7 @@ const ROOT = '/project';
 
 type State = 'passed' | 'failed' | 'skipped';
 
-/** A file with tests of these states; `broken` is a failure of its import or of a hook. */
+/** A file with tests in these states. `broken` is a failure of its import or of a hook. */
 function file(path: string, tests: Readonly<Record<string, State>>, broken?: string) {
   const assertionResults = Object.entries(tests).map(([fullName, status]) => ({
     fullName,
@@ -78,7 +78,7 @@ describe('the counts of tests', () => {
     });
   });
 
-  it('have the failures of other files, too', () => {
+  it('include the failures of other files', () => {
     const first = report(file('test/unit/a.test.ts', { one: 'failed' }), file('test/e2e/c.test.ts', { one: 'failed' }));
     const second = report(file('test/e2e/c.test.ts', { one: 'passed' }));
     expect(countTests(first, second, ROOT)).toMatchObject({

@@ -10,7 +10,7 @@ const read = (fields: object): unknown => readChangeLine(JSON.stringify(fields),
 const nested = (depth: number): unknown => (depth === 0 ? 1 : [nested(depth - 1)]);
 
 describe('a line of an imported history', () => {
-  it('is a change', () => {
+  it('is read as a change', () => {
     const change = {
       at: new Date('2026-07-24T10:15:30Z'),
       notBefore: null,
@@ -27,7 +27,7 @@ describe('a line of an imported history', () => {
     expect(read({ ...CHANGED, field: 'litellm_provider' })).toEqual({ change: { ...change, field: 'provider' } });
   });
 
-  it('is an entry that was added or removed, with its fields or without', () => {
+  it('is read as an added or removed entry, with or without its fields', () => {
     const { at, id } = CHANGED;
     expect(read({ at, id, op: 'added' })).toMatchObject({ change: { op: 'added', field: null, old: null, new: null } });
     expect(read({ at, id, op: 'removed', old: { rpm: 1 } })).toMatchObject({ change: { old: { rpm: 1 }, new: null } });
@@ -38,7 +38,7 @@ describe('a line of an imported history', () => {
     ['{"at":', 'the line is not valid JSON'],
     ['null', 'the line is not a JSON object'],
     [JSON.stringify(CHANGED).replace('1,', '1e999,'), '`old` contains a number that is too large'],
-  ])('is refused when it reads %s', (text, fault) => {
+  ])('is refused for the text %s', (text, fault) => {
     expect(readChangeLine(text, NOW)).toEqual({ fault });
   });
 

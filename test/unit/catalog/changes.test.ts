@@ -58,7 +58,7 @@ describe('the fields of an entry that history stores', () => {
     ['supported_modalities', null],
     ['metadata', null],
     ['litellm_provider', null],
-  ])('reads from the name of %s its category: %s', (name, kind) => {
+  ])('derives from the name %s the category %s', (name, kind) => {
     expect(fieldKindOf(name)).toBe(kind);
   });
 
@@ -78,8 +78,8 @@ describe('the fields of an entry that history stores', () => {
   });
 });
 
-describe('the difference between two states', () => {
-  it('is a change for each field, and one for each added or removed entry', () => {
+describe('the difference of two states', () => {
+  it('has a change for each field, and one for each added or removed entry', () => {
     const earlier = snapshotOfRows('earlier', {
       stays: { mode: 'chat', input_cost_per_token: 1e-6 },
       moves: { litellm_provider: 'p', input_cost_per_token: 1e-6, max_tokens: 5, source: 'a' },

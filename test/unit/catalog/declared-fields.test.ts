@@ -26,11 +26,11 @@ const NOTHING = {
 };
 
 describe('the declared fields of an entry', () => {
-  it('are null where the row has no value, in the order of the wire', () => {
+  it('are null where the row has no value, in the order of the answer', () => {
     const fields = declaredFieldsOf({ row: {} });
     expect([fields, Object.keys(fields)]).toEqual([NOTHING, Object.keys(NOTHING)]);
   });
-  it('call the provider by its own name and convert what the reference converts', () => {
+  it('have the provider as `provider`, and the conversions of the reference', () => {
     const row = {
       litellm_provider: 'xai',
       max_tokens: 2_000_000.0,
@@ -51,7 +51,7 @@ describe('the declared fields of an entry', () => {
       supports_reasoning: true,
     });
   });
-  it('come before the other keys, which stay in the order of the row', () => {
+  it('precede the other keys, which keep the order of the row', () => {
     const row = { zoom: 1, litellm_provider: 'x', mode: 'chat', id: 'mine', provider: 'mine', alpha: [2] };
     expect(extraFieldsOf({ row })).toEqual([
       ['zoom', 1],
@@ -70,10 +70,10 @@ describe('a value of the wrong kind', () => {
     [{ supports_vision: 'maybe' }, 'supports_vision is not of type flag'],
     [{ deprecation_date: 20270101 }, 'deprecation_date is not of type text'],
     [{ litellm_provider: 1 }, 'litellm_provider is not of type text'],
-  ])('%j is a fault and reads as null', (row, fault) => {
+  ])('%j is a fault and is read as null', (row, fault) => {
     expect([rowFault('m', row), declaredFieldsOf({ row })]).toEqual([`entry 'm': ${fault}`, NOTHING]);
   });
-  it('is read as no other kind', () => {
+  it('is none of these: a number in a text, a null, an undeclared field', () => {
     expect(rowFault('m', { max_tokens: '8192', input_cost_per_token: null, extra: {} })).toBeNull();
   });
 });

@@ -108,7 +108,7 @@ const DEEPSEEK_CHAT = {
   supports_prompt_caching: true,
 };
 
-describe('the estimate of a workload, worked out by hand', () => {
+describe('the estimate of a workload, calculated by hand', () => {
   it('gpt-4o: cached and batched halves', () => {
     const work = workload({ requests: 1000, input: 10_000, output: 500, hit: '0.4', batch: '0.5' });
     expect(shown(estimate(entry('gpt-4o', GPT_4O), work))).toEqual({

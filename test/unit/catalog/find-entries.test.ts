@@ -26,20 +26,20 @@ const idsFor = (filters: Partial<EntryFilters>, matches: ((id: string) => boolea
   findEntries(ENTRIES, { ...NO_ENTRY_FILTERS, ...filters }, matches).map(({ id }) => id);
 
 describe('finding catalog entries', () => {
-  it('without a filter returns all entries, in the order of the file', () => {
+  it('returns all entries without a filter, in the order of the file', () => {
     expect(idsFor({})).toEqual(['zeta', 'Azure/GPT-4', 'alpha', 'bare']);
   });
-  it('compares the provider whole, in any letter case', () => {
+  it('compares the whole provider, case-insensitive', () => {
     expect(idsFor({ provider: 'OPENAI' })).toEqual(['zeta']);
     expect(idsFor({ provider: 'open' })).toEqual([]);
   });
-  it('finds entries without a provider by an empty one', () => {
+  it('finds entries without a provider by an empty provider', () => {
     expect(idsFor({ provider: '' })).toEqual(['bare']);
   });
-  it('compares the mode whole, in any letter case', () => {
+  it('compares the whole mode, case-insensitive', () => {
     expect(idsFor({ mode: 'Chat' })).toEqual(['zeta', 'Azure/GPT-4']);
   });
-  it('finds entries without a mode by an empty one', () => {
+  it('finds entries without a mode by an empty mode', () => {
     expect(idsFor({ mode: '' })).toEqual(['bare']);
   });
   it('finds a capability that is exactly true', () => {
@@ -68,10 +68,10 @@ describe('the model filter', () => {
     ['gpt', { kind: 'part', text: 'gpt' }],
     ['re:^gpt', { kind: 'pattern', source: '^gpt' }],
     ['RE:^gpt', { kind: 'part', text: 'RE:^gpt' }],
-  ])('reads %j', (model, filter) => {
+  ])('parses %j', (model, filter) => {
     expect(modelFilterOf(model)).toEqual(filter);
   });
-  it('finds a part of the name in any letter case', () => {
+  it('finds a part of the name, case-insensitive', () => {
     expect([partMatcher('e/gPt')('Azure/GPT-4'), partMatcher('gpt4')('Azure/GPT-4')]).toEqual([true, false]);
   });
 });

@@ -62,7 +62,7 @@ describe('the logical model of an id', () => {
     ['deepseek-r1', ['us.deepseek.r1-v1:0', 'nebius/deepseek-ai/DeepSeek-R1']],
     ['embed-v4.0', ['us.cohere.embed-v4:0', 'cohere/embed-v4.0']],
     ['mistral-7b-instruct-v0.2', ['mistral.mistral-7b-instruct-v0:2', 'ollama/mistral-7B-Instruct-v0.2']],
-    // A last segment that is no model name is joined with the segment before it.
+    // A last segment that is not a model name is joined with the segment before it.
     ['stability-fast', ['stability/fast']],
     ['exa_ai-search', ['exa_ai/search']],
     ['flux-pro-v1.1', ['aiml/flux-pro/v1.1', 'fal_ai/fal-ai/flux-pro/v1.1']],

@@ -80,7 +80,7 @@ describe('joining entries to models', () => {
       window: 128_000,
     });
   });
-  it('finds the cheapest above zero, the first of equals', () => {
+  it('finds the cheapest offer above zero, the first of equal ones', () => {
     expect([cheapestOf(first, 'input')?.id, cheapestOf(first, 'output')?.id]).toEqual(['gpt-4o', 'azure/eu/gpt-4o']);
     const embedding = models.find('text-embedding-3');
     expect(embedding && [cheapestOf(embedding, 'input'), maxContextWindowOf(embedding)]).toEqual([null, null]);
@@ -107,7 +107,7 @@ describe('the models of the built-in catalog', () => {
   const { entries } = loadEmbeddedSnapshot();
   const builtIn = joinModels(entries);
 
-  it('hold each entry exactly once', () => {
+  it('contain each entry exactly once', () => {
     const offered = builtIn.all.flatMap(({ offers }) => offers);
     expect(offered.length).toBe(entries.length);
     expect(new Set(offered)).toEqual(new Set(entries));

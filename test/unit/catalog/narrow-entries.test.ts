@@ -47,7 +47,7 @@ const idsFor = (conditions: Partial<EntryConditions>): string[] =>
   narrowEntries(ENTRIES, { ...NO_ENTRY_CONDITIONS, ...conditions }).map(({ id }) => id);
 
 describe('narrowing entries', () => {
-  it('without a condition keeps all, in their order', () => {
+  it('keeps all entries without a condition, in their order', () => {
     expect(idsFor({})).toEqual(['cheap', 'dear', 'free', 'stepped', 'unpriced']);
   });
   it('applies a price ceiling, inclusive and without unpriced entries', () => {
@@ -70,7 +70,7 @@ describe('narrowing entries', () => {
     expect(idsFor({ capabilities: ['supports_vision'] })).toEqual(['cheap', 'unpriced']);
     expect(idsFor({ capabilities: ['supports_vision', 'supports_pdf_input'] })).toEqual(['cheap']);
   });
-  it('splits by deprecation date, which begins at midnight UTC; an invalid date is no date', () => {
+  it('splits by deprecation date, which begins at midnight UTC; an invalid date counts as none', () => {
     const midnight = new Date('2026-11-21T00:00:00Z');
     const after = new Date('2026-11-21T00:00:00.001Z');
     expect(idsFor({ deprecatedBefore: midnight })).toEqual(['unpriced']);
@@ -81,7 +81,7 @@ describe('narrowing entries', () => {
   });
 });
 
-it('takes ceilings in USD per million tokens, down to the attodollar', () => {
+it('price ceilings are in USD per million tokens, exact to the attodollar', () => {
   expect(['2.5', '0', '0.000000000001', '0.0000000000009', null].map(pricePerTokenFrom)).toEqual([
     2_500_000_000_000n,
     0n,
@@ -103,12 +103,12 @@ describe('the capabilities', () => {
   const keysOf = (rows: readonly Readonly<Record<string, unknown>>[]) =>
     [...new Set(rows.flatMap((row) => Object.keys(row)))].filter((key) => key.startsWith('supports_')).toSorted();
 
-  it('are all that the built-in map has keys for', () => {
+  it('are those of all capability keys in the built-in map', () => {
     expect(keysOf(loadEmbeddedSnapshot().entries.map(({ row }) => row))).toEqual(Object.keys(CAPABILITIES));
   });
 
   const older = new URL('../../../../shared/data/model_prices.json', import.meta.url);
-  it.skipIf(!existsSync(older))('cover a map of another day', () => {
+  it.skipIf(!existsSync(older))('cover a later map', () => {
     const models = modelsOfMap(JSON.parse(readFileSync(older, 'utf8'))) ?? [];
     expect(keysOf(models.map(([, row]) => row)).filter((key) => !(key in CAPABILITIES))).toEqual([]);
   });

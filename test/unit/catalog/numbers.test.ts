@@ -17,11 +17,11 @@ describe('an integer in text', () => {
     ['-007', -7n],
     ['99999999999999999999999', 99999999999999999999999n],
     ['9'.repeat(4300), BigInt('9'.repeat(4300))],
-  ])('%j is read', (text, value) => {
+  ])('%j is valid', (text, value) => {
     expect(integerFrom(text)).toEqual({ value });
   });
   it.each(['', ' ', '1e3', '0x1', '1,000', '1.', '.0', '1.5', '1__0', '_1', '1_', '0_', '+-1', '１', 'true', 'nan'])(
-    '%j is none',
+    '%j is invalid',
     (text) => {
       expect(integerFrom(text)).toEqual({ fault: 'malformed' });
     },
@@ -38,10 +38,10 @@ describe('a decimal in text', () => {
     ['.5', 0.5],
     ['5.', 5],
     ['-2', -2],
-  ])('%j is read', (text, value) => {
+  ])('%j is valid', (text, value) => {
     expect(decimalFrom(text)).toBe(value);
   });
-  it.each(['', 'free', '1e', 'inf', 'nan', '1e999', '0x10'])('%j is none', (text) => {
+  it.each(['', 'free', '1e', 'inf', 'nan', '1e999', '0x10'])('%j is invalid', (text) => {
     expect(decimalFrom(text)).toBeNull();
   });
 });
@@ -53,7 +53,7 @@ describe('a flag in text', () => {
   it.each(['false', 'F', 'No', 'n', 'OFF', '0'])('%j is false', (text) => {
     expect(flagFrom(text)).toBe(false);
   });
-  it.each(['', ' true', '2', '1.0', 'null', 'None', 'truee'])('%j is none', (text) => {
+  it.each(['', ' true', '2', '1.0', 'null', 'None', 'truee'])('%j is invalid', (text) => {
     expect(flagFrom(text)).toBeNull();
   });
 });

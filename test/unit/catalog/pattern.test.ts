@@ -66,7 +66,7 @@ describe('a pattern in the syntax of Python', () => {
     ['x{1001}', 'unsupported: invalid repeat count'],
     [`[${'x'.repeat(511)}]`, 'unsupported: pattern longer than 512 characters'],
     ['(?:[ab][cd][ef][gh][ij][kl]){999}', 'unsupported: pattern too large'],
-  ])('%s is beyond a linear-time engine', (source, fault) => {
+  ])('%s is refused, because a linear-time engine cannot match it', (source, fault) => {
     expect(occurs(source, '')).toBe(fault);
   });
 
@@ -80,7 +80,7 @@ describe('a pattern in the syntax of Python', () => {
   });
 });
 
-/** Shortest of many runs, in ms: the least affected by other load of the machine. */
+/** Shortest of many runs, in ms. It is the least affected by other load. */
 function fastest(run: () => void): number {
   const times = Array.from({ length: 30 }, () => {
     const started = performance.now();

@@ -24,7 +24,7 @@ const moved = (at: number, old: unknown, since: unknown, field = INPUT) => aChan
 const came = (at: number, fields: object | null) => aChange(at, { op: 'added', new: fields });
 const went = (at: number, fields: object | null) => aChange(at, { op: 'removed', old: fields });
 
-/** Imported from the 1st to the 10th, recorded since the 20th: no observation in between. */
+/** History imported from the 1st to the 10th and recorded since the 20th, without observations in between. */
 const aHistory = (fields: Partial<EntryHistory>): EntryHistory => ({
   entryId: 'm',
   changes: [],
@@ -66,7 +66,7 @@ describe('the price at an instant', () => {
     ]);
   });
 
-  it('goes back from the current price, through recorded changes', () => {
+  it('is derived backwards from the current price through recorded changes', () => {
     const history = aHistory({ changes: [moved(22, 3, 5), moved(25, 5, null)], fields: {} });
     expect(byDay(history, [20, 21, 22, 24, 25, 31])).toEqual([3, 3, 5, 5, '-', '-']);
   });
@@ -88,12 +88,12 @@ describe('the price at an instant', () => {
     expect(listed(history, [19, 20, 21, 25, 26])).toEqual([null, false, true, false, true]);
   });
 
-  it('begins with the oldest change that was read, when there are older ones', () => {
+  it('is known from the oldest read change on, when there are older ones', () => {
     const history = aHistory({ changes: [moved(22, 3, 5)], complete: false, fields: { [INPUT]: 5 } });
     expect(byDay(history, [20, 21, 22, 31])).toEqual(['?', '?', 5, 5]);
   });
 
-  it('is that of the last of several changes of one instant', () => {
+  it('is the result of the last of several changes at one instant', () => {
     const history = aHistory({ changes: [moved(5, 1, 2), moved(5, 2, 3)] });
     expect(byDay(history, [4, 5, 6])).toEqual([1, 3, 3]);
   });
@@ -115,7 +115,7 @@ describe('the price at an instant', () => {
     ]);
   });
 
-  it('is known where one of two overlapping imports contains it', () => {
+  it('is known within one of two overlapping imports', () => {
     const spans = [
       { source: 'imported' as const, from: day(1), to: day(5) },
       { source: 'imported' as const, from: day(3), to: day(9) },
@@ -139,7 +139,7 @@ describe('the price at an instant', () => {
     expect(pricesAt(other, day(25), NOW).prices).toEqual([]);
   });
 
-  it('treats recorded changes as past, even when their clock was ahead of ours', () => {
+  it('treats recorded changes as past, even when their clock was ahead', () => {
     const history = aHistory({ changes: [moved(40, 1, 2)], fields: { [INPUT]: 2 } });
     expect(byDay(history, [30, 31, 40, 41])).toEqual([1, 1, 2, '?']);
   });
@@ -163,7 +163,7 @@ describe('the steps of a price', () => {
     expect(steps.map(({ field }) => field)).toEqual(steps.map(({ field }) => field).toSorted());
   });
 
-  it('are cut at the begin and the end of the period', () => {
+  it('are cut at the start and end of the period', () => {
     expect(priceStepsOf(history, { from: day(4), to: day(7) }, NOW)).toEqual([
       { field: INPUT, from: day(4), to: day(6), value: 1 },
       { field: INPUT, from: day(6), to: day(7), value: 2 },
@@ -172,7 +172,7 @@ describe('the steps of a price', () => {
     expect(priceStepsOf(history, { from: day(7), to: day(4) }, NOW)).toEqual([]);
   });
 
-  it('have no step where the price stayed', () => {
+  it('have no step where the price is unchanged', () => {
     const steady = aHistory({ changes: [moved(3, 1, 2), came(4, null), moved(6, 2, 3)] });
     expect(priceStepsOf(steady, { from: day(1), to: day(10) }, NOW)).toEqual([
       { field: INPUT, from: day(1), to: day(3), value: 1 },

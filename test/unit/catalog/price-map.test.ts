@@ -4,7 +4,7 @@ import { mapFault, modelsOfMap } from '../../../src/domain/catalog/price-map.ts'
 const models = (count: number) => Array.from({ length: count }, (_, at) => [`m${at}`, {}] as const);
 
 describe('a price map', () => {
-  it('has its rows as models, without documentation, rules and values that are no row', () => {
+  it('has its rows as models, without documentation, rules and values that are not rows', () => {
     const map = {
       sample_spec: {},
       b: { mode: 'chat' },
@@ -18,7 +18,7 @@ describe('a price map', () => {
       ['a', {}],
     ]);
   });
-  it.each([[null], [[]], ['text'], [1]])('is not %j', (map) => {
+  it.each([[null], [[]], ['text'], [1]])('cannot be %j', (map) => {
     expect(mapFault(modelsOfMap(map), 0)).toBe('the price map is not a JSON object');
   });
   it('needs fifty models', () => {
@@ -38,7 +38,7 @@ describe('a price map', () => {
     const faults = [15, 16].map((levels) => mapFault([...models(60), ['x', { deep: nested(levels) }]], 0));
     expect(faults).toEqual([null, "entry 'x': nested more than 16 levels deep"]);
   });
-  it('may shrink to half, not below', () => {
+  it('may shrink to half, but not further', () => {
     expect([mapFault(models(100), 200), mapFault(models(99), 200)]).toEqual([
       null,
       'the price map shrank from 200 to 99 models',

@@ -48,7 +48,7 @@ function pricesIn(state: CatalogSnapshot, entryId: string): Readonly<Record<stri
   return Object.fromEntries(Object.entries(watchedFieldsOf(entry)).filter(([name]) => fieldKindOf(name) === 'price'));
 }
 
-/** Prices of an entry that its history gives; undefined for unknown prices. */
+/** Prices of an entry by its history. Undefined for unknown prices. */
 function replayedPrices(
   history: EntryHistory,
   at: Date,
@@ -62,7 +62,7 @@ function replayedPrices(
 
 type EntryPrices = readonly [entryId: string, place: number, prices: ReturnType<typeof replayedPrices>];
 
-/** Prices of every entry in every state: the actual ones, and those that the histories give. */
+/** Prices of every entry in every state: the actual ones, and those by the histories. */
 function actualAndReplayed(states: readonly CatalogSnapshot[]): {
   readonly actual: readonly EntryPrices[];
   readonly replayed: readonly EntryPrices[];

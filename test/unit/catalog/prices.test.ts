@@ -26,7 +26,7 @@ describe('the price of a token', () => {
       reasoning: null,
     });
   });
-  it('of cached input is taken from the older key where only that exists', () => {
+  it('of cached input is read from the older key where only that exists', () => {
     const older = { input_cost_per_token: 3e-7, input_cost_per_token_cache_hit: 6e-9 };
     expect(tokenPricesOf(older)).toEqual(prices({ input: 0.3, cacheRead: 0.006 }));
     expect(tokenPricesOf({ ...older, cache_read_input_token_cost: 7e-9 }).cacheRead).toBe(rateFrom(7e-9));
@@ -50,7 +50,7 @@ describe('the tariff of a row', () => {
     expect(readTariff(row)).toBeNull();
   });
 
-  it('has the tiers that the map writes as bounds, the highest first, with unchanged prices for absent keys', () => {
+  it('has the tiers of keys with bounds, the highest first, with unchanged prices for absent keys', () => {
     const tariff = readTariff({
       input_cost_per_token: 1e-6,
       output_cost_per_token: 2e-6,
@@ -71,7 +71,7 @@ describe('the tariff of a row', () => {
     });
   });
 
-  it('has the tiers that the map writes as steps, in any order', () => {
+  it('has the tiers of a list of steps, in any order', () => {
     const tariff = readTariff({
       output_cost_per_reasoning_token: 9e-6,
       tiered_pricing: [
@@ -88,7 +88,7 @@ describe('the tariff of a row', () => {
     });
   });
 
-  it('uses a flat price beside steps below the second step', () => {
+  it('uses a flat price in place of the first step', () => {
     const tariff = readTariff({
       input_cost_per_token: 7e-6,
       tiered_pricing: [
@@ -114,7 +114,7 @@ describe('the tariff of a row', () => {
     expect(bounds).toEqual([0, 0, 128_000, 128_000, 200_000, 200_000]);
   });
 
-  it('is chosen at the bound already by a row of xAI', () => {
+  it('includes the bound in the higher tier for a row of xAI', () => {
     const row = { input_cost_per_token: 1e-6, input_cost_per_token_above_128k_tokens: 2e-6 };
     const above = (provider: string, tokens: number) => {
       const tariff = readTariff({ ...row, litellm_provider: provider });

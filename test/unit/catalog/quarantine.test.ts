@@ -9,7 +9,7 @@ const judge = (row: Row, accepted: Row | null = null, isReleased = (_field: stri
 const reasonOf = (field: string, now: unknown, before?: unknown): string | null =>
   judge({ [field]: now }, before === undefined ? null : { [field]: before }).quarantined[0]?.reason ?? null;
 
-describe('a price that moves', () => {
+describe('a price that changes', () => {
   it.each([
     ['just under ten-fold up', 9.99e-6, 1e-6, null],
     ['ten-fold up', 1e-5, 1e-6, 'ten_fold'],

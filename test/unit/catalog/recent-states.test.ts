@@ -35,7 +35,7 @@ describe('states that were replaced', () => {
   it('are at most sixteen', () => {
     expect(replaced(small(20))).toEqual(Array.from({ length: 16 }, (_, at) => `s${at + 3}`));
   });
-  it('are fewer when they share little, but always include the last one', () => {
+  it('are fewer when they share few entries, but always include the last one', () => {
     const big = (id: string, count: number) =>
       aState(
         id,

@@ -109,11 +109,11 @@ describe('recording the catalog', () => {
     ]);
   });
 
-  it('finds after a restart the changes it did not write, and writes nothing twice', async () => {
+  it('writes missing changes after a restart, and none twice', async () => {
     const before = aProcess(day(10));
     before.see(stateAt(1));
     await before.stop();
-    // The process ended after the swap and before the write.
+    // The process ends after the swap and before the write.
     before.see(stateAt(2));
     for (let restart = 0; restart < 3; restart += 1) {
       const after = aProcess(day(12));
@@ -123,7 +123,7 @@ describe('recording the catalog', () => {
     expect(await onRecord()).toEqual(STEP_1_TO_2);
   });
 
-  it('does not record an older state as a change: a restart serves the built-in one until the first refresh', async () => {
+  it('does not record an older state as a change, because a restart serves the built-in catalog until its first refresh', async () => {
     const before = aProcess(day(12));
     before.see(stateAt(1));
     before.see(stateAt(2));
@@ -147,7 +147,7 @@ describe('recording the catalog', () => {
     before.see(stateAt(1));
     await before.stop();
     expect(await stores.catalogHistory.head()).toMatchObject({ seenAt: day(2), confirmedAt: day(4) });
-    // No later request, or a failed one.
+    // This process has no successful request.
     const again = aProcess(day(9), stores.catalogHistory);
     again.see(stateAt(1));
     await again.stop();
@@ -189,7 +189,7 @@ describe('recording the catalog', () => {
     ]);
   });
 
-  it('tries again until the store is back, logs it once, and loses no step', async () => {
+  it('retries until the store is available, logs it once, and loses no step', async () => {
     let fails = 5;
     const { head, recorded, record, confirm } = stores.catalogHistory;
     const flaky = {
@@ -211,7 +211,7 @@ describe('recording the catalog', () => {
     expect(process.lines.filter((line) => line.includes('retrying'))).toHaveLength(1);
   });
 
-  it('writes nothing twice and publishes all when the answer to a commit was lost', async () => {
+  it('writes nothing twice and publishes all changes when the answer to a commit is lost', async () => {
     const { head, recorded, record, confirm } = stores.catalogHistory;
     let answers = 0;
     const deaf = {

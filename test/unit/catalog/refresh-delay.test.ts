@@ -4,15 +4,15 @@ import { type CheckHistory, nextDelayMs } from '../../../src/runtime/catalog/sou
 const after = (history: Partial<CheckHistory>, random = 0.5): number =>
   Math.round(nextDelayMs({ refreshSeconds: 60, failures: 0, retryAfterMs: 0, ...history }, random));
 
-it('reads again after the interval, varied by up to a tenth', () => {
+it('a refresh waits for the interval, with a jitter of up to a tenth', () => {
   expect([after({}, 0), after({}, 0.5), after({}, 1)]).toEqual([54_000, 60_000, 66_000]);
 });
-it('waits twice as long with every failure in a row, up to a quarter of an hour', () => {
+it('the wait doubles with every failure in a row, up to a quarter of an hour', () => {
   expect([1, 2, 3, 4, 500].map((failures) => after({ failures }))).toEqual([
     120_000, 240_000, 480_000, 900_000, 900_000,
   ]);
 });
-it('never reads sooner after a failure than without one', () => {
+it('the wait is never shorter after a failure than without one', () => {
   expect(after({ refreshSeconds: 3_600, failures: 5 })).toBe(3_600_000);
 });
 it('waits as long as the source requests, but not less than the default', () => {

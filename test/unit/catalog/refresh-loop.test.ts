@@ -5,13 +5,13 @@ import { aScheduler } from '../../support/scheduler.ts';
 const quiet = { debug() {}, info() {}, warn() {}, error() {} };
 const clock = { now: () => new Date(0), monotonicMs: () => 0 };
 
-describe('reading the source', () => {
+describe('the refresh loop', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
   const HOUR = 3_600;
 
-  /** A source that refuses all requests, and the number of requests. Failures do not extend a wait of an hour. */
+  /** A source that fails all requests, and the number of requests. Failures do not extend a wait of an hour. */
   function refusing(refreshSeconds: number, headers: Record<string, string> = {}) {
     let requestCount = 0;
     const fetch = () => {
@@ -72,7 +72,7 @@ describe('reading the source', () => {
     expect(requestCount()).toBe(0);
   });
 
-  it('ends a download that is under way', async () => {
+  it('cancels a download in progress', async () => {
     let ended = false;
     const source = createCatalogSource({
       url: 'http://test',

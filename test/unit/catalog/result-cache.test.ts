@@ -31,14 +31,14 @@ it('returns the same object for equal requests, until the catalog replaces its s
   expect(made).toEqual(['first', 'second', 'second', 'second', 'first', 'first']);
 });
 
-it('joins the models of a snapshot once, of older ones too', () => {
+it('joins the models of each snapshot once, also of older ones', () => {
   const first = aSnapshot('first');
   const cache = createCatalogResultCache({ current: () => aSnapshot('second') });
   expect(cache.models(first)).toBe(cache.models(first));
   expect(cache.models(first).all).toHaveLength(1);
 });
 
-it('two catalogs share nothing', () => {
+it('two catalogs have separate caches', () => {
   const snapshot = aSnapshot('one');
   const [one, other] = [1, 2].map(() => createCatalogResultCache({ current: () => snapshot }));
   expect(one?.models(snapshot)).not.toBe(other?.models(snapshot));

@@ -30,7 +30,7 @@ describe('the built-in catalog', () => {
   it('contains only facts', () => {
     expect(JSON.stringify(factsOf(JSON.parse(json)))).toBe(json);
   });
-  it('is loaded in its order, with its provenance', () => {
+  it('is loaded in the order of its file, with its provenance', () => {
     const map = loadEmbeddedMap();
     expect([map.models.map(([id]) => id), map.sha256, map.takenAt, embeddedTakenAt()]).toEqual([
       Object.keys(JSON.parse(json) as object),
@@ -39,7 +39,7 @@ describe('the built-in catalog', () => {
       new Date(String(provenance['takenAt'])),
     ]);
   });
-  it('finds entries by id, case-sensitive, and is named by its content', () => {
+  it('finds entries by case-sensitive id, and derives its own id from its content', () => {
     const snapshot = loadEmbeddedSnapshot();
     expect(snapshot.find('gpt-4o')).toMatchObject({ id: 'gpt-4o', provider: 'openai', mode: 'chat' });
     expect([snapshot.find('GPT-4o'), snapshot.find('__proto__'), snapshot.source, snapshot.id]).toEqual([

@@ -20,7 +20,7 @@ describe('a share', () => {
     ['', 'must be between 0 and 1'],
     ['half', 'must be between 0 and 1'],
     ['0.0000000001', 'must have at most 9 decimals'],
-  ])('%s is none', (text, message) => {
+  ])('%s is invalid', (text, message) => {
     expect(() => shareFrom('batchShare', text)).toThrow(`\`batchShare\` ${message}.`);
   });
 });

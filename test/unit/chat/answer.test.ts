@@ -4,16 +4,16 @@ import { factsOf, searchUnitsOf } from '../../../src/wire/chat-completions/answe
 const NOTHING = { outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
 
 describe('the usage of an answer', () => {
-  it('of embeddings is input, when the answer has only the total', () => {
+  it('of embeddings counts the total as input where the answer has no other count', () => {
     for (const member of ['data', 'results'])
       expect(factsOf({ [member]: [], usage: { total_tokens: 7 } }).usage).toEqual({ inputTokens: 7, ...NOTHING });
   });
 
-  it('of a choice is not guessed from a total', () => {
+  it('of choices is not derived from a total', () => {
     expect(factsOf({ choices: [], usage: { total_tokens: 7 } }).usage).toBeNull();
   });
 
-  it('prefers the counts to the total', () => {
+  it('has counts in preference to the total', () => {
     expect(factsOf({ data: [], usage: { prompt_tokens: 5, total_tokens: 7 } }).usage).toEqual({
       inputTokens: 5,
       ...NOTHING,
@@ -22,7 +22,7 @@ describe('the usage of an answer', () => {
     expect(factsOf({ data: [] }).usage).toBeNull();
   });
 
-  it('of audio is separate, and never invented', () => {
+  it('of audio is separate, and absent where the answer has none', () => {
     const counted = {
       prompt_tokens: 20,
       completion_tokens: 9,

@@ -4,7 +4,7 @@ import { fedStream, gather } from '../../support/byte-streams.ts';
 
 const CUT = new Error('cut');
 
-describe('a stream that has afterFirstChunk', () => {
+describe('a stream with afterFirstChunk', () => {
   it('is complete, and continues when it is read', async () => {
     const source = fedStream();
     const waiting = afterFirstChunk(source);
@@ -18,7 +18,7 @@ describe('a stream that has afterFirstChunk', () => {
     expect([gathered.text(), gathered.end]).toEqual(['once upon', 'done']);
   });
 
-  it('stays paused for a reader that does not read on', async () => {
+  it('stays paused for a reader that does not continue', async () => {
     const source = fedStream();
     const waiting = afterFirstChunk(source);
     source.feed('once');
@@ -31,7 +31,7 @@ describe('a stream that has afterFirstChunk', () => {
     expect(source.cancelled).toBe(true);
   });
 
-  it('is one that ends without a byte', async () => {
+  it('is opened when it ends without a byte', async () => {
     const source = fedStream();
     const waiting = afterFirstChunk(source);
     source.finish();
@@ -39,7 +39,7 @@ describe('a stream that has afterFirstChunk', () => {
     expect([gathered.text(), gathered.end, source.resumed]).toEqual(['', 'done', 0]);
   });
 
-  it('is not one that fails before its first byte', async () => {
+  it('fails when its source fails before the first byte', async () => {
     const source = fedStream();
     const waiting = afterFirstChunk(source);
     source.break(CUT);

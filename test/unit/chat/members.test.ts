@@ -12,7 +12,7 @@ const CASES = Array.from({ length: 3_000 }, (_, seed) => {
 const read = (bytes: Uint8Array): unknown => JSON.parse(Buffer.from(bytes).toString('utf8'));
 
 describe('members of a JSON object in bytes', () => {
-  it('are those JSON.parse reads, for random objects', () => {
+  it('equal those of JSON.parse, for random objects', () => {
     for (const json of CASES) {
       const bytes = Buffer.from(json);
       const members = topLevelMembers(bytes) ?? [];
@@ -21,7 +21,7 @@ describe('members of a JSON object in bytes', () => {
     }
   });
 
-  it('set, added and removed equal the same change of the parsed object', () => {
+  it('that are set, added and removed equal the same change of the parsed object', () => {
     for (const json of CASES) {
       const changed = withMembers(Buffer.from(json), { model: '"new \\"name\\""', a: null, stream_options: '{"x":1}' });
       const expected = {
@@ -34,7 +34,7 @@ describe('members of a JSON object in bytes', () => {
     }
   });
 
-  it('keep every byte of the values that are not changed', () => {
+  it('keep every byte of unchanged values', () => {
     const json = '{ "seed" : 12345678901234567890, "temperature":1.0,"model":"m" , "t":"\\u0041" }';
     expect(Buffer.from(withMembers(Buffer.from(json), { model: '"n"' })).toString()).toBe(
       '{"seed" : 12345678901234567890,"temperature":1.0,"model":"n","t":"\\u0041"}',
@@ -46,7 +46,7 @@ describe('members of a JSON object in bytes', () => {
     expect(withMembers(bytes, { model: '"m"', absent: null })).toBe(bytes);
   });
 
-  it('have one meaning: of a repeated key, however written, the last value stays', () => {
+  it('keep the last value of a repeated key, with any escapes', () => {
     const json = '{"mod\\u0065l":"forbidden","model":"allowed","messages":[]}';
     expect(Buffer.from(withMembers(Buffer.from(json), { model: '"upstream"' })).toString()).toBe(
       '{"model":"upstream","messages":[]}',

@@ -13,7 +13,7 @@ describe('the outline of an answer', () => {
     expect(outline(' { } ')).toEqual({});
   });
 
-  it('keeps a member of that name that is no array, and the last of those that come twice', () => {
+  it('keeps a member of that name that is not an array, and the last of repeated members', () => {
     expect(outline('{"data":"none","data":{"a":1},"x":1,"x":2}')).toEqual({ data: { a: 1 }, x: 2 });
   });
 
@@ -23,7 +23,7 @@ describe('the outline of an answer', () => {
   });
 
   it.each(['', 'null', '[]', '"data"', '{', '{"data":[', '{"data":[1]', '{"data":[1]}}', '{"a":1} x', '{"a":tru}'])(
-    'of %j is none',
+    'of %j is undefined',
     (json) => {
       expect(outline(json)).toBeUndefined();
     },

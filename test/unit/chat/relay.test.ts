@@ -33,7 +33,7 @@ const WHOLE = `: hello\n\n${FIRST}${WORDS}${LAST}${USAGE}${DONE}`;
 const RENAMED = WHOLE.replaceAll('"model":"upstream-1","choices"', '"model":"public","choices"');
 
 describe('a stream that is forwarded', () => {
-  it('is the same wherever it was cut, with the requested model name', async () => {
+  it('is the same for any chunk boundaries, with the requested model name', async () => {
     const bytes = Buffer.from(WHOLE);
     for (let size = 1; size <= bytes.length; size += size < 40 ? 1 : 97) {
       const source = fedStream();
@@ -67,7 +67,7 @@ describe('a stream that is forwarded', () => {
     expect(received[0]?.buffer).toBe(sent.buffer);
   });
 
-  it('understands CR LF, comments, other fields and data in several lines', async () => {
+  it('supports CR LF, comments, other fields and data in several lines', async () => {
     const source = fedStream();
     const relay = relayOf(source, { ...OPTIONS, dropUsage: true });
     const gathered = gather(relay);
@@ -81,7 +81,7 @@ describe('a stream that is forwarded', () => {
     expect(relay.outcome().finishReason).toBe('stop');
   });
 
-  it('has no closing usage chunk when the caller did not request it, and is counted by it', async () => {
+  it('has no usage chunk when the caller did not request it, but is counted by it', async () => {
     const source = fedStream();
     const relay = relayOf(source, { ...OPTIONS, model: 'upstream-1', dropUsage: true });
     const gathered = gather(relay);
@@ -92,7 +92,7 @@ describe('a stream that is forwarded', () => {
     expect(relay.outcome().usage?.inputTokens).toBe(7);
   });
 
-  it('has none either where the upstream writes it with an empty choice, and keeps chunks with content', async () => {
+  it('has no usage chunk with an empty choice either, and keeps chunks with content', async () => {
     const source = fedStream();
     const relay = relayOf(source, { ...OPTIONS, model: 'm', dropUsage: true });
     const gathered = gather(relay);
@@ -141,7 +141,7 @@ describe('a stream that fails', () => {
     expect(source.cancelled).toBe(true);
   });
 
-  it('fails before its start when its first event is no chunk', async () => {
+  it('fails before its start when its first event is not a chunk', async () => {
     expect((await first('data: {"choices":\n\n')).opened).toBe(
       'Error: garbled: an event of its stream is not a chunk of an answer',
     );
@@ -150,7 +150,7 @@ describe('a stream that fails', () => {
     );
   });
 
-  it('ends with the failure after whole events only, and sends the events before it', async () => {
+  it('sends the whole events before the failure, then ends with it', async () => {
     const source = fedStream();
     const relay = relayOf(source, { ...OPTIONS, model: 'upstream-1' });
     const gathered = gather(relay);
@@ -162,7 +162,7 @@ describe('a stream that fails', () => {
     expect(source.cancelled).toBe(true);
   });
 
-  it('is not complete when it stops in the middle', async () => {
+  it('fails when its source ends early', async () => {
     const source = fedStream();
     const relay = relayOf(source, { ...OPTIONS, model: 'upstream-1' });
     const gathered = gather(relay);
@@ -172,7 +172,7 @@ describe('a stream that fails', () => {
     expect(gathered.end).toEqual(new Error('garbled: the stream ended before the answer did'));
   });
 
-  it('does not show half an event when it is cut', async () => {
+  it('does not forward a partial event when it is cut', async () => {
     const source = fedStream();
     const relay = relayOf(source, { ...OPTIONS, model: 'upstream-1' });
     const gathered = gather(relay);
@@ -183,7 +183,7 @@ describe('a stream that fails', () => {
   });
 });
 
-describe('a slow or leaving reader', () => {
+describe('a slow or disconnecting reader', () => {
   it('pauses the upstream and gets everything, in order, when it continues', async () => {
     const source = fedStream();
     const relay = relayOf(source, { ...OPTIONS, model: 'upstream-1' });
@@ -221,7 +221,7 @@ describe('a slow or leaving reader', () => {
     expect(taken.lastIndexOf(true)).toBeLessThan(7);
   });
 
-  it('that leaves cancels the upstream call and gets nothing more', async () => {
+  it('that disconnects cancels the upstream call and gets no further bytes', async () => {
     const source = fedStream();
     const relay = relayOf(source, OPTIONS);
     const gathered = gather(relay);

@@ -9,11 +9,11 @@ const sent = (body: Record<string, unknown>): unknown =>
   JSON.parse(Buffer.from(upstreamRequest(aModelRequest(body), 'up-1')).toString('utf8'));
 const MESSAGES = [{ role: 'user', content: 'Hello' }];
 
-it('an upstream is sent its own model name', () => {
+it('a request has the model name of the upstream', () => {
   expect(sent({ messages: MESSAGES, model: 'm' })).toEqual({ messages: MESSAGES, model: 'up-1' });
 });
 
-it('a request that needs no change is sent in its own bytes', () => {
+it('a request that needs no change is forwarded byte for byte', () => {
   const request = aModelRequest({ model: 'm', messages: MESSAGES });
   expect(upstreamRequest(request, 'm')).toBe(request.bytes);
 });

@@ -27,7 +27,7 @@ const event = (value: unknown): Buffer => Buffer.from(`event: message\ndata: ${J
 const text = (content: string) => ({ id: 'a-1', model: 'up', choices: [{ index: 0, delta: { content } }] });
 
 describe('a stream with its steps', () => {
-  it('is read while it is forwarded, and keeps the names of its events', () => {
+  it('is inspected while it is forwarded, with the names of its events', () => {
     const inspector = follow(4);
     expect(inspector.inspect(Buffer.from(': ping\n\n'))?.toString()).toBe(': ping\n\n');
     expect(inspector.hasBegun).toBe(false);
@@ -50,7 +50,7 @@ describe('a stream with its steps', () => {
     });
   });
 
-  it('ends where it carries a failure, or is no JSON', () => {
+  it('fails at an error event, or at an event that is not JSON', () => {
     const inspector = follow();
     expect(inspector.inspect(Buffer.from('data: {\n\n'))).toEqual(
       new Error('garbled: an event of its stream is not a JSON object'),

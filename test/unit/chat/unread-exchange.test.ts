@@ -21,7 +21,7 @@ it('an answer without a reader has no deltas, and ends or fails with its bytes',
   }
 });
 
-it('leaving it cancels the upstream call', async () => {
+it('cancelling an unread answer cancels the upstream call', async () => {
   const source = fedStream();
   const steps = unparsedExchange({ status: 200, headers: {} }, source, undefined).deltas();
   await steps.return?.();

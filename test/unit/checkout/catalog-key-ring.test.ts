@@ -79,7 +79,7 @@ describe('a catalog key ring', () => {
     expect(await ring.holds(KEY)).toBe(false);
   });
 
-  it('notices within a minute that another process revoked a key', async () => {
+  it('refuses a key within a minute after another process revoked it', async () => {
     const { ring, state } = aRing();
     await ring.holds(KEY);
     state.found = null;
@@ -98,7 +98,7 @@ describe('a catalog key ring', () => {
     expect(ring.holds(KEY)).toBe(true);
   });
 
-  it('uses no key longer because the store is away', async () => {
+  it('uses no key longer because the store is unavailable', async () => {
     const { ring, state } = aRing();
     await ring.holds(KEY);
     state.away = true;

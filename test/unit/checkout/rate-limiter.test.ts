@@ -19,7 +19,7 @@ function counted(pace: ReturnType<typeof aPace>['pace'], who: string): unknown {
 }
 
 describe('a rate limiter', () => {
-  it('allows a number of calls in a window, and returns the end of the window', () => {
+  it('allows a number of calls in a window, then returns the seconds until its end', () => {
     const { pace, state } = aPace();
     expect(['a', 'a', 'b', 'a'].map((who) => counted(pace, who))).toEqual(['passed', 'passed', 'passed', 10]);
     state.nowMs = 9_999;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type PaymentFact, stateByEvents } from '../../../src/domain/checkout/payment-event.ts';
 import { permutationsOf } from '../../support/permutations.ts';
 
-/** `second fact [subject]`: an event, its time and its object. */
+/** Event of a line `second fact [subject]`: its time, fact and object. */
 function eventOf(line: string) {
   const [second = '', fact = '', subject = 'sub_1'] = line.split(' ');
   return { at: new Date(Number(second) * 1000), fact: fact as PaymentFact, subject };
@@ -48,7 +48,7 @@ describe('stateByEvents', () => {
     expect(stateByEvents([eventOf('1 processing')]).paidAt).toBeNull();
   });
 
-  it('depends on which events there are, not on their order or number', () => {
+  it('depends on the set of events, not on their order or repetition', () => {
     // Every fact, with ties and two objects: 7 of them in 5,040 orders, each with one duplicate.
     const sets = [
       ['1 paid', '2 refunded', '2 processing', '3 expired', '30 paid', '2 payment_failed', '1 linked'],

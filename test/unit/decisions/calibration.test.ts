@@ -38,7 +38,7 @@ const surest = (right: number): readonly JudgedAnswer[] => [
 ];
 
 describe('a temperature', () => {
-  it('makes the probability of a constant answer its share of right ones', () => {
+  it('makes the probability of a constant answer equal to its share of right answers', () => {
     // 0.9 at temperature T is 1 / (1 + 9^(-1/T)). It is 0.75 where 9^(1/T) = 3, so T = 2.
     expect(fittedTemperature(surest(75))).toBeCloseTo(2, 9);
     expect(fittedTemperature(surest(90))).toBeCloseTo(1, 9);
@@ -124,7 +124,7 @@ describe('a calibrated answer', () => {
   };
   const evidence = { source: 'logprobs', labelMass: 0.99, missingBound: null } as const;
 
-  it('has the probabilities at the temperature, and the ones before it', () => {
+  it('has the probabilities at the temperature, and the raw ones', () => {
     const answer = answerOf(PREDICATE, [0.9, 0.1], evidence);
     expect(calibrateAnswer(PREDICATE, answer, { model: 'openai/tiny', scope: 'platform', temperatures })).toEqual({
       kind: 'predicate',
@@ -135,7 +135,7 @@ describe('a calibrated answer', () => {
     });
   });
 
-  it('is the same without a temperature of its model, its kind and its source', () => {
+  it('is unchanged without a temperature for its model, kind and source', () => {
     const answer = answerOf(PREDICATE, [0.9, 0.1], evidence);
     expect(calibrateAnswer(PREDICATE, answer, { model: 'openai/other', scope: 'platform', temperatures })).toBe(answer);
     const native = answerOf(PREDICATE, [0.9, 0.1], undefined);
@@ -147,7 +147,7 @@ describe('a calibrated answer', () => {
     });
   });
 
-  it('is judged by the probabilities before calibration', () => {
+  it('counts with its probabilities before calibration in the quality', () => {
     const answer = calibrateAnswer(PREDICATE, answerOf(PREDICATE, [0.9, 0.1], evidence), {
       model: 'openai/tiny',
       scope: 'platform',

@@ -129,7 +129,7 @@ describe('log probabilities', () => {
     expect(traffic.bodies[0]).toMatchObject({ max_tokens: 1, temperature: 1, logprobs: true, top_logprobs: 20 });
   });
 
-  it('send the same bytes before each question, with the tags of the input escaped', async () => {
+  it('send the same prefix before each question, with the tags of the input escaped', async () => {
     const { traffic, decide } = aModel(() => logprobs({ Yes: 0.9, No: 0.1 }));
     await decide([PREDICATE, { ...PREDICATE, instructions: 'Is it early?' }]);
     const prefixes = traffic.bodies.map(({ messages }) => {
@@ -146,7 +146,7 @@ describe('log probabilities', () => {
     expect([answers.length, traffic.bodies.length, traffic.most]).toEqual([128, 128, 16]);
   });
 
-  it('are exact in sum, and a missing label has its bound', () => {
+  it('sum up exactly, and a missing label has an upper bound', () => {
     const reading = readLabels(logprobs({ A: 0.6, B: 0.395, x: 0.001 }), ['A', 'B', 'C'], false);
     if (reading.kind !== 'read') throw new Error(reading.kind);
     expect(reading.probabilities.reduce((sum, one) => sum + one, 0)).toBe(1);
@@ -252,7 +252,7 @@ describe('votes', () => {
     expect(traffic.bodies[1]).toMatchObject({ max_tokens: 8, temperature: 1 });
   });
 
-  it('are not used for a question with log probabilities, and weights are where too few name a label', async () => {
+  it('are not used for questions with log probabilities; weights are used where too few samples name a label', async () => {
     const { traffic, decide } = aModel((body) => {
       if (isForLabels(body))
         return JSON.stringify(body['messages']).includes('late?')

@@ -31,7 +31,7 @@ describe('normalised weights', () => {
     expect(normalised(weights)).toEqual(probabilities);
   });
 
-  it('have the exact sum 1, also where their sum is no finite number', () => {
+  it('have the exact sum 1, also where the sum of the weights is not finite', () => {
     const many = Array.from({ length: 255 }, (_unused, index) => Number.MAX_VALUE / (1 + (index % 7)));
     const probabilities = normalised(many) ?? [];
     expect(probabilities.reduce((sum, one) => sum + one, 0)).toBe(1);

@@ -43,7 +43,7 @@ describe('a request in the standard format', () => {
       ],
       [predicate],
     ],
-  ])('takes %s', (_title, input, questions) => {
+  ])('accepts %s', (_title, input, questions) => {
     expect(readStandard({ input, questions }).questions).toHaveLength(questions.length);
   });
 
@@ -88,7 +88,7 @@ describe('a request in the standard format', () => {
     expect(JSON.parse(text)).toEqual({ model: 'm', state: 'a ticket', questions: { 0: noul, 1: noul } });
   });
 
-  it('becomes the named-map format: users are joined, other roles and tool items are named', () => {
+  it('becomes the named-map format: user messages are joined, other roles and tool items are named', () => {
     const stateOf = (input: unknown): unknown => {
       const text = writeNamedMap(whole(standard([predicate], input)), null, { textOf: () => null, members: {} });
       return (JSON.parse(text) as { state: unknown }).state;
@@ -118,7 +118,7 @@ describe('a request in the named-map format', () => {
     ['one level', { x: { type: 'score', criteria: ['l0'] } }, 'x'],
     ['instructions that are objects', { x: { type: 'noul', instructions: { ask: 'q' } } }, 'x'],
     ['a box', { x: { type: 'box', instructions: 'the mug' } }, 'x'],
-  ])('takes %s', (_title, questions, state) => {
+  ])('accepts %s', (_title, questions, state) => {
     expect(named(questions, state).questions).toHaveLength(1);
   });
 
@@ -144,7 +144,7 @@ describe('a request in the named-map format', () => {
     expect(() => readNamedMap({ state, questions }, null)).toThrow(`Invalid Decisions request: ${problem}`);
   });
 
-  it('becomes the standard format: rules are paragraphs, JSON is text, and nothing is a general question', () => {
+  it('becomes the standard format: rules are paragraphs, JSON is text, and absent instructions are a general question', () => {
     const core = named({
       n1: { type: 'noul', instructions: 'q', criteria: { true: 'when yes', false: 'when no' } },
       n2: { type: 'noul', criteria: { true: { k: 1 } } },
@@ -239,7 +239,7 @@ describe('attachments', () => {
     });
   });
 
-  it('beside an input: images are refused, or ignored on request', () => {
+  it('next to an input: images are refused, or ignored on request', () => {
     expect(() => readAttachments({ images: [png] }, 'standard', false)).toThrow(
       'images belongs to the named-map format',
     );

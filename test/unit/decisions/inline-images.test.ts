@@ -18,7 +18,7 @@ const clientWith = (bodyOf: (options: HttpCallOptions) => ByteStream): HttpClien
 const inlined = (client: HttpClient, signal: AbortSignal, wholeMs?: number): Promise<DecisionRequest> =>
   createImageInliner(client, wholeMs)(DECISION, RULES, { request: {}, signal } as never);
 
-/** A body that never ends by itself. Its error is the reason of the signal of its call, as in the HTTP client. */
+/** A body without an end. It fails with the reason of the signal of its call, as in the HTTP client. */
 const endless = ({ signal }: HttpCallOptions): ByteStream => ({
   pipe(sink) {
     signal.addEventListener('abort', () => sink.fail(signal.reason as Error), { once: true });
@@ -42,7 +42,7 @@ it('refuses an image that is not complete at its deadline', async () => {
   );
 });
 
-it('ends with the reason of a caller who leaves', async () => {
+it('fails with the abort reason of the caller', async () => {
   const reason = new Error('The caller left.');
   await expect(inlined(clientWith(endless), AbortSignal.abort(reason))).rejects.toBe(reason);
 });

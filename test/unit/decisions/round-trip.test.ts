@@ -7,7 +7,7 @@ import { readStandardAnswer, writeStandardAnswer } from '../../../src/wire/decis
 import { readStandard, writeStandard } from '../../../src/wire/decisions/standard-request.ts';
 import { randomFrom } from '../../support/random.ts';
 
-/** Requests of one run; each has 1 to 8 questions. */
+/** Number of requests of one run. Each has 1 to 8 questions. */
 const REQUESTS = 10_000;
 
 type Random = (bound: number) => number;

@@ -14,7 +14,7 @@ import { createHealthTracker } from '../../../src/gateway/routing/health.ts';
 
 const upstream = (upstreamStatus: number | null, timedOut = false): UpstreamFailed =>
   new UpstreamFailed('no', { provider: 'openai', upstreamStatus, timedOut });
-/** Successful and failed calls, all at the same time. */
+/** Successful and failed calls that end at the same time. */
 const ended = (succeeded: number, failed: number, atMs = 0): readonly EndedCall[] =>
   [...Array(failed).fill(false), ...Array(succeeded).fill(true)].map((isSuccess: boolean) => ({
     atMs,

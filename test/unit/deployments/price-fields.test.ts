@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { isPriceField, ownPrices } from '../../../src/domain/deployments/price-fields.ts';
 
 describe('own prices of a deployment', () => {
-  it('are those of its parameters and of its facts; parameters take precedence', () => {
+  it('are those of its parameters and of its model info; parameters take precedence', () => {
     expect(
       ownPrices(
         { model: 'x', input_cost_per_token: 1, output_cost_per_token: null },
@@ -11,7 +11,7 @@ describe('own prices of a deployment', () => {
     ).toEqual({ input_cost_per_token: 1, output_cost_per_token: 3 });
   });
 
-  it('are not the prices that a stored answer shows beside its `key`', () => {
+  it('exclude prices of a model info with a `key`, which was copied from an answer', () => {
     const echo = { key: 'gpt-4o', input_cost_per_token: 2, output_cost_per_token: 3 };
     expect(ownPrices({ model: 'x' }, echo)).toEqual({});
     expect(ownPrices({ model: 'x', output_cost_per_token: 4 }, echo)).toEqual({ output_cost_per_token: 4 });

@@ -39,7 +39,7 @@ describe('the request of a health check', () => {
     ['rerank', '/rerank', { query: SAID, documents: ['Yes.', 'No.'] }],
     ['audio_speech', '/audio/speech', { input: 'Yes.', voice: 'alloy' }],
     ['image_generation', '/images/generations', { prompt: 'A dot.' }],
-  ])('is of its mode, as configured or by the catalog: %s', (mode, path, body) => {
+  ])('depends on its mode, as configured or by the catalog: %s', (mode, path, body) => {
     expect(probeOf(deployment({ mode }), entry('chat'))).toEqual([path, body]);
     expect(probeOf(deployment(), entry(mode))).toEqual([path, body]);
   });
@@ -60,21 +60,21 @@ describe('the request of a health check', () => {
       { questions: { q: { type: 'noul', instructions: 'ok?' } } },
     ],
     [{}, {}],
-  ])('is what the deployment configures for a decision model: %j', (decision, changed) => {
+  ])('has the configured members for a decision model: %j', (decision, changed) => {
     const [, plain] = probeOf(deployment({ mode: 'evaluation' }));
     expect(probeOf(deployment({ mode: 'evaluation', decision }))[1]).toEqual(Object.assign({}, plain, changed));
   });
 
-  it('is a chat where the mode is unknown, and null where no small request exists', () => {
+  it('is a chat where the mode is unknown, and a reason where no small request exists', () => {
     expect(probeOf(deployment())).toEqual(probeOf(deployment({ mode: 'chat' })));
     expect(probeOf(deployment({ mode: 'realtime' }))).toBe('Models of the mode "realtime" are not asked.');
   });
 
-  it('uses the API that the deployment is limited to', () => {
+  it('is sent to the only API of the deployment', () => {
     expect(probeOf(deployment({}, { responses: 'only' }))[0]).toBe('/responses');
   });
 
-  it('has the configured output limit, by a name the upstream knows, and none for reasoning models', () => {
+  it('has the configured output limit under the name of the upstream, and no default for reasoning models', () => {
     const messages = [{ role: 'user', content: SAID }];
     expect(probeOf(deployment({ maxTokens: 40 }))[1]).toEqual({ messages, max_tokens: 40 });
     for (const provider of ['openai', 'azure'])
@@ -84,7 +84,7 @@ describe('the request of a health check', () => {
     expect(probeOf(deployment({ maxTokens: 40 }), thinking)[1]).toEqual({ messages, max_tokens: 40 });
   });
 
-  it('names the configured model, without its provider; a wildcard needs such a name', () => {
+  it('has the configured model name without its provider, which a wildcard requires', () => {
     const wildcard = { upstreamModel: '*' };
     expect(probeOf(deployment({}, wildcard))).toBe(
       'It stands for many models: model_info.health_check_model names the one to ask for.',

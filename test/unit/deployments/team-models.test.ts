@@ -33,12 +33,12 @@ it.each([
   expect(router.forTeam('blue')?.(name)?.deployment.teamId).toBeUndefined();
 });
 
-it('a blocked model is one of its team only while no other has the name', () => {
+it('a blocked model belongs to its team only while no other model has the name', () => {
   const isOwn = teamModelFinder([of('exact')], [of('exact'), of('exact', 'red'), of('gone', 'red')]);
   expect([isOwn('red', 'exact'), isOwn('red', 'gone'), isOwn('blue', 'gone')]).toEqual([false, true, false]);
 });
 
-it('a name means the model of the team before that of all, and no id is that of another team', () => {
+it('a name selects the model of the team before that of all, and ids of other teams are not found', () => {
   const ids = (teamId: string | null) => deploymentsFor({ teamId }, OPEN).map(({ id }) => id);
   expect(ids('red')).toEqual(['all:v/*', 'all:v/long*', 'all:v/exact', 'red:exact', 'red:v/lo*', 'red:w/*']);
   expect(ids(null)).toEqual(['all:exact', 'all:v/*', 'all:v/long*', 'all:v/exact']);

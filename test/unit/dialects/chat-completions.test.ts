@@ -81,7 +81,7 @@ describe('a chat completion in the neutral format', () => {
     ['store', true, 'hint'],
     ['service_tier', 'flex', 'hint'],
     ['prompt_cache_key', 'k', 'hint'],
-  ])('what the neutral format does not have is listed: %s', (member, value, weight, where = member) => {
+  ])('members without a neutral form are listed: %s', (member, value, weight, where = member) => {
     expect(through({ model: 'm', messages: [], [member]: value }).lost).toEqual([{ member: where, weight }]);
   });
 

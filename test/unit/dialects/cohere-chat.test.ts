@@ -103,7 +103,7 @@ describe('failures of Cohere', () => {
     expect(COHERE_NATIVE.errorOf(value)).toEqual({ message, type, param: null, code });
   });
 
-  it('an answer is no failure', () => {
+  it('are not read from an answer', () => {
     expect(COHERE_NATIVE.errorOf({ finish_reason: 'COMPLETE', message: {} })).toBeNull();
   });
 });
@@ -115,7 +115,7 @@ const CALLS = [
 ];
 
 describe('a chat in the format of Cohere', () => {
-  it('has every member', () => {
+  it('has all members', () => {
     const { messages, tools } = RICH_CHAT as { messages: Record<string, unknown>[]; tools: unknown };
     expect(write({ ...RICH_CHAT, top_k: 3, seed: 7, stream: true })).toEqual({
       lost: [],
@@ -136,7 +136,7 @@ describe('a chat in the format of Cohere', () => {
     });
   });
 
-  it('chooses tools', () => {
+  it('has the tool choice', () => {
     const tools = ['a', 'b'].map((name) => ({ type: 'function', function: { name } }));
     const toolChoiceOf = (tool_choice: unknown): unknown => {
       const { tools: offered, tool_choice: choice } = write({ tools, tool_choice }).body as Record<string, unknown[]>;
@@ -147,7 +147,7 @@ describe('a chat in the format of Cohere', () => {
     expect(toolChoiceOf({ type: 'function', function: { name: 'b' } })).toEqual({ offered: 1, choice: 'REQUIRED' });
   });
 
-  it('returns a plan with its calls, requests a format, and reasoning', () => {
+  it('has the plan of earlier calls, a response format, and reasoning', () => {
     const calls = [{ id: 'a', type: 'function', function: { name: 'look', arguments: '{}' } }];
     const { body, lost } = write({
       messages: [{ role: 'assistant', content: null, reasoning_content: 'Plan.', tool_calls: calls }],

@@ -37,7 +37,7 @@ const assistant = (content: unknown): object => ({ role: 'assistant', content })
 const system = { role: 'system', content: 'Be brief.' };
 
 describe('a chat as a prompt to complete', () => {
-  it('one message is its text, with all parameters', () => {
+  it('is the text of a single message, with all parameters', () => {
     const chatBody = {
       messages: [user('Say hi')],
       stream: true,
@@ -93,19 +93,19 @@ describe('a chat as a prompt to complete', () => {
     expect(write({ messages })).toEqual({ body: { model: 'm', prompt, ...(stop ? { stop } : {}) }, lost: [] });
   });
 
-  it('ends at the stops of the caller, and at the next turn while another stop is allowed', () => {
+  it('stops at the sequences of the caller, and at the next turn if one more sequence is allowed', () => {
     const messages = [user('a'), user('b')];
     expect(write({ messages, stop: ['1', '2', '3'] }).body).toMatchObject({ stop: ['1', '2', '3', '\nUser:'] });
     expect(write({ messages, stop: ['1', '2', '3', '4'] }).body).toMatchObject({ stop: ['1', '2', '3', '4'] });
   });
 
-  it('may be as long as its deployment allows, where the caller sets no limit', () => {
+  it('has the output limit of the deployment where the caller sets none', () => {
     const limited = writtenBy(completionsOut({ maxTokens: 500 }));
     expect(limited({ messages: [user('a')] }).body).toEqual({ model: 'm', prompt: 'a', max_tokens: 500 });
     expect(limited({ messages: [user('a')], max_tokens: 5 }).body).toMatchObject({ max_tokens: 5 });
   });
 
-  it('has no tools, pictures, formats and reasoning', () => {
+  it('does not support tools, images, formats and reasoning', () => {
     const { lost } = write({
       ...RICH_CHAT,
       tool_choice: 'required',
@@ -130,7 +130,7 @@ describe('a chat as a prompt to complete', () => {
     );
   });
 
-  it('leaves out members that are empty', () => {
+  it('omits empty members', () => {
     const tools = [{ type: 'function', function: { name: 'a', parameters: {} } }];
     const nothing = { tools, tool_choice: 'none', reasoning_effort: 'none', response_format: { type: 'text' } };
     expect(write({ messages: [user('a')], ...nothing })).toEqual({ body: { model: 'm', prompt: 'a' }, lost: [] });

@@ -92,7 +92,7 @@ recordedSuite('Converse', CONVERSE_OUT, {
   },
 });
 
-describe('why an answer of Converse ended', () => {
+describe('the stop reason of Converse', () => {
   it.each([
     ['end_turn', 'stop'],
     ['stop_sequence', 'stop'],
@@ -102,7 +102,7 @@ describe('why an answer of Converse ended', () => {
     ['guardrail_intervened', 'content_filter'],
     ['content_filtered', 'content_filter'],
     ['malformed_model_output', 'stop'],
-  ])('has the name that OpenAI gives it: %s', (stopReason, reason) => {
+  ])('has the name of OpenAI: %s', (stopReason, reason) => {
     expect(CONVERSE_OUT.stepsOf({ output: { message: { content: [] } }, stopReason })).toContainEqual({
       kind: 'finish',
       reason,
@@ -126,13 +126,13 @@ describe('failures of Bedrock', () => {
     expect(CONVERSE_NATIVE.errorOf(value)).toEqual({ message, type, param: null, code });
   });
 
-  it('an answer is no failure', () => {
+  it('are not read from an answer', () => {
     expect(CONVERSE_NATIVE.errorOf({ output: { message: {} } })).toBeNull();
   });
 });
 
 describe('a chat in the format of Converse', () => {
-  it('has every member', () => {
+  it('has all members', () => {
     expect(write(RICH_CHAT)).toEqual({
       lost: [],
       body: {
@@ -176,7 +176,7 @@ describe('a chat in the format of Converse', () => {
     });
   });
 
-  it('marks content to cache', () => {
+  it('has cache points', () => {
     const cache_control = { type: 'ephemeral' };
     const { body, lost } = write({
       messages: [
@@ -198,7 +198,7 @@ describe('a chat in the format of Converse', () => {
     });
   });
 
-  it('returns thoughts with their signatures, and documents by allowed names', () => {
+  it('has thinking blocks with their signatures, and documents with allowed names', () => {
     const file = (filename: string) => ({
       type: 'file',
       file: { filename, file_data: 'data:application/pdf;base64,aGk=' },
@@ -243,7 +243,7 @@ describe('a chat in the format of Converse', () => {
     });
   });
 
-  it('chooses tools', () => {
+  it('has the tool choice', () => {
     const tools = [{ type: 'function', function: { name: 'a' } }];
     const choiceOf = (tool_choice: unknown, messages: unknown[] = []): unknown =>
       (write({ tools, tool_choice, messages }).body as { toolConfig?: { toolChoice?: unknown } }).toolConfig
@@ -257,7 +257,7 @@ describe('a chat in the format of Converse', () => {
     ]);
   });
 
-  it('requests a format', () => {
+  it('has the response format', () => {
     const schema = { type: 'object', properties: {} };
     expect(write({ response_format: { type: 'json_schema', json_schema: { name: 'a', schema } } }).body).toEqual({
       messages: [],
@@ -267,7 +267,7 @@ describe('a chat in the format of Converse', () => {
     });
   });
 
-  it('requests JSON of any form by a text after the system prompt', () => {
+  it('requests JSON without a schema in a text after the system prompt', () => {
     const messages = [{ role: 'system', content: 'Be brief.' }];
     expect(write({ messages, response_format: { type: 'json_object' } }).body).toMatchObject({
       system: [
@@ -281,7 +281,7 @@ describe('a chat in the format of Converse', () => {
     expect(write({ frequency_penalty: 0, presence_penalty: 0 }).lost).toEqual([]);
   });
 
-  it('has the members that only models of one maker have', () => {
+  it('has the members of models of one vendor only', () => {
     const further = (model: string, body: object): unknown =>
       (write({ model, ...body }).body as { additionalModelRequestFields?: unknown }).additionalModelRequestFields;
     expect(further('anthropic.claude-x', { top_k: 5, reasoning_effort: 'low', max_tokens: 5000 })).toEqual({

@@ -42,18 +42,18 @@ export function dialectSuite(
       return Array.from({ length: ROUNDS }, () => randomAnswer(below, kinds));
     };
 
-    it('a streamed answer reads as it was written', () => {
+    it('a streamed answer is read without loss', () => {
       for (const steps of answers()) expect(joined(read(write(steps, inbound), outbound))).toEqual(asCallersSee(steps));
     });
 
-    it('a whole answer reads as it was written', () => {
+    it('a whole answer is read without loss', () => {
       for (const steps of answers()) {
         const whole: unknown = JSON.parse(JSON.stringify(inbound.whole(steps, ABOUT)));
         expect(joined(outbound.stepsOf(whole))).toEqual(asCallersSee(steps));
       }
     });
 
-    it('is the same wherever its bytes are cut', () => {
+    it('is the same for any chunk boundaries', () => {
       for (const steps of answers().slice(0, 10)) {
         const bytes = Buffer.from(write(steps, inbound));
         const once = write(read(bytes.toString('utf8'), outbound), inbound);

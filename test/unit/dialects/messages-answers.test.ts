@@ -42,14 +42,14 @@ const END = (stop: string, sequence: string | null = null, usage: object = { inp
 ];
 
 describe('a streamed message', () => {
-  it('begins with its start and a ping, at once', () => {
+  it('begins with message_start and a ping', () => {
     expect(MESSAGES_IN.writer(ABOUT).write(BEGIN)).toBe(
       'event: message_start\ndata: {"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"public","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":0,"output_tokens":0}}}\n\n' +
         'event: ping\ndata: {"type":"ping"}\n\n',
     );
   });
 
-  it('has a block for each kind of content, one after the other', () => {
+  it('has a block for each kind of content, in sequence', () => {
     const usage = { inputTokens: 9, outputTokens: 5, cacheReadTokens: 4, cacheWriteTokens: 2, reasoningTokens: 3 };
     const steps: AnswerStep[] = [
       BEGIN,
@@ -95,7 +95,7 @@ describe('a streamed message', () => {
     ]);
   });
 
-  it('names the block of a delta that follows the begin of another call', () => {
+  it('has the block index of its call in a delta after the start of another call', () => {
     const steps = [BEGIN, call(0, '', 'a'), call(1, '', 'b'), call(0, '{}'), finish('tool_calls')];
     expect(written(steps)).toContainEqual([
       'content_block_delta',
@@ -103,7 +103,7 @@ describe('a streamed message', () => {
     ]);
   });
 
-  it('that is empty is complete', () => {
+  it('is complete without content', () => {
     expect(written([])).toEqual(END('end_turn'));
     expect(written([BEGIN, finish('length')])).toEqual(END('max_tokens'));
   });
@@ -121,7 +121,7 @@ describe('a streamed message', () => {
     });
   });
 
-  it('that is a refusal has the reason as text', () => {
+  it('has the reason of a refusal as text', () => {
     const steps: AnswerStep[] = [BEGIN, { kind: 'refusal', text: 'No.' }, finish('stop')];
     expect(written(steps).slice(-2)).toEqual(END('refusal'));
     expect(MESSAGES_IN.whole(steps, ABOUT)).toMatchObject({
@@ -132,7 +132,7 @@ describe('a streamed message', () => {
 });
 
 describe('a whole message', () => {
-  it('shows arguments that are no object unchanged', () => {
+  it('shows arguments that are not an object unchanged', () => {
     const whole = MESSAGES_IN.whole([call(0, '{"at":', 'a'), call(1, '', 'b'), finish('length')], ABOUT);
     expect(whole).toMatchObject({
       id: 'msg_01234567',
@@ -147,7 +147,7 @@ describe('a whole message', () => {
 });
 
 describe('an upstream with messages', () => {
-  it('is counted over its whole stream; the later count of each kind wins', () => {
+  it('is counted over its whole stream by the last count of each kind', () => {
     const reader = OUT.reader();
     const read = (data: object) => reader.read(data, null);
     const usage = (inputTokens: number, outputTokens: number, cacheReadTokens: number, reasoningTokens: number) => ({
@@ -173,7 +173,7 @@ describe('an upstream with messages', () => {
     ).toEqual([{ kind: 'finish', reason: 'stop' }, usage(10, 9, 7, 2)]);
   });
 
-  it('reports cache writes of an hour separately', () => {
+  it('reports cache writes for one hour separately', () => {
     const usage = {
       input_tokens: 1,
       output_tokens: 2,
@@ -193,7 +193,7 @@ describe('an upstream with messages', () => {
     });
   });
 
-  it('reports why it refused', () => {
+  it('reports the reason of a refusal', () => {
     const answer = { content: [], stop_reason: 'refusal', stop_details: { explanation: 'Harm.' } };
     expect(OUT.stepsOf(answer).slice(1)).toEqual([
       { kind: 'refusal', text: 'Harm.' },
@@ -201,7 +201,7 @@ describe('an upstream with messages', () => {
     ]);
   });
 
-  it('may send the input of a call at once, and blocks of its own tools', () => {
+  it('may send the input of a call in one event, and blocks of server tools', () => {
     const reader = OUT.reader();
     const start = (index: number, block: object) =>
       reader.read({ type: 'content_block_start', index, content_block: block }, null);

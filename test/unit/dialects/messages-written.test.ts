@@ -115,7 +115,7 @@ describe('a chat completion written as a message', () => {
     expect(fromChat(chatBody).lost).toEqual([{ member, weight }]);
   });
 
-  it('refuses arguments that are no object', () => {
+  it('refuses arguments that are not an object', () => {
     const call = { id: 'c', function: { name: 'look', arguments: '[1' } };
     expect(() => fromChat({ messages: [{ role: 'assistant', tool_calls: [call] }] })).toThrow(
       "'messages[0].tool_calls.function.arguments': it must be the JSON text of an object",
@@ -152,7 +152,7 @@ describe('reasoning', () => {
     });
   });
 
-  it('leaves tokens for the answer, or is left out', () => {
+  it('leaves tokens for the answer, or is omitted', () => {
     const model = 'claude-sonnet-4-5';
     expect(thoughtOf({ model, reasoning_effort: 'high', max_tokens: 3000 })).toMatchObject({
       thinking: { type: 'enabled', budget_tokens: 2999 },
@@ -166,7 +166,7 @@ describe('reasoning', () => {
     });
   });
 
-  it('is not requested where a call has no thoughts', () => {
+  it('is not requested after a tool call without thinking blocks', () => {
     const call = { role: 'assistant', tool_calls: [{ id: 'c', function: { name: 'look', arguments: '' } }] };
     const block = { type: 'thinking', thinking: 'Hm.', signature: 'sig' };
     const ask = (userContent: object) => ({
@@ -213,7 +213,7 @@ describe('the format of an answer', () => {
     });
   });
 
-  it('is the argument of a tool for an older model, and callers do not see that call', () => {
+  it('is the argument of a tool for an older model, whose call is hidden from callers', () => {
     const { body } = fromChat({ ...form, model: 'claude-3-7-sonnet-20250219' });
     expect(body).toMatchObject({
       tools: [{ name: 'lensgate_json_answer', input_schema: schema }],
@@ -236,7 +236,7 @@ describe('the format of an answer', () => {
     ]);
   });
 
-  it('of JSON without a schema is requested by a text', () => {
+  it('is requested in a text for JSON without a schema', () => {
     expect(fromChat({ response_format: { type: 'json_object' } }).body['system']).toEqual([
       { type: 'text', text: 'Answer with one JSON object and nothing else: no other text, no code fence.' },
     ]);

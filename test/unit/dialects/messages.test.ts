@@ -145,7 +145,7 @@ describe('a message in the neutral format', () => {
       'essential',
       'messages[0].content[0].citations',
     ],
-  ])('what the neutral format does not have is listed: %s %j', (member, value, weight, where = member) => {
+  ])('members without a neutral form are listed: %s %j', (member, value, weight, where = member) => {
     expect(through({ model: NEWER, max_tokens: 1, messages: [], [member]: value }).lost).toEqual([
       { member: where, weight },
     ]);
@@ -177,7 +177,7 @@ describe('a message in the neutral format', () => {
 });
 
 describe('a message written as a chat completion', () => {
-  it('has the pictures of a tool in a message of their own, and marks a result that is a failure', () => {
+  it('has the images of a tool result in a separate message, and marks a failed result', () => {
     const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'aGk=' } };
     const results = [
       { type: 'tool_result', tool_use_id: 'a', content: [{ type: 'text', text: 'A cat.' }, image] },

@@ -83,7 +83,7 @@ describe('Ollama', () => {
 });
 
 describe('a chat in the format of Ollama', () => {
-  it('has every member', () => {
+  it('has all members', () => {
     const { tools } = RICH_CHAT as { tools: unknown };
     expect(write({ ...RICH_CHAT, top_k: 3, seed: 7, stream: true })).toEqual({
       lost: [],
@@ -111,7 +111,7 @@ describe('a chat in the format of Ollama', () => {
     });
   });
 
-  it('requests a format and reasoning, and returns thoughts', () => {
+  it('has the response format, reasoning, and earlier thinking', () => {
     const schema = { type: 'object' };
     expect(write({ response_format: { type: 'json_object' } }).body).toMatchObject({ format: 'json' });
     expect(write({ response_format: { type: 'json_schema', json_schema: { schema } } }).body).toMatchObject({
@@ -125,7 +125,7 @@ describe('a chat in the format of Ollama', () => {
     });
   });
 
-  it('has no tools where none may be called', () => {
+  it('has no tools for the tool choice `none`', () => {
     const tools = [{ type: 'function', function: { name: 'a' } }];
     expect(write({ tools, tool_choice: 'none' })).toEqual({
       lost: [],

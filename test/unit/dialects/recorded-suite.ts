@@ -33,7 +33,7 @@ export function recordedSuite(
       },
     );
 
-    it.each(Object.entries(answers))('are the same wherever the bytes are cut: %s', (_name, { stream }) => {
+    it.each(Object.entries(answers))('are the same for any chunk boundaries: %s', (_name, { stream }) => {
       const bytes = Buffer.from(stream);
       const texts = [1, 2, 3, 7, 64, bytes.length].map((size) => {
         const source = fedStream();

@@ -97,7 +97,7 @@ describe('a response in the neutral format', () => {
       (type): [string, unknown, string, string] => ['input', [{ type }], 'essential', 'input[0]'],
     ),
     ['input', [{ role: 'user', content: [{ type: 'input_audio' }] }], 'essential', 'input[0].content[0]'],
-  ])('what the neutral format does not have is listed: %s %j', (member, value, weight, where: string = member) => {
+  ])('members without a neutral form are listed: %s %j', (member, value, weight, where: string = member) => {
     expect(through({ model: 'm', input: [], [member]: value }).lost).toEqual([{ member: where, weight }]);
   });
 
@@ -157,7 +157,7 @@ describe('a response in the neutral format', () => {
     });
   });
 
-  it('signatures of thoughts of another vendor are not sent', () => {
+  it('reasoning signatures of another vendor are not sent', () => {
     const reasoning = { type: 'reasoning', summary: [{ type: 'summary_text', text: 'x' }], encrypted_content: 'EqQB' };
     expect(through({ model: 'm', input: [reasoning] })).toEqual({
       body: { model: 'm', input: [], store: false },

@@ -36,7 +36,7 @@ function ask(body: Record<string, unknown>, differing: Partial<ModelRequest> = {
 }
 
 describe('a call that is translated', () => {
-  it('is sent in the format of the upstream and answered in that of the caller', async () => {
+  it('is sent in the format of the upstream and answered in the format of the caller', async () => {
     const { answer, sent } = ask(COMPLETION);
     const exchange = await answer;
     expect(sent[0]?.body).toEqual({ model: 'up-1', messages: [{ role: 'user', content: 'Hello' }], max_tokens: 5 });
@@ -79,7 +79,7 @@ describe('a call that is translated', () => {
     expect((await ask({ ...COMPLETION, logprobs: 3 }, {}, lenient).answer).dropped).toEqual(['logprobs']);
   });
 
-  it('an endpoint that is no conversation is refused when the provider does not have it', async () => {
+  it('a non-conversation endpoint is refused when the provider does not have it', async () => {
     await expect(ask({ model: 'm', input: 'x' }, { endpoint: EMBEDDINGS }).answer).rejects.toMatchObject({
       code: 'UNSUPPORTED',
       message: '/embeddings: The provider of the model "m" (openai) does not support this endpoint.',

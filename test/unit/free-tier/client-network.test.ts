@@ -23,7 +23,7 @@ describe('a peer', () => {
     expect([alone(peer, undefined), alone(peer, undefined)]).toEqual([network, network]);
   });
 
-  it('without an address is counted with others like it', () => {
+  it('without an address is counted as `unknown`', () => {
     expect([alone(undefined, undefined), alone('a pipe', undefined)]).toEqual(['unknown', 'unknown']);
   });
 
@@ -59,7 +59,7 @@ describe('X-Forwarded-For', () => {
     ['proxies in between', '1.1.1.1, 198.51.100.4, 10.1.1.1,fd00::5, 192.0.2.77', '198.51.100.4'],
     ['a client among the proxies', '10.7.7.7', '10.7.7.7'],
     ['a chain of proxies only', '10.3.3.3, 10.2.2.2', '10.3.3.3'],
-  ])('is walked from the right, past %s', (_what, forwardedFor, network) => {
+  ])('is read from the right, with %s', (_what, forwardedFor, network) => {
     expect(behindProxy(forwardedFor)).toBe(network);
   });
 
@@ -153,7 +153,7 @@ describe('a trusted proxy', () => {
     expect([one('10.0.0.2', header), one('2001:db8::2', header)]).toEqual(['10.0.0.2', '2001:db8::/64']);
   });
 
-  it('that includes every address is detected', () => {
+  it('is detected when it includes every address', () => {
     expect(['0.0.0.0/0', '::/0', '10.0.0.0/8', '0.0.0.0'].map(trustsEveryone)).toEqual([true, true, false, false]);
   });
 });

@@ -43,7 +43,7 @@ describe('clients', () => {
     expect(used).toEqual([1, 2, 0]);
   });
 
-  it('use no memory when they are idle: of a hundred thousand addresses only their counts stay', async () => {
+  it('use no memory when they are idle: only the counts of a hundred thousand addresses are stored', async () => {
     const store = aStore();
     const most = 1_000;
     const tier = aFreeTier({ store, limit: 1_000, clock: CLOCK, maxClients: most });
@@ -69,7 +69,7 @@ describe('clients', () => {
           await tier.charge(aClient(address(index)));
           served += 1;
         } catch {
-          // Used up.
+          // The free tier is used up.
         }
       }
     }
@@ -130,7 +130,7 @@ describe('earlier days', () => {
 });
 
 describe('the name of a network', () => {
-  it('depends on the admin key and the network alone, and shows neither', () => {
+  it('depends only on the admin key and the network, and shows neither', () => {
     const names = ['sk-one', 'sk-one', 'sk-two'].map((key) => createIpHash(new Secret(key))('203.0.113.7'));
     expect(names[0]).toMatch(/^[0-9a-f]{64}$/);
     expect(names[0]).toBe(names[1]);
@@ -138,7 +138,7 @@ describe('the name of a network', () => {
     expect(createIpHash(new Secret('sk-one'))('203.0.113.8')).not.toBe(names[0]);
   });
 
-  it('is all that a printed client shows', () => {
+  it('is not shown in a printed client', () => {
     const client = aClient('203.0.113.7', 'sk-secret');
     expect(JSON.stringify(client)).toBe('{"credential":"<secret>"}');
   });

@@ -77,7 +77,7 @@ const used = (tier: FreeTier, network?: string): Promise<number> =>
   tier.usageOf(aClient(network)).then(({ requestsToday }) => requestsToday);
 
 describe('a day', () => {
-  it('has exactly its limit, in few writes; calls wait for the first and the last of them only', async () => {
+  it('has exactly its limit, with few writes; calls wait only for the first and the last one', async () => {
     const store = aStore();
     const tier = aFreeTier({ store, limit: 1_000 });
     let waited = 0;
@@ -93,7 +93,7 @@ describe('a day', () => {
     expect(await used(tier)).toBe(1_000);
   });
 
-  it.each([1, 2, 3, 19, 20, 39, 40, 41, 999])('of %i free calls has exactly so many', async (limit) => {
+  it.each([1, 2, 3, 19, 20, 39, 40, 41, 999])('with a limit of %i has exactly this number of calls', async (limit) => {
     expect(await calls(aFreeTier({ limit }), limit + 2)).toBe(limit);
   });
 
@@ -115,7 +115,7 @@ describe('a day', () => {
     expect([await used(tier), await calls(tier, 1)]).toEqual([2, 0]);
   });
 
-  it('passes no reserved calls to the next one', async () => {
+  it('carries no reserved calls over to the next day', async () => {
     const clock = aClock();
     const store = aStore();
     const tier = aFreeTier({ store, limit: 100, clock });
@@ -125,7 +125,7 @@ describe('a day', () => {
     expect(await store.usedOn(DAY, (await tier.usageOf(aClient())).ipHash)).toBe(5);
   });
 
-  it('that begins during a reservation gets none of its calls', async () => {
+  it('that begins during a reservation gets none of the reserved calls', async () => {
     const clock = aClock(`${DAY}T23:59:59.999Z`);
     const store = aStore();
     const tier = aFreeTier({ store, limit: 40, clock });
@@ -139,7 +139,7 @@ describe('a day', () => {
     expect([await store.usedOn(DAY, ipHash), await store.usedOn('2026-11-22', ipHash)]).toEqual([2, 40]);
   });
 
-  it('returns the seconds until the next one, at least one', async () => {
+  it('returns the seconds until the next day, at least one', async () => {
     const clock = aClock(`${DAY}T23:59:59.999Z`);
     const refusal = (): unknown => {
       try {
@@ -188,7 +188,7 @@ describe('two processes over one store', () => {
     expect([await used(next), first + (await calls(next, 1_000))]).toEqual([333, 1_000]);
   });
 
-  it('refuse from memory for a while, then allow the calls that the other has returned', async () => {
+  it('refuse from memory for a while, then allow the returned calls of the other process', async () => {
     const clock = aClock();
     const store = aStore();
     const one = aFreeTier({ store, limit: 100, clock });
@@ -204,7 +204,7 @@ describe('two processes over one store', () => {
 });
 
 describe('a store that does not answer', () => {
-  it('allows reserved calls, refuses others, and is tried again', async () => {
+  it('allows reserved calls, refuses others, and is retried', async () => {
     const store = aStore();
     const failures: unknown[] = [];
     const clock = aClock();
@@ -250,7 +250,7 @@ describe('a store that does not answer', () => {
     expect(await used(tier)).toBe(2);
   });
 
-  it('is called once for all waiting callers, and refuses them all', async () => {
+  it('is called once for all waiting callers, which all fail', async () => {
     const store = aStore();
     store.away = true;
     const tier = aFreeTier({ store, limit: 100 });

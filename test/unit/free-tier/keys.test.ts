@@ -62,7 +62,7 @@ describe('the keys of the gateway', () => {
       row('sk-expired', { expiresAt: NOW }),
       row('sk-blocked', { blocked: true }),
     );
-    // From the store, and then from memory.
+    // The first result is from the store, the second from memory.
     expect([await paidKeys.holds(key), await paidKeys.holds(key)]).toEqual([lifts, lifts]);
   });
 
@@ -74,7 +74,7 @@ describe('the keys of the gateway', () => {
     expect([paidKeys.holds('sk-virtual'), paidKeys.holds('sk-unknown'), store.lookUps]).toEqual([true, false, 2]);
   });
 
-  it('cannot be recognised while their store is away', async () => {
+  it('cannot be checked while their store is unavailable', async () => {
     const { paidKeys, store } = someKeys();
     store.away = true;
     await expect(paidKeys.holds('sk-virtual')).rejects.toThrow(Unavailable);
@@ -82,14 +82,14 @@ describe('the keys of the gateway', () => {
 });
 
 describe('a call with a key', () => {
-  it('is not counted when the key is valid, whether memory has it or not', async () => {
+  it('is not counted when the key is valid, from the store and from memory', async () => {
     const { paidKeys } = someKeys(row('sk-virtual'));
     const tier = aFreeTier({ paidKeys, limit: 0 });
     for (const key of ['sk-virtual', 'sk-virtual', 'sk-the-admin']) await tier.charge(aClient('192.0.2.1', key));
     expect((await tier.usageOf(aClient())).requestsToday).toBe(0);
   });
 
-  it('is counted when the key is not valid, and a refusal names the invalid key', async () => {
+  it('is counted when the key is invalid, and a refusal mentions the invalid key', async () => {
     const { paidKeys } = someKeys();
     const tier = aFreeTier({ paidKeys, limit: 2 });
     const call = async (key: string | null): Promise<void> => tier.charge(aClient('192.0.2.1', key));
@@ -100,7 +100,7 @@ describe('a call with a key', () => {
     await expect(call(null)).rejects.toThrow(/00:00 UTC\. Send a key/);
   });
 
-  it('from an address that guesses keys causes no look-up for the rest of the minute', async () => {
+  it('causes no look-up for the rest of the minute after too many wrong keys of its address', async () => {
     const { paidKeys, store, clock } = someKeys(row('sk-virtual'));
     const tier = aFreeTier({ paidKeys, clock });
     for (let guess = 0; guess < 1_000; guess += 1) await tier.charge(aClient('192.0.2.1', `sk-guess-${guess}`));
@@ -125,7 +125,7 @@ describe('an operation with an allowance', () => {
     return { scope, used: async () => (await freeTier.usageOf(aClient())).requestsToday };
   }
 
-  it('charges an anonymous request once, for any number of operations, and no other', async () => {
+  it('charges an anonymous request once, for any number of operations, and no other request', async () => {
     const { scope, used } = aRequest(null);
     expect(askFree(scope, undefined)).toBe('answer');
     expect(await used()).toBe(0);

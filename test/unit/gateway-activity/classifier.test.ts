@@ -10,7 +10,7 @@ const classOf = (method: string, path: string): string | null => {
 const examplePath = (name: string, path: string): string =>
   path.replaceAll(/:[a-z]\w*|\{?\*\w+\}?/gi, name === 'content.generate' ? 'x:generateContent' : 'x');
 
-describe('what a request counts as', () => {
+describe('the category and route of a request', () => {
   it.each([
     ['POST', '/v1/chat/completions', 'llm /chat/completions'],
     ['POST', '/chat/completions', 'llm /chat/completions'],
@@ -74,11 +74,11 @@ describe('what a request counts as', () => {
     expect(classOf(method, path)).toBeNull();
   });
 
-  it('gives one object for one route', () => {
+  it('are the same object for the same route', () => {
     expect(countedRouteOf('POST', '/v1/embeddings')).toBe(countedRouteOf('POST', '/embeddings'));
   });
 
-  // Rows of forwarded calls have no category: it depends on the rest of the path.
+  // Rows of forwarded calls have no category, because it depends on the rest of the path.
   const rows = restRoutes().filter(({ name }) => !/^(forwarded|codingAgents)/.test(name));
   const paths = rows.flatMap(({ name, method, category, paths: own }) =>
     own.map((path) => ({ name, method, category, path: examplePath(name, path) })),

@@ -82,7 +82,7 @@ describe('the counter of requests', () => {
     expect(store.adds).toBe(0);
   });
 
-  it('keeps counts while the store is away, and adds later ones', async () => {
+  it('keeps counts while the store is unavailable, and adds later ones', async () => {
     const { counter, store, totals } = scene();
     store.away = true;
     counter.count(CHAT, 200);
@@ -129,7 +129,7 @@ describe('the counter of requests', () => {
     }
   });
 
-  it('flushes one after another', async () => {
+  it('runs flushes one at a time', async () => {
     const { counter, totals } = scene();
     counter.count(CHAT, 200);
     const first = counter.flush();

@@ -131,26 +131,23 @@ describe('the reservation of a call', () => {
   it.each([
     ['its key', aKey({ maxBudget: usd(3) })],
     ['its team', aKey({ teamId: 't', owners: someOwners({ team: { maxBudget: usd(3) } }) })],
-  ])(
-    'is made for a fallback that costs something, after a model that costs nothing: budget of %s',
-    async (_of, key) => {
-      const { gateway, sent } = aGateway({ free: true });
-      const caller = aCaller(key);
-      const calls = [1, 2].map(() => gateway.call(caller, request(FALLING_BACK), NEVER));
-      const ends = Promise.allSettled(calls);
+  ])('is made for a priced fallback after a free model: budget of %s', async (_of, key) => {
+    const { gateway, sent } = aGateway({ free: true });
+    const caller = aCaller(key);
+    const calls = [1, 2].map(() => gateway.call(caller, request(FALLING_BACK), NEVER));
+    const ends = Promise.allSettled(calls);
+    await settled();
+    for (let attempt = 0; attempt < 2; attempt += 1) {
+      for (const one of sent.splice(0)) one.fail(AWAY);
       await settled();
-      for (let attempt = 0; attempt < 2; attempt += 1) {
-        for (const one of sent.splice(0)) one.fail(AWAY);
-        await settled();
-      }
-      expect(sent.map(({ deploymentId }) => deploymentId)).toEqual(['deployment-2']);
-      sent[0]?.answer(anExchange(3, false));
-      expect((await ends).map((end) => end.status === 'rejected' && end.reason instanceof BudgetExceeded)).toEqual([
-        false,
-        true,
-      ]);
-    },
-  );
+    }
+    expect(sent.map(({ deploymentId }) => deploymentId)).toEqual(['deployment-2']);
+    sent[0]?.answer(anExchange(3, false));
+    expect((await ends).map((end) => end.status === 'rejected' && end.reason instanceof BudgetExceeded)).toEqual([
+      false,
+      true,
+    ]);
+  });
 
   it('is not made for a preview of a call', async () => {
     const { gateway, admission } = aGateway();
@@ -160,7 +157,7 @@ describe('the reservation of a call', () => {
     expect(admission.counts()).toEqual({ open: 0, expired: 0 });
   });
 
-  it('is released when the caller leaves while the spend of its key is read', async () => {
+  it('is released when the caller disconnects during the read of the spend of its key', async () => {
     const reading = Promise.withResolvers<bigint>();
     const { gateway, admission, records } = aGateway({ stored: () => reading.promise });
     const leaving = new AbortController();
@@ -176,7 +173,7 @@ describe('the reservation of a call', () => {
 
 describe('random calls', () => {
   it.each(Array.from({ length: 20 }, (_, seed) => [seed]))(
-    'leave no reservation, and each cost is counted once (seed %i)',
+    'leave no reservation and count each cost once (seed %i)',
     async (seed) => {
       const random = randomFrom(seed);
       const limit = 20;
@@ -240,7 +237,7 @@ describe('random calls', () => {
       expect(admission.counts()).toEqual({ open: 0, expired: 0 });
       const cost = records.reduce((sum, { spend }) => sum + (spend.cost ?? 0n), 0n);
       expect(admission.usedOf(COUNTER)).toBe(cost);
-      // One call passes the limit, by its own expected cost at most.
+      // One call may exceed the limit, by at most its own expected cost.
       expect(cost < usd(limit + 3)).toBe(true);
       expect(free || refused > 0).toBe(true);
       expect(admission.check([{ counter: COUNTER, limit: cost + 1n, amount: 1n, refused: 'at' }])).toBe(null);

@@ -31,7 +31,7 @@ describe('cooldowns', () => {
     expect(cooldowns.remainingMs('a')).toBe(0);
   });
 
-  it('count the calls of a minute, successes too, and begin again with the next', () => {
+  it('count the calls of a minute, also successful ones, and restart with the next minute', () => {
     const { clock, cooldowns } = watched();
     for (let call = 0; call < 2; call += 1) cooldowns.succeeded(A);
     for (let call = 0; call < 2; call += 1) cooldowns.failed(A, failed(500), GROUP);
@@ -70,7 +70,7 @@ describe('cooldowns', () => {
     expect([cooldowns.remainingMs('a'), cooldowns.remainingMs('b')]).toEqual([30_000, 0]);
   });
 
-  it('do not begin when they are off, nor with a failure that is not the upstream’s', () => {
+  it('do not begin when they are disabled, or with a failure that the upstream did not cause', () => {
     const { cooldowns: off } = watched({ isOff: true });
     off.failed(A, failed(401), GROUP);
     const { cooldowns } = watched();
@@ -101,7 +101,7 @@ describe('the selection of a deployment', () => {
     });
   });
 
-  it('by id is not affected', () => {
+  it('by id ignores cooldowns', () => {
     const { cooldowns, router } = routed();
     cooldowns.failed(A, failed(404), GROUP);
     expect([router('m', 'a')?.deployment.id, router.byId('a')?.deployment.id]).toEqual(['a', 'a']);

@@ -6,7 +6,7 @@ import { createCountedBudgets } from '../../../src/gateway/admission/counted-lim
 
 const DAY_MS = 86_400_000;
 
-it('the spend before a window has the calls that were still being recorded at its first read', async () => {
+it('the spend before a window includes calls that are being recorded at its first read', async () => {
   const draft = { maxBudget: 5n as Usd, budgetDuration: '1d' };
   const row = newBudget(draft, { id: 'b1', now: new Date(0), by: 'admin' });
   let stored = 0n;
@@ -27,7 +27,7 @@ it('the spend before a window has the calls that were still being recorded at it
   expect(waiting).toHaveLength(1);
 });
 
-it('a read that failed is repeated by the next call', async () => {
+it('a failed read is repeated by the next call', async () => {
   const row = newBudget({ maxBudget: 5n as Usd, budgetDuration: '1d' }, { id: 'b1', now: new Date(0), by: 'admin' });
   let reads = 0;
   const counted = createCountedBudgets(

@@ -91,7 +91,7 @@ describe('the average of earlier calls', () => {
   const deployment = aDeployment({ priceOverrides: BY_TOKENS });
   const cost = (text: string): Usd => BigInt(text) as Usd;
 
-  it('is used for calls that do not limit their output, of the same kind only', () => {
+  it('is used for calls without an output limit, of the same kind only', () => {
     const { of } = expectations();
     const call = sent(CHAT_COMPLETIONS, {}, 400);
     const before = of(deployment, sent(MESSAGES, {}, 400)).cost;
@@ -109,7 +109,7 @@ describe('the average of earlier calls', () => {
     expect(of(aDeployment({ ...deployment, id: 'another' }), sent(MESSAGES, {}, 400)).cost).toBe(before);
   });
 
-  it('is the input of calls that do, e.g. with pictures, which are few tokens', () => {
+  it('is used for the input of calls with an output limit, e.g. with images, which are few tokens', () => {
     const { of } = expectations();
     const call = sent(CHAT_COMPLETIONS, { max_tokens: 2 }, 400_000);
     expect(usdText(of(deployment, call).cost)).toBe('100020');

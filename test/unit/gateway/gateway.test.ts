@@ -83,7 +83,7 @@ function aGateway(
 }
 
 describe('records of a call', () => {
-  it('a spend row and a span with the same values', async () => {
+  it('are a spend row and a span with the same values', async () => {
     const { gateway, records } = aGateway(async () => anExchange());
     const caller = aCaller(aKey({ teamId: 't', userId: 'u' }));
     const parent = { traceId: '3'.repeat(32), spanId: '4'.repeat(16) };
@@ -164,7 +164,7 @@ describe('records of a call', () => {
     ]);
   });
 
-  it('prompt and answer only where they are stored', async () => {
+  it('have prompt and answer only where these are stored', async () => {
     const requests: ModelRequest[] = [];
     const { gateway, records } = aGateway(
       async (request) => {
@@ -182,7 +182,7 @@ describe('records of a call', () => {
     });
   });
 
-  it('one record, also after further reports', async () => {
+  it('exist once, also after further reports', async () => {
     const { gateway, records } = aGateway(async () => anExchange());
     const call = await gateway.call(aCaller(), aModelRequest(), NEVER);
     call.bytes().cancel();
@@ -194,12 +194,12 @@ describe('records of a call', () => {
     ]);
   });
 
-  it('a cost before it is sent, for an answer that is not streamed', async () => {
+  it('have a cost before an answer that is not streamed is sent', async () => {
     const { gateway } = aGateway(async () => anExchange({ streaming: false }));
     expect((await gateway.call(aCaller(), aModelRequest(), NEVER)).cost()).toBe(usd('2'));
   });
 
-  it('an estimate by the prompt where the upstream counted nothing', async () => {
+  it('have an estimate by the prompt where the upstream reports no usage', async () => {
     const { gateway, records } = aGateway(async () => anExchange({ outcome: () => ({ ...OUTCOME, usage: null }) }));
     await (await gateway.call(aCaller(), aModelRequest(), NEVER)).consume(NOTHING_READ);
     const usage = { inputTokens: 2, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
@@ -244,7 +244,7 @@ describe('a call that fails', () => {
     expect(records[0]?.spend.error).toEqual({ code: 'INTERNAL', message: 'Internal error.' });
   });
 
-  it('because its caller left counts as abandoned', async () => {
+  it('because its caller disconnected counts as abandoned', async () => {
     const leaving = new AbortController();
     const { gateway, records } = aGateway(async () => {
       leaving.abort(new Error('gone'));
@@ -269,7 +269,7 @@ describe('a call that is not admitted', () => {
     );
   });
 
-  it('names a model that its key may not call, whether it exists or not', async () => {
+  it('names a model that its key may not call, existing or not', async () => {
     for (const model of ['m', 'nothing'])
       await expect(chat(aCaller(aKey({ models: ['other'] })), model)).rejects.toBeInstanceOf(Forbidden);
   });
@@ -299,7 +299,7 @@ describe('a call that is not admitted', () => {
     await expect(chat(aCaller(aKey({ maxBudget: usd('0') })), 'm')).rejects.toBeInstanceOf(LimitExceeded);
   });
 
-  it('is checked again when the spend could not be read', async () => {
+  it('is checked again after a failed read of the spend', async () => {
     let reads = 0;
     const admission = anAdmission(async () => {
       reads += 1;

@@ -75,7 +75,7 @@ const pictures = (count: number, size: string | null = null, quality: string | n
   quality,
 });
 
-describe('pictures', () => {
+describe('images', () => {
   it.each([
     ['without a size, at the price of the model', 'dall-e-2', pictures(3), '0.06'],
     ['of a size, at the price of the size', 'dall-e-2', pictures(2, '256x256'), '0.03199991808'],
@@ -95,20 +95,20 @@ describe('pictures', () => {
     expect(cost(model, { measured })).toBe(expected);
   });
 
-  it('have the price of their host, which may have prices by size only', () => {
+  it('have the price of their provider, which may be by size only', () => {
     const measured = pictures(1, '1024x1024', 'hd');
     expect(cost('dall-e-3', { measured }, { provider: 'azure' })).toBe('0.07999586304');
     expect(cost('my-deployment', { measured }, { provider: 'azure', baseModel: 'azure/dall-e-3' })).toBeNull();
   });
 
-  it('have the price of the configuration, of every kind', () => {
+  it('have the configured price, of every kind', () => {
     const measured = pictures(2, '1x1', 'odd');
     expect(cost('dall-e-3', { measured }, { priceOverrides: { output_cost_per_image: 0.5 } })).toBe('1');
     expect(cost('dall-e-3', { measured }, { priceOverrides: { input_cost_per_pixel: 0.25 } })).toBe('0.5');
     expect(cost('dall-e-3', { measured: pictures(1) }, { priceOverrides: { input_cost_per_pixel: 0.25 } })).toBeNull();
   });
 
-  it('are billed by their tokens where those were counted', () => {
+  it('are billed by their tokens where these are counted', () => {
     const usage = {
       inputTokens: 60,
       outputTokens: 1000,
@@ -125,7 +125,7 @@ describe('pictures', () => {
   });
 });
 
-describe('seconds of sound', () => {
+describe('seconds of audio', () => {
   const seconds = (count: number): Measured => ({ unit: 'second', count });
 
   it.each([

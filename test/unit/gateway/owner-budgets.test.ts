@@ -58,7 +58,7 @@ describe('budgets of owners', () => {
     expect(limitOf({ maxBudget: usd(1), ...own })).toEqual([usd(1)]);
   });
 
-  it('of a user hold for keys without a team', () => {
+  it('of a user apply to keys without a team', () => {
     const user = { maxBudget: usd(5) };
     expect(chargesFor({ user }, { teamId: null })).toEqual([
       { counter: 'user:u', limit: usd(5), refused: 'at', text: text('User=u', 5) },
@@ -72,7 +72,7 @@ describe('budgets of owners', () => {
     expect(charges.map(({ refused }) => refused)).toEqual(['at', 'at', 'at']);
   });
 
-  it('exist or not', () => {
+  it('exist where an owner that applies to the key has one', () => {
     const has = (ownerFields: GivenOwners): boolean => hasBudget(aKey({ ...NAMES, owners: someOwners(ownerFields) }));
     const budget = { maxBudget: ZERO_USD };
     expect([has({ user: budget }), has({ team: budget }), has({ team: {}, member: budget })]).toEqual([
@@ -122,7 +122,7 @@ describe('concurrent calls of keys of one team', () => {
         if (cost > usd(3)) above += cost - usd(3);
         spent += cost;
         one?.settle(cost);
-        // A second end changes nothing.
+        // A second end of a call changes nothing.
         one?.settle(cost);
       };
       for (let step = 0; step < 300; step += 1) {
@@ -147,7 +147,7 @@ describe('concurrent calls of keys of one team', () => {
 });
 
 describe('a user with keys in and without a team', () => {
-  it('spends with both', async () => {
+  it('spends the budget of the user with both', async () => {
     const { admission, budgets } = budgetsOfThree();
     const call = { deployment: aDeployment(), request: null };
     const limits = { user: { maxBudget: usd(5) } };
@@ -160,7 +160,7 @@ describe('a user with keys in and without a team', () => {
     expect(budgets.check(inTeam)).toBeUndefined();
   });
 
-  it('spends with each turn of a session', async () => {
+  it('spends it with each turn of a session', async () => {
     const { admission, budgets } = budgetsOfThree();
     const owners = someOwners({ team: { maxBudget: usd(5) }, organization: { maxBudget: usd(9) } });
     const caller = aCaller(aKey({ ...NAMES, owners }));
@@ -171,7 +171,7 @@ describe('a user with keys in and without a team', () => {
     expect([admission.usedOf('team:t'), admission.usedOf('organization:o')]).toEqual([usd(6), usd(6)]);
   });
 
-  it('spends with a batch, of which only key and team are known', async () => {
+  it('spends it with a batch, of which only key and team are known', async () => {
     const { admission, budgets } = budgetsOfThree();
     const caller = aCaller(aKey({ ...NAMES, owners: someOwners({ team: { maxBudget: usd(5) } }) }));
     await budgets.check(caller);

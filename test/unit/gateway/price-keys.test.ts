@@ -61,7 +61,7 @@ describe('prices of a class of service', () => {
     ['priority', row, { ...CALL, serviceTier: 'priority' as const }, '0.00328'],
     ['none, above a bound', row, LONG, '0.633'],
     ['priority, above a bound', row, { ...LONG, serviceTier: 'priority' as const }, '1.266'],
-    // The usual price applies where the class has none.
+    // The regular price applies where the class has none.
     ['flex, above a bound', row, { ...LONG, serviceTier: 'flex' as const }, '0.633'],
     ['priority of a model without such prices', BASE, { ...CALL, serviceTier: 'priority' as const }, '0.00164'],
     [
@@ -113,7 +113,7 @@ describe('web searches', () => {
     },
   };
 
-  it('cost the price of a query, beside the tokens', () => {
+  it('cost the price of a query, in addition to the tokens', () => {
     expect(cost(row, CALL)).toBe('0.00164');
     expect(cost(row, { ...CALL, webSearches: 3 })).toBe('0.06164');
     expect(cost(BASE, { ...CALL, webSearches: 3 })).toBe('0.00164');
@@ -129,7 +129,7 @@ describe('web searches', () => {
 });
 
 describe('quantities that answers report', () => {
-  it('tools of a response, one container once', () => {
+  it('are tools of a response, with each container once', () => {
     const output = [
       { type: 'web_search_call' },
       { type: 'file_search_call' },
@@ -149,13 +149,13 @@ describe('quantities that answers report', () => {
     });
   });
 
-  it('writes to a cache of a day', () => {
+  it('are cache writes for a day', () => {
     const usage = { input_tokens: 9, output_tokens: 1, input_tokens_details: { cache_write_tokens: 7 } };
     expect(usageOfResponse({ usage, prompt_cache_retention: '24h' })?.longCacheWriteTokens).toBe(7);
     expect(usageOfResponse({ usage })?.longCacheWriteTokens).toBeUndefined();
   });
 
-  it('searches and citations of Perplexity', () => {
+  it('are searches and citations of Perplexity', () => {
     const usage = {
       prompt_tokens: 5,
       completion_tokens: 1,
@@ -170,7 +170,7 @@ describe('quantities that answers report', () => {
     });
   });
 
-  it('media, searches and maps of Gemini', () => {
+  it('are media, searches and maps of Gemini', () => {
     const steps = createContentReader().read(
       {
         candidates: [
@@ -226,7 +226,7 @@ describe('quantities that answers report', () => {
     ],
     [{ usage: { num_pages: 2, credits: 4 } }, { unit: 'credit', count: 4 }],
     [{ usage: { credits: 4 } }, undefined],
-  ])('documents: %j', (answer, measured) => {
+  ])('are documents: %j', (answer, measured) => {
     expect(reportedIn(answer)?.measured).toEqual(measured);
   });
 
@@ -246,13 +246,13 @@ describe('quantities that answers report', () => {
     [{ seconds: '4' }, { unit: 'video_second', count: 4, resolution: null }],
     [{ seconds: 'long' }, undefined],
     [{ seconds: '4', status: 'failed' }, undefined],
-  ])('videos: %j', (video, measured) => {
+  ])('are videos: %j', (video, measured) => {
     expect(createdVideo({ object: 'video', status: 'queued', ...video })).toEqual(measured);
     expect(createdVideo({ object: 'list', ...video })).toBeUndefined();
   });
 });
 
-describe('hours with other prices', () => {
+describe('off-peak hours', () => {
   const row = {
     input_cost_per_token: 3e-6,
     output_cost_per_token: 3e-6,

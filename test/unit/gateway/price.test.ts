@@ -113,7 +113,7 @@ describe('the cost of a call', () => {
     expect(billed === null ? null : usdText(billed)).toBe(expected);
   });
 
-  it('of a cache with a lifetime of an hour is separate, at every tier', () => {
+  it('of cache writes for an hour is separate, at every tier', () => {
     const row = {
       input_cost_per_token: 3e-6,
       output_cost_per_token: 1,
@@ -131,13 +131,13 @@ describe('the cost of a call', () => {
     expect(cost({ ...row, ...long }, { ...written, longCacheWriteTokens: 5_000 })).toBe('0.0063');
   });
 
-  it('is not guessed where a price is missing', () => {
+  it('is unknown where a price is missing', () => {
     expect(cost({ input_cost_per_token: 1e-6 }, { inputTokens: 5, outputTokens: 1 })).toBeNull();
     expect(cost({ mode: 'chat' }, { inputTokens: 5 })).toBeNull();
     expect(cost(PLAIN, { inputTokens: 5 }, { upstreamModel: 'unheard of' })).toBeNull();
   });
 
-  it('above a bound is at its tier for the whole call, at the highest bound that is crossed', () => {
+  it('uses the tier of the highest exceeded bound for the whole call', () => {
     const row = {
       ...RICH,
       input_cost_per_token_above_128k_tokens: 3e-6,
@@ -151,7 +151,7 @@ describe('the cost of a call', () => {
   });
 });
 
-it('is at the step of the whole request where the map has steps', () => {
+it('a call uses the step of its whole request where the map has steps', () => {
   const row = {
     tiered_pricing: [
       { range: [0, 32_000], input_cost_per_token: 1.2e-6, output_cost_per_token: 6e-6 },
@@ -184,7 +184,7 @@ describe('the price of a deployment', () => {
     expect(input([])).toBeNull();
   });
 
-  it('is the configured one where the configuration sets it, key by key', () => {
+  it('is the configured one for each key that the configuration sets', () => {
     const priceOverrides = { input_cost_per_token: 0.5 };
     expect(input([], { priceOverrides })).toBe('0.5');
     const tariff = tariffOf(aDeployment({ priceOverrides }), catalogOf({ m: rows.m }));
@@ -192,7 +192,7 @@ describe('the price of a deployment', () => {
     expect(both === null ? null : usdText(both)).toBe('9.5');
   });
 
-  it('follows the catalog', () => {
+  it('follows changes of the catalog', () => {
     let catalog = catalogOf({ 'up-1': PLAIN });
     const price = createPricer(() => catalog);
     const priced = (): string =>
@@ -217,13 +217,13 @@ describe('the price of other units than tokens', () => {
     expect(priceOf({ ...BY_QUERY, input_cost_per_query: 0 }, searches(3))).toBe('0');
   });
 
-  it('is that of the tokens where the unit has no price', () => {
+  it('is that of tokens where the unit has no price', () => {
     const used = { ...searches(3), usage: usage({ inputTokens: 1000 }) };
     expect(priceOf(PLAIN, used)).toBe('0.002');
     expect(priceOf(PLAIN, searches(3))).toBeNull();
   });
 
-  it('is not zero because tokens are free', () => {
+  it('is unknown, not zero, where only tokens are free', () => {
     const used = { usage: usage({ inputTokens: 1000 }) };
     expect(priceOf(BY_QUERY, used)).toBeNull();
     expect(priceOf({ input_cost_per_token: 0, input_cost_per_character: 0.1 }, used)).toBeNull();
@@ -239,7 +239,7 @@ describe('a cost that the upstream reports', () => {
   const priced = (differing: Partial<Deployment>): string =>
     usdText(createPricer(() => catalog)(aDeployment(differing), used) ?? (-1n as Usd));
 
-  it('takes precedence over the catalog, which does not have the provider that served the call', () => {
+  it('takes precedence over the catalog, which does not know the serving provider', () => {
     expect(priced({})).toBe('0.000345');
   });
 

@@ -45,7 +45,7 @@ describe('limits of a call', () => {
     ]);
   });
 
-  it('leave out owners without a limit, and keep a limit of zero', () => {
+  it('exclude owners without a limit, and include a limit of zero', () => {
     const key = aKey({
       ...NAMES,
       owners: someOwners({ user: {}, team: { rpmLimit: 0 }, member: { maxBudget: null } }),
@@ -59,15 +59,15 @@ describe('limits of a call', () => {
 });
 
 describe('limits of a model of a team', () => {
-  it('hold for each key and for all keys together, where the key has no map', () => {
+  it('apply to each key and to all keys together, where the key has no limits by model', () => {
     expect(ofTeam({}, { model_rpm_limit: { m: 5 } })).toEqual([perKey(5), perTeam(5)]);
   });
 
-  it('do not hold for a key with a limit of its own for the model', () => {
+  it('do not apply to a key with its own limit for the model', () => {
     expect(ofTeam({ model_rpm_limit: { m: 9 } }, { model_rpm_limit: { m: 5 } })).toEqual([perKey(9)]);
   });
 
-  it('hold only together for a key whose map has other models', () => {
+  it('apply only to all keys together for a key with limits for other models', () => {
     expect(ofTeam({ model_rpm_limit: { other: 9 } }, { model_rpm_limit: { m: 5 } })).toEqual([perTeam(5)]);
   });
 
@@ -78,7 +78,7 @@ describe('limits of a model of a team', () => {
     ]);
   });
 
-  it('leave other models alone', () => {
+  it('do not apply to other models', () => {
     expect(ofTeam({}, { model_rpm_limit: { other: 5 } })).toEqual([]);
   });
 });

@@ -41,12 +41,12 @@ describe('the span of a call, with its prompt', () => {
     ['the tokens of a text', [1, 2], '[1,2]', '[1,2]'],
     ['the tokens of several', [[1], [2, 3]], '[[1],[2,3]]', '[2,3]'],
     ['nothing', [], '[]', ''],
-  ])('are of %s', (_what, prompt, input, preview) => {
+  ])('is of %s', (_what, prompt, input, preview) => {
     expect(shown(EMBEDDINGS, prompt)).toEqual(['embeddings m', 'embedding', input, preview]);
     expect(shown(COMPLETIONS, prompt)).toEqual(['text_completion m', 'llm', input, preview]);
   });
 
-  it('cuts a long text on a character', () => {
+  it('truncates a long text at a character', () => {
     const [, , input, preview] = shown(COMPLETIONS, 'é'.repeat(40_000));
     expect(input).toBe(`${'é'.repeat(32_768)}…[truncated 14464 bytes]`);
     expect(preview).toBe('é'.repeat(240));

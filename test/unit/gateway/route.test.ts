@@ -14,7 +14,7 @@ const route = (...deployments: readonly Partial<Deployment>[]) =>
     [OPENAI, DEMO],
   );
 
-it('deployments of one name take turns', () => {
+it('deployments of one name alternate', () => {
   const find = route({ id: 'a' }, { id: 'b' }, { id: 'c' }, { id: 'other', modelGroup: 'n' });
   expect(Array.from({ length: 5 }, () => find('m')?.deployment.id)).toEqual(['a', 'b', 'c', 'a', 'b']);
   expect(find('n')?.deployment.id).toBe('other');
@@ -25,7 +25,7 @@ it('an unknown name is null', () => {
   expect(route()('m')).toBeNull();
 });
 
-it('exact names come before wildcards, longer wildcards before shorter ones', () => {
+it('exact names precede wildcards, and longer wildcards precede shorter ones', () => {
   const find = route(
     { id: 'all', modelGroup: '*', upstreamModel: '*' },
     { id: 'openai', modelGroup: 'openai/*', upstreamModel: '*' },
@@ -43,7 +43,7 @@ it('exact names come before wildcards, longer wildcards before shorter ones', ()
   expect(found('anything')).toEqual(['all', 'anything']);
 });
 
-it('a provider is the one its deployment names; an unknown one with an address uses chat completions', () => {
+it('a deployment uses its named provider; an unknown provider with an address uses chat completions', () => {
   const find = route(
     { modelGroup: 'd', provider: 'demo' },
     { modelGroup: 'g', provider: 'groq', apiBase: 'http://127.0.0.1:1/v1' },
@@ -53,7 +53,7 @@ it('a provider is the one its deployment names; an unknown one with an address u
   expect(find('g')?.deployment.provider).toBe('groq');
 });
 
-it('an unknown provider without an address is a fault of the configuration', () => {
+it('an unknown provider without an address is a configuration error', () => {
   expect(() => route({ modelGroup: 'g', provider: 'groq' })).toThrow(
     new InvalidInput(
       'The model "g" names the provider "groq", which is not known. Set its api_base if it accepts chat completions.',
@@ -61,7 +61,7 @@ it('an unknown provider without an address is a fault of the configuration', () 
   );
 });
 
-it('a named deployment, or another with its account, is called; else the request is refused', () => {
+it('a named deployment, or another one of its account, is called; otherwise the request is refused', () => {
   const find = route(
     { id: 'a' },
     { id: 'b' },

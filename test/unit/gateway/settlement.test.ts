@@ -50,7 +50,7 @@ describe('a forwarded answer', () => {
     ]);
   });
 
-  it('settles as abandoned when its caller leaves or does not read', () => {
+  it('settles as abandoned when its caller disconnects or does not read', () => {
     const left = aCall();
     left.call.bytes().cancel();
     expect(left.done).toEqual([
@@ -74,7 +74,7 @@ describe('a forwarded answer', () => {
     ]);
   });
 
-  it('settles by its translation, not by its source', () => {
+  it('settles by the end of its translation, not of its source', () => {
     const { call, done, read, source } = aCall();
     const translated = call.translated((bytes) => ({
       pipe: (sink) =>

@@ -3,12 +3,12 @@ import { createDocumentCache } from '../../../src/graphql/document-cache.ts';
 
 const dense = (name: string, tokens: number): string => `{ ${name} ${'a '.repeat(tokens)}}`;
 
-it('keeps what was set, and evicts the least recently used when the tokens are too many', () => {
+it('evicts the least recently used documents above the token limit', () => {
   const cache = createDocumentCache<number>();
   const texts = Array.from({ length: 40 }, (_, index) => dense(`d${index}`, 2_000));
   for (const [index, text] of texts.entries()) {
     cache.set(text, index);
-    // The first is used again each time.
+    // The first document is used in each round.
     expect(cache.get(texts[0] ?? '')).toBe(0);
   }
   const cached = texts.flatMap((text) => cache.get(text) ?? []);
@@ -18,7 +18,7 @@ it('keeps what was set, and evicts the least recently used when the tokens are t
   expect(cached.length).toBeLessThan(35);
 });
 
-it('bounds the number of the smallest documents, too', () => {
+it('bounds the number of documents as well', () => {
   const cache = createDocumentCache<number>();
   const texts = Array.from({ length: 20_000 }, (_, index) => `{a${index}}`);
   for (const [index, text] of texts.entries()) cache.set(text, index);
@@ -28,7 +28,7 @@ it('bounds the number of the smallest documents, too', () => {
 it.each([
   ['many tokens', dense('a', 9_000)],
   ['many characters', `{ a(b: "${'x'.repeat(1024 * 1024 - 20)}") }`],
-])('does not keep a document of %s, nor an error of it', (_name, text) => {
+])('does not cache the error of a document of %s', (_name, text) => {
   const cache = createDocumentCache<Error>();
   cache.set(text, new Error('Syntax error'));
   expect(cache.get(text)).toBeUndefined();

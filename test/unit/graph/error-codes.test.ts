@@ -11,7 +11,7 @@ async function failureOf(query: string, rootValue: object, variableValues = {}):
   return errors?.[0];
 }
 
-it('a result that does not have the type of its field is a fault of the server', async () => {
+it('a result without the type of its field is an error of the server', async () => {
   bugs.length = 0;
   const error = shown(await failureOf('{ count }', { count: 'secret' }));
   expect(error).toMatchObject({
@@ -22,7 +22,7 @@ it('a result that does not have the type of its field is a fault of the server',
   expect(bugs).toEqual([expect.objectContaining({ message: expect.stringContaining('secret') as string })]);
 });
 
-it('null for an argument that may not be null is a fault of the caller', async () => {
+it('null for a non-null argument is an error of the caller', async () => {
   bugs.length = 0;
   const error = shown(await failureOf('query ($a: Int) { count(a: $a) }', { count: 1 }, { a: null }));
   expect(error).toMatchObject({ path: ['count'], extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } });

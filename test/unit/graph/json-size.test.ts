@@ -15,7 +15,7 @@ it.each([
   expect(() => check(body)).toThrow(`The request holds more than ${MAX_VARIABLE_VALUES} values.`);
 });
 
-it('refuses what nests too deep', () => {
+it('refuses a body that nests too deep', () => {
   const body = `{${PADDING},"v":${'['.repeat(70)}${']'.repeat(70)}}`;
   expect(() => check(body)).toThrow(`The request nests deeper than ${MAX_NESTING}.`);
 });
@@ -25,11 +25,11 @@ it.each([
   ['values behind escaped quotes', `{"query":"${'\\",[{'.repeat(50_000)}\\\\"}`],
   ['a text that does not end', `{"query":"${'[,'.repeat(50_000)}`],
   ['a list within the limit', `{${PADDING},"v":[${'1,'.repeat(MAX_VARIABLE_VALUES - 10)}1]}`],
-])('passes %s', (_name, body) => {
+])('accepts %s', (_name, body) => {
   expect(() => check(body)).not.toThrow();
 });
 
-it('leaves other content types alone', () => {
+it('ignores other content types', () => {
   const headers = { headers: { 'content-type': 'application/graphql' } };
   expect(() => check(`{ ${','.repeat(100_000)} }`, headers)).not.toThrow();
 });

@@ -22,7 +22,7 @@ const schema = new GraphQLSchema({
   }),
 });
 
-/** An engine whose requesters are the hashes of their keys. */
+/** An engine that identifies callers by the hash of their key. */
 function plannedFor() {
   const engine = {
     schema,
@@ -41,7 +41,7 @@ function plannedFor() {
 }
 
 describe('a plan of a query', () => {
-  it('is left out after a failure for 16 requests of the same caller, and not for another', async () => {
+  it('is not used after a failure for 16 requests of the same caller, but for other callers', async () => {
     const { ask } = plannedFor();
     const answer = '{"data":{"hello":"world"}}';
     await ask('good');
@@ -53,7 +53,7 @@ describe('a plan of a query', () => {
     expect(await ask('bad')).toBe(answer);
   });
 
-  it('is paused for few callers at once', async () => {
+  it('is paused for a bounded number of callers', async () => {
     const { ask } = plannedFor();
     await ask('first');
     for (let caller = 0; caller < 65; caller += 1) {

@@ -49,7 +49,7 @@ describe.each([
   ['SSE', SERVER_SENT_EVENTS],
   ['multipart', MULTIPART],
 ])('a client of %s that stops reading', (_name, framing) => {
-  it('is disconnected after a deadline; its source is read no further and returned', async () => {
+  it('is disconnected after a deadline, and its source is returned without further reads', async () => {
     const response = await stalledResponse();
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
     const streams = createEventStreams(JSON.stringify);
@@ -58,7 +58,7 @@ describe.each([
       response.once('close', resolve);
     });
     void streams.write(response, results, framing);
-    // The kernel's buffers are full when the source is not read in 50 turns of the event loop.
+    // The buffers of the kernel are full when the source is not read in 50 turns of the event loop.
     let read = -1;
     for (let unchanged = 0; unchanged < 50; unchanged += 1) {
       await new Promise((resolve) => setImmediate(resolve));

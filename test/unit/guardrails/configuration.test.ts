@@ -18,12 +18,12 @@ const FILE = `guardrails:
 
 const env = { GUARD_KEY: 'sk-guard' };
 
-/** Warning of each configuration with a guardrail that runs on every call. */
+/** Warning for every configuration with a guardrail that runs on every call. */
 const UNCHECKED =
   'Guardrails that run on every call do not check files, batches, realtime sessions, moderations and MCP.';
 
 describe('guardrails of the configuration file', () => {
-  it('are read in their order, with secrets as they are written', () => {
+  it('are read in order, with references to secrets unresolved', () => {
     const { guardrails } = settingsFrom({ yaml: FILE, env });
     expect(guardrails.definitions).toEqual([
       {
@@ -135,13 +135,13 @@ describe('guardrails of the configuration file', () => {
       '    default_on:',
       '8: guardrails.0.default_on: has no effect here; did you mean litellm_params.default_on?',
     ],
-  ])('are warned about where a part has no effect: %s -> %s', (from, to, warning) => {
+  ])('cause a warning where a part has no effect: %s -> %s', (from, to, warning) => {
     const yaml = FILE.replace(from, to);
     expect(new Set(warningsFrom({ yaml, env }))).toEqual(new Set([`config.yaml:${warning}`, UNCHECKED]));
     expect(faultsFrom({ yaml: `${yaml}strict_config: true\n`, env })).toEqual([`config.yaml:${warning}`]);
   });
 
-  it('run in every mode that a tag names', () => {
+  it('run in every mode of their tags', () => {
     const yaml = FILE.replace('mode: during_call', 'mode: { tags: { a: pre_call }, default: [post_call] }');
     const [, remote] = settingsFrom({ yaml, env }).guardrails.definitions;
     expect(remote?.modes).toEqual(['pre_call', 'post_call']);

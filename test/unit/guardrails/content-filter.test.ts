@@ -5,7 +5,7 @@ import { piecesOf } from '../../../src/domain/guardrails/kinds/decision-model.ts
 import { createPatternFinder } from '../../../src/runtime/guardrails/pattern-finder.ts';
 import { cpuMs } from '../../support/cpu-time.ts';
 
-/** The parts of a text that a pattern finds. */
+/** Parts of a text that match a pattern. */
 const found = (name: string, text: string): readonly string[] =>
   (prebuiltFinder(name)?.(text) ?? []).map(({ from, to }) => text.slice(from, to));
 
@@ -48,12 +48,12 @@ describe('prebuilt patterns', () => {
     expect(found(name, text)).toEqual(parts);
   });
 
-  it('private keys whole', () => {
+  it('match whole private keys', () => {
     const key = '-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----';
     expect(found('private_key', `a ${key} b`)).toEqual([key]);
   });
 
-  it('an unknown name has none', () => {
+  it('do not exist for an unknown name', () => {
     expect([prebuiltFinder('nope'), prebuiltFinder('constructor')]).toEqual([null, null]);
   });
 
@@ -89,7 +89,7 @@ describe('prebuilt patterns', () => {
 });
 
 describe('own patterns', () => {
-  it('are found in any letter case, and in linear time', () => {
+  it('match case-insensitively, and in linear time', () => {
     expect(createPatternFinder('p[0-9]+')('P12 p3')).toEqual([
       { from: 0, to: 3 },
       { from: 4, to: 6 },
@@ -105,14 +105,14 @@ describe('own patterns', () => {
 });
 
 describe('words', () => {
-  it('are found in any letter case, without overlap', () => {
+  it('match case-insensitively, without overlap', () => {
     expect(keywordFinder('aba')('xABAbaABA')).toEqual([
       { from: 1, to: 4 },
       { from: 6, to: 9 },
     ]);
   });
 
-  it('are found in a text whose case has another length', () => {
+  it('match in a text whose lower case has another length', () => {
     expect(keywordFinder('bad')('İ bad')).toEqual([{ from: 0, to: 5 }]);
   });
 });

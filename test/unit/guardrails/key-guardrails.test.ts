@@ -41,7 +41,7 @@ describe('guardrails of a key', () => {
     expect(callerGuardrailsOf(key).disableGlobal).toBe(expected);
   });
 
-  it('are no names where a team has an object', () => {
+  it('have no names where the setting of the team is an object', () => {
     const owners = someOwners({ team: {}, teamMetadata: { guardrails: { modify_guardrails: false } } });
     expect(callerGuardrailsOf(aKey({ owners })).named).toEqual([]);
   });
@@ -73,7 +73,7 @@ describe('a request that changes guardrails', () => {
   );
 
   it.each([{}, { guardrails: null }, { metadata: '{' }, { metadata: { tags: [] } }, { metadata: [1] }])(
-    'is not one without its members: %j',
+    'changes nothing without these members: %j',
     (body) => expect(() => assertMayChangeGuardrails(keyOf({ guardrails_modify: false }), body)).not.toThrow(),
   );
 

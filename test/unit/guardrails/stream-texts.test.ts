@@ -77,7 +77,7 @@ describe('texts of a stream', () => {
     ).toBe(stream);
   });
 
-  it('are found in each line of an event that has several values', () => {
+  it('are found in each line of an event with several values', () => {
     expect(textsIn('data: {"a":"b"}\ndata: {"a":"c"}\n\n\uFEFFdata: {"a":"d"}')).toEqual(['b', 'c', 'd']);
   });
 
@@ -86,7 +86,7 @@ describe('texts of a stream', () => {
     choices: [{ index: 0, delta: { content }, ...more }],
   });
 
-  it('are replaced: the first of a channel by its new text, the others by nothing', () => {
+  it('are replaced: the first piece of a channel by the new text, the others by empty texts', () => {
     const events = eventsIn(`${line(delta('jo'))}\n\n${line(delta('hn'))}\r\n\ndata: [DONE]`);
     const [{ channel } = { channel: '' }] = events.flatMap(({ texts }) => texts);
     expect(withStreamTexts(events, new Map([[channel, '[NAME]']]))).toEqual([
@@ -96,7 +96,7 @@ describe('texts of a stream', () => {
     ]);
   });
 
-  it('are replaced in data over several lines, without their tokens', () => {
+  it('are replaced in data over several lines, without their log probabilities', () => {
     const [first = '', second = ''] = JSON.stringify(delta('john', { logprobs: ['john'] })).split(/(?<="delta":)/);
     const events = eventsIn(`event: x\ndata: ${first}\ndata: ${second}\n\n`);
     const [{ channel } = { channel: '' }] = events.flatMap(({ texts }) => texts);
@@ -105,7 +105,7 @@ describe('texts of a stream', () => {
     ]);
   });
 
-  it('follow each other in the parts of a candidate, also over events', () => {
+  it('are joined over the parts of a candidate, also over events', () => {
     const part = (...texts: readonly string[]) => ({
       candidates: [{ content: { parts: texts.map((text) => ({ text })) } }],
     });
@@ -115,7 +115,7 @@ describe('texts of a stream', () => {
     expect(texts.texts(true)).toEqual(['abc']);
   });
 
-  it('are read without escapes, and edited where the value stays the same', () => {
+  it('are unescaped, and edited without a change of other parts', () => {
     const texts = createStreamTexts();
     texts.append('a', String.raw`{"a":"J\u00fc`);
     expect([texts.texts(false), texts.release(null)]).toEqual([
@@ -130,7 +130,7 @@ describe('texts of a stream', () => {
     expect(texts.release(['{"a":"Jü[MAIL]""b" [MAIL]"'])).toBeNull();
   });
 
-  it('that repeat others are left out, and others of that kind cannot be edited', () => {
+  it('that repeat others are excluded, and other texts of that kind cannot be edited', () => {
     const texts = createStreamTexts();
     texts.append('a', 'jo');
     texts.append('a', 'hn');
@@ -141,7 +141,7 @@ describe('texts of a stream', () => {
     expect(texts.release(['john', '[NAME]'])).toBeNull();
   });
 
-  it('of an unknown format are read as pieces of one text, and apart', () => {
+  it('of an unknown format are checked as one text and as separate texts', () => {
     const texts = createStreamTexts();
     for (const one of ['a', 'b', 'c']) texts.append('other', one, 'unknown');
     expect(texts.texts(false)).toEqual(['abc', 'a\nb\nc']);

@@ -48,7 +48,7 @@ const run = (index: number, result: GuardrailRun['result'], more: Partial<Guardr
 });
 
 describe('the runs of guardrails on a call', () => {
-  it('are those that its row lists', () => {
+  it('are those in its row', () => {
     const call = ran(
       entry('success'),
       entry('guardrail_flagged'),
@@ -64,7 +64,7 @@ describe('the runs of guardrails on a call', () => {
     ]);
   });
 
-  it('are none where the row lists none', () => {
+  it('are empty where the row has none', () => {
     expect([aCall(), aCall([]), aCall([{}])].map(runsOf)).toEqual([[], [], []]);
   });
 });
@@ -222,7 +222,7 @@ describe('answers about the use of guardrails', () => {
     });
   });
 
-  it('list runs without texts of their calls', async () => {
+  it('list runs without the texts of their calls', async () => {
     expect(await answerOf('guardrailUse.logs', 'page_size=1')).toEqual({
       logs: [
         {

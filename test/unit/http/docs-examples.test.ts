@@ -3,7 +3,7 @@ import { DESCRIPTIONS } from '../../../rest-shims/helpers/openapi/descriptions.t
 import { curlExample } from '../../../rest-shims/helpers/openapi/examples.ts';
 import { restRoutes } from '../../../src/http/routes.ts';
 
-it('every route has a description, and every description a route', () => {
+it('every route has a description, and every description has a route', () => {
   expect(Object.keys(DESCRIPTIONS).toSorted()).toEqual(
     restRoutes()
       .map(({ name }) => name)

@@ -8,7 +8,7 @@ const bytesOf = (length: number, seed: number): Buffer => {
 };
 
 describe('gathered bytes', () => {
-  it.each([1, 2, 3, 4, 5, 6])('are the chunks in order, however they are cut (seed %i)', (seed) => {
+  it.each([1, 2, 3, 4, 5, 6])('are the chunks in order, for any chunk boundaries (seed %i)', (seed) => {
     const below = randomFrom(seed);
     const sent = bytesOf(below(300_000), seed);
     const gathered = new GatheredBytes();
@@ -47,7 +47,7 @@ describe('gathered bytes', () => {
   it.each([
     ['single bytes', () => 1],
     ['single bytes between large chunks', (nth: number) => (nth % 2 === 0 ? 1 : 4_097)],
-  ])('of %s hold few objects and at most twice the bytes', (_what, sizeOf) => {
+  ])('of %s use few objects and at most twice the bytes', (_what, sizeOf) => {
     const gathered = new GatheredBytes();
     for (let nth = 0; nth < 20_000; nth += 1) gathered.add(Buffer.allocUnsafeSlow(sizeOf(nth)));
     const { size, held } = gathered;

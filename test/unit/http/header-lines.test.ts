@@ -4,7 +4,7 @@ import { HeaderLines, HeaderName, headerText, namesText } from '../../../rest-sh
 const ID = new HeaderName('x-id');
 
 describe('header lines', () => {
-  it('are text, and pairs for Node', () => {
+  it('are available as text, and as pairs for Node', () => {
     const lines = new HeaderLines()
       .add(ID, 'one')
       .addText(new HeaderName('x-name'), 'Zoë: \r\n2')
@@ -26,14 +26,14 @@ describe('header lines', () => {
     expect(new HeaderLines().pairs()).toEqual([]);
   });
 
-  it('know whether they hold the length of the body', () => {
+  it('report whether they contain the length of the body', () => {
     expect(new HeaderLines().add(ID, '1').hasLength).toBe(false);
     expect(new HeaderLines().addLength(12)).toMatchObject({ hasLength: true, text: '\r\ncontent-length: 12' });
     expect(new HeaderLines().addChecked('Content-Length', '1').addChecked('x-a', 'b').hasLength).toBe(true);
     expect(new HeaderLines().addLength(1).copy().hasLength).toBe(true);
   });
 
-  it('find a value by its whole name', () => {
+  it('find a value by its complete name', () => {
     const lines = new HeaderLines().addChecked('x-id-of', 'a').add(ID, 'b').addChecked('x-last', 'c');
     expect(['x-id-of', 'x-id', 'x-last', 'id', 'x-none'].map((name) => lines.valueOf(name))).toEqual([
       'a',
@@ -44,7 +44,7 @@ describe('header lines', () => {
     ]);
   });
 
-  it('a copy does not change the original', () => {
+  it('can be copied, without an effect on the original', () => {
     const lines = new HeaderLines().add(ID, '1');
     expect([lines.copy().add(ID, '2').text, lines.text]).toEqual(['\r\nx-id: 1\r\nx-id: 2', '\r\nx-id: 1']);
   });
@@ -61,7 +61,7 @@ describe('header lines', () => {
     expect(() => new HeaderLines().addChecked(name, 'x')).toThrow(TypeError);
   });
 
-  it('a list of names leaves out long names and those beyond the 50th', () => {
+  it('have lists of names without long names and names after the 50th', () => {
     const names = Array.from({ length: 60 }, (_none, at) => `n${at}`);
     expect(namesText(['a', 'é', 'x'.repeat(101), 'é'.repeat(17), 'x'.repeat(100)])).toBe(
       `a, %C3%A9, ${'x'.repeat(100)}`,

@@ -67,7 +67,7 @@ describe('hot rows', () => {
     expect([rowOf(path), paths.has(path)]).toEqual([null, false]);
   });
 
-  it('serve configured paths that no row has, and those that replace a decision', () => {
+  it('include configured paths without a row, and configured paths that replace a decision', () => {
     const { rowOf } = createHotRows(ROWS, ENTRIES);
     const names = [
       '/search',

@@ -22,7 +22,7 @@ async function serve(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Serves a graph without rows; failures of middleware are collected. */
+/** Serves a graph without rows, and collects failures of middleware. */
 async function serveGraph(graph: Partial<GraphEndpoints>) {
   const failures: Error[] = [];
   const unused = (): never => {
@@ -80,7 +80,7 @@ it('a failure after the head of an answer closes the connection', async () => {
   expect(failures.map(({ message }) => message)).toEqual(['a bug']);
 });
 
-it('a failure that is no Error is logged as one', async () => {
+it('a failure that is not an Error is logged as an Error', async () => {
   // eslint-disable-next-line prefer-promise-reject-errors
   const { url, failures } = await serveGraph({ handle: () => Promise.reject('text') });
   expect((await fetch(`${url}/graphql`)).status).toBe(500);
@@ -96,7 +96,7 @@ it.each(['/graphql', '/graphql?query={a}'])('%s is served by the graph', async (
   expect(await (await fetch(`${url}${path}`)).text()).toBe(path);
 });
 
-it.each(['/graphql/', '/graphql/other', '/GraphQL'])('%s is not', async (path) => {
+it.each(['/graphql/', '/graphql/other', '/GraphQL'])('%s is not served by the graph', async (path) => {
   const { url, failures } = await serveGraph({});
   expect((await fetch(`${url}${path}`)).status).toBe(404);
   expect(failures).toEqual([]);

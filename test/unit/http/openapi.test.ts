@@ -46,7 +46,7 @@ it('every path, method and promised status of the rows is documented', async () 
   const promised = restRoutes().flatMap((row) =>
     row.paths.map((path) => ({ method: row.method.toLowerCase(), path: shapeOf(named(path)), row })),
   );
-  // Of two rows with one path in the notation of OpenAPI the first is documented.
+  // The first of two rows with the same OpenAPI path is documented.
   const first = [...Map.groupBy(promised, ({ method, path }) => `${method} ${path}`).values()].flatMap(
     ([one]) => one ?? [],
   );
@@ -59,7 +59,7 @@ it('every path, method and promised status of the rows is documented', async () 
   }
 });
 
-it('operations have ids of their own, a summary, and a meaning for each status', () => {
+it('operations have unique ids, a summary, and a description of each status', () => {
   const ids = operations.map(({ operationId }) => operationId);
   expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
   expect(operations.filter(({ summary }) => summary === '')).toEqual([]);
@@ -71,7 +71,7 @@ it('operations have ids of their own, a summary, and a meaning for each status',
   expect(vague).toEqual([]);
 });
 
-it('parameters of a path are those that it names', () => {
+it('parameters of a path are those in its template', () => {
   for (const [path, methods] of Object.entries(paths))
     for (const { parameters = [] } of Object.values(methods))
       expect(parameters.filter((one) => one.in === 'path').map(({ name }) => `{${name}}`)).toEqual(
@@ -80,12 +80,12 @@ it('parameters of a path are those that it names', () => {
   expect(new Set(Object.keys(paths).map(shapeOf)).size).toBe(Object.keys(paths).length);
 });
 
-describe('what rows state', () => {
-  it('every row that reads a JSON body states its members', () => {
+describe('documented types of rows', () => {
+  it('every row that reads a JSON body has its members', () => {
     const silent = restRoutes().filter(
       ({ method, bodyLimit, request }) => method !== 'GET' && bodyLimit !== 0 && request === undefined,
     );
-    // Bodies of other services, which sign their bytes, and rows that read none.
+    // Webhooks of other services, whose bytes are signed, and rows that read no body.
     expect(silent.map(({ name }) => name).toSorted()).toMatchInlineSnapshot(`
       [
         "batches.cancel",
@@ -119,7 +119,7 @@ describe('what rows state', () => {
     `);
   });
 
-  it('every row with an answer of its own states its type, and no type is of another row', () => {
+  it('every row with its own answer has its type, and every type belongs to a row', () => {
     const untyped = restRoutes().filter(
       ({ name, answers, relays }) =>
         relays !== 'answers' &&
@@ -131,7 +131,7 @@ describe('what rows state', () => {
     expect(Object.keys(ANSWER_TYPES).filter((key) => !names.has(key.split(' ', 1)[0] ?? ''))).toEqual([]);
   });
 
-  it('query parameters and members come from the parsers', () => {
+  it('query parameters and members are those of the parsers', () => {
     expect(paths['/audit']?.['get']?.parameters?.map(({ name }) => name)).toEqual(
       expect.arrayContaining(['page', 'page_size', 'action', 'object_id']),
     );

@@ -12,7 +12,7 @@ import {
   schemaOf,
 } from '../../../rest-shims/helpers/http/schema.ts';
 
-/** Values of every kind, at the edges of the bounds below. */
+/** Values of every kind, at the limits of the schemas below. */
 const CORPUS: readonly unknown[] = [
   [null, true, false, 0, 1, -1, 1.5, 24, 25, 1e9, '', 'a', 'abc', 'abcd', 'x'.repeat(9)],
   [[], ['a'], ['a', 1], [null], {}, { a: 'b' }, { a: 1 }, { a: null }, [{}]],
@@ -49,7 +49,7 @@ describe('readers of body fields accept what their schemas allow', () => {
     expect(allowed.filter((value) => !('value' in read(value)))).toEqual([]);
   });
 
-  it('a body lists its members, and those that must be there', () => {
+  it('a body lists its members and its required members', () => {
     expect(fields.members({ a: fields.requiredText, b: fields.optional(fields.number) }).schema).toEqual({
       type: 'object',
       properties: { a: { type: 'string' }, b: { type: ['number', 'null'] } },
@@ -105,7 +105,7 @@ it('a query lists its parameters, their bounds and their defaults', () => {
   expect(() => read('page=10&name=a')).toThrow('The query is not valid.');
 });
 
-it('schemas of objects merge, and take null', () => {
+it('schemas of objects merge, and allow null', () => {
   expect(merged(objectSchema({ a: {} }, ['a']), objectSchema({ a: { type: 'string' }, b: {} }, ['b']))).toEqual(
     objectSchema({ a: { type: 'string' }, b: {} }, ['a', 'b']),
   );

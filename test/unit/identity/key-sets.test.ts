@@ -70,7 +70,7 @@ describe('key sets', () => {
     expect(state.reads).toHaveLength(2);
   });
 
-  it('stay usable for an hour while the address is away; then 503 with a time', async () => {
+  it('stay usable for an hour while the address is unavailable, then fail with 503 and a retry time', async () => {
     const { state, find } = await aKeySource();
     await find('first');
     state.away = true;
@@ -115,7 +115,7 @@ describe('key sets', () => {
     expect(state.failures).toBe(1);
   });
 
-  it('leave out secrets of HMAC', async () => {
+  it('exclude secrets of HMAC', async () => {
     const { documents, find } = await aKeySource();
     documents.set('https://one.example/keys', () => ({ keys: [{ kty: 'oct', k: 'c2VjcmV0', kid: 'first' }] }));
     expect(await find('first')).toBe('JWKSNoMatchingKey');

@@ -69,7 +69,7 @@ describe('teams of a token', () => {
     expect(teams({ claims: { groups: ['x'] }, chosen: 'x' })).toBe("Team doesn't exist in db. Team=x.");
   });
 
-  it('are chosen among the memberships, also beside teams of the token, but not for a team', () => {
+  it('are chosen among the memberships, also with teams in the token, but not for a token of a team', () => {
     const rules = { usesMemberships: true };
     expect(teams({ claims: { groups: ['a'] }, chosen: 'C', rules, memberships: ['c'] })).toEqual(['c']);
     expect(teams({ chosen: 'b', rules, memberships: ['c'] })).toBe(
@@ -121,7 +121,7 @@ describe('the identity of a token', () => {
     expect(() => identify(claims, rules)).toThrow(message);
   });
 
-  it('has no email that the issuer has not verified: it would be the user with that email', () => {
+  it('ignores an email that the issuer has not verified, because it identifies a user', () => {
     const emailOf = (claims: Record<string, unknown>) =>
       identify({ mail: 'A@b.org', ...claims }, { userEmailField: 'mail' }).email;
     const unverified = [false, 'false', 'False', 0, null, 'no', {}, []];

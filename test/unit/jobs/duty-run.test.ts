@@ -40,7 +40,7 @@ describe('the span of a run of a duty', () => {
     expect(span).toMatchObject({ status, statusMessage, attributes: { 'lensgate.job.outcome': outcome.kind } });
   });
 
-  it('never ends before it starts, also when the clock was set back', () => {
+  it('never ends before it starts, also when the clock is set back', () => {
     const { startNs, endNs } = dutySpan(aRun({ kind: 'completed' }, 1_600_000_000_000), randomIds);
     expect(endNs).toBe(startNs);
   });

@@ -4,13 +4,13 @@ import { dutyJob, dutyLeaseMs, periodStart } from '../../../src/domain/jobs/duty
 const MINUTE = { name: 'm', everyMs: 60_000 };
 const EPOCH = new Date(0);
 
-it('a period begins at a multiple of its length after the anchor, and contains its first instant only', () => {
+it('a period begins at a multiple of its length after the anchor, start inclusive, end exclusive', () => {
   const at = (text: string, anchor = EPOCH): string => periodStart(MINUTE, new Date(text), anchor).toISOString();
   expect(at('2026-11-23T18:00:00.000Z')).toBe('2026-11-23T18:00:00.000Z');
   expect(at('2026-11-23T18:00:59.999Z')).toBe('2026-11-23T18:00:00.000Z');
   expect(at('2026-11-23T18:01:00.000Z')).toBe('2026-11-23T18:01:00.000Z');
   expect(at('2026-11-23T18:00:29.999Z', new Date('2026-11-23T17:00:30.000Z'))).toBe('2026-11-23T17:59:30.000Z');
-  // The clock was set back since the start of the process.
+  // The clock is now before the start of the process.
   expect(at('2026-11-23T17:00:29.000Z', new Date('2026-11-23T17:00:30.000Z'))).toBe('2026-11-23T16:59:30.000Z');
 });
 

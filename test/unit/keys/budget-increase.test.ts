@@ -25,11 +25,11 @@ describe('the temporary increase of a budget', () => {
     expect(increased(patch)).toBe(expected);
   });
 
-  it('is not below zero', () => {
+  it('cannot be negative', () => {
     expect(() => budget({ tempBudgetIncrease: usd(-1n) })).toThrow('temp_budget_increase must be a non-negative');
   });
 
-  it('of a shared budget is that of an own copy, with the same limits and window', () => {
+  it('of a shared budget makes a separate copy of it, with the same limits and window', () => {
     const shared = { ...budget({ maxBudget: usd(3n), budgetDuration: '1d', rpmLimit: 5 }), countsFrom: NOW };
     const patch = { tempBudgetIncrease: usd(4n), tempBudgetExpiry: later };
     expect(copyOfSharedBudget(shared, patch, { id: 'own', now: later, by: 'c' })).toEqual({

@@ -12,7 +12,7 @@ describe('the window of a budget row', () => {
     expect(withCurrentWindow(budget, at('2026-01-02T00:00:00'))).toBe(budget);
   });
 
-  it('counts from the end of the one before, also when several have passed', () => {
+  it('counts from the end of the previous window, also when several have passed', () => {
     const budget = monthly();
     const end = budget.budgetResetAt as Date;
     const [second, third] = [new Date(end.getTime() + 1), new Date(end.getTime() + 31 * 86_400_000)];

@@ -9,7 +9,7 @@ import { someOwners } from '../../support/key-owners.ts';
 
 const throttleOn = { throttle_on_budget_exceeded: true };
 
-describe('the part of its limits that a key keeps beyond its budget', () => {
+describe('the limits of a key beyond its budget', () => {
   it.each([
     [1000, 0.1, 100],
     [100, 0.1, 10],
@@ -18,7 +18,7 @@ describe('the part of its limits that a key keeps beyond its budget', () => {
     [1, 0.1, 1],
     [0, 1, 1],
     [7, 1, 7],
-  ])('of %i at %d is %i, and at least 1', (limit, part, expected) => {
+  ])('are lowered from %i by the factor %d to %i, at least 1', (limit, part, expected) => {
     expect(throttledLimit(limit, part)).toBe(expected);
   });
 
@@ -35,11 +35,11 @@ describe('the part of its limits that a key keeps beyond its budget', () => {
     ['half', null],
     [null, null],
     [undefined, null],
-  ])('is configured as %s: %s', (value, part) => {
+  ])('have the configured factor %s: %s', (value, part) => {
     expect(throttlePart(value)).toBe(part);
   });
 
-  it('applies to keys that enable it and have a limit of requests or tokens', () => {
+  it('are lowered for keys that enable it and have a limit of requests or tokens', () => {
     const of = (metadata: object, settings: object, part: number | null = 0.1): number | null =>
       throttleOf(aKey({ metadata: { ...metadata }, settings }), part);
     expect(of(throttleOn, { rpmLimit: 5 })).toBe(0.1);
@@ -51,7 +51,7 @@ describe('the part of its limits that a key keeps beyond its budget', () => {
     expect(throttleOf(aKey({ metadata: throttleOn, owners: someOwners({ team: { rpmLimit: 5 } }) }), 0.1)).toBeNull();
   });
 
-  it('lowers requests and tokens of the key alone', () => {
+  it('are lowered for requests and tokens of the key only', () => {
     const limits = { rpmLimit: 30, tpmLimit: 300, maxParallelRequests: 3 };
     const key = aKey({ userId: 'u', settings: limits, owners: someOwners({ user: limits }) });
     expect(rateScopesOf(key, 'm', { tags: [], labels: [], limitPart: 0.5 })).toEqual([
@@ -63,7 +63,7 @@ describe('the part of its limits that a key keeps beyond its budget', () => {
     ]);
   });
 
-  it('lowers the limits of a batch', () => {
+  it('are lowered for a batch', () => {
     const key = aKey({ settings: { rpmLimit: 30 } });
     const calls = { m: { requests: 4, tokens: 9 } };
     expect(batchScopesOf(key, calls, { tags: [], labels: [], limitPart: 0.1 })).toEqual([
@@ -71,7 +71,7 @@ describe('the part of its limits that a key keeps beyond its budget', () => {
     ]);
   });
 
-  it('is passed on by checks and reservations, and the cost counts for the key', async () => {
+  it('replace the budget in checks and reservations, and costs still count for the key', async () => {
     const admission = anAdmission();
     const budgets = createBudgets({
       admission,
@@ -101,7 +101,7 @@ describe('the part of its limits that a key keeps beyond its budget', () => {
     expect(() => budgets.check(refused)).toThrow('Budget has been exceeded! Key=');
   });
 
-  it('leaves its budget windows in force', () => {
+  it('do not replace its budget windows', () => {
     const budgetLimits = [{ budgetDuration: '1d', maxBudget: '1', resetAt: '2999-01-01T00:00:00Z', spentBefore: '0' }];
     const key = aKey({ maxBudget: 5n as Usd, settings: { budgetLimits } });
     expect(withoutBudget(key)).toEqual({ ...key, maxBudget: null });

@@ -16,6 +16,6 @@ it.each([
   expect(found).toEqual(start === null ? null : at(start));
 });
 
-it('there is none without a duration', () => {
+it('a budget without a duration has no window', () => {
   expect(currentWindowStart({ budgetDuration: null, budgetResetAt: null }, at('2026-01-01T00:00:00'))).toBeNull();
 });

@@ -38,7 +38,7 @@ describe('the end of a budget window', () => {
     expect(() => windowEnd(duration, new Date(0))).toThrow(InvalidInput);
   });
 
-  it('is always later than now, and is the end of its own last instant', () => {
+  it('is always later than now, and the same for the last instant of the window', () => {
     // Windows of several days begin on the day of the request, so they have no fixed end.
     for (const duration of ['1d', '7d', '30d', '1mo', '6h', '15m', '30s'])
       for (let minute = 0; minute < 60 * 24 * 40; minute += 977) {
@@ -58,7 +58,7 @@ describe('the windows of a key', () => {
     { budgetDuration: '30d', maxBudget: '10' },
   ];
 
-  it('begin with the spend before them', () => {
+  it('begin with the spend before their start', () => {
     const windows = keyWindowsOf(wanted, { now, total: usd(4), before: [] });
     expect(windows.map(windowLimit)).toEqual([usd(5), usd(14)]);
     const nextWindows = keyWindowsOf([{ budgetDuration: '1d', maxBudget: '3' }], {

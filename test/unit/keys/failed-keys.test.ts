@@ -36,7 +36,7 @@ it('refuses an address that sent too many wrong keys for the rest of the minute,
   expect([tried('a'), tried('a'), tried('a'), tried('a')]).toEqual([null, null, null, 60]);
 });
 
-it('lets one look-up a second pass, but no key that memory refuses', () => {
+it('allows one look-up a second, but no key that memory refuses', () => {
   const { state, tried } = limited(1);
   tried('a');
   state.nowMs = 1_000;

@@ -16,12 +16,12 @@ describe('the end of a window without a stored start', () => {
     ['6h', '2026-11-24T18:00:00Z'],
     ['15m', '2026-11-24T13:30:00Z'],
     ['20s', '2026-11-24T13:20:40Z'],
-  ])('%s ends at %s', (duration, end) => {
+  ])('of %s is %s', (duration, end) => {
     expect(fixedWindowEnd(duration, new Date(NOW))).toEqual(new Date(end));
   });
 
   it.each(['1d', '3d', '5d', '2w', '2mo', '3mo', '5h', '7h', '36h', '48h', '90m', '7m', '45s', '13s'])(
-    '%s is the same at every time of the window',
+    'is the same for %s at every time of the window',
     (duration) => {
       const end = fixedWindowEnd(duration, new Date(NOW));
       const next = fixedWindowEnd(duration, end);

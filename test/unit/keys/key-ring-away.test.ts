@@ -3,7 +3,7 @@ import { Unavailable } from '../../../src/domain/errors.ts';
 import { aKey } from '../../support/chat.ts';
 import { aRing, BLOCKED, HASH, identified, KEY, OUTAGE_MS, STALE_MS } from '../../support/key-ring.ts';
 
-describe('while the store is away', () => {
+describe('while the store is unavailable', () => {
   it('a known key is used for a minute after its last read, then refused as unavailable', async () => {
     const { ring, state } = aRing();
     await ring.identify(KEY);
@@ -52,7 +52,7 @@ describe('while the store is away', () => {
     expect(await identified(ring, KEY)).toBeInstanceOf(Unavailable);
   });
 
-  it('a read without an answer ends at its deadline: a known key is used, an unknown one is not', async () => {
+  it('a read without an answer fails at its deadline: a known key is used, an unknown one is refused', async () => {
     const { ring, state, pending } = aRing();
     await ring.identify(KEY);
     state.nowMs = STALE_MS;

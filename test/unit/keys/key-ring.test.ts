@@ -30,7 +30,7 @@ describe('the key ring', () => {
     expect(hashed).toEqual([KEY, MASTER, KEY, KEY]);
   });
 
-  it('recognises the admin key without reading the store', () => {
+  it('identifies the admin key without a read of the store', () => {
     const { ring, state } = aRing();
     expect(ring.identify(MASTER)).toEqual({
       role: 'proxy_admin',
@@ -42,7 +42,7 @@ describe('the key ring', () => {
     expect(state.finds).toBe(0);
   });
 
-  it('reads a key once, however many callers wait for it, and then answers at once', async () => {
+  it('reads a key once for any number of waiting callers, and then answers synchronously', async () => {
     const { ring, state, stored } = aRing([aKey({ hash: HASH, teamId: 't', userId: 'u' })]);
     const callers = await Promise.all([ring.identify(KEY), ring.identify(KEY)]);
     const caller = { role: 'internal_user', keyHash: HASH, key: stored.get(HASH), teamId: 't', userId: 'u' };
@@ -51,7 +51,7 @@ describe('the key ring', () => {
     expect(state.finds).toBe(1);
   });
 
-  it('refuses a key past its time from memory', async () => {
+  it('refuses an expired key from memory', async () => {
     const { ring, state } = aRing([aKey({ hash: HASH, expiresAt: new Date('2026-01-01T00:00:03Z') })]);
     await ring.identify(KEY);
     state.nowMs = 3_000;
@@ -78,7 +78,7 @@ describe('the key ring', () => {
     ['sk-1', 'sk-...1'],
     ['sk-12345678', 'sk-...78'],
     ['sk-1234567890123', 'sk-...0123'],
-  ])('names %s in a refusal by a quarter of it at most: %s', async (key, name) => {
+  ])('shows at most a quarter of %s in an error: %s', async (key, name) => {
     const { ring } = aRing([]);
     expect(await identified(ring, key)).toMatchObject({
       message: expect.stringContaining(`Received API Key = ${name}, `),
@@ -134,7 +134,7 @@ describe('a key ring that must read its keys again', () => {
     expect(await identified(ring, KEY)).toEqual(BLOCKED);
   });
 
-  it('uses its keys while the store is away', async () => {
+  it('uses its keys while the store is unavailable', async () => {
     const { ring, state } = aRing();
     await ring.identify(KEY);
     state.away = true;
@@ -203,7 +203,7 @@ describe('a key that was changed in this process', () => {
     expect(await identified(ring, KEY)).toEqual(BLOCKED);
   });
 
-  it('opens with its old secret until the grace period is over, with the new one from now on', async () => {
+  it('is found by its old secret until the end of the grace period, and by the new one at once', async () => {
     const [next, until] = [sha256('sk-the-next-secret'), new Date(Date.UTC(2026, 0, 1) + 2_000)];
     const row = aKey({ hash: HASH, secretHash: next, previousSecret: { hash: HASH, until } });
     const { ring, state, stored } = aRing([row]);
@@ -217,7 +217,7 @@ describe('a key that was changed in this process', () => {
 });
 
 describe('a key that was changed elsewhere', () => {
-  it('is used up to 4 seconds without a read, and read before it is used after that', async () => {
+  it('is used for 4 seconds without a read, and read before later uses', async () => {
     const { ring, state, stored } = aRing();
     await ring.identify(KEY);
     stored.set(HASH, aKey({ hash: HASH, blocked: true }));
@@ -228,7 +228,7 @@ describe('a key that was changed elsewhere', () => {
     expect(state.finds).toBe(2);
   });
 
-  it('gets no further answer when it was idle, however long', async () => {
+  it('is read again after any idle time', async () => {
     const { ring, state, stored } = aRing();
     await ring.identify(KEY);
     stored.delete(HASH);
@@ -236,7 +236,7 @@ describe('a key that was changed elsewhere', () => {
     expect(await identified(ring, KEY)).toEqual(UNKNOWN);
   });
 
-  it('is noticed by the refresh of keys in use, which reads them in one statement', async () => {
+  it('is detected by the refresh of keys in use, which reads them in one statement', async () => {
     const OTHER = 'sk-another-key-of-ours-5678';
     const rows = [aKey({ hash: HASH }), aKey({ hash: sha256(OTHER) })];
     const { ring, state, stored, changes } = aRing(rows);
@@ -246,7 +246,7 @@ describe('a key that was changed elsewhere', () => {
     await ring.refresh();
     expect([state.batches.map((batch) => batch.length), changes]).toEqual([[2], [HASH]]);
     expect(await identified(ring, KEY)).toEqual(BLOCKED);
-    // Read at 1.5 s: usable until 5.5 s.
+    // A key that is read at 1.5 s is used until 5.5 s.
     state.nowMs = 1_500 + FRESH_MS;
     expect(ring.identify(OTHER)).toMatchObject({ keyHash: sha256(OTHER) });
     expect(state.finds).toBe(2);
@@ -287,7 +287,7 @@ describe('a key that was changed elsewhere', () => {
 });
 
 describe('the current state of a caller', () => {
-  it('is the admin for the admin key, without reading the store', async () => {
+  it('is the administrator for the admin key, without a read of the store', async () => {
     const { ring, state } = aRing();
     const master = await ring.identify(MASTER);
     expect([ring.current(master), state.finds]).toEqual([master, 0]);

@@ -7,13 +7,13 @@ const MINUTE_MS = 60_000;
 it('evicts the least recently used key', () => {
   const keys = createKnownKeys(3);
   for (const [at, hash] of ['a', 'b', 'c'].entries()) keys.set(hash, aKey({ hash }), { readMs: at, nowMs: at });
-  // The oldest key, but in use, so it must not be evicted.
+  // The oldest key is in use, so it must not be evicted.
   keys.use('a', MINUTE_MS);
   keys.set('d', aKey({ hash: 'd' }), { readMs: MINUTE_MS, nowMs: MINUTE_MS });
   expect(['a', 'b', 'c', 'd'].map((hash) => keys.use(hash, MINUTE_MS)?.key.hash)).toEqual(['a', undefined, 'c', 'd']);
 });
 
-it('gives each key in use once, and an older read does not replace a newer one', () => {
+it('returns each key in use once, and an older read does not replace a newer one', () => {
   const keys = createKnownKeys();
   keys.set('a', aKey({ hash: 'a' }), { readMs: 0, nowMs: 0 });
   const [entry, ...more] = keys.takeUsed();

@@ -12,12 +12,12 @@ const caller = (teamId: string | null, differing: Partial<Caller> = {}): Caller 
   ...differing,
 });
 
-describe('a blank id', () => {
-  it.each([null, undefined, '', ' ', '\t\n', '\u00a0', '\u2003'])('%j is none', (blank) => {
+describe('an id in a text', () => {
+  it.each([null, undefined, '', ' ', '\t\n', '\u00a0', '\u2003'])('%j is no id', (blank) => {
     expect(idOrNull(blank)).toBeNull();
   });
 
-  it.each(['0', ' a ', 'null', '\u200b'])('%j is an id, as it is written', (id) => {
+  it.each(['0', ' a ', 'null', '\u200b'])('%j is an unchanged id', (id) => {
     expect(idOrNull(id)).toBe(id);
   });
 });

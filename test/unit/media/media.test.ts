@@ -62,7 +62,7 @@ describe('the duration of a recording', () => {
     [{ duration: 8.470000267028809 }, 8.470000267028809],
     [{ duration: '8.47' }, 8.47],
     [{ duration: 0 }, 0],
-  ])('is read off %j', (answer, count) => {
+  ])('is read from %j', (answer, count) => {
     expect(read('transcript', { text: 'x', ...answer })).toMatchObject({
       usage: null,
       measured: { unit: 'second', count },
@@ -76,12 +76,12 @@ describe('the duration of a recording', () => {
     },
   );
 
-  it('has the text of the transcript, truncated', () => {
+  it('comes with the truncated text of the transcript', () => {
     expect(read('transcript', { text: 'hello there' })).toMatchObject({ text: 'hello the' });
     expect(read('transcript', { words: [] }, { response_format: 'text' })).toBeNull();
   });
 
-  it('treats content that is no text as sound', () => {
+  it('counts input that is not text as audio', () => {
     const usage = { input_tokens: 14, output_tokens: 5, input_token_details: { text_tokens: 4 } };
     expect(read('transcript', { text: 'x', usage })).toMatchObject({ usage: { audio: { inputTokens: 10 } } });
   });

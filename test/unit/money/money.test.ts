@@ -15,7 +15,7 @@ import { permutationsOf } from '../../support/permutations.ts';
 const pico = (amount: bigint): Usd => amount as Usd;
 
 describe('money', () => {
-  it('reads prices as the price map writes them, to the attodollar', () => {
+  it('reads prices in the notation of the price map, exact to the attodollar', () => {
     expect([2.5e-6, '2.5e-06', '0.0000025', 1e-18, 0, '.5', '5.'].map(rateFrom)).toEqual([
       2_500_000_000_000n,
       2_500_000_000_000n,
@@ -28,13 +28,13 @@ describe('money', () => {
   });
 
   it.each([null, undefined, '', '.', 'free', '1e', '0x10', Number.NaN, Number.POSITIVE_INFINITY, {}, true])(
-    'reads no price from %j',
+    'refuses %j as a price',
     (price) => {
       expect(rateFrom(price)).toBeNull();
     },
   );
 
-  it('adds amounts exactly that floats cannot', () => {
+  it('adds amounts exactly that floats cannot represent', () => {
     const tenths = Array.from({ length: 10 }, () => usdFrom(0.1) ?? ZERO_USD);
     expect(usdText(tenths.reduce(addUsd, ZERO_USD))).toBe('1');
   });
@@ -67,13 +67,13 @@ describe('money', () => {
     expect(addUsd(pico(-(2n ** 63n) + 1n), pico(-1n))).toBe(-most);
   });
 
-  it('writes amounts plainly', () => {
+  it('writes amounts in decimal notation', () => {
     const amounts = [0n, 1n, 125_000_000n, 1_000_000_000_000n, -2_500_000_000_000n, 12_000_000_000_345n].map(pico);
     expect(amounts.map(usdText)).toEqual(['0', '0.000000000001', '0.000125', '1', '-2.5', '12.000000000345']);
     expect(amounts.map(usdNumber)).toEqual([0, 1e-12, 0.000125, 1, -2.5, 12.000000000345]);
   });
 
-  it('reads back what it writes', () => {
+  it('parses the texts that it writes', () => {
     for (const amount of [0n, 1n, 999_999_999_999n, 123_456_789_012_345n, -7n].map(pico))
       expect(usdFrom(usdText(amount))).toBe(amount);
   });

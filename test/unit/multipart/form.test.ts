@@ -31,7 +31,7 @@ function refusal(run: () => unknown): unknown {
 }
 
 describe('a form', () => {
-  it('is read like the object in JSON, files by their names', () => {
+  it('is read like a JSON object, with files by name', () => {
     const bytes = form([
       [field('model'), 'whisper'],
       [FILE, 'RIFF'],
@@ -51,7 +51,7 @@ describe('a form', () => {
     });
   });
 
-  it('reads several files of one name as a list', () => {
+  it('is read with several files of one name as a list', () => {
     const image = (name: string): string => `Content-Disposition: form-data; name="image"; filename="${name}"`;
     expect(
       fields(
@@ -269,7 +269,7 @@ describe('a form with fields changed', () => {
         [field('stream'), 'true'],
       ]),
     );
-    // Small buffers share the memory of a pool: only those inside the form are views of it.
+    // Small buffers share the memory of a pool. Only those inside the form are views of it.
     const isView = ({ buffer, byteOffset }: Uint8Array): boolean =>
       buffer === bytes.buffer && byteOffset >= bytes.byteOffset && byteOffset < bytes.byteOffset + bytes.length;
     expect(pieces.filter(isView)).toHaveLength(2);
@@ -282,19 +282,19 @@ describe('a form with fields changed', () => {
   it.each([
     ['b', 'multipart/form-data; boundary=b'],
     ['a b', 'multipart/form-data; boundary="a b"'],
-  ])('has its boundary %j in a form that readers accept', (boundary, expected) => {
+  ])('has a quoted boundary where needed: %j', (boundary, expected) => {
     expect(contentTypeOf(readForm(form([], boundary), `multipart/form-data; boundary="${boundary}"`))).toBe(expected);
   });
 });
 
 const BOUNDARY_CHARACTERS = "0aZ'()+_,-./:=?";
 
-it('any content between any boundary is unchanged, byte for byte', () => {
+it('a form keeps any content with any boundary, byte for byte', () => {
   for (let seed = 1; seed <= 400; seed += 1) {
     const below = randomFrom(seed);
     const pick = (text: string): string => text[below(text.length)] ?? '';
     const boundary = Array.from({ length: 1 + below(20) }, () => pick(BOUNDARY_CHARACTERS)).join('');
-    // Built from the characters of delimiters, so that near matches are frequent.
+    // Consists of the characters of delimiters, so that near matches are frequent.
     const alphabet = ['\r', '\n', '-', '--', `--${boundary}`.slice(0, -1), boundary.slice(1), '\u0000', 'x'];
     const content = (): string => Array.from({ length: below(40) }, () => alphabet[below(alphabet.length)]).join('');
     const isSafe = (text: string): boolean => !`\r\n${text}\r\n`.includes(`\r\n--${boundary}`);

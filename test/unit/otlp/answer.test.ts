@@ -4,7 +4,7 @@ import { encodeOtlpError, encodeOtlpSuccess } from '../../../src/wire/otlp/answe
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('utf8');
 
 describe('answers to an exporter', () => {
-  it('JSON callers get JSON', () => {
+  it('are JSON for callers of JSON', () => {
     const success = encodeOtlpSuccess('Application/JSON; charset=utf-8');
     expect([success.contentType, text(success.body)]).toEqual(['application/json', '{}']);
     const failure = encodeOtlpError('too "big"', 'application/json');
@@ -12,7 +12,7 @@ describe('answers to an exporter', () => {
   });
 
   it.each([undefined, 'application/x-protobuf', 'application/protobuf', 'text/plain'])(
-    'callers of %s get protobuf: an empty response, or a google.rpc.Status',
+    'are protobuf for callers of %s: an empty response, or a google.rpc.Status',
     (contentType) => {
       expect(encodeOtlpSuccess(contentType)).toEqual({
         contentType: 'application/x-protobuf',
@@ -25,7 +25,7 @@ describe('answers to an exporter', () => {
     },
   );
 
-  it('counts the message in bytes, over one byte of length too', () => {
+  it('have the length of the message in bytes, also above one byte of length', () => {
     const { body } = encodeOtlpError('ü'.repeat(100));
     expect([...body.subarray(0, 3)]).toEqual([0x12, 0xc8, 0x01]);
     expect(text(body.subarray(3))).toBe('ü'.repeat(100));

@@ -35,7 +35,7 @@ describe.each(['protobuf', 'json'] as const)('a body in %s without some traces',
   });
   const read = (blanked: Uint8Array, at: number): RawSpan | undefined => decodeSpans(blanked, format, [at]).get(at);
 
-  it('has neither them nor resources that only they use; the others are unchanged and in place', () => {
+  it('has neither these traces nor their own resources; all others are unchanged and in place', () => {
     const spans = decodeExport(body, FORMATS[format]);
     const once = blankSpans(body, format, ['11'.repeat(16)]);
     expect(text(once)).not.toContain('secret');
@@ -60,7 +60,7 @@ describe.each(['protobuf', 'json'] as const)('a body in %s without some traces',
   });
 });
 
-it('a resource of any length can be taken out of protobuf', () => {
+it('a resource of any length can be removed from protobuf', () => {
   for (let length = 0; length < 400; length += 1) {
     const resource = { attributes: [attribute('s'.repeat(length))] };
     const body = encodeExport({

@@ -124,11 +124,11 @@ describe('attribute values in JSON', () => {
       [1, 'two'],
     ],
     [{ newValue: { deep: 1 } }, { newValue: { deep: 1 } }],
-  ])('an odd value is kept unchanged and refuses no span: %j', (sent, read) => {
+  ])('an unexpected value is kept unchanged and refuses no span: %j', (sent, read) => {
     expect(attributeOf(sent)).toEqual(read);
   });
 
-  it('keeps keys of any name and leaves out invalid attributes', () => {
+  it('keeps keys of any name and omits invalid attributes', () => {
     const attributes = JSON.stringify([{ key: '__proto__', value: { intValue: 1 } }, 7, { value: { intValue: 2 } }]);
     const [span] = decode(exportOf(aSpan({ attributes: '#' })).replace('"#"', attributes));
     expect(Object.entries(span?.attributes ?? {})).toEqual([
@@ -162,7 +162,7 @@ describe('JSON that is refused', () => {
   });
 });
 
-describe('limits of JSON, at the edge and one beyond', () => {
+describe('limits of JSON, at the limit and one above', () => {
   it('65,536 keys and values', () => {
     // The object, its keys and lists are 5; the others are numbers.
     const body = (numbers: number) => `{"resourceSpans":[],"x":[${Array(numbers).fill(1).join(',')}]}`;
@@ -170,7 +170,7 @@ describe('limits of JSON, at the edge and one beyond', () => {
     expect(() => decode(body(65_536 - 4))).toThrow(TooLarge);
   });
 
-  it('members of ordinary spans are not counted, wherever the id of the span is', () => {
+  it('members of ordinary spans are not counted, for any position of the span id', () => {
     const attributes = Array.from({ length: 128 }, (_, index) => ({ key: `k${index}`, value: { stringValue: 'v' } }));
     const { spanId, ...rest } = aSpan({ attributes });
     const body = exportOf(...Array.from({ length: 512 }, () => ({ ...rest, spanId })));

@@ -87,7 +87,7 @@ describe('spans that refuse the whole export', () => {
     expect(() => decode(exportOf(aSpan(), aSpan(differing)))).toThrow(/^Span 1 of the export is invalid: /);
   });
 
-  it('takes a span at the edges: no duration, the last nanosecond', () => {
+  it('accepts a span at the limits: no duration, the last nanosecond', () => {
     expect(decode(exportOf(aSpan({ startTimeUnixNano: MAX_INT64, endTimeUnixNano: MAX_INT64 })))).toHaveLength(1);
   });
 
@@ -97,9 +97,9 @@ describe('spans that refuse the whole export', () => {
   });
 });
 
-describe('limits, at the edge and one beyond', () => {
+describe('limits, at the limit and one above', () => {
   const full = DEFAULT_OTLP_LIMITS;
-  it('256 attributes a holder', () => {
+  it('256 attributes of a span, event, link, resource or scope', () => {
     expect(Object.keys(decode(exportOf(aSpan({ attributes: attributesOf(256) })))[0]?.attributes ?? {})).toHaveLength(
       256,
     );
@@ -167,7 +167,7 @@ describe('limits, at the edge and one beyond', () => {
   });
 });
 
-describe('bodies that are no export', () => {
+describe('bodies that are not an export', () => {
   const broken: readonly (readonly [string, readonly number[]])[] = [
     ['a length past the end', [0x0a, 0x05, 0x0a]],
     ['a tag without its value', [0x0a]],

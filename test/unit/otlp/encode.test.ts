@@ -25,7 +25,7 @@ describe.each(['protobuf', 'json'] as const)('an export in %s', (encoding) => {
     }
   });
 
-  it('of nothing has no spans', () => {
+  it('has no spans without input', () => {
     const { body, contentType } = encodeExport([], SENDER, encoding);
     expect(decodeExport(body, contentType)).toEqual([]);
   });
@@ -49,11 +49,11 @@ describe('the answer of a receiver to an accepted export', () => {
   it('is read in both encodings', () => {
     expect(json({ partialSuccess: { rejectedSpans: '300', errorMessage: 'too old' } })).toEqual(some);
     expect(readPartialSuccess(protobufField(0x0a, partial))).toEqual(some);
-    // With a field of a later version before it.
+    // A field of a later version precedes it.
     expect(readPartialSuccess(Buffer.concat([Uint8Array.of(0x10, 1), protobufField(0x0a, partial)]))).toEqual(some);
   });
 
-  it('is nothing when it is empty or invalid', () => {
+  it('is null when it is empty or invalid', () => {
     expect(readPartialSuccess(new Uint8Array(0))).toEqual(none);
     for (const value of [{}, { partialSuccess: {} }, { partialSuccess: null }, [], 7, { partialSuccess: 'x' }])
       expect(json(value)).toEqual(none);

@@ -13,7 +13,7 @@ it('reads every text unchanged, after any other texts', () => {
     const length = draw(MOST_BYTES);
     const kinds = 1 + draw(BYTES.length);
     const bytes = Uint8Array.from({ length }, () => BYTES[draw(kinds)] ?? 0);
-    // The text starts after the beginning of the buffer and stops before its end.
+    // The text begins after the start of the buffer and stops before its end.
     const cursor = cursorOver(Buffer.concat([Buffer.from('ab'), bytes, Buffer.from('c')]));
     for (const expected of [Buffer.from(bytes).toString(), Buffer.from(bytes).toString()]) {
       cursor.at = 2;
@@ -23,7 +23,7 @@ it('reads every text unchanged, after any other texts', () => {
   }
 });
 
-it('distinguishes texts that differ in one byte, wherever that is', () => {
+it('distinguishes texts that differ in one byte, at any position', () => {
   const text = 'abcdefghijklmnopqrstuvwxyz';
   const variants = Array.from(text, (_, at) => `${text.slice(0, at)}!${text.slice(at + 1)}`);
   for (const one of [text, ...variants, text, ...variants])

@@ -4,7 +4,7 @@ import { addressBelow, forwardedQueryOf } from '../../../src/domain/pass-through
 
 const TARGET = 'http://target.example:8080/base/path';
 
-/** Segments that would leave the target, in every encoding that some server decodes. */
+/** Segments that leave the target, in every encoding that some server decodes. */
 const UP = [
   '%2525252e%2525252e',
   '..',
@@ -88,7 +88,7 @@ const HARMLESS = [
   "a!$&'()*+,=b",
 ];
 
-/** The address of a path, or the marker of a refusal as invalid input. */
+/** The address of a path, or `refused` for an InvalidInput error. */
 function addressOf(path: string): string {
   try {
     const { origin, pathname } = addressBelow(TARGET, path);
@@ -100,7 +100,7 @@ function addressOf(path: string): string {
 }
 
 describe('addressBelow', () => {
-  it('has a corpus of 200 different paths', () => {
+  it('is tested with 200 different paths', () => {
     expect(new Set(HOSTILE).size).toBeGreaterThanOrEqual(200);
   });
 
@@ -141,7 +141,7 @@ describe('queryOf', () => {
     expect(forwardedQueryOf(search, { target, defaults })).toBe(query);
   });
 
-  it('leaves out parameters for the gateway', () => {
+  it('excludes parameters for the gateway', () => {
     expect(forwardedQueryOf('key=sk-1&alt=sse&%6bey=sk-2', { target: '', defaults: {}, without: ['key'] })).toBe(
       'alt=sse',
     );

@@ -50,7 +50,7 @@ describe('the log of a writer', () => {
     return { log, writer, side, failures, openSide, checkpoints };
   }
 
-  test('is checked once for many commits, and not copied while it is short', async () => {
+  test('is checked once for many commits, and not copied below the threshold', async () => {
     const { checkpoints, writer, side } = aSetup(3_999);
     for (let commit = 0; commit < 5; commit += 1) checkpoints.used();
     await vi.advanceTimersByTimeAsync(1_000);
@@ -58,7 +58,7 @@ describe('the log of a writer', () => {
     expect([side.statements, writer.statements]).toEqual([[NOOP], []]);
   });
 
-  test('is copied into the file beside the writer, which copies the rest before its next transaction, once', async () => {
+  test('is copied into the file concurrently with the writer, which copies the rest once before its next transaction', async () => {
     const { checkpoints, writer, side } = aSetup(9_000, { inFile: 5_000 });
     checkpoints.used();
     await vi.advanceTimersByTimeAsync(1_000);
@@ -71,7 +71,7 @@ describe('the log of a writer', () => {
   test.each([
     ['until few new pages remain', [900, 257, 256], [PASSIVE, NOOP, PASSIVE, NOOP, PASSIVE, NOOP]],
     ['four times at most', [900], [PASSIVE, NOOP, PASSIVE, NOOP, PASSIVE, NOOP, PASSIVE, NOOP]],
-  ])('is copied again beside a writer that continues, %s', async (_what, meanwhile, passes) => {
+  ])('is copied again while the writer continues, %s', async (_what, meanwhile, passes) => {
     const { checkpoints, writer, side } = aSetup(4_000, { meanwhile });
     checkpoints.used();
     await vi.advanceTimersByTimeAsync(1_000);
@@ -86,7 +86,7 @@ describe('the log of a writer', () => {
     expect(openSide).not.toHaveBeenCalled();
   });
 
-  test('is checked again after the next commit when a check failed, and no transaction fails because of it', async () => {
+  test('is checked again after the next commit when a check fails, without an effect on transactions', async () => {
     const { checkpoints, side, failures, openSide, writer } = aSetup(9_000);
     openSide.mockRejectedValueOnce(new Error('no more files'));
     checkpoints.used();
@@ -100,7 +100,7 @@ describe('the log of a writer', () => {
     expect(failures).toHaveLength(2);
   });
 
-  test('is checked on a new connection after the one beside the writer failed', async () => {
+  test('is checked on a new connection after its connection failed', async () => {
     const { checkpoints, side, failures, openSide } = aSetup(9_000);
     const { all } = side.handle;
     side.handle.all = () => Promise.reject(new Error('the thread has ended'));
@@ -136,7 +136,7 @@ const LIBRARIES: readonly [string, () => Promise<OpenSqlite>][] = [
   ],
 ];
 
-test.each(LIBRARIES)('a log of %s restarts once it is in the file', async (_name, library) => {
+test.each(LIBRARIES)('a log of %s restarts when it is in the file', async (_name, library) => {
   const folder = mkdtempSync(join(tmpdir(), 'lensgate-checkpoints-'));
   try {
     const open = await library();

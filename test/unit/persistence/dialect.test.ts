@@ -45,13 +45,13 @@ test('a connection whose statement failed is checked before the next use', async
   expect([ran, closed]).toEqual([[['insert into note values (1)', ...CHECK, 'insert into note values (1)']], []]);
 });
 
-test('a refused row needs no check', async () => {
+test('a connection is not checked after a refused row', async () => {
   const { db, ran } = aDialect((text) => (text.startsWith('insert') ? DUPLICATE : null));
   await expect(insert(db)).rejects.toBe(DUPLICATE);
   expect(ran).toEqual([['insert into note values (1)']]);
 });
 
-test('a connection that cannot be brought back to a clean state is replaced', async () => {
+test('a connection that cannot be reset is replaced', async () => {
   const lost = new Error('The SQLite worker has ended.');
   const { db, ran, closed } = aDialect((text, connection) =>
     connection === 0 && !text.startsWith('pragma') ? lost : null,

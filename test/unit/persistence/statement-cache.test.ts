@@ -24,7 +24,7 @@ describe('cached statements', () => {
     expect([dropped, statements.find('select 1')]).toEqual([['first'], 'second']);
   });
 
-  it('are all dropped at the end', () => {
+  it('are all finalized when the cache is closed', () => {
     const { statements, dropped } = recordingCache();
     statements.add('select 1', 'first');
     statements.add('select 2', 'second');

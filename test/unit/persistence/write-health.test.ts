@@ -13,7 +13,7 @@ function aHealth() {
   return { probe, health: createWriteHealth(probe) };
 }
 
-test('before the first write one probe decides', async () => {
+test('before the first write a probe decides', async () => {
   const { probe, health } = aHealth();
   await health.check();
   await health.check();
@@ -27,7 +27,7 @@ test('a successful write needs no probe', async () => {
   expect([probe.mock.calls.length, health.failures()]).toEqual([0, 0]);
 });
 
-test('after a failed write it fails until a probe succeeds, at most one a second', async () => {
+test('after a failed write the check fails until a probe succeeds, with at most one probe a second', async () => {
   const { probe, health } = aHealth();
   probe.mockRejectedValue(AWAY);
   health.failed(AWAY);
@@ -50,7 +50,7 @@ test('a successful write elsewhere does not end the failure, because it may use 
   await expect(health.check()).rejects.toEqual(REFUSAL);
 });
 
-test('concurrent checks share a probe and wait a second for it; a late success of it ends the failure', async () => {
+test('concurrent checks share a probe and wait a second for it; its late success ends the failure', async () => {
   const { probe, health } = aHealth();
   const answer = Promise.withResolvers<void>();
   probe.mockReturnValue(answer.promise);

@@ -69,7 +69,7 @@ describe('an instance of a JSON schema', () => {
     expect(instanceOf(schema)).toEqual(expected);
   });
 
-  it('of a schema that refers to itself ends', () => {
+  it('of a recursive schema is finite', () => {
     const node = {
       type: 'object',
       properties: { next: { anyOf: [{ $ref: '#/$defs/node' }, { type: 'null' }] } },
@@ -85,23 +85,23 @@ describe('an instance of a JSON schema', () => {
   });
 
   it.each([{ $ref: '#' }, { $ref: '#/$defs/x', $defs: { x: { $ref: '#/$defs/x' } } }, { allOf: [{ $ref: '#' }] }])(
-    'is refused of a schema that has none: %j',
+    'is refused for a schema without an instance: %j',
     (schema) => {
       expect(() => instanceOf(schema)).toThrow(InvalidInput);
     },
   );
 
-  it('is refused of a schema that demands exponentially many values', () => {
+  it('is refused for a schema that requires exponentially many values', () => {
     const pair = { type: 'object', properties: { a: { $ref: '#' }, b: { $ref: '#' } }, required: ['a', 'b'] };
     expect(() => instanceOf(pair)).toThrow(InvalidInput);
   });
 
-  it('is found in time linear in the text, for any pattern', () => {
+  it('is found in linear time of the text, for any pattern', () => {
     const nested = `^demo(${Array.from({ length: 16 }, () => '.').join('|')})*!`;
     expect(instanceOf({ type: 'string', minLength: 16, pattern: nested })).toBe('demoxxxxxxxxxxxx');
   });
 
-  it('follows at most twenty different patterns', () => {
+  it('satisfies at most twenty different patterns', () => {
     const items = Array.from({ length: 21 }, (_, index) => ({
       type: 'string',
       pattern: `^[0-9]{5}$|^${'z'.repeat(index)}9$`,

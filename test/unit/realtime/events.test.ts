@@ -25,7 +25,7 @@ describe('an event of the caller', () => {
     '{"type":"conversation.item.create","item":{"content":[{"text":"which \\"model\\"?"}]}}',
     '[1,2]',
     '',
-  ])('that names no model is forwarded unchanged: %s', (event) => {
+  ])('without a model name is forwarded unchanged: %s', (event) => {
     expect(sent(event)).toBe(event);
   });
 
@@ -101,7 +101,7 @@ describe('an event of the upstream', () => {
     return [textOf(message), fact];
   };
 
-  it('that the gateway does not interpret is forwarded unchanged, also invalid JSON', () => {
+  it('that the gateway does not read is forwarded unchanged, also invalid JSON', () => {
     for (const event of ['{"type":"a","delta":"\\"usage\\""}', '{"usage"', '"model"', `{"model":${'['.repeat(600)}`])
       expect(readEvent(event)).toEqual([event, null]);
     const bytes = { bytes: Buffer.from('{"model":1}'), binary: true };

@@ -103,7 +103,7 @@ describe('a session', () => {
     expect(setup.ended).toHaveLength(1);
   });
 
-  it('has a maximum duration, however many events it has', async () => {
+  it('has a maximum duration, for any number of events', async () => {
     const setup = await aSession();
     while (setup.ends().length === 0) {
       setup.client.say('on and on');
@@ -115,7 +115,7 @@ describe('a session', () => {
     expect(setup.vendor.did.filter((did) => did === 'on and on')).toHaveLength(251);
   });
 
-  it('ends when its key is no longer valid, and not because that cannot be read', async () => {
+  it('ends when its key is no longer valid, but not when the key cannot be read', async () => {
     const answers: (Caller | Error)[] = [
       aCaller(),
       new Unavailable('no store'),
@@ -164,7 +164,7 @@ describe('a session', () => {
     await expect(setup.open()).rejects.toThrow('Budget has been exceeded!');
   });
 
-  it('reserves its next turn as long as it is open, and releases that at its end', async () => {
+  it('has a reservation for its next turn while it is open, and releases it at its end', async () => {
     const setup = await aSession({ caller: aCaller(aKey({ maxBudget: usd('4') })) });
     const second = await setup.open();
     const reserved = (limit: string, amount = 1n) =>

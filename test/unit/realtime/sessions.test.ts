@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { aSession, aSocket } from '../../support/realtime-session.ts';
 
 describe('the sessions of a process', () => {
-  it('have a limit', async () => {
+  it('are limited in number', async () => {
     const setup = await aSession();
     const second = await setup.open();
     await expect(setup.open()).rejects.toThrow('Too many realtime sessions are open. Try again later.');
@@ -12,7 +12,7 @@ describe('the sessions of a process', () => {
     expect(setup.realtime.count()).toBe(1);
   });
 
-  it.each(['opens too late', 'never opens'])('include none whose upstream %s when the process stops', async (how) => {
+  it.each(['opens too late', 'never opens'])('exclude one whose upstream %s when the process stops', async (how) => {
     const upstreams = [aSocket(), aSocket()];
     const opening = Promise.withResolvers<void>();
     const setup = await aSession({
@@ -38,7 +38,7 @@ describe('the sessions of a process', () => {
     ]);
   });
 
-  it('end when the process stops, whether their caller was joined or not', async () => {
+  it('end when the process stops, with or without a joined caller', async () => {
     const setup = await aSession();
     await setup.open();
     const none = setup.realtime.ended();

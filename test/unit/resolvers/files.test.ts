@@ -80,7 +80,7 @@ it('a batch that cannot be recorded is cancelled again', async () => {
   expect(done).toEqual(['POST /batches', 'POST /batches/up-1/cancel']);
 });
 
-it('objects of a removed deployment cannot be read upstream, and have their last state', async () => {
+it('objects of a removed deployment cannot be read upstream, and keep their last state', async () => {
   const { scope, done } = aSetup({ found: FILE, known: false });
   await expect(createBatch(scope, DRAFT)).rejects.toThrow(
     'No such File object: file-1. The deployment it was kept at is no longer configured.',

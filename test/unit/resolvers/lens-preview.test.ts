@@ -61,7 +61,7 @@ const draftWith = (filters: readonly { readonly key: string; readonly value: str
 it.each([
   ['pages of traces', [], 3],
   ['spans of traces', [{ key: 'k', value: 'v' }], 5],
-])('a preview reads no further %s when its caller has left', async (_what, filters, reads) => {
+])('a preview reads no further %s when its caller has disconnected', async (_what, filters, reads) => {
   const { scope, count } = leavingAfter(reads);
   await expect(readSamplePreview(scope, draftWith(filters))).rejects.toThrow('the caller left');
   expect(count()).toBe(reads);

@@ -34,7 +34,7 @@ async function seenBy(who: Caller | null): Promise<(string | undefined)[]> {
 }
 
 describe('the spend row of a span', () => {
-  it('is visible only to callers that may read the data of its owner, in one query', async () => {
+  it('is visible only to callers that may read the data of its owner, with one query', async () => {
     expect(await seenBy(caller('proxy_admin', 'admin', null))).toEqual(['1', '2', '3', undefined]);
     expect(await seenBy(caller('internal_user', 'mine', null))).toEqual(['1', undefined, undefined, undefined]);
     expect(await seenBy(caller('internal_user', 'x', 'team'))).toEqual([undefined, undefined, '3', undefined]);

@@ -36,14 +36,14 @@ function aScope(caller: Caller | null) {
   return { scope, done };
 }
 
-it('background work runs as the process itself', async () => {
+it('background work runs with the system caller', async () => {
   const { scope, done } = aScope(new SystemCaller('retention'));
   expect(await removeExpiredTraces(scope, { beforeMs: 7, limit: 5 })).toBe(3);
   await refreshKeys(scope, undefined);
   expect(done).toEqual([['old annotations', 7, 5], ['removed', 'old'], [7, 5], 'tend', 'refresh']);
 });
 
-it('no credential may run it, not even that of a proxy administrator', () => {
+it('no credential may run it, also not one of a proxy administrator', () => {
   const administrator = aScope({ ...aCaller(), role: 'proxy_admin', keyHash: 'retention', key: null });
   expect(() => removeExpiredTraces(administrator.scope, { beforeMs: 7, limit: 5 })).toThrow(Forbidden);
   const anonymous = aScope(null);

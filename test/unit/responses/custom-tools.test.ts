@@ -13,11 +13,11 @@ function taken(pieces: readonly string[]): string {
 }
 
 describe('the text of a custom tool, as the argument of a function', () => {
-  it.each(TEXTS)('is restored whole: %j', (text) => {
+  it.each(TEXTS)('is restored from the whole argument: %j', (text) => {
     expect(unwrapInput(wrapInput(text))).toBe(text);
   });
 
-  it.each(TEXTS)('is restored in pieces, wherever they were cut: %j', (text) => {
+  it.each(TEXTS)('is restored from pieces with any boundaries: %j', (text) => {
     const below = randomFrom(7);
     const escaped = [wrapInput(text), JSON.stringify({ input: text }, null, 2), `{"input":"${unicodeEscaped(text)}"}`];
     for (const whole of escaped) {

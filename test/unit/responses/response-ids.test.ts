@@ -21,7 +21,7 @@ describe('ids of responses that an upstream stores', () => {
     expect(Buffer.from(id.slice(5), 'base64url').toString('latin1')).not.toMatch(/gpt|resp|aaaa/);
   });
 
-  it('cannot be invented, changed, or opened with another key', () => {
+  it('cannot be forged, changed, or decrypted with another key', () => {
     const id = ids.seal(OF_KEY);
     for (let at = 5; at < id.length - 1; at += 1) {
       const other = id.charAt(at) === 'A' ? 'B' : 'A';
@@ -32,7 +32,7 @@ describe('ids of responses that an upstream stores', () => {
       expect(ids.open(odd)).toBe(null);
   });
 
-  it('have another form than those of responses that are stored here', () => {
+  it('differ in form from ids of responses that the gateway stores', () => {
     expect(isOwnResponseId(ids.seal(OF_KEY))).toBe(false);
     expect(isOwnResponseId(ownResponseId('0199f3a0-1111-7222-8333-444455556666'))).toBe(true);
   });

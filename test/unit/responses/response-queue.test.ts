@@ -77,7 +77,7 @@ describe('the queue of responses', () => {
     expect(await queue.find('resp_2')).toBeNull();
   });
 
-  it('keeps a response in memory while the store is away, and stores it afterwards', async () => {
+  it('keeps a response in memory while the store is unavailable, and stores it afterwards', async () => {
     const { store, queue, logLines } = aQueue();
     queue.enqueue(aResponse('resp_1'));
     const failing = queue.flush();
@@ -92,7 +92,7 @@ describe('the queue of responses', () => {
     expect([[...store.rows.keys()], logLines]).toEqual([['resp_1'], []]);
   });
 
-  it('drops one that the store refuses, and keeps the others', async () => {
+  it('drops a response that the store refuses, and keeps the others', async () => {
     const { store, queue, logLines } = aQueue();
     for (const id of ['resp_1', 'resp_2']) queue.enqueue(aResponse(id));
     const flushed = queue.flush();
@@ -118,7 +118,7 @@ describe('the queue of responses', () => {
     expect([queue.mayStore(1_000), queue.enqueue(ofSize('resp_4', 700))]).toEqual([true, true]);
   });
 
-  it('removes one permanently: stored, waiting, and while it is stored', async () => {
+  it('removes a response permanently: stored, waiting, and during its commit', async () => {
     const { store, queue } = aQueue();
     for (const id of ['resp_1', 'resp_2']) queue.enqueue(aResponse(id));
     await queue.remove('resp_1');
@@ -138,7 +138,7 @@ describe('the queue of responses', () => {
     expect(store.rows.size).toBe(0);
   });
 
-  it('opens nothing with another admin key, nor a response that was moved to another owner in the store', async () => {
+  it('cannot decrypt responses with another admin key, or a response of another owner', async () => {
     const { store, queue } = aQueue();
     queue.enqueue(aResponse('resp_1'));
     const flushed = queue.flush();
@@ -151,7 +151,7 @@ describe('the queue of responses', () => {
     expect(await queue.find('resp_1')).toBeNull();
   });
 
-  it('joins a conversation of which one half is stored and the other half waits', async () => {
+  it('joins a conversation that is partly stored and partly waiting', async () => {
     const { store, queue } = aQueue();
     const turns = [1, 2, 3, 4, 5].map((turn) =>
       aResponse(`resp_${turn}`, { previousId: turn === 1 ? null : `resp_${turn - 1}` }),
@@ -170,7 +170,7 @@ describe('the queue of responses', () => {
     expect(await queue.conversation(fourth)).toEqual({ kind: 'broken' });
   });
 
-  it('joins no more bytes than a request may have', async () => {
+  it('joins at most the bytes of a request', async () => {
     const { queue } = aQueue();
     const turns = [1, 2, 3].map((turn) => ({
       ...ofSize(`resp_${turn}`, 600),

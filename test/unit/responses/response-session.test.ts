@@ -19,7 +19,7 @@ const LIMITS: ResponseSessionLimits = {
 const message = (text: string): SocketMessage => ({ bytes: Buffer.from(text), binary: false });
 const textOf = (failure: unknown): string => (failure instanceof Error ? failure.message : 'bug');
 
-/** A connection with turns that the test controls: `lane:name` requests a turn, `!text` is answered at once. */
+/** A connection with turns that the test controls. `lane:name` requests a turn, and `!text` is answered at once. */
 function aConnection(limits: Partial<ResponseSessionLimits> = {}) {
   const client = aSocket();
   let nowMs = 0;
@@ -119,7 +119,7 @@ describe('turns', () => {
     one.chunk(Buffer.from('one'));
     one.done();
     await settled();
-    // The oldest turn that may begin.
+    // The oldest waiting turn of a free lane begins.
     expect(setup.log).toEqual(['1 begun', '3 begun', '1 completed', '2 begun']);
     await setup.refuse('3', new Error('no'));
     expect(setup.log.at(-1)).toBe('4 begun');
@@ -138,7 +138,7 @@ describe('turns', () => {
     expect(setup.client.did.at(-1)).toBe('(pause)');
   });
 
-  it('are answered no faster than their client reads, and nothing new is read until it has', async () => {
+  it('are answered at the speed of their client, and no new requests are read meanwhile', async () => {
     const setup = aConnection();
     setup.ask('a:1', 'b:2');
     const one = await setup.answer('1');
@@ -164,7 +164,7 @@ describe('turns', () => {
     expect(setup.log).toEqual(['1 begun', '1 failed (cut)', '2 begun']);
   });
 
-  it('are cancelled with their client, which counts as disconnected afterwards', async () => {
+  it('are cancelled when their client disconnects', async () => {
     const setup = aConnection({ waiting: 9 });
     setup.ask('a:1', 'b:2', 'a:3');
     const one = await setup.answer('1');
@@ -179,7 +179,7 @@ describe('turns', () => {
     setup.sessions.open().abandon();
   });
 
-  it('whose answer arrives after their client has left are also abandoned', async () => {
+  it('whose answer arrives after their client has disconnected are also abandoned', async () => {
     const setup = aConnection();
     setup.ask('a:1');
     // The answer has arrived, but is not delivered yet.
@@ -248,13 +248,13 @@ describe('a connection', () => {
   it.each([
     ['too large', '/responses: A message exceeds the size limit.'],
     ['garbled', '/responses: The client sent an invalid WebSocket frame.'],
-  ] as const)('whose client sends data that is %s fails', (kind, reason) => {
+  ] as const)('fails when its client sends data that is %s', (kind, reason) => {
     const setup = aConnection();
     setup.client.currentListener().ended({ kind });
     expect(setup.ended.map(textOf)).toEqual([reason]);
   });
 
-  it('whose turn has an internal error ends with it', async () => {
+  it('ends with an internal error of its turn', async () => {
     const setup = aConnection();
     setup.ask('a:1', 'b:bug');
     await setup.refuse('bug', new Error('no'));
@@ -273,7 +273,7 @@ describe('a connection', () => {
 });
 
 describe('at shutdown', () => {
-  it('a connection without a turn ends, and one with turns when they have', async () => {
+  it('a connection without turns ends at once, and one with turns after them', async () => {
     const idle = aConnection();
     idle.sessions.retire();
     expect(idle.client.did).toEqual(['(close 1001)']);
@@ -290,7 +290,7 @@ describe('at shutdown', () => {
     expect(setup.log).toEqual(['1 begun', '1 completed']);
   });
 
-  it('a client that is joined afterwards finds it closed', async () => {
+  it('a client that joins afterwards is disconnected', async () => {
     const setup = aConnection({ sessions: 2 });
     const place = setup.sessions.open();
     setup.sessions.retire();

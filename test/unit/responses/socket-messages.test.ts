@@ -42,7 +42,7 @@ const STREAM = [
 ].join('');
 
 describe('events as messages', () => {
-  it.each([1, 2, 7, 1_000])('are the same, one in each, however they are cut (%i bytes)', (size) => {
+  it.each([1, 2, 7, 1_000])('are one in each message, for any chunk size (%i bytes)', (size) => {
     expect(messagesOf(STREAM, { size })).toEqual({
       came: [
         '0 {"type":"response.created","sequence_number":7,"response":{"id":"a"}}',
@@ -56,7 +56,7 @@ describe('events as messages', () => {
     });
   });
 
-  it('name their lane and are otherwise unchanged', () => {
+  it('have the name of their lane and are otherwise unchanged', () => {
     const { came } = messagesOf('data: {"type":"x" , "n":1e-7}\n\n', { streamId: 'a.b' });
     expect(came).toEqual(['0 {"stream_id":"a.b","type":"x" , "n":1e-7}', 'done']);
   });

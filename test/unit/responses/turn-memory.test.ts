@@ -8,7 +8,7 @@ const turn = (id: string, text = 'x', previousStoredId: string | null = null): U
 });
 
 describe('the memory of a connection', () => {
-  it('holds the latest response of each lane, readable from all lanes', () => {
+  it('contains the latest response of each lane, readable from all lanes', () => {
     const memory = createTurnMemories().open();
     memory.put('a', turn('one', 'é'));
     memory.put('b', turn('two', 'x', 'kept'));
@@ -23,7 +23,7 @@ describe('the memory of a connection', () => {
     expect(memory.find('two')).toBeNull();
   });
 
-  it('is its own', () => {
+  it('is separate from that of other connections', () => {
     const memories = createTurnMemories();
     const [one, other] = [memories.open(), memories.open()];
     one.put('', turn('one'));
@@ -43,7 +43,7 @@ describe('the memory of a connection', () => {
     expect(memory.find('one')).toBeNull();
   });
 
-  it('is bounded: the oldest of the connection is evicted first, and one that is too large is not stored', () => {
+  it('is bounded: the oldest response is evicted first, and a too large one is not stored', () => {
     // Two characters of an id and 33 of the items, at two bytes each: 70 bytes.
     const memory = createTurnMemories({ connection: 150, process: 1_000 }).open();
     memory.put('a', turn('t1', 'xxx'));
@@ -58,7 +58,7 @@ describe('the memory of a connection', () => {
     expect(ids()).toEqual(['t4', 't6']);
   });
 
-  it('of all connections is bounded, too, and is freed when a connection closes', () => {
+  it('is also bounded for all connections together, and is freed when a connection closes', () => {
     const memories = createTurnMemories({ connection: 150, process: 150 });
     const [one, two, three] = [memories.open(), memories.open(), memories.open()];
     one.put('', turn('t1', 'xxx'));

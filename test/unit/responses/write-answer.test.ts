@@ -193,14 +193,14 @@ describe('a response as a stream', () => {
     expect(pieces.map((piece) => piece.split('\n\n').length - 1)).toEqual([2, 3, 1, 3, 3, 1, 4, 4, 2, 1, 1, 4, 0]);
   });
 
-  it('is the same whole', () => {
+  it('equals the whole response', () => {
     expect(RESPONSES_IN.whole(STEPS, ABOUT)).toEqual(RESPONSE);
   });
 
   it.each([
     ['length', 'max_output_tokens'],
     ['content_filter', 'content_filter'],
-  ])('that ends by %s is incomplete', (reason, reasonOfAnswer) => {
+  ])('is incomplete when it ends by %s', (reason, reasonOfAnswer) => {
     const writer = new ResponseWriter(ABOUT);
     writer.write({ kind: 'text', text: 'Hel' });
     writer.write({ kind: 'finish', reason });
@@ -213,7 +213,7 @@ describe('a response as a stream', () => {
     });
   });
 
-  it('keeps hidden content and the signatures of calls for the next turn', () => {
+  it('contains encrypted content and the signatures of calls for the next turn', () => {
     const whole = RESPONSES_IN.whole(
       [
         { kind: 'redactedReasoning', proof: 'secret' },

@@ -30,7 +30,7 @@ function cools(
 }
 
 describe('a deployment cools down', () => {
-  it('at once after 401 and 404, also as the only one of its group', () => {
+  it('at once after 401 and 404, also as the only deployment of its group', () => {
     for (const status of [401, 404]) for (const isAlone of [true, false]) expect(cools(status, { isAlone })).toBe(true);
   });
 
@@ -38,7 +38,7 @@ describe('a deployment cools down', () => {
     for (const status of [402, 429]) expect([cools(status), cools(status, { isAlone: true })]).toEqual([true, false]);
   });
 
-  it('never after another refusal of the request', () => {
+  it('never after other client errors', () => {
     const counts = { calls: 2_000, failures: 2_000, recent: 2_000 };
     for (const status of [400, 403, 409, 413, 422]) expect(cools(status, { counts })).toBe(false);
   });

@@ -16,7 +16,7 @@ const after = (failure: UpstreamFailed, policy: Partial<FallbackPolicy>, retries
   }).map((fallback) => fallback.model);
 
 describe('the fallbacks of a model', () => {
-  it('are its list, else that of every model, else the standard ones', () => {
+  it('are its own list, otherwise that of every model, otherwise the default list', () => {
     expect(after(AWAY, {})).toEqual([]);
     expect(after(AWAY, { general, standard: ['s'] })).toEqual(['a', 'b']);
     expect(after(AWAY, { general: new Map([['*', ['w']]]), standard: ['s'] })).toEqual(['w']);
@@ -28,17 +28,17 @@ describe('the fallbacks of a model', () => {
     expect(after(AWAY, { general: new Map([['openai/m', ['a']]]) })).toEqual(['a']);
   });
 
-  it('have every model once, never the failed one, and no more than the configured number', () => {
+  it('have every model once, never the failed one, and at most the configured number', () => {
     expect(after(AWAY, { general: new Map([['m', ['a', 'm', 'a', 'b', 'c']]]), most: 2 })).toEqual(['a', 'b']);
   });
 
-  it('are those of a request in their place, or none where it turns them off', () => {
+  it('are replaced by those of a request, or disabled by it', () => {
     expect(after(AWAY, { general }, { fallbacks: [{ model: 'mine', members: {} }] })).toEqual(['mine']);
     expect(after(AWAY, { general }, { withoutFallbacks: true })).toEqual([]);
     expect(after(LONG, { general }, { contextFallbacks: new Map([['m', 'long']]) })).toEqual(['long']);
   });
 
-  it('have lists of their own for too long conversations and refused content, as soon as one is configured', () => {
+  it('have separate lists for too long conversations and refused content where one is configured', () => {
     const lists = { general, contextWindow: new Map([['m', ['long']]]), contentPolicy: new Map([['x', ['kind']]]) };
     expect([after(LONG, lists), after(RUDE, lists), after(AWAY, lists)]).toEqual([['long'], [], ['a', 'b']]);
     expect([after(LONG, { general }), after(RUDE, { general })]).toEqual([

@@ -20,23 +20,23 @@ const most = (
   });
 
 describe('the number of retries', () => {
-  it('is two by default, after a timeout, a conflict, a rate limit, a failure of the server and no answer', () => {
+  it('is two by default after a timeout, conflict, rate limit, server failure or no answer', () => {
     for (const status of [408, 409, 429, 500, 502, 503, 599, null]) expect(most(failed(status))).toBe(2);
     for (const status of [400, 401, 403, 404, 413, 422]) expect(most(failed(status))).toBe(0);
     expect(most(new InvalidInput('no'))).toBe(0);
   });
 
-  it('counts credentials and names of a deployment only where another one can be called', () => {
+  it('is two after 401, 403 and 404 only where another deployment can be called', () => {
     for (const status of [401, 403, 404]) expect(most(failed(status), { elsewhere: true })).toBe(2);
   });
 
-  it('is that of the request, else of the deployment, else of the policy', () => {
+  it('is that of the request, otherwise of the deployment, otherwise of the policy', () => {
     expect(most(failed(500), { requested: 5, own: 4, policy: { retries: 3 } })).toBe(5);
     expect(most(failed(500), { own: 4, policy: { retries: 3 } })).toBe(4);
     expect(most(failed(500), { policy: { retries: 3 } })).toBe(3);
   });
 
-  it('is that of the class first; a group replaces the whole policy; a request for none wins', () => {
+  it('is that of the class first; a group replaces the whole policy; zero in the request takes precedence', () => {
     const policy = {
       retriesOf: { BadRequestError: 4, Default: 1 },
       retriesOfGroup: new Map([['other', { BadRequestError: 9 }]]),
@@ -61,7 +61,7 @@ describe('the wait before a retry', () => {
     expect(wait(failed(500), 0, { random: 1 })).toBe(1_250);
   });
 
-  it('is at least the configured one, but no more than eight seconds', () => {
+  it('is at least the configured one, but at most eight seconds', () => {
     expect(wait(failed(500), 0, { leastSeconds: 3 })).toBe(3_000);
     expect(wait(failed(500), 0, { leastSeconds: 30 })).toBe(8_000);
   });

@@ -29,12 +29,12 @@ const NOTHING = {
 };
 
 describe('billing settings', () => {
-  it('sell nothing by default', () => {
+  it('are incomplete by default, so that nothing is for sale', () => {
     expect(read({})).toEqual(NOTHING);
     expect(read({ STRIPE_SECRET_KEY: '', STRIPE_MODE: '' }, { stripe_price_id: '' })).toEqual(NOTHING);
   });
 
-  it('prefer the environment to the file', () => {
+  it('are read from the environment before the file', () => {
     const file = {
       stripe_secret_key: 'sk_file',
       stripe_price_id: 'price_file',
@@ -61,7 +61,7 @@ describe('billing settings', () => {
     });
   });
 
-  it('show no secret when they are printed', () => {
+  it('hide secrets when they are printed', () => {
     const { billing } = settingsFrom({ env: { STRIPE_SECRET_KEY: 'sk_env' } });
     expect(JSON.stringify(billing)).not.toContain('sk_env');
   });
@@ -94,7 +94,7 @@ describe('billing settings', () => {
     expect(faultsFrom({ env })).toEqual([fault.replace('@', Object.values(env)[0] ?? '')]);
   });
 
-  it('name file and line of a fault', () => {
+  it('report file and line of an error', () => {
     expect(faultsFrom(sourcesOf({}, { stripe_mode: 'gift' }))).toEqual([
       'config.yaml:2: billing_settings.stripe_mode: "gift" is not one of payment, subscription',
     ]);

@@ -58,7 +58,7 @@ it('logs a refused and a failed alert without the address', async () => {
   }
 });
 
-it('drops alerts while 50 are being sent', async () => {
+it('drops alerts while 50 requests are open', async () => {
   const status = Promise.withResolvers<number>();
   const { webhook, sent, logged } = aWebhook(() => status.promise);
   for (let nth = 0; nth < 51; nth += 1) webhook.send(ALERT);

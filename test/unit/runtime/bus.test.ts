@@ -7,7 +7,7 @@ import { aSummary } from '../../support/seeds.ts';
 const change = (traceId: string): TraceChange => ({ summary: aSummary({ traceId }) });
 const idOf = ({ summary }: TraceChange): string => summary.traceId;
 
-/** A feed of another bus with an event in it. */
+/** A bus with one published event, and a function that subscribes after an event id. */
 function replayable() {
   const bus = createBus();
   const feed = bus.subscribe('trace', {});
@@ -16,7 +16,7 @@ function replayable() {
 }
 
 describe('the bus', () => {
-  it('delivers each event to every subscriber that wants it', async () => {
+  it('delivers each event to every subscriber whose filter matches', async () => {
     const bus = createBus();
     const all = bus.subscribe('trace', {});
     const some = bus.subscribe('trace', { wanted: (event) => idOf(event) === 'b' });
@@ -58,7 +58,7 @@ describe('the bus', () => {
     expect([idOf(second.value.event), second.value.missed]).toEqual(['99998', 0]);
   });
 
-  it('shares one delivery between readers that missed nothing, and makes a separate one for each other reader', async () => {
+  it('shares one delivery between readers without dropped events, and makes a separate one for each other reader', async () => {
     const bus = createBus({ queueLimit: 1 });
     const [one, other, slow] = [bus.subscribe('trace', {}), bus.subscribe('trace', {}), bus.subscribe('trace', {})];
     const early = [one.next(), other.next()];
@@ -95,7 +95,7 @@ describe('the bus', () => {
     expect(idOf((await last.next()).value.event)).toBe('f');
   });
 
-  it('keeps the latest 512 events, and refuses a reader that returns too late or from another process', async () => {
+  it('keeps the latest 512 events, and refuses a reader that continues too late or from another process', async () => {
     const bus = createBus({ queueLimit: 1_000 });
     const feed = bus.subscribe('trace', {});
     for (let index = 0; index < 514; index++) bus.publish('trace', change(String(index)));
@@ -108,7 +108,7 @@ describe('the bus', () => {
     expect(bus.subscriberCount()).toBe(2);
   });
 
-  it('drops and counts events above the limit of a reader that returns', async () => {
+  it('drops and counts events above the limit of a reader that continues', async () => {
     const bus = createBus({ queueLimit: 2 });
     const feed = bus.subscribe('trace', {});
     for (const traceId of ['a', 'b']) bus.publish('trace', change(traceId));
@@ -136,7 +136,7 @@ describe('the bus', () => {
     expect(bus.subscriberCount()).toBe(0);
   });
 
-  it('ends every feed when it closes, after the queued events were read', async () => {
+  it('ends every feed after its queued events when it closes', async () => {
     const bus = createBus();
     const feed = bus.subscribe('trace', {});
     bus.publish('trace', change('last'));

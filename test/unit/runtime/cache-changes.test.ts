@@ -44,7 +44,7 @@ describe('changes between processes', () => {
     vi.useRealTimers();
   });
 
-  it('evicts in every other process what one announces, and nothing in that one', async () => {
+  it('evicts announced ids in every other process, and none in the announcing one', async () => {
     const { messages } = aChannel();
     const [one, other] = [aProcess(messages), aProcess(messages)];
     one.changes.announce('key', ['a', 'b']);
@@ -74,7 +74,7 @@ describe('changes between processes', () => {
     expect(ids).toEqual(Array.from({ length: 90 }, (_, at) => `t${at}`));
   });
 
-  it('names a kind as a whole beyond 100 ids, and where the message would be too long', async () => {
+  it('announces a whole kind above 100 ids, and where the message is too long', async () => {
     const { messages, sent } = aChannel();
     const [one, other] = [aProcess(messages), aProcess(messages)];
     one.changes.announce(
@@ -97,7 +97,7 @@ describe('changes between processes', () => {
     ]);
   });
 
-  it('sends again what could not be sent, together with later changes', async () => {
+  it('resends changes after a failure, together with later ones', async () => {
     const { messages, sent, state } = aChannel();
     const [one, other] = [aProcess(messages), aProcess(messages)];
     state.isUnavailable = true;
@@ -110,7 +110,7 @@ describe('changes between processes', () => {
     expect(other.evicted).toEqual([new Map([['key', new Set(['a', 'b'])]])]);
   });
 
-  it('evicts everything when listening begins, because messages before are lost', async () => {
+  it('evicts everything when listening begins, because earlier messages are lost', async () => {
     const { messages, listeners } = aChannel();
     const { evicted } = aProcess(messages);
     for (const { joined } of listeners) joined();
@@ -118,7 +118,7 @@ describe('changes between processes', () => {
     expect(evicted).toEqual([EVERYTHING]);
   });
 
-  it('ignores texts of others and of later versions', async () => {
+  it('ignores foreign texts and messages of later versions', async () => {
     const { messages, listeners } = aChannel();
     const { evicted } = aProcess(messages);
     const texts = ['', 'null', '[]', '{"origin":"x"}', '{"origin":"x","changed":{"later":null,"key":["a",1]}}'];
@@ -127,7 +127,7 @@ describe('changes between processes', () => {
     expect(evicted).toEqual([new Map([['key', new Set(['a'])]])]);
   });
 
-  it('sends what waits when it stops, and nothing later', async () => {
+  it('sends pending changes when it stops, and no later ones', async () => {
     const { messages, sent } = aChannel();
     const { changes } = aProcess(messages);
     changes.announce('settings', null);
@@ -144,7 +144,7 @@ describe('changes between processes', () => {
     expect(await changes.stop()).toBeUndefined();
   });
 
-  it('names the hashes of a key in one id', () => {
+  it('has all hashes of a key in one id', () => {
     const before = { hash: 'a', secretHash: 'a', previousSecret: null };
     const rotated = { hash: 'a', secretHash: 'b', previousSecret: null };
     const inGrace = { hash: 'a', secretHash: 'c', previousSecret: { hash: 'b' } };

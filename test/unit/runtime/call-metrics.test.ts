@@ -28,7 +28,7 @@ it('is empty before the first call', () => {
   expect(metricsOf().text()).toBe('');
 });
 
-it('counts durations in cumulative buckets, failures by their code', () => {
+it('counts durations in cumulative buckets, and failures by code', () => {
   const metrics = metricsOf();
   for (const seconds of [0.01, 0.5, 100]) metrics.record(call({ seconds }));
   metrics.record(call({ error: 'UPSTREAM_FAILED', tokens: null }));
@@ -65,7 +65,7 @@ it('counts tokens by type, and the time to the first byte', () => {
   expect(linesOf(text, `${first}_sum`)).toEqual([`${first}_sum{${LABELS}} 0.03`]);
 });
 
-it('has no label from a caller, and joins series beyond the limit', () => {
+it('has no labels from callers, and joins series above the limit', () => {
   const metrics = metricsOf();
   metrics.record(call({ deploymentId: 'unknown' }));
   expect(metrics.text()).toContain('gen_ai_request_model="_other"');

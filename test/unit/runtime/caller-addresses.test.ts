@@ -6,7 +6,7 @@ import { readAddress } from '../../../src/runtime/http-client/address.ts';
 
 const address = (text: string): LookupAddress => ({ address: text, family: text.includes(':') ? 6 : 4 });
 
-/** Result for a URL: its allowed addresses, `as it is` without a look-up, or `refused`. */
+/** Result for a URL: its allowed addresses, `as it is` if no look-up is needed, or `refused`. */
 async function judged(url: string, allowed: readonly string[], found: readonly string[] = []): Promise<unknown> {
   const addresses = createCallerAddresses(allowed, (_hostname, _options, callback) => {
     if (found.length === 0) callback(Object.assign(new Error('no such host'), { code: 'ENOTFOUND' }), []);
@@ -95,7 +95,7 @@ describe('an address chosen by a caller', () => {
     },
   );
 
-  it('is judged by what its name resolves to at the time of the connection', async () => {
+  it('is checked by the addresses of its name at the time of the connection', async () => {
     expect(await judged('http://name.example', [], ['8.8.8.8', '2606:4700::1'])).toEqual(['8.8.8.8', '2606:4700::1']);
     expect(await judged('http://name.example', [], ['10.0.0.1', '8.8.8.8', 'fd00::1'])).toEqual(['8.8.8.8']);
     for (const found of [['127.0.0.1'], ['::1'], ['169.254.169.254'], ['::ffff:10.0.0.1'], ['fe80::1%lo'], []])

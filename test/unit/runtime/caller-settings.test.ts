@@ -9,7 +9,7 @@ describe('settings about callers', () => {
     expect(read({})).toEqual({ clientCredentials: false, allowedHosts: [], exposeApiBase: true });
   });
 
-  it('prefer the environment to the file', () => {
+  it('are read from the environment before the file', () => {
     const general = 'general_settings: { allow_client_side_credentials: true, expose_api_base_header: true }';
     expect(read({ LENSGATE_EXPOSE_API_BASE_HEADER: 'False' }, general)).toEqual({
       clientCredentials: true,
@@ -21,7 +21,7 @@ describe('settings about callers', () => {
     expect(read({ LENSGATE_EXPOSE_API_BASE_HEADER: 'true' }, hidden).exposeApiBase).toBe(true);
   });
 
-  it('prefer allowed hosts of the environment to those of the file', () => {
+  it('have the allowed hosts of the environment before those of the file', () => {
     const yaml = 'litellm_settings: { user_url_allowed_hosts: [gpu.internal] }';
     expect(read({}, yaml).allowedHosts).toEqual(['gpu.internal']);
     expect(read({ LENSGATE_USER_URL_ALLOWED_HOSTS: ' 10.0.0.0/8, gpu:8000 ,,' }, yaml).allowedHosts).toEqual([

@@ -18,7 +18,7 @@ it('--help names every argument, variable and key of the table, with texts of at
   expect(help.split('\n').filter((line) => /^ {6}/.test(line) && line.length > 110)).toEqual([]);
 });
 
-it('--version prints the version, and no other argument has an answer of its own', () => {
+it('--version prints the version, and other arguments start the server', () => {
   expect(commandAnswer(['--version'])).toBe(`Lensgate ${VERSION}\n`);
   expect(commandAnswer(['--port', '1'])).toBeNull();
 });
@@ -52,7 +52,7 @@ it.each([
   ['prot', 'port'],
   ['colour', null],
   ['', null],
-])('the nearest name of %j is %j', (name, nearest) => {
+])('the suggested name for %j is %j', (name, nearest) => {
   expect(nearestOf(name, ['port', 'host', 'database_url'])).toBe(nearest);
 });
 

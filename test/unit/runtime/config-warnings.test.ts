@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { faultsFrom, settingsFrom, warningsFrom } from '../../support/read-settings.ts';
 
-/** Sections from the documentation of LiteLLM. */
+/** Sections with keys from the documentation of LiteLLM. */
 const LITELLM = `model_list:
   - model_name: gpt-4o
     litellm_params:
@@ -32,7 +32,7 @@ const EXPECTED = [
 ];
 
 describe('sections and keys without an effect', () => {
-  it('are warned about once each, with file and line', () => {
+  it('cause one warning each, with file and line', () => {
     expect(warningsFrom({ yaml: LITELLM })).toEqual(EXPECTED);
   });
 
@@ -43,20 +43,20 @@ describe('sections and keys without an effect', () => {
     ['{ model: openai/tiny-1, input_cost_per_token: 0 }', '{}', 0],
     ['{ model: openai/text-embedding-3-small, input_cost_per_token: 0.1 }', '{}', 0],
     ['{ model: openai/tiny-1, input_cost_per_token: 0.1 }', '{ mode: embedding }', 0],
-  ])('warn about a model whose output is free by mistake: %s %s', (params, info, count) => {
+  ])('have the same form of warning as a model with only an input price: %s %s', (params, info, count) => {
     const yaml = `model_list:\n  - model_name: m\n    litellm_params: ${params.replace('}', ', api_key: k }')}\n    model_info: ${info}\n`;
     const warning =
       'config.yaml:3: model_list.0.litellm_params.input_cost_per_token: prices input alone: output is free unless the catalog has a price for the model; set output_cost_per_token, 0 for free output';
     expect(warningsFrom({ yaml })).toEqual(Array.from({ length: count }, () => warning));
   });
 
-  it('end the start with strict_config', () => {
+  it('are errors of the start with strict_config', () => {
     expect(faultsFrom({ yaml: `${LITELLM}strict_config: true\n` })).toEqual(EXPECTED);
     expect(faultsFrom({ yaml: `${LITELLM}strict_config: false\n` })).toEqual([]);
     expect(faultsFrom({ yaml: 'strict_config: true\ngeneral_settings: { demo_model: true }\n' })).toEqual([]);
   });
 
-  it('never show a value', () => {
+  it('are reported without values', () => {
     const yaml = `${LITELLM}router_settings: { redis_password: sk-router }
 mystery: sk-mystery
 environment_variables: { KEY: sk-variable }
@@ -69,12 +69,12 @@ environment_variables: { KEY: sk-variable }
     );
   });
 
-  it.each(['false', 'null', '[]', '{}', '""'])('are not warned about when they are switched off: %s', (off) => {
+  it.each(['false', 'null', '[]', '{}', '""'])('cause no warning when they are disabled: %s', (off) => {
     const yaml = `guardrails: ${off}\npolicies: ${off}\nlitellm_settings: { cache: ${off}, cache_params: { type: redis }, callbacks: ${off} }\n`;
     expect(warningsFrom({ yaml })).toEqual([]);
   });
 
-  it('of a model are warned about once for all models', () => {
+  it('of a model cause one warning for all models', () => {
     const yaml = `model_list:
   - { model_name: a, litellm_params: { model: demo, rpm: 5 } }
   - model_name: b
@@ -111,7 +111,7 @@ describe('unknown keys', () => {
       ' here; did you mean litellm_settings.drop_params?',
     ],
     ['general_settings:\n  something_else: 1', '2: general_settings.something_else', ''],
-  ])('are warned about with the nearest known name: %j', (yaml, place, hint) => {
+  ])('cause a warning with the nearest known name: %j', (yaml, place, hint) => {
     expect(warningsFrom({ yaml })).toEqual([`config.yaml:${place}: is not a known setting${hint}`]);
   });
 });
@@ -131,7 +131,7 @@ describe('included files', () => {
     ]);
   });
 
-  it('replace other sections, and their faults name their file', () => {
+  it('replace other sections, and their errors have their own file', () => {
     const yaml = 'include: [rest.yaml]\ngeneral_settings: { graphiql: false }\n';
     expect(faultsFrom({ yaml, files })).toEqual([
       'rest.yaml:3: general_settings.demo_model: "maybe" is neither true nor false',
@@ -151,7 +151,7 @@ describe('included files', () => {
     ]);
   });
 
-  it('name the line of a reference to a variable that is not set', () => {
+  it('are reported with the line of a reference to an unset variable', () => {
     const referring = { 'key.yaml': '# key\ngeneral_settings:\n  master_key: os.environ/MISSING\n' };
     expect(faultsFrom({ yaml: 'include: [key.yaml]\n', files: referring })).toEqual([
       'key.yaml:3: general_settings.master_key: the environment variable MISSING it refers to is not set',
@@ -159,12 +159,12 @@ describe('included files', () => {
   });
 });
 
-it('an empty file is warned about; an empty section is not', () => {
+it('an empty file causes a warning, and an empty section does not', () => {
   expect(warningsFrom({ yaml: '# nothing yet\n' })).toEqual(['config.yaml: is empty: every setting has its default']);
   expect(warningsFrom({ yaml: 'model_list:\ngeneral_settings:\n' })).toEqual([]);
 });
 
-it('merge keys and anchors that many models share are read', () => {
+it('anchors and merge keys that many models share are read', () => {
   const models = Array.from({ length: 150 }, (_none, at) => `  - { model_name: m${at}, litellm_params: *shared }\n`);
   const yaml = `model_list:
   - model_name: first

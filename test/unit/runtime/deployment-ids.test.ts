@@ -12,7 +12,7 @@ const entry = (params: object, more: object = {}) => ({
 const deploymentsOf = (entries: readonly object[]) =>
   withIds(entries.map((one) => toDeployment(modelEntry.parse(one), { dropParams: false, env: {} })));
 
-/** The ids of entries, by the differing members. */
+/** Ids of the deployments of these entries. */
 const idsOf = (entries: readonly object[]): readonly string[] => deploymentsOf(entries).map(({ id }) => id);
 
 const DIFFERENT = [
@@ -39,7 +39,7 @@ describe('ids of deployments', () => {
     expect(idsOf([entry(changed)])).toEqual(idsOf([entry({})]));
   });
 
-  it('distinguish accounts at one address, in any order', () => {
+  it('differ for accounts at one address, in any order', () => {
     const accounts = [entry({}), entry({ api_key: 'sk-2' }), entry({ api_key: 'sk-3' })];
     const ids = idsOf(accounts);
     expect(new Set(ids).size).toBe(3);
@@ -47,7 +47,7 @@ describe('ids of deployments', () => {
     expect(idsOf(accounts.toReversed())).toEqual(ids.toReversed());
   });
 
-  it('distinguish profiles and roles of AWS, as accounts at one address', () => {
+  it('differ for AWS profiles and roles, which are accounts at one address', () => {
     const keyless = { model: 'bedrock/up', api_key: undefined };
     const callers = [{}, { aws_profile_name: 'a' }, { aws_profile_name: 'b' }, { aws_role_name: 'a' }];
     const ids = idsOf(callers.map((caller) => entry({ ...keyless, ...caller })));
@@ -55,12 +55,12 @@ describe('ids of deployments', () => {
     for (const id of ids) expect(id).toMatch(/^m#[0-9a-f]{12}-[0-9a-f]{4}$/);
   });
 
-  it('number equal deployments', () => {
+  it('have numbers for equal deployments', () => {
     const [first, second, third] = idsOf([entry({}), entry({}), entry({})]);
     expect([second, third]).toEqual([`${first}-2`, `${first}-3`]);
   });
 
-  it('are found by earlier ids: by position in the file, and from when the account was the only one', () => {
+  it('are found by former ids: by position in the file, and without the account', () => {
     const [before = ''] = idsOf([entry({})]);
     const deployments = deploymentsOf([
       entry({}),

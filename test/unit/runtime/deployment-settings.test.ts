@@ -37,22 +37,22 @@ describe('settings of a provider in the environment', () => {
     ['deepinfra/x', 'DEEPINFRA_API_KEY'],
     ['moonshot/x', 'MOONSHOT_API_KEY'],
     ['huggingface/x', 'HF_TOKEN'],
-  ])('is its key: %s by %s', (model, variable) => {
+  ])('include its key: %s by %s', (model, variable) => {
     expect(known(model, { [variable]: 'from-env', OTHER: 'x' })).toEqual({ ...NOTHING, apiKey: 'from-env' });
   });
 
-  it('have its address, without the slash at its end', () => {
+  it('include its address, without a trailing slash', () => {
     const env = { HOSTED_VLLM_API_BASE: 'http://10.0.0.1:8000/v1/', HOSTED_VLLM_API_KEY: 'k' };
     expect(known('hosted_vllm/x', env)).toEqual({ ...NOTHING, apiBase: 'http://10.0.0.1:8000/v1', apiKey: 'k' });
     expect(known('openai/x', { OPENAI_API_BASE: 'http://a', OPENAI_BASE_URL: 'http://b' }).apiBase).toBe('http://b');
   });
 
-  it('have its other settings', () => {
+  it('include its organization and other settings', () => {
     expect(known('openai/x', { OPENAI_ORGANIZATION: 'org-1' }).options).toEqual({ organization: 'org-1' });
     expect(known('groq/x', { OPENAI_ORGANIZATION: 'org-1' }).options).toEqual({});
   });
 
-  it('have no limits, which a file may write as numbers', () => {
+  it('include no limits, which the file may have as numbers', () => {
     expect(known('anthropic/x', {}, { max_tokens: 8192 }).options).toEqual({ max_tokens: '8192' });
     expect(() => known('anthropic/x', {}, { max_tokens: 0 })).toThrow('max_tokens');
   });
@@ -64,7 +64,7 @@ describe('settings of a provider in the environment', () => {
     expect(known('groq/x', { GROQ_API_KEY: '', GROQ_API_BASE: '' })).toEqual(NOTHING);
   });
 
-  it('have a complete credential for AWS, or none', () => {
+  it('include a complete credential for AWS, or none', () => {
     const env = {
       AWS_ACCESS_KEY_ID: 'id',
       AWS_SECRET_ACCESS_KEY: 's',
@@ -99,7 +99,7 @@ describe('settings of a provider in the environment', () => {
     expect(known('openai/x', env).secrets).toEqual({});
   });
 
-  it('have the settings of Azure: address, version, and a key or a token', () => {
+  it('include the settings of Azure: address, version, and a key or a token', () => {
     const env = { AZURE_API_BASE: 'https://a.example', AZURE_API_VERSION: '2025-01-01', AZURE_API_KEY: 'k' };
     expect(known('azure/x', env)).toEqual({
       ...NOTHING,
@@ -113,7 +113,7 @@ describe('settings of a provider in the environment', () => {
     });
   });
 
-  it('have none of an unknown provider', () => {
+  it('are empty for an unknown provider', () => {
     expect(known('acme/x', { ACME_API_KEY: 'k', OPENAI_API_KEY: 'k' }, { api_base: 'http://acme' })).toEqual({
       ...NOTHING,
       apiBase: 'http://acme',
@@ -129,7 +129,7 @@ describe('the name of a model', () => {
     ['openai/converse/x', 'openai', 'converse/x'],
     ['gpt-3.5-turbo-instruct', 'text-completion-openai', 'gpt-3.5-turbo-instruct'],
     ['gpt-3.5-turbo', 'openai', 'gpt-3.5-turbo'],
-  ])('has no prefixes that only select the API in the reference: %s', (model, provider, upstreamModel) => {
+  ])('has no prefix that only selects an API in the reference: %s', (model, provider, upstreamModel) => {
     expect(deployment(model)).toMatchObject({ provider, upstreamModel });
   });
 });
@@ -147,7 +147,7 @@ describe('a key in the environment', () => {
     expect(known('openai/x', { ...env, OPENAI_BASE_URL: 'http://127.0.0.1:1' }).apiKey).toBe('k');
   });
 
-  it('is sent to an own server, which has no other address', () => {
+  it('is sent to a self-hosted server, which has no default address', () => {
     expect(known('hosted_vllm/x', env, { api_base: 'http://127.0.0.1:8000/v1' }).apiKey).toBe('k');
   });
 });

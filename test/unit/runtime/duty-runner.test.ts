@@ -76,7 +76,7 @@ function aRunner({ alone = false }: { readonly alone?: boolean } = {}) {
   return { runner, state };
 }
 
-it('adds the job of each period once, and looks twice in a lease for jobs of lost processes', async () => {
+it('adds the job of each period once, and looks for jobs of lost processes twice in a lease', async () => {
   const { runner, state } = aRunner();
   runner.start();
   await vi.advanceTimersByTimeAsync(100);
@@ -84,7 +84,7 @@ it('adds the job of each period once, and looks twice in a lease for jobs of los
   await vi.advanceTimersByTimeAsync(119_000);
   state.runs[1]?.end.resolve();
   await vi.advanceTimersByTimeAsync(0);
-  // The start is 0 seconds into a minute.
+  // The test starts at the beginning of a minute.
   expect(state.periods).toEqual(['22:14:00', null, null, null, '22:15:00']);
   expect(state.ended).toEqual([{ kind: 'completed' }, { kind: 'completed' }]);
   expect(state.reported).toEqual([
@@ -124,7 +124,7 @@ it('a failure ends the job, and the next period runs', async () => {
   await runner.stop();
 });
 
-it('a job that another process holds now is left', async () => {
+it('work stops when another process has taken over its job', async () => {
   const { runner, state } = aRunner();
   runner.start();
   await vi.advanceTimersByTimeAsync(20_000);
@@ -140,24 +140,21 @@ it('a job that another process holds now is left', async () => {
 it.each([
   ['ends when it is aborted', false, 150_000],
   ['does not end', true, 155_000],
-])(
-  'work that runs longer than its deadline and %s is a failure, and the next period runs',
-  async (_how, deaf, endMs) => {
-    const { runner, state } = aRunner();
-    state.deaf = deaf;
-    runner.start();
-    await vi.advanceTimersByTimeAsync(100 + endMs - 1);
-    expect(state.ended).toEqual([]);
-    expect(state.runs[0]?.signal.aborted).toBe(deaf);
-    await vi.advanceTimersByTimeAsync(1);
-    expect(state.ended).toEqual([{ kind: 'failed', error: 'Aborted after its deadline of 150 seconds.' }]);
-    expect(state.warnings).toEqual(['a duty failed; trying again in the next period']);
-    await vi.advanceTimersByTimeAsync(30_000);
-    expect(state.runs).toHaveLength(2);
-    state.runs[1]?.end.resolve();
-    await runner.stop();
-  },
-);
+])('work that exceeds its deadline and %s is a failure, and the next period runs', async (_how, deaf, endMs) => {
+  const { runner, state } = aRunner();
+  state.deaf = deaf;
+  runner.start();
+  await vi.advanceTimersByTimeAsync(100 + endMs - 1);
+  expect(state.ended).toEqual([]);
+  expect(state.runs[0]?.signal.aborted).toBe(deaf);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(state.ended).toEqual([{ kind: 'failed', error: 'Aborted after its deadline of 150 seconds.' }]);
+  expect(state.warnings).toEqual(['a duty failed; trying again in the next period']);
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect(state.runs).toHaveLength(2);
+  state.runs[1]?.end.resolve();
+  await runner.stop();
+});
 
 it('a stop aborts the work and returns the job', async () => {
   const { runner, state } = aRunner();

@@ -3,11 +3,11 @@ import { createTurns } from '../../../src/runtime/tasks/event-loop-turns.ts';
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-it('lets work go on while the turn has time left', () => {
+it('lets work continue while the turn has time left', () => {
   expect(createTurns(60_000).due()).toBeNull();
 });
 
-it('resumes those that wait one in each turn, first in, first out, with other work in between', async () => {
+it('resumes one waiting task in each turn, in FIFO order, with other work in between', async () => {
   const turns = createTurns(0);
   const order: string[] = [];
   const waits = ['first', 'second', 'third'].map(async (name) => {

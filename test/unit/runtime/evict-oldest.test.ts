@@ -7,7 +7,7 @@ it.each([
   [2, ['b', 'c']],
   [1, ['c']],
   [0, []],
-])('of a map and a set at most %i entries are left, the latest', (most, left) => {
+])('at most %i entries remain in a map or set, the latest ones', (most, left) => {
   const set = new Set(['a', 'b', 'c']);
   const map = new Map([...set].map((key) => [key, 1]));
   evictOldest(set, most);
@@ -15,7 +15,7 @@ it.each([
   expect([[...set], [...map.keys()]]).toEqual([left, left]);
 });
 
-it('an entry that was added again is the latest', () => {
+it('an entry that is added again is the latest', () => {
   const map = new Map([
     ['a', 1],
     ['b', 1],

@@ -6,7 +6,7 @@ import {
 
 const MINUTE = 60_000;
 
-/** An issuer of credentials that the test answers for, and a clock that the test sets. */
+/** An issuer whose answers the test gives, and a clock that the test sets. */
 function issuer() {
   const requests: PromiseWithResolvers<ExpiringCredential<string>>[] = [];
   const clock = { now: 0 };
@@ -27,7 +27,7 @@ function issuer() {
   };
 }
 
-/** An issuer that has issued `a` for an hour. */
+/** An issuer that has issued `a` with a lifetime of an hour. */
 async function issuerOfA() {
   const one = issuer();
   const first = one.credential();
@@ -45,7 +45,7 @@ describe('a credential with an expiry', () => {
     expect(count()).toBe(1);
   });
 
-  it('is renewed before it expires, without a waiting caller', async () => {
+  it('is renewed in the background before it expires', async () => {
     const { credential, clock, count, issues } = await issuerOfA();
     clock.now = 55 * MINUTE - 1;
     expect([await credential(), count()]).toEqual(['a', 1]);
@@ -56,7 +56,7 @@ describe('a credential with an expiry', () => {
     expect([await credential(), count()]).toEqual(['b', 2]);
   });
 
-  it('is renewed with waiting callers shortly before it ends', async () => {
+  it('is renewed with waiting callers shortly before it expires', async () => {
     const { credential, clock, issues } = await issuerOfA();
     clock.now = 59.5 * MINUTE;
     const waiting = credential();
@@ -64,7 +64,7 @@ describe('a credential with an expiry', () => {
     expect(await waiting).toBe('b');
   });
 
-  it('stays in use while its renewal is refused, and the issuer is not called for a while', async () => {
+  it('stays in use after a failed renewal, which is retried after 5 seconds', async () => {
     const { credential, clock, count, refuses, issues } = await issuerOfA();
     clock.now = 56 * MINUTE;
     expect(await credential()).toBe('a');
@@ -78,7 +78,7 @@ describe('a credential with an expiry', () => {
     expect(await credential()).toBe('b');
   });
 
-  it('is not requested by every call where the issuer has none with a longer lifetime', async () => {
+  it('is not requested by every call where the issuer returns the same lifetime', async () => {
     const { credential, clock, count, issues } = await issuerOfA();
     clock.now = 56 * MINUTE;
     await credential();
@@ -89,7 +89,7 @@ describe('a credential with an expiry', () => {
     expect([await credential(), count()]).toEqual(['a', 3]);
   });
 
-  it('is refused for all waiting callers, and for those soon after, without another request', async () => {
+  it('fails for all waiting callers, and for calls within 5 seconds without another request', async () => {
     const { credential, clock, count, refuses, issues } = issuer();
     const waiting = [credential(), credential()];
     refuses('no');

@@ -194,7 +194,7 @@ describe('a configuration that cannot be used', () => {
     expect(refusal(yaml)).toBe(message);
   });
 
-  it('is refused where it has 10 MB', () => {
+  it('is refused above the size limit', () => {
     const yaml = `general_settings: {}\n${'# a comment of a file that nobody writes\n'.repeat(260_000)}`;
     expect(refusal(yaml)).toBe(
       `<folder>/config.yaml: has ${yaml.length} characters; a configuration file has at most 8000000 characters`,
@@ -220,7 +220,7 @@ describe('a configuration that cannot be used', () => {
     expect(refusal('include: [bytes.yaml]\n')).toContain('<folder>/config.yaml:1: include.0: <folder>/bytes.yaml');
   });
 
-  it('is refused where it is a directory, or may not be read', () => {
+  it('is refused where it is a directory, or where a folder cannot be read', () => {
     mkdirSync(join(folder, 'directory.yaml'));
     expect(refusal(null, {}, ['--config', join(folder, 'directory.yaml')])).toBe(
       '<folder>/directory.yaml: cannot be read: it is a directory, not a file (EISDIR)',
@@ -235,7 +235,7 @@ describe('a configuration that cannot be used', () => {
     );
   });
 
-  it('is refused where it is no YAML', () => {
+  it('is refused where it is not YAML', () => {
     expect(refusal('model_list: [\n')).toMatch(/^<folder>\/config\.yaml:\d+: /);
   });
 
@@ -251,7 +251,7 @@ describe('a configuration that cannot be used', () => {
     expect(refusal(null, {}, ['--port', '1e3'])).toBe('arguments: --port: "1e3" is not a whole number from 0 to 65535');
   });
 
-  it('never repeats a secret', () => {
+  it('is reported without secrets', () => {
     expect(refusal('general_settings:\n  master_key: [hunter2]\n')).not.toContain('hunter2');
   });
 });

@@ -7,7 +7,7 @@ const MODEL = `model_list:
 `;
 
 describe('environment_variables of the file', () => {
-  it('are read by references, replace those of the process and become texts', () => {
+  it('resolve references, replace variables of the process and become texts', () => {
     const yaml = `${MODEL}environment_variables: { KEY_OF_FILE: sk-file, BASE: os.environ/OUTSIDE, COUNT: 3, ON: true, GONE: null }\n`;
     const env = { OUTSIDE: 'https://models.test/v1', KEY_OF_FILE: 'sk-process' };
     const { deployments, variables, warnings } = settingsFrom({ yaml, env });
@@ -16,7 +16,7 @@ describe('environment_variables of the file', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('are those of included files, too', () => {
+  it('include those of included files', () => {
     const files = {
       'more.yaml': 'environment_variables: { KEY_OF_FILE: sk-included, BASE: "http://models.test/v1" }\n',
     };
@@ -31,7 +31,7 @@ describe('environment_variables of the file', () => {
   });
 
   it.each(['PATH', 'LD_PRELOAD', 'DYLD_INSERT_LIBRARIES', 'HOME', 'no_proxy', 'NODE_OPTIONS', 'PYTHONPATH'])(
-    'leave out %s with a warning',
+    'exclude %s with a warning',
     (name) => {
       const yaml = `environment_variables:\n  ${name}: sk-value\n`;
       const warning = `config.yaml:2: environment_variables.${name}: is not set: this variable belongs to the machine`;
@@ -39,7 +39,7 @@ describe('environment_variables of the file', () => {
     },
   );
 
-  it('leave out a reference to a variable that is not set', () => {
+  it('exclude a reference to an unset variable', () => {
     const yaml = 'environment_variables: { A: os.environ/NOWHERE }\n';
     const warning =
       'config.yaml:1: environment_variables.A: is not set: the environment variable NOWHERE it refers to is not set';

@@ -16,7 +16,7 @@ const KEY = new Secret(
   }),
 );
 
-/** Google's token endpoint, and the requests that it received. */
+/** Fake token endpoint of Google, and its received requests. */
 function google(answer: () => Response): { readonly fetch: typeof fetch; readonly assertions: string[] } {
   const assertions: string[] = [];
   return {

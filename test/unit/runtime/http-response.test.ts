@@ -6,7 +6,7 @@ interface ReceivedAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Null until it has ended. */
+  /** Null until the end. */
   readonly keepAliveMs: number | null;
 }
 
@@ -88,7 +88,7 @@ describe('an answer', () => {
     ]);
   });
 
-  it('is the same in any chunks', () => {
+  it('is the same for any chunk boundaries', () => {
     const random = randomFrom(20);
     for (let round = 0; round < 400; round += 1) {
       const body = 'x\r\n0\r\n\r\ny'.repeat(1 + random(30));
@@ -156,7 +156,7 @@ describe('invalid and ambiguous answers', () => {
     [`HTTP/1.1 200 OK\r\na: ${'b'.repeat(20_000)}`, 'OVERFLOW'],
     [bodyOf('transfer-encoding: chunked', `5;${'x'.repeat(5_000)}`), 'OVERFLOW'],
     [bodyOf('transfer-encoding: chunked', `0\r\n${'a: bcdefgh\r\n'.repeat(2_000)}`), 'OVERFLOW'],
-  ])('%j is %s, in one piece and byte by byte', (text, fault) => {
+  ])('%j gives %s, in one piece and byte by byte', (text, fault) => {
     expect(readText(text).fault).toBe(fault);
     const bytes = [...Buffer.from(text, 'latin1')].map((byte) => Buffer.from([byte]));
     expect(read(bytes).fault).toBe(fault);

@@ -14,7 +14,7 @@ function httpSettings(general: string, env: Record<string, string> = {}) {
   return readSettings(['--config', file], { LENSGATE_DATA_DIR: folder, ...env }, keyGenerator).http;
 }
 
-it('CORS is off, and all code that saves work is on by default', () => {
+it('CORS is disabled, and all optimizations are enabled by default', () => {
   expect(httpSettings('')).toEqual({
     corsOrigins: [],
     fastPath: true,
@@ -30,11 +30,11 @@ it.each([
   ['LENSGATE_JSON_SCAN', 'jsonScan'],
   ['LENSGATE_SHARED_SUBSCRIPTIONS', 'sharedSubscriptions'],
   ['LENSGATE_WRITE_COALESCING', 'writeCoalescing'],
-] as const)('%s switches %s off', (variable, setting) => {
+] as const)('%s disables %s', (variable, setting) => {
   expect(httpSettings('', { [variable]: 'off' })[setting]).toBe(false);
 });
 
-it('origins are read from the file; the environment wins', () => {
+it('origins are read from the environment, otherwise from the file', () => {
   const list = 'cors_allowed_origins: ["https://a.example", "http://localhost:3000", "capacitor://localhost"]';
   expect(httpSettings(list).corsOrigins).toEqual([
     'https://a.example',
@@ -48,7 +48,7 @@ it('origins are read from the file; the environment wins', () => {
 });
 
 it.each(['https://a.example/', 'a.example', 'https://A.example', 'https://a.example/path', '**', 'null'])(
-  '%s is no origin',
+  '%s is not an origin',
   (origin) => {
     const message = `"${origin}" is neither * nor an origin such as https://app.example.com, in lower case`;
     expect(() => httpSettings(`cors_allowed_origins: ["${origin}"]`)).toThrow(
@@ -58,7 +58,7 @@ it.each(['https://a.example/', 'a.example', 'https://A.example', 'https://a.exam
   },
 );
 
-it('the fast path is switched off by the environment alone', () => {
+it('only the environment disables the fast path', () => {
   expect(httpSettings('', { LENSGATE_FAST_PATH: 'off' }).fastPath).toBe(false);
   expect(() => httpSettings('', { LENSGATE_FAST_PATH: 'no' })).toThrow(
     'LENSGATE_FAST_PATH: "no" is not one of on, off',

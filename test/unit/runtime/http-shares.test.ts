@@ -9,7 +9,7 @@ interface Entry extends WaitingCall {
   started: boolean;
 }
 
-/** Slots, and the entries that wait for one, oldest first. */
+/** Slots, and the entries that have started, in order. */
 function slotsWith(options: { readonly limit: number; readonly fraction: number }) {
   const slots = new FairSlots(options);
   const started: Entry[] = [];
@@ -44,10 +44,10 @@ it.each([
   [1, 0.75, [1, 0, 0]],
   [256, 1, [256, 0, 0]],
   [256, 0.5, [128, 64, 32]],
-])('of %d slots with a fraction of %d, owners that each want all hold %j', (limit, fraction, wanted) => {
+])('of %d slots with a fraction of %d, owners with more calls than slots hold %j', (limit, fraction, wanted) => {
   const { slots, started, enter } = slotsWith({ limit, fraction });
   const owners = ['a', 'b', 'c'].filter((_owner, index) => wanted[index] !== 0);
-  // In order where the first owner holds the most slots, else by turns.
+  // Owners ask by turns where the first two hold the same number, otherwise one after the other.
   const inTurn = wanted[0] === wanted[1];
   const asks = inTurn
     ? Array.from({ length: limit * owners.length }, (_, nth) => owners[nth % owners.length] ?? '')
@@ -66,7 +66,7 @@ it('a free slot goes to the owner that holds the fewest, and to its oldest call'
   expect(started.slice(4)).toEqual([waiting[1], waiting[3], waiting[0]]);
 });
 
-it('a call that ends inside of its start is followed by the next, however many wait', () => {
+it('a call that ends within its start is followed by the next one, for any number of waiting calls', () => {
   const slots = new FairSlots({ limit: 1, fraction: 1 });
   let started = 0;
   const shares: Share[] = [];
@@ -86,7 +86,7 @@ it('a call that ends inside of its start is followed by the next, however many w
   expect([started, slots.used, slots.waiting]).toEqual([20_000, 0, 0]);
 });
 
-it('an owner takes a slot if and only if it may: 50,000 random steps', () => {
+it('an owner gets a slot if and only if the rule allows it: 50,000 random steps', () => {
   const random = randomFrom(5);
   for (const [limit, fraction] of [
     [1, 0.75],

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { randomIds } from '../../../src/runtime/identifiers.ts';
 
 describe('identifiers', () => {
-  it('makes trace and span ids as W3C writes them, none twice', () => {
+  it('are trace and span ids in the form of W3C, without duplicates', () => {
     const traces = Array.from({ length: 1_000 }, () => randomIds.traceId());
     const spans = Array.from({ length: 1_000 }, () => randomIds.spanId());
     expect(traces.filter((id) => !/^[0-9a-f]{32}$/.test(id))).toEqual([]);
@@ -10,7 +10,7 @@ describe('identifiers', () => {
     expect([new Set(traces).size, new Set(spans).size]).toEqual([1_000, 1_000]);
   });
 
-  it('makes UUIDs of version 7, none twice, in the order of their milliseconds', () => {
+  it('are UUIDs of version 7 without duplicates, ordered by millisecond', () => {
     const ids = Array.from({ length: 1_000 }, () => randomIds.uuid());
     expect(ids.filter((id) => !/^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/.test(id))).toEqual(
       [],
@@ -20,7 +20,7 @@ describe('identifiers', () => {
     expect(times.toSorted()).toEqual(times);
   });
 
-  it('begins trace ids with the time, so that those of one time are stored side by side', () => {
+  it('begin with the time in trace ids, so that ids of one time are adjacent in an index', () => {
     const before = Date.now();
     const timestamp = Number.parseInt(randomIds.traceId().slice(0, 12), 16);
     expect(timestamp).toBeGreaterThanOrEqual(before);

@@ -17,13 +17,13 @@ describe('a failure in the log', () => {
     });
   });
 
-  it('ends where a failure is its own cause', () => {
+  it('is finite where a failure is its own cause', () => {
     const error = new Error('round');
     error.cause = error;
     expect(JSON.stringify(factsOf(error)).match(/"type":"Error"/g)).toHaveLength(5);
   });
 
-  it('does not quote a thrown value that is no error', () => {
+  it('does not contain a thrown value that is not an Error', () => {
     expect(factsOf('sk-secret')).toEqual({ type: 'string' });
   });
 });

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { Secret } from '../../../src/domain/secret.ts';
 import { withMarkedSecrets, withRestoredSecrets } from '../../../src/runtime/settings/marked-secrets.ts';
 
-it('secrets are carried to another thread, in lists and maps; functions are not', () => {
+it('secrets in lists and objects are transferred to another thread; functions are omitted', () => {
   const sent = { key: new Secret('hush'), list: [{ own: new Secret('quiet') }], plain: 1, none: null, run: () => 1 };
   const received = withRestoredSecrets(structuredClone(withMarkedSecrets(sent, 'mark')), 'mark') as typeof sent;
   expect(received.key.reveal()).toBe('hush');
@@ -10,6 +10,6 @@ it('secrets are carried to another thread, in lists and maps; functions are not'
   expect({ ...received, key: null, list: null }).toEqual({ key: null, list: null, plain: 1, none: null });
 });
 
-it('a value that looks like a secret under another mark stays as it is', () => {
+it('a value that looks like a marked secret is unchanged', () => {
   expect(withRestoredSecrets(withMarkedSecrets({ other: 'text' }, 'mark'), 'mark')).toEqual({ other: 'text' });
 });

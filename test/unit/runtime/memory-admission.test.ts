@@ -6,7 +6,7 @@ import { randomFrom } from '../../support/random.ts';
 
 const charge = (counter: string, amount = 1n, limit = 10n): Charge => ({ counter, limit, amount, refused: 'at' });
 
-/** Admission over a store that the test answers for, with a clock that the test advances. */
+/** Admission over a store whose reads the test answers, with a clock that the test advances. */
 function aSetup({ countersLimit = 100 }: { readonly countersLimit?: number } = {}) {
   const state = { nowMs: 0, position: 0, storedThrough: 0, failures: [] as unknown[] };
   const stored = new Map<string, bigint>();
@@ -69,7 +69,7 @@ describe('a counter', () => {
     expect(admission.usedOf('a')).toBe(9n);
   });
 
-  it('that was never read fails its callers when it cannot be read, and is read again by the next', async () => {
+  it('fails its callers when its first read fails, and is read again by the next caller', async () => {
     const { admission, state, reads, answerReads } = aSetup();
     const first = admission.reserve([charge('a')]);
     await settled();
@@ -81,7 +81,7 @@ describe('a counter', () => {
     expect(state.failures).toEqual([]);
   });
 
-  it('in use is read again in the background, and includes the spend of other processes', async () => {
+  it('is read again in the background while it is in use, and includes the spend of other processes', async () => {
     const { admission, state, stored, reads, answerReads } = aSetup();
     const first = admission.reserve([charge('a')]);
     await answerReads();
@@ -100,7 +100,7 @@ describe('a counter', () => {
     expect(admission.check([charge('a')])).toEqual({ kind: 'refused', charge: charge('a'), used: 10n, reserved: 0n });
   });
 
-  it('that is older than 5 seconds is read before it is used', async () => {
+  it('is read before its use when its value is older than 5 seconds', async () => {
     const { admission, state, stored, answerReads } = aSetup();
     const first = admission.check([charge('a')]);
     await answerReads();
@@ -113,7 +113,7 @@ describe('a counter', () => {
     expect((await second)?.used).toBe(10n);
   });
 
-  it('that is old continues with its value in memory while the store is away, and is read again a second later', async () => {
+  it('keeps an old value in memory while the store is unavailable, and is read again a second later', async () => {
     const { admission, state, stored, reads, answerReads } = aSetup();
     const first = admission.check([charge('a')]);
     await answerReads();
@@ -135,7 +135,7 @@ describe('a counter', () => {
     expect(admission.usedOf('a')).toBe(3n);
   });
 
-  it('that is old continues with its value in memory after a quarter of a second', async () => {
+  it('keeps an old value in memory when a read takes a quarter of a second', async () => {
     const { admission, state, stored, reads, answerReads } = aSetup();
     const first = admission.check([charge('a')]);
     await answerReads();
@@ -153,7 +153,7 @@ describe('a counter', () => {
     expect((await third)?.used).toBe(10n);
   });
 
-  it('is evicted when it is the least recently used, unless calls of it are under way or not stored', async () => {
+  it('is evicted when it is the least recently used, unless it has calls in progress or calls that are not stored', async () => {
     const { admission, state, answerReads } = aSetup({ countersLimit: 4 });
     const use = async (counter: string): Promise<Reservation> => {
       const decision = admission.reserve([charge(counter)]);
@@ -168,20 +168,20 @@ describe('a counter', () => {
     (await use('b')).commit([1n]);
     (await use('c')).release();
     (await use('d')).release();
-    // The time of a use has a precision of a second.
+    // Times of use are in whole seconds.
     state.nowMs += 1_000;
     (await use('c')).release();
     (await use('e')).release();
     expect(known()).toEqual(['a', 'b', 'c', 'e']);
     state.storedThrough = 1;
     (await use('f')).release();
-    // A counter that could not be evicted counts as used: `c` is the oldest now.
+    // A counter that cannot be evicted counts as used, so `c` is the oldest now.
     expect(known()).toEqual(['a', 'b', 'e', 'f']);
   });
 });
 
 describe('a reservation that is never ended', () => {
-  it('expires after its lease, is counted, and no longer holds its amount', async () => {
+  it('expires after its lease, is counted, and releases its amount', async () => {
     const { admission, state, answerReads } = aSetup();
     const first = admission.reserve([charge('a', 10n)]);
     await answerReads();
@@ -195,13 +195,13 @@ describe('a reservation that is never ended', () => {
   });
 });
 
-describe('the spend of this process is counted once, whenever it is stored and read', () => {
+describe('the spend of this process is counted once, for any times of commits and reads', () => {
   it.each(Array.from({ length: 20 }, (_, seed) => [seed]))('seed %i', async (seed) => {
     expect(await spendAtRandom(seed, 'between commits')).toEqual({ wrong: [], missing: [] });
   });
 });
 
-describe('the spend of this process is never lost, also when a commit takes longer than the deadline of a read', () => {
+describe('the spend of this process is never lost, also when a commit exceeds the deadline of a read', () => {
   it.each(Array.from({ length: 20 }, (_, seed) => [seed]))('seed %i', async (seed) => {
     expect((await spendAtRandom(seed, 'beside commits')).missing).toEqual([]);
   });
@@ -289,7 +289,7 @@ async function spendAtRandom(seed: number, reading: 'between commits' | 'beside 
   expect((own.get('a') ?? 0n) > 1_000n).toBe(true);
   while (reads.length > 0) await answerOne();
   await Promise.all(waits);
-  // No further commits: the next read is exact.
+  // There are no further commits, so the next read is exact.
   state.nowMs += 60_000;
   const checks = names.map(async (name) => await admission.check([charge(name, 0n, 1_000_000n)]));
   await settled();

@@ -15,7 +15,7 @@ const admitted = (decision: RateAdmission | RateRefusal): RateAdmission => {
 };
 
 describe('limits per minute', () => {
-  it('begin a window with the first request, and another a minute later', () => {
+  it('begin a window with the first request, and the next one a minute later', () => {
     const { limits, state } = limitsAt();
     const only = [{ scope: 'api_key', id: 'k', requests: 2 } as const];
     state.nowMs = 30_000;
@@ -29,7 +29,7 @@ describe('limits per minute', () => {
     admitted(limits.admit(only, 0));
   });
 
-  it('count no request that the limit of requests refuses', () => {
+  it('do not count requests that the request limit refuses', () => {
     const { limits } = limitsAt();
     const other: RateLimit = { scope: 'team', id: 't', requests: 10 };
     const tight: RateLimit = { scope: 'api_key', id: 'k', requests: 0 };
@@ -37,7 +37,7 @@ describe('limits per minute', () => {
     expect(admitted(limits.admit([other], 0)).standings).toMatchObject([{ remaining: 9 }]);
   });
 
-  it('free the slot of a call that its tokens refuse, and keep its request counted', () => {
+  it('free the slot of a call that the token limit refuses, and still count its request', () => {
     const { limits } = limitsAt();
     expect(limits.admit([KEY], 101)).toMatchObject({ type: 'tokens', remaining: 100 });
     expect(admitted(limits.admit([KEY], 0)).standings).toEqual([
@@ -47,7 +47,7 @@ describe('limits per minute', () => {
     ]);
   });
 
-  it('end a call once', () => {
+  it('ignore a second end of a call', () => {
     const { limits } = limitsAt();
     const tokens: RateLimit = { scope: 'api_key', id: 'k', tokens: 100 };
     const call = admitted(limits.admit([tokens], 60));
@@ -56,7 +56,7 @@ describe('limits per minute', () => {
     expect(limits.admit([tokens], 11)).toMatchObject({ type: 'tokens', remaining: 10 });
   });
 
-  it('free a slot that was not freed within an hour', () => {
+  it('free a slot an hour after its call began', () => {
     const { limits, state } = limitsAt();
     const slots: RateLimit = { scope: 'api_key', id: 'k', parallel: 1 };
     admitted(limits.admit([slots], 0));
@@ -67,7 +67,7 @@ describe('limits per minute', () => {
   });
 });
 
-/** Numbers below `most`, the same ones for a seed. */
+/** Random numbers below `most`. The same seed gives the same numbers. */
 function randomFrom(seed: number) {
   let state = seed;
   return (most: number): number => {
@@ -101,7 +101,7 @@ function createModel() {
   };
   const has = (type: string, { id, ...limit }: RateLimit, nowMs: number, expected: number): boolean => {
     const entries = inWindow(id, nowMs);
-    // Tokens that are settled after their window are entries without a request.
+    // Tokens settled after their window are entries without a request.
     const count = entries.filter(({ atMs }) => atMs >= 0).length;
     if (type === 'requests') return limit.requests === undefined || count < limit.requests;
     if (type === 'tokens')
@@ -140,7 +140,7 @@ function createModel() {
 
 describe('random calls of random scopes', () => {
   it.each(Array.from({ length: 60 }, (_, seed) => [seed + 1]))(
-    'get the same decisions as in the model: seed %i',
+    'get the same decisions as by the model: seed %i',
     (seed) => {
       const random = randomFrom(seed);
       const { limits, state } = limitsAt();

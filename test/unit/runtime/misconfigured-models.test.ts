@@ -25,7 +25,7 @@ const hidden = (text: string): string => text.replaceAll(folder, '<folder>');
 const NO_KEY = 'The model "smart" has no key: set api_key, or one of GROQ_API_KEY.';
 const AT_MODEL = '<folder>/config.yaml:4: model_list.0.litellm_params.model: ';
 
-/** Model, further lines of its parameters, environment, reason and place. */
+/** Model, further parameters, environment, and the reason and place in the report. */
 const CASES: readonly (readonly [string, string, string, Record<string, string>, string, string])[] = [
   ['no key', 'groq/x', '', {}, NO_KEY, AT_MODEL],
   ['a key that is null', 'groq/x', 'api_key: null', {}, NO_KEY, AT_MODEL],

@@ -3,7 +3,7 @@ import { OpenList, type Place } from '../../../src/domain/open-list.ts';
 import { randomFrom } from '../../support/random.ts';
 
 describe('a list of running work', () => {
-  it.each(Array.from({ length: 10 }, (_, seed) => [seed]))('has the values in their order (seed %i)', (seed) => {
+  it.each(Array.from({ length: 10 }, (_, seed) => [seed]))('has its values in insertion order (seed %i)', (seed) => {
     const random = randomFrom(seed);
     const list = new OpenList<number>();
     const places: Place<number>[] = [];
@@ -18,7 +18,7 @@ describe('a list of running work', () => {
     }
   });
 
-  it('leaves out values that are removed while it is read', () => {
+  it('excludes values that are removed during an iteration', () => {
     const list = new OpenList<string>();
     const places = ['a', 'b', 'c', 'd'].map((value) => list.add(value));
     const calls: string[] = [];

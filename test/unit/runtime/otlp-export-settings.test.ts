@@ -33,8 +33,8 @@ const faultsOf = (...source: Parameters<typeof sourcesOf>) => faultsFrom(sources
 
 const to = (url: string) => ({ url, headers: {}, encoding: 'protobuf', gzip: false, timeoutMs: 10_000 });
 
-describe('where spans are exported to', () => {
-  it('is nowhere by default', () => {
+describe('the address of the span export', () => {
+  it('is null by default', () => {
     expect(read({})).toBeNull();
     expect(read({ [ENDPOINT]: '' })).toBeNull();
   });
@@ -47,7 +47,7 @@ describe('where spans are exported to', () => {
     [{ [ENDPOINT]: 'http://b' }, { endpoint: 'http://c' }, 'http://b/v1/traces'],
     [{}, { called: true }, 'http://localhost:4318/v1/traces'],
     [{}, { called: true, endpoint: 'http://c' }, 'http://c/v1/traces'],
-  ])('%j and %j in the file is %s', (env: Record<string, string>, file: InFile, url) => {
+  ])('with %j in the environment and %j in the file is %s', (env: Record<string, string>, file: InFile, url) => {
     expect(read(env, file)).toEqual(to(url));
   });
 
@@ -56,7 +56,7 @@ describe('where spans are exported to', () => {
       expect(read({ ...silence, [ENDPOINT]: 'nonsense' })).toBeNull();
   });
 
-  it('takes headers, encoding, compression and timeouts', () => {
+  it('has headers, encoding, compression and timeouts', () => {
     const env = {
       [ENDPOINT]: 'http://a',
       OTEL_EXPORTER_OTLP_HEADERS: 'Authorization=Bearer%20key, x-scope = a=b ,',
@@ -79,7 +79,7 @@ describe('where spans are exported to', () => {
     });
   });
 
-  it('is refused with every fault, and no value of a header', () => {
+  it('is refused with all errors and without header values', () => {
     const env = {
       [ENDPOINT]: 'ftp://collector',
       OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
@@ -110,7 +110,7 @@ describe('where spans are exported to', () => {
     },
   );
 
-  it('a protocol of the file is named as such', () => {
+  it('is reported with its place in the file for a wrong protocol', () => {
     expect(faultsOf({}, { endpoint: 'http://a', protocol: 'grpc' })).toEqual([
       'config.yaml:4: general_settings.otlp_protocol: "grpc" is not one of http/protobuf, http/json',
     ]);

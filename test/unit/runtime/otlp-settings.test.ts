@@ -29,12 +29,12 @@ describe('limits of exports', () => {
     expect(limits).toEqual(defaults.limits);
   });
 
-  it('allow larger exports without a thread where no core is free for it', () => {
+  it('allow larger exports on the event loop thread on a single core', () => {
     expect([1, 2, 8].map((cores) => otlpOf(DEFAULTS, cores).offloadBytes)).toEqual([524_288, 32_768, 32_768]);
     expect(otlpOf({ ...DEFAULTS, offloadBytes: 11 }, 1).offloadBytes).toBe(11);
   });
 
-  it('have one variable each', () => {
+  it('are each set by a variable', () => {
     const env = {
       OTLP_MAX_BODY_BYTES: '1',
       OTLP_MAX_DECODE_DEPTH: '2',
@@ -65,19 +65,19 @@ describe('limits of exports', () => {
     });
   });
 
-  it.each(['0', '-1', '1.5', '1e3', 'many', ' 7', '99999999999'])('are not "%s"', (value) => {
+  it.each(['0', '-1', '1.5', '1e3', 'many', ' 7', '99999999999'])('cannot be "%s"', (value) => {
     expect(faultsFrom({ env: { OTLP_MAX_LINKS: value } })).toEqual([
       `environment: OTLP_MAX_LINKS: "${value}" is not a whole number from 1 to 2147483647`,
     ]);
   });
 
-  it.each(['0', '-1', 'many'])('have no threshold of "%s" for decoding in a thread', (value) => {
+  it.each(['0', '-1', 'many'])('have a threshold for decoding on a thread, which cannot be "%s"', (value) => {
     expect(faultsFrom({ env: { OTLP_OFFLOAD_DECODE_BYTES: value } })).toEqual([
       `environment: OTLP_OFFLOAD_DECODE_BYTES: "${value}" is not a whole number from 1 to 2147483647`,
     ]);
   });
 
-  it('allow no nesting deeper than that of the parsers', () => {
+  it('allow no deeper nesting than the parsers', () => {
     expect(settingsFrom({ env: { OTLP_MAX_DECODE_DEPTH: '100' } }).otlp.limits.depth).toBe(100);
     expect(faultsFrom({ env: { OTLP_MAX_DECODE_DEPTH: '101' } })).toHaveLength(1);
   });

@@ -8,7 +8,7 @@ import {
   revocable,
 } from '../../../src/domain/pollable-stream.ts';
 
-/** A source that the test feeds. It records whether it was returned. */
+/** A source with values of the test. It records whether it was returned. */
 function handFed<Item>() {
   const items: Item[] = [];
   let ready: (() => void) | null = null;
@@ -63,7 +63,7 @@ describe('a stream that can be polled', () => {
     ]);
   });
 
-  it('leaves out hidden values, whether that is known at once or later, and keeps the order', async () => {
+  it('excludes filtered values, also with asynchronous filters, and keeps the order', async () => {
     const { stream, give, end } = handFed<number>();
     give(...Array.from({ length: 12 }, (_, at) => at + 1));
     end();
@@ -94,7 +94,7 @@ describe('a stream that can be polled', () => {
     expect([left(), await shown.next()]).toEqual([true, ENDED]);
   });
 
-  it('ends at once when its reader leaves, even while it waits', async () => {
+  it('ends at once when its reader returns it, also while it waits', async () => {
     const { stream, left } = handFed<number>();
     const shown = mapStream(mapStream(stream, tagged), tagged as never);
     const waiting = shown.next();
@@ -102,7 +102,7 @@ describe('a stream that can be polled', () => {
     expect([left(), await waiting, shown.poll()]).toEqual([true, ENDED, ENDED]);
   });
 
-  it('can be made of any other, whose failure and end it forwards', async () => {
+  it('can be made of any stream, and forwards its failure and end', async () => {
     async function* counting(): AsyncGenerator<number> {
       yield 1;
       await Promise.resolve();
@@ -120,7 +120,7 @@ describe('a stream that can be polled', () => {
     expect(await stream.next()).toEqual(ENDED);
   });
 
-  it('returns its source when its reader leaves', async () => {
+  it('returns its source when its reader returns it', async () => {
     let left = 0;
     const source: AsyncIterableIterator<number> = {
       [Symbol.asyncIterator]: () => source,
@@ -148,7 +148,7 @@ describe('a stream that can be revoked', () => {
     return { ...fed, stream, revoke, finished: () => left };
   }
 
-  it('yields values, and reports its end once, however it ended', async () => {
+  it('yields values, and reports its end once', async () => {
     const { stream, give, end, finished } = aFeed();
     give(1, 2);
     expect([await stream.next(), await stream.next()]).toEqual([
@@ -160,7 +160,7 @@ describe('a stream that can be revoked', () => {
     expect(finished()).toBe(1);
   });
 
-  it('throws the reason to a waiting reader, before queued values, and returns its source', async () => {
+  it('throws the reason at a waiting reader, before queued values, and returns its source', async () => {
     const { stream, give, revoke, left, finished } = aFeed();
     const waiting = stream.next();
     revoke();
@@ -175,7 +175,7 @@ describe('a stream that can be revoked', () => {
     expect([read.stream.poll(), read.left(), read.finished()]).toEqual([ENDED, true, 1]);
   });
 
-  it('is not revoked after its reader left', async () => {
+  it('is not revoked after its reader returned it', async () => {
     const { stream, revoke, finished } = aFeed();
     const waiting = stream.next();
     await stream.return();

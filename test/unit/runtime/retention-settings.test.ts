@@ -30,7 +30,7 @@ it('traces are stored for fourteen days, unless the file or the environment sets
   expect(daysOf('{ retention_days: 0 }', '7')).toBe(0);
 });
 
-it('only whole days are accepted, and an error names its place', () => {
+it('only whole days are accepted, and an error has its place', () => {
   for (const days of ['-1', '1.5', 'soon', '36501'])
     expect(() => daysOf('{ retention_days: 30 }', days)).toThrow(
       `environment: AGENT_TRACING_RETENTION_DAYS: "${days}" is not a whole number from 0 to 36500`,

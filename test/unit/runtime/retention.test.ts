@@ -5,7 +5,7 @@ const DAY_MS = 86_400_000;
 const START_MS = 1_700_000_000_000;
 
 beforeEach(() => {
-  // The pauses of a round are real: 100 ms each.
+  // A run has real pauses of 100 ms.
   vi.useFakeTimers({ now: START_MS, toFake: ['Date'] });
 });
 afterEach(() => {
@@ -47,20 +47,20 @@ it('removes rows older than their days in small steps, and logs how many', async
   expect(state.logLines).toEqual([['old traces were removed', { traces: 250, days: 14 }]]);
 });
 
-it('logs nothing when nothing was old', async () => {
+it('logs nothing without old rows', async () => {
   const { round, state } = aStore(0);
   await round(1);
   expect([state.limits, state.logLines]).toEqual([[-DAY_MS], []]);
 });
 
-it('ends with the failure of the store', async () => {
+it('fails with the error of the store', async () => {
   const { round, state } = aStore(10);
   state.away = true;
   await expect(round(1)).rejects.toThrow('away');
   expect([state.old, state.logLines]).toEqual([10, []]);
 });
 
-it('ends between two steps when it is stopped', async () => {
+it('stops between two steps', async () => {
   const { round, state } = aStore(250);
   const ended = round(1);
   state.stopping.abort(new Error('stopping'));

@@ -31,7 +31,7 @@ describe('retries, cooldowns and fallbacks in the configuration', () => {
     expect(settingsFrom({}).routing).toEqual(DEFAULT_ROUTING);
   });
 
-  it('are read, router_settings before litellm_settings', () => {
+  it('are read from router_settings before litellm_settings', () => {
     expect(settingsFrom({ yaml: WHOLE }).routing).toEqual({
       retries: 6,
       retryAfterSeconds: 1.5,
@@ -54,7 +54,7 @@ describe('retries, cooldowns and fallbacks in the configuration', () => {
     expect(settingsFrom({ yaml: both }).routing.retries).toBe(0);
   });
 
-  it('of a deployment are read, model_info before litellm_params, and do not change its id', () => {
+  it('of a deployment are read from model_info before litellm_params, and do not change its id', () => {
     const [deployment] = settingsFrom({ yaml: WHOLE }).deployments;
     expect(deployment?.routing).toEqual({
       retries: 4,
@@ -67,7 +67,7 @@ describe('retries, cooldowns and fallbacks in the configuration', () => {
     expect([other?.routing, other?.id]).toEqual([undefined, deployment?.id]);
   });
 
-  it('are refused with file, line and key where they are wrong', () => {
+  it('are refused with file, line and key where they are invalid', () => {
     const yaml = `router_settings:
   num_retries: 21
   retry_policy: { RateLimitErrorRetries: -1, Other: 1 }
@@ -87,7 +87,7 @@ describe('retries, cooldowns and fallbacks in the configuration', () => {
     ]);
   });
 
-  it('warn about settings of the router that have no effect', () => {
+  it('cause warnings for router settings without an effect', () => {
     expect(warningsFrom({ yaml: 'router_settings: { routing_strategy: least-busy, num_retries: 1 }\n' })).toEqual([
       'config.yaml:1: router_settings.routing_strategy: has no effect: deployments of a model take turns',
     ]);

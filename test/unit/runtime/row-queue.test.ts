@@ -7,7 +7,7 @@ interface Row {
   readonly id: string;
 }
 
-/** A queue over a store whose next adds fail with these errors, with what it stores and logs. */
+/** A queue over a store whose next writes fail with these errors, with its stored rows and log lines. */
 function openQueue(...failures: (Error | null)[]) {
   const stored: string[] = [];
   const logged: (readonly [object, string])[] = [];
@@ -26,7 +26,7 @@ function openQueue(...failures: (Error | null)[]) {
 }
 
 describe('a queue of rows', () => {
-  it('can be read after a wait, and stores the rest at the shutdown', async () => {
+  it('stores rows before a waiting read, and the remaining rows at shutdown', async () => {
     const { queue, stored, logged } = openQueue();
     queue.enqueue({ id: 'a' });
     expect(await queue.caughtUp()).toBe(true);
@@ -36,7 +36,7 @@ describe('a queue of rows', () => {
     expect([stored, logged]).toEqual([['a', 'b'], []]);
   });
 
-  it('leaves out a row that the store refuses, and stores the others', async () => {
+  it('drops a row that the store refuses, and stores the others', async () => {
     const conflict = new Conflict('The id is taken.');
     // The batch fails, then the first row alone.
     const { queue, stored, logged } = openQueue(conflict, conflict);
@@ -46,7 +46,7 @@ describe('a queue of rows', () => {
     expect(logged).toEqual([[{ err: conflict, id: 'taken' }, 'the store refused one of the samples']]);
   });
 
-  it('tries again while the store is away', async () => {
+  it('retries while the store is unavailable', async () => {
     const away = new Unavailable('The database is away.');
     const { queue, stored, logged } = openQueue(away);
     queue.enqueue({ id: 'a' });

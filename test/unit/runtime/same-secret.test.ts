@@ -7,11 +7,11 @@ it.each(['', 'p', 'passwore', 'password!', 'PASSWORD', 'пассворд'])('%j 
   expect(secretCheck(new Secret('password'))(text)).toBe(false);
 });
 
-it('a secret is itself, also an empty one and one of other letters', () => {
+it('a secret equals itself, also an empty one and one with non-ASCII letters', () => {
   for (const text of ['password', '', 'пароль']) expect(secretCheck(new Secret(text))(text)).toBe(true);
 });
 
-it('bytes and hashes of other lengths are other ones, without an error', () => {
+it('bytes and hashes of different lengths differ, without an error', () => {
   const hash = keyGenerator.hash('sk-1');
   expect([sameBytes(Buffer.from('ab'), Buffer.from('ab')), sameBytes(Buffer.from('ab'), Buffer.from('abc'))]).toEqual([
     true,

@@ -76,14 +76,14 @@ describe('a periodic task', () => {
       },
       { deadlineMs: 60_000 },
     );
-    // Aborted work has five more seconds to end.
+    // Aborted work may take five more seconds to end.
     await after(2 * 66_000);
     expect(starts).toEqual([1_000, 67_000]);
     expect(aborted).toEqual(Array(2).fill('DeadlineExceeded: Aborted after its deadline of 60 seconds.'));
     expect(warnings).toEqual([FAILED, FAILED].map((event) => [{ err: expect.any(Error), task: 'test' }, event]));
   });
 
-  it('is over after a stop, without a timer', async () => {
+  it('does not run after a stop, and has no timer', async () => {
     const { task, starts } = aTask(() => {});
     await after(1_000);
     await task.stop();
@@ -111,7 +111,7 @@ describe('a periodic task', () => {
     expect([starts, warnings]).toEqual([[1_000], []]);
   });
 
-  it('that does not end is named by the stop, which waits no longer', async () => {
+  it('that does not end is logged by the stop, which does not wait longer', async () => {
     const { scheduler, task, warnings } = aTask(() => new Promise(() => {}));
     await after(1_000);
     const stopped = Promise.all([task.stop(), task.stop(), scheduler.stop()]);
@@ -133,7 +133,7 @@ describe('a periodic task', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('keeps no process alive', async () => {
+  it('does not keep the process alive', async () => {
     vi.useRealTimers();
     const unref = vi.spyOn(Object.getPrototypeOf(setTimeout(() => {}, 0)) as NodeJS.Timeout, 'unref');
     const { task } = aTask(() => {});

@@ -6,7 +6,7 @@ import { createWorkQueueLimit } from '../../../src/runtime/tasks/work-queue-limi
 
 const open = (waiting = 10) => createSerialExecutor(createWorkQueueLimit({ waiting, bytes: 100 }));
 
-it('runs jobs in order, never two in one turn', async () => {
+it('runs jobs in order, at most one in each turn', async () => {
   const { run } = open();
   let turn = 0;
   let counting = true;

@@ -48,7 +48,7 @@ describe('settings', () => {
     });
   });
 
-  it('make a strong admin key once and keep it for its owner only', () => {
+  it('generate a strong admin key once, in a file that only its owner can read', () => {
     const first = read(null).masterKey.reveal();
     const file = join(folder, 'data', 'admin-key');
     expect(first).toMatch(/^sk-[\w-]{32}$/);
@@ -60,7 +60,7 @@ describe('settings', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  it('prefer arguments to environment, and environment to file', () => {
+  it('are read from arguments before environment, and from environment before file', () => {
     const yaml = 'general_settings:\n  master_key: sk-from-the-file\n  database_url: sqlite:///from-file\n';
     const env = { PORT: '5000', HOST: '127.0.0.2', LITELLM_MASTER_KEY: 'sk-from-env', DATABASE_URL: 'postgres://env' };
     const { port, host, masterKey, databaseUrl } = read(yaml, env, ['--port', '6000']);
@@ -168,7 +168,7 @@ describe('a data folder that cannot be used', () => {
     expect(refusal(null)).toBe('<folder>/data: the data folder cannot be created (EEXIST)');
   });
 
-  it('is refused where its admin key is empty or no file, and nothing is replaced', () => {
+  it('is refused where the admin key is empty or not a file, and nothing is replaced', () => {
     const file = join(folder, 'data', 'admin-key');
     mkdirSync(join(folder, 'data'));
     writeFileSync(file, '\n');
@@ -203,7 +203,7 @@ describe('the free tier', () => {
     expect([catalogDailyLimit, trustedProxies, warnings]).toEqual([1_000, [], []]);
   });
 
-  it('prefers the environment to the file', () => {
+  it('is read from the environment before the file', () => {
     const yaml = 'general_settings:\n  catalog_daily_limit: 0\n  trusted_proxies: [10.0.0.1, "fd00::/8"]\n';
     const file = read(yaml);
     expect([file.catalogDailyLimit, file.trustedProxies]).toEqual([0, ['10.0.0.1', 'fd00::/8']]);

@@ -57,7 +57,7 @@ describe('a bus that processes share', () => {
     vi.useRealTimers();
   });
 
-  it('delivers events to subscribers in other processes once they are known, and only once', async () => {
+  it('delivers events once to subscribers of other processes that are known', async () => {
     const { start, store } = processes();
     const [here, there] = [start(), start()];
     expect(here.bus.subscriberCount()).toBe(0);
@@ -74,7 +74,7 @@ describe('a bus that processes share', () => {
     expect(feed.poll()).toBeNull();
   });
 
-  it('sends nothing without a subscriber, and no topic without a link', async () => {
+  it('sends nothing without a subscriber, and no events of topics without a link', async () => {
     const { start, store, sent } = processes();
     const [here, there] = [start(), start()];
     here.bus.publish('trace', { summary: store('a') });
@@ -123,7 +123,7 @@ describe('a bus that processes share', () => {
     expect(sent[before]).not.toContain('t10499-');
   });
 
-  it('ignores texts that are no messages of feeds', async () => {
+  it('ignores texts that are not messages of feeds', async () => {
     const { start, listeners } = processes();
     const { bus } = start();
     const feed = bus.subscribe('trace', {});
@@ -133,14 +133,14 @@ describe('a bus that processes share', () => {
     expect(feed.poll()).toBeNull();
   });
 
-  it('is the bus of this process where no other uses the database', () => {
+  it('is local where one process uses the database at a time', () => {
     const own = createBus();
     expect(createSharedBus(own, null, { links: {}, scheduler: aScheduler() }).bus).toBe(own);
   });
 });
 
 describe('shared messages', () => {
-  it('use one connection for all listeners, and notify each when listening has begun', async () => {
+  it('use one connection for all listeners, and notify each one when listening begins', async () => {
     const opened: ProcessListener[] = [];
     let closed = 0;
     const messages = shareMessages({

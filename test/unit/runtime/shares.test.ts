@@ -94,7 +94,7 @@ describe('shares of limits', () => {
     expect(await admitted(other.limits, limit, 65)).toHaveLength(64);
   });
 
-  it('are all returned, also where they are a small part of the limit', async () => {
+  it('are returned completely, also where they are a small part of the limit', async () => {
     const [one, other] = [aProcess('p'), aProcess('q')];
     for (const call of await admitted(one.limits, slots(100), 1)) call.settle(null);
     await admitted(one.limits, requests(100), 20);
@@ -117,7 +117,7 @@ describe('shares of limits', () => {
     expect(await admitted(other.limits, requests(100), 81)).toHaveLength(80);
   });
 
-  it('that were prepared for a call are used by it, and returned if the call does not follow', async () => {
+  it('that are prepared for a call are used by it, or returned without it', async () => {
     const [one, other] = [aProcess('p'), aProcess('q')];
     one.limits.prepare([requests(2)], 0);
     await vi.advanceTimersByTimeAsync(1);
@@ -128,7 +128,7 @@ describe('shares of limits', () => {
     expect(await admitted(other.limits, requests(2), 2)).toHaveLength(1);
   });
 
-  it('of a process that has stopped are free after its lease', async () => {
+  it('of a stopped process are free after its lease', async () => {
     const [one, other] = [aProcess('p'), aProcess('q')];
     await admitted(one.limits, slots(3), 3);
     expect(await admitted(other.limits, slots(3), 1)).toHaveLength(0);
@@ -139,12 +139,12 @@ describe('shares of limits', () => {
     expect(await admitted(other.limits, slots(3), 1)).toHaveLength(1);
   });
 
-  it('are not needed while the ledger is away: each process admits at most the limit, and reports it later', async () => {
+  it('are local while the ledger is unavailable: each process admits at most the limit, and reports it later', async () => {
     const [one, other] = [aProcess('p'), aProcess('q')];
     expect(await admitted(one.limits, requests(10), 4)).toHaveLength(4);
     expect(await admitted(other.limits, requests(10), 3)).toHaveLength(3);
     ledger.isUnavailable = true;
-    // The shared window continues with the rest that each process last received.
+    // The window continues with the rest that each process last received.
     expect(await admitted(one.limits, requests(10), 20)).toHaveLength(6);
     expect((await admitted(other.limits, requests(10), 20)).length).toBeLessThanOrEqual(3);
     expect([one.losses.length, one.shares.counts(), other.shares.isUnavailable()]).toEqual([
@@ -162,7 +162,7 @@ describe('shares of limits', () => {
     expect(await admitted(other.limits, requests(10), 5)).toHaveLength(0);
   });
 
-  it('are void when the ledger has lost its data, and shares in use are reported again', async () => {
+  it('are invalid after the ledger lost its data, and used shares are reported again', async () => {
     const [one, other] = [aProcess('p'), aProcess('q')];
     await admitted(one.limits, slots(5), 4);
     ledger.clear();
@@ -172,7 +172,7 @@ describe('shares of limits', () => {
     expect(await admitted(other.limits, slots(5), 5)).toHaveLength(1);
   });
 
-  it('make no call wait for a ledger that is known to be away', async () => {
+  it('do not wait for a ledger that is known to be unavailable', async () => {
     const { limits } = aProcess('p');
     await admitted(limits, slots(9), 1);
     ledger.isUnavailable = true;
@@ -181,7 +181,7 @@ describe('shares of limits', () => {
     expect(ledger.trips).toBe(2);
   });
 
-  it('wait for a ledger that does not answer no longer than its timeout', async () => {
+  it('wait for a silent ledger at most for its timeout', async () => {
     const { limits, losses } = aProcess('p');
     vi.spyOn(ledger, 'requestShares').mockReturnValue(new Promise(() => {}));
     const waiting = limits.admit([slots(2)], 0);

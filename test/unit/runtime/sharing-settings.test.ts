@@ -5,11 +5,11 @@ describe('settings of shared limits', () => {
   const urlOf = (sources: Parameters<typeof settingsFrom>[0]): string | null =>
     settingsFrom(sources).sharing.redis?.url.reveal() ?? null;
 
-  it('name no Redis server by default', () => {
+  it('have no Redis server by default', () => {
     expect(settingsFrom({}).sharing).toEqual({ isOn: true, redis: null });
   });
 
-  it('read the address from the environment, from the router, and from the cache', () => {
+  it('read the address from the environment, router settings and cache settings', () => {
     expect(urlOf({ env: { REDIS_URL: 'rediss://u:p@r:1/2' } })).toBe('rediss://u:p@r:1/2');
     expect(urlOf({ yaml: 'router_settings: { redis_url: redis://r }' })).toBe('redis://r');
     expect(urlOf({ yaml: 'router_settings: { redis_host: r, redis_port: 6380, redis_password: "p/w" }' })).toBe(
@@ -22,17 +22,17 @@ describe('settings of shared limits', () => {
     expect(urlOf({ yaml: `${cache}\nrouter_settings: { redis_host: r }` })).toBe('redis://r:6379');
   });
 
-  it('make an address of host, user and password', () => {
+  it('build an address from host, user and password', () => {
     const env = { REDIS_HOST: '::1', REDIS_USERNAME: 'u', REDIS_PASSWORD: 'p@', REDIS_SSL: 'true' };
     expect(urlOf({ env })).toBe('rediss://u:p%40@[::1]:6379');
   });
 
-  it('are off on request', () => {
+  it('can disable sharing', () => {
     const env = { REDIS_URL: 'redis://r', LENSGATE_SHARED_LIMITS: 'off' };
     expect(settingsFrom({ env }).sharing).toEqual({ isOn: false, redis: null });
   });
 
-  it('refuse another address without showing it', () => {
+  it('refuse an invalid address without showing it', () => {
     const faults = faultsFrom({ env: { REDIS_URL: 'http://u:secret-word@r' } });
     expect(faults).toHaveLength(1);
     expect(faults[0]).toContain('REDIS_URL');

@@ -4,7 +4,7 @@ import { sinceLastSuccess } from '../../../src/runtime/tasks/since-last-success.
 const START_MS = 1_700_000_000_000;
 const WEEK_MS = 7 * 86_400_000;
 
-it('runs from the last success on, with an overlap; at first from a week back', async () => {
+it('runs from the last success with an overlap, and first from a week ago', async () => {
   let nowMs = START_MS;
   let isUnavailable = false;
   const since: number[] = [];

@@ -79,7 +79,7 @@ const aSpan = (name: string, differing: Partial<ExportedSpan> = {}): ExportedSpa
 });
 const LONG = 600_000;
 
-it('spans that come together are sent together, under the headers that are set', async () => {
+it('spans of one moment are sent in one request, with the configured headers', async () => {
   const { spanExport, sent, requests } = aCollector();
   spanExport.push(aSpan('a'));
   spanExport.push(aSpan('b'));
@@ -91,14 +91,14 @@ it('spans that come together are sent together, under the headers that are set',
   expect(spanExport.counts()).toEqual({ sent: 2, dropped: 0, failed: 0, waiting: 0 });
 });
 
-it('a body is compressed where that is set', async () => {
+it('a body is compressed where it is configured', async () => {
   const { spanExport, sent } = aCollector([], { gzip: true });
   spanExport.push(aSpan('a'));
   await spanExport.drain(LONG);
   expect(sent).toMatchObject([{ headers: { 'content-encoding': 'gzip' }, names: ['a'] }]);
 });
 
-it('a request carries at most 512 spans, or 2 MiB', async () => {
+it('a request has at most 512 spans and 2 MiB', async () => {
   const { spanExport, sent } = aCollector();
   for (let index = 0; index < 1_000; index++) spanExport.push(aSpan(String(index)));
   for (let index = 0; index < 3; index++)
@@ -143,7 +143,7 @@ it.each([400, 401, 404, 413, 500])('%i is final: the spans are dropped and count
   expect(lines).toEqual([[{ spans: 1, reason: `it answered ${status}` }, 'spans could not be exported']]);
 });
 
-it('a request is tried six times; later spans are tried again', async () => {
+it('a request is tried six times, and later spans are sent in new requests', async () => {
   const { spanExport, sent, requests } = aCollector(Array.from({ length: 6 }, () => ({ status: 503 })));
   spanExport.push(aSpan('a'));
   await requests(6);
@@ -173,7 +173,7 @@ it('the queue is bounded: more spans are dropped, counted, and logged once', asy
   expect(spanExport.counts()).toEqual({ sent: 4_097, dropped: 4, failed: 0, waiting: 0 });
 });
 
-it('the queue is bounded in bytes too', async () => {
+it('the queue is bounded in bytes as well', async () => {
   const { spanExport } = aCollector([{ status: 503 }], {}, 50_000);
   for (let index = 0; index < 40; index++)
     spanExport.push(aSpan('large', { attributes: { text: 'x'.repeat(1_000_000) } }));

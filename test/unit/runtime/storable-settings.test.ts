@@ -16,7 +16,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Faults of a file as lines, and its warnings. */
+/** Errors of a file as lines, and its warnings. */
 function read(text: string): { readonly faults: readonly string[]; readonly warnings: readonly string[] } {
   writeFileSync(file, text);
   try {
@@ -28,7 +28,7 @@ function read(text: string): { readonly faults: readonly string[]; readonly warn
   }
 }
 
-it('settings that the dashboard stores, too, have the same rules in the file', () => {
+it('settings that can be stored have the same rules in the file', () => {
   const { faults } = read(`litellm_settings:
   ui_theme_config:
     logo_url: javascript:alert(1)
@@ -55,7 +55,7 @@ it('settings that the dashboard stores, too, have the same rules in the file', (
   ]);
 });
 
-it('wrong values of settings without an effect are warnings with their place, and faults of a strict file', () => {
+it('invalid values of settings without an effect are warnings, and errors of a strict file', () => {
   const text = `general_settings:
   max_parallel_requests: -1
   alerting_args:

@@ -13,7 +13,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** The settings of a file with one of them; null leaves it out. */
+/** Settings of a file with this setting. Null: without it. */
 function settingsOf(name: string, seconds: number | null): Settings {
   const file = join(folder, 'config.yaml');
   writeFileSync(file, `general_settings: { ${seconds === null ? '' : `${name}: ${seconds}`} }`);
@@ -25,15 +25,15 @@ const heartbeat = (seconds: number | null): number =>
 const silence = (seconds: number | null): number =>
   settingsOf('upstream_silence_seconds', seconds).upstream.silenceSeconds;
 
-it('a stream has a heartbeat after 15 seconds, or the time in the file', () => {
+it('a stream has a heartbeat after 15 seconds, or after the time in the file', () => {
   expect([null, 0, 0.5, 60].map(heartbeat)).toEqual([15, 0, 0.5, 60]);
 });
 
-it.each([-1, 86_401])('%d seconds are refused', (seconds) => {
+it.each([-1, 86_401])('a heartbeat after %d seconds is refused', (seconds) => {
   expect(() => heartbeat(seconds)).toThrow('general_settings.stream_heartbeat_seconds');
 });
 
-it('an upstream may be silent for five minutes, or the time in the file', () => {
+it('an upstream may be silent for five minutes, or for the time in the file', () => {
   expect([null, 0.5, 60].map(silence)).toEqual([300, 0.5, 60]);
 });
 
@@ -41,7 +41,7 @@ it.each([0, -1, 86_401])('a silence of %d seconds is refused', (seconds) => {
   expect(() => silence(seconds)).toThrow('general_settings.upstream_silence_seconds');
 });
 
-it('batches are read as often as by the reference, or at the interval in the file', () => {
+it('batches are read every 6,000 seconds as by the reference, or at the interval in the file', () => {
   const seconds = (value: number | null) => settingsOf('proxy_batch_polling_interval', value).batchPollingSeconds;
   expect([null, 0, 60].map(seconds)).toEqual([6_000, 0, 60]);
   expect(() => seconds(-1)).toThrow('general_settings.proxy_batch_polling_interval');

@@ -12,7 +12,7 @@ const outlineOf = (calls: number): TraceOutline => ({
   agentSpend: new Map(),
 });
 
-it('evicts the least recently read ones when their calls are too many', () => {
+it('evicts the least recently read outlines above the limit of calls', () => {
   const outlines = createTraceOutlines(10);
   const [first, second, third] = [outlineOf(3), outlineOf(3), outlineOf(3)];
   outlines.put('first', first);
@@ -30,7 +30,7 @@ it('replaces the value of a name', () => {
   expect(outlines.find('one')).toBe(later);
 });
 
-it('keeps one that is too large while it is the latest', () => {
+it('keeps a too large outline while it is the latest', () => {
   const outlines = createTraceOutlines(10);
   const huge = outlineOf(30);
   outlines.put('one', outlineOf(9));

@@ -4,7 +4,7 @@ import { createUnfolding } from '../../../src/runtime/tasks/call-unfolding.ts';
 
 const STEP = 1_000;
 
-/** A store that unfolds a thousand calls a step. */
+/** A store that unfolds a thousand calls in each step. */
 function anUnfolding(waiting: number) {
   const state = { waiting, steps: 0, error: null as Error | null, merged: [] as TraceSummary[] };
   const published: TraceSummary[] = [];
@@ -32,7 +32,7 @@ const turn = (): Promise<unknown> => vi.advanceTimersByTimeAsync(0);
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-it('begins with earlier calls, and continues until none waits', async () => {
+it('begins with earlier calls, and continues until none is pending', async () => {
   const { unfolding, state } = anUnfolding(3_500);
   unfolding.start();
   await turn();
@@ -46,7 +46,7 @@ it('unfolds at once after a commit of few calls', async () => {
   expect([state.steps, state.waiting]).toEqual([1, 0]);
 });
 
-it('leaves the calls of busy commits until a second has passed without one', async () => {
+it('defers the calls of large commits until a second without one', async () => {
   const { unfolding, state } = anUnfolding(0);
   for (let commit = 0; commit < 4; commit += 1) {
     state.waiting += 2_000;
@@ -58,7 +58,7 @@ it('leaves the calls of busy commits until a second has passed without one', asy
   expect([state.steps, state.waiting]).toEqual([8, 0]);
 });
 
-it('unfolds after five seconds of busy commits, even if they continue', async () => {
+it('unfolds after five seconds of large commits, also if they continue', async () => {
   const { unfolding, state } = anUnfolding(0);
   for (let commit = 0; commit < 6; commit += 1) {
     state.waiting += 2_000;
@@ -76,7 +76,7 @@ it('unfolds after five seconds of busy commits, even if they continue', async ()
   expect(state.waiting).toBe(2_000);
 });
 
-it('stops for a busy commit, between two steps', async () => {
+it('stops between two steps for a large commit', async () => {
   const { unfolding, state } = anUnfolding(9_000);
   unfolding.start();
   await unfolding.committed(2_000);
@@ -92,7 +92,7 @@ it('makes writers wait when too many batches are pending', async () => {
   expect([state.steps, state.waiting]).toEqual([2, 65_036]);
 });
 
-it('publishes traces into which clients had written', async () => {
+it('publishes traces with earlier spans of clients', async () => {
   const { unfolding, state, published } = anUnfolding(10);
   const summary = { traceId: 'a trace', spanCount: 2 } as TraceSummary;
   state.merged.push(summary);
@@ -101,7 +101,7 @@ it('publishes traces into which clients had written', async () => {
   expect(published).toEqual([summary]);
 });
 
-it('tries again after the store was unavailable', async () => {
+it('retries after the store was unavailable', async () => {
   const { unfolding, state, logLines } = anUnfolding(1_000);
   state.error = new Error('away');
   unfolding.start();
@@ -112,7 +112,7 @@ it('tries again after the store was unavailable', async () => {
   expect([state.steps, state.waiting]).toEqual([1, 0]);
 });
 
-it('takes no further step once stopped', async () => {
+it('runs no further step after a stop', async () => {
   const { unfolding, state } = anUnfolding(5_000);
   unfolding.start();
   await unfolding.stop();

@@ -28,7 +28,7 @@ const DEFAULTS: UpstreamSettings = {
   stalledReaderSeconds: 120,
 };
 
-it('upstreams are called by the native client over 256 connections by default, or as set by the file and the environment', () => {
+it('upstreams are called by the native client over 256 connections by default, or as configured', () => {
   expect(settingsOf()).toEqual(DEFAULTS);
   const general =
     'http_client: undici, upstream_connections: 8, upstream_connection_share: 1, upstream_silence_seconds: 5, stalled_reader_seconds: 0.5';
@@ -45,7 +45,7 @@ it('upstreams are called by the native client over 256 connections by default, o
 });
 
 it.each(['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy'])(
-  '%s selects undici unless the client is set',
+  '%s selects undici where no client is configured',
   (name) => {
     const env = { [name]: 'http://user:secret@proxy.test:3128' };
     expect(settingsOf('', env).client).toBe('undici');

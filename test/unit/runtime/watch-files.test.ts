@@ -14,7 +14,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-it('changed, new and removed files are found, each change once', async () => {
+it('changed, new and removed files are reported, each change once', async () => {
   const [main, included] = [join(folder, 'main.yaml'), join(folder, 'included.yaml')];
   writeFileSync(main, 'one');
   let changes = 0;
@@ -48,7 +48,7 @@ it('changed, new and removed files are found, each change once', async () => {
   }
 });
 
-it('a state that is marked as current is no change', async () => {
+it('a state that is marked as current is not reported', async () => {
   const file = join(folder, 'main.yaml');
   writeFileSync(file, 'one');
   let changes = 0;

@@ -9,13 +9,13 @@ describe('work with a deadline', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  it('settles as the work does, and leaves no timer', async () => {
+  it('settles like the work, and leaves no timer', async () => {
     expect(await withDeadline(Promise.resolve('done'), 100, refuse)).toBe('done');
     await expect(withDeadline(Promise.reject(new Error('failed')), 100, refuse)).rejects.toThrow('failed');
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('settles as the function for a timeout does, not before the deadline', async () => {
+  it('settles like the timeout function after the deadline', async () => {
     const settled: unknown[] = [];
     const never = new Promise<string>(() => {});
     void withDeadline(never, 100, () => 'late').then((value) => settled.push(value));
@@ -35,7 +35,7 @@ describe('work with a deadline', () => {
     expect(await result).toBe('late');
   });
 
-  it('takes a result that arrives before the function for a timeout has settled', async () => {
+  it('uses a result that arrives before the timeout function settles', async () => {
     const work = Promise.withResolvers<string>();
     const result = withDeadline(work.promise, 100, async () => {
       await new Promise((resolve) => setTimeout(resolve, 10));

@@ -49,7 +49,7 @@ describe('write-behind', () => {
     expect(queue.waiting()).toBe(0);
   });
 
-  it('commits by itself soon after a push', async () => {
+  it('commits soon after a push', async () => {
     const committed = new Promise<readonly string[]>((resolve) => {
       createWriteBehind<string>({
         ...sound,
@@ -63,7 +63,7 @@ describe('write-behind', () => {
     expect(await committed).toEqual(['one']);
   });
 
-  it('tries a failed commit again with the same records and later ones', async () => {
+  it('retries a failed commit with the same records and later ones', async () => {
     const failures: number[] = [];
     const commits: string[][] = [];
     const queue = createWriteBehind<string>({
@@ -95,7 +95,7 @@ describe('write-behind', () => {
     expect(queue.waiting()).toBe(1);
   });
 
-  it('drops and counts the oldest when the store stays away', () => {
+  it('drops and counts the oldest records while the store is unavailable', () => {
     let dropped = 0;
     const queue = createWriteBehind<number>({
       ...sound,
@@ -125,7 +125,7 @@ describe('write-behind', () => {
     await queue.flush();
   });
 
-  it('lets no reader wait for a store that hangs or fails', async () => {
+  it('limits the wait of a reader for a store that hangs or fails', async () => {
     const hanging = createWriteBehind<string>({
       ...sound,
       commit: () => new Promise(() => {}),
@@ -146,7 +146,7 @@ describe('write-behind', () => {
     expect([hanging.waiting(), failing.waiting(), failures]).toEqual([1, 1, [new Error('away')]]);
   });
 
-  it('sets a record aside that the store refuses, and commits the others of its batch, in order', async () => {
+  it('moves a record aside that the store refuses, and commits the others of its batch in order', async () => {
     const { queue, refused, commits } = pickyStore([3, 7]);
     for (let item = 0; item < 10; item += 1) queue.push(item);
     await queue.flush();
@@ -158,7 +158,7 @@ describe('write-behind', () => {
     expect(queue.waiting()).toBe(0);
   });
 
-  it('keeps its records when the store refuses all of them, and tries again with the next one', async () => {
+  it('keeps its records when the store refuses all of them, and retries with the next one', async () => {
     const { queue, refused, commits } = pickyStore([1]);
     queue.push(1);
     await expect(queue.flush()).rejects.toBe(POISON);
@@ -180,7 +180,7 @@ describe('write-behind', () => {
     expect([commits, refused]).toEqual([[[0, 1, 2, 3, 4]], []]);
   });
 
-  it('sets a record aside at once, even alone, when it is known to be at fault', async () => {
+  it('moves a record aside at once, also a single one, when it is known to be invalid', async () => {
     const refused: number[] = [];
     const queue = createWriteBehind<number>({
       commit: () => Promise.reject(POISON),
@@ -195,7 +195,7 @@ describe('write-behind', () => {
   });
 });
 
-describe('a read beside write-behind', () => {
+describe('a read with write-behind', () => {
   /** A queue whose commits the test ends. */
   function heldQueue() {
     const commits: { readonly items: readonly number[]; readonly end: () => void }[] = [];

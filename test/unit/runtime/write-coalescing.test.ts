@@ -5,11 +5,11 @@ import * as turn from '../../../src/runtime/write-coalescing/write-coalescing.ts
 let done: string[];
 const doing = (what: string) => (): void => void done.push(what);
 
-/** A turn ends with an immediate: one that is scheduled later runs after it. */
+/** Resolves after the current turn: an immediate that is scheduled later runs after its end. */
 const turnEnded = (): Promise<void> => nextTurn();
 
 beforeEach(async () => {
-  // A turn with one send is the state of a new process: the next turn does not wait.
+  // A turn with one send, as in a new process: the first send of the next turn does not wait.
   await turnEnded();
   turn.sendCoalesced(() => {});
   await turnEnded();
@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 
 describe('writes of one turn', () => {
-  test('are sent at once where there is one', async () => {
+  test('are sent at once where a turn has one', async () => {
     for (const what of ['one', 'two', 'three']) {
       turn.sendCoalesced(doing(what));
       expect(done.at(-1)).toBe(what);
@@ -33,7 +33,7 @@ describe('writes of one turn', () => {
     expect(done).toEqual(['one', 'two', 'three']);
   });
 
-  test('wait from the first one on where the turn before had several, and not where it had one', async () => {
+  test('wait from the first one on where the previous turn had several, and not where it had one', async () => {
     for (const what of ['one', 'two']) turn.sendCoalesced(doing(what));
     await turnEnded();
     turn.sendCoalesced(doing('three'));
@@ -44,7 +44,7 @@ describe('writes of one turn', () => {
     expect(done).toEqual(['one', 'two', 'three', 'four']);
   });
 
-  test('are sent when sixteen wait', () => {
+  test('are sent when sixteen are waiting', () => {
     for (let at = 0; at < 17; at += 1) turn.sendCoalesced(doing(String(at)));
     expect(done).toHaveLength(17);
     turn.sendCoalesced(doing('late'));

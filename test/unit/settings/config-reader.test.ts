@@ -21,10 +21,10 @@ async function namesIn(text: string): Promise<readonly string[]> {
   return deployments.map(({ modelGroup, apiKey }) => `${modelGroup} ${apiKey?.reveal()}`);
 }
 
-it('reads a changed file again, also after a faulty one and after its thread ended', async () => {
+it('reads a changed file again, also after an invalid one and after the end of its thread', async () => {
   expect(await namesIn(model('one'))).toEqual(['one secret-one']);
   expect(await namesIn(model('two'))).toEqual(['two secret-two']);
-  // Outside the subset of plain YAML.
+  // This text is outside the subset of plain YAML.
   expect(await namesIn(`${model('three')}# é\nrouter_settings: { num_retries: 1 }\n`)).toEqual(['three secret-three']);
   writeFileSync(file, 'model_list: [');
   await expect(reader.read()).rejects.toThrow(ConfigError);
@@ -33,7 +33,7 @@ it('reads a changed file again, also after a faulty one and after its thread end
   expect(await namesIn(model('five'))).toEqual(['five secret-five']);
 });
 
-it('names the lines of settings', async () => {
+it('returns the lines of settings', async () => {
   writeFileSync(file, `${model('one')}\ngeneral_settings:\n  demo_model: true\n  max_file_size_mb: 3\n`);
   const { config } = await reader.read();
   expect(config.placeOf('general_settings', 'max_file_size_mb')).toEqual({ source: file, line: 9 });

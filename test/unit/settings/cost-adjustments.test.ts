@@ -19,24 +19,24 @@ describe('discounts and margins', () => {
     expect(cost(null, 'x')).toBe(usd(2));
   });
 
-  it('a margin is added to the price after the discount', () => {
+  it('apply the discount first, then the margin', () => {
     expect(cost({ openai: 0.25 }, null)).toBe(usd(1.5));
     expect(cost(null, { openai: 0.1 })).toBe(usd(2.2));
     expect(cost({ openai: 0.5 }, { openai: { percentage: 0.1, fixed_amount: 0.001 } })).toBe(usd(1.101));
     expect(cost({ openai: 1 }, { openai: { fixed_amount: 0.5 } })).toBe(usd(0.5));
   });
 
-  it('a margin of the provider replaces the global one', () => {
+  it('use the margin of the provider in place of the global one', () => {
     expect(cost(null, { global: 1, openai: 0 })).toBe(usd(2));
     expect(cost(null, { global: 1, openai: 0 }, 'groq')).toBe(usd(4));
   });
 
-  it('invalid values have no effect in the file', () => {
+  it('have no effect in the file where they are invalid', () => {
     expect(cost({ openai: 1.01 }, { openai: 10.01 })).toBe(usd(2));
     expect(cost({ openai: '0.5' }, { openai: { percentage: -1 } })).toBe(usd(2));
   });
 
-  it('are refused beyond their bounds when they are stored', () => {
+  it('are refused outside their bounds when they are stored', () => {
     expect(() => assertCostDiscounts({ openai: 0, groq: 1 })).not.toThrow();
     expect(() => assertCostDiscounts({ openai: 1.000001 })).toThrow('between 0 and 1');
     expect(() => assertCostDiscounts({ openai: -0.1 })).toThrow('between 0 and 1');

@@ -28,7 +28,7 @@ it('metadata is shown without the secrets of callbacks', () => {
   });
 });
 
-it('metadata that was shown and is sent back keeps its secrets', () => {
+it('masked metadata that a client sends back keeps its secrets', () => {
   expect(withKeptSecrets({ ...SHOWN, note: 'new' }, STORED)).toEqual({ ...STORED, note: 'new' });
   expect(withKeptSecrets({ other: 'REDACTED' }, STORED)).toEqual({ other: 'REDACTED' });
   expect(withKeptSecrets(undefined, STORED)).toBeUndefined();

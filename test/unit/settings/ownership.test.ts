@@ -22,7 +22,7 @@ const stored = new Map([
 const view = (name: string) => settingViewOf(config, stored, 'general_settings', name);
 
 describe('the owner of a setting', () => {
-  it('is the file for what it declares, also null; stored values that differ are ignored', () => {
+  it('is the file for its declared settings, also null; different stored values are ignored', () => {
     expect(view('a')).toEqual({
       section: 'general_settings',
       name: 'a',
@@ -37,7 +37,7 @@ describe('the owner of a setting', () => {
     expect(view('ref').ignoredStoredValue).toBeUndefined();
   });
 
-  it('is the database where the file has no value; a stored null is no value', () => {
+  it('is the database where the file has no value; a stored null counts as no value', () => {
     expect(view('open')).toMatchObject({ source: 'db', editable: true, effectiveValue: 4 });
     expect(view('cleared')).toMatchObject({ source: 'unset', editable: true, effectiveValue: null });
     expect(view('pass_through_endpoints')).toMatchObject({ source: 'db', effectiveValue: [1] });
@@ -48,7 +48,7 @@ describe('a write', () => {
   const write = (name: string, value: unknown) => () =>
     assertWritable(config, stored, { section: 'general_settings', writes: [{ name, value }] });
 
-  it('of the effective value passes, of any other one is refused', () => {
+  it('of the effective value is accepted, and of another one is refused', () => {
     expect(write('a', 1)).not.toThrow();
     expect(write('ref', '5')).not.toThrow();
     expect(write('none', null)).not.toThrow();
@@ -57,7 +57,7 @@ describe('a write', () => {
       expect(refused).toThrow(OwnedByFile);
   });
 
-  it('names every refused setting, sorted, and those with an ignored value', () => {
+  it('fails with all refused settings, sorted, and those with an ignored value', () => {
     const writes = [
       { name: 'ref', value: 1 },
       { name: 'a', value: 5 },
@@ -75,7 +75,7 @@ describe('a write', () => {
     );
   });
 
-  it('that removes is refused for any value', () => {
+  it('that removes a declared setting is refused', () => {
     expect(() => assertRemovable(config, stored, 'general_settings', 'a')).toThrow(OwnedByFile);
     expect(() => assertRemovable(config, stored, 'general_settings', 'open')).not.toThrow();
   });
@@ -123,7 +123,7 @@ it.each([
   ['list', [[], [1], null], [{}, 'x']],
   ['map', [{}, null], [[], 'x']],
   ['objects', [[{}], [], null], [[1], {}]],
-] as const)('%s accepts what it should', (kind, right, wrong) => {
+] as const)('%s accepts valid values only', (kind, right, wrong) => {
   expect(right.filter((value) => !isOfKind(kind, value))).toEqual([]);
   expect(wrong.filter((value) => isOfKind(kind, value))).toEqual([]);
 });

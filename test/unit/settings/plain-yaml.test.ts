@@ -5,7 +5,7 @@ import { randomFrom } from '../../support/random.ts';
 
 type Path = readonly (string | number)[];
 
-/** Every path of a document and the line of its key or item, read by the library; null for a fault. */
+/** Paths of a document with the lines of their keys or items, by the library. Null for an error. */
 function placesOf(text: string): readonly (readonly [Path, number])[] | null {
   const counter = new LineCounter();
   const document = parseDocument(text, { lineCounter: counter, prettyErrors: false });
@@ -27,7 +27,7 @@ function placesOf(text: string): readonly (readonly [Path, number])[] | null {
   return walk(document.contents, []);
 }
 
-/** Results of the subset and of the library; null for a text outside the subset. */
+/** Results of the subset parser and of the library. Null for a text outside the subset. */
 function readings(text: string): { readonly plain: unknown; readonly expected: unknown } | null {
   const plain = readPlainYaml(text);
   if (plain === null) return null;
@@ -74,7 +74,7 @@ general_settings:
     flag: true
 `;
 
-describe('the subset', () => {
+describe('the YAML subset', () => {
   it.each([
     ['a configuration as the library writes it', stringify(CONFIG)],
     ['lists at the indent of their key', stringify(CONFIG, { indentSeq: false })],
@@ -111,7 +111,7 @@ describe('the subset', () => {
     expect(readPlainYaml(text)).toBeNull();
   });
 
-  it('reads damaged texts as the library does, or leaves them to the library', () => {
+  it('reads damaged texts like the library, or leaves them to the library', () => {
     const random = randomFrom(7);
     const pieces = [
       ' ',

@@ -21,11 +21,11 @@ it.each([
   ],
   ['0 keeps all', { maximum_health_check_retention_period: '0d' }, {}, 0],
   ['the default for a stored text that is no duration', {}, { maximum_health_check_retention_period: 'soon' }, 720],
-])('the age at which health checks are deleted: %s', (_title, general, stored, hours) => {
+])('health checks are deleted at the configured age: %s', (_title, general, stored, hours) => {
   expect(retentionMs(configuration(general, stored), 'maximum_health_check_retention_period')).toBe(hours * HOUR_MS);
 });
 
-it('the age at which spend rows are deleted: 400 days by default, or the period of the file', () => {
+it('spend rows are deleted at an age of 400 days by default, or at the age in the file', () => {
   const setting = 'maximum_spend_logs_retention_period';
   expect(retentionMs(configuration({}), setting)).toBe(400 * 24 * HOUR_MS);
   expect(retentionMs(configuration({ [setting]: '7d' }), setting)).toBe(168 * HOUR_MS);

@@ -6,7 +6,7 @@ import { createSealedSettings, renewedSection } from '../../../src/runtime/store
 
 const about = { now: new Date(0), by: 'admin' };
 
-/** A store in memory, and what it holds. */
+/** A store in memory, and its content. */
 function memory() {
   const contents = new Map<string, SectionContent>();
   const rowOf = (id: string) => ({ id, content: contents.get(id) ?? {}, ...newStamps(about) });
@@ -45,7 +45,7 @@ it('encrypts every variable, and secrets of other sections at any depth', async 
   expect((await sealed.find('general_settings'))?.content).toEqual({ ...general, alerting: [] });
 });
 
-it('reads a secret of another admin key, or of another place, as not set', async () => {
+it('reads a secret of another admin key, or of another setting, as absent', async () => {
   const { store } = memory();
   const sealed = createSealedSettings(store, of('sk-admin'));
   await sealed.change('environment_variables', () => ({ A: 'a' }), about);
@@ -55,7 +55,7 @@ it('reads a secret of another admin key, or of another place, as not set', async
   expect((await sealed.find('environment_variables'))?.content).toEqual({ B: null });
 });
 
-it('encrypts secrets of a former admin key again, and does not change those of unknown keys', async () => {
+it('re-encrypts secrets of a former admin key, and does not change those of unknown keys', async () => {
   const { store } = memory();
   await createSealedSettings(store, of('sk-first')).change('environment_variables', () => ({ A: 'a' }), about);
   const withUnknown = createSealedSettings(store, of('sk-second', 'sk-first'));

@@ -5,7 +5,7 @@ import { spendLabels } from '../../../src/domain/calls/spend-labels.ts';
 const labels = (tags: readonly string[]) =>
   callLabels({ session: 'session-1', endUser: 'customer-1', tags, metadata: { team: 'x' } });
 
-it('takes end user, session and distinct tags, then the tags of the user agent', () => {
+it('has end user, session and distinct tags, then the tags of the user agent', () => {
   expect(spendLabels(labels(['a', 'b', 'a']), 'curl/8.1.0 (x)')).toEqual({
     endUser: 'customer-1',
     sessionId: 'session-1',
@@ -21,14 +21,14 @@ it('has no tags without labels and user agent', () => {
   expect(spendLabels(undefined, undefined)).toEqual({ endUser: null, sessionId: null, tags: [] });
 });
 
-it('cuts user agents at 256 characters', () => {
+it('truncates user agents to 256 characters', () => {
   expect(spendLabels(labels(['a']), 'u'.repeat(300)).tags.at(-1)).toBe(`User-Agent: ${'u'.repeat(256)}`);
 });
 
 const numbered = (count: number, length = 3): string[] =>
   Array.from({ length: count }, (_, at) => String(at).padStart(length, 't'));
 
-it('counts 64 tags of 256 characters, and refuses more and longer ones', () => {
+it('accepts 64 tags of 256 characters, and refuses more and longer ones', () => {
   expect(spendLabels(labels(numbered(64, 256)), undefined).tags).toEqual(numbered(64, 256));
   expect(() => labels(numbered(65))).toThrow('A call has at most 64 tags');
   expect(() => labels(['t'.repeat(257)])).toThrow('A tag has at most 256 characters.');

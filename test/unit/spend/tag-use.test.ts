@@ -24,14 +24,14 @@ const aGroup = (tag: string, user: string | null, more: Partial<SpendGroup> = {}
 describe('windows of days', () => {
   const now = new Date(TODAY + DAY - 1);
 
-  it('end with tomorrow and have no gaps', () => {
+  it('end after tomorrow and have no gaps', () => {
     expect(windowsUntil(now, { days: 30, count: 2 })).toEqual([
       { from: TODAY - 58 * DAY, to: TODAY - 28 * DAY },
       { from: TODAY - 28 * DAY, to: TODAY + 2 * DAY },
     ]);
   });
 
-  it('count each user once, and only those within', () => {
+  it('count each user of a window once', () => {
     const windows = windowsUntil(now, { days: 7, count: 2 });
     const groups = [
       aGroup('User-Agent: a', 'one'),
@@ -50,7 +50,7 @@ describe('windows of days', () => {
   });
 });
 
-it('sums by tag count users and calls without one', () => {
+it('sums by tag count users, and include calls without a user', () => {
   const groups = [aGroup('a', 'one'), aGroup('a', null, { calls: 5 }), aGroup('b', 'two', { calls: 9 })];
   expect(sumsByTag(groups).map(({ tag, users, sums }) => [tag, users, sums.calls])).toEqual([
     ['b', 1, 9],
@@ -58,7 +58,7 @@ it('sums by tag count users and calls without one', () => {
   ]);
 });
 
-it('sums by user count each call once, and name the client of most calls', () => {
+it('sums by user count each call once, with the client of most calls', () => {
   const groups = [
     aGroup('User-Agent: curl', 'one', { calls: 2 }),
     aGroup('User-Agent: curl/8', 'one', { calls: 2 }),

@@ -37,7 +37,7 @@ function scheduledTasks(
 const namesOf = (tasks: readonly PeriodicTask[]): readonly string[] => tasks.map(({ name }) => name);
 
 describe('background tasks', () => {
-  it('seldom read again what only this process can change', () => {
+  it('rarely reload data that only this process can change', () => {
     const secondsOf = (alone: boolean): Readonly<Record<string, number>> =>
       Object.fromEntries(
         scheduledTasks(0, {}, alone).flatMap(({ name, everyMs }) =>
@@ -64,7 +64,7 @@ describe('background tasks', () => {
     });
   });
 
-  it('with an interval of 0 never run', () => {
+  it('with an interval of 0 are not scheduled', () => {
     const all = namesOf(
       scheduledTasks(60, {
         background_health_checks: true,

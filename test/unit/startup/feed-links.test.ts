@@ -30,7 +30,7 @@ const aRun = (differing: Partial<LensRun>): LensRun => ({ ...state.run, ...diffe
 const refsOf = (...runs: readonly LensRun[]) => runs.map((run) => links.lensRun?.refOf(run) ?? '');
 
 describe('links of live feeds', () => {
-  it('find traces, and leave out deleted ones', async () => {
+  it('find traces, without deleted ones', async () => {
     const refs = [summary, aSummary({ traceRef: 'gone' })].map((of) => links.trace?.refOf({ summary: of }) ?? '');
     expect(await links.trace?.read(refs)).toEqual([{ summary }]);
   });
@@ -47,7 +47,7 @@ describe('links of live feeds', () => {
     expect(await links.lensRun?.read([ref])).toEqual([state.run]);
   });
 
-  it('find findings and coding agents, deleted ones as such', async () => {
+  it('find findings and coding agents, and mark deleted agents', async () => {
     const finding = { lensId: 'lens', finding: { id: 'found', title: 'before' } } as LensFinding;
     const refs = [finding, { ...finding, lensId: 'deleted' }].map((of) => links.finding?.refOf(of) ?? '');
     expect(await links.finding?.read(refs)).toEqual([{ lensId: 'lens', finding: state.findings[0] }]);

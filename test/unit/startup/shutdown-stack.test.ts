@@ -24,7 +24,7 @@ describe('shutdown stack', () => {
     vi.useRealTimers();
   });
 
-  it('runs the latest step first, one after the other, with the grace', async () => {
+  it('runs steps one by one, the latest first, with the grace period', async () => {
     const { stack, logged } = aStack();
     const steps: string[] = [];
     stack.add('stores', (graceMs) => steps.push(`stores ${graceMs}`));
@@ -41,7 +41,7 @@ describe('shutdown stack', () => {
     expect(logged).toEqual([]);
   });
 
-  it('logs a step that fails, runs the rest and rejects in the end', async () => {
+  it('logs a failed step, runs the others and rejects at the end', async () => {
     const { stack, logged } = aStack();
     const steps: string[] = [];
     stack.add('lock', () => steps.push('lock'));
@@ -97,7 +97,7 @@ describe('shutdown stack', () => {
     expect(logged).toEqual([]);
   });
 
-  it('runs each step once, however often it is stopped', async () => {
+  it('runs each step once for several stops', async () => {
     const { stack } = aStack();
     const run = vi.fn<(graceMs: number) => void>();
     stack.add('stores', run);

@@ -12,7 +12,7 @@ const [before, after] = [new Secret('salt-1'), new Secret('salt-2')];
 const old = callbackSecrets({ current: before, former: [] });
 const fresh = callbackSecrets({ current: after, former: [before] });
 
-it('secrets of callbacks are encrypted again after a change of the salt key', () => {
+it('secrets of callbacks are re-encrypted after a change of the salt key', () => {
   const metadata = {
     note: 'n',
     logging: [
@@ -36,7 +36,7 @@ it('secrets of callbacks are encrypted again after a change of the salt key', ()
   expect(renewedCallbacks(renewed, (text) => fresh.renewed(text, 't1'))).toBeNull();
 });
 
-it('entries and variables without a secret are unchanged by a new encryption', () => {
+it('entries and variables without a secret are unchanged by a re-encryption', () => {
   const others = [
     { callback_name: 'other', callback_vars: { rate: 0.5, tags: ['a'], off: null } },
     { callback_name: 'x' },
@@ -48,7 +48,7 @@ it('entries and variables without a secret are unchanged by a new encryption', (
   });
 });
 
-it('an encrypted text is decrypted for its own row only, and a plain text is returned unchanged', () => {
+it('an encrypted text is decrypted only for its own row, and a plain text is returned unchanged', () => {
   const sealed = old.seal('sk-1', 't1');
   expect(sealed).not.toContain('sk-1');
   expect([old.open(sealed, 't1'), old.open(sealed, 't2'), old.open('plain', 't1')]).toEqual(['sk-1', null, 'plain']);
@@ -66,7 +66,7 @@ it('logging is disabled where both lists of callbacks are empty', () => {
   ]);
 });
 
-it('secrets of written metadata are encrypted, and only those of a new callback', () => {
+it('secrets of written metadata are encrypted for new callbacks only', () => {
   const seal = (text: string): string => `sealed:${text.length}`;
   const entry = (secret: string) => ({
     callback_name: 'langsmith',

@@ -31,7 +31,7 @@ function exportsOf(metadata: object) {
 }
 
 describe('the row of a team whose calls are exported', () => {
-  it('is read once a minute without callbacks, and again after it was changed', async () => {
+  it('is read once a minute without callbacks, and again after a change', async () => {
     const { find, clock, logging, record } = exportsOf({});
     await record();
     clock.ms += 59_000;

@@ -31,7 +31,7 @@ describe('the AI SDK', () => {
       { system: { role: 'system', content: 'Be brief.' }, messages: [{ role: 'user', content: 'Hi' }] },
       'Hi',
     ],
-  ])('%s begins a run as a conversation', (_what, prompt, preview) => {
+  ])('%s becomes a conversation as the input of a run', (_what, prompt, preview) => {
     const span = read({ 'ai.operationId': 'ai.generateText', 'ai.prompt': JSON.stringify(prompt) });
     expect(span).toMatchObject({
       input: '[{"role":"system","content":"Be brief."},{"role":"user","content":"Hi"}]',
@@ -40,12 +40,12 @@ describe('the AI SDK', () => {
     });
   });
 
-  it('a prompt with further members stays whole', () => {
+  it('a prompt with further members is unchanged', () => {
     const prompt = '{"prompt":"Hi","schema":{}}';
     expect(read({ 'ai.operationId': 'ai.generateObject', 'ai.prompt': prompt })?.input).toBe(prompt);
   });
 
-  it('a call: its messages with the results of tools, and an answer of text and calls', () => {
+  it('a call has its messages with tool results, and an answer of text and tool calls', () => {
     const messages = [
       { role: 'user', content: [{ type: 'text', text: 'Weather?' }] },
       {
@@ -93,7 +93,7 @@ describe('the AI SDK', () => {
     expect(tokenDetailsOf(span?.attributes ?? {})).toEqual({ cacheRead: 12, cacheWrite: null, reasoning: 4 });
   });
 
-  it('calls that cannot be read stay an attribute beside the text', () => {
+  it('tool calls that cannot be read stay an attribute', () => {
     const span = read({
       'ai.operationId': 'ai.generateText.doGenerate',
       'ai.response.text': 'hi',

@@ -33,7 +33,7 @@ function assembled(raw: readonly RawSpan[]) {
 }
 
 describe('a trace', () => {
-  it('of one agent, one model call and one failed tool is that of the contract', () => {
+  it('of one agent, one model call and one failed tool has all documented members', () => {
     const { summary, agents, spans } = assembled([
       aSpan('a', 0, 2_000, agent('triage')),
       aSpan('b', 100, 500, {
@@ -111,7 +111,7 @@ describe('a trace', () => {
     expect(assembleTrace([], new Map())).toBeNull();
   });
 
-  it('is shown under its first span until its root has arrived', () => {
+  it('has the name and status of its first span until its root arrives', () => {
     const trace = assembled([
       aSpan('b', 5, 1, { ...childOf('a'), name: 'later' }),
       aSpan('c', 0, 1, { ...childOf('a'), name: 'first', status: 'ok' }),
@@ -119,7 +119,7 @@ describe('a trace', () => {
     expect(trace.summary).toMatchObject({ name: 'first', status: 'ok' });
   });
 
-  it('of several owners is one, with each span id once and no ref', () => {
+  it('of several owners is merged, with each span id once and without a ref', () => {
     const [early, late, other] = readSpans(
       [aSpan('a', 0, 1, { name: 'early' }), aSpan('a', 1, 1, { name: 'late' }), aSpan('b', 2, 8, childOf('a'))],
       OWNER,
@@ -150,7 +150,7 @@ describe('the tokens of a trace', () => {
     ['the run first', [[run], [first], [second]]],
     ['the run last', [[first, second], [run]]],
     ['the run between', [[first], [run, second]]],
-  ])('are those of its model calls, which a run repeats: %s', (_what, batches) => {
+  ])('are those of its model calls, also where a run repeats them: %s', (_what, batches) => {
     const identity = { traceId: run.traceId, traceRef: 'R', owner: OWNER };
     const summary = batches.reduce<TraceSummary | null>(
       (grown, batch) => growSummary(grown, identity, readSpans(batch, OWNER)),
@@ -159,13 +159,13 @@ describe('the tokens of a trace', () => {
     expect(summary).toMatchObject({ inputTokens: 30, llmCalls: 2, spanCount: 3 });
   });
 
-  it('are those of every span while no model call is known', () => {
+  it('are those of all spans without a known model call', () => {
     expect(assembled([run, aSpan('d', 1, 1, tokens('embeddings', 5))]).summary.inputTokens).toBe(35);
   });
 });
 
 describe('the agents of a trace', () => {
-  it('one per name, in the order they appear, under the nearest agent of another name', () => {
+  it('are one for each name, in order of appearance, under the nearest agent of another name', () => {
     const { agents } = assembled([
       aSpan('a', 0, 1_000, agent('boss')),
       aSpan('b', 1, 100, { ...childOf('a'), ...agent('worker') }),
@@ -206,7 +206,7 @@ describe('the agents of a trace', () => {
     ]);
   });
 
-  it('an agent is shown under its own name when its spans have other names', () => {
+  it('have their own name when their spans have other names', () => {
     const { agents } = assembled([
       aSpan('a', 0, 10, agent('invoke_agent triage', 'triage')),
       aSpan('b', 1, 5, { ...childOf('a'), ...call('chat', 'triage') }),
@@ -214,7 +214,7 @@ describe('the agents of a trace', () => {
     expect(agents).toMatchObject([{ name: 'triage', llmCalls: 1 }]);
   });
 
-  it('calls without a name count for the nearest agent above, through steps', () => {
+  it('include calls without an agent name below them, also through steps', () => {
     const { agents } = assembled([
       aSpan('a', 0, 10, agent('boss')),
       aSpan('b', 1, 9, { ...childOf('a'), ...call('chat') }),
@@ -229,7 +229,7 @@ describe('the agents of a trace', () => {
     ]);
   });
 
-  it('calls without an agent above count for the agent that they name', () => {
+  it('include calls with their name that have no agent above', () => {
     const { agents } = assembled([
       aSpan('a', 0, 10, agent('triage')),
       aSpan('b', 1, 5, call('chat', 'triage')),
@@ -238,7 +238,7 @@ describe('the agents of a trace', () => {
     expect(agents).toMatchObject([{ name: 'triage', llmCalls: 1 }]);
   });
 
-  it('a missing parent or a circle of parents ends the search', () => {
+  it('are found by a search that ends at a missing parent or a cycle of parents', () => {
     const { agents } = assembled([
       aSpan('a', 0, 1, { ...childOf('b'), ...agent('x') }),
       aSpan('b', 1, 1, { ...childOf('a'), ...agent('x') }),

@@ -35,12 +35,12 @@ describe('a body of calls', () => {
       .slice(0, -1),
   );
 
-  it('has each payload at its place', () => {
+  it('has each payload at its position', () => {
     expect(payloadsOfCalls(body)).toEqual(PAYLOADS.map(stored));
     expect(places(body, PAYLOADS.length + 1)).toEqual([...PAYLOADS.map(stored), undefined]);
   });
 
-  it('keeps the places of the others when traces are removed', () => {
+  it('keeps the positions of the others when traces are removed', () => {
     const left = blankCalls(body, [traceId(0), traceId(2)]);
     expect(places(left, 5)).toEqual(
       PAYLOADS.map((payload, at) => (at === 0 || at === 2 ? undefined : stored(payload))),

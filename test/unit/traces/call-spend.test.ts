@@ -17,7 +17,7 @@ const row = (number: number, fields: Parameters<typeof aSpendRow>[0] = {}) =>
 const matchesOf = (...args: Parameters<typeof callSpendOf>) =>
   [...callSpendOf(...args).values()].map(({ match, row: found }) => [match, found?.id ?? null]);
 
-describe('the account of a call', () => {
+describe('the spend rows of a call', () => {
   it('are its own row where the gateway made it', () => {
     expect(matchesOf([call(1), call(2)], [row(1)])).toEqual([
       ['matched', 'row-1'],
@@ -25,7 +25,7 @@ describe('the account of a call', () => {
     ]);
   });
 
-  it('are the row of the answer it names, else that of the gateway call right below it', () => {
+  it('are the row of its response id, otherwise of the gateway call directly below it', () => {
     const rows = [row(8, { responseId: 'r-8' }), row(9)];
     const spans = [
       call(1, { requestId: 'r-8' }),
@@ -43,7 +43,7 @@ describe('the account of a call', () => {
     ]);
   });
 
-  it('are found by the call id, past steps in between, and in another trace', () => {
+  it('are found by the call id, through steps in between, and in another trace', () => {
     const rows = [row(8, { callId: 'c-8' }), row(9, { callId: 'c-9' })];
     const spans = [
       call(1, { callId: 'c-8' }),
@@ -82,7 +82,7 @@ describe('the account of a call', () => {
     expect(matchesOf([call(1, { requestId: 'r' })], twice)).toEqual([['ambiguous', null]]);
   });
 
-  it('exist for calls of models alone', () => {
+  it('exist for model calls only', () => {
     const types = ['agent', 'tool', 'embedding', 'reranker', 'llm'] as const;
     const spans = types.map((type, place) => call(place + 1, { type }));
     expect([...callSpendOf(spans, []).keys()]).toEqual([3, 4, 5].map(spanId));
@@ -93,7 +93,7 @@ describe('the cost of a call', () => {
   const costsOf = (...args: Parameters<typeof callSpendOf>) =>
     [...callSpendOf(...args).values()].map(({ cost, source }) => [cost, source]);
 
-  it('is that of its row, else the counted estimate', () => {
+  it('is that of its row, otherwise the counted estimate', () => {
     const spans = [
       call(1, { estimate: picos(3n) }),
       call(2, { parentSpanId: spanId(1), gateway: true }),
@@ -120,15 +120,15 @@ describe('the cost of a call', () => {
     expect(costsOf([estimated, ...answered], [row(8), row(9)])[0]).toEqual([null, null]);
   });
 
-  it('is on the span of a call whose row is not visible', () => {
+  it('is that of its span where its row is not visible', () => {
     expect(costsOf([call(1, { gateway: true, cost: picos(5n) })], [])).toEqual([[5n, 'gateway']]);
   });
 });
 
-describe('calls that the gateway has in traces of its own', () => {
+describe('calls that the gateway recorded in separate traces', () => {
   const NS = 1_000_000n;
 
-  it('are searched near their time, when they name an answer that their trace does not have', () => {
+  it('are searched near their time, for response ids that their trace does not have', () => {
     const at = { startNs: 100_000n * NS, endNs: 101_000n * NS };
     const spans = [
       call(1, { ...at, requestId: 'r-1' }),
@@ -191,7 +191,7 @@ it('the spend of an agent includes estimates of its calls', () => {
   );
 });
 
-it('the spend of an agent has each row once, also under the label that its calls use', () => {
+it('the spend of an agent includes each row once, also under the name that its calls use', () => {
   const spans = [
     call(1, { type: 'agent', name: 'run triage', agent: 'triage' }),
     call(2, { agent: 'triage' }),
@@ -213,7 +213,7 @@ it('the spend of an agent has each row once, also under the label that its calls
   expect(agentSpendOf(spans, unpriced)).toEqual(new Map());
 });
 
-it('a call has incomplete evidence after the limit of searches in other traces, and none before', () => {
+it('calls above the limit of searches in other traces have incomplete evidence', () => {
   const spans = Array.from({ length: 1_002 }, (_, at) =>
     headOf(aSpan({ spanId: spanId(at + 1), requestId: `r-${at}` })),
   );

@@ -31,7 +31,7 @@ describe('Claude Code', () => {
     ['agent:builtin:Explore', 'Explore'],
     ['agent:custom:a:b', 'a:b'],
     ['agent:custom:', 'claude-code'],
-  ])('called by %s, for %s', (source, agent) => {
+  ])('has the name of the caller %s and the purpose %s', (source, agent) => {
     expect(aKind('llm_request', { query_source: source })?.agent).toBe(agent);
   });
 
@@ -55,7 +55,7 @@ describe('Claude Code', () => {
     ['[ASSISTANT]\nhi', 'assistant', 'hi'],
     ['[TOOL RESULT: t1]\ndone', 'tool', 'done'],
     ['[1] of 2', 'user', '[1] of 2'],
-  ])('the new messages of a request: %j', (context, role, content) => {
+  ])('has the new messages of a request: %j', (context, role, content) => {
     const span = aKind('llm_request', { new_context: context, 'response.model_output': 'hi' });
     expect(span).toMatchObject({
       input: JSON.stringify([{ role, content }]),
@@ -64,7 +64,7 @@ describe('Claude Code', () => {
     });
   });
 
-  it("a tool's whole input, else its summary", () => {
+  it('a tool has its whole input, otherwise its summary', () => {
     const whole = aKind('tool', { tool_input: '[TOOL INPUT: Read]\n{"file_path":"a"}', file_path: 'a' });
     expect(whole).toMatchObject({ input: '{"file_path":"a"}', attributes: { 'span.type': 'tool', file_path: 'a' } });
     const broken = aKind('tool', { tool_input: '[TOOL INPUT: Read]\nno JSON', file_path: 'a', full_command: 'cat a' });
@@ -75,7 +75,7 @@ describe('Claude Code', () => {
     expect(aKind('tool')?.input).toBe('');
   });
 
-  it("a tool's output from its event, else from the next request", () => {
+  it('a tool has the output of its event, otherwise of the next request', () => {
     const context = { new_context: '[TOOL RESULT: t1]\nlater' };
     const events = [anEvent('other', { output: 'no' }), anEvent('tool.output', { diff: '+line' })];
     const attributes = { 'span.type': 'tool', ...context };

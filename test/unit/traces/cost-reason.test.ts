@@ -9,7 +9,7 @@ const call = (number: number, fields: Partial<SpanHead> = {}) =>
 const reasonOf = (spans: readonly SpanHead[], rows: Parameters<typeof callSpendOf>[1] = []) =>
   costReasonOfTrace(spans, callSpendOf(spans, rows), ({ models }) => models.includes('known'));
 
-describe('why a trace has no cost', () => {
+describe('the reason for a missing cost of a trace', () => {
   it.each<[string | null, readonly SpanHead[]]>([
     ['no_model_calls', [call(1, { type: 'agent' })]],
     ['no_usage', [call(1, { inputTokens: 0 })]],
@@ -25,7 +25,7 @@ describe('why a trace has no cost', () => {
     expect(reasonOf(spans)).toBe(reason);
   });
 
-  it('spans that describe a priced call again have none', () => {
+  it('is absent for spans that describe a priced call again', () => {
     const inner = call(2, { parentSpanId: spanId(1), gateway: true, cost: picos(5n) });
     expect(reasonOf([call(1, { inputTokens: 0 }), inner])).toBeNull();
     expect(reasonOf([call(1, { type: 'embedding', inputTokens: 0 })])).toBeNull();

@@ -6,7 +6,7 @@ import { aSummary } from '../../support/seeds.ts';
 const encoded = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
 describe('a cursor', () => {
-  it('contains its window and row, in characters that a URL may have', () => {
+  it('contains its window and row, in URL-safe characters', () => {
     const row = aSummary({ startNs: 1_760_000_000_123_999_999n, traceRef: 'F'.repeat(64) });
     const cursor = cursorAfter({ startMs: 1_759_000_000_000, endMs: 1_761_000_000_000 }, row);
     expect(cursor).toMatch(/^[\w-]{1,512}$/);
@@ -30,7 +30,7 @@ describe('a cursor', () => {
     encoded([1, 2, 3, 'a\0b']),
     encoded([1, 2, 3, null]),
     Buffer.from('[1,2,').toString('base64url'),
-  ])('of another form is refused without a position: %s', (cursor) => {
+  ])('with a malformed text is refused: %s', (cursor) => {
     const refused = (): unknown => readCursor(cursor);
     expect(refused).toThrow(InvalidInput);
     expect(refused).toThrow(expect.objectContaining({ issues: [], message: 'Invalid cursor.' }));

@@ -23,8 +23,8 @@ const estimated = (amount: bigint) => ({ estimate: picos(amount) });
 const counted = (spans: readonly CallLink[]) =>
   [...countedEstimates(spans)].map(([id, amount]) => [Number.parseInt(id, 16), amount]);
 
-describe('the estimates that count', () => {
-  it('are those of calls that nothing else describes', () => {
+describe('counted estimates', () => {
+  it('are those of calls that no other span describes', () => {
     expect(counted([span(1, estimated(5n)), span(2, estimated(7n)), span(3)])).toEqual([
       [1, 5n],
       [2, 7n],
@@ -32,7 +32,7 @@ describe('the estimates that count', () => {
     expect(counted([span(1)])).toEqual([]);
   });
 
-  it('leave out a call that has one below it, also with steps between them', () => {
+  it('exclude a call with another call below it, also with steps in between', () => {
     const inner = [span(2, { ...below(1), type: 'chain' }), span(3, { ...below(2), ...estimated(7n) })];
     expect(counted([span(1, estimated(5n)), ...inner])).toEqual([[3, 7n]]);
     expect(counted([span(1, estimated(5n)), span(2, { ...below(1), gateway: true })])).toEqual([]);
@@ -40,7 +40,7 @@ describe('the estimates that count', () => {
     expect(counted([span(1, estimated(5n)), span(2, below(1)), span(3, { ...below(2), gateway: true })])).toEqual([]);
   });
 
-  it('do not leave out a call whose tool or agent calls a model', () => {
+  it('include a call whose tool or agent calls a model', () => {
     for (const type of ['tool', 'agent'] as const)
       expect(
         counted([
@@ -51,7 +51,7 @@ describe('the estimates that count', () => {
       ).toEqual([[1, 5n]]);
   });
 
-  it('leave out calls that name an answer of the gateway or of another span', () => {
+  it('exclude calls with the response id of a gateway call or of another span', () => {
     const named = { requestId: 'r-1' };
     expect(counted([span(1, { ...named, ...estimated(5n) }), span(2, { ...named, gateway: true })])).toEqual([]);
     expect(counted([span(2, { ...named, ...estimated(5n) }), span(1, { ...named, ...estimated(7n) })])).toEqual([
@@ -67,7 +67,7 @@ describe('the estimates that count', () => {
     expect([...callsAbove(circle, new Set([spanId(1)]))]).toEqual([[spanId(1), spanId(1)]]);
   });
 
-  it('leave out only calls that name an answer of a model call, by an id of limited length', () => {
+  it('exclude only calls with the response id of a model call, up to a limited length', () => {
     const checked = span(2, { requestId: 'r-1', gateway: true, type: 'guardrail' });
     expect(counted([span(1, { requestId: 'r-1', ...estimated(5n) }), checked])).toEqual([[1, 5n]]);
     for (const [length, expected] of [
@@ -94,7 +94,7 @@ describe('the calls of a trace', () => {
     return [llmCalls, gatewayCalls, inputTokens, outputTokens];
   };
 
-  it('are counted once where gateway and caller describe the same call, with the counts of the gateway', () => {
+  it('are counted once where gateway and caller describe the same call, with the tokens of the gateway', () => {
     const step = span(2, { ...below(1), type: 'chain', ...used(9, 9) });
     const gateway = span(3, { ...below(2), gateway: true, ...used(11, 2) });
     expect(totals([span(1, used(10, 1)), step, gateway])).toEqual([1, 1, 11, 2]);
@@ -105,8 +105,8 @@ describe('the calls of a trace', () => {
     expect(totals(named)).toEqual([1, 1, 11, 2]);
   });
 
-  it('are counted once where spans below each other describe one call, the innermost with its tokens', () => {
-    // Logfire sends two spans for a call of Pydantic AI: that of the agent framework, and below it that of the SDK.
+  it('are counted once where nested spans describe one call, with the tokens of the innermost', () => {
+    // Logfire sends two nested spans for a call of Pydantic AI: of the agent framework, and of the SDK.
     expect(totals([span(1, used(10, 1)), span(2, { ...below(1), ...used(11, 2) })])).toEqual([1, 0, 11, 2]);
     const step = span(2, { ...below(1), type: 'chain', ...used(9, 9) });
     expect(totals([span(1, used(10, 1)), step, span(3, { ...below(2), ...used(11, 2) })])).toEqual([1, 0, 11, 2]);
@@ -119,7 +119,7 @@ describe('the calls of a trace', () => {
     expect(totals([span(1, used(0, 0)), span(2, { ...below(1), ...used(0, 0) })])).toEqual([1, 0, 0, 0]);
   });
 
-  it('are counted each where a tool or an agent is between', () => {
+  it('are counted separately with a tool or an agent in between', () => {
     for (const type of ['tool', 'agent'] as const) {
       const between = span(2, { ...below(1), type, ...used(9, 9) });
       expect(totals([span(1, used(10, 1)), between, span(3, { ...below(2), ...used(5, 5) })])).toEqual([2, 0, 15, 6]);
@@ -129,7 +129,7 @@ describe('the calls of a trace', () => {
     expect(totals([span(1, used(10, 1)), tool, gateway])).toEqual([2, 1, 15, 6]);
   });
 
-  it('are counted each where the gateway made both', () => {
+  it('are counted separately where the gateway made both', () => {
     const inner = span(2, { ...below(1), gateway: true, ...used(5, 5) });
     expect(totals([span(1, { gateway: true, ...used(10, 1) }), inner])).toEqual([2, 2, 15, 6]);
   });
@@ -139,7 +139,7 @@ describe('the calls of a trace', () => {
   });
 });
 
-it('the nearest call above is found past steps, and not past a tool', () => {
+it('the nearest call above is found through steps, but not through a tool', () => {
   const steps = [
     span(1),
     span(2, { ...below(1), type: 'chain' }),
@@ -173,7 +173,7 @@ describe('a summary', () => {
     expect(growSummary(null, identity, SPANS)).toMatchObject({ spend: 18n, pricedCalls: 2, estimate: 7n });
   });
 
-  it('has no spend when all of its estimates are calls of the gateway without a price', () => {
+  it('has no spend when all its estimates are of gateway calls without a price', () => {
     const before = growSummary(null, identity, SPANS.slice(0, 2));
     expect([before.spend, before.estimate, before.estimatedCalls]).toEqual([5n, 5n, 1]);
     const all = [...SPANS.slice(0, 2), span(3, { ...below(2), gateway: true })];
@@ -194,7 +194,7 @@ describe('an export', () => {
       end: ends[place] ?? -1,
       head: { ...span(place + 1), callId: `call ${place}` },
       usage: {
-        // Alternating models, so that calls of one model are not adjacent.
+        // Models alternate, so that calls of one model are not adjacent.
         models: [place % 2 === 0 ? 'even' : 'odd'],
         provider: null,
         inputTokens: place,
@@ -215,7 +215,7 @@ describe('an export', () => {
     tokens.inputTokens === 2 ? null : picos(BigInt(tokens.inputTokens) + 5n);
   const withAll = (one: PackedExport, by = byTokens) => withEstimatedCalls(one, estimatedCalls(one, by));
 
-  it('has for each call the usage for its price, by its ids', () => {
+  it('has the usage for the price of each call, by ids', () => {
     const received: unknown[] = [];
     const calls = estimatedCalls(packed([0, 1, 2]), (names) => {
       received.push(names.models);
@@ -261,12 +261,12 @@ describe('an export', () => {
     });
   });
 
-  it('counts a call once also where a span between two that describe it has no estimate', () => {
+  it('counts a call once also where a span without an estimate is between two that describe it', () => {
     const [trace] = withAll(packed([0, 4], [1, 0, 4, 1])).traces;
     expect(trace?.tally).toMatchObject({ spend: 9n, pricedCalls: 1, estimate: 9n, estimatedCalls: 1 });
   });
 
-  it('counts no call that is below itself', () => {
+  it('does not count a call that is below itself', () => {
     const [trace] = withAll(packed([0, 3], [3, 3])).traces;
     expect(trace?.tally).toMatchObject({ spend: 5n, pricedCalls: 1, estimate: 5n, estimatedCalls: 1 });
   });

@@ -70,7 +70,7 @@ it('has the error, the cost, and the team as its owner', () => {
   });
 });
 
-it('writes the stored conversation in the form of the conventions', () => {
+it('has the stored conversation in the form of the GenAI conventions', () => {
   const messages = [
     { role: 'system', content: 'Be kind.' },
     { role: 'user', content: [{ type: 'text', text: 'Where is it?' }] },

@@ -25,18 +25,18 @@ describe('GenAI: the kind of a span', () => {
     expect(read({ attributes: { 'gen_ai.operation.name': operation } })?.type).toBe(type);
   });
 
-  it('an unknown operation is a step, and a root that names an agent is its run', () => {
+  it('an unknown operation is a step, and a root with an agent name is its run', () => {
     const attributes = { 'gen_ai.operation.name': 'constructor', 'gen_ai.request.model': 'm' };
     expect(read({ attributes, parentSpanId: 'aaaaaaaaaaaaaaaa' })?.type).toBe('chain');
     expect(read({ attributes })?.type).toBe('chain');
     expect(read({ attributes: { ...attributes, 'gen_ai.agent.name': 'triage' } })?.type).toBe('agent');
   });
 
-  it('a span that only names a model is a model call', () => {
+  it('a span with only a model name is a model call', () => {
     expect(read({ attributes: { 'gen_ai.request.model': 'm' } })?.type).toBe('llm');
   });
 
-  it('the requested model, else the one that answered; the id of its answer', () => {
+  it('the model is the requested one, otherwise that of the answer, with the response id', () => {
     const answered = { 'gen_ai.response.model': 'm-2', 'gen_ai.response.id': 'r-1' };
     expect(llm({ 'gen_ai.request.model': 'm', ...answered })).toMatchObject({ model: 'm', requestId: 'r-1' });
     expect(llm({ 'gen_ai.request.model': '', ...answered })?.model).toBe('m-2');
@@ -44,7 +44,7 @@ describe('GenAI: the kind of a span', () => {
 });
 
 describe('GenAI: input and output', () => {
-  it('messages in the common form, without reasoning, and not also as attributes', () => {
+  it('are messages in the common form, without reasoning and without copies in attributes', () => {
     const input = [
       { role: 'system', parts: [{ type: 'text', content: 'Be brief.' }] },
       {
@@ -79,7 +79,7 @@ describe('GenAI: input and output', () => {
     expect(span?.attributes).toEqual({ 'gen_ai.operation.name': 'chat' });
   });
 
-  it('messages as structured attributes read like the same messages as text', () => {
+  it('are the same for messages as structured attributes and as text', () => {
     const messages = [{ role: 'user', content: 'hello' }];
     expect(llm({ 'gen_ai.input.messages': messages })?.input).toBe('[{"role":"user","content":"hello"}]');
   });
@@ -104,7 +104,7 @@ describe('GenAI: input and output', () => {
     expect(span).toMatchObject({ input: '{"a":1}', output: 'done', attributes: { kept: 'yes' } });
   });
 
-  it('the first one with a value counts, and the others stay attributes', () => {
+  it('are the first attribute with a value, and the others stay attributes', () => {
     const span = llm({ 'gen_ai.input.messages': '', 'gen_ai.tool.call.arguments': 'args', 'gen_ai.prompt': 'prompt' });
     expect(span).toMatchObject({
       input: 'args',
@@ -112,7 +112,7 @@ describe('GenAI: input and output', () => {
     });
   });
 
-  it('indexed prompts in the order of their numbers', () => {
+  it('are indexed prompts in the order of their numbers', () => {
     const span = llm({
       'gen_ai.prompt.10.role': 'user',
       'gen_ai.prompt.10.content': 'last',
@@ -139,7 +139,7 @@ describe('GenAI: input and output', () => {
     });
   });
 
-  it('message events, which stay events', () => {
+  it('are message events, which stay events', () => {
     const events = [
       anEvent('gen_ai.system.message', { content: 'Be brief.' }),
       anEvent('gen_ai.user.message', { 'gen_ai.event.content': '{"content":"hello"}' }),
@@ -157,7 +157,7 @@ describe('GenAI: input and output', () => {
     expect(span?.events).toHaveLength(5);
   });
 
-  it('parts inside an event, by their type or their only member', () => {
+  it('are parts inside an event, by their type or their only member', () => {
     const events = [
       anEvent('gen_ai.user.message', { content: '[{"text":"Weather?"}]' }),
       anEvent('gen_ai.choice', { message: '[{"toolUse":{"toolUseId":"c1","name":"weather","input":{"in":"B"}}}]' }),
@@ -171,7 +171,7 @@ describe('GenAI: input and output', () => {
     ]);
   });
 
-  it('the events of a tool are its input and output', () => {
+  it('are the events of a tool', () => {
     const events = [
       anEvent('gen_ai.tool.message', { content: '{"in":"B"}' }),
       anEvent('gen_ai.choice', { message: '[{"text":"grey"}]' }),
@@ -190,7 +190,7 @@ describe('GenAI: input and output', () => {
     expect(tokenDetailsOf({ [cacheRead]: 'many' })).toEqual({ cacheRead: 0, cacheWrite: null, reasoning: null });
   });
 
-  it('the preview is the latest text of a user, of at most 240 whole characters', () => {
+  it('have a preview of the latest text of a user, at most 240 whole characters', () => {
     const preview = (text: string) =>
       llm({ 'gen_ai.input.messages': JSON.stringify([{ role: 'user', content: text }]) })?.inputPreview;
     expect(preview('a'.repeat(240))).toBe('a'.repeat(240));

@@ -26,7 +26,7 @@ describe('LangSmith', () => {
     expect(read(differing)?.type).toBe(type);
   });
 
-  it('a model call: its input is the first batch, its output the first generation', () => {
+  it('a model call has the first batch as input and the first generation as output', () => {
     const attributes = {
       'langsmith.span.kind': 'llm',
       'langsmith.metadata.ls_model_name': 'm',
@@ -42,12 +42,12 @@ describe('LangSmith', () => {
     });
   });
 
-  it('a model call without messages has an empty list, and an answer of another form unchanged', () => {
+  it('a model call without messages has an empty list as input, and an unknown answer unchanged', () => {
     const attributes = { 'langsmith.span.kind': 'llm', 'gen_ai.completion': 'plain' };
     expect(read({ attributes })).toMatchObject({ input: '[]', output: 'plain' });
   });
 
-  it('an agent: its input is its messages, its output the last of them', () => {
+  it('an agent has its messages as input and the last one as output', () => {
     const stored = { type: 'human', data: { content: 'hello' } };
     const attributes = {
       'gen_ai.prompt': JSON.stringify({ messages: [stored] }),
@@ -64,7 +64,7 @@ describe('LangSmith', () => {
     ['text', { output: 'grey' }, 'grey'],
     ['a command', { output: { update: { messages: [human, ai] } } }, 'hi'],
     ['something else', { result: 1 }, '{"result":1}'],
-  ])('a tool gives %s', (_what, completion, output) => {
+  ])('the output of a tool is %s', (_what, completion, output) => {
     const attributes = {
       'langsmith.span.kind': 'tool',
       'gen_ai.prompt': '{"city":"Bonn"}',

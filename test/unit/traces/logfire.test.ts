@@ -22,13 +22,13 @@ describe('Logfire and Pydantic AI', () => {
     expect(read(attributes)?.type).toBe(type);
   });
 
-  it('a root that names an agent is its run, a log line is not', () => {
+  it('a root with an agent name is its run, a log line is not', () => {
     expect(read({ 'logfire.span_type': 'span' }, null)?.type).toBe('chain');
     expect(read({ 'logfire.span_type': 'span', 'gen_ai.agent.name': 'triage' }, null)?.type).toBe('agent');
     expect(read({ 'logfire.span_type': 'log' }, null)?.type).toBe('chain');
   });
 
-  it('an earlier agent: the messages before the last answer, and that answer', () => {
+  it('an agent of an earlier version has the messages before the last answer as input, and that answer as output', () => {
     const events = [
       messageEvent('system', 'Be brief.'),
       messageEvent('user', 'Hi'),
@@ -57,7 +57,7 @@ describe('Logfire and Pydantic AI', () => {
     ]);
   });
 
-  it('an agent that ended with a tool has the result of it', () => {
+  it('an agent that ends with a tool has its result as output', () => {
     const span = read({ all_messages_events: JSON.stringify([messageEvent('user', 'Hi')]), final_result: '{"a":1}' });
     expect(span).toMatchObject({ input: '[{"role":"user","content":"Hi"}]', output: '{"a":1}' });
   });
@@ -69,7 +69,7 @@ describe('Logfire and Pydantic AI', () => {
     },
   );
 
-  it('a result of a tool that was sent as a user message is that of the tool', () => {
+  it('a tool result in a user message belongs to the tool', () => {
     const messages = [{ role: 'user', parts: [{ type: 'tool_call_response', id: 'c1', name: 't', result: 'done' }] }];
     expect(read({ 'gen_ai.input.messages': JSON.stringify(messages) })?.input).toBe(
       '[{"role":"tool","content":"done","name":"t"}]',

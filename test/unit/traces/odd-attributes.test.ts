@@ -13,7 +13,7 @@ const MAX_BYTES = 4_096;
 const MAX_TOKENS = 2 ** 32 - 1;
 const deep = (levels: number): string => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 
-/** Values that no convention expects. */
+/** Values that no convention defines. */
 const ODD: readonly AttributeValue[] = [
   '',
   ' ',
@@ -57,7 +57,7 @@ function oddSpan(draw: (below: number) => number): RawSpan {
   const attributes: Record<string, AttributeValue> = { ...span.attributes };
   const odd = (): AttributeValue => ODD[draw(ODD.length)] ?? null;
   for (const key of Object.keys(attributes)) if (draw(3) === 0) attributes[key] = odd();
-  // Names of other conventions, so that several conventions recognise the span.
+  // The names are of other conventions, so that several conventions recognise the span.
   for (let added = draw(6); added > 0; added--) attributes[names[draw(names.length)] ?? ''] = odd();
   const events = span.events.map((event) => ({
     ...event,
@@ -66,8 +66,8 @@ function oddSpan(draw: (below: number) => number): RawSpan {
   return { ...span, attributes, events };
 }
 
-describe('an odd attribute', () => {
-  it('never refuses a span, and stays unchanged where it is not input or output', () => {
+describe('an unexpected attribute', () => {
+  it('does not refuse a span, and stays unchanged where it is not input or output', () => {
     const draw = seeded(11);
     for (let round = 0; round < 1_000; round++) {
       const raw = oddSpan(draw);
@@ -85,7 +85,7 @@ describe('an odd attribute', () => {
     }
   });
 
-  it('a span that several conventions could read is read by the first of them', () => {
+  it('does not change the convention: the first one that recognises the span reads it', () => {
     const claimed = (attributes: RawSpan['attributes'], scope = '') =>
       CONVENTIONS.filter((convention) =>
         convention.recognises(

@@ -22,7 +22,7 @@ describe('OpenInference', () => {
     expect(read({ 'openinference.span.kind': kind })?.type).toBe(type);
   });
 
-  it('a root chain or a root of unknown kind is an agent if it names one', () => {
+  it('a root chain or a root of unknown kind is an agent if it has an agent name', () => {
     for (const kind of ['CHAIN', 'SOMETHING']) {
       expect(read({ 'openinference.span.kind': kind }, null)?.type).toBe('chain');
       expect(read({ 'openinference.span.kind': kind, 'agent.name': 'triage' }, null)?.type).toBe('agent');
@@ -32,7 +32,7 @@ describe('OpenInference', () => {
     expect(read({ 'openinference.span.kind': 'LLM' }, null)?.type).toBe('llm');
   });
 
-  it('an agent span is named after its agent, in the form of the packages for agno and the OpenAI agents', () => {
+  it('an agent span has the name of its agent, in the forms of the packages for agno and OpenAI Agents', () => {
     const kind = { 'openinference.span.kind': 'AGENT' };
     const agno = {
       ...kind,
@@ -54,7 +54,7 @@ describe('OpenInference', () => {
     expect(read({ ...call, 'llm.invocation_parameters': 'no JSON' })?.model).toBeNull();
   });
 
-  it('the documents of a retriever are its output, by their places', () => {
+  it('the documents of a retriever are its output, in order', () => {
     const span = read({
       'openinference.span.kind': 'RETRIEVER',
       'output.value': 'raw',
@@ -127,7 +127,7 @@ describe('OpenInference', () => {
     expect(span?.attributes['input.value']).toBeUndefined();
   });
 
-  it('messages without texts are replaced by the value they were made from', () => {
+  it('messages without texts are replaced by the raw value', () => {
     const span = read({
       'openinference.span.kind': 'CHAIN',
       'llm.input_messages.0.message.role': 'user',
@@ -144,11 +144,11 @@ describe('OpenInference', () => {
     ['{"lc_agent_name": "triage"}', 'triage'],
     ['{"lc_agent_name": 7}', ''],
     ['lc_agent_name, broken', ''],
-  ])('LangChain names its agent in the metadata: %s', (metadata, agent) => {
+  ])('the agent of LangChain is in the metadata: %s', (metadata, agent) => {
     expect(read({ 'openinference.span.kind': 'CHAIN', metadata })?.agent).toBe(agent);
   });
 
-  it('tokens by their kind', () => {
+  it('tokens are counted by kind', () => {
     expect(
       tokenDetailsOf({
         'llm.token_count.prompt_details.cache_read': 1,

@@ -53,14 +53,14 @@ function shown(text: string): string | null {
   return latest === null ? null : truncateUnits(latest, PREVIEW_LENGTH);
 }
 
-/** Preview by the JSON text; undefined where the text must be parsed. */
+/** Preview by the JSON text. Undefined where the text must be parsed. */
 function read(text: string): string | undefined {
   const latest = latestUserTextIn(text, PREVIEW_LENGTH + 1);
   return latest === null ? undefined : truncateUnits(latest, PREVIEW_LENGTH);
 }
 
 describe('the latest text of a user, read from the JSON text of a conversation', () => {
-  it('is that of the parsed messages, in every plain form', () => {
+  it('equals that of the parsed messages, in every plain form', () => {
     let compared = 0;
     for (let time = 0; time < 4_000; time += 1) {
       const messages = Array.from({ length: 1 + below(4) }, aMessage);

@@ -12,6 +12,6 @@ it.each([
   ['azure.ai.openai', 'azure.ai.openai'],
   ['gcp.vertex_ai', 'gcp.vertex_ai'],
   ['google.generative-ai', 'google.generative-ai'],
-])('provider %j is %j', (providerName, label) => {
+])('provider %j has the label %j', (providerName, label) => {
   expect(providerLabel(providerName)).toBe(label);
 });

@@ -32,7 +32,7 @@ function query(owner: string, name = owner, signal = OPEN): Promise<string> {
 }
 
 describe('queries of traces', () => {
-  it('run one per owner and two at once, the others in the order of their arrival', async () => {
+  it('run one for each owner and two in total, the others in order of arrival', async () => {
     const all = [query('a', 'a1'), query('a', 'a2'), query('b'), query('c')];
     await settled();
     expect(started).toEqual(['a1', 'b']);
@@ -55,7 +55,7 @@ describe('queries of traces', () => {
     await expect(query('c')).rejects.toMatchObject({ name: 'Unavailable', retryAfterSeconds: 2 });
   });
 
-  it('leave the queue at the deadline and when the caller leaves', async () => {
+  it('leave the queue at the deadline and when the caller disconnects', async () => {
     vi.useFakeTimers();
     void query('a', 'a1');
     const late = query('a', 'a2');

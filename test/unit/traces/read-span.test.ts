@@ -11,8 +11,8 @@ function read(differing: Partial<RawSpan>, maxValueBytes?: number): Span {
   return span;
 }
 
-describe('a span of no convention', () => {
-  it('keeps everything, as text', () => {
+describe('a span without a known convention', () => {
+  it('keeps all values, as text', () => {
     const span = read({
       parentSpanId: 'aaaaaaaaaaaaaaaa',
       kind: 'SERVER',
@@ -69,7 +69,7 @@ describe('a span of no convention', () => {
     });
   });
 
-  it('is a step, and a root that names an agent is its run', () => {
+  it('is a step, and a root with an agent name is its run', () => {
     expect(read({}).type).toBe('chain');
     expect(read({ attributes: { 'gen_ai.agent.name': 'triage' } }).type).toBe('agent');
     expect(read({ resource: { attributes: { 'gen_ai.agent.name': 'triage' } } }).type).toBe('agent');
@@ -116,12 +116,12 @@ describe('token counts', () => {
     [' 100 ', 100],
     ['', 0],
     ['many', 0],
-  ])('%j counts %j', (value, counted) => {
+  ])('of %j are %j', (value, counted) => {
     expect(count(value)).toBe(counted);
   });
 
   it.each([-1, 4_294_967_296, 1.5, 2n ** 60n, '-5', '4294967296', [1], null])(
-    'an odd value counts nothing and stays an attribute: %s',
+    'are zero for an invalid value, which stays an attribute: %s',
     (value) => {
       const span = read({ attributes: { 'gen_ai.usage.output_tokens': value } });
       expect(span.outputTokens).toBe(0);
@@ -129,7 +129,7 @@ describe('token counts', () => {
     },
   );
 
-  it('older names count when the newer are absent', () => {
+  it('are read from older names when the newer ones are absent', () => {
     const older = { 'gen_ai.usage.prompt_tokens': 7, 'gen_ai.usage.completion_tokens': 8 };
     expect(read({ attributes: older })).toMatchObject({ inputTokens: 7, outputTokens: 8 });
     const both = { ...older, 'gen_ai.usage.input_tokens': 1, 'gen_ai.usage.output_tokens': 0 };
@@ -149,7 +149,7 @@ describe('the agent of a span', () => {
     expect(read({ attributes, resource: { attributes: { 'gen_ai.agent.name': 'r' } } }).agent).toBe(agent);
   });
 
-  it('a placeholder is no name', () => {
+  it('has no name for a placeholder', () => {
     const attributes = { 'openinference.span.kind': 'AGENT', 'agent.name': 'Agent' };
     const scope = (name: string) => ({ name, version: '', attributes: {} });
     const from = (name: string) => read({ attributes, instrumentationScope: scope(name) }).agent;
@@ -159,7 +159,7 @@ describe('the agent of a span', () => {
 });
 
 describe('long values', () => {
-  it('are cut to their first bytes in every place, and have the number of removed bytes', () => {
+  it('are truncated in every place, with the number of removed bytes', () => {
     const long = 'x'.repeat(65_537);
     const cut = `${'x'.repeat(65_536)}…[truncated 1 bytes]`;
     const span = read({
@@ -174,7 +174,7 @@ describe('long values', () => {
     expect(read({ attributes: { a: long.slice(1) } }).attributes).toEqual({ a: long.slice(1) });
   });
 
-  it('a name that rows are grouped by is cut at 512 bytes; the attribute is not', () => {
+  it('are truncated to 512 bytes in names that rows are grouped by, but not in attributes', () => {
     const long = 'm'.repeat(600);
     const span = read({ attributes: { 'gen_ai.request.model': long } });
     expect(span.model).toBe(`${'m'.repeat(512)}…[truncated 88 bytes]`);

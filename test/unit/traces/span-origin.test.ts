@@ -65,7 +65,7 @@ describe('the source of a run', () => {
     expect(traceSourceOf(aRawSpan({ attributes: { ...sourceAttributes, ...differing } }))).toBeNull();
   });
 
-  it('is that of the run: spans inside of it have none', () => {
+  it('is absent on spans inside of the run', () => {
     expect(traceSourceOf(aRawSpan({ attributes: sourceAttributes, parentSpanId: 'a'.repeat(16) }))).toBeNull();
   });
 });

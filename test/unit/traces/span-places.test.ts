@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { SpanPlaces } from '../../../src/domain/traces/span-places.ts';
 import { seeded } from '../../support/random-export.ts';
 
-it('finds ids where they were added, and returns of each whether it is new', () => {
+it('finds ids at their position, and reports whether an added id is new', () => {
   const places = new SpanPlaces();
   expect(['a1', 'b2', 'a1', '', 'b2', ''].map((id) => places.add(id))).toEqual([true, true, false, true, false, false]);
   expect(places.ids).toEqual(['a1', 'b2', '']);

@@ -14,7 +14,7 @@ import {
 import { aSpan, headOf, picos, spanId, traceId } from '../../ports/samples.ts';
 import { seeded } from '../../support/random-export.ts';
 
-/** Parts of random texts: plain, escaped in JSON, not storable, of several bytes, of several UTF-16 units. */
+/** Parts of random texts: plain, escaped in JSON, not storable, with several bytes, with several UTF-16 units. */
 const PIECES = [
   'plain',
   ' ',
@@ -97,7 +97,7 @@ describe('rows of spans', () => {
     expect(inBytes.map(({ rows }) => textOfRows(rows))).toEqual(TRACES.map((spans) => spanRows(spans)));
   });
 
-  it('get an estimate at the end of each', () => {
+  it('get an estimate at the end of each row', () => {
     for (const [place, { rows, ends }] of rowsOfTraces(TRACES).entries()) {
       const estimates = ends.map((end, at) => ({ end, estimate: picos(BigInt(at) * 1_000n) }));
       const estimated = spansOfRows(traceId(1), withEstimates(rows, estimates));
@@ -108,7 +108,7 @@ describe('rows of spans', () => {
     }
   });
 
-  it('have null for a count that is no number', () => {
+  it('have null for a count that is not a finite number', () => {
     const odd: StoredSpan = {
       head: { ...aHead(1), inputTokens: Number.NaN, outputTokens: Number.POSITIVE_INFINITY },
       payload: { kind: 'body', at: 0 },
@@ -118,7 +118,7 @@ describe('rows of spans', () => {
     expect([row?.[input], row?.[output]]).toEqual([null, null]);
   });
 
-  it('have many more labels than are cached', () => {
+  it('may have more distinct labels than the cache', () => {
     const spans = Array.from({ length: 3_000 }, (_, at): StoredSpan => {
       return { head: { ...aHead(at + 1), name: `step "${at}"` }, payload: { kind: 'body', at } };
     });

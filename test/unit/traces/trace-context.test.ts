@@ -24,7 +24,7 @@ describe('traceparent', () => {
     `00-${TRACE_ID.toUpperCase()}-${SPAN_ID}-01`,
     `00-${TRACE_ID.slice(1)}-${SPAN_ID}-01`,
     `00-${TRACE_ID}-${SPAN_ID}`,
-  ])('is no trace context: %s', (header) => {
+  ])('is refused: %s', (header) => {
     expect(parseTraceparent(header)).toBeNull();
   });
 });

@@ -44,7 +44,7 @@ describe('session, user and tags of a span', () => {
     expect(labelsOf(attributes)).toEqual({ sessionId: 's', userId: 'u', tags: ['a', 'b'] });
   });
 
-  it('are those of the standard name, in any order of attributes', () => {
+  it('are those of the standard attribute, in any order of attributes', () => {
     const attributes = { 'langfuse.session.id': 'l', 'session.id': 's', 'gen_ai.conversation.id': 'g', 'user.id': ' ' };
     const more = { 'enduser.id': 'u', metadata: '{"session_id":"m","user_id":"m"}' };
     const labels = { sessionId: 's', userId: 'u', tags: [] };
@@ -52,7 +52,7 @@ describe('session, user and tags of a span', () => {
     expect(labelsOf(Object.fromEntries(Object.entries({ ...attributes, ...more }).toReversed()))).toEqual(labels);
   });
 
-  it('are none without attributes, and above the limits', () => {
+  it('are absent without attributes, and above the limits', () => {
     expect(labelsOf({})).toBeUndefined();
     expect(labelsOf({ 'session.id': 's'.repeat(513), 'user.id': 'null', metadata: '[1]', 'tag.tags': 1 })).toBe(
       undefined,
@@ -74,7 +74,7 @@ describe('session, user and tags of a span', () => {
 describe('labels of a trace', () => {
   const stated = (fields: Partial<StatedLabels>): StatedLabels => ({ ...NO_LABELS, ...fields });
 
-  it('are the same in any order of arrival: those of the root, else the first by their text, and all tags', () => {
+  it('are the same in any order of arrival: those of the root, otherwise the first by text, and all tags', () => {
     const parts = [
       stated({ sessionId: 'b', tags: ['x'] }),
       stated({ sessionId: 'a', userId: 'v', tags: ['y', 'z'] }),

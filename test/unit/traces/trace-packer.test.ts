@@ -67,7 +67,7 @@ describe.each([
     expect(one.traces.map(({ spanIds }) => spanIds.length)).toEqual([spans - 1, 1]);
   });
 
-  it('returns payloads by their places, also after others were removed', async () => {
+  it('returns payloads by position, also after others are removed', async () => {
     const { body } = await pack(protobuf(gzipSync(plain), 'gzip'));
     const [last, first] = await payloads(body, [spans - 1, 0], OWNER);
     expect(first?.input).toBe('x'.repeat(bytes));
@@ -104,7 +104,7 @@ it('reads an export on this thread up to the configured size, and a larger one o
   const bounded = createTracePacker({ limits: LIMITS, unpacking, offloadBytes: small.bytes.length });
   const packed = [await bounded.pack(small), await bounded.pack(large)];
   expect(packed.map(({ traces }) => traces.length)).toEqual([2, 2]);
-  // The bytes of the larger export were transferred to the other thread.
+  // The bytes of the larger export are transferred to the other thread.
   expect([small.bytes.length > 0, large.bytes.length]).toEqual([true, 0]);
   await bounded.close();
 });
@@ -136,7 +136,7 @@ it('decompresses stored bodies on another thread above the configured size', asy
   expect(opened).toHaveBeenCalledOnce();
 });
 
-it('decompresses large gzip with several members on another thread, whatever size the last member declares', async () => {
+it('decompresses large gzip with several members on another thread, for any declared size of the last member', async () => {
   const plain = anExport(2, 40_000);
   const parts = [gzipSync(plain.subarray(0, -10), { level: 0 }), gzipSync(plain.subarray(-10))];
   const { body } = await packer.pack(protobuf(Buffer.concat(parts), 'gzip'));
@@ -145,7 +145,7 @@ it('decompresses large gzip with several members on another thread, whatever siz
   expect(opened).toHaveBeenCalledOnce();
 });
 
-it('refuses exports while large ones use every slot, and frees each slot', async () => {
+it('refuses exports while large ones use all slots, and frees each slot', async () => {
   const large = anExport(600, 1_000);
   const reading = packer.pack(protobuf(large));
   await expect(packer.pack(protobuf(anExport(1, 1)))).rejects.toThrow(Unavailable);
@@ -169,7 +169,7 @@ it('passes an export to a thread and back, also from shared memory', async () =>
   ]);
 });
 
-it('reads random exports on either thread alike', async () => {
+it('reads random exports on both threads with the same result', async () => {
   const draw = seeded(5);
   for (let round = 0; round < 20; round += 1) {
     const plain = encodeExport(randomExport(draw).request);
@@ -180,7 +180,7 @@ it('reads random exports on either thread alike', async () => {
   }
 });
 
-it('joins the spans of a trace, in any order, and keeps the first of those that share an id', () => {
+it('groups the spans of a trace in any order, and keeps the first of spans with the same id', () => {
   const span = (trace: number, id: number, name: string) => ({
     traceId: Buffer.alloc(16, trace),
     spanId: Buffer.alloc(8, id),

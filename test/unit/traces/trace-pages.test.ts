@@ -75,7 +75,7 @@ it('reads all spans for the first page, and only those of the page for later one
   expect(third.nextCursor).toBeNull();
 });
 
-it('shows a trace without a root under its current first span on every page', async () => {
+it('has the name of its current first span for a trace without a root, on every page', async () => {
   const { read, reads, traces } = await aTraceOf(0);
   const orphans = [1, 2, 3].map((at) =>
     aSpan({
@@ -99,7 +99,7 @@ it('shows a trace without a root under its current first span on every page', as
   expect(reads).toEqual(['whole', 'page of 1', 'page of 3']);
 });
 
-it('makes a separate outline for callers with other access, because visible costs depend on it', async () => {
+it('has a separate outline for callers with other access, because visible costs differ', async () => {
   const { read, reads, spend } = await aTraceOf(4);
   spend.push(
     aSpendRow({ traceId: traceId(1), spanId: spanId(2), teamId: null, keyHash: LONE_KEY.keyHash, cost: picos(7n) }),
@@ -126,7 +126,7 @@ it('reads a page of a trace of several keys from all of their spans', async () =
   expect(reads).toEqual(['whole', 'whole']);
 });
 
-it('every page states whether ended calls may be missing', async () => {
+it('every page has the information whether ended calls may be missing', async () => {
   const { read, records } = await aTraceOf(3);
   const { nextCursor, spendPending } = await read(null);
   records.readable = false;

@@ -63,7 +63,7 @@ describe('the preview of a trace', () => {
     }
   });
 
-  it('is that of the list, and without a root that of the first span if it has one', () => {
+  it('equals that of the list, and without a root that of the first span', () => {
     const read = (spans: readonly SpanHead[]) => {
       const summary = growSummary(null, IDENTITY, spans);
       return assembleTrace([summary], new Map([['R', spans]]))?.summary.inputPreview;
@@ -86,7 +86,7 @@ describe('the preview of a trace', () => {
     expect(trace?.summary).toMatchObject({ name: 'POST /ask', inputPreview: 'call' });
   });
 
-  it('is the same from a thread', () => {
+  it('is the same when it is computed on a thread', () => {
     const spans = [server, says(2, 1, 'call')];
     const packed = {
       traces: [

@@ -21,7 +21,7 @@ describe('Traceloop', () => {
     expect(read(attributes)?.type).toBe(type);
   });
 
-  it('an agent is named by its entity, a call by the agent of its attribute', () => {
+  it('an agent has the name of its entity, a call the agent of its attribute', () => {
     const agent = { 'traceloop.span.kind': 'agent', 'traceloop.entity.name': 'triage' };
     expect(read(agent)?.agent).toBe('triage');
     expect(read({ ...agent, 'gen_ai.agent.name': 'other' })?.agent).toBe('other');
@@ -31,7 +31,7 @@ describe('Traceloop', () => {
     ).toBe('lc');
   });
 
-  it('the input and output of an entity, unchanged', () => {
+  it('an entity has its input and output unchanged', () => {
     const span = read({
       'traceloop.span.kind': 'tool',
       'traceloop.entity.input': '{"args": ["Bonn"], "kwargs": {}}',
@@ -41,7 +41,7 @@ describe('Traceloop', () => {
     expect(span?.attributes).toEqual({ 'traceloop.span.kind': 'tool' });
   });
 
-  it("LangChain's messages inside an entity, which keeps its other members", () => {
+  it('messages of LangChain inside an entity are read, and its other members are kept', () => {
     const input = '{"inputs": {"messages": [{"role": "user", "content": "Hi"}]}, "tags": ["a"]}';
     const span = read({
       'traceloop.span.kind': 'workflow',
@@ -55,7 +55,7 @@ describe('Traceloop', () => {
     expect(span?.attributes).toEqual({ 'traceloop.span.kind': 'workflow', 'traceloop.entity.input': input });
   });
 
-  it('its first form, with other names', () => {
+  it('the first version with other names is read', () => {
     const span = read({
       'llm.request.type': 'completion',
       'llm.request.model': 'm',

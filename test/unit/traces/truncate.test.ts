@@ -5,19 +5,19 @@ const bytes = (text: string): number => Buffer.byteLength(text);
 const message = (content: string, role = 'user') => ({ role, content });
 
 describe('text that is too long', () => {
-  it('is whole at the limit and cut one byte beyond', () => {
+  it('is unchanged at the limit and truncated one byte above it', () => {
     expect(truncateText('abcd', 4)).toBe('abcd');
     expect(truncateText('abcde', 4)).toBe('abcd…[truncated 1 bytes]');
   });
 
-  it('is counted in bytes and cut between characters', () => {
+  it('is counted in bytes and truncated between characters', () => {
     expect(truncateText('üü', 4)).toBe('üü');
     expect(truncateText('üüü', 5)).toBe('üü…[truncated 2 bytes]');
     expect(truncateText('a🌍b', 4)).toBe('a…[truncated 5 bytes]');
     expect(truncateText('🌍', 3)).toBe('…[truncated 4 bytes]');
   });
 
-  it('starts, for a preview, without half a character', () => {
+  it('has a preview that ends with a whole character', () => {
     expect(truncateUnits('abc', 3)).toBe('abc');
     expect(truncateUnits('abcd', 3)).toBe('abc');
     expect(truncateUnits('ab🌍', 3)).toBe('ab');
@@ -25,12 +25,12 @@ describe('text that is too long', () => {
 });
 
 describe('a conversation that is too long', () => {
-  it('is whole at the limit', () => {
+  it('is unchanged at the limit', () => {
     const text = JSON.stringify([message('a'), message('b')]);
     expect(truncateConversation(text, bytes(text))).toBe(text);
   });
 
-  it('keeps its first message and the newest that fit, and has the number of removed ones', () => {
+  it('keeps its first message and the newest that fit, with the number of removed ones', () => {
     const messages = Array.from({ length: 20 }, (_, index) => message(`${index}`.padEnd(50, '.')));
     const cut = truncateConversation(JSON.stringify(messages), 400);
     expect(JSON.parse(cut)).toEqual([
@@ -41,7 +41,7 @@ describe('a conversation that is too long', () => {
     expect(bytes(cut)).toBeLessThanOrEqual(400);
   });
 
-  it('shortens the first and the last when not even one fits between', () => {
+  it('truncates the first and the last message when no other fits', () => {
     const messages = [message('a'.repeat(500), 'system'), message('b'), message('ü"'.repeat(500))];
     const cut = truncateConversation(JSON.stringify(messages), 400);
     const read: readonly { role: string; content: string }[] = JSON.parse(cut);
@@ -62,7 +62,7 @@ describe('a conversation that is too long', () => {
   });
 
   it.each(['plain text that is too long', '[{"role":"user","content":"only one"}]', '{"a":"no list at all"}'])(
-    'other text is cut as text: %s',
+    'is truncated as text where it is not a conversation: %s',
     (text) => {
       expect(truncateConversation(text, 10)).toBe(truncateText(text, 10));
     },

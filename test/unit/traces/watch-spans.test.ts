@@ -46,7 +46,7 @@ function createFixture() {
     signal,
     loaders: createLoaders(platform.stores, ME),
   });
-  /** Stores spans of trace 1 by their numbers. */
+  /** Stores spans of trace 1 by number. */
   const store = async (...numbers: readonly number[]) =>
     publishChanges(
       bus,
@@ -103,7 +103,7 @@ it('stops at once, also without events, and ends with a reason when the key is n
   expect(bus.subscriberCount()).toBe(0);
 });
 
-it('ends with a reason when the key becomes invalid while nothing happens', async () => {
+it('ends with a reason when the key becomes invalid without an event', async () => {
   const { bus, known, store, watch, runChecks } = createFixture();
   await store(1);
   const waiting = (await watch()).next();

@@ -66,7 +66,7 @@ const factsOf = ({ value }: IteratorResult<TraceUpdate>) => [
   value?.missed,
 ];
 
-it('sends each trace after its spans are stored, to callers who may read it', async () => {
+it('sends each trace after its spans are stored, to callers that may read it', async () => {
   const { scope, ingest } = createFixture();
   const mine = caller('mine', 'team-1');
   const updates = watchTraces(scope(caller('another key', 'team-1')), {});
@@ -102,7 +102,7 @@ it('can be limited to one trace', async () => {
   expect(factsOf(await updates.next())).toEqual(['b', 1, 0]);
 });
 
-it('reports how many a slow reader missed', async () => {
+it('reports the number of updates that a slow reader missed', async () => {
   const { scope, ingest } = createFixture();
   const me = caller('me');
   const updates = watchTraces(scope(me), {});
@@ -111,7 +111,7 @@ it('reports how many a slow reader missed', async () => {
   expect(factsOf(await updates.next())).toEqual(['4', 1, 0]);
 });
 
-it('a reader that leaves while it waits is removed at once', async () => {
+it('a reader that returns its stream while it waits is removed at once', async () => {
   const { bus, scope } = createFixture();
   const updates = watchTraces(scope(caller('me')), {});
   const waiting = updates.next();
@@ -122,7 +122,7 @@ it('a reader that leaves while it waits is removed at once', async () => {
   expect(await updates.next()).toEqual({ done: true, value: undefined });
 });
 
-it('ends when the caller has left', async () => {
+it('ends when the caller disconnects', async () => {
   const { bus, scope } = createFixture();
   const clientLeft = new AbortController();
   const updates = watchTraces(scope(caller('me'), clientLeft.signal), {});
@@ -137,7 +137,7 @@ it('requires a key', () => {
   expect(() => watchTraces(scope(null), {})).toThrow(Unauthenticated);
 });
 
-it('a key that is no longer valid ends its subscriptions, at the next event', async () => {
+it('a key that is no longer valid ends its subscriptions at the next event', async () => {
   const { bus, now, scope, ingest } = createFixture();
   const me = caller('me');
   const updates = watchTraces(scope(me), {});
@@ -153,7 +153,7 @@ it('a key that is no longer valid ends its subscriptions, at the next event', as
 it.each([
   ['team', caller('mine', 'team-2')],
   ['role', { ...caller('mine', 'team-1'), role: 'proxy_admin' as const }],
-])('a key of another %s ends its subscriptions before they show what it may now see', async (_what, other) => {
+])('a key with a changed %s ends its subscriptions before they show newly visible data', async (_what, other) => {
   const { bus, now, scope, ingest } = createFixture();
   const updates = watchTraces(scope(caller('mine', 'team-1')), {});
   now.set('mine', other);
@@ -176,7 +176,7 @@ it('a key that is not in memory is looked up before its first event', async () =
   await expect(next).rejects.toThrow('Expired Key.');
 });
 
-describe('while nothing happens', () => {
+describe('without events', () => {
   const expired = new Unauthenticated('Expired Key.', 'expired');
   const followed = (how: () => Caller | Promise<Caller> | Unauthenticated) => {
     const house = createFixture();

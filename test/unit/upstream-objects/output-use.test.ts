@@ -58,7 +58,7 @@ describe('the usage in the output of a batch', () => {
   ])('is an estimate by size for a line with %s', async (_case, usage) => {
     const choices = [{ index: 0, message: { role: 'assistant', content: 'x'.repeat(32) }, finish_reason: null }];
     const lines = [chat(3, 2), line({ model: 'm-1', choices, ...(usage === undefined ? {} : { usage }) })].join('\n');
-    // Eight tokens for the text, one for the index.
+    // The text counts eight tokens, the index one.
     expect(await outputUseOf(streamOfBytes(Buffer.from(lines)), 7)).toEqual([use('m-1', 10, 11, 1)]);
     expect(await outputUseOf(streamOfBytes(Buffer.from(line({ model: 'e', data: [], usage }))), 7)).toEqual([
       use('e', 7, 0),
@@ -67,7 +67,7 @@ describe('the usage in the output of a batch', () => {
     expect(await outputUseOf(streamOfBytes(Buffer.from('nonsense')), 7)).toBeNull();
   });
 
-  it('is the same wherever the bytes were cut, and a stream that fails has none', async () => {
+  it('is the same for any chunk boundaries, and absent for a stream that fails', async () => {
     const bytes = Buffer.from(`${chat(3, 2)}\r\n${chat(4, 4)}\n`);
     for (const size of [1, 7, 64]) {
       const source = fedStream();

@@ -57,7 +57,7 @@ describe.each([
   ['of one process', IN_MEMORY],
   ['of all processes', IN_STORE],
 ])('failed sign-ins, counts %s', (_title, counts) => {
-  it('five of a name from a source are free, the sixth blocks it, in any case of letters', async () => {
+  it('allow five of a name from a source, and block at the sixth, case-insensitive', async () => {
     const throttle = throttleOf(counts);
     await throttle.fail(5);
     expect(await throttle.isOpen()).toBe(true);
@@ -70,7 +70,7 @@ describe.each([
     ]).toEqual([false, false, true, true]);
   });
 
-  it('a name is counted by its first 256 characters', async () => {
+  it('are counted by the first 256 characters of a name', async () => {
     const throttle = throttleOf(counts);
     await throttle.fail(6, 'x'.repeat(256));
     expect([await throttle.isOpen(`${'x'.repeat(256)}y`), await throttle.isOpen('x'.repeat(255))]).toEqual([
@@ -79,7 +79,7 @@ describe.each([
     ]);
   });
 
-  it('a block ends after its time, and names the seconds that are left', async () => {
+  it('block for a time, with the remaining seconds in the error', async () => {
     const throttle = throttleOf(counts);
     await throttle.fail(6);
     throttle.pass(299);
@@ -88,7 +88,7 @@ describe.each([
     expect(await throttle.isOpen()).toBe(true);
   });
 
-  it('a window ends after its time, and a success clears the name', async () => {
+  it('are counted in a window, and cleared by a success of the name', async () => {
     const throttle = throttleOf(counts);
     await throttle.fail(5);
     throttle.pass(60);
@@ -100,7 +100,7 @@ describe.each([
     expect(await throttle.isOpen()).toBe(true);
   });
 
-  it('eleven of a source block all its names, where sources are counted', async () => {
+  it('block all names of a source at the eleventh, where sources are counted', async () => {
     const names = Array.from({ length: 11 }, (_none, index) => `user-${index}`);
     const counting = throttleOf(counts, { countsSources: true });
     for (const name of names.slice(0, 10)) await counting.fail(1, name);
@@ -112,7 +112,7 @@ describe.each([
     expect(await plain.isOpen('other')).toBe(true);
   });
 
-  it('no limit at 0, and at least one failure is free', async () => {
+  it('have no limit at 0, and otherwise allow at least one failure', async () => {
     const open = throttleOf(counts, { perSource: 0 });
     await open.fail(100);
     expect(await open.isOpen()).toBe(true);
@@ -123,7 +123,7 @@ describe.each([
     expect(await strict.isOpen()).toBe(false);
   });
 
-  it('a network with a limit of its own: the smallest block holds, 0 sets no limit', async () => {
+  it('have the limit of the smallest matching network, where 0 is no limit', async () => {
     const bySource: SourceLimits = [
       ['10.0.0.0/8', 2],
       ['10.1.0.0/16', 20],
@@ -147,7 +147,7 @@ describe.each([
   });
 });
 
-it('counts of two processes are one, also of failures at the same time', async () => {
+it('counts of two processes are shared, also for concurrent failures', async () => {
   const store = createMemoryPendingSignIns();
   const clock = { now: () => new Date(1_000), monotonicMs: () => 1_000 };
   const [here, there] = [1, 2].map(() =>

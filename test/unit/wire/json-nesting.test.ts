@@ -32,12 +32,12 @@ describe('nesting of JSON text', () => {
     const nested = (levels: number): Buffer => Buffer.from('{"a":'.repeat(levels));
     const [short, long] = [nested(5_000), nested(5_000_000)];
     expect([nestsTooDeep(short, 500), nestsTooDeep(long, 500)]).toEqual([true, true]);
-    // Reading the whole text would take a thousand times as long.
+    // A read of the whole text takes a thousand times as long.
     expect(fastest(() => nestsTooDeep(long, 500)) / fastest(() => nestsTooDeep(short, 500))).toBeLessThan(50);
   });
 });
 
-/** Shortest of many runs, in ms: the least affected by other load of the machine. */
+/** Shortest of many runs, in ms. It is the least affected by other load. */
 function fastest(run: () => void): number {
   const times = Array.from({ length: 30 }, () => {
     const started = performance.now();

@@ -16,7 +16,7 @@ interface KeyFacts {
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The members that JSON.parse finds; null if the text is not a JSON object or exceeds the nesting limit. */
+/** The members that JSON.parse finds. Null if the text is not a JSON object or exceeds the nesting limit. */
 function parsed(bytes: Uint8Array): readonly (readonly [string, KeyFacts])[] | null {
   if (nestsTooDeep(bytes)) return null;
   let value: unknown;
@@ -32,7 +32,7 @@ function parsed(bytes: Uint8Array): readonly (readonly [string, KeyFacts])[] | n
   ]);
 }
 
-/** The members that the scan finds: the last of each key, in the order of JSON.parse. */
+/** The members that the scan finds: the last one of each key, in the order of JSON.parse. */
 function scanned(bytes: Uint8Array): readonly (readonly [string, KeyFacts])[] | null {
   const members = scanObject(bytes);
   if (members === null) return null;
@@ -77,7 +77,7 @@ describe('a scan of JSON text', () => {
     expect(disputed(damaged)).toEqual([]);
   });
 
-  it('rejects truncated text, cut at any byte', () => {
+  it('rejects text that is truncated at any byte', () => {
     const bytes = Buffer.from(SAMPLE);
     expect(scanObject(bytes)).not.toBeNull();
     expect(disputed(Array.from({ length: bytes.length + 1 }, (_, end) => bytes.subarray(0, end)))).toEqual([]);
@@ -121,7 +121,7 @@ describe('a scan of JSON text', () => {
     '\u00a0{}',
     '{"a":1,}',
     '{,}',
-  ])('accepts %j if it is an object, and nothing after it', (text) => {
+  ])('accepts %j if it is an object without text after it', (text) => {
     expect(disputed([text])).toEqual([]);
   });
 
@@ -136,7 +136,7 @@ describe('a scan of JSON text', () => {
     expect(disputed(texts)).toEqual([]);
   });
 
-  it('reads no data of an earlier text', () => {
+  it('does not read data of an earlier text', () => {
     expect(scanObject(Buffer.from('{"a":"long enough to be left","b":1}'))).toHaveLength(2);
     expect(disputed(['{"a":"long', '{"a":"long\\', '{"a":"long\\u00', '{"a"', '{"a":1', '{"a":tru'])).toEqual([]);
   });

@@ -29,7 +29,7 @@ const LARGE: Readonly<Record<string, unknown>> = {
 
 const bytesOf = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
 
-/** Error of a refused request; null for a valid one. */
+/** Error of a refused request. Null for a valid one. */
 function refusalOf(ask: () => void): unknown {
   try {
     ask();
@@ -58,7 +58,7 @@ describe.each(ENDPOINTS)('a request to $path, parsed partially', (endpoint) => {
     for (const sent of [body, { ...body, model: '' }, { ...body, model: 7 }, { [asks.member]: LARGE[form] }]) {
       const bytes = bytesOf(sent);
       const read = parsePartially(bytes, {});
-      // Parsing a large member now fails.
+      // From here on, parsing a large member fails.
       bytes.fill(0);
       expect(refusalOf(() => assertValidRequest(read?.fields ?? {}, endpoint, read?.unread))).toEqual(
         refusalOf(() => assertValidRequest(sent, endpoint)),
@@ -107,12 +107,12 @@ describe('a partially parsed object', () => {
     expect(fieldsOf(`{"input":${large},"input":${other}}`)).toEqual({ input: `${PROSE}!` });
   });
 
-  it('has no large member that a later small one of the same name replaces', () => {
+  it('has no large member where a later small one of the same name replaces it', () => {
     const read = parsePartially(Buffer.from(`{"input":${JSON.stringify(PROSE)},"input":null}`), {});
     expect([...(read?.unread ?? [])]).toEqual([]);
   });
 
-  it('has the replaced member, whatever the client sent', () => {
+  it('has replaced members in place of those of the client', () => {
     const text = `{"model":"sent","messages":${JSON.stringify(LARGE['objects alone'])},"stream":1}`;
     const read = parsePartially(Buffer.from(text), { messages: [], stream: true, extra: 2 });
     expect(read?.fields).toEqual({ model: 'sent', messages: [], stream: true, extra: 2 });

@@ -12,7 +12,7 @@ const DELTA = Buffer.from(
   '0000009d00000057b9bbf89f0b3a6576656e742d74797065070011636f6e74656e74426c6f636b44656c74610d3a636f6e74656e742d747970650700106170706c69636174696f6e2f6a736f6e0d3a6d6573736167652d747970650700056576656e747b22636f6e74656e74426c6f636b496e646578223a302c2264656c7461223a7b2274657874223a224772c3bcc39f20f09f9880227d7d1b1149a2',
   'hex',
 );
-/** Has a header of each type. */
+/** Message with a header of each type. */
 const EVERY_TYPE = Buffer.from(
   '000000b60000007333a9025b016100016201016302070164030007016504000000000166050000000000000000016706000268690168080000000000000000016909000000000000000000000000000000000d3a6d6573736167652d747970650700056576656e740b3a6576656e742d747970650700086d657461646174617b0a20227573616765223a207b22696e707574546f6b656e73223a20312c20226f7574707574546f6b656e73223a20327d0a7ddaa43a25',
   'hex',
@@ -42,7 +42,7 @@ describe('AWS’s event streams', () => {
     expect(crc32(Buffer.from('123456789'))).toBe(3_421_780_262);
   });
 
-  it.each([1, 2, 3, 7, 64, 1000])('read the same in chunks of %i bytes', (size) => {
+  it.each([1, 2, 3, 7, 64, 1000])('are the same in chunks of %i bytes', (size) => {
     expect(read(Buffer.concat([DELTA, EVERY_TYPE]), createMessageReframer(), size)).toEqual({
       text: EVENTS,
       end: 'done',
@@ -70,7 +70,7 @@ describe('AWS’s event streams', () => {
     expect(end).toMatchObject({ fault: 'garbled' });
   });
 
-  it('fail where they end inside a message', () => {
+  it('fail where they end within a message', () => {
     expect(read(DELTA.subarray(0, 50), createMessageReframer()).end).toMatchObject({
       fault: 'garbled',
       message: "The upstream's stream cannot be read: it ended inside a message.",

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { soundSeconds } from '../../../src/wire/sound/length.ts';
 
-/** Tones of 12,345 samples, 16,000 a second (the first of 2,000), as libsndfile and FFmpeg write them. */
+/** Tones of 12,345 samples at 16,000 Hz (the first of 2,000 samples), written by libsndfile and FFmpeg. */
 const recorded = (name: string): Buffer => readFileSync(new URL(`../../fixtures/sound/${name}`, import.meta.url));
 const TONE = 12_345 / 16_000;
 
@@ -20,7 +20,7 @@ describe('the duration of a recording', () => {
     ['tone.mp3', TONE],
     ['vorbis.ogg', TONE],
     ['opus.ogg', TONE],
-    // Its container counts milliseconds.
+    // Times in this container are in milliseconds.
     ['aac.m4a', 0.772],
   ])('is read from its container: %s', (name, seconds) => {
     expect(soundSeconds(recorded(name))).toBe(seconds);
@@ -51,7 +51,7 @@ describe('the duration of a recording', () => {
     ['MP4 without its contents', changed('aac.m4a', (bytes) => void bytes.write('free', bytes.indexOf('moov')))],
     ['MP4 in fragments', changed('aac.m4a', (bytes) => void bytes.write('mvex', bytes.indexOf('udta')))],
     ['MP4 without sound', changed('aac.m4a', (bytes) => void bytes.write('vide', bytes.indexOf('soun')))],
-  ])('is not guessed: %s', (_name, bytes) => {
+  ])('is unknown: %s', (_name, bytes) => {
     expect(soundSeconds(bytes)).toBeNull();
   });
 
@@ -91,7 +91,7 @@ function withNoise(bytes: Buffer): Buffer {
   return Buffer.concat([bytes.subarray(0, at), Buffer.from('noise'), bytes.subarray(at)]);
 }
 
-/** As of a recorder that joined a stream late: the position of the first page is hours after its start. */
+/** A recording of a running stream: the position of its first page is hours after the start of the stream. */
 function fromTheMiddle(bytes: Buffer): void {
   const hours = 10n * 3_600n * 16_000n;
   for (let at = bytes.indexOf('OggS'); at !== -1; at = bytes.indexOf('OggS', at + 4)) {

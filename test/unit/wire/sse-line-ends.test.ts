@@ -29,7 +29,7 @@ describe.each([
   ['CR LF', '\r\n'],
   ['CR', '\r'],
 ])('events whose lines end in %s', (_name, end) => {
-  it.each(['', '\ufeff'])('are the same wherever the stream is cut, after %j', (mark) => {
+  it.each(['', '\ufeff'])('are the same for any chunk boundaries, after %j', (mark) => {
     const stream = Buffer.from(`${mark}${DATA.map((data) => `data: ${data}${end}: hi${end}${end}`).join('')}`);
     for (let first = 0; first <= stream.length; first += 1)
       for (let second = first; second <= stream.length; second += 1) {
@@ -45,7 +45,7 @@ describe.each([
   });
 });
 
-it('bytes of a stream with neither are not copied', () => {
+it('a single chunk is not copied', () => {
   const chunk = Buffer.from('data: 1\r\n\r\ndata: 2\n\n');
   expect(createEventBuffer().add(chunk)?.buffer).toBe(chunk.buffer);
 });
