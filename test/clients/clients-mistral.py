@@ -1,4 +1,4 @@
-"""Asks a running gateway as programs with Mistral's client do, and prints what it read as one JSON object."""
+"""Calls a running gateway with Mistral's client, and prints the results as one JSON object."""
 
 import json
 import sys

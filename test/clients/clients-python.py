@@ -1,4 +1,4 @@
-"""Asks a running gateway as Python programs do, and prints what it read as one JSON object."""
+"""Calls a running gateway with OpenAI's client, and prints the results as one JSON object."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""Comes back to responses of a running gateway as Python programs do, and prints what it read as one JSON object."""
+"""Continues, reads and deletes stored responses with OpenAI's client, and prints the results as one JSON object."""
 
 import json
 import sys

@@ -11,12 +11,12 @@ import { startApp, type TestApp } from '../support/start-app.ts';
 
 /** Models of upstreams without a Responses API. */
 const MODELS = ['of-openai', 'of-anthropic', 'of-google'] as const;
-const TOLD = { city: 'Wien', sky: 'clear' };
+const WEATHER = { city: 'Wien', sky: 'clear' };
 
 let upstream: LLMock;
 
 /** The conversation that the upstream received, turn by turn. */
-const heard = (text: string): readonly unknown[] => JSON.parse(text) as readonly unknown[];
+const receivedTurns = (text: string): readonly unknown[] => JSON.parse(text) as readonly unknown[];
 
 beforeAll(async () => {
   upstream = new LLMock({ port: 0 });
@@ -67,7 +67,7 @@ const TOOLS: ToolSet = {
   get_weather: {
     description: 'Tells the weather.',
     inputSchema: jsonSchema({ type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }),
-    execute: async () => TOLD,
+    execute: async () => WEATHER,
   },
 };
 
@@ -101,7 +101,7 @@ for (const engine of ENGINES.filter(({ name }) => name !== 'node:sqlite'))
         const second = await openai.responses.create({ model, input: 'Two', previous_response_id: first.id });
         const stream = openai.responses.stream({ model, input: 'Three', previous_response_id: second.id });
         const third = await stream.finalResponse();
-        const turns = heard(third.output_text);
+        const turns = receivedTurns(third.output_text);
         const system = turns.filter((turn) => Array.isArray(turn) && turn[0] === 'system');
         expect(system).toEqual([]);
         expect(turns).toEqual([
@@ -148,10 +148,10 @@ for (const engine of ENGINES.filter(({ name }) => name !== 'node:sqlite'))
         expect(first.steps.map(({ toolCalls }) => toolCalls.length)).toEqual([1, 0]);
         messages.push(...first.responseMessages, { role: 'user', content: 'Thanks' });
         const second = streamText({ ...calm, messages });
-        expect(heard(await second.text)).toEqual([
+        expect(receivedTurns(await second.text)).toEqual([
           ['user', 'weather'],
           ['assistant', ['get_weather']],
-          ['tool', JSON.stringify(TOLD)],
+          ['tool', JSON.stringify(WEATHER)],
           ['assistant', first.text],
           ['user', 'Thanks'],
         ]);
@@ -169,7 +169,7 @@ for (const engine of ENGINES.filter(({ name }) => name !== 'node:sqlite'))
       expect((await openai.responses.retrieve(first.id)).output_text).toBe(first.output_text);
       const body = { model: 'of-google', input: 'Two', previous_response_id: first.id };
       const second = await openai.responses.create(body);
-      expect(heard(second.output_text)).toEqual([
+      expect(receivedTurns(second.output_text)).toEqual([
         ['user', 'One'],
         ['assistant', first.output_text],
         ['user', 'Two'],
@@ -194,7 +194,7 @@ describe.skipIf(python === '')('stored responses, with the official client of Py
   it('are continued, retrieved, listed and deleted', async () => {
     const { stdout } = await promisify(execFile)(python, [SCRIPT, app.url, app.adminKey, 'of-anthropic']);
     const { last, ...rest } = JSON.parse(stdout) as { readonly last: string };
-    expect(heard(last).map((turn) => (Array.isArray(turn) ? turn[0] : turn))).toEqual([
+    expect(receivedTurns(last).map((turn) => (Array.isArray(turn) ? turn[0] : turn))).toEqual([
       'user',
       'assistant',
       'user',

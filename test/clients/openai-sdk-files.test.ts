@@ -54,7 +54,7 @@ describe('files of the official SDK', () => {
     await expect(openai.files.retrieve(file.id)).rejects.toMatchObject({ status: 404 });
   });
 
-  it('are listed page by page, to their owner only', async () => {
+  it('are listed in pages, to their owner only', async () => {
     const reader = await clientOf({ key_alias: 'lister' });
     const made: string[] = [];
     for (const name of ['a', 'b', 'c'])

@@ -14,7 +14,7 @@ let openai: OpenAI;
 beforeAll(async () => {
   upstream = new LLMock({ port: 0 });
   upstream.onImage('a cat', { image: { b64Json: PICTURE.toString('base64'), revisedPrompt: 'a fine cat' } });
-  const heard = {
+  const transcribed = {
     transcription: {
       text: 'hello there',
       duration: 2.5,
@@ -28,8 +28,8 @@ beforeAll(async () => {
       },
     },
   };
-  upstream.onTranscription(heard);
-  upstream.onTranslation(heard);
+  upstream.onTranscription(transcribed);
+  upstream.onTranslation(transcribed);
   await upstream.start();
   const params = { api_base: `${upstream.url}/v1`, api_key: CREDENTIAL };
   app = await startApp({

@@ -75,7 +75,7 @@ async function start() {
 type Running = Awaited<ReturnType<typeof start>>;
 
 /** Recorded changes of the first model, oldest first. */
-async function noted(server: Running): Promise<readonly string[]> {
+async function recordedChanges(server: Running): Promise<readonly string[]> {
   const { catalogChanges } = await server.ask<{
     catalogChanges: { nodes: { operation: string; oldPriceUsd: string; newPriceUsd: string }[] };
   }>('{ catalogChanges(filter: { entryId: "m0" }) { nodes { operation oldPriceUsd newPriceUsd } } }');
@@ -83,28 +83,28 @@ async function noted(server: Running): Promise<readonly string[]> {
     .map(({ operation, oldPriceUsd, newPriceUsd }) => `${operation} ${oldPriceUsd} ${newPriceUsd}`)
     .toReversed();
 }
-const untilNoted = (server: Running, count: number) =>
-  vi.waitUntil(async () => (await noted(server)).length === count, POLLING);
+const untilRecorded = (server: Running, count: number) =>
+  vi.waitUntil(async () => (await recordedChanges(server)).length === count, POLLING);
 
-const CAME = 'ADDED null null';
+const ADDED = 'ADDED null null';
 
 describe('the history of the catalog', () => {
   it('survives restarts, and no change is recorded twice', async () => {
     const first = await start();
-    await untilNoted(first, 1);
+    await untilRecorded(first, 1);
     published = mapWith(2e-6);
-    await untilNoted(first, 2);
+    await untilRecorded(first, 2);
     await first.end('SIGTERM');
     published = mapWith(3e-6);
     const second = await start();
-    await untilNoted(second, 3);
+    await untilRecorded(second, 3);
     await second.end('SIGKILL');
     const third = await start();
     await vi.waitUntil(async () => (await third.price()) === 3e-6, POLLING);
     published = mapWith(4e-6);
-    await untilNoted(third, 4);
-    expect(await noted(third)).toEqual([
-      CAME,
+    await untilRecorded(third, 4);
+    expect(await recordedChanges(third)).toEqual([
+      ADDED,
       'CHANGED 0.000001 0.000002',
       'CHANGED 0.000002 0.000003',
       'CHANGED 0.000003 0.000004',
@@ -124,29 +124,29 @@ describe('the history of the catalog', () => {
 
   it('misses no change when the process is killed between a swap and its write', async () => {
     const first = await start();
-    await untilNoted(first, 1);
+    await untilRecorded(first, 1);
     // The open transaction blocks all writers: the new map is served, its changes are not recorded yet.
     const { orm } = await openDatabase({ databaseUrl: null, dataDir: folder, log: { warn() {} } });
     const em = orm.em.fork();
     await em.begin();
     published = mapWith(2e-6);
     await vi.waitUntil(async () => (await first.price()) === 2e-6, POLLING);
-    expect(await noted(first)).toEqual([CAME]);
+    expect(await recordedChanges(first)).toEqual([ADDED]);
     await first.end('SIGKILL');
     await em.rollback();
     await orm.close();
     for (let restart = 0; restart < 2; restart += 1) {
       const again = await start();
-      await untilNoted(again, 2);
+      await untilRecorded(again, 2);
       await vi.waitUntil(async () => (await again.price()) === 2e-6, POLLING);
-      expect(await noted(again)).toEqual([CAME, 'CHANGED 0.000001 0.000002']);
+      expect(await recordedChanges(again)).toEqual([ADDED, 'CHANGED 0.000001 0.000002']);
       await again.end('SIGTERM');
     }
   });
 
   it('is imported by a command while the server runs', async () => {
     const server = await start();
-    await untilNoted(server, 1);
+    await untilRecorded(server, 1);
     const file = join(folder, 'past.jsonl');
     const aLine = (day: number, old: number | null, since: number) =>
       JSON.stringify({ at: `2026-03-0${day}T00:00:00Z`, id: 'm0', op: 'changed', field: PRICE, old, new: since });
@@ -168,6 +168,6 @@ describe('the history of the catalog', () => {
     writeFileSync(file, `${aLine(4, 4e-6, 3e-6)}\n{"at":\n`);
     const failure = await seed().catch(String);
     expect(failure).toContain('Not imported:\nline 2: the line is not valid JSON');
-    expect(await noted(server)).toHaveLength(3);
+    expect(await recordedChanges(server)).toHaveLength(3);
   });
 });

@@ -18,9 +18,9 @@ it('a subscription ends when its key expires, over every transport, without an e
   const lasting = await makeKey(app, { team_id: 'team-1' });
   const url = `${app.url}/graphql`;
   const follow = (holder: string) =>
-    TRANSPORTS.flatMap(([, road]) => [
-      road(url, TraceUpdatesDocument, {}, holder),
-      road(url, SpanUpdatesDocument, { traceId: '1'.repeat(32) }, holder),
+    TRANSPORTS.flatMap(([, subscribe]) => [
+      subscribe(url, TraceUpdatesDocument, {}, holder),
+      subscribe(url, SpanUpdatesDocument, { traceId: '1'.repeat(32) }, holder),
     ]);
   const dying = follow(key);
   const others = follow(lasting);

@@ -53,7 +53,7 @@ const usage = async ({ url }: ServerProcess, headers: Record<string, string> = {
 beforeEach(awayFromMidnight);
 
 describe('a thousand free calls', () => {
-  it('are exactly a thousand when 1,200 come at once, and are still used up after a restart', async () => {
+  it('are exactly a thousand of 1,200 concurrent calls, and are still used up after a restart', async () => {
     const first = await start();
     expect(await burst([first], 1_200)).toEqual({ served: 1_000, refused: 200, others: 0 });
     const used = { requests_today: 1_000, daily_limit: 1_000, remaining: 0 };

@@ -69,20 +69,25 @@ describe.skipIf(LACKS_POSTGRESQL)('a key in the memory of two processes', () => 
     await vi.waitFor(async () => expect(await listsAt(there, key)).toBe(200), SOON);
   });
 
-  it.each(TRANSPORTS)('ends its idle subscriptions in both processes when it is blocked: %s', async (_name, road) => {
-    const [key, lasting] = [await newKey(), await newKey()];
-    const follow = (holder: string) =>
-      [here, there].map((app) => road(`${app.url}/graphql`, TraceUpdatesDocument, {}, holder));
-    const [dying, others] = [follow(key), follow(lasting)];
-    // Both processes load the key into memory.
-    expect([await listsAt(here, key), await listsAt(there, key)]).toEqual([200, 200]);
-    await here.call('POST', '/key/block', { key });
-    await Promise.all(dying.map(({ ended }) => ended));
-    for (const { received } of dying)
-      expect(received).toMatchObject([
-        { errors: [{ message: expect.stringContaining('Key is blocked.'), extensions: { code: 'UNAUTHENTICATED' } }] },
-      ]);
-    expect(others.map(({ received }) => received)).toEqual([[], []]);
-    await Promise.all(others.map((reader) => reader.leave()));
-  });
+  it.each(TRANSPORTS)(
+    'ends its idle subscriptions in both processes when it is blocked: %s',
+    async (_name, subscribe) => {
+      const [key, lasting] = [await newKey(), await newKey()];
+      const follow = (holder: string) =>
+        [here, there].map((app) => subscribe(`${app.url}/graphql`, TraceUpdatesDocument, {}, holder));
+      const [dying, others] = [follow(key), follow(lasting)];
+      // Both processes load the key into memory.
+      expect([await listsAt(here, key), await listsAt(there, key)]).toEqual([200, 200]);
+      await here.call('POST', '/key/block', { key });
+      await Promise.all(dying.map(({ ended }) => ended));
+      for (const { received } of dying)
+        expect(received).toMatchObject([
+          {
+            errors: [{ message: expect.stringContaining('Key is blocked.'), extensions: { code: 'UNAUTHENTICATED' } }],
+          },
+        ]);
+      expect(others.map(({ received }) => received)).toEqual([[], []]);
+      await Promise.all(others.map((reader) => reader.leave()));
+    },
+  );
 });

@@ -52,7 +52,7 @@ describe.skipIf(LACKS_POSTGRESQL)('an owner of keys in the memory of two process
     },
   );
 
-  it('refuses administrative routes to a demoted administrator in the other process, too', async () => {
+  it('refuses administrative routes to a demoted administrator in the other process as well', async () => {
     const { user_id, key } = await known('proxy_admin');
     expect(await statusAt(there, key, '/user/list')).toBe(200);
     await manage('/user/update', { user_id, user_role: 'internal_user' });

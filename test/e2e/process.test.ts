@@ -166,7 +166,7 @@ describe('SIGTERM', () => {
     upstream.close();
   });
 
-  it('counts once when it is repeated at once, as a terminal and npm do for one Ctrl-C', async () => {
+  it('counts once when it is repeated immediately, as a terminal and npm do for one Ctrl-C', async () => {
     const upstream = await heldUpstream();
     const server = await start({ args: ['--config', upstream.config] });
     const streaming = upstream.nextStream();

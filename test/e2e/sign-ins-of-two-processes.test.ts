@@ -17,7 +17,7 @@ describe.skipIf(LACKS_POSTGRESQL)('failed sign-ins of two processes', () => {
   const signIn = async (app: TestApp, username: string, password: string) =>
     (await app.call('POST', '/v2/login', { username, password }, { authorization: '' })).status;
 
-  it('are counted together: six failures in turn block the name in both', async () => {
+  it('are counted together: six alternating failures block the name in both processes', async () => {
     for (const app of [here, there, here, there, here]) expect(await signIn(app, 'ada', 'sk-wrong')).toBe(401);
     expect(await signIn(there, 'ada', 'sk-wrong')).toBe(401);
     expect(await signIn(here, 'ada', 'sk-wrong')).toBe(429);
@@ -25,7 +25,7 @@ describe.skipIf(LACKS_POSTGRESQL)('failed sign-ins of two processes', () => {
     expect(await signIn(there, 'bert', 'sk-wrong')).toBe(401);
   });
 
-  it('are all counted when they come at once', async () => {
+  it('are all counted when they are concurrent', async () => {
     const statuses = await Promise.all(
       Array.from({ length: 8 }, (_none, at) => signIn(at % 2 === 0 ? here : there, 'carl', 'sk-wrong')),
     );

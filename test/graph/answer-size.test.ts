@@ -27,10 +27,10 @@ const entryWith = (text: string) => anEntry('large', { text });
 const resultsIn = (text: string): unknown[] =>
   [...text.matchAll(/^event: next\ndata: (.*)$/gm)].map(([, data = '']) => JSON.parse(data) as unknown);
 
-type Road = (query: string) => Promise<unknown>;
+type Transport = (query: string) => Promise<unknown>;
 
 const overHttp =
-  (path: string, accept: string): Road =>
+  (path: string, accept: string): Transport =>
   async (query) => {
     const answer = await fetch(house.url.replace('/graphql', path), {
       method: 'POST',
@@ -42,7 +42,7 @@ const overHttp =
   };
 
 /** Over a stream of the single connection mode. */
-const overOneStream: Road = async (query) => {
+const overOneStream: Transport = async (query) => {
   const token = await (await fetch(`${house.url}/stream`, { method: 'PUT', headers: HEADERS })).text();
   const leaving = new AbortController();
   const stream = await fetch(`${house.url}/stream?token=${token}`, {
@@ -65,7 +65,7 @@ const overOneStream: Road = async (query) => {
   return result?.id === 'one' ? result.payload : undefined;
 };
 
-const ROADS: readonly (readonly [string, Road])[] = [
+const TRANSPORTS: readonly (readonly [string, Transport])[] = [
   ['/graphql', overHttp('/graphql', 'application/json')],
   ['/graphql as GraphQL over HTTP names it', overHttp('/graphql', 'application/graphql-response+json')],
   ['/graphql as events', overHttp('/graphql', 'text/event-stream')],
@@ -74,7 +74,7 @@ const ROADS: readonly (readonly [string, Road])[] = [
 ];
 
 describe('a large answer', () => {
-  it.each(ROADS)('comes whole below the limit, over %s', async (_name, ask) => {
+  it.each(TRANSPORTS)('is complete below the limit, over %s', async (_name, ask) => {
     const text = TEXT.repeat(3_000);
     house = await openGraph({ entries: [entryWith(text)] });
     const answer = (await ask(queryOf(MAX_ANSWER_BYTES - 200_000, text))) as {
@@ -87,13 +87,13 @@ describe('a large answer', () => {
     expect(texts.filter((value) => value.text !== text)).toEqual([]);
   });
 
-  it.each(ROADS)('is an error above the limit, and never partial, over %s', async (_name, ask) => {
+  it.each(TRANSPORTS)('is an error above the limit, and never partial, over %s', async (_name, ask) => {
     const text = TEXT.repeat(3_000);
     house = await openGraph({ entries: [entryWith(text)] });
     expect(await ask(queryOf(MAX_ANSWER_BYTES + 200_000, text))).toEqual(REFUSAL);
   });
 
-  it('contains errors beside its data, masked', async () => {
+  it('contains its data and masked errors', async () => {
     const text = 'x'.repeat(300_000);
     house = await openGraph({ entries: [entryWith(text)] });
     const query = `{ catalogEntry(id: "large") { extraFields } priceHistory(entryId: "large", from: "2026-01-02T00:00:00Z", to: "2026-01-01T00:00:00Z") { priceUsd } }`;
@@ -117,7 +117,7 @@ describe('a mutation', () => {
     return await answer.json();
   }
 
-  it('with a result below the limit comes whole', async () => {
+  it('with a result below the limit is complete', async () => {
     const characters = MAX_ANSWER_BYTES - 100;
     expect(await chatOf(characters)).toEqual({ data: { chat: { text: 'x'.repeat(characters) } } });
   });
@@ -156,7 +156,7 @@ describe('an event of a subscription', () => {
     return found[0];
   }
 
-  it.each(['/graphql', '/graphql/stream'])('comes whole below the limit, over %s', async (path) => {
+  it.each(['/graphql', '/graphql/stream'])('is complete below the limit, over %s', async (path) => {
     house = await openGraph();
     const event = (await firstEvent(path, largeSpans(100))) as {
       readonly data: {

@@ -170,7 +170,7 @@ describe('pricesAt', () => {
     expect((await house.call(PricesAtDocument, { entryId: 'never', at: dayText(3) })).data.pricesAt).toBeNull();
   });
 
-  it('reads the past of a whole page at once', async () => {
+  it('reads the history of a whole page with one read', async () => {
     const past = await withPast();
     let reads = 0;
     const counted = {
@@ -193,7 +193,7 @@ describe('pricesAt', () => {
 });
 
 describe('catalogChanges', () => {
-  it('lists changes newest first, page by page, and the period that the history covers', async () => {
+  it('lists changes newest first, in pages, and the period that the history covers', async () => {
     house = await openGraph({ history: await withPast() });
     const first = await house.call(CatalogChangesDocument, { first: 3 }, null);
     expect(first.data.catalogChanges.nodes).toMatchObject([
@@ -306,12 +306,12 @@ describe.each(TRANSPORTS)('catalogChangeUpdates over %s', (_name, subscribe) => 
     await listening(1);
     for (let number = 0; number < 100; number += 1)
       house.bus.publish('catalogChange', { at: day(1), snapshotId: `s${number}`, changes: [aChange(1)] });
-    const heard = (): number =>
+    const counted = (): number =>
       (subscriber.received as { data: { catalogChangeUpdates: { droppedUpdates: number } } }[]).reduce(
         (total, { data }) => total + 1 + data.catalogChangeUpdates.droppedUpdates,
         0,
       );
-    await eventually(() => heard() === 100, 'every update heard or counted as missed');
+    await eventually(() => counted() === 100, 'every update received or counted as dropped');
     expect(subscriber.received.length).toBeLessThan(100);
     await subscriber.leave();
     await listening(0);

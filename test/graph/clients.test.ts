@@ -29,7 +29,7 @@ beforeEach(async () => {
 afterEach(() => house.close());
 
 describe("Apollo's cache", () => {
-  it('keeps one object per global id, and merges what a refetch by node adds', async () => {
+  it('keeps one object per global id, and merges the fields of a refetch by node', async () => {
     const cache = new InMemoryCache();
     const link = new HttpLink({ uri: house.url, headers: HEADERS });
     const client = new ApolloClient({ cache, link });

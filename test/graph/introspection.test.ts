@@ -97,7 +97,7 @@ describe('the standard introspection query', () => {
     expect(types).toContain('catalogEntry: { id: string, mode: string | null } | null');
   });
 
-  it.each(['/graphql', '/graphql/stream'])('comes as an event over %s', async (path) => {
+  it.each(['/graphql', '/graphql/stream'])('is sent as an event over %s', async (path) => {
     house = await openGraph();
     const answer = await fetch(house.url.replace('/graphql', path), {
       method: 'POST',
@@ -147,7 +147,7 @@ describe('introspection', () => {
     ]);
   });
 
-  it('counts toward the cost of a page beside it', async () => {
+  it('counts toward the cost together with a page', async () => {
     house = await openGraph();
     const query = `{ catalogEntries(first: 500) { nodes { ${times(55, 'id')} } } __schema { ${FULL} } }`;
     expect((await ask(query)).errors).toMatchObject([

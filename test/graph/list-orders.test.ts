@@ -117,7 +117,7 @@ const LISTS: readonly (readonly [string, string, readonly Case[], readonly Case[
 ];
 
 describe.each(LISTS)('%s', (list, id, orders, filters) => {
-  it.each(orders)('are ordered by %s, both ways, page by page', async (field, expected) => {
+  it.each(orders)('are ordered by %s in both directions, in pages', async (field, expected) => {
     for (const direction of ['ASC', 'DESC']) {
       const orderBy = `orderBy: { field: ${field}, direction: ${direction} }`;
       const found: string[] = [];
@@ -163,7 +163,7 @@ const PLAIN: readonly string[] = [
 ];
 
 describe('models', () => {
-  it.each(['NAME', 'OFFERS', 'CONTEXT_WINDOW'])('are ordered by %s, both ways, over pages', async (field) => {
+  it.each(['NAME', 'OFFERS', 'CONTEXT_WINDOW'])('are ordered by %s in both directions, over pages', async (field) => {
     const read = async (direction: string, after = '') =>
       (
         (await ask(

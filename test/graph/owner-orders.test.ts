@@ -161,7 +161,7 @@ describe('users by spend', () => {
 });
 
 describe.each(LISTS)('$name', (list) => {
-  it.each(Object.entries(list.orders))('are ordered by %s, both ways, page by page', async (field, expected) => {
+  it.each(Object.entries(list.orders))('are ordered by %s in both directions, in pages', async (field, expected) => {
     for (const direction of ['ASC', 'DESC']) {
       const orderBy = { field, direction };
       const found: string[] = [];

@@ -235,7 +235,7 @@ it('outcomes of a key fit a temperature for later answers to this key, not for o
   expect(errors).toMatchObject([{ extensions: { code: 'FORBIDDEN' } }]);
 });
 
-it('outcomes of administrators calibrate the answers to keys without a fit of their own', async () => {
+it('outcomes of administrators calibrate the answers to keys without an own fit', async () => {
   // The same 32 decisions of the other key, with the same number of right answers.
   await record(app.adminKey, { callId: 'full-1', index: 0, outcome: false });
   for (let index = 1; index < 32; index += 1)

@@ -64,7 +64,7 @@ describe('mappings of tokens in the graph', () => {
     });
   });
 
-  it('are listed in an order, with filters, page by page', async () => {
+  it('are listed with orders and filters, in pages', async () => {
     const { key, token } = await newKey({});
     const other = await newKey({});
     for (const [claimValue, one] of [

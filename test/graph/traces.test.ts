@@ -36,7 +36,7 @@ const ingestTraces = (count: number) =>
   );
 
 describe('traces', () => {
-  it('come newest first, page by page, and end', async () => {
+  it('are listed newest first, in pages, to the last one', async () => {
     await ingestTraces(5);
     const first = (await house.call(TracesDocument, { first: 2 })).data.traces;
     const second = (await house.call(TracesDocument, { first: 2, after: first.pageInfo.endCursor })).data.traces;

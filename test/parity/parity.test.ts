@@ -42,7 +42,7 @@ describe('a catalog entry', () => {
     'output_cost_per_reasoning_token',
   ]);
 
-  it('has the same values over both transports, whatever its name', async () => {
+  it('has the same values over both transports, for any id', async () => {
     const { body } = await transports.rest('/model_catalog?page_size=500&page=2');
     const entries = body['data'] as readonly { readonly id: string; readonly [field: string]: unknown }[];
     const every25th = entries.filter((_entry, index) => index % 25 === 0);

@@ -43,7 +43,7 @@ export function admissionSuite(name: string, make: AdmissionMaker): void {
         expect(admission.usedOf('key:a')).toBe(10n);
       }));
 
-    it('admits 5 of 200 calls at once on a limit for five', () =>
+    it('admits 5 of 200 concurrent calls with a limit for five', () =>
       within(async ({ admission }) => {
         const decisions = await Promise.all(
           Array.from({ length: 200 }, async () => await admission.reserve([charge(2n)])),

@@ -86,7 +86,7 @@ export function checkoutStoreSuite(engine: Engine): void {
       const paid = { ...aCheckout(), sessionId: 'cs_1', state: 'paid' as const, paidAt: at(1) };
       expect(await store.applyEvent(PAID)).toEqual(paid);
       expect(await store.applyEvent(PAID)).toEqual(paid);
-      // An event with a stored id changes nothing, whatever its content.
+      // An event with a stored id changes nothing, for any content.
       expect(await store.applyEvent({ ...PAID, fact: 'refunded', at: at(9) })).toEqual(paid);
       expect(await store.find('checkout-1')).toEqual(paid);
     });

@@ -127,7 +127,7 @@ describe.skipIf(CLICKHOUSE.missing !== null)('traces in ClickHouse', () => {
     expect([summary?.spanCount, (await traces.listSpans([TRACE])).get(TRACE.traceRef)?.length]).toEqual([40, 40]);
   });
 
-  it('stores nothing of a row above the insert limit, and everything beside it', async () => {
+  it('stores nothing of a row above the insert limit, and all other rows', async () => {
     const traces = await openWith({ inserts: { bytes: 1_500, timeoutMs: 30_000 } });
     const large = ingest(traces, aSpan(), aSpan({ spanId: spanId(2), name: 'x'.repeat(1_500) }));
     const small = ingest(traces, aSpan({ traceId: traceId(2) }));

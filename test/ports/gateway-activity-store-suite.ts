@@ -51,7 +51,7 @@ export function gatewayActivityStoreSuite({ name, missing, create }: Engine): vo
       expect(await grouped([])).toEqual([[9, 8]]);
     });
 
-    it('adds a batch once, however often it comes', async () => {
+    it('adds a repeated batch once', async () => {
       for (let again = 0; again < 3; again += 1) await store.add(batch(1, [chats()]), NOW);
       await store.add(batch(2, [chats()]), NOW);
       await store.add(batch(1, [chats()]), NOW);
@@ -109,7 +109,7 @@ export function gatewayActivityStoreSuite({ name, missing, create }: Engine): vo
       expect(await grouped(['route'], { routes: ['/embeddings', 'nope'] })).toEqual([['/embeddings', 2, 1]]);
     });
 
-    it('answers nothing for nothing', async () => {
+    it('returns no counts without data', async () => {
       expect(await grouped(['day'])).toEqual([]);
       expect(await grouped([])).toEqual([[0, 0]]);
     });

@@ -90,7 +90,7 @@ export function guardrailStoreSuite(engine: Engine): void {
       expect(await store.all(null)).toEqual([two]);
     });
 
-    it('keeps params encrypted; a process with another salt key knows that it cannot run them', async () => {
+    it('keeps params encrypted; a process with another salt key reports that it cannot run them', async () => {
       await aProcess().add({ ...DRAFT, params: { ...PARAMS, default_on: true } }, BY);
       expect(JSON.stringify(await store.find('one'))).not.toContain('sk-guard');
       const other = aProcess('other');

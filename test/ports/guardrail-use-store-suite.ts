@@ -77,7 +77,7 @@ export function guardrailUseStoreSuite({ name, missing, create }: Engine): void 
       expect(await store.days({ ...ALL, to: '2026-11-22' })).toEqual([aDay({ day: '2026-11-22' })]);
     });
 
-    it('adds a batch once, however often it comes', async () => {
+    it('adds a repeated batch once', async () => {
       const once = batch(1, { days: [aDay()], runs: [aRun()] });
       for (let again = 0; again < 3; again += 1) await store.add(once, NOW, LONG_AGO);
       expect(await store.days(ALL)).toEqual([aDay()]);

@@ -82,7 +82,7 @@ export function rateLimitsSuite(
         expect(admitted(await limits.admit([key], 80)).kind).toBe('admitted');
       }));
 
-    it.each([1, most])('admits exactly the limit of calls that come at once (%i processes)', (count) =>
+    it.each([1, most])('admits exactly the limit of concurrent calls (%i processes)', (count) =>
       within(count, async ({ processes, prefix }) => {
         const requests: RateLimit = { scope: 'api_key', id: `${prefix}r`, requests: 37 };
         const parallel: RateLimit = { scope: 'team', id: `${prefix}p`, parallel: 23 };
@@ -158,7 +158,7 @@ export function rateLimitsSuite(
       [1, 7],
       // Other processes return their grants under the higher limit with their next call.
       [most, 0],
-    ])('holds a lowered limit at once, and a raised one again (%i processes)', (count, least) =>
+    ])('applies a lowered limit immediately, and a raised one again (%i processes)', (count, least) =>
       within(count, async ({ processes, prefix }) => {
         const calls = async (requests: number, times: number): Promise<number> => {
           let passed = 0;

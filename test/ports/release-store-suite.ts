@@ -48,7 +48,7 @@ export function releaseStoreSuite(engine: Engine): void {
       expect(await releases.all()).toEqual([last, other]);
     });
 
-    it('keeps one release when two processes release at once', async () => {
+    it('keeps one release when two processes release concurrently', async () => {
       const second = (await scratch.open()).catalogReleases;
       await Promise.all([releases.put(aRelease()), second.put(aRelease())]);
       expect(await second.all()).toEqual([aRelease()]);

@@ -58,7 +58,7 @@ export function settingsStoreSuite(engine: Engine): void {
       expect((await settings.find('a'))?.content).toEqual({ x: 1 });
     });
 
-    it('loses none of several changes at once, also of a new section', async () => {
+    it('loses none of several concurrent changes, also of a new section', async () => {
       const other = (await scratch.open()).settings;
       const names = Array.from({ length: 5 }, (_, index) => `k${index}`);
       for (const name of names)
@@ -71,7 +71,7 @@ export function settingsStoreSuite(engine: Engine): void {
       );
     });
 
-    it('stores ten changes of different members that come at once, from two processes', async () => {
+    it('stores ten concurrent changes of different members from two processes', async () => {
       const other = (await scratch.open()).settings;
       const names = Array.from({ length: 10 }, (_, index) => `member-${index}`);
       await Promise.all(

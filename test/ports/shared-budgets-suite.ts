@@ -51,7 +51,7 @@ export function sharedBudgetsSuite(name: string, open: () => OpenLedger, pace: S
   };
 
   describe(`Budgets of three processes ${name}`, () => {
-    it('admit 50 of 300 calls at once on a budget for fifty', () =>
+    it('admit 50 of 300 concurrent calls with a budget for fifty', () =>
       within([['key:a', 900n]], async (processes, prefix) => {
         const charge = { counter: `${prefix}key:a`, limit: 1_000n, amount: 2n, refused: 'at' } as const;
         const decisions = await Promise.all(

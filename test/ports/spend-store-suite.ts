@@ -83,7 +83,7 @@ export function spendStoreSuite(engine: Engine): void {
       expect(await Promise.all(['x', 'y', 'z'].map((hash) => spend.totalOf(hash)))).toEqual([301n, 20n, 0n]);
     });
 
-    it('reads the totals of many keys at once, without keys that have no spend', async () => {
+    it('reads the totals of many keys with one read, without keys that have no spend', async () => {
       await spend.append([
         aSpendRow({ id: '1', keyHash: 'x', cost: picos(1n) }),
         aSpendRow({ id: '2', keyHash: "y'\\", cost: picos(2n ** 53n + 1n) }),
@@ -135,7 +135,7 @@ export function spendStoreSuite(engine: Engine): void {
       expect(await spend.findBySpans([])).toEqual([]);
     });
 
-    it('adds up exactly when two processes append at once, resends included', async () => {
+    it('adds up exactly when two processes append concurrently, also with resends', async () => {
       const other = (await scratch.open()).spend;
       const calls = Array.from({ length: 40 }, (_, position) => [
         aSpendRow({ id: `x-${position}`, keyHash: 'x', cost: picos(3n) }),

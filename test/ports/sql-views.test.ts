@@ -58,7 +58,7 @@ for (const engine of ENGINES)
       )();
     }
 
-    it('show every span once, wherever it is stored', async () => {
+    it('show every span once, for each place where it is stored', async () => {
       await store();
       const rows = await select(
         'select trace_id, span_id, name, model, cost_usd, estimated_cost_usd, gateway from spans order by 1, 2',

@@ -135,7 +135,7 @@ for (const engine of TRACE_ENGINES)
         'select max(r) as n from (select row_number() over (partition by trace_id order by start_ns) as r from spans) q',
         2,
       ],
-    ] as const)('count what is visible: %s', async (sql, n) => {
+    ] as const)('count visible rows only: %s', async (sql, n) => {
       expect(await counts(TEAM, sql)).toEqual([n]);
       expect(await rowsOf(ALL, sql)).toHaveLength(1);
     });

@@ -90,7 +90,7 @@ export function traceStoreLoadSuite(engine: Engine): void {
       await release();
     });
 
-    it('counts exactly when two processes store the same traces at once', async () => {
+    it('counts exactly when two processes store the same traces concurrently', async () => {
       const other = (await scratch.open()).traces;
       const rounds = 12;
       for (let round = 0; round < rounds; round += 1) {

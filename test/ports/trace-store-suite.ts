@@ -315,7 +315,7 @@ export function traceStoreSuite(engine: Engine): void {
       },
     );
 
-    it('lists the spans of several traces at once, by start and then span id', async () => {
+    it('lists the spans of several traces with one read, by start and then span id', async () => {
       const second = { traceId: traceId(2), traceRef: traceRefOf(TEAM_KEY, traceId(2)) };
       const unknown = { traceId: traceId(1), traceRef: 'UNKNOWN' };
       const spans = [

@@ -65,7 +65,7 @@ function xml(response: ServerResponse, action: string, id: string, until = FAR):
     </Credentials></${action}Result><ResponseMetadata><RequestId>r</RequestId></ResponseMetadata></${action}Response>`);
 }
 
-const lends = (id: string): void =>
+const issues = (id: string): void =>
   aws.answer((response, _socket, { body }) => xml(response, new URLSearchParams(body).get('Action') ?? '', id));
 const ISSUED = ['ASIALENT', 'ASIALENT-secret', 'ASIALENT-session'];
 
@@ -87,7 +87,7 @@ const section = (name: string, id: string): string =>
 
 describe('a role', () => {
   it('is assumed with the keys of the deployment, with session name and external id, once for all calls', async () => {
-    lends('ASIALENT');
+    issues('ASIALENT');
     const accounts = createAwsAccounts();
     const differing = { keys: KEYS, role: role({ sessionName: 'me', externalId: 'ext-1' }) };
     const all = await Promise.all([found(differing, accounts), found(differing, accounts), found(differing, accounts)]);
@@ -105,7 +105,7 @@ describe('a role', () => {
   });
 
   it('is assumed with the identity of the machine: keys of the environment take precedence over its profile', async () => {
-    lends('ASIALENT');
+    issues('ASIALENT');
     profiles(section('other', 'AKIDFILE'));
     vi.stubEnv('AWS_PROFILE', 'other');
     expect(await found({ role: role() })).toEqual(ISSUED);
@@ -117,7 +117,7 @@ describe('a role', () => {
   });
 
   it('is assumed with a web identity token from any source, without a signature', async () => {
-    lends('ASIALENT');
+    issues('ASIALENT');
     writeFileSync(join(folder, 'token'), 'token-in-file\n');
     vi.stubEnv('THE_TOKEN', 'token-in-env');
     vi.stubEnv('THE_PATH', join(folder, 'token'));
@@ -142,7 +142,7 @@ describe('a role', () => {
   });
 
   it('that the token of the pod already has is not assumed again', async () => {
-    lends('ASIALENT');
+    issues('ASIALENT');
     writeFileSync(join(folder, 'token'), 'pod-token');
     vi.stubEnv('AWS_ENDPOINT_URL_STS', aws.url);
     vi.stubEnv('AWS_WEB_IDENTITY_TOKEN_FILE', join(folder, 'token'));
@@ -174,7 +174,7 @@ describe('a role', () => {
 
 describe('a profile', () => {
   it('is read from the shared files, with the role it names', async () => {
-    lends('ASIALENT');
+    issues('ASIALENT');
     vi.stubEnv('AWS_ENDPOINT_URL_STS', aws.url);
     profiles(
       `${section('default', 'AKIDDEFAULT')}${section('mine', 'AKIDMINE')}`,

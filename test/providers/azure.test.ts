@@ -100,8 +100,8 @@ describe('Azure OpenAI', () => {
     const part = 'Content-Disposition: form-data; name="file"; filename="a"';
     const bytes = Buffer.from(`--b\r\n${part}\r\n\r\nRIFF\r\n--b--\r\n`);
     const form = readForm(bytes, 'multipart/form-data; boundary=b');
-    const heard = aModelRequest({ model: 'm' }, { endpoint: TRANSCRIPTIONS, bytes, form });
-    await server.send(server.here('azure'), heard);
+    const transcription = aModelRequest({ model: 'm' }, { endpoint: TRANSCRIPTIONS, bytes, form });
+    await server.send(server.here('azure'), transcription);
     const { path, headers, body } = server.lastReceived();
     expect([path, headers['content-type'], headers['api-key'], body]).toEqual([
       '/openai/deployments/up-1/audio/transcriptions?api-version=2024-10-21',

@@ -1,9 +1,9 @@
-"""The engine of ClickHouse behind as much of its HTTP interface as the official client speaks. For tests only.
+"""A ClickHouse engine with the part of its HTTP interface that the official client uses. For tests only.
 
     python clickhouse_server.py DATA_FOLDER [PORT]
 
-Needs the package `chdb`, which is that engine as a library. Listens on 127.0.0.1, prints its address as the first line,
-serves until SIGTERM. Where LENSGATE_CLICKHOUSE_PASSWORD is set, every request needs it.
+Needs the package `chdb`, the engine as a library. Listens on 127.0.0.1, prints its address as the first line,
+and serves until SIGTERM. Every request needs the password of LENSGATE_CLICKHOUSE_PASSWORD, if it is set.
 """
 
 import base64
@@ -20,9 +20,9 @@ from urllib.parse import parse_qsl, urlsplit
 from chdb import session
 
 SESSIONS = 4
-# What is asked of the HTTP interface itself, not of the statement.
-OF_THE_DOOR = {"query", "query_id", "database", "wait_end_of_query", "role", "session_id", "default_format"}
-OF_THE_DOOR |= {"send_progress_in_http_headers", "http_headers_progress_interval_ms", "enable_http_compression"}
+# Query parameters of the HTTP interface. All others are settings or parameters of the statement.
+HTTP_PARAMETERS = {"query", "query_id", "database", "wait_end_of_query", "role", "session_id", "default_format"}
+HTTP_PARAMETERS |= {"send_progress_in_http_headers", "http_headers_progress_interval_ms", "enable_http_compression"}
 CODE = re.compile(r"Code: (\d+)\.")
 NAME = re.compile(r"\A\w+\Z")
 
@@ -37,7 +37,7 @@ class Refused(Exception):
 
 
 class Engine:
-    """One engine over one folder, and a few connections to it."""
+    """An engine over a folder, with a pool of connections."""
 
     def __init__(self, folder):
         self.idle = queue.Queue()
@@ -49,7 +49,7 @@ class Engine:
         try:
             connection.query(f"use {database}")
             if "readonly" in settings:
-                # Of this statement only: nothing could reset it for the connection.
+                # `readonly` is set for this statement only, because a read-only connection cannot reset it.
                 own = ", ".join(f"{name} = {quoted(value)}" for name, value in settings.items())
                 statement, settings = statement + f"\nsettings {own}".encode(), {}
             for name, value in settings.items():
@@ -63,7 +63,7 @@ class Engine:
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    # An answer is one packet where it can be: else the client's system waits 40 ms for the second.
+    # Sends an answer in one packet if possible. With two, the client waits 40 ms for the second one.
     disable_nagle_algorithm = True
     wbufsize = -1
     engine = None
@@ -75,7 +75,7 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self):
         try:
             self.give(200, self.asked())
-        except Exception as error:  # whatever it is, the client is to hear of it
+        except Exception as error:  # reports every error to the client
             text = str(error)
             found = CODE.search(text)
             if found is None:
@@ -91,7 +91,7 @@ class Handler(BaseHTTPRequestHandler):
         if not self.is_form():
             statement = statement + b"\n" + body if statement else body
         params = {name[6:]: value for name, value in fields.items() if name.startswith("param_")}
-        settings = {name: value for name, value in fields.items() if name not in OF_THE_DOOR and not name.startswith("param_")}
+        settings = {name: value for name, value in fields.items() if name not in HTTP_PARAMETERS and not name.startswith("param_")}
         names = [fields.get("database", "default"), *settings]
         if not all(NAME.match(name) for name in names):
             raise Refused(62, "SYNTAX_ERROR", "A name is none.")

@@ -52,7 +52,7 @@ describe('sensitive data', () => {
 });
 
 describe('the record of a call', () => {
-  it('names what is missing', () => {
+  it('fails with the missing parts', () => {
     const { checks } = complianceOf('euAiAct', call([], { userId: null, timestamp: '' }));
     expect(checks).toEqual([
       { name: 'Guardrails applied', article: 'Art. 9', passed: false, detail: 'No guardrail ran.' },

@@ -140,7 +140,7 @@ describe('seconds of audio', () => {
     expect(cost(model, { measured: seconds(count) }, provider)).toBe(expected);
   });
 
-  it('are not billed beside tokens', () => {
+  it('are not billed in addition to tokens', () => {
     const usage = {
       inputTokens: 100,
       outputTokens: 10,

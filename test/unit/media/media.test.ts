@@ -76,7 +76,7 @@ describe('the duration of a recording', () => {
     },
   );
 
-  it('comes with the truncated text of the transcript', () => {
+  it('has the truncated text of the transcript with it', () => {
     expect(read('transcript', { text: 'hello there' })).toMatchObject({ text: 'hello the' });
     expect(read('transcript', { words: [] }, { response_format: 'text' })).toBeNull();
   });

@@ -36,7 +36,7 @@ describe('protobuf exports', () => {
     expect(decode(new Uint8Array(0))).toEqual([]);
   });
 
-  it('shares one resource and scope between their spans, even when they come after them', () => {
+  it('shares one resource and scope between their spans, also when they follow the spans', () => {
     const spans = { spans: [aSpan(), aSpan({ spanId: Uint8Array.fromHex('b7ad6b7169203332') })] };
     const [first, second] = decode(encodeExport({ resourceSpans: [{ resource: {}, scopeSpans: [spans] }] }));
     expect(first?.resource).toBe(second?.resource);

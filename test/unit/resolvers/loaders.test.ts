@@ -73,21 +73,21 @@ describe('the spans of traces', () => {
     return { reads, lengths: spans.map(({ length }) => length) };
   }
 
-  it('come in one read while they are few', async () => {
+  it('are loaded with one read when they are few', async () => {
     expect(await load([1, 1_000, 0, 999])).toEqual({
       reads: [{ traces: ['0', '1', '2', '3'] }],
       lengths: [1, 1_000, 0, 999],
     });
   });
 
-  it('come in several reads when they are many', async () => {
+  it('are loaded with several reads when they are many', async () => {
     expect(await load([1_500, 1_000, 1_000, 1])).toEqual({
       reads: [{ traces: ['0'] }, { traces: ['1', '2'] }, { traces: ['3'] }],
       lengths: [1_500, 1_000, 1_000, 1],
     });
   });
 
-  it('come page by page when one trace has many', async () => {
+  it('are loaded in pages when one trace has many', async () => {
     expect(await load([10, 4_500])).toEqual({
       reads: [
         { traces: ['1'], behind: null },

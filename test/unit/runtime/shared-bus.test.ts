@@ -155,11 +155,11 @@ describe('shared messages', () => {
         };
       },
     });
-    const heard: string[] = [];
+    const received: string[] = [];
     const listen = (name: string) =>
       messages.listen({
-        message: (text) => void heard.push(`${name} ${text}`),
-        joined: () => void heard.push(`${name} joined`),
+        message: (text) => void received.push(`${name} ${text}`),
+        joined: () => void received.push(`${name} joined`),
       });
     const first = listen('first');
     opened[0]?.joined();
@@ -170,6 +170,6 @@ describe('shared messages', () => {
     expect([opened.length, closed]).toEqual([1, 0]);
     await second.stop();
     expect(closed).toBe(1);
-    expect(heard).toEqual(['first joined', 'second joined', 'first hello', 'second hello', 'second again']);
+    expect(received).toEqual(['first joined', 'second joined', 'first hello', 'second hello', 'second again']);
   });
 });

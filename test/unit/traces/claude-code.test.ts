@@ -35,7 +35,7 @@ describe('Claude Code', () => {
     expect(aKind('llm_request', { query_source: source })?.agent).toBe(agent);
   });
 
-  it('counts cache reads and writes as input, too', () => {
+  it('counts cache reads and writes as input', () => {
     const span = aKind('llm_request', {
       input_tokens: 8,
       cache_read_tokens: '1600',
