@@ -27,7 +27,7 @@ for (const engine of ENGINES)
       const all = [
         { projectId: "p'1", organizationId: 'o1' },
         { organizationId: 'o1', accessGroupIds: ['g1', "g'2"] },
-        { accessGroupIds: ['g1'] },
+        { accessGroupIds: ['"],\\"', 'g1', 'é.*'], tags: ['a\ud800b', '"accessGroupIds":["g3"]', 'g3'] },
       ];
       await Promise.all(
         all.map((settings, at) => keys.add(aKey({ hash: String(at).repeat(64), alias: `key ${at}`, settings }))),
@@ -37,7 +37,11 @@ for (const engine of ENGINES)
         [{ organizationId: 'o1' }, ['key 0', 'key 1']],
         [{ accessGroupId: 'g1' }, ['key 1', 'key 2']],
         [{ accessGroupId: "g'2", organizationId: 'o1' }, ['key 1']],
+        [{ accessGroupId: 'é.*' }, ['key 2']],
+        [{ accessGroupId: '"],\\"' }, ['key 2']],
         [{ accessGroupId: 'g' }, []],
+        [{ accessGroupId: 'g3' }, []],
+        [{ accessGroupId: 'g.' }, []],
         [{ projectId: null, organizationId: null, accessGroupId: null }, ['key 0', 'key 1', 'key 2']],
       ];
       const now = new Date(START_MS);

@@ -94,15 +94,21 @@ const aliasWhere = (part: string, flavour: SqlFlavour): KeyWhere => ({
   [raw(`${flavour === 'sqlite' ? 'instr' : 'strpos'}(lower(alias), ?) > 0`, [storable(part.toLowerCase())])]: [],
 });
 
-/** Keys whose settings name an access group. */
-const accessGroupWhere = (id: string, flavour: SqlFlavour): KeyWhere => ({
-  [raw(
-    flavour === 'sqlite'
-      ? `exists (select 1 from json_each(settings, '$.accessGroupIds') where value = ?)`
-      : `exists (select 1 from json_array_elements_text(settings -> 'accessGroupIds') as member where member = ?)`,
-    [storable(id)],
-  )]: [],
-});
+/** Members of a list of texts in front of one of them, in JSON text without spaces. */
+const EARLIER_TEXTS = String.raw`(?:"(?:[^"\\]|\\.)*",)*`;
+
+/**
+ * Keys whose settings name an access group. PostgreSQL matches the text of the settings: its JSON functions fail for
+ * every row in which any text has a lone surrogate.
+ */
+function accessGroupWhere(id: string, flavour: SqlFlavour): KeyWhere {
+  if (flavour === 'sqlite') {
+    const named = `exists (select 1 from json_each(settings, '$.accessGroupIds') where value = ?)`;
+    return { [raw(named, [storable(id)])]: [] };
+  }
+  const text = JSON.stringify(storable(id)).replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`);
+  return { [raw('cast(settings as text) ~ ?', [String.raw`"accessGroupIds":\[${EARLIER_TEXTS}${text}`])]: [] };
+}
 
 function visibleWhere({ hash, userId, teamIds = [] }: NonNullable<KeyFilter['visibleTo']>): KeyWhere {
   const some: KeyWhere[] = [{ hash }];
