@@ -55,13 +55,13 @@ const CostReasonType = builder.enumType('CostReason', {
   description: 'Reason why a cost is missing.',
   values: {
     NO_MODEL_CALLS: { value: 'no_model_calls', description: 'The trace has no model call.' },
-    NO_USAGE: { value: 'no_usage', description: 'The span of a call has no token counts.' },
+    NO_USAGE: { value: 'no_usage', description: 'The span of a call has no input tokens.' },
     NO_MODEL: { value: 'no_model', description: 'The span of a call names no model.' },
     UNKNOWN_MODEL: {
       value: 'unknown_model',
-      description: 'The catalog has no certain entry for the model and provider of a call.',
+      description: 'The catalog has no unambiguous entry for the model and provider of a call.',
     },
-    NO_PRICE: { value: 'no_price', description: 'There is no certain price for the tokens of a call.' },
+    NO_PRICE: { value: 'no_price', description: 'No price is known for the tokens of a call.' },
     AMBIGUOUS: { value: 'ambiguous', description: 'Several spend rows match a call.' },
   } as const satisfies Record<Uppercase<CostReason>, { readonly value: CostReason; readonly description: string }>,
 });

@@ -4,13 +4,13 @@ import { countedCallSpans } from './estimates.ts';
 import type { SpanHead } from './span.ts';
 
 /**
- * Why a call has no cost. `ambiguous`: several spend rows match. `no_usage`: the span has no tokens. `no_model`: it names no
- * model. `unknown_model`: the catalog has no certain entry of its model and provider. `no_price`: there is no certain price
- * for the tokens of the entry or of the recorded call.
+ * Why a cost is missing. `no_model_calls`: the trace has no model call. Reasons of a call: `ambiguous`: several spend rows match.
+ * `no_usage`: its span has no input tokens. `no_model`: its span names no model. `unknown_model`: the catalog has no unambiguous entry
+ * for its model and provider. `no_price`: no price is known for its tokens.
  */
 export type CostReason = 'no_model_calls' | 'no_usage' | 'no_model' | 'unknown_model' | 'no_price' | 'ambiguous';
 
-/** Whether the catalog has a certain entry for a model. */
+/** Whether the catalog has an unambiguous entry for a model and provider. */
 type IsInCatalog = (named: CallNames) => boolean;
 
 /** Why a call has no cost. Null for a call with a cost, and for one whose cost is at another span of the same call. */
