@@ -75,7 +75,7 @@ unhealthy at \`/health\`, and its calls are answered with 503. So is one that re
 
 ## Wrong values and settings without effect
 
-A wrong value ends the start with exit code 1. All wrong values are reported at once, each with its variable, or file, line and
+A wrong value ends the start with exit code 1. All wrong values are reported together, each with its variable, or file, line and
 key. Secrets are never repeated.
 
 A section or key that Lensgate does not support (policies, cache, callbacks, some router settings and others of the LiteLLM proxy) has
