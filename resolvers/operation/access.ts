@@ -64,7 +64,7 @@ export const isReadOnly = ({ role }: Caller): boolean =>
 export const isAdminOrUser = (one: Caller): boolean =>
   isAdmin(one) || (!isReadOnly(one) && idOrNull(one.userId) !== null);
 
-/** Why a caller who is no administrator may not change keys. `right` is what is missing for a key of a user. */
+/** Why a caller who is not an administrator may not change keys. `right` is what is missing for a key of a user. */
 function keyRefusal(caller: Caller, right: 'key_admin' | 'key_block'): Forbidden {
   if (isReadOnly(caller)) return new Forbidden('Only proxy admins can do this.', 'viewer');
   if (idOrNull(caller.userId) !== null) return new Forbidden('Only proxy admins can do this.', right);

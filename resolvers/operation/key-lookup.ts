@@ -40,7 +40,7 @@ export async function findNamed({ platform }: Scope<KeyPlatform>, named: string)
     const [first] = await stores.keys.findMany([secretHash]);
     return first?.deletedAt === null ? first : null;
   }
-  // Text that is no hash names no key. Some databases reject some characters, so it is not passed on.
+  // Text that is not a hash names no key. Some databases reject some characters, so it is not passed on.
   if (!HASH.test(named)) return null;
   const [key] = await stores.keys.findMany([named]);
   if (key !== undefined) return key.deletedAt === null ? key : null;

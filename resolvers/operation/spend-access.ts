@@ -7,7 +7,7 @@ import { type Access, isAdmin, isAnyAdmin, requireCaller, refuseManagement } fro
 export const seesAllSpend = (caller: Caller): boolean =>
   isAnyAdmin(caller) || caller.key?.settings.permissions?.['get_spend_routes'] === true;
 
-/** Administrators for all calls; keys of a user for the calls of the user. */
+/** Callers that see all spend, and keys of a user for the calls of that user. */
 export const spendReader: Access = {
   name: 'spendReader',
   description:
@@ -18,7 +18,7 @@ export const spendReader: Access = {
   },
 };
 
-/** Every credential. The operation decides by the entity whose calls it shows. */
+/** Any credential. The operation checks access to the entity whose calls it shows. */
 export const activityReader: Access = {
   name: 'activityReader',
   description:
@@ -28,7 +28,7 @@ export const activityReader: Access = {
   },
 };
 
-/** Administrators, the read-only ones too. */
+/** Callers that see all spend. */
 export const spendAdmin: Access = {
   name: 'spendAdmin',
   description: 'Proxy administrators, read-only ones too, and keys with the permission `get_spend_routes`.',

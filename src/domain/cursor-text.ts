@@ -2,7 +2,7 @@
 export const cursorText = (state: readonly unknown[]): string =>
   new TextEncoder().encode(JSON.stringify(state)).toBase64({ alphabet: 'base64url', omitPadding: true });
 
-/** The list of a cursor; empty for a text that is no cursor. */
+/** The list of a cursor; empty for a text that is not a cursor. */
 export function cursorState(cursor: string): readonly unknown[] {
   try {
     const state: unknown = JSON.parse(

@@ -83,7 +83,7 @@ export class AddressRefused extends HttpFailure {
   }
 }
 
-/** The reader of an answer stayed paused beyond the limit, so its call was ended. This is no failure of the upstream. */
+/** The reader of an answer stayed paused beyond the limit, so its call was ended. This is not a failure of the upstream. */
 export class ReaderStalled extends Error {
   constructor() {
     super('The call was ended: the reader of its answer was paused for too long.');

@@ -20,7 +20,7 @@ export const ZERO_USD = 0n as Usd;
 /** A decimal as JSON writes it: sign, whole digits, fraction, exponent. */
 const DECIMAL = /^(-?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,3}))?$/;
 
-/** The decimal text times 10^digits, rounded half to even. Null for a text that is no finite decimal. */
+/** The decimal text times 10^digits, rounded half to even. Null for a text that is not a finite decimal. */
 function scaled(text: string, digits: number): bigint | null {
   const match = DECIMAL.exec(text);
   if (!match) return null;

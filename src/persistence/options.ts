@@ -19,7 +19,7 @@ export interface StoresOptions {
   /** Which library runs SQLite; null or absent: `sqlite3` where it is installed, else `node:sqlite`. */
   readonly sqliteDriver?: 'sqlite3' | 'node:sqlite' | null;
   readonly ingestLimit?: IngestLimit;
-  /** False writes the rows of calls at once (`call-log/README.md`). */
+  /** False writes the rows of calls immediately (`call-log/README.md`). */
   readonly callLog?: boolean;
   /** False stores new spans as rows (`span-blocks/README.md`). */
   readonly spanBlocks?: boolean;

@@ -6,7 +6,7 @@ import type { Outgoing } from './outgoing.ts';
 /** Header that carries the id of a request, in requests and answers. */
 export const REQUEST_ID_HEADER = 'x-request-id';
 
-/** Number of ids that are generated at once, which costs fewer short strings than one by one. */
+/** Number of ids that are generated together, which costs fewer short strings than one by one. */
 const BATCH = 64;
 const UUID_CHARACTERS = 36;
 const UUID_BYTES = 16;

@@ -18,7 +18,7 @@ export interface HttpRequest {
   readonly headers: IncomingHttpHeaders;
   /** Empty without a body. Not decompressed. */
   readonly body: Uint8Array;
-  /** Parses every member of the body at once (`src/wire/json/README.md`). */
+  /** Parses every member of the body immediately (`src/wire/json/README.md`). */
   readonly parsesWhole?: boolean;
 }
 

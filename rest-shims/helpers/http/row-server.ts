@@ -25,7 +25,7 @@ export interface RowServerOptions {
   readonly failed: (failure: RequestFailure) => void;
   /** Body limits in bytes of rows whose `bodyLimit` is a setting. */
   readonly bodyLimits: Readonly<Record<'setting' | 'otlp', number>>;
-  /** False parses every member of a body at once (`src/wire/json/README.md`). */
+  /** False parses every member of a body immediately (`src/wire/json/README.md`). */
   readonly jsonScan?: boolean;
   /** Interval of heartbeats on idle event streams, in ms; 0 or absent sends none. */
   readonly heartbeatMs?: number;

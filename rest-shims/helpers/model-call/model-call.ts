@@ -67,7 +67,7 @@ function parseRequestBody({ asks }: Endpoint, request: HttpRequest, form: Form |
   // A model in the path, as Azure's clients send it, replaces that of the body.
   const named = params['model'] ? { model: params['model'] } : NO_OVERRIDES;
   if (form !== null) return fullyParsed(formFields(form), named);
-  // Input items are parsed at once, because they may refer to stored responses.
+  // Input items are parsed immediately, because they may refer to stored responses.
   return asks.form === 'items' ? fullyParsed(parseBody(bytes), named) : parseLazily(request, named);
 }
 

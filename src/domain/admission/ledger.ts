@@ -45,7 +45,7 @@ export interface ShareRequest {
 /** Answer to a request. */
 export interface ShareAnswer {
   /**
-   * False: the ledger has lost the counter, or this process is no member of it. Repeat the request with a fresh base from the store.
+   * False: the ledger has lost the counter, or this process is not a member of it. Repeat the request with a fresh base from the store.
    */
   readonly known: boolean;
   /** Further amount that this process may use. */

@@ -23,7 +23,7 @@ const memberIn = (value: object, ...names: readonly string[]): unknown => {
 
 /**
  * A budget by the reference's names: `budget_limit` and `time_period`, or `max_budget` and `budget_duration`. Null for a
- * value that is no budget. A malformed period is none.
+ * value that is not a budget. A malformed period is none.
  */
 export function readRouteBudget(value: unknown): RouteBudget | null {
   if (typeof value !== 'object' || value === null) return null;
@@ -33,7 +33,7 @@ export function readRouteBudget(value: unknown): RouteBudget | null {
   return { limit, duration: typeof period === 'string' && isDuration(period) ? period : null };
 }
 
-/** Budgets of providers from a setting. Values that are no budgets are left out. */
+/** Budgets of providers from a setting. Values that are not budgets are left out. */
 export function readProviderBudgets(value: unknown): ProviderBudgets {
   if (!isJsonObject(value)) return NO_PROVIDER_BUDGETS;
   return new Map(

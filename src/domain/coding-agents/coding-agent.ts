@@ -105,7 +105,7 @@ export interface AgentReport {
 /** Maximum difference between the time of a message and now, in ms. */
 const REPORT_AGE_MS = 300_000;
 
-/** Reads a message. Throws InvalidInput for one without an agent or a status, for a text that is no state, and for an old one. */
+/** Reads a message. Throws InvalidInput for one without an agent or a status, for a text that is not a state, and for an old one. */
 export function agentReportIn(message: unknown, now: Date): AgentReport {
   const agent = agentIn(message);
   if (agent === null) throw new InvalidInput('The message is no JSON object with the id of an agent.');

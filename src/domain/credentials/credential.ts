@@ -9,7 +9,7 @@ import { type Authored, newStamps, type RowStore, type Stamps } from '../row-sto
 /** A credential of the configuration file. Deployments and pass-through routes refer to its values by the id. */
 export interface DeclaredCredential extends Parameters {
   readonly id: string;
-  /** Facts that are no secret, e.g. `description`. */
+  /** Facts that are not secret, e.g. `description`. */
   readonly info: JsonObject;
 }
 

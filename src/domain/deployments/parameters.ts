@@ -26,7 +26,7 @@ const isSecretParameter = (name: string): boolean =>
     !isPriceField(name) &&
     name.split(/[_-]/).some((word) => SECRET_WORDS.has(word.toLowerCase())));
 
-/** Splits parameters into secret ones and others. A number or a boolean is no secret. */
+/** Splits parameters into secret ones and others. A number or a boolean is not a secret. */
 export function splitParameters(sent: JsonObject): Parameters {
   const isSecret = ([name, value]: [string, unknown]): boolean =>
     isSecretParameter(name) && (typeof value === 'string' || (typeof value === 'object' && value !== null));

@@ -51,7 +51,7 @@ export interface ActivityDelta {
 export type ActivityField = 'day' | 'category' | 'route';
 
 export interface ActivityQuery {
-  /** First and last day, both included. They are compared as text; a text that is no day is not an error. */
+  /** First and last day, both included. They are compared as text; a text that is not a day is not an error. */
   readonly from: string;
   readonly to: string;
   /** Fields of the groups, in the order they are sorted by. */

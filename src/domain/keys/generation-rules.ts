@@ -8,7 +8,7 @@ import { durationMs } from './durations.ts';
 import type { KeyPatch } from './key-change.ts';
 import type { KeyDraft } from './key-draft.ts';
 
-/** Limits of keys that the configuration sets. */
+/** Upper limits of keys, from the configuration. */
 export interface KeyCaps {
   readonly maxBudget?: Usd;
   readonly budgetDuration?: string;
@@ -25,9 +25,9 @@ export interface KeyDefaults extends KeyCaps {
   readonly metadata?: JsonObject;
 }
 
-/** Roles that may make keys, and required members of their requests. */
+/** Roles that may create keys, and required members of their requests. */
 export interface KeyMakers {
-  /** Roles of users, or of members of a team; null for every role. */
+  /** Roles of users for keys without a team, roles of members for keys of a team. Null allows every role. */
   readonly roles: readonly string[] | null;
   /** Members of a request, by their names on the wire. */
   readonly requiredParams: readonly string[];
@@ -37,11 +37,11 @@ export interface KeyMakers {
 export interface KeyRules {
   readonly defaults: KeyDefaults;
   readonly caps: KeyCaps;
-  /** Keys without a team; null for no rule. */
+  /** Rule for keys without a team; null for none. */
   readonly personal: KeyMakers | null;
-  /** Keys of teams; null for no rule. */
+  /** Rule for keys of teams; null for none. */
   readonly team: KeyMakers | null;
-  /** Whether aliases must have the form of names. */
+  /** Whether the format of aliases is checked: see `assertAlias`. */
   readonly checksAliases: boolean;
 }
 
@@ -49,7 +49,7 @@ export const NO_KEY_RULES: KeyRules = { defaults: {}, caps: {}, personal: null, 
 
 const SETTINGS = ['tpmLimit', 'rpmLimit', 'maxParallelRequests'] as const;
 
-/** A draft with the defaults of the configuration, then with its caps where it leaves a limit out. */
+/** Fills members that a draft leaves out from the defaults of the configuration, and limits without a default from its caps. */
 export function withDefaults(draft: KeyDraft, { defaults, caps }: KeyRules): KeyDraft {
   const settings = { ...draft.settings };
   for (const name of SETTINGS) {
@@ -68,11 +68,11 @@ export function withDefaults(draft: KeyDraft, { defaults, caps }: KeyRules): Key
   };
 }
 
-const overLimit = (member: string, sent: unknown, most: unknown): InvalidInput =>
-  new InvalidInput(`${member} is over max limit set in config - user_value=${String(sent)}; max_value=${String(most)}`);
+const overLimit = (member: string, sent: unknown, cap: unknown): InvalidInput =>
+  new InvalidInput(`${member} is over max limit set in config - user_value=${String(sent)}; max_value=${String(cap)}`);
 
 /**
- * Refuses limits above the caps of the configuration. In a change, null removes a limit, and so is above every cap. Throws
+ * Refuses limits above the caps of the configuration. In a change, null removes a limit, so it exceeds every cap. Throws
  * InvalidInput.
  */
 export function assertCaps(sent: KeyDraft | KeyPatch, { caps }: KeyRules): void {
@@ -84,26 +84,26 @@ export function assertCaps(sent: KeyDraft | KeyPatch, { caps }: KeyRules): void 
   ] as const;
   if (caps.maxBudget !== undefined && maxBudget !== undefined && (maxBudget === null || maxBudget > caps.maxBudget))
     throw overLimit('max_budget', maxBudget === null ? null : usdText(maxBudget), usdText(caps.maxBudget));
-  for (const [member, value, most] of limits)
-    if (most !== undefined && value !== undefined && (value === null || value > most))
-      throw overLimit(member, value, most);
-  for (const [member, value, most] of [
+  for (const [member, value, cap] of limits)
+    if (cap !== undefined && value !== undefined && (value === null || value > cap))
+      throw overLimit(member, value, cap);
+  for (const [member, value, cap] of [
     ['duration', sent.duration, caps.duration],
     ['budget_duration', sent.budgetDuration, caps.budgetDuration],
   ] as const)
-    if (most !== undefined && value !== undefined && isLonger(value, most)) throw overLimit(member, value, most);
+    if (cap !== undefined && value !== undefined && isLonger(value, cap)) throw overLimit(member, value, cap);
 }
 
-/** Whether a duration is longer than the cap. False for a malformed text, which its parser refuses. */
-function isLonger(value: string | null, most: string): boolean {
+/** Whether a duration is longer than the cap. Null and `-1` never end. False for a malformed text, which its parser refuses. */
+function isLonger(value: string | null, cap: string): boolean {
   if (value === null || value === '-1') return true;
-  const [sent, longest] = [durationMs(value), durationMs(most)];
-  return sent !== null && longest !== null && sent > longest;
+  const [sentMs, capMs] = [durationMs(value), durationMs(cap)];
+  return sentMs !== null && capMs !== null && sentMs > capMs;
 }
 
 const ALIAS = /^[A-Za-z0-9][A-Za-z0-9_\-/.@]{0,253}[A-Za-z0-9]$/;
 
-/** Refuses an alias with an invalid format, where `checksAliases` is set. Throws InvalidInput. */
+/** Refuses an alias with an invalid format, if `checksAliases` is set. Throws InvalidInput. */
 export function assertAlias(alias: string | null | undefined, { checksAliases }: KeyRules): void {
   const sent = idOrNull(alias ?? null);
   if (!checksAliases || sent === null || ALIAS.test(sent)) return;
@@ -137,13 +137,13 @@ const isAbsent = (value: unknown): boolean =>
 /** Caller that requests a new key. */
 interface KeyCreator {
   readonly caller: Caller;
-  /** Role of the caller in the team of the key; null for no member. */
+  /** Role of the caller in the team of the key; null if the caller is not a member. */
   readonly memberRole: MemberRole | null;
 }
 
 /**
- * Checks that the configuration lets the caller make a key like this. Proxy administrators may make every key, but must name
- * the required members of one without a team. Throws Forbidden and InvalidInput.
+ * Checks that the configuration allows the caller to create this key. Proxy administrators may create every key, but must send the
+ * required members for a key without a team. Throws Forbidden and InvalidInput.
  */
 export function assertMayCreate({ caller, memberRole }: KeyCreator, draft: KeyDraft, rules: KeyRules): void {
   const isOfTeam = idOrNull(draft.teamId) !== null;

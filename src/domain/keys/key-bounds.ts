@@ -92,7 +92,7 @@ function routesFor({ caller, userId }: KeyCreation, settings: DraftSettings): Dr
 }
 
 /**
- * A draft of a caller who is no administrator of the proxy, within the rights and bounds of the caller's own key. Throws
+ * A draft of a caller who is not an administrator of the proxy, within the rights and bounds of the caller's own key. Throws
  * Forbidden.
  */
 export function boundedDraft(creation: KeyCreation, draft: KeyDraft): KeyDraft {
@@ -156,7 +156,7 @@ function endsEarlier(before: Date | null, duration: string | null | undefined, n
 }
 
 /**
- * A change of a key by a caller who is no administrator of the proxy. Administrators of its team change its limits, and its
+ * A change of a key by a caller who is not an administrator of the proxy. Administrators of its team change its limits, and its
  * own user makes them narrower. Throws Forbidden.
  */
 export function boundedPatch(

@@ -47,7 +47,7 @@ const messageOf = ({ role, content, name, toolCalls }: ShownMessage): CaseConten
 export const isConversation = ({ type, input }: Span): boolean =>
   type === 'llm' && contentViewOf(input).kind === 'messages';
 
-/** A case from a model call; null when its input is no conversation. */
+/** A case from a model call; null when its input is not a conversation. */
 export function caseOfSpan(span: Span, source: Partial<CaseSource>): CaseDraft | null {
   const input = contentViewOf(span.input);
   if (input.kind !== 'messages') return null;

@@ -45,7 +45,7 @@ export function executionIdOf(teamId: string, { traceId, traceRef }: ExecutionAd
 }
 
 /**
- * The address inside an id; null for a text that is no id. An id without a ref stands for the traces of all owners: the ref is
+ * The address inside an id; null for a text that is not an id. An id without a ref stands for the traces of all owners: the ref is
  * empty.
  */
 export function readExecutionId(id: string): ExecutionAddress | null {

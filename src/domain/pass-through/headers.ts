@@ -114,7 +114,7 @@ export function relayedHeaders(headers: Headers): Headers {
   return Object.fromEntries(relayed.map(([name, value]) => [name, headerBytes(value)]));
 }
 
-/** Headers whose values are no secrets. The value of any other header may be a credential. */
+/** Headers whose values are not secrets. The value of any other header may be a credential. */
 const SHOWN = new Set([
   'accept',
   'accept-charset',

@@ -28,7 +28,7 @@ export const NO_ADJUSTMENTS: CostAdjustments = { discounts: new Map(), margins: 
 const isShare = (value: unknown, most: number): value is number =>
   typeof value === 'number' && value >= 0 && value <= most;
 
-/** Throws InvalidInput for a discount that is no share of the price. */
+/** Throws InvalidInput for a discount that is not a share of the price. */
 export function assertCostDiscounts(values: SectionContent): void {
   for (const [provider, value] of Object.entries(values))
     if (!isShare(value, 1)) throw new InvalidInput(`Discount for ${provider} must be between 0 and 1 (0% to 100%)`);

@@ -33,7 +33,7 @@ export const isSecretText = (name: string, text: string): boolean => SECRET.test
 
 /**
  * A setting as a reader may see it. Secrets are hidden from everyone, also from administrators. Read-only administrators do not
- * see settings whose names suggest a credential; numbers and booleans are no credentials.
+ * see settings whose names suggest a credential; numbers and booleans are not credentials.
  */
 export function redacted(name: string, value: unknown, reader: Reader, depth = 0): unknown {
   if (isEmpty(value) || typeof value === 'number' || typeof value === 'boolean') return value;

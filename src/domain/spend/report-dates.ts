@@ -29,7 +29,7 @@ export function momentFrom(text: string): Date | null {
 /** The UTC day of a moment, as `2026-01-31`. */
 export const dayText = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
-/** The days from one to another, both included. Throws InvalidInput that names `field` for text that is no day. */
+/** The days from one to another, both included. Throws InvalidInput that names `field` for text that is not a day. */
 export function periodOfDays(start: string, end: string, field: string): Period {
   const [from, last] = [dayFrom(start), dayFrom(end)];
   if (from === null || last === null) {
@@ -48,7 +48,7 @@ export const defaultPeriod = (now: Date): Period => ({
 /** Maximum period of a report with a value per day, in days. */
 const MAX_DAYS = 366;
 
-/** The days from one to another. Throws InvalidInput for texts that are no days, a reversed period and one that is too long. */
+/** The days from one to another. Throws InvalidInput for texts that are not days, a reversed period and one that is too long. */
 export function assertReportDays(from: string, to: string): Period {
   const period = periodOfDays(from, to, 'startDate');
   const days = (period.to.getTime() - period.from.getTime()) / DAY_MS;

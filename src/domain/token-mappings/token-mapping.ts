@@ -2,11 +2,11 @@ import { InvalidInput } from '../errors.ts';
 import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
 import { storable } from '../storable.ts';
 
-/** A value of a claim of signed tokens that stands for a virtual key. */
+/** Maps one value of a claim of signed tokens to a virtual key. */
 export interface TokenMapping extends Stamps {
   readonly id: string;
   readonly claimName: string;
-  /** Unique for a claim. */
+  /** Unique among the mappings of the claim. */
   readonly claimValue: string;
   /** Hash of the key: its identity. */
   readonly keyHash: string;
@@ -34,16 +34,17 @@ export type TokenMappingStore = RowStore<TokenMapping, TokenMappingFilter, Token
 /** Changes to a mapping. An absent member is unchanged. */
 export type TokenMappingPatch = Partial<Pick<TokenMapping, 'keyHash' | 'description' | 'active'>>;
 
-/** Maximum lengths of name and value of a claim, and of a description, in characters. Longer values in a token are ignored. */
+/** Maximum length of the name and of the value of a claim, in characters. Longer values in a token are ignored. */
 const MAX_CLAIM_CHARACTERS = 256;
+/** Maximum length of a description, in characters. */
 const MAX_DESCRIPTION_CHARACTERS = 2_000;
 
-function assertText(name: string, text: string, most: number): void {
-  if (text.length > most) throw new InvalidInput(`${name} must have at most ${most} characters.`);
+function assertText(name: string, text: string, max: number): void {
+  if (text.length > max) throw new InvalidInput(`${name} must have at most ${max} characters.`);
   if (storable(text) !== text) throw new InvalidInput(`${name} has characters that cannot be stored.`);
 }
 
-/** A new mapping. Throws InvalidInput. */
+/** A new mapping. Throws InvalidInput for a text that is blank, too long or not storable. */
 export function newTokenMapping(
   draft: Pick<TokenMapping, 'claimName' | 'claimValue' | 'keyHash'> & TokenMappingPatch,
   about: Authored & { readonly id: string },

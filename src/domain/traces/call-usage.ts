@@ -67,7 +67,7 @@ const TOTAL_KEYS = [
   'llm.token_count.total',
   'ai.usage.totalTokens',
 ];
-/** Repetitions of the counts above, and keys that are no token count. */
+/** Repetitions of the counts above, and keys that are not token counts. */
 const REPEATED_KEYS = [
   'ai.usage.inputTokenDetails.noCacheTokens',
   'ai.usage.outputTokenDetails.textTokens',

@@ -34,7 +34,7 @@ export function contentViewOf(text: string): ContentView {
   }
   const entries = listOf(parsed);
   const messages = entries.flatMap((entry) => shownMessage(entry) ?? []);
-  // A list with one entry that is no message is no conversation.
+  // A list with an entry that is not a message is not a conversation.
   if (messages.length === 0 || messages.length < entries.length) return { kind: 'text', text };
   return { kind: 'messages', messages };
 }

@@ -3,7 +3,7 @@ import { InvalidInput } from '../errors.ts';
 import type { TraceSummary, TraceWindow } from './trace.ts';
 
 const MS = 1_000_000n;
-/** Refs of a list are printable text without spaces. Other text is no cursor of this server. */
+/** Refs of a list are printable text without spaces. Other text is not a cursor of this server. */
 const REF = /^[\x21-\x7e]{1,256}$/;
 
 /**

@@ -59,7 +59,7 @@ function addLine(line: string, sums: Map<string | null, ModelUse>, inputTokens: 
   return true;
 }
 
-/** Usage of an answer by its size; null for a body that is no answer. The vectors of an embedding are no output tokens. */
+/** Usage of an answer by its size; null for a body that is not an answer. The vectors of an embedding are not output tokens. */
 function estimateOf({ choices, output, data }: JsonObject, inputTokens: number | null): ModelUse['usage'] | null {
   if (inputTokens === null || ![choices, output, data].some(Array.isArray)) return null;
   const outputTokens = promptTokens(choices) + promptTokens(output);

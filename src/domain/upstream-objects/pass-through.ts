@@ -14,7 +14,7 @@ export type PassBody =
       readonly without: readonly string[];
       /**
        * Replaces every model name in the lines of the file with the upstream's own name; throws for a model that the
-       * caller may not call. Absent for a file that is no list of calls.
+       * caller may not call. Absent for a file that is not a list of calls.
        */
       readonly rename?: (model: string) => string;
       /** Gets model and bytes of each line, where names are replaced. */

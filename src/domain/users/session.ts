@@ -8,7 +8,7 @@ export interface SignedIn {
   readonly role: Role;
   /** The key that was used as a password; null for an administrator without one. */
   readonly key: VirtualKey | null;
-  /** The credential that opened the session. The session ends when it becomes invalid. */
+  /** Identifies the credential that opened the session, without its secret. The session ends when that becomes invalid. */
   readonly openedBy: string;
 }
 
@@ -35,22 +35,23 @@ type AdminSecret = 'password' | 'admin_key';
 
 /** Current secrets that open sessions of administrators. A changed name, password or admin key ends the sessions. */
 export interface SessionOpeners {
+  /** The `openedBy` of sessions that this secret opens. */
   of(secret: AdminSecret): string;
-  /** Whether a text still opens sessions. */
+  /** Whether `openedBy` is of a current secret. */
   holds(openedBy: string): boolean;
 }
 
-/** The admin key is part of each hash, so that a stored hash does not reveal a short password. */
+/** Creates the openers. The admin key is part of each hash, so that a stored hash does not reveal a short password. */
 export function createSessionOpeners(
   secrets: { readonly adminKey: string; readonly username: string; readonly password: string | null },
   generator: Pick<KeyGenerator, 'hash'>,
 ): SessionOpeners {
   const { adminKey, username, password } = secrets;
-  const textOf = (...parts: readonly string[]): string =>
+  const openedByOf = (...parts: readonly string[]): string =>
     `admin:${generator.hash(JSON.stringify(['session', adminKey, ...parts]))}`;
   const known: Readonly<Record<AdminSecret, string>> = {
-    admin_key: textOf('admin_key'),
-    password: textOf('password', username, password ?? ''),
+    admin_key: openedByOf('admin_key'),
+    password: openedByOf('password', username, password ?? ''),
   };
   return {
     of: (secret) => known[secret],
@@ -58,13 +59,14 @@ export function createSessionOpeners(
   };
 }
 
-const OF_KEY = /^key:([^:]+):([^:]+)$/;
+/** The `openedBy` of a session that a key opened: identity and hash of the secret. */
+const OPENED_BY_KEY = /^key:([^:]+):([^:]+)$/;
 
-/** The text for a session that a key opened. */
+/** The `openedBy` of a session that a key opens. */
 export const openedByKey = ({ hash, secretHash }: VirtualKey): string => `key:${hash}:${secretHash}`;
 
-/** Identity and secret of the key that opened a session; null for one of an administrator. */
+/** Identity and hash of the secret of the key that opened a session; null for a session of an administrator without a key. */
 export function openingKey({ openedBy }: SessionFacts): { readonly hash: string; readonly secretHash: string } | null {
-  const [, hash, secretHash] = OF_KEY.exec(openedBy) ?? [];
+  const [, hash, secretHash] = OPENED_BY_KEY.exec(openedBy) ?? [];
   return hash === undefined || secretHash === undefined ? null : { hash, secretHash };
 }

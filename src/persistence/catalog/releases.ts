@@ -10,7 +10,7 @@ const storedOf = ({ entryId, field, value, releasedAt, releasedBy }: Release) =>
   return { entryId: storable(entryId), field: storable(field), value: JSON.stringify(value), releasedAt, releasedBy };
 };
 
-/** Releases of quarantined prices as managed entities: few, and read all at once. */
+/** Releases of quarantined prices as managed entities: few, and read all together. */
 export function createReleaseStore({ orm, inFlight, find, change }: Database): ReleaseStore {
   const plain = plainValues(orm, CatalogReleaseEntity);
   return {
@@ -21,7 +21,7 @@ export function createReleaseStore({ orm, inFlight, find, change }: Database): R
       }),
     put: (release) =>
       inFlight.write(async () => {
-        // One statement: two processes may release the same field at once.
+        // One statement: two processes may release the same field at the same time.
         await orm.em.fork().upsert(CatalogReleaseEntity, storedOf(release));
       }),
     remove: (releases) =>

@@ -22,7 +22,7 @@ interface WholeRow extends BodyRow {
 
 /**
  * Removes from bodies the traces that no span refers to any more, or deletes the body. Without locks, several processes may do
- * so at once: each checks again after its write, so that the last one sees all removals.
+ * so at the same time: each checks again after its write, so that the last one sees all removals.
  */
 export function createBodyRelease(server: ClickHouse, bodies: BodyReader | undefined) {
   /** The traces that still have spans in these bodies, by body. */

@@ -73,7 +73,7 @@ async function addColumns(server: ClickHouse, table: string, columns: readonly C
   }
 }
 
-/** Creates the database, its tables and the new columns of this release. Idempotent, also with several processes at once. */
+/** Creates the database, its tables and the new columns of this release. Idempotent, also with several processes at the same time. */
 export async function updateSchema(
   server: ClickHouse,
   { outside, database }: { readonly outside: ClickHouse; readonly database: string },

@@ -8,14 +8,14 @@ import type { ClickHouse } from './client.ts';
 import { inBatches, selected } from './trace-lookup.ts';
 import { type ClickHouseTables, numbersOf } from './trace-tables.ts';
 
-/** The spans of these traces without payload, by trace ref; sorted by start, then span id. */
+/** Spans of these traces without payload, by trace ref, sorted by start and span id. */
 export async function spansByRef(
   server: ClickHouse,
   tables: ClickHouseTables,
   traces: readonly TraceKey[],
 ): Promise<ReadonlyMap<string, readonly SpanHead[]>> {
   const heads = tableWithout(tables.span, 'body_at', 'payload');
-  const numbers = numbersOf<SpanRow>(heads);
+  const withNumbers = numbersOf<SpanRow>(heads);
   const rows = await inBatches(
     traces.map(({ traceId }) => storable(traceId)),
     (ids) =>
@@ -26,11 +26,11 @@ export async function spansByRef(
       ),
   );
   const spans = new Map<string, SpanHead[]>(traces.map(({ traceRef }) => [traceRef, []]));
-  for (const row of rows) spans.get(row.trace_ref)?.push(spanHeadOf(row.trace_id, numbers(row)));
+  for (const row of rows) spans.get(row.trace_ref)?.push(spanHeadOf(row.trace_id, withNumbers(row)));
   return spans;
 }
 
-/** At most `limit` spans of a trace after a position, or from its start, without payload. */
+/** One page of spans of a trace, without payload: at most `limit` spans after a position, or from the start. */
 export async function spanPage(
   server: ClickHouse,
   tables: ClickHouseTables,
@@ -41,11 +41,11 @@ export async function spanPage(
   }: { readonly trace: TraceKey; readonly after: SpanPosition | null; readonly limit: number },
 ): Promise<readonly SpanHead[]> {
   const heads = tableWithout(tables.span, 'body_at', 'payload');
-  const numbers = numbersOf<SpanRow>(heads);
-  const behind = after === null ? '' : 'and (start_ns, span_id) > ({startNs:Int64}, {spanId:String})';
+  const withNumbers = numbersOf<SpanRow>(heads);
+  const afterCondition = after === null ? '' : 'and (start_ns, span_id) > ({startNs:Int64}, {spanId:String})';
   const rows = await server.rows<SpanRow>(
     `select ${selected(columnNames(heads))} from span final
-     where trace_id = {id:String} and trace_ref = {ref:String} ${behind}
+     where trace_id = {id:String} and trace_ref = {ref:String} ${afterCondition}
      order by start_ns, span_id limit {limit:UInt32}`,
     {
       id: storable(traceId),
@@ -55,5 +55,5 @@ export async function spanPage(
       limit,
     },
   );
-  return rows.map((row) => spanHeadOf(traceId, numbers(row)));
+  return rows.map((row) => spanHeadOf(traceId, withNumbers(row)));
 }

@@ -29,8 +29,8 @@ function* conditionsOf(traces: readonly KeyRow[]): Generator<string> {
 }
 
 /**
- * Deletes or redacts traces. The list by time is last, so that an interrupted removal can be repeated. Retention hides rows at
- * once and frees the disk with the next merge; an explicit removal frees the disk at once.
+ * Deletes or redacts traces. The list by time is last, so that an interrupted removal can be repeated. Retention hides rows
+ * immediately and frees the disk with the next merge. An explicit removal frees the disk immediately.
  */
 export function createClickHouseRemoval(server: ClickHouse, bodies: BodyReader | undefined): TraceRemoval {
   const release = createBodyRelease(server, bodies);

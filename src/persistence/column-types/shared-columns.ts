@@ -2,7 +2,7 @@ import type { JsonObject } from '../../domain/json-object.ts';
 import { p } from '@mikro-orm/core';
 import { UsdTextType } from './usd-text.ts';
 
-/** Columns of `Limits`. Rate limits may exceed 32 bits. */
+/** Columns of `Limits`. Rate limits are doubles, because they may exceed 32 bits. */
 export const limitColumns = () => ({
   maxBudget: p.type(UsdTextType).nullable(),
   softBudget: p.type(UsdTextType).nullable(),
@@ -14,7 +14,7 @@ export const limitColumns = () => ({
   maxParallelRequests: p.double().nullable(),
 });
 
-/** Columns of `Stamps`, and the revision by which concurrent changes are noticed (ADR 0053). */
+/** Columns of `Stamps`, and the revision that detects concurrent changes (ADR 0053). */
 export const stampColumns = () => ({
   createdAt: p.datetime(),
   createdBy: p.text(),
@@ -23,9 +23,8 @@ export const stampColumns = () => ({
   revision: p.integer().version(),
 });
 
-/** A JSON list of texts. */
+/** A JSON list of strings. */
 export const textsColumn = () => p.json().columnType('json').$type<readonly string[]>();
 
-// `json`, not PostgreSQL's `jsonb`: the value keeps the caller's order of members.
-/** A JSON object. */
+/** A JSON object, with the caller's order of members: PostgreSQL's `jsonb` would change it. */
 export const objectColumn = () => p.json().columnType('json').$type<JsonObject>();

@@ -94,7 +94,7 @@ function driverOver({ open, file, role, lockTimeoutMs, newSchema, failed }: Sqli
         throw error;
       }
     },
-    // Takes the write lock at once: a transaction that reads first and writes later fails when another process wrote in
+    // Takes the write lock immediately: a transaction that reads first and writes later fails when another process wrote in
     // between, and waiting cannot help it.
     async beginTransaction(on) {
       try {

@@ -40,7 +40,7 @@ function isConnectionFailure(error: unknown): boolean {
 /** PostgreSQL ended the connection: an administrator, a restart or a crash. */
 const LOST_SQLSTATE = /^(?:08|57P0)/;
 
-/** Whether a connection that was open is lost. Another connection may work at once. */
+/** Whether a connection that was open is lost. Another connection may work immediately. */
 function isLostConnection(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';

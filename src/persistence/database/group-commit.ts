@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { Unavailable } from '../../domain/errors.ts';
 
-/** Size of a job, for the limits of the queue. */
+/** Size of a job, for the limits of the queue. A job has at least one row. */
 export interface Weight {
   readonly rows: number;
   readonly bytes: number;
@@ -10,12 +10,12 @@ export interface Weight {
 
 export interface GroupCommit<Job extends Weight, Result> {
   /**
-   * Queues a job; settles with its commit. Throws Unavailable when the queue is full. A job larger than the limit is
+   * Queues a job; settles with its commit. Rejects with Unavailable when the queue is full. A job larger than the limit is
    * accepted when the queue is empty: transports limit the size of a request.
    */
   submit(job: Job): Promise<Result>;
-  /** Awaits the input of a job that is submitted right after; until then commits may wait for it for a moment. */
-  expected<Part>(making: Part | Promise<Part>): Promise<Part>;
+  /** Awaits the input of a job that the caller submits right after. On one core, the next commit waits for it up to 10 ms. */
+  expected<Part>(input: Part | Promise<Part>): Promise<Part>;
   /** Resolves when nothing is queued or being committed. */
   idle(): Promise<void>;
 }
@@ -32,8 +32,8 @@ const GATHER_MS = 10;
 /**
  * Jobs that wait at the same time share one commit. The first job starts a commit at the end of its turn of the event
  * loop; jobs during a commit form the next. On one core no job can be prepared during a commit, so the commit waits a
- * moment for jobs in preparation. When a shared commit fails, every job is retried alone, so that one bad job fails
- * only itself.
+ * moment for jobs in preparation. When a shared commit fails, every job is retried alone, so that an invalid job does not fail
+ * the others.
  */
 export function createGroupCommit<Job extends Weight, Result>({
   commit,
@@ -43,9 +43,9 @@ export function createGroupCommit<Job extends Weight, Result>({
 }: {
   /** Stores all jobs or none; returns one result per job, in their order. */
   readonly commit: (jobs: readonly Job[]) => Promise<readonly Result[]>;
-  /** Most jobs that are queued or being committed. */
+  /** Maximum rows and bytes that are queued or being committed. */
   readonly limit: Weight;
-  /** A commit takes further jobs until it has this many rows. */
+  /** Maximum rows of a commit with more than one job. */
   readonly groupRows: number;
   /** Number of cores. */
   readonly cores?: number;
@@ -53,11 +53,12 @@ export function createGroupCommit<Job extends Weight, Result>({
   let queue: Entry<Job, Result>[] = [];
   let queuedWeight: Weight = { rows: 0, bytes: 0 };
   let running: Promise<void> | null = null;
-  let beingMade = 0;
+  /** Jobs whose input is awaited. */
+  let inPreparation = 0;
   let recheck = (): void => {};
 
-  /** Between commits, `queuedWeight` counts the queue only. */
-  const mayGather = (): boolean => cores === 1 && beingMade > 0 && queuedWeight.rows < groupRows;
+  /** Whether the next commit waits for jobs in preparation. Called between commits, when `queuedWeight` counts the queue only. */
+  const mayGather = (): boolean => cores === 1 && inPreparation > 0 && queuedWeight.rows < groupRows;
 
   async function gather(): Promise<void> {
     if (!mayGather()) return;
@@ -99,8 +100,8 @@ export function createGroupCommit<Job extends Weight, Result>({
 
   async function drain(): Promise<void> {
     while (queue.length > 0) {
-      // Passing a commit to a thread may give that thread our core. So answers and further jobs of this turn come
-      // first, and these jobs join the commit.
+      // A commit on another thread may take the core of this one. So the rest of this turn runs first: it sends answers, and its
+      // jobs join the commit.
       await endOfTurn();
       await gather();
       const group = nextGroup();
@@ -137,12 +138,12 @@ export function createGroupCommit<Job extends Weight, Result>({
         start();
       });
     },
-    async expected(making) {
-      beingMade += 1;
+    async expected(input) {
+      inPreparation += 1;
       try {
-        return await making;
+        return await input;
       } finally {
-        beingMade -= 1;
+        inPreparation -= 1;
         recheck();
       }
     },

@@ -23,7 +23,7 @@ export const ownerProperties = ({ teamId, keyHash }: Owner): OwnerProperties => 
   keyHash: storable(keyHash),
 });
 
-/** Decodes an owner. A blank team, which old rows may hold, is no team: the row belongs to its key alone. */
+/** Decodes an owner. A blank team, which old rows may hold, means no team: the row belongs to its key alone. */
 export const ownerOfProperties = ({ teamId, keyHash }: OwnerProperties): Owner => ({
   teamId: idOrNull(teamId),
   keyHash,

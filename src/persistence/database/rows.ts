@@ -93,7 +93,7 @@ export function rowsFrom<Name extends keyof Tables>(
 }
 
 /**
- * A failure rolls the transaction back at once. Without `or rollback` SQLite copies every page that a statement
+ * A failure rolls the transaction back immediately. Without `or rollback` SQLite copies every page that a statement
  * changes, to be able to undo the statement alone. Only for transactions that do not continue after a failure.
  */
 export const insertOrRollback = (flavour: SqlFlavour): string =>

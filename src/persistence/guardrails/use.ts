@@ -10,7 +10,7 @@ import { GuardrailDayEntity, GuardrailRunEntity } from './entities.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Begin of a day, Unix ms; `otherwise` for a text that is no day. */
+/** Begin of a day, Unix ms; `otherwise` for a text that is not a day. */
 const beginOf = (day: string, otherwise: number): number => {
   const ms = Date.parse(`${day}T00:00:00Z`);
   return Number.isNaN(ms) ? otherwise : ms;

@@ -70,7 +70,7 @@ export const VirtualKeyEntity = defineEntity({
     /** Rows of deleted keys stay: their spend and traces name them, and their secrets must not be issued again. */
     deletedAt: p.datetime().nullable(),
     deletedBy: p.text().nullable(),
-    /** Grows with every change through the ORM: two changes at once cannot overwrite each other. */
+    /** Grows with every change through the ORM: concurrent changes cannot overwrite each other. */
     revision: p.integer().version(),
   },
   uniques: [{ properties: ['alias'], where: `"deleted_at" is null` }],

@@ -6,7 +6,7 @@ import type { Tables } from '../database/tables.ts';
 import type { IngestPart } from '../traces/ingest-jobs.ts';
 import { SPAN_COLUMNS, type SpanRow } from '../traces/span-rows.ts';
 
-/** A trace with more spans, or more bytes of them, is read by pages and gets rows at once. */
+/** A trace with more spans, or more bytes of them, is read by pages and gets rows immediately. */
 const MOST_SPANS = 100;
 const MOST_LENGTH = 65_536;
 /** Size limit of a block: a read of one trace loads the whole block from the file. */

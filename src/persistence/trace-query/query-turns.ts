@@ -1,7 +1,7 @@
 import { Unavailable } from '../../domain/errors.ts';
 import { QUERY_LIMITS } from '../../domain/traces/trace-query.ts';
 
-/** Divides the queries that run at once among owners. */
+/** Divides the queries that run in parallel among owners. */
 export interface QueryTurns {
   /**
    * Runs a query when a slot is free and no other query of its owner runs. The oldest waiting query goes first. Throws

@@ -12,6 +12,7 @@ import { object } from '../../wire/json/fields.ts';
 /** Protocol of the decision models of one vendor. */
 export interface DecisionVendor {
   readonly format: DecisionFormat;
+  /** Whether a deployment may have no API key. */
   readonly keyOptional: boolean;
   /** Address of a call. Throws InvalidInput for a deployment that cannot be called. */
   url(deployment: Deployment): string;
@@ -47,15 +48,15 @@ const pathUrl =
     return `${host}${path}`;
   };
 
-/** A vendor with the named-map format at this path. `differing` replaces single members. */
-const namedMapVendor = (path: string, differing: Partial<DecisionVendor> = {}): DecisionVendor => ({
+/** A vendor with the named-map format at this path. `overrides` replaces members. */
+const namedMapVendor = (path: string, overrides: Partial<DecisionVendor> = {}): DecisionVendor => ({
   format: 'named-map',
   keyOptional: false,
   url: pathUrl(path),
-  ...differing,
+  ...overrides,
 });
 
-/** Header of a caller or a deployment that opts in to images and boxes at TypeSafe. */
+/** Header of a caller or a deployment that enables images and boxes at TypeSafe. */
 const TYPESAFE_IMAGES = 'typesafe-danger-zone-images';
 /** Models of TypeSafe with box questions. */
 const TYPESAFE_BOXES = new Set(['jev-1.14.0', 'jev-preview']);
@@ -75,10 +76,11 @@ const CLOUDFLARE_RULES: ImageRules = {
   mostBytesTogether: 8 * MEBIBYTE,
   inline: true,
 };
-const CLOUDFLARE_MODELS = '@cf/cloudflare/';
-/** Form of a model name. Callers choose names under a wildcard, and the name becomes part of the path. */
+/** Prefix of model names that the configuration may leave out. */
+const CLOUDFLARE_PREFIX = '@cf/cloudflare/';
+/** Valid model names. Callers choose names under a wildcard, and the name becomes part of the path, which it must not change. */
 const CLOUDFLARE_MODEL = /^@cf(\/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$/;
-/** Cloudflare model with audio and video input. */
+/** End of the name of the Cloudflare model with audio and video input. */
 const CLOUDFLARE_OMNI = 'clef-omni';
 
 /** Images of any type and number. They are not downloaded. */
@@ -131,7 +133,7 @@ const cloudflare: DecisionVendor = namedMapVendor('', {
     const base = apiBase ?? (account === undefined ? null : `https://api.cloudflare.com/client/v4/accounts/${account}`);
     if (base === null)
       throw badRequest('Missing CLOUDFLARE_ACCOUNT_ID: set CLOUDFLARE_ACCOUNT_ID or the api_base of the model');
-    const model = upstreamModel.startsWith('@cf/') ? upstreamModel : `${CLOUDFLARE_MODELS}${upstreamModel}`;
+    const model = upstreamModel.startsWith('@cf/') ? upstreamModel : `${CLOUDFLARE_PREFIX}${upstreamModel}`;
     if (!CLOUDFLARE_MODEL.test(model))
       throw badRequest(
         `Cloudflare model name '${upstreamModel}' must have letters, digits, '-', '_', '.' and '/' only, and no part that begins with '.'`,
@@ -150,7 +152,7 @@ const cloudflare: DecisionVendor = namedMapVendor('', {
   },
 });
 
-/** Model name of the Databricks function `ai_decide`. It has its own path, because it is not a serving endpoint. */
+/** Model name of the function `ai_decide` of Databricks. It has its own path, because it is not a serving endpoint. */
 const AI_DECIDE = 'ai_decide';
 const isAiDecide = ({ upstreamModel }: Deployment): boolean => upstreamModel === AI_DECIDE;
 
@@ -175,7 +177,7 @@ const databricks = namedMapVendor('', {
   },
 });
 
-/** Answer of `ai_decide` in the named-map format, which has the probability in `noul` instead of `probability`. */
+/** Converts an answer of `ai_decide` to the named-map format, which names the member `noul` instead of `probability`. */
 function withNoulMember(answer: unknown): unknown {
   const { type, probability, ...rest } = object(answer);
   return type === 'noul' && rest['noul'] === undefined ? { type, noul: probability, ...rest } : answer;

@@ -6,7 +6,7 @@ import type { ScheduledTask, Scheduler } from '../../domain/scheduler.ts';
 import type { Log } from '../telemetry/log.ts';
 import { runWithDeadline } from './run-with-deadline.ts';
 
-/** Runs one duty, in turn with the other processes. */
+/** Runs one duty. Of all processes with the same database, one runs it in each period. */
 export interface DutyRunner {
   start(): void;
   /** Claims no further job and aborts the running one; resolves when it has ended and was returned to the queue. */
@@ -39,9 +39,9 @@ class DutyLost extends Error {
 }
 
 /**
- * Claims the job of each period when the period begins. Unless the process is alone, it checks twice in the time of a lease for jobs
- * of processes that ended before their work; a claim that fails is repeated as often. While the work runs, its lease is extended.
- * A run that fails or exceeds its deadline is logged; the next period runs again.
+ * Claims the job of each period when the period begins. Unless the process is alone, it also claims twice per lease time, to take over
+ * jobs of processes that stopped during their work. A failed claim is repeated at the same interval. While the work runs, its lease is
+ * extended. A run that fails or exceeds its deadline is logged, and the work runs again in the next period.
  */
 export function createDutyRunner(options: DutyRunnerOptions): DutyRunner {
   const { duty, backend, alone, anchor, deadlineMs, firstClaimMs, work, onRun, clock, scheduler, log } = options;

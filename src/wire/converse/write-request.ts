@@ -41,7 +41,7 @@ export function writeConverse(chat: NeutralChat, losses: Losses): RequestBody {
 
 /**
  * Adds the settings to `losses` that Converse does not support for any model. A seed is only a hint, because no vendor
- * guarantees it. A penalty of 0 is no setting.
+ * guarantees it. A penalty of 0 counts as not set.
  */
 function noteUnsupported(chat: NeutralChat, losses: Losses): void {
   if (chat.seed !== null) losses.hint('seed');

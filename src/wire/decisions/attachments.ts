@@ -4,6 +4,7 @@ import { InvalidInput } from '../../domain/errors.ts';
 import { type Fields } from '../json/fields.ts';
 import { invalidDecision } from './faults.ts';
 
+/** Maximum numbers of clips of a request. */
 const MAX_AUDIO = 4;
 const MAX_VIDEOS = 2;
 /** Maximum UTF-8 bytes of an asset's name. */
@@ -17,8 +18,8 @@ const ASSET_FORMATS = ['png', 'jpg', 'jpeg'];
 export const isImageAddress = (url: string): boolean => IMAGE.test(url);
 
 /**
- * Reads the members that only some upstreams support. With `drop`, invalid images, assets and safety identifiers are
- * left out. Throws InvalidInput for all other invalid members.
+ * Reads the members that only some upstreams support. `drop` leaves out invalid images, assets and safety identifiers.
+ * Throws InvalidInput for all other invalid members.
  */
 export function readAttachments(body: Fields, format: DecisionFormat, drop: boolean): Attachments {
   const isNamed = format === 'named-map';
@@ -58,7 +59,7 @@ function readImages(value: unknown, drop: boolean): readonly Media[] {
   });
 }
 
-/** An object with content type and content; null for another value. */
+/** Reads an object with `content_type` and `base64`. Null for any other value. */
 function mediaOf(value: unknown, kind: 'image' | 'audio' | 'video'): Media | null {
   if (!isJsonObject(value)) return null;
   const { content_type: contentType, base64, ...others } = value;

@@ -127,7 +127,7 @@ function stepsOfBlock(block: Fields, role: Role, state: 'started' | 'whole'): re
       return [{ kind: 'redactedReasoning', proof: text(block['data']) ?? '' }];
     case 'tool_use': {
       const input = isJsonObject(block['input']) ? block['input'] : {};
-      // A stream usually begins with an empty input and sends it in pieces. Some upstreams send it at once.
+      // A stream usually begins with an empty input and sends it in pieces. Some upstreams send it in one piece.
       const piece = state === 'whole' || Object.keys(input).length > 0 ? JSON.stringify(input) : '';
       if (role === 'answer') return textStep('text', piece);
       const toolCall = { id: text(block['id']), name: text(block['name']), arguments: piece };

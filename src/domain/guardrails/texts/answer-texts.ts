@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../inference/endpoint.ts';
 import { createWalk, isMembers, listOf, type Members, type TextPlace } from './walk.ts';
 
-/** Members of the answers of a decision that are no texts of the model. */
+/** Members of the answers of a decision that are not texts of the model. */
 const ANSWER_SKIPS: ReadonlySet<string> = new Set(['type', 'name']);
 
 /** The texts of a complete answer with their places. */

@@ -25,7 +25,7 @@ interface Reading {
   others(path: Path): void;
 }
 
-/** Members of events of unknown formats that are no texts. */
+/** Members of events of unknown formats that are not texts. */
 const NOT_TEXTS: ReadonlySet<string> = new Set(
   (
     'id type object model role status index finish_reason stop_reason service_tier system_fingerprint ' +

@@ -3,7 +3,7 @@ import type { Endpoint } from '../../inference/endpoint.ts';
 import type { TextRole } from '../guardrail.ts';
 import { createWalk, isMembers, listOf, type Members, type TextPlace, type Walk } from './walk.ts';
 
-/** Members of a decision's input that are no texts of the caller. */
+/** Members of a decision's input that are not texts of the caller. */
 const DECISION_SKIPS: ReadonlySet<string> = new Set(['type', 'role', 'image_url', 'id', 'call_id', 'status', 'phase']);
 
 const ROLES: Readonly<Record<string, TextRole>> = {

@@ -79,7 +79,7 @@ const PART_MEMBERS = [
   'audio',
   'url_citation',
 ];
-/** Members of the values of tools that are no texts. */
+/** Members of the values of tools that are not texts. */
 const ACTION_SKIPS: ReadonlySet<string> = new Set(['type']);
 const NO_MEMBERS: ReadonlySet<string> = new Set();
 

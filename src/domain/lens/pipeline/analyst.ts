@@ -82,7 +82,7 @@ const INSTRUCTIONS = new Set(['task', 'navigation', 'context', 'checks', 'questi
 
 /**
  * A prompt as messages. The instructions of a JSON object become the system message, its other members the user's. A text
- * that is no JSON becomes the system message alone.
+ * that is not JSON becomes the system message alone.
  */
 export function asMessages(prompt: string): readonly AnalysisMessage[] {
   const sent = objectIn(prompt);

@@ -134,7 +134,7 @@ export function tokenCount(attributes: Attributes, keys: readonly string[]): num
 }
 
 /**
- * A token count. A value that is no whole number between 0 and 2^32-1 counts as 0 and stays among the attributes: an invalid
+ * A token count. A value that is not a whole number between 0 and 2^32-1 counts as 0 and stays among the attributes: an invalid
  * count does not refuse the span.
  */
 export const tokensIn = (count: number): number =>
