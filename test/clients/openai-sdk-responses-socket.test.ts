@@ -8,7 +8,7 @@ import { startApp, type TestApp } from '../support/start-app.ts';
 let upstream: LLMock;
 let app: TestApp;
 let openai: OpenAI;
-const open: ResponsesWS[] = [];
+const sockets: ResponsesWS[] = [];
 
 beforeAll(async () => {
   upstream = new LLMock({ port: 0 });
@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 
 afterEach(() => {
-  for (const socket of open.splice(0)) socket.close();
+  for (const socket of sockets.splice(0)) socket.close();
 });
 
 afterAll(async () => {
@@ -41,7 +41,7 @@ afterAll(async () => {
 
 function connect(client = openai): ResponsesWS {
   const socket = new ResponsesWS(client);
-  open.push(socket);
+  sockets.push(socket);
   return socket;
 }
 
@@ -62,8 +62,8 @@ async function ask(socket: ResponsesWS, body: Create): Promise<{ types: string[]
   throw new Error('The connection was closed before the response was complete.');
 }
 
-describe.each(['native', 'translated'])('the WebSocket of the official SDK for responses, %s', (model) => {
-  it('gets the events of a response, and another on the same connection', async () => {
+describe.each(['native', 'translated'])('Responses WebSocket of the OpenAI SDK, %s model', (model) => {
+  it('receives the events of two responses on one connection', async () => {
     const socket = connect();
     const { types, response } = await ask(socket, { model, input: 'hello' });
     expect([types[0], types.at(-1)]).toEqual(['response.created', 'response.completed']);
@@ -81,7 +81,7 @@ describe.each(['native', 'translated'])('the WebSocket of the official SDK for r
     });
   });
 
-  it('continues an unstored response with the result of a tool', async () => {
+  it('continues a response that is not stored with the result of a tool', async () => {
     const socket = connect();
     const tools = [{ type: 'function' as const, name: 'weather', strict: false, parameters: { type: 'object' } }];
     const { response } = await ask(socket, { model, input: 'weather', tools, store: false, stream_id: 'main' });
@@ -102,8 +102,8 @@ describe.each(['native', 'translated'])('the WebSocket of the official SDK for r
   });
 });
 
-describe('the WebSocket of the official SDK for responses', () => {
-  it('runs two streams in parallel, one of them prepared with `generate: false`, with the demo model', async () => {
+describe('Responses WebSocket of the OpenAI SDK', () => {
+  it('runs two streams of the demo model in parallel, one of them prepared with `generate: false`', async () => {
     const socket = connect();
     const ready = await ask(socket, { model: 'demo', input: 'My name is Ada.', generate: false, stream_id: 'main' });
     expect(ready.response).toMatchObject({ status: 'completed', output: [] });
@@ -127,7 +127,7 @@ describe('the WebSocket of the official SDK for responses', () => {
     expect(last.get('main')).toMatchObject({ status: 'completed', previous_response_id: ready.response.id });
   });
 
-  it('raises a failed request as its error, and stays open', async () => {
+  it('throws the error of a failed request, and stays open', async () => {
     const socket = connect();
     const refused = ask(socket, { model: 'no-such-model', input: 'hello' });
     await expect(refused).rejects.toMatchObject({
@@ -137,7 +137,7 @@ describe('the WebSocket of the official SDK for responses', () => {
     expect((await ask(socket, { model: 'demo', input: 'Hello' })).response.status).toBe('completed');
   });
 
-  it('is refused at the handshake with an unknown key', async () => {
+  it('fails at the handshake with an unknown key', async () => {
     const socket = connect(new OpenAI({ apiKey: 'sk-unknown-virtual-key', baseURL: `${app.url}/v1` }));
     const error = await new Promise<Error>((resolve) => {
       socket.on('error', resolve);

@@ -168,7 +168,7 @@ it('a quarantined price bills no call', async () => {
 });
 
 describe('a release', () => {
-  it('serves the price at once, publishes the swap, and survives refreshes and restarts', async () => {
+  it('serves the price immediately, publishes the swap, and survives refreshes and restarts', async () => {
     const source = await following(priced(1e-6), priced(1e-3));
     const before = source.current();
     const hold = firstQuarantined(source);

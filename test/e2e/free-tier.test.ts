@@ -7,8 +7,8 @@ import { ENGINES, type ScratchDatabase } from '../ports/engines.ts';
 import { awayFromMidnight } from '../support/away-from-midnight.ts';
 import { spawnServer, type ServerProcess } from '../support/spawn-server.ts';
 
-/** Up to 200 connections, which a machine allows by default. */
-const AT_ONCE = new Agent({ connections: 200 });
+/** At most 200 connections, within the default limit of open files of a machine. */
+const CLIENT = new Agent({ connections: 200 });
 const PATH = '/model_catalog/gpt-4o';
 
 let folder: string;
@@ -31,7 +31,7 @@ async function start(env: Record<string, string> = {}, data = 'data'): Promise<S
 /** Status of one call. Null when the connection was lost. */
 async function call(server: ServerProcess, headers: Record<string, string> = {}): Promise<number | null> {
   try {
-    const answer = await fetch(`${server.url}${PATH}`, { headers, dispatcher: AT_ONCE });
+    const answer = await fetch(`${server.url}${PATH}`, { headers, dispatcher: CLIENT });
     await answer.arrayBuffer();
     return answer.status;
   } catch {
@@ -53,7 +53,7 @@ const usage = async ({ url }: ServerProcess, headers: Record<string, string> = {
 beforeEach(awayFromMidnight);
 
 describe('a thousand free calls', () => {
-  it('are exactly a thousand of 1,200 concurrent calls, and are still used up after a restart', async () => {
+  it('are admitted of 1,200 concurrent calls, no more, and stay used up after a restart', async () => {
     const first = await start();
     expect(await burst([first], 1_200)).toEqual({ served: 1_000, refused: 200, others: 0 });
     const used = { requests_today: 1_000, daily_limit: 1_000, remaining: 0 };
@@ -65,7 +65,7 @@ describe('a thousand free calls', () => {
     expect(await call(second, { authorization: `Bearer ${second.key}` })).toBe(200);
   });
 
-  it('are counted over a restart', async () => {
+  it('are counted across a restart', async () => {
     const first = await start();
     const { served } = await burst([first], 333);
     await first.end('SIGTERM');
@@ -74,7 +74,7 @@ describe('a thousand free calls', () => {
     expect(served + (await burst([second], 900)).served).toBe(1_000);
   });
 
-  it('are not exceeded after a kill during the calls', async () => {
+  it('are not exceeded if the process is killed during the calls', async () => {
     const first = await start();
     let served = 0;
     const calls = Array.from({ length: 600 }, async () => {
@@ -85,7 +85,7 @@ describe('a thousand free calls', () => {
     await Promise.all(calls);
     const second = await start();
     const rest = await burst([second], 1_200);
-    // Calls in progress at the kill, and calls whose client has left, count as used.
+    // Calls in progress at the kill, and calls whose client disconnected, count as used.
     expect(served + rest.served).toBeLessThanOrEqual(1_000);
     expect(rest.refused).toBe(1_200 - rest.served);
     expect(await usage(second)).toMatchObject({ requests_today: 1_000, remaining: 0 });
@@ -98,7 +98,7 @@ describe('several processes', () => {
   let scratch: ScratchDatabase;
 
   it.skipIf(postgres === undefined || postgres.missing !== null)(
-    'over one PostgreSQL never exceed the daily limit together, and reach it in the end',
+    'with the same PostgreSQL database never exceed the daily limit together, and finally reach it',
     async () => {
       if (postgres === undefined) return;
       scratch = await postgres.create();
@@ -128,7 +128,7 @@ describe('an address', () => {
     expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 429, 429]);
   });
 
-  it('comes from a trusted proxy, over both transports, and is stored nowhere', async () => {
+  it('is taken from a trusted proxy in both transports, and is neither stored nor logged', async () => {
     const env = {
       LENSGATE_CATALOG_DAILY_LIMIT: '5',
       LENSGATE_TRUSTED_PROXIES: '127.0.0.1',
@@ -158,13 +158,13 @@ describe('an address', () => {
     await server.end('SIGTERM');
     const data = join(folder, 'data');
     const files = readdirSync(data, { withFileTypes: true }).filter((entry) => entry.isFile());
-    const rows = [
+    const texts = [
       ...files.map(({ name }) => readFileSync(join(data, name), 'latin1')),
       server.output(),
       server.errors(),
     ];
-    expect(rows.some((text) => text.includes(String(ipHash)))).toBe(true);
-    expect(rows.filter((text) => /203\.0\.113\.7|2001:db8:77/.test(text))).toEqual([]);
+    expect(texts.some((text) => text.includes(String(ipHash)))).toBe(true);
+    expect(texts.filter((text) => /203\.0\.113\.7|2001:db8:77/.test(text))).toEqual([]);
   });
 });
 

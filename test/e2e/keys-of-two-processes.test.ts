@@ -36,7 +36,7 @@ describe.skipIf(LACKS_POSTGRESQL)('a key in the memory of two processes', () => 
   ] as const;
 
   it.each(CHANGES)(
-    'is refused at once where it was changed (%s), and soon in the other process',
+    'is refused immediately where it was changed (%s), and soon in the other process',
     async (_what, change) => {
       const key = await newKey();
       expect([await listsAt(here, key), await listsAt(there, key)]).toEqual([200, 200]);

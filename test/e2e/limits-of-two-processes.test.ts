@@ -26,10 +26,10 @@ const ANSWER = JSON.stringify({
   usage: { prompt_tokens: 10, completion_tokens: 10, total_tokens: 20 },
 });
 
-/** An upstream that delays its answers while `hold` is set, and counts its open calls. */
+/** An upstream that delays its answers between `hold` and `release`, and counts its open calls. */
 class Upstream {
   open = 0;
-  most = 0;
+  mostOpen = 0;
   answered = 0;
   #held: (() => void)[] = [];
   #isHolding = false;
@@ -39,7 +39,7 @@ class Upstream {
     this.#server = createServer((request, response) => {
       request.resume();
       this.open += 1;
-      this.most = Math.max(this.most, this.open);
+      this.mostOpen = Math.max(this.mostOpen, this.open);
       const answer = (): void => {
         this.open -= 1;
         this.answered += 1;
@@ -60,7 +60,7 @@ class Upstream {
 
   hold(): void {
     this.#isHolding = true;
-    this.most = this.open;
+    this.mostOpen = this.open;
   }
 
   release(): void {
@@ -85,7 +85,7 @@ function suite(name: string, withRedis: boolean): void {
     let env: Record<string, string>;
     let servers: ServerProcess[] = [];
     /** Bodies of answers with a status of 500 or more. */
-    const refusals: string[] = [];
+    const serverErrors: string[] = [];
 
     beforeAll(async () => {
       if (engine === undefined) throw new Error('There is no such engine.');
@@ -159,11 +159,11 @@ model_list:${model('m', 'openai')}${model('of-groq', 'groq')}`,
       const chat = { model, max_tokens: 10, messages: [{ role: 'user', content: 'Hello' }] };
       const answer = await post(at(position), '/v1/chat/completions', chat, key);
       const text = await answer.text();
-      if (answer.status >= 500) refusals.push(text);
+      if (answer.status >= 500) serverErrors.push(text);
       return answer.status;
     }
 
-    /** Statuses of calls, `parallel` at a time, by turns in both processes. */
+    /** Numbers of calls by status. `parallel` calls run at a time, alternately at both processes. */
     async function calls(count: number, parallel: number, key: string, model = 'm'): Promise<Map<number, number>> {
       const byStatus = new Map<number, number>();
       let next = 0;
@@ -178,24 +178,24 @@ model_list:${model('m', 'openai')}${model('of-groq', 'groq')}`,
     }
 
     /** Key whose slots a killed process holds. The lease of that process ends during the tests in between. */
-    let ofKilled = '';
+    let keyOfKilled = '';
 
     it('keeps the slots of a killed process until its lease ends', async () => {
-      ofKilled = await newKey({ max_parallel_requests: 4 });
+      keyOfKilled = await newKey({ max_parallel_requests: 4 });
       const doomed = await start();
       servers.push(doomed);
       upstream.hold();
-      const lost = Array.from({ length: 4 }, () => call(2, ofKilled).catch(() => 0));
+      const lost = Array.from({ length: 4 }, () => call(2, keyOfKilled).catch(() => 0));
       await vi.waitFor(() => expect(upstream.open).toBeGreaterThanOrEqual(4), POLLING);
-      expect(await call(0, ofKilled)).toBe(429);
+      expect(await call(0, keyOfKilled)).toBe(429);
       servers.pop();
       await doomed.end('SIGKILL');
       await Promise.all(lost);
       upstream.release();
-      expect(await call(0, ofKilled)).toBe(429);
+      expect(await call(0, keyOfKilled)).toBe(429);
     });
 
-    it('admits exactly the requests of a minute', async () => {
+    it('admits exactly as many requests in a minute as the limit allows', async () => {
       const byStatus = await calls(300, 30, await newKey({ rpm_limit: 57 }));
       expect(byStatus).toEqual(
         new Map([
@@ -205,7 +205,7 @@ model_list:${model('m', 'openai')}${model('of-groq', 'groq')}`,
       );
     });
 
-    it('admits exactly the parallel calls, and a further one when one ends', async () => {
+    it('admits exactly as many parallel calls as the limit allows, and a further one when one ends', async () => {
       const key = await newKey({ max_parallel_requests: 7 });
       upstream.hold();
       const calling = calls(40, 40, key);
@@ -217,7 +217,7 @@ model_list:${model('m', 'openai')}${model('of-groq', 'groq')}`,
           [429, 33],
         ]),
       );
-      expect(upstream.most).toBe(7);
+      expect(upstream.mostOpen).toBe(7);
       for (const position of [0, 1]) await vi.waitFor(async () => expect(await call(position, key)).toBe(200), POLLING);
     });
 
@@ -225,7 +225,7 @@ model_list:${model('m', 'openai')}${model('of-groq', 'groq')}`,
       ['of a key', { max_budget: BUDGET }, 'm', 422],
       ['of a model of a key', { model_max_budget: { m: { budget_limit: BUDGET, time_period: '30d' } } }, 'm', 422],
       ['of a provider', { models: ['of-groq'] }, 'of-groq', 429],
-    ])('passes a budget %s by less than one call', async (_of, limits, model, refused) => {
+    ])('exceeds a budget %s by less than the cost of one call', async (_of, limits, model, refused) => {
       const before = upstream.answered;
       const admitted = (): number => upstream.answered - before;
       const key = await newKey(limits);
@@ -245,14 +245,14 @@ model_list:${model('m', 'openai')}${model('of-groq', 'groq')}`,
     });
 
     it('frees the slots of a killed process after its lease', async () => {
-      await vi.waitFor(async () => expect(await call(0, ofKilled)).toBe(200), { ...POLLING, interval: 250 });
+      await vi.waitFor(async () => expect(await call(0, keyOfKilled)).toBe(200), { ...POLLING, interval: 250 });
     });
 
-    it('continues while the server of the ledger is down, and shares its counts again afterwards', async () => {
+    it('continues while the ledger is down, and shares its counts again afterwards', async () => {
       const limit = 60;
       const key = await newKey({ rpm_limit: limit, max_parallel_requests: 1_000, max_budget: 1_000 });
       const other = await newKey({ rpm_limit: 100_000 });
-      refusals.length = 0;
+      serverErrors.length = 0;
       let isOver = false;
       const load = (async () => {
         const byStatus = new Map<number, number>();
@@ -266,20 +266,20 @@ model_list:${model('m', 'openai')}${model('of-groq', 'groq')}`,
       load.catch(() => {});
       const first = await calls(20, 5, key);
       expect(first).toEqual(new Map([[200, 20]]));
-      await disturb();
+      await interruptLedger();
       const during = await calls(300, 20, key);
       expect([...during.keys()].filter((status) => status !== 200 && status !== 429)).toEqual([]);
       // The documented bound: the limit in each process.
       expect(20 + (during.get(200) ?? 0)).toBeLessThanOrEqual(2 * limit);
       const shared = await Promise.all(servers.map(isShared));
       expect(redis === null || !shared.includes(true)).toBe(true);
-      await restore();
+      await restoreLedger();
       // The counts are shared again: a new limit holds exactly.
       const third = await newKey({ rpm_limit: 33 });
       expect((await calls(200, 20, third)).get(200)).toBe(33);
       isOver = true;
       const statuses = [...(await load).keys()];
-      expect({ statuses, refusals }).toEqual({ statuses: [200], refusals: [] });
+      expect({ statuses, serverErrors }).toEqual({ statuses: [200], serverErrors: [] });
     });
 
     const isShared = async (server: ServerProcess): Promise<boolean> => {
@@ -287,7 +287,7 @@ model_list:${model('m', 'openai')}${model('of-groq', 'groq')}`,
       return /^lensgate_shared_limits 1$/m.test(text);
     };
 
-    async function disturb(): Promise<void> {
+    async function interruptLedger(): Promise<void> {
       if (redis !== null) {
         await redis.kill();
         return;
@@ -299,7 +299,7 @@ model_list:${model('m', 'openai')}${model('of-groq', 'groq')}`,
         );
     }
 
-    async function restore(): Promise<void> {
+    async function restoreLedger(): Promise<void> {
       if (redis !== null) {
         await redis.start();
       }

@@ -105,7 +105,7 @@ describe('purchases in the graph', () => {
     expect(errors).toMatchObject([{ message, extensions: { code: 'INVALID_INPUT' } }]);
   });
 
-  it('have their key revoked by an administrator, at once and permanently', async () => {
+  it('have their key revoked by an administrator, immediately and permanently', async () => {
     const { id, key } = await purchase('paid');
     expect(await catalog(key)).toBe(200);
     const { data } = await call(RevokeCatalogKeyDocument, { id });

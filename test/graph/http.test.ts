@@ -21,7 +21,7 @@ describe('GraphQL over HTTP', () => {
 
   it.each([
     ['broken JSON', '{"query":', 'POST body sent invalid JSON.'],
-    ['no object', '"query"', 'POST body is expected to be object but received string'],
+    ['not an object', '"query"', 'POST body is expected to be object but received string'],
     ['a batch', '[{"query":"{ __typename }"}]', 'Batching is not supported.'],
   ])('answers %s with an error', async (_case, body, message) => {
     const answer = await house.post(body);

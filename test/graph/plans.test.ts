@@ -222,7 +222,7 @@ describe('the cached text of an answer', () => {
     expect(counts.leaves).toBe(2);
   });
 
-  it('shows a new catalog at once', async () => {
+  it('shows a new catalog immediately', async () => {
     const house = await openGraph({ entries: [anEntry('old')] });
     const body = JSON.stringify({ query: CATALOG, variables: { first: 1 } });
     const text = async (): Promise<string> => (await house.post(body)).text();

@@ -127,7 +127,7 @@ describe('a stream of the single connection mode', () => {
 });
 
 describe('the distinct connections mode', () => {
-  it('ends at once with a reason during a shutdown', async () => {
+  it('ends immediately with a reason during a shutdown', async () => {
     house = await openGraph();
     house.transport.close();
     const answer = await fetch(at(), {

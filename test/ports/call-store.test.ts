@@ -341,7 +341,7 @@ for (const engine of ENGINES)
       expect([name, trace]).toEqual([callId, traceId(1)]);
     });
 
-    it('refuses at once a value that no store can hold', () => {
+    it('refuses immediately a value that no store can hold', () => {
       expect(() => stores.calls.encode(aCall(1, { cost: picos(2n ** 70n) }))).toThrow(InvalidInput);
       expect(() => stores.calls.encode(aCall(1, {}, { startNs: -1n }))).toThrow(InvalidInput);
       expect(() => stores.calls.encode(aCall(1, {}, { inputTokens: Number.NaN }))).toThrow(InvalidInput);

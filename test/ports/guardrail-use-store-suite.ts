@@ -77,9 +77,9 @@ export function guardrailUseStoreSuite({ name, missing, create }: Engine): void 
       expect(await store.days({ ...ALL, to: '2026-11-22' })).toEqual([aDay({ day: '2026-11-22' })]);
     });
 
-    it('adds a repeated batch once', async () => {
-      const once = batch(1, { days: [aDay()], runs: [aRun()] });
-      for (let again = 0; again < 3; again += 1) await store.add(once, NOW, LONG_AGO);
+    it('counts a repeated batch once', async () => {
+      const repeated = batch(1, { days: [aDay()], runs: [aRun()] });
+      for (let again = 0; again < 3; again += 1) await store.add(repeated, NOW, LONG_AGO);
       expect(await store.days(ALL)).toEqual([aDay()]);
       expect(await store.runs(PAGE)).toEqual({ runs: [aRun()], totalCount: 1 });
     });
@@ -94,6 +94,7 @@ export function guardrailUseStoreSuite({ name, missing, create }: Engine): void 
       expect(await store.runs({ ...PAGE, guardrailId: 'g2' })).toEqual({ runs: [foreign], totalCount: 1 });
       const day = { from: '2026-11-23', to: '2026-11-23' };
       expect(await store.runs({ ...PAGE, ...day })).toEqual({ runs: [later, aRun()], totalCount: 2 });
+      // A text that is not a date does not limit the period.
       expect(await store.runs({ ...PAGE, from: 'x', to: 'y' })).toMatchObject({ totalCount: 3 });
     });
 

@@ -64,7 +64,7 @@ export function httpLimitsSuite(name: string, open: OpenClient): void {
       expect(await faultOf(read(openCall as UpstreamAnswer))).toBe('timeout');
     });
 
-    it('a call aborted in the queue rejects at once and is never sent', async () => {
+    it('a call aborted in the queue rejects immediately and is never sent', async () => {
       const client = await start({ connections: 1 }, (socket, _connection, call) =>
         socket.write(call === 0 ? ENDLESS : OK),
       );

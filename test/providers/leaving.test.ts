@@ -37,7 +37,7 @@ describe('a caller that disconnects', () => {
       });
     });
 
-  it('before the head of the answer, cancels the upstream call at once', async () => {
+  it('before the head of the answer, cancels the upstream call immediately', async () => {
     const leaving = new AbortController();
     const arrived = began(() => {});
     const sending = provider.send(deployment, ask('x'), leaving.signal);

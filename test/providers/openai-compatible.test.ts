@@ -40,7 +40,7 @@ const ask = (content: string, more: object = {}) =>
   aModelRequest({ model: 'm', messages: [{ role: 'user', content }], ...more });
 const STREAM = { stream: true, stream_options: { include_usage: true } };
 
-async function steps(exchange: Exchange): Promise<readonly ChatDelta[]> {
+async function deltasOf(exchange: Exchange): Promise<readonly ChatDelta[]> {
   const deltas: ChatDelta[] = [];
   for await (const delta of exchange.deltas()) deltas.push(delta);
   return deltas;
@@ -58,14 +58,14 @@ async function failureOf(sending: Promise<Exchange>): Promise<UpstreamFailed> {
   throw failure;
 }
 
-describe('a foreign implementation of the upstream', () => {
-  const here = (): Deployment => aDeployment({ apiBase: `${mock.url}/v1` });
+describe('a third-party implementation of the API', () => {
+  const atMock = (): Deployment => aDeployment({ apiBase: `${mock.url}/v1` });
 
-  it('answers whole, with the requested model name, and as typed steps', async () => {
-    const exchange = await provider.send(here(), ask('hello'), NEVER);
+  it('returns a whole answer with the requested model name, and its typed deltas', async () => {
+    const exchange = await provider.send(atMock(), ask('hello'), NEVER);
     const body: unknown = JSON.parse(Buffer.from((await collect(exchange.bytes, 1e6)) ?? []).toString());
     expect(body).toMatchObject({ model: 'm', choices: [{ message: { content: 'Hello, Zoë 😀' } }] });
-    expect(await steps(exchange)).toEqual([
+    expect(await deltasOf(exchange)).toEqual([
       { kind: 'text', text: 'Hello, Zoë 😀' },
       { kind: 'finish', reason: 'stop' },
       {
@@ -77,17 +77,17 @@ describe('a foreign implementation of the upstream', () => {
   });
 
   it('streams text, reasoning and tool calls', async () => {
-    const hello = await steps(await provider.send(here(), ask('hello', STREAM), NEVER));
+    const hello = await deltasOf(await provider.send(atMock(), ask('hello', STREAM), NEVER));
     expect(text(hello, 'text')).toBe('Hello, Zoë 😀');
     expect(hello.slice(-2)).toMatchObject([
       { kind: 'finish', reason: 'stop' },
       { kind: 'usage', usage: { inputTokens: 5, outputTokens: 4 } },
     ]);
 
-    const thought = await steps(await provider.send(here(), ask('think', STREAM), NEVER));
+    const thought = await deltasOf(await provider.send(atMock(), ask('think', STREAM), NEVER));
     expect([text(thought, 'reasoning'), text(thought, 'text')]).toEqual(['Let me see', 'Done']);
 
-    const calls = (await steps(await provider.send(here(), ask('weather', STREAM), NEVER))).filter(
+    const calls = (await deltasOf(await provider.send(atMock(), ask('weather', STREAM), NEVER))).filter(
       (delta) => delta.kind === 'toolCall',
     );
     expect(calls[0]).toMatchObject({ index: 0, id: 'call_1', name: 'get_weather' });
@@ -118,7 +118,7 @@ describe('an upstream that answers with an error', () => {
     [429, 'RateLimitError'],
     [500, 'InternalServerError'],
     [503, 'ServiceUnavailableError'],
-  ])('with %i is a %s with its own message', async (status, name) => {
+  ])('with status %i is a %s with the message of the upstream', async (status, name) => {
     faults.answer((response) => {
       response.writeHead(status, { 'content-type': 'application/json' });
       response.end(`{"error":{"message":"no ${CREDENTIAL} here","type":"t","param":"p","code":"c"}}`);
@@ -152,7 +152,7 @@ describe('an upstream that answers with an error', () => {
     expect(failure.message).toBe(`litellm.BadGatewayError: BadGatewayError: GroqException - ${upstreamMessage}`);
   });
 
-  it.each([{}, STREAM])('inside a 200 fails with the status in the error (%j)', async (more) => {
+  it.each([{}, STREAM])('in the body of a 200 fails with the status of that error (%j)', async (more) => {
     faults.answer((response) => response.end('{"error":{"message":"slow down","code":429}}'));
     const failure = await failureOf(provider.send(deployment, ask('x', more), NEVER));
     expect([failure.upstreamStatus, failure.message]).toEqual([
@@ -166,7 +166,7 @@ describe('an upstream that answers with an error', () => {
     ['application/json', '{"error":{"message":"slow down","code":"rate_limit"}}', 500],
     ['text/plain', 'slow down', null],
     ['text/html', '<p>slow down</p>', null],
-  ])('in the first event, or in place of a stream, fails the call (%s)', async (type, body, status) => {
+  ])('in the first event, or instead of a stream, fails the call (%s)', async (type, body, status) => {
     faults.answer((response) => {
       response.setHeader('content-type', type);
       response.end(body);
@@ -179,7 +179,7 @@ describe('an upstream that answers with an error', () => {
   });
 });
 
-describe('an upstream that fails', () => {
+describe('an unreliable upstream', () => {
   const chunk = 'data: {"id":"1","model":"m","choices":[{"index":0,"delta":{"content":"é"},"finish_reason":null}]}\n\n';
 
   it('cannot be reached', async () => {
@@ -213,7 +213,7 @@ describe('an upstream that fails', () => {
     );
   });
 
-  it('closes the connection during a whole answer', async () => {
+  it('closes the connection during an answer without streaming', async () => {
     faults.answer((response, socket) => {
       response.writeHead(200, { 'content-length': '100' });
       response.write('{"choices":', () => socket.destroy());
@@ -228,7 +228,7 @@ describe('an upstream that fails', () => {
     expect(failure.message).toContain('sent what is not HTTP');
   });
 
-  it('closes the connection within a character of a stream', async () => {
+  it('closes the connection between two bytes of a character of a stream', async () => {
     faults.answer((response, socket) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(chunk);
@@ -257,7 +257,7 @@ describe('an upstream that fails', () => {
     await faults.abandoned();
   });
 
-  it('splits characters and events anywhere', async () => {
+  it('splits a stream inside characters and events', async () => {
     const whole = `${chunk}${chunk.replace('null', '"stop"')}data: [DONE]\n\n`;
     faults.answer((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });

@@ -1,7 +1,7 @@
 import { startApp, type TestApp } from './start-app.ts';
 import { type Issuer, startIssuer, tokenEnvironment } from './token-issuer.ts';
 
-/** Credentials of each kind of caller, by name. An empty string is no credential. */
+/** Credentials of each kind of caller, by name. An empty string means no credential. */
 export interface AccessCallers {
   readonly app: TestApp;
   /** In the column order of the access tables. */

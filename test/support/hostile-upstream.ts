@@ -115,8 +115,8 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
   'a reset after the answer': whole(resets(json(WHOLE)), 'answer'),
 
   // Not HTTP, or incomplete HTTP.
-  'a connection closed at once': both((socket) => void socket.end()),
-  'a connection reset at once': both((socket) => void socket.resetAndDestroy()),
+  'a connection closed immediately': both((socket) => void socket.end()),
+  'a connection reset immediately': both((socket) => void socket.resetAndDestroy()),
   'a reset within the head': both(resets('HTTP/1.1 200 OK\r\ncontent-ty')),
   'a reset within the body': both(resets(json(WHOLE).subarray(0, -5))),
   'a reset within a chunk': both(resets(`${CHUNKED}ff\r\n{"id"`)),

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { summaryOf } from '../../bench/report.ts';
 
-it('a part of bench/RESULTS.md has title, conditions and goals of a run', () => {
+it('a summary for bench/RESULTS.md has the title, conditions and goals of a run', () => {
   const run = '## Title\n\nMeasured today.\n\nText.\n\n| Target | a |\n| --- | --- |\n\n| Goal | b |\n| --- | --- |';
   expect(summaryOf('name', run)).toBe(
     '## Title\n\nMeasured today. [Whole run](results/name.md).\n\n| Goal | b |\n| --- | --- |',

@@ -46,18 +46,18 @@ const create = (body: string, options: { key?: string; headers?: Record<string, 
   send(app, 'POST', path, { ...options, body });
 
 describe('limits of a model, of a key and of its team', () => {
-  it('batches.create 429: the own limit of a key replaces that of its team', async () => {
+  it('batches.create 429: a limit of a key replaces the limit of its team', async () => {
     const made = await app.call('POST', '/team/new', { team_id: 'batching', model_rpm_limit: { assistant: 2 } });
     expect(made.status).toBe(200);
-    const one = await newKey(app, { team_id: 'batching' });
-    const own = await newKey(app, { team_id: 'batching', model_rpm_limit: { assistant: 20 } });
+    const withoutLimit = await newKey(app, { team_id: 'batching' });
+    const withLimit = await newKey(app, { team_id: 'batching', model_rpm_limit: { assistant: 20 } });
     // The upload of a file counts as a call.
     const statusesOf = async (key: string): Promise<readonly number[]> => {
       const { id } = await uploadLines(key);
       return [(await create(batchBody(id), { key })).status, (await create(batchBody(id), { key })).status];
     };
-    expect(await statusesOf(one)).toEqual([200, 429]);
-    expect(await statusesOf(own)).toEqual([200, 200]);
+    expect(await statusesOf(withoutLimit)).toEqual([200, 429]);
+    expect(await statusesOf(withLimit)).toEqual([200, 200]);
   });
 });
 
@@ -140,28 +140,28 @@ describe('batches.create', () => {
       { repeats: true },
     ],
     [
-      'an unknown model',
+      'is unknown',
       `${lineFor('assistant')}\n${lineFor('none')}`,
       400,
       '/files: Invalid model name passed in model=none. Call `/v1/models` to view available models for your key.',
       { repeats: true },
     ],
     [
-      'is no text',
+      'is not a string',
       `${lineFor('assistant')}\n${lineFor(1)}`,
       400,
       "/files: Line 2 of the file has no model in its 'body'.",
       { param: 'file' },
     ],
     [
-      'is in no body',
+      'is not in a body',
       '{"custom_id":"1"}',
       400,
       '/files: Line 1 of the file is not a request: it must be a JSON object with a body.',
       { param: 'file' },
     ],
     [
-      'is in no JSON',
+      'is not in JSON',
       `\n${lineFor('assistant')}\n{`,
       400,
       '/files: Line 3 of the file is not a request: it must be a JSON object with a body.',

@@ -220,7 +220,7 @@ describe('checkout.replace', () => {
 });
 
 describe('a catalog key', () => {
-  it('is no key of the gateway: 401, as for every invalid key', async () => {
+  it('is not a key of the gateway: 401, as for every invalid key', async () => {
     const key = keyOn(await page((await paid()).successUrl)) ?? '';
     const answer = await fetch(`${app.url}/v1/chat/completions`, {
       method: 'POST',

@@ -173,8 +173,8 @@ describe.each(ROWS)('$row', ({ paths, body, tooMany, standardBody, namedBody, ca
   });
 
   it.each<readonly [string, unknown, { readonly status: number; readonly body: unknown }]>([
-    ['no JSON', '{', invalid('The request body is not valid JSON.', 'request_body')],
-    ['no object', '[]', invalid('The request body is not a JSON object.', 'request_body')],
+    ['not JSON', '{', invalid('The request body is not valid JSON.', 'request_body')],
+    ['not an object', '[]', invalid('The request body is not a JSON object.', 'request_body')],
     [
       'no questions',
       { model: 'standard', input: 'x', state: 'x', questions: undefined },
@@ -292,7 +292,7 @@ describe.each(ROWS)('$row', ({ paths, body, tooMany, standardBody, namedBody, ca
 
   it.each([
     [
-      'no JSON',
+      'an answer that is not JSON',
       'not json',
       'litellm.APIConnectionError: APIConnectionError: OpenAIException - The answer is not JSON.',
     ],

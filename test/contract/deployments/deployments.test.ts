@@ -187,7 +187,7 @@ describe('stored models', () => {
     expect(await post('/model/delete', {})).toEqual(missing('id'));
   });
 
-  it('refuses a body that is no object', async () => {
+  it('refuses a body that is not an object', async () => {
     expect((await post('/model/new', [])).status).toBe(422);
     expect((await post('/model/new', '{')).status).toBe(422);
   });

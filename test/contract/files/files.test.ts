@@ -210,7 +210,7 @@ describe('files.create', () => {
     );
   });
 
-  it('500: the answer of the upstream is no file', async () => {
+  it('500: the answer of the upstream is not a file', async () => {
     upstream.answer((response) => response.end('{"object":"list"}'));
     const { traceId, headers } = aTrace();
     const response = await send(app, 'POST', '/v1/files', { body: formOf({ purpose: 'x' }), headers });

@@ -54,7 +54,7 @@ describe.each(ABOUT)('$row', ({ method, tail }) => {
     expect((await ask(second)).status).toBe(200);
   });
 
-  it('404: a batch is no file', async () => {
+  it('404: a batch is not a file', async () => {
     const { id } = await upload(app, { purpose: 'x' });
     const batch = id.replace('file-', 'batch_');
     expect(await answerOf(await ask(batch))).toEqual(noFile(batch));

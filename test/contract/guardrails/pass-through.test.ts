@@ -47,7 +47,7 @@ describe('a pass-through path with guardrails', () => {
     expect(guarded.sent()).toEqual([]);
   });
 
-  it('400: a blocked word and a text to mask in a body that is no JSON', async () => {
+  it('400: a blocked word and a text to mask in a body that is not JSON', async () => {
     const plain = { 'content-type': 'text/plain' };
     const post = (text: string) =>
       guarded.app.call('POST', '/own', text, plain).then(async (answer) => [answer.status, await answer.json()]);

@@ -118,7 +118,7 @@ describe('max_connections', () => {
     expect(await server.counts()).toEqual(counts(15, 0, 3));
   });
 
-  it('does not limit a trusted proxy to a quarter, and 0 is no limit', async () => {
+  it('does not limit a trusted proxy to a quarter, and 0 means no limit', async () => {
     const behind = await start(8, { LENSGATE_TRUSTED_PROXIES: '127.0.0.1' });
     for (let nth = 0; nth < 7; nth += 1) expect(await ask(open(behind), LIVENESS)).toBe(OK);
     expect(await allOf(open(behind))).toBe(REFUSED);

@@ -100,7 +100,7 @@ describe('with a list of origins', () => {
     },
   );
 
-  it('OPTIONS that is no preflight is 405', async () => {
+  it('OPTIONS that is not a preflight is 405', async () => {
     const answer = await fetch(`${app.url}/v1/models`, { method: 'OPTIONS', headers: { origin: ALLOWED } });
     expect([answer.status, answer.headers.get('allow'), await answer.json()]).toEqual([
       405,

@@ -119,7 +119,7 @@ describe.each(Object.entries(DIALECTS))('mock_response in %s', (_name, dialect) 
     expect(setup.requestedModels(from)).toEqual([]);
   });
 
-  it.each([false, true])('is a 400 if it is no string, and null calls the model (stream: %s)', async (stream) => {
+  it.each([false, true])('is a 400 if it is not a string, and null calls the model (stream: %s)', async (stream) => {
     const from = setup.upstream.received.length;
     for (const value of NO_TEXTS) {
       const answer = await ask(value, stream);

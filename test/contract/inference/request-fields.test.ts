@@ -104,7 +104,7 @@ describe('tags, session, user and metadata of a call', () => {
     );
   });
 
-  it('400: metadata in a header that is no JSON object', async () => {
+  it('400: metadata in a header that is not a JSON object', async () => {
     for (const value of ['{', '[]', '3'])
       expect(await setup.ask({ model: 'one' }, { 'x-litellm-spend-logs-metadata': value })).toEqual(
         refused(400, {

@@ -15,7 +15,7 @@ afterEach(async () => {
   setup = null;
 });
 
-const ONE_OUT = {
+const ONE_IN_COOLDOWN = {
   message: expect.stringMatching(
     /^No deployments available for selected model, Try again in 5 seconds\. All deployments for selected model are in cooldown\. Passed model=one\. pre-call-checks=False, cooldown_list=\['one#[0-9a-f]{12}'\]$/,
   ),
@@ -77,13 +77,13 @@ describe('cooldowns', () => {
     expect(await ask({ model: 'one' })).toEqual({
       status: 429,
       tries: { 'retry-after': '5' },
-      body: { error: ONE_OUT },
+      body: { error: ONE_IN_COOLDOWN },
     });
     expect(requestedModels(from)).toEqual([]);
     expect((await ask({ model: 'spare' })).status).toBe(200);
   });
 
-  it('exclude one of two deployments', async () => {
+  it('exclude the failed one of two deployments', async () => {
     const { ask, plan, requestedModels } = await startRouter(
       { num_retries: 0, allowed_fails: 0, cooldown_time: 60 },
       {},
@@ -101,7 +101,7 @@ describe('cooldowns', () => {
     expect(requestedModels(from)).toEqual(['pair-b', 'pair-b', 'pair-b', 'pair-b']);
   });
 
-  it('end after their time', async () => {
+  it('end after the Retry-After of the upstream', async () => {
     const { ask, plan } = await startRouter({ num_retries: 0 });
     // The scripted upstream sends Retry-After: 0.01.
     plan({ 'one-up': [401, 200] });
@@ -109,7 +109,7 @@ describe('cooldowns', () => {
     await expect.poll(async () => (await ask({ model: 'one' })).status).toBe(200);
   });
 
-  it('do not start after a timeout that the request sets, nor if they are disabled', async () => {
+  it('do not start if they are disabled', async () => {
     const { ask, plan } = await startRouter({ num_retries: 0, disable_cooldowns: true });
     plan({ 'one-up': [401, 200] });
     expect([(await ask({ model: 'one' })).status, (await ask({ model: 'one' })).status]).toEqual([401, 200]);
@@ -117,7 +117,7 @@ describe('cooldowns', () => {
 });
 
 describe('configured fallbacks', () => {
-  it('serve after a failure, in order; the answer has the name of its model', async () => {
+  it('serve after a failure, in order; a header names the model that answered', async () => {
     const { ask, plan } = await startRouter({ num_retries: 0, fallbacks: [{ one: ['slow', 'spare'] }] });
     plan({ 'one-up': [500], 'slow-up': [503] });
     expect(await ask({ model: 'one' })).toMatchObject({
@@ -126,7 +126,7 @@ describe('configured fallbacks', () => {
     });
   });
 
-  it('serve a model in cooldown', async () => {
+  it('serve calls of a model in cooldown', async () => {
     const { ask, plan } = await startRouter({ num_retries: 0 }, { litellm_settings: { default_fallbacks: ['spare'] } });
     setup?.instead((response, _socket, { body }) => {
       const { model } = JSON.parse(body) as { model: string };

@@ -8,7 +8,7 @@ import { answerOf, configOver, formOf, keeping, lineFor, send } from '../files/k
 import { as, makeKey, otlpExport, otlpSpan, send as sendTrace, WINDOW } from '../traces/trace-client.ts';
 
 /** Origins of a key with a blank team: a request, or a row from before the migration of blank ids. */
-const WAYS = ['REST', 'graph', 'an old row'] as const;
+const ORIGINS = ['REST', 'graph', 'an old row'] as const;
 const BLANKS = ['', ' \t'] as const;
 
 interface Owned {
@@ -69,9 +69,9 @@ for (const engine of ENGINES)
         return { file, batch, response, traceId };
       }
 
-      async function blankKey(way: (typeof WAYS)[number], blank: string): Promise<string> {
-        if (way === 'REST') return await makeKey(app, { team_id: blank, user_id: blank, key_alias: blank });
-        if (way === 'graph') {
+      async function blankKey(origin: (typeof ORIGINS)[number], blank: string): Promise<string> {
+        if (origin === 'REST') return await makeKey(app, { team_id: blank, user_id: blank, key_alias: blank });
+        if (origin === 'graph') {
           const query = `mutation ($input: GenerateKeyInput!) {
             generateKey(input: $input) { ... on GeneratedKey { key } } }`;
           const input = { teamId: blank, userId: blank, alias: blank };
@@ -79,14 +79,14 @@ for (const engine of ENGINES)
           const { data } = (await made.json()) as { data: { generateKey: { key: string } } };
           return data.generateKey.key;
         }
-        const key = await makeKey(app, { key_alias: 'to be spoilt' });
+        const key = await makeKey(app, { key_alias: 'old row' });
         const database = await scratch.openBare();
         await database.orm.em
           .fork()
           .execute('update virtual_key set team_id = ?, user_id = ?, alias = null where alias = ?', [
             blank,
             blank,
-            'to be spoilt',
+            'old row',
           ]);
         return key;
       }
@@ -109,9 +109,9 @@ for (const engine of ENGINES)
         { error: { message, type: 'not_found_error', param: null, code: '404' } },
       ];
 
-      describe.each(WAYS)('made by %s', (way) => {
+      describe.each(ORIGINS)('from %s', (origin) => {
         it.each(BLANKS)('team %j: reads, cancels and deletes nothing of another key without a team', async (blank) => {
-          const key = await blankKey(way, blank);
+          const key = await blankKey(origin, blank);
           const [, info] = await ask('GET', '/key/info', key);
           expect(info).toMatchObject({ info: { team_id: null, user_id: null, key_alias: null } });
           expect(await everyList(key)).toEqual({ files: [], batches: [], traces: [] });
@@ -133,7 +133,7 @@ for (const engine of ENGINES)
         });
 
         it('is the only owner of its objects, and its live feed shows only its own traces', async () => {
-          const key = await blankKey(way, '');
+          const key = await blankKey(origin, '');
           const feed = overYoga(`${app.url}/graphql`, TraceUpdatesDocument, {}, key);
           // The feed is open when it shows a trace of the key.
           await expect
@@ -143,21 +143,21 @@ for (const engine of ENGINES)
             })
             .toBeGreaterThan(0);
           const others = await own(owner);
-          const mine = await own(key);
+          const ofKey = await own(key);
           const shown = (): readonly unknown[] =>
             feed.received.map((event) => (event as TraceEvent).data.traceUpdates.trace.traceId);
-          await expect.poll(shown).toContain(mine.traceId);
+          await expect.poll(shown).toContain(ofKey.traceId);
           expect(shown()).not.toContain(others.traceId);
           await feed.leave();
           const lists = await everyList(key);
-          expect(lists.files).toContain(mine.file);
+          expect(lists.files).toContain(ofKey.file);
           expect(lists.files).not.toContain(others.file);
-          expect(await idsIn('/v1/files', owner)).not.toContain(mine.file);
-          expect((await ask('GET', `/v1/files/${mine.file}`, key))[0]).toBe(200);
-          expect((await ask('GET', `/v1/batches/${mine.batch}`, key))[0]).toBe(200);
-          expect((await ask('GET', `/v1/responses/${mine.response}`, key))[0]).toBe(200);
-          expect((await ask('GET', `/v1/files/${mine.file}`, owner))[0]).toBe(404);
-          expect((await ask('GET', `/v1/responses/${mine.response}`, owner))[0]).toBe(404);
+          expect(await idsIn('/v1/files', owner)).not.toContain(ofKey.file);
+          expect((await ask('GET', `/v1/files/${ofKey.file}`, key))[0]).toBe(200);
+          expect((await ask('GET', `/v1/batches/${ofKey.batch}`, key))[0]).toBe(200);
+          expect((await ask('GET', `/v1/responses/${ofKey.response}`, key))[0]).toBe(200);
+          expect((await ask('GET', `/v1/files/${ofKey.file}`, owner))[0]).toBe(404);
+          expect((await ask('GET', `/v1/responses/${ofKey.response}`, owner))[0]).toBe(404);
         });
       });
 

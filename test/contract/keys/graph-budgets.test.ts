@@ -43,7 +43,7 @@ describe('a budget in the graph', () => {
     expect(((await info.json()) as { info: { max_budget: number } }).info.max_budget).toBe(1);
   });
 
-  it.each([1.5, 'abc', true, '1e3'])('that is no decimal string is a request error: %j', async (maxBudgetUsd) => {
+  it.each([1.5, 'abc', true, '1e3'])('that is not a decimal string is a request error: %j', async (maxBudgetUsd) => {
     const { status, body } = await graph(GENERATE, { input: { maxBudgetUsd } });
     expect(status).toBe(200);
     expect(body).toEqual({

@@ -221,7 +221,7 @@ describe('keys.generate', () => {
     ['{"a":', ['body', 5]],
     ['{"a":x}', ['body']],
     [`{"metadata":${'{"a":'.repeat(600)}1${'}'.repeat(600)}}`, ['body']],
-  ])('keys.generate 422: a body that is no JSON, or nests too deep', async (sent, loc) => {
+  ])('keys.generate 422: a body that is not JSON, or nests too deep', async (sent, loc) => {
     expect(await generate(sent)).toEqual({
       status: 422,
       body: { detail: [{ type: 'json_invalid', loc, msg: 'JSON decode error' }] },

@@ -100,7 +100,7 @@ describe('keys.list', () => {
     expect(body).toMatchObject({ keys: [{ token: sha256(keys['b'] ?? ''), key_alias: 'b', blocked: true }] });
   });
 
-  it('keys.list 200: a key of a user lists keys of the user, with any filter', async () => {
+  it('keys.list 200: a key of a user lists only keys of that user, and an admin viewer lists all', async () => {
     expect(await get('', keys['c'])).toEqual(page(['c', 'a']));
     expect(await get('?team_id=t', keys['c'])).toEqual(page(['a']));
     expect(await get('', keys['viewer'])).toEqual(page(['viewer', 'd', 'c', 'b', 'a']));
@@ -203,7 +203,7 @@ describe('virtualKeys of the graph', () => {
     expect(await list({ filter })).toMatchObject({ aliases, total: aliases.split(',').length });
   });
 
-  it('shows other users only keys that they may see', async () => {
+  it('shows a user only the keys of that user', async () => {
     expect(await list({}, keys['c'])).toMatchObject({ aliases: 'c,a', total: 2 });
   });
 
@@ -222,13 +222,13 @@ describe('changes of keys in the graph', () => {
     const query = `mutation ($input: ${type}Input!) { ${name}(input: $input) ${fields} }`;
     return ((await graph(query, { input })) as { data: Record<string, unknown> }).data[name];
   };
-  const made = async (draft: object = {}): Promise<string> =>
+  const generateKey = async (draft: object = {}): Promise<string> =>
     ((await (await app.call('POST', '/key/generate', draft)).json()) as { key: string }).key;
   const statusOf = async (key: string): Promise<number> =>
     (await app.call('GET', '/key/info', undefined, { authorization: `Bearer ${key}` })).status;
 
   it('updates, blocks and unblocks', async () => {
-    const key = await made({ team_id: 't', models: ['demo'] });
+    const key = await generateKey({ team_id: 't', models: ['demo'] });
     const row = { __typename: 'VirtualKey', alias: 'graph', blocked: false, teamId: null, models: ['demo'] };
     expect(await change('updateKey', { key, alias: 'graph', teamId: ' ' })).toEqual(row);
     expect(await change('blockKey', { key })).toEqual({ ...row, blocked: true });
@@ -239,7 +239,7 @@ describe('changes of keys in the graph', () => {
   });
 
   it('rotates and deletes', async () => {
-    const key = await made();
+    const key = await generateKey();
     const fields = '{ ... on GeneratedKey { key virtualKey { hash rotatedAt } } }';
     const rotated = (await change('regenerateKey', { key }, fields)) as { key: string };
     expect(rotated).toEqual({
@@ -272,20 +272,20 @@ describe('changes of keys in the graph', () => {
     },
   );
 
-  it('refuses an alias or a secret that is taken', async () => {
-    const key = await made();
-    const fault = (name: string, input: object) => change(name, input, '{ __typename }');
+  it('refuses a taken alias, an invalid or taken secret, and a deletion without keys', async () => {
+    const key = await generateKey();
+    const typenameOf = (name: string, input: object) => change(name, input, '{ __typename }');
     expect([
-      await fault('updateKey', { key, alias: 'a' }),
-      await fault('regenerateKey', { key, newKey: 'sk-1' }),
-      await fault('regenerateKey', { key, newKey: key }),
-      await fault('deleteKeys', {}),
+      await typenameOf('updateKey', { key, alias: 'a' }),
+      await typenameOf('regenerateKey', { key, newKey: 'sk-1' }),
+      await typenameOf('regenerateKey', { key, newKey: key }),
+      await typenameOf('deleteKeys', {}),
     ]).toEqual(
       ['Conflict', 'InvalidInput', 'Conflict', 'InvalidInput'].map((kind) => ({ __typename: `${kind}Error` })),
     );
   });
 
-  it('is for proxy administrators', async () => {
+  it('are refused for callers other than proxy administrators', async () => {
     const query = 'mutation ($input: BlockKeyInput!) { blockKey(input: $input) { __typename } }';
     expect(await graph(query, { input: { key: keys['a'] } }, keys['viewer'])).toMatchObject({
       errors: [{ message: 'Only proxy admins can do this.', extensions: { code: 'FORBIDDEN' } }],

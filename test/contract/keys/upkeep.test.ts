@@ -305,7 +305,7 @@ describe('keys.health', () => {
 });
 
 describe('keys.delete', () => {
-  it('keys.delete 422: a body that is no JSON', async () => {
+  it('keys.delete 422: a body that is not JSON', async () => {
     expect(await post('/key/delete', '{"keys"')).toMatchObject({
       status: 422,
       body: { detail: [{ type: 'json_invalid', loc: ['body', 7], msg: 'JSON decode error' }] },

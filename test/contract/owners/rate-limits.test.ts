@@ -113,7 +113,7 @@ describe('limits of owners', () => {
     expect([second.status, second.body]).toEqual([429, refused('user: ann', 'requests', 1)]);
   });
 
-  it('of a model: the own limit of a key replaces that of its team, separately for requests and tokens', async () => {
+  it('of a model: a limit of a key replaces the limit of its team, separately for requests and tokens', async () => {
     await calls.manage('/team/new', {
       team_id: 'overridden',
       model_rpm_limit: { priced: 1 },

@@ -179,7 +179,7 @@ describe('passThroughEndpoints.list', () => {
     expect((await sendAs(app, viewerKey, { path: PATH })).status).toBe(200);
   });
 
-  it('401: a key that is no administrator', async () => {
+  it('401: a key that is not an administrator', async () => {
     expect(await answerOf(await sendAs(app, userKey, { path: PATH }))).toEqual([401, adminOnly]);
   });
 });
@@ -192,7 +192,7 @@ describe('passThroughEndpoints.team', () => {
     expect([status, answer]).toMatchObject([200, { endpoints: [{ path: '/file/one' }] }]);
   });
 
-  it('401: a key that is no administrator', async () => {
+  it('401: a key that is not an administrator', async () => {
     expect(await answerOf(await sendAs(app, userKey, { path: `${PATH}/team/x` }))).toEqual([401, adminOnly]);
   });
 

@@ -97,7 +97,7 @@ describe.each(ROWS)('%s', (_row, method, path, upstream, credential, provider, v
     expect(lastRequest()?.body).toBe(method === 'GET' ? '' : '{"a":  1}');
   });
 
-  it('400: a path that would leave the base address, and a body that is no JSON', async () => {
+  it('400: a path that would leave the base address, and a body that is not JSON', async () => {
     const refused = {
       message: 'The path cannot be forwarded: it contains dot segments, empty segments or characters no path has.',
       type: 'invalid_request_error',
@@ -192,7 +192,7 @@ describe('the coding agents', () => {
     ]);
   });
 
-  it('relay errors and bytes that are no JSON', async () => {
+  it('relay errors and bytes that are not JSON', async () => {
     target.answer((response) => {
       response.writeHead(404, JSON_TYPE);
       response.end('not json');

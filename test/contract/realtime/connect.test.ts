@@ -175,7 +175,7 @@ describe('realtime.connect 400', () => {
     });
   });
 
-  it('for a request that is no WebSocket', async () => {
+  it('for a request that is not a WebSocket', async () => {
     const response = await app.call('GET', '/v1/realtime?model=voice');
     expect([response.status, await response.json()]).toEqual([
       400,

@@ -59,14 +59,14 @@ describe('streams of a connection', () => {
     client.socket.close();
   });
 
-  it('run sixteen at once, and the next when one of them has ended', async () => {
+  it('run sixteen in parallel, and the next when one of them has ended', async () => {
     const calls = setup.hold();
     const client = await open();
     for (let lane = 0; lane < 17; lane += 1)
       client.say({ type: 'response.create', model: 'thinker', input: `${lane}`, stream_id: `lane_${lane}` });
     const begun = await Promise.all(Array.from({ length: 16 }, () => calls.next()));
     expect(begun.map(({ body }) => body['input'])).toEqual(Array.from({ length: 16 }, (_, lane) => `${lane}`));
-    // The upstream gets this call after all calls that were sent at once.
+    // The upstream gets this call after all calls that were sent together.
     const between = setup.app.call('POST', '/v1/responses', { model: 'thinker', input: 'between', stream: true });
     const next = await calls.next();
     expect(next.body['input']).toBe('between');

@@ -33,14 +33,14 @@ const refused = (status: number, error: object, differing: object = {}): object 
   },
   ...differing,
 });
-/** Error event without a stream id, for a message that is no valid event. */
+/** Error event without a stream id, for a message that is not a valid event. */
 const invalid = (param: string | null, message: string): object =>
   refused(400, { param, message, headers: { 'x-litellm-version': expect.any(String) } });
 
 describe('a refused turn, after which the connection stays open', () => {
   const cases: readonly (readonly [string, string | object, object])[] = [
-    ['no JSON', '{"type":', invalid('request_body', 'The request body is not valid JSON.')],
-    ['no object', '[]', invalid('request_body', 'The request body is not a JSON object.')],
+    ['not JSON', '{"type":', invalid('request_body', 'The request body is not valid JSON.')],
+    ['not an object', '[]', invalid('request_body', 'The request body is not a JSON object.')],
     [
       'an unknown event',
       { type: 'response.cancel' },

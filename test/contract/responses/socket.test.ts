@@ -150,7 +150,7 @@ describe('responses.connect 101', () => {
 });
 
 describe('responses.connect 400', () => {
-  it('for a request that is no WebSocket', async () => {
+  it('for a request that is not a WebSocket', async () => {
     const response = await setup.app.call('GET', '/v1/responses');
     const message = '/responses: This path is a WebSocket. Send `Connection: Upgrade` and `Upgrade: websocket`.';
     expect([response.status, await response.json()]).toEqual([

@@ -67,7 +67,7 @@ describe.each(SETTING_GROUP_CASES)(
       expect(await write(sent, await viewer())).toEqual(READ_ONLY);
     });
 
-    it(`settings.update${row} 422: a body that is no object`, async () => {
+    it(`settings.update${row} 422: a body that is not an object`, async () => {
       expect(await write([])).toEqual(NO_OBJECT);
     });
 

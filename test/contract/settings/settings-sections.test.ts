@@ -36,7 +36,7 @@ describe('settings.updateSections', () => {
     expect(yaml).not.toContain('set_verbose');
   });
 
-  it('422: a section that is no object', async () => {
+  it('422: a section that is not an object', async () => {
     expect(await post({ environment_variables: [null] })).toEqual({
       status: 422,
       body: { error: { message: 'The body is not valid.', type: 'auth_error', param: 'None', code: '422' } },

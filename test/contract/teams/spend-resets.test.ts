@@ -133,7 +133,7 @@ describe('teamMembers.resetSpend refuses', () => {
     expect(await reset('sure', 'sure', -1)).toEqual(detail(400, 'reset_to must be >= 0'));
   });
 
-  it('teamMembers.resetSpend 401: no key; 403: a key of a user who is no administrator of the team', async () => {
+  it('teamMembers.resetSpend 401: no key; 403: a key of a user who is not an administrator of the team', async () => {
     expect(await reset('sure', 'sure', 0, '')).toEqual(NO_KEY);
     await calls.manage('/user/new', { user_id: 'stranger', auto_create_key: false });
     expect(await reset('sure', 'sure', 0, await calls.newKey({ user_id: 'stranger' }))).toEqual(
@@ -149,7 +149,7 @@ describe('teamMembers.resetSpend refuses', () => {
     await calls.manage('/team/member_update', { team_id: 'sure', user_id: 'sure', role: 'user' });
   });
 
-  it('teamMembers.resetSpend 404: an unknown team, and a user who is no member', async () => {
+  it('teamMembers.resetSpend 404: an unknown team, and a user who is not a member', async () => {
     expect(await reset('none', 'sure', 0)).toEqual(detail(404, 'Team not found, passed team_id=none'));
     expect(await reset('sure', 'nobody', 0)).toEqual(detail(404, 'User nobody is not a member of team sure.'));
   });

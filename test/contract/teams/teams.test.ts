@@ -291,7 +291,7 @@ describe('members of a team', () => {
     ]);
   });
 
-  it('teamMembers.update, teamMembers.remove 400: an unknown team, and a user who is no member', async () => {
+  it('teamMembers.update, teamMembers.remove 400: an unknown team, and a user who is not a member', async () => {
     for (const path of ['/team/member_update', '/team/member_delete']) {
       expect(await post(path, { team_id: 'none', user_id: 'a1' })).toEqual(unknown(400));
       expect(await post(path, { team_id: 'add', user_id: 'zzz' })).toEqual(

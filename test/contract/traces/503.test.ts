@@ -22,13 +22,13 @@ const exports = createTracePacker({ limits: DEFAULT_OTLP_LIMITS, unpacking, offl
 
 let server: Server;
 beforeAll(async () => {
-  const away = async (): Promise<never> => {
+  const unavailable = async (): Promise<never> => {
     throw new Unavailable('Traces cannot be read now: their store does not answer.');
   };
   const traces = {
     ...createMemoryTraceStore(),
-    listSummaries: away,
-    findSummaries: away,
+    listSummaries: unavailable,
+    findSummaries: unavailable,
     ingestExport: async (...[, reading]: Parameters<TraceStore['ingestExport']>) => {
       await reading;
       throw new Unavailable('Too many exports are waiting to be stored.');
@@ -85,7 +85,7 @@ it('traces.ingest 503: all slots for unpacking are taken', async () => {
   ]);
 });
 
-it('traces.ingest 503: a full store answers with Retry-After of two seconds', async () => {
+it('traces.ingest 503: the queue of the store is full, with Retry-After of two seconds', async () => {
   const response = await sendSpan();
   expect(response.headers.get('retry-after')).toBe('2');
   expect(await answered(Promise.resolve(response))).toEqual([
@@ -99,7 +99,7 @@ it.each([
   ['traces.get', `/v1/traces/${TRACE_ID}`],
   ['traces.span', `/v1/traces/${TRACE_ID}/spans/${'a'.repeat(16)}`],
   ['traces.error', `/v1/traces/${TRACE_ID}/spans/${'a'.repeat(16)}/error`],
-])('%s 503: an unavailable store is answered with Retry-After of two seconds', async (_what, path) => {
+])('%s 503: the store is unavailable, with Retry-After of two seconds', async (_what, path) => {
   const response = await fetch(`${origin()}${path}`, { headers: { authorization: 'Bearer sk-any' } });
   expect(response.headers.get('retry-after')).toBe('2');
   expect(await answered(Promise.resolve(response))).toEqual([

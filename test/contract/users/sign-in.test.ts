@@ -298,7 +298,7 @@ describe('signIn.end', () => {
     expect((await client.post('/logout', {}, '')).status).toBe(401);
   });
 
-  it('403: a key that is no session', async () => {
+  it('403: a key that is not a session', async () => {
     expect(await client.post('/logout', {}, await client.key({}))).toEqual(
       envelope(403, 'Only a session can be signed out.', 'auth_error', 'None'),
     );

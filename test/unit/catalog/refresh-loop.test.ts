@@ -30,7 +30,7 @@ describe('the refresh loop', () => {
     return { source, requestCount: () => requestCount };
   }
 
-  it('begins at once, repeats at the interval and ends with stop', async () => {
+  it('begins immediately, repeats at the interval and ends with stop', async () => {
     const { source, requestCount } = refusing(HOUR);
     source.start();
     await vi.advanceTimersByTimeAsync(0);

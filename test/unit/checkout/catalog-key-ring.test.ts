@@ -62,7 +62,7 @@ describe('a catalog key ring', () => {
     expect(await ring.holds(KEY)).toBe(true);
   });
 
-  it('evicts a revoked key at once', async () => {
+  it('evicts a revoked key immediately', async () => {
     const { ring, state } = aRing();
     await ring.holds(KEY);
     state.found = { ...PAID, state: 'refunded' };

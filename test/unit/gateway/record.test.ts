@@ -3,7 +3,7 @@ import { COMPLETIONS, EMBEDDINGS } from '../../../src/domain/inference/endpoint.
 import { type ClosedCall, recordOf } from '../../../src/gateway/accounting/record.ts';
 import { aCaller, aDeployment, aModelRequest, NO_OUTCOME } from '../../support/chat.ts';
 
-/** The record of a call, with changed members. */
+/** The record of a call with these members. */
 function recorded(fields: Partial<ClosedCall>) {
   return recordOf({
     rowId: 'row-1',
@@ -28,32 +28,32 @@ function recorded(fields: Partial<ClosedCall>) {
   });
 }
 
-/** Input of the span of a call, when prompts are stored. */
-function shown(endpoint: typeof EMBEDDINGS, prompt: unknown) {
+/** Name, type, input and preview of the span of a call with this prompt. */
+function spanOf(endpoint: typeof EMBEDDINGS, prompt: unknown) {
   const { span } = recorded({ request: aModelRequest({ model: 'm', [endpoint.asks.member]: prompt }, { endpoint }) });
   return [span.name, span.type, span.input, span.inputPreview];
 }
 
-describe('the span of a call, with its prompt', () => {
+describe('the input of the span of a call', () => {
   it.each([
     ['a text', 'Once upon', 'Once upon', 'Once upon'],
     ['several texts, of which the last is the input', ['Once', 'upon'], '["Once","upon"]', 'upon'],
     ['the tokens of a text', [1, 2], '[1,2]', '[1,2]'],
-    ['the tokens of several', [[1], [2, 3]], '[[1],[2,3]]', '[2,3]'],
-    ['nothing', [], '[]', ''],
+    ['the tokens of several texts', [[1], [2, 3]], '[[1],[2,3]]', '[2,3]'],
+    ['an empty list', [], '[]', ''],
   ])('is of %s', (_what, prompt, input, preview) => {
-    expect(shown(EMBEDDINGS, prompt)).toEqual(['embeddings m', 'embedding', input, preview]);
-    expect(shown(COMPLETIONS, prompt)).toEqual(['text_completion m', 'llm', input, preview]);
+    expect(spanOf(EMBEDDINGS, prompt)).toEqual(['embeddings m', 'embedding', input, preview]);
+    expect(spanOf(COMPLETIONS, prompt)).toEqual(['text_completion m', 'llm', input, preview]);
   });
 
   it('truncates a long text at a character', () => {
-    const [, , input, preview] = shown(COMPLETIONS, 'é'.repeat(40_000));
+    const [, , input, preview] = spanOf(COMPLETIONS, 'é'.repeat(40_000));
     expect(input).toBe(`${'é'.repeat(32_768)}…[truncated 14464 bytes]`);
     expect(preview).toBe('é'.repeat(240));
   });
 });
 
-describe('the times of a call', () => {
+describe('the duration of a call', () => {
   it.each([
     [0, 0],
     [1.5, 1],
@@ -61,7 +61,7 @@ describe('the times of a call', () => {
     // The sum of current milliseconds and this fraction rounds to the next millisecond.
     [1.999_95, 1],
     [1.999_999_6, 2],
-  ])('that took %d ms are the same in its spend row and its span', (durationMs, wholeMs) => {
+  ])('of %d ms is the same in its spend row and its span', (durationMs, wholeMs) => {
     const { spend, span } = recorded({ durationMs });
     expect(spend.endedAt.getTime() - spend.startedAt.getTime()).toBe(wholeMs);
     expect(Number(span.endNs - span.startNs)).toBe(Math.round(durationMs * 1e6));

@@ -7,11 +7,11 @@ const TTL_SECONDS = 600;
 const NO_TOKEN: FlattenedJWSInput = { payload: '', signature: '' };
 const header = (kid: string): JWTHeaderParameters => ({ alg: 'ES256', kid });
 
-/** Key sets at addresses that the test answers. */
+/** Key sets whose addresses the test answers. */
 async function aKeySource(urls: readonly string[] = ['https://one.example/keys']) {
   const { publicKey } = await generateKeyPair('ES256');
   const jwk = await exportJWK(publicKey);
-  const state = { nowMs: 0, reads: [] as string[], away: false, kids: ['first'], failures: 0 };
+  const state = { nowMs: 0, reads: [] as string[], isDown: false, kids: ['first'], failures: 0 };
   const documents = new Map<string, () => unknown>();
   async function* bytesOf(value: unknown) {
     yield Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
@@ -21,7 +21,7 @@ async function aKeySource(urls: readonly string[] = ['https://one.example/keys']
     ttlSeconds: TTL_SECONDS,
     async fetch(url) {
       state.reads.push(url);
-      if (state.away) throw new Error('away');
+      if (state.isDown) throw new Error('down');
       const keys = () => ({ keys: state.kids.map((kid) => ({ ...jwk, kid, alg: 'ES256' })) });
       return {
         status: 200,
@@ -43,7 +43,7 @@ async function aKeySource(urls: readonly string[] = ['https://one.example/keys']
 }
 
 describe('key sets', () => {
-  it('are read once for concurrent tokens, and again after their time', async () => {
+  it('are read once for concurrent tokens, and again after their TTL', async () => {
     const { state, find } = await aKeySource();
     expect(await Promise.all(Array.from({ length: 20 }, () => find('first')))).toEqual(
       Array.from({ length: 20 }, () => 'found'),
@@ -73,7 +73,7 @@ describe('key sets', () => {
   it('stay usable for an hour while the address is unavailable, then fail with 503 and a retry time', async () => {
     const { state, find } = await aKeySource();
     await find('first');
-    state.away = true;
+    state.isDown = true;
     state.nowMs = OUTAGE_MS;
     expect(await find('first')).toBe('found');
     expect(await find('other')).toBe('JWKSNoMatchingKey');
@@ -82,18 +82,18 @@ describe('key sets', () => {
     expect(await find('first')).toBe('unavailable 10');
     state.nowMs += 3_000;
     expect(await find('first')).toBe('unavailable 7');
-    state.away = false;
+    state.isDown = false;
     state.nowMs += 7_000;
     expect(await find('first')).toBe('found');
   });
 
   it('are unavailable before the first read succeeds', async () => {
     const { state, find } = await aKeySource();
-    state.away = true;
+    state.isDown = true;
     expect(await find('first')).toBe('unavailable 10');
   });
 
-  it('are found at the address of a discovery document, among several addresses', async () => {
+  it('are found through a discovery document, among several addresses', async () => {
     const urls = ['https://one.example/keys', 'https://two.example/.well-known/openid-configuration'];
     const { state, documents, find } = await aKeySource(urls);
     documents.set(urls[0] ?? '', () => ({ keys: [] }));
@@ -103,8 +103,8 @@ describe('key sets', () => {
   });
 
   it.each([
-    ['no JSON', '<html>'],
-    ['no list', { keys: 'x' }],
+    ['not JSON', '<html>'],
+    ['not a list', { keys: 'x' }],
     ['too many keys', { keys: Array.from({ length: 201 }, () => ({ kty: 'EC' })) }],
     ['too many bytes', 'x'.repeat(1024 * 1024 + 1)],
     ['another scheme', { jwks_uri: 'file:///etc/passwd' }],
@@ -115,7 +115,7 @@ describe('key sets', () => {
     expect(state.failures).toBe(1);
   });
 
-  it('exclude secrets of HMAC', async () => {
+  it('exclude HMAC secrets', async () => {
     const { documents, find } = await aKeySource();
     documents.set('https://one.example/keys', () => ({ keys: [{ kty: 'oct', k: 'c2VjcmV0', kid: 'first' }] }));
     expect(await find('first')).toBe('JWKSNoMatchingKey');

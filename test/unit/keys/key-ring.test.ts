@@ -203,7 +203,7 @@ describe('a key that was changed in this process', () => {
     expect(await identified(ring, KEY)).toEqual(BLOCKED);
   });
 
-  it('is found by its old secret until the end of the grace period, and by the new one at once', async () => {
+  it('is found by its old secret until the end of the grace period, and by the new one immediately', async () => {
     const [next, until] = [sha256('sk-the-next-secret'), new Date(Date.UTC(2026, 0, 1) + 2_000)];
     const row = aKey({ hash: HASH, secretHash: next, previousSecret: { hash: HASH, until } });
     const { ring, state, stored } = aRing([row]);

@@ -13,7 +13,7 @@ const caller = (teamId: string | null, differing: Partial<Caller> = {}): Caller 
 });
 
 describe('an id in a text', () => {
-  it.each([null, undefined, '', ' ', '\t\n', '\u00a0', '\u2003'])('%j is no id', (blank) => {
+  it.each([null, undefined, '', ' ', '\t\n', '\u00a0', '\u2003'])('%j is not an id', (blank) => {
     expect(idOrNull(blank)).toBeNull();
   });
 

@@ -140,7 +140,7 @@ describe('attribute values in JSON', () => {
 
 describe('JSON that is refused', () => {
   it.each([
-    ['no JSON', '{"resourceSpans":'],
+    ['not JSON', '{"resourceSpans":'],
     ['a list', '[]'],
     ['text', '"spans"'],
     ['nothing', ''],

@@ -19,7 +19,7 @@ const LIMITS: ResponseSessionLimits = {
 const message = (text: string): SocketMessage => ({ bytes: Buffer.from(text), binary: false });
 const textOf = (failure: unknown): string => (failure instanceof Error ? failure.message : 'bug');
 
-/** A connection with turns that the test controls. `lane:name` requests a turn, and `!text` is answered at once. */
+/** A connection with turns that the test controls. `lane:name` requests a turn, and `!text` is answered immediately. */
 function aConnection(limits: Partial<ResponseSessionLimits> = {}) {
   const client = aSocket();
   let nowMs = 0;
@@ -273,7 +273,7 @@ describe('a connection', () => {
 });
 
 describe('at shutdown', () => {
-  it('a connection without turns ends at once, and one with turns after them', async () => {
+  it('a connection without turns ends immediately, and one with turns after them', async () => {
     const idle = aConnection();
     idle.sessions.retire();
     expect(idle.client.did).toEqual(['(close 1001)']);

@@ -31,7 +31,7 @@ it('every row is in one group, and every name is used once', () => {
   expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
 });
 
-it('all wrong values of arguments, environment and file are reported at once', () => {
+it('all wrong values of arguments, environment and file are reported together', () => {
   const yaml = 'general_settings:\n  max_connections: -1\n  master_key: hunter2\nbilling_settings: 3\n';
   const env = { LENSGATE_MAX_CONNECTIONS: 'many', CLICKHOUSE_URL: 'hunter2', LENSGATE_LOG_LEVEL: 'loud' };
   const faults = faultsFrom({ yaml, env, args: ['--port', 'http'] });

@@ -63,7 +63,7 @@ describe('a configuration that cannot be used', () => {
       '<folder>/config.yaml:2: general_settings.master_key: the environment variable NOT_THERE it refers to is not set',
     ],
     [
-      'two faults at once',
+      'two faults together',
       'model_list: 3\ngeneral_settings:\n  demo_model: perhaps\n',
       '<folder>/config.yaml:1: model_list: is a number; expected a list\n' +
         '<folder>/config.yaml:3: general_settings.demo_model: "perhaps" is neither true nor false',

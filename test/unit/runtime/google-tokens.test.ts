@@ -52,7 +52,7 @@ it('a service account signs its own assertion, once for all callers', async () =
 });
 
 it.each([
-  ['no JSON', new Secret('{"private_key": '), tokenAnswer('x')],
+  ['not JSON', new Secret('{"private_key": '), tokenAnswer('x')],
   ['no key in it', new Secret('{"type":"service_account"}'), tokenAnswer('x')],
   ['no such file', new Secret('/nowhere/key.json'), tokenAnswer('x')],
   ['Google refuses', KEY, () => Response.json({ error: 'invalid_grant' }, { status: 400 })],

@@ -10,6 +10,6 @@ it('secrets in lists and objects are transferred to another thread; functions ar
   expect({ ...received, key: null, list: null }).toEqual({ key: null, list: null, plain: 1, none: null });
 });
 
-it('a value that looks like a marked secret is unchanged', () => {
+it('an object without the mark is unchanged, also with one string member', () => {
   expect(withRestoredSecrets(withMarkedSecrets({ other: 'text' }, 'mark'), 'mark')).toEqual({ other: 'text' });
 });

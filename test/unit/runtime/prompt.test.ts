@@ -80,7 +80,7 @@ describe('a stream that can be polled', () => {
   it.each([
     ['later', () => Promise.reject(new Error('not for you'))],
     [
-      'at once',
+      'immediately',
       () => {
         throw new Error('not for you');
       },
@@ -94,7 +94,7 @@ describe('a stream that can be polled', () => {
     expect([left(), await shown.next()]).toEqual([true, ENDED]);
   });
 
-  it('ends at once when its reader returns it, also while it waits', async () => {
+  it('ends immediately when its reader returns it, also while it waits', async () => {
     const { stream, left } = handFed<number>();
     const shown = mapStream(mapStream(stream, tagged), tagged as never);
     const waiting = shown.next();

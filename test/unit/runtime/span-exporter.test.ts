@@ -130,7 +130,7 @@ it('the retry waits as long as the collector requests, but not at shutdown', asy
   spanExport.push(aSpan('a'));
   await requests(1);
   expect(spanExport.counts()).toMatchObject({ waiting: 1 });
-  // At shutdown it retries at once, not after fifty seconds.
+  // At shutdown it retries immediately, not after fifty seconds.
   await spanExport.drain(LONG);
   expect([sent.length, spanExport.counts()]).toEqual([2, { sent: 1, dropped: 0, failed: 0, waiting: 0 }]);
 });

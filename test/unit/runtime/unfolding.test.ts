@@ -39,7 +39,7 @@ it('begins with earlier calls, and continues until none is pending', async () =>
   expect([state.steps, state.waiting]).toEqual([4, 0]);
 });
 
-it('unfolds at once after a commit of few calls', async () => {
+it('unfolds immediately after a commit of few calls', async () => {
   const { unfolding, state } = anUnfolding(10);
   await unfolding.committed(10);
   await turn();

@@ -180,7 +180,7 @@ describe('write-behind', () => {
     expect([commits, refused]).toEqual([[[0, 1, 2, 3, 4]], []]);
   });
 
-  it('moves a record aside at once, also a single one, when it is known to be invalid', async () => {
+  it('moves a record aside immediately, also a single one, when it is known to be invalid', async () => {
     const refused: number[] = [];
     const queue = createWriteBehind<number>({
       commit: () => Promise.reject(POISON),

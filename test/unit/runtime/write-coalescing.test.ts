@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 
 describe('writes of one turn', () => {
-  test('are sent at once where a turn has one', async () => {
+  test('are sent immediately where a turn has one', async () => {
     for (const what of ['one', 'two', 'three']) {
       turn.sendCoalesced(doing(what));
       expect(done.at(-1)).toBe(what);

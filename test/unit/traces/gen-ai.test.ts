@@ -85,7 +85,7 @@ describe('GenAI: input and output', () => {
   });
 
   it.each([
-    ['no JSON', 'hello'],
+    ['not JSON', 'hello'],
     ['broken JSON', '[{"role":"user"'],
     ['a list with other elements', '[{"role":"user","content":"a"},7]'],
     ['an empty list', '[]'],

@@ -51,7 +51,7 @@ const protobuf = (bytes: Uint8Array, contentEncoding?: string) => ({
 });
 
 describe.each([
-  ['at once', packer, 2, 10],
+  ['immediately', packer, 2, 10],
   ['in a turn of its own', onOneCore, 200, 1_000],
   ['on a thread', packer, 200, 1_000],
 ])('an export that is read %s', (_where, { pack, payloads, without }, spans, bytes) => {

@@ -90,7 +90,7 @@ it('sends a returning reader all spans of the trace, unless it has them', async 
   expect(factsOf(await behind.next())).toEqual(update('3', [3]));
 });
 
-it('stops at once, also without events, and ends with a reason when the key is no longer valid', async () => {
+it('stops immediately, also without events, and ends with a reason when the key is no longer valid', async () => {
   const { bus, known, store, watch } = createFixture();
   const left = await watch();
   const waiting = left.next();

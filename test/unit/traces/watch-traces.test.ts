@@ -111,7 +111,7 @@ it('reports the number of updates that a slow reader missed', async () => {
   expect(factsOf(await updates.next())).toEqual(['4', 1, 0]);
 });
 
-it('a reader that returns its stream while it waits is removed at once', async () => {
+it('a reader that returns its stream while it waits is removed immediately', async () => {
   const { bus, scope } = createFixture();
   const updates = watchTraces(scope(caller('me')), {});
   const waiting = updates.next();

@@ -46,7 +46,7 @@ describe('the usage in the output of a batch', () => {
       [use(null, 9, 5, 2, 4)],
     ],
     ['an answer without usage', [chat(3, 2), line({ model: 'm-1' })].join('\n'), null],
-    ['no JSON', `${chat(3, 2)}\nnonsense`, null],
+    ['not JSON', `${chat(3, 2)}\nnonsense`, null],
   ])('%s', async (_name, text, uses) => {
     expect(await read(text)).toEqual(uses);
   });

@@ -123,7 +123,7 @@ describe.each([
     expect(await strict.isOpen()).toBe(false);
   });
 
-  it('have the limit of the smallest matching network, where 0 is no limit', async () => {
+  it('have the limit of the smallest matching network, where 0 means no limit', async () => {
     const bySource: SourceLimits = [
       ['10.0.0.0/8', 2],
       ['10.1.0.0/16', 20],
