@@ -14,12 +14,15 @@ const MAX_LEVEL = 100;
 const MAX_LENGTH = 1_000;
 
 /**
- * Maximum number of different patterns of one instance, of characters of a pattern, and of steps of its program. Other
- * patterns are ignored.
+ * Maximum number of different patterns of one instance, of characters of a pattern, of characters with its repetitions
+ * written out, and of steps of its program. Other patterns are ignored.
  */
 const MAX_PATTERNS = 20;
 const MAX_PATTERN_LENGTH = 512;
+const MAX_EXPANDED_LENGTH = 20_000;
 const MAX_PATTERN_STEPS = 5_000;
+/** A bounded repetition: `{2}`, `{2,}` and `{2,5}`. */
+const REPETITION = /\{(\d+)(?:,(\d*))?\}/g;
 /** Maximum length of a text that is tried for a pattern. */
 const MAX_PATTERN_TEXT_LENGTH = 16;
 
@@ -189,7 +192,7 @@ function numberFor(schema: JsonObject): number {
  * A pattern for an engine with run time linear in the text: patterns come from callers. Null for an unsupported one.
  */
 function compile(pattern: string): RE2JS | null {
-  if (pattern.length > MAX_PATTERN_LENGTH) return null;
+  if (pattern.length > MAX_PATTERN_LENGTH || expandedLength(pattern) > MAX_EXPANDED_LENGTH) return null;
   try {
     const engine = RE2JS.compile(RE2JS.translateRegExp(pattern));
     return engine.programSize() > MAX_PATTERN_STEPS ? null : engine;
@@ -197,6 +200,12 @@ function compile(pattern: string): RE2JS | null {
     return null;
   }
 }
+
+/** Upper bound of the length of a pattern with its repetitions written out, as if each one contained all others. */
+const expandedLength = (pattern: string): number =>
+  pattern
+    .matchAll(REPETITION)
+    .reduce((length, [, min, max]) => length * Math.max(1, Number(min), Number(max ?? 0)), pattern.length);
 
 /** A name without percent encoding. A name with invalid encoding stays unchanged. */
 function percentDecoded(name: string): string {

@@ -15,6 +15,7 @@ describe('an instance of a JSON schema', () => {
     ['a format with the name of an inherited member', { type: 'string', format: 'constructor' }, 'demo'],
     ['a pattern', { type: 'string', pattern: '^[0-9]{5}$' }, '12345'],
     ['an invalid pattern', { type: 'string', pattern: '(' }, 'demo'],
+    ['a pattern with many repetitions, which is ignored', { type: 'string', pattern: '^([0-9]{5}|z{1000})$' }, 'demo'],
     ['a pattern with escapes of JavaScript', { type: 'string', pattern: '^\\u{41}\\d$' }, 'A1'],
     [
       'the same pattern many times',
