@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { KeyFilter, KeyStore } from '../../src/domain/keys/virtual-key.ts';
+import { newAccessGroup } from '../../src/domain/access-groups/access-group.ts';
+import type { KeyFilter } from '../../src/domain/keys/virtual-key.ts';
+import type { Stores } from '../../src/persistence/stores.ts';
 import { ENGINES, type ScratchDatabase } from './engines.ts';
 import { aKey, START_MS } from './samples.ts';
 
@@ -16,14 +18,15 @@ const ANY: KeyFilter = {
 for (const engine of ENGINES)
   describe.skipIf(engine.missing !== null)(`filters of keys on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
-    let keys: KeyStore;
+    let stores: Stores;
     beforeAll(async () => {
       scratch = await engine.create();
-      keys = (await scratch.open()).keys;
+      stores = await scratch.open();
     });
     afterAll(() => scratch.remove());
 
     it('match the project, the organization and an access group of the settings', async () => {
+      const { keys } = stores;
       const all = [
         { projectId: "p'1", organizationId: 'o1' },
         { organizationId: 'o1', accessGroupIds: ['g1', "g'2"] },
@@ -51,5 +54,24 @@ for (const engine of ENGINES)
         return [rows.map(({ alias }) => alias), await keys.count(filter, now)];
       });
       expect(await Promise.all(found)).toEqual(filters.map(([, aliases]) => [aliases, aliases.length]));
+    });
+
+    it('match an access group that names the key', async () => {
+      const { keys, accessGroups } = stores;
+      const [named, other] = ['a'.repeat(64), 'b'.repeat(64)];
+      await Promise.all([
+        keys.add(aKey({ hash: named, alias: 'named', settings: { accessGroupIds: ['group'] } })),
+        keys.add(aKey({ hash: other, alias: 'other' })),
+      ]);
+      const about = { id: 'group', now: new Date(START_MS), by: 'admin' };
+      await accessGroups.add(
+        newAccessGroup({ name: 'group', keyIds: [other, `"${'2'.repeat(64)}"`, 'a\ud800b'] }, about),
+      );
+      const page = { now: about.now, sort: 'key_alias', descending: false, limit: 10, from: 0 } as const;
+      const aliasesOf = async (accessGroupId: string, some: Partial<KeyFilter> = {}) =>
+        (await keys.list({ filter: { ...ANY, ...some, accessGroupId }, ...page })).map(({ alias }) => alias);
+      expect(await aliasesOf('group')).toEqual(['named', 'other']);
+      expect(await aliasesOf('group', { visibleTo: { hash: named, userId: null } })).toEqual(['named']);
+      expect(await aliasesOf('Group')).toEqual([]);
     });
   });

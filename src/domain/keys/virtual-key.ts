@@ -85,7 +85,10 @@ export interface KeyFilter {
   readonly hasAlias?: boolean;
   readonly teamId: string | null;
   readonly userId: string | null;
-  /** Project, organization and access group of the settings of a key; absent or null for any. */
+  /**
+   * Project and organization of the settings of a key, and an access group that they name or that names the key; absent or
+   * null for any.
+   */
   readonly projectId?: string | null;
   readonly organizationId?: string | null;
   readonly accessGroupId?: string | null;

@@ -98,16 +98,20 @@ const aliasWhere = (part: string, flavour: SqlFlavour): KeyWhere => ({
 const EARLIER_TEXTS = String.raw`(?:"(?:[^"\\]|\\.)*",)*`;
 
 /**
- * Keys whose settings name an access group. PostgreSQL matches the text of the settings: its JSON functions fail for
- * every row in which any text has a lone surrogate.
+ * Keys of an access group: those whose settings name it, and those that it names. PostgreSQL matches the text of the
+ * columns: its JSON functions fail for every row in which any text has a lone surrogate.
  */
 function accessGroupWhere(id: string, flavour: SqlFlavour): KeyWhere {
   if (flavour === 'sqlite') {
     const named = `exists (select 1 from json_each(settings, '$.accessGroupIds') where value = ?)`;
-    return { [raw(named, [storable(id)])]: [] };
+    const naming = 'select member.value from access_group, json_each(key_ids) as member where access_group.id = ?';
+    return { [raw(`(${named} or hash in (${naming}))`, [storable(id), storable(id)])]: [] };
   }
   const text = JSON.stringify(storable(id)).replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`);
-  return { [raw('cast(settings as text) ~ ?', [String.raw`"accessGroupIds":\[${EARLIER_TEXTS}${text}`])]: [] };
+  const pattern = String.raw`"accessGroupIds":\[${EARLIER_TEXTS}${text}`;
+  // A quote inside of an id is escaped in JSON, so that a hash in quotes is a whole id.
+  const naming = `select 1 from access_group where id = ? and strpos(cast(key_ids as text), '"' || hash || '"') > 0`;
+  return { [raw(`(cast(settings as text) ~ ? or exists (${naming}))`, [pattern, storable(id)])]: [] };
 }
 
 function visibleWhere({ hash, userId, teamIds = [] }: NonNullable<KeyFilter['visibleTo']>): KeyWhere {
