@@ -64,7 +64,7 @@ export const isReadOnly = ({ role }: Caller): boolean =>
 export const isAdminOrUser = (one: Caller): boolean =>
   isAdmin(one) || (!isReadOnly(one) && idOrNull(one.userId) !== null);
 
-/** Why a caller who is not an administrator may not change keys. `right` is what is missing for a key of a user. */
+/** Error for a caller who may not manage keys. `right` is the missing right of a user who may write. */
 function keyRefusal(caller: Caller, right: 'key_admin' | 'key_block'): Forbidden {
   if (isReadOnly(caller)) return new Forbidden('Only proxy admins can do this.', 'viewer');
   if (idOrNull(caller.userId) !== null) return new Forbidden('Only proxy admins can do this.', right);
@@ -129,10 +129,10 @@ export const keyAdmin: Access = {
   },
 };
 
-/** As `keyManager`. A refusal has another HTTP error body. */
+/** As `keyManager`, for blocking and unblocking keys. */
 export const keyBlocker: Access = { ...keyManager, name: 'keyBlocker', check: checkUser('key_block') };
 
-/** Error for a caller who may not manage users and teams. Its right decides the HTTP status, as in the reference. */
+/** Error for a caller who may not manage users and teams. The `right` of the error selects the HTTP status, as in LiteLLM. */
 export function refuseManagement(caller: Caller): Forbidden {
   if (caller.role === 'proxy_admin_viewer')
     return new Forbidden(`user not allowed to access this route, role= ${caller.role}.`, 'viewer', {

@@ -21,7 +21,7 @@ export interface Tries {
   readonly mostRetries: number | null;
   /** Number of fallback models that were called. */
   readonly fallbacks: number;
-  /** Maximum number of fallbacks of the request; null when it names none. */
+  /** Maximum number of fallbacks of the request; null when it names none and no fallback was called. */
   readonly mostFallbacks: number | null;
 }
 

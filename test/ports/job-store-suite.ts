@@ -36,7 +36,7 @@ export function jobStoreSuite(engine: Engine): void {
     }
     const stored = async (id: string): Promise<Job | undefined> => (await jobs.findMany([id]))[0];
 
-    it('returns a job as it was added, once', async () => {
+    it('returns a job as it was added; a second one with its id is ignored', async () => {
       await jobs.add(aJob('a', { subject: "it's" }), START);
       await jobs.add(aJob('a', { subject: 'other' }), after(5));
       expect(await jobs.findMany(['a', 'b'])).toEqual([
@@ -52,7 +52,7 @@ export function jobStoreSuite(engine: Engine): void {
       ]);
     });
 
-    it('replaces characters in texts that no store holds', async () => {
+    it('replaces characters that a store cannot hold', async () => {
       const odd = aJob('a', { kind: 'k\0', subject: 's\u{D800}' });
       await jobs.add(odd, START);
       expect(await jobs.addIfIdle({ ...odd, id: 'b' }, START)).toBe(false);
@@ -64,7 +64,7 @@ export function jobStoreSuite(engine: Engine): void {
       expect(await stored('a')).toMatchObject({ status: 'failed', error: 'no\u{FFFD}' });
     });
 
-    it('offers a job once, and only while no other of its kind is active', async () => {
+    it('addIfIdle adds a job once, and only while no other job of its kind is active', async () => {
       const other = (await scratch.open()).jobs;
       await jobs.add(aJob('foreign', { kind: 'other' }), START);
       const offered = await Promise.all([jobs, other, jobs, other].map((each) => each.addIfIdle(aJob('p1'), START)));

@@ -232,7 +232,7 @@ export function parseDraft(body: Uint8Array): KeyDraft {
   };
 }
 
-/** The patch of a body. A member that was not sent is absent, which differs from null. */
+/** The patch of a body. A member that was not sent is absent. For `spend`, `user_role` and `blocked`, null counts as not sent. */
 function parsePatch(input: JsonObject): KeyPatch {
   const read = allValid(
     () => readChanges(input),

@@ -41,7 +41,7 @@ interface RetryTools {
 interface RoutedCall {
   readonly key: VirtualKey | null;
   readonly request: ModelRequest;
-  /** The refusal where no deployment of the first model has a budget left. */
+  /** First route; the budget error if no deployment of the first model has budget left. */
   readonly route: Route | RouteBudgetExceeded;
   readonly signal: AbortSignal;
   /** Called before each attempt; absent for a call without guardrails. */
@@ -53,9 +53,9 @@ export interface Retrying {
   /** Throws Forbidden for a fallback model that the key may not call, and NotFound for an unknown one. */
   assertCallable(key: VirtualKey | null, request: ModelRequest, retries: Retries): void;
   /**
-   * Reserves the cost of a call at its first deployment, or at another one of its model where the budget of that one or
-   * of its provider is used up. Returns the first route, or the refusal where no deployment has a budget left. Then
-   * only fallbacks may answer. Synchronous where nothing has to be read. Throws BudgetExceeded.
+   * Reserves the cost of a call at its first deployment. If the budget of that deployment or of its provider is used up,
+   * reserves at another deployment of the model. Returns the first route; if no deployment has budget left, returns the
+   * budget error, and only fallbacks may answer. Synchronous where nothing has to be read. Throws BudgetExceeded.
    */
   reserve(
     call: OpenCall,
@@ -63,7 +63,8 @@ export interface Retrying {
   ): Route | RouteBudgetExceeded | Promise<Route | RouteBudgetExceeded>;
   /**
    * Sends an admitted call. Throws the last failure of the first model, AllCoolingDown when none of its deployments may
-   * be called, or BudgetExceeded when only the budget prevented every fallback.
+   * be called, BudgetExceeded or RouteBudgetExceeded when a budget prevented every fallback, or RouteBudgetExceeded when
+   * no deployment of the first model has budget left and no fallback answers.
    */
   send(call: OpenCall, routed: RoutedCall): Promise<GatewayCall>;
 }
@@ -149,19 +150,19 @@ export function createRetrying(tools: RetryTools): Retrying {
         next = await nextAfter(failure, { at: next, deployment, request, group, called }, sending);
         continue;
       }
-      if (isOwn(deployment, next)) cooldowns.succeeded(deployment);
+      if (usesConfiguredCredentials(deployment, next)) cooldowns.succeeded(deployment);
       return call.answered(exchange, sending.tries);
     }
   }
 
-  /** The route of the retry after a failure, when it is time for it. Throws the failure where there is no retry. */
+  /** Waits for the delay of the retry, then returns its route. Throws the failure when no retry is left. */
   async function nextAfter(failure: unknown, attempt: FailedAttempt, sending: Sending): Promise<Route> {
     const { at, deployment, request, group, called } = attempt;
     const { call, signal, tries } = sending;
     const nth = called.length - 1;
     const all = membersOf(group, sending);
     if (signal.aborted) throw failure;
-    if (isOwn(deployment, at) && !isCallersTimeout(failure, request))
+    if (usesConfiguredCredentials(deployment, at) && !isCallersTimeout(failure, request))
       cooldowns.failed(deployment, failure, { isAlone: all.length <= 1 });
     const open = all.filter((one) => !isCooling(one));
     const fresh = open.find((one) => !called.includes(one.deployment.id));
@@ -237,7 +238,7 @@ export function createRetrying(tools: RetryTools): Retrying {
   const delayMs = (failure: unknown, nth: number): number =>
     retryDelayMs(failure, { nth, leastSeconds: tools.policyOf().retryAfterSeconds, random: tools.random() });
 
-  /** Models to call after the first one failed, that the key may call where that is checked. */
+  /** Fallbacks after a failure. With `checksAccess`, only models that the key may call. */
   function targetsAfter(
     failure: DomainError,
     { key, request }: Pick<RoutedCall, 'key' | 'request'>,
@@ -247,7 +248,7 @@ export function createRetrying(tools: RetryTools): Retrying {
     return policy.checksAccess ? targets.filter(({ model }) => mayCall(key, groupOf(model, key))) : targets;
   }
 
-  /** Sends a call whose first model failed to its fallbacks. Throws the failure where none of them answers. */
+  /** Sends a call to its fallbacks after the first model failed. Throws that failure when no fallback answers. */
   async function fallBack(sending: Sending, failed: unknown): Promise<GatewayCall> {
     const { call, key, request, tries, signal } = sending;
     const routeOf = permittedRoutes(sending);
@@ -315,14 +316,14 @@ export function createRetrying(tools: RetryTools): Retrying {
     },
     send(call, { key, request, route, signal, beforeSend }) {
       const { retries } = request;
-      const names = retries !== undefined && retries.fallbacks.length + retries.contextFallbacks.size > 0;
+      const hasOwnFallbacks = retries !== undefined && retries.fallbacks.length + retries.contextFallbacks.size > 0;
       const sending: Sending = {
         call,
         signal,
         beforeSend,
         key,
         request,
-        tries: { retries: 0, mostRetries: null, fallbacks: 0, mostFallbacks: names ? MAX_FALLBACKS : null },
+        tries: { retries: 0, mostRetries: null, fallbacks: 0, mostFallbacks: hasOwnFallbacks ? MAX_FALLBACKS : null },
         target: { request, deployment: route instanceof DomainError ? call.deployment() : route.deployment },
       };
       if (route instanceof DomainError) return fallBack(sending, route);
@@ -332,8 +333,8 @@ export function createRetrying(tools: RetryTools): Retrying {
   };
 }
 
-/** Whether a deployment was called as it is configured: failures by a caller's own credentials do not count for it. */
-const isOwn = (called: Deployment, { deployment }: Route): boolean => called.id === deployment.id;
+/** Whether a deployment was called with its configured credentials. Only then do results count for its cooldown. */
+const usesConfiguredCredentials = (called: Deployment, { deployment }: Route): boolean => called.id === deployment.id;
 
 /** Whether a call failed by a timeout that its request set. */
 const isCallersTimeout = (failure: unknown, { timeoutSeconds }: ModelRequest): boolean =>

@@ -45,7 +45,7 @@ async function answered(path: string, body: object, events: readonly string[]): 
   return `${status} ${typeof answerBody === 'string' ? answerBody : JSON.stringify(answerBody)}`;
 }
 
-/** Concatenated texts of the members with a name in the JSON of a stream. */
+/** Concatenates the string values of every member called `name` in a stream. */
 const valuesOf = (text: string, name: string): string =>
   [...text.matchAll(new RegExp(`"${name}":"((?:[^"\\\\]|\\\\.)*)"`, 'g'))].map(([, one]) => one).join('');
 
@@ -84,7 +84,7 @@ describe('a mask in a stream', () => {
     expect([valuesOf(text, 'text'), text.includes('john')]).toEqual([MASKED, false]);
   });
 
-  it('200: of a chat, in the arguments of a tool call, without the list of tokens', async () => {
+  it('200: of a chat: in the arguments of a tool call; `logprobs` are removed', async () => {
     const call = (piece: string): string =>
       chunk(
         { tool_calls: [{ index: 0, function: { arguments: piece } }] },
@@ -111,9 +111,12 @@ describe('a text that cannot be masked in a stream is not sent', () => {
     ['in an event of an unknown format', event({ notice: 'john@example.com' })],
     ['in data that are no JSON', 'data: john@example.com\n\n'],
     ['in a line of no field', 'john@example.com\n\n'],
-    ['in the end of an item that repeats it', event({ type: 'response.output_text.done', text: 'a john@example.com' })],
+    [
+      'in a `done` event that repeats the text',
+      event({ type: 'response.output_text.done', text: 'a john@example.com' }),
+    ],
     ['after a byte order mark', `\uFEFF${event({ notice: 'john@example.com' })}`],
-    ['in an open last line', 'data: {"notice":"john@example.com"}'],
+    ['in a last line without a line break', 'data: {"notice":"john@example.com"}'],
   ])('400: %s', async (_where, last) => {
     const text = await answered('/own', { a: 1 }, [chunk({ content: 'a' }), last]);
     expect([text.startsWith('400'), text.includes('would mask a text'), text.includes('john')]).toEqual([

@@ -46,7 +46,7 @@ describe('a model with invalid answers', () => {
     expect(lens.findings).toHaveLength(1);
   });
 
-  it('has quotes dropped that are not in their span, and the review is partial', async () => {
+  it('drops quotes that are not in their span and marks the review as partial', async () => {
     mode = 'invented';
     const lens = await ended((await create(aLens())).id);
     expect(lens.jobs[0]).toMatchObject({ status: 'completed', coverage: { screened: 3, partial: 1, candidates: 0 } });

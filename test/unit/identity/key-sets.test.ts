@@ -7,7 +7,7 @@ const TTL_SECONDS = 600;
 const NO_TOKEN: FlattenedJWSInput = { payload: '', signature: '' };
 const header = (kid: string): JWTHeaderParameters => ({ alg: 'ES256', kid });
 
-/** Key sets whose addresses the test answers. */
+/** Key sets over a fake `fetch`. */
 async function aKeySource(urls: readonly string[] = ['https://one.example/keys']) {
   const { publicKey } = await generateKeyPair('ES256');
   const jwk = await exportJWK(publicKey);

@@ -53,7 +53,7 @@ const REPEATED: ReadonlySet<string> = new Set([
 ]);
 const REPEATED_TRANSCRIPT: ReadonlySet<string> = new Set([...REPEATED, 'segments', 'words']);
 
-/** An edited answer as JSON text. Members that would repeat the text before the edits are null. */
+/** An edited answer as JSON text. Members that repeat the unedited text are set to null. */
 export function editedJson(answer: unknown, member: Endpoint['answers']['member'] = null): string {
   const repeated = member === 'text' ? REPEATED_TRANSCRIPT : REPEATED;
   return JSON.stringify(answer, (name, value: unknown) => (repeated.has(name) ? null : value));
