@@ -171,6 +171,7 @@ function deltasOf(value: unknown, part: 'delta' | 'message'): readonly ChatDelta
   if (reasoning !== '') deltas.push({ kind: 'reasoning', text: reasoning });
   const content = text(message['content']) ?? text(message['refusal']) ?? text(choice['text']) ?? '';
   if (content !== '') deltas.push({ kind: 'text', text: content });
+  for (const item of list(message['content'])) deltas.push(...deltasOfPart(object(item)));
   list(message['tool_calls']).forEach((item, position) => {
     const call = object(item);
     const calledFunction = object(call['function']);
@@ -187,4 +188,16 @@ function deltasOf(value: unknown, part: 'delta' | 'message'): readonly ChatDelta
   const usage = usageIn(answer);
   if (usage !== null) deltas.push({ kind: 'usage', usage });
   return deltas;
+}
+
+/** Deltas of one part of a content array. Reasoning models of Mistral answer with parts of text and thinking. */
+function deltasOfPart(part: Fields): readonly ChatDelta[] {
+  const isThinking = part['type'] === 'thinking';
+  const words = isThinking
+    ? (text(part['thinking']) ??
+      list(part['thinking'])
+        .map((item) => text(object(item)['text']) ?? '')
+        .join(''))
+    : (text(part['text']) ?? '');
+  return words === '' ? [] : [{ kind: isThinking ? 'reasoning' : 'text', text: words }];
 }

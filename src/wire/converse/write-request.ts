@@ -6,6 +6,7 @@ import type {
   OutputForm,
   ToolChoice,
 } from '../../domain/chat/neutral-chat.ts';
+import { forcesToolCall, hasResultWithoutThinking } from '../../domain/chat/claude-thinking.ts';
 import { thoughtBudgetOf } from '../../domain/chat/reasoning.ts';
 import type { RequestBody } from '../../domain/inference/request-validation.ts';
 import { type Fields, withoutNulls } from '../json/fields.ts';
@@ -97,25 +98,29 @@ function writeToolChoice(choice: ToolChoice): Fields {
 }
 
 /** Settings that only some models support, in the format of their maker. Adds unsupported ones to `losses`. */
-function writeModelFields({ model, topK, reasoning, maxOutputTokens }: NeutralChat, losses: Losses): Fields {
+function writeModelFields(chat: NeutralChat, losses: Losses): Fields {
+  const { model, topK, reasoning } = chat;
   const isClaude = /anthropic|claude/i.test(model);
   const isNova = /amazon\.nova/i.test(model);
   const budget = reasoning === null ? null : thoughtBudgetOf(reasoning);
   if (topK !== null && !isClaude && !isNova) losses.essential('top_k');
   if (budget !== null && !isClaude) losses.essential('reasoning_effort');
+  const thinking = isClaude && budget !== null && budget > 0 ? writeThinking(chat, budget) : null;
+  if (isClaude && budget !== null && budget > 0 && thinking === null) losses.hint('reasoning_effort');
   return withoutNulls({
     top_k: isClaude ? topK : null,
     inferenceConfig: isNova && topK !== null ? { topK } : null,
-    thinking:
-      isClaude && budget !== null && budget > 0
-        ? { type: 'enabled', budget_tokens: thinkingBudget(budget, maxOutputTokens) }
-        : null,
+    thinking,
   });
 }
 
-/** Thinking budget in tokens. It must be smaller than the output limit. */
-function thinkingBudget(budget: number, outputLimit: number | null): number {
-  return Math.max(MIN_THINKING_BUDGET, outputLimit === null ? budget : Math.min(budget, outputLimit - 1));
+/** Thinking with a budget in tokens, below the output limit. Null when Claude would reject it. */
+function writeThinking(chat: NeutralChat, budget: number): Fields | null {
+  const { maxOutputTokens: outputLimit } = chat;
+  const requested = Math.max(MIN_THINKING_BUDGET, budget);
+  const tokens = outputLimit === null ? requested : Math.min(requested, outputLimit - 1);
+  if (tokens < MIN_THINKING_BUDGET || forcesToolCall(chat) || hasResultWithoutThinking(chat.messages)) return null;
+  return { type: 'enabled', budget_tokens: tokens };
 }
 
 function writeOutputForm(output: OutputForm, losses: Losses): Fields | null {

@@ -16,8 +16,9 @@ export interface MessagesForm {
 export function writeMessagesRequest(chat: NeutralChat, losses: Losses, { maxTokens }: MessagesForm): RequestBody {
   const features = featuresOf(chat.model);
   noteUnsupported(chat, losses);
-  const thinking = writeThinking(chat, features, maxTokens, losses);
   const output = writeOutput(chat.outputForm, features, losses);
+  const answersByTool = output.tools.length > 0;
+  const thinking = writeThinking(chat, features, { maxTokens, answersByTool }, losses);
   const outputConfig = withoutNulls({ effort: thinking.effort, format: output.format });
   const tools = [
     ...chat.tools.map((tool, index) => writeTool(tool, `tools[${index}]`, features, losses)),
@@ -30,7 +31,7 @@ export function writeMessagesRequest(chat: NeutralChat, losses: Losses, { maxTok
     messages: writeMessages(chat.messages, losses),
     stream: chat.stream ? true : null,
     tools: tools.length === 0 ? null : tools,
-    tool_choice: toolChoiceOf(chat, output.tools.length > 0),
+    tool_choice: toolChoiceOf(chat, answersByTool),
     stop_sequences: stopSequencesOf(chat.stop, losses),
     temperature: chat.temperature,
     top_p: chat.topP,

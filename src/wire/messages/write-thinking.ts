@@ -1,4 +1,5 @@
-import type { Losses, NeutralChat, NeutralMessage, Reasoning } from '../../domain/chat/neutral-chat.ts';
+import { forcesToolCall, hasResultWithoutThinking } from '../../domain/chat/claude-thinking.ts';
+import type { Losses, NeutralChat, Reasoning } from '../../domain/chat/neutral-chat.ts';
 import { effortOf, thoughtBudgetOf } from '../../domain/chat/reasoning.ts';
 import { type Fields, withoutNulls } from '../json/fields.ts';
 import type { ModelFeatures } from './model-features.ts';
@@ -13,8 +14,16 @@ export interface Thinking {
 /** Smallest thinking budget in tokens. */
 const MIN_BUDGET = 1024;
 
-/** Thinking settings for a chat and the features of its model. `maxTokens` applies when the caller sets no limit. */
-export function writeThinking(chat: NeutralChat, features: ModelFeatures, maxTokens: number, losses: Losses): Thinking {
+/**
+ * Thinking settings for a chat and the features of its model. `maxTokens` applies when the caller sets no limit.
+ * `answersByTool`: the request forces a call of the answer tool. Thinking stays off when a tool call is forced.
+ */
+export function writeThinking(
+  chat: NeutralChat,
+  features: ModelFeatures,
+  { maxTokens, answersByTool }: { readonly maxTokens: number; readonly answersByTool: boolean },
+  losses: Losses,
+): Thinking {
   const { reasoning, maxOutputTokens } = chat;
   const none: Thinking = { thinking: null, effort: null, maxTokens: maxOutputTokens ?? maxTokens };
   if (reasoning === null) return none;
@@ -24,9 +33,14 @@ export function writeThinking(chat: NeutralChat, features: ModelFeatures, maxTok
     if (effort !== 'none') losses.essential('reasoning_effort');
     return none;
   }
-  if (features.thinks === 'by effort') return { ...none, ...byEffort(effort, reasoning) };
+  const isForced = answersByTool || forcesToolCall(chat);
+  if (isForced && effort !== 'none') losses.hint('reasoning_effort');
+  if (features.thinks === 'by effort') {
+    const settings = byEffort(effort, reasoning);
+    return isForced && effort !== 'none' ? { ...none, effort: settings.effort } : { ...none, ...settings };
+  }
   // Older models do not think by default.
-  if (effort === 'none') return none;
+  if (isForced || effort === 'none') return none;
   return byBudget(chat, reasoning, maxTokens, losses) ?? none;
 }
 
@@ -43,20 +57,10 @@ function byBudget(chat: NeutralChat, reasoning: Reasoning, maxTokens: number, lo
   const requested = Math.max(MIN_BUDGET, thoughtBudgetOf(reasoning) ?? MIN_BUDGET);
   const outputLimit = chat.maxOutputTokens;
   const budget = outputLimit === null ? requested : Math.min(requested, outputLimit - 1);
-  // These models require the thinking before a tool call together with its result, but other dialects drop it.
   if (budget < MIN_BUDGET || hasResultWithoutThinking(chat.messages)) {
     losses.hint('reasoning_effort');
     return null;
   }
   const thinking = withoutNulls({ type: 'enabled', budget_tokens: budget, display: displayOf(reasoning.shown) });
   return { thinking, effort: null, maxTokens: outputLimit ?? maxTokens + budget };
-}
-
-/** Whether a tool result follows an assistant message without reasoning that has a proof. */
-function hasResultWithoutThinking(messages: readonly NeutralMessage[]): boolean {
-  return messages.some((message, index) => {
-    const before = messages[index - 1];
-    if (message.role !== 'tool' || before?.role !== 'assistant') return false;
-    return !before.content.some((part) => part.kind === 'reasoning' && part.proof !== null);
-  });
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Losses } from '../../../src/domain/chat/neutral-chat.ts';
 import { CHAT_COMPLETIONS_IN, chatCompletionsOut } from '../../../src/wire/chat-completions/native.ts';
+import { stepsOfRun } from '../../../src/wire/translate.ts';
 import { dialectSuite } from './dialect-suite.ts';
 
 const OUT = chatCompletionsOut({ maxTokensMember: 'max_tokens' });
@@ -112,5 +113,31 @@ describe('a chat completion in the neutral format', () => {
     [{ role: 'system', content: [{ type: 'image_url' }] }, "'messages[0].content[0]': it must be a part of type text"],
   ])('an invalid request is refused with the place: %j', (message, words) => {
     expect(() => through({ model: 'm', messages: [message] })).toThrow(words);
+  });
+});
+
+describe('an answer with a content array', () => {
+  const THINKING = {
+    type: 'thinking',
+    thinking: [
+      { type: 'text', text: 'Hm' },
+      { type: 'text', text: '.' },
+    ],
+  };
+  const content = [THINKING, { type: 'text', text: 'Four.' }, { type: 'reference', reference_ids: [1] }];
+  const expected = [
+    { kind: 'reasoning', text: 'Hm.' },
+    { kind: 'text', text: 'Four.' },
+  ];
+
+  it('has the text and the reasoning of its parts, in order', () => {
+    const steps = OUT.stepsOf({ choices: [{ index: 0, message: { role: 'assistant', content } }] });
+    expect(steps.filter(({ kind }) => kind !== 'begin')).toEqual(expected);
+  });
+
+  it('has the same as a stream', () => {
+    const chunk = { id: 'c', object: 'chat.completion.chunk', choices: [{ index: 0, delta: { content } }] };
+    const steps = stepsOfRun(Buffer.from(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`), OUT.reader());
+    expect(steps.filter(({ kind }) => kind === 'text' || kind === 'reasoning')).toEqual(expected);
   });
 });

@@ -295,6 +295,22 @@ describe('a chat in the format of Converse', () => {
     expect(further('amazon.nova-pro-v1:0', { top_k: 5 })).toEqual({ inferenceConfig: { topK: 5 } });
   });
 
+  it('does not request thinking that Claude would reject', () => {
+    const asked = { model: 'anthropic.claude-x', reasoning_effort: 'low', tools: toolsNamed('a') };
+    const used = [
+      { role: 'assistant', tool_calls: [{ id: 'c', function: { name: 'a', arguments: '{}' } }] },
+      { role: 'tool', tool_call_id: 'c', content: 'y' },
+    ];
+    expect(write(asked).body).toMatchObject({ additionalModelRequestFields: { thinking: { type: 'enabled' } } });
+    for (const members of [{ tool_choice: 'required' }, { messages: used }, { max_tokens: 1024 }]) {
+      const { body, lost } = write({ ...asked, ...members });
+      expect([body, lost]).toEqual([
+        expect.not.objectContaining({ additionalModelRequestFields: expect.anything() }),
+        [{ member: 'reasoning_effort', weight: 'hint' }],
+      ]);
+    }
+  });
+
   it.each([
     ['seed', { seed: 7 }, 'hint'],
     ['frequency_penalty', { frequency_penalty: 1 }, 'essential'],

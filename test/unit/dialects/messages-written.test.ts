@@ -181,6 +181,30 @@ describe('reasoning', () => {
     });
     expect(thoughtOf({ ...ask(call), model: NEWER })).toMatchObject({ thinking: { type: 'adaptive' }, lost: 0 });
   });
+
+  it.each([
+    ['required', { tool_choice: 'required' }],
+    ['one tool', { tool_choice: { type: 'function', function: { name: 'look' } } }],
+    [
+      'the answer tool',
+      { tools: [], response_format: { type: 'json_schema', json_schema: { name: 'a', schema: { type: 'object' } } } },
+    ],
+  ])('is not requested when a tool call is forced: %s', (_label, members) => {
+    const tools = [{ type: 'function', function: { name: 'look' } }];
+    const ask = { model: 'claude-opus-4-20250514', reasoning_effort: 'high', tools, ...members };
+    expect(thoughtOf(ask)).toEqual({ thinking: undefined, config: undefined, limit: 4096, lost: 1 });
+  });
+
+  it('is not requested of a newer model when a tool call is forced; the effort is', () => {
+    const ask = { model: NEWER, tools: [{ type: 'function', function: { name: 'look' } }], tool_choice: 'required' };
+    expect(thoughtOf({ ...ask, reasoning_effort: 'high' })).toEqual({
+      thinking: undefined,
+      config: { effort: 'high' },
+      limit: 4096,
+      lost: 1,
+    });
+    expect(thoughtOf({ ...ask, reasoning_effort: 'none' })).toMatchObject({ thinking: { type: 'disabled' }, lost: 0 });
+  });
 });
 
 describe('the format of an answer', () => {

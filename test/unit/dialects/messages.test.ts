@@ -69,7 +69,7 @@ const WHOLE = {
   tools: [
     { name: 'look', description: 'Looks.', input_schema: { type: 'object', properties: {} }, strict: true, ...MARK },
   ],
-  tool_choice: { type: 'tool', name: 'look', disable_parallel_tool_use: true },
+  tool_choice: { type: 'auto', disable_parallel_tool_use: true },
   stop_sequences: ['END'],
   temperature: 0,
   top_p: 0.5,
@@ -85,6 +85,13 @@ const WHOLE = {
 describe('a message in the neutral format', () => {
   it('is the same when it is written again', () => {
     expect(through(WHOLE)).toEqual({ body: WHOLE, lost: [] });
+  });
+
+  it('is the same with one required tool, without thinking', () => {
+    const tool_choice = { type: 'tool', name: 'look', disable_parallel_tool_use: true };
+    const { thinking: _adaptive, ...rest } = { ...WHOLE, tool_choice };
+    const body = { ...rest, output_config: { format: WHOLE.output_config.format } };
+    expect(through(body)).toEqual({ body, lost: [] });
   });
 
   it('is the same with texts and with blocks', () => {
