@@ -207,7 +207,8 @@ export function callHeaders(call: GatewayCall, scope: Scope): HeaderLines {
   addKeyHeaders(head, scope.caller?.key ?? null, call);
   const isLimited = call.limits.length > 0;
   if (isLimited) addRateLimits(head, call.limits, call.modelGroup);
-  if (exchange.dropped) head.add(DROPPED, namesText(exchange.dropped));
+  const dropped = exchange.dropped ? namesText(exchange.dropped) : '';
+  if (dropped !== '') head.add(DROPPED, dropped);
   for (const name in exchange.headers) {
     const value = headerText(exchange.headers[name] ?? '');
     head.addOfUpstream(name, value);

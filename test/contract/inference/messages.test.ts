@@ -143,6 +143,17 @@ describe('messages.create 200', () => {
     );
   });
 
+  it('an answer has no header of dropped fields when all of their names are too long for it', async () => {
+    server.answerWith(200, {
+      id: 'chatcmpl-1',
+      object: 'chat.completion',
+      model: 'up-1',
+      choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }],
+    });
+    const { status, headers } = await server.ask({ ...ASKED, model: 'other', drop_params: true, ['x'.repeat(101)]: 1 });
+    expect([status, headers['x-gateway-dropped-params']]).toEqual([200, undefined]);
+  });
+
   it('a model of another provider answers in the same format, and a header has the dropped fields', async () => {
     server.answerWith(200, {
       id: 'chatcmpl-1',

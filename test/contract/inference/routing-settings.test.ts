@@ -84,11 +84,7 @@ describe('cooldowns', () => {
   });
 
   it('exclude the failed one of two deployments', async () => {
-    const { ask, plan, requestedModels } = await startRouter(
-      { num_retries: 0, allowed_fails: 0, cooldown_time: 60 },
-      {},
-    );
-    plan({ 'pair-a': [500], 'pair-b': [200] });
+    const { ask, requestedModels } = await startRouter({ num_retries: 0, allowed_fails: 0, cooldown_time: 60 }, {});
     setup?.instead((response, _socket, { body }) => {
       const { model } = JSON.parse(body) as { model: string };
       response.writeHead(model === 'pair-a' ? 500 : 200, { 'content-type': 'application/json' });
@@ -107,6 +103,14 @@ describe('cooldowns', () => {
     plan({ 'one-up': [401, 200] });
     expect((await ask({ model: 'one' })).status).toBe(401);
     await expect.poll(async () => (await ask({ model: 'one' })).status).toBe(200);
+  });
+
+  it('do not start with a timeout that the request sets', async () => {
+    const { ask } = await startRouter({ num_retries: 0, allowed_fails: 0 });
+    setup?.instead(() => {});
+    for (let call = 0; call < 2; call += 1) expect((await ask({ model: 'one', timeout: 0.05 })).status).toBe(408);
+    setup?.plan({});
+    expect((await ask({ model: 'one' })).status).toBe(200);
   });
 
   it('do not start if they are disabled', async () => {
