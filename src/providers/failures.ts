@@ -6,7 +6,7 @@ import type { AnswerError } from '../wire/dialect.ts';
 import { parseJson } from '../wire/json/fields.ts';
 import { withoutSecrets } from './secrets.ts';
 
-/** Error classes of the OpenAI SDK, by the HTTP status of the upstream. */
+/** Error classes of LiteLLM, by the HTTP status of the upstream. */
 const ERROR_CLASSES: Readonly<Record<number, string>> = {
   400: 'BadRequestError',
   401: 'AuthenticationError',
@@ -87,11 +87,14 @@ interface ErrorAnswer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Seconds of a `Retry-After` header. Null when it is missing or a date. */
+/** Seconds of a `Retry-After` header. Null when it is missing, a date or invalid. */
 const secondsOf = (header: string | undefined): number | null =>
   header !== undefined && /^\d{1,6}(\.\d+)?$/.test(header) ? Number(header) : null;
 
-/** Failure for an error inside an answer with a 2xx status. Its status is the error code, if that is one, else 500. */
+/**
+ * Failure for an error inside an answer with a 2xx status. Its status is the error code when that is 400 to 599, else
+ * 500.
+ */
 export function errorInAnswer(deployment: Deployment, error: AnswerError): UpstreamFailed {
   const code = Number(error.code);
   const status = Number.isInteger(code) && code >= 400 && code <= 599 ? code : 500;
@@ -121,7 +124,7 @@ export function sessionFailure(deployment: Deployment, message: string): Upstrea
   return upstreamFailure(deployment, { status: null, message });
 }
 
-/** Error classes of the OpenAI SDK, by transport fault. */
+/** Error classes of LiteLLM, by transport fault. */
 const ERROR_CLASSES_OF_FAULTS: Readonly<Record<HttpFault, string>> = {
   unreachable: 'APIConnectionError',
   timeout: 'Timeout',
@@ -139,7 +142,10 @@ function addressRefused(): InvalidInput {
   return new InvalidInput(message, [{ path: ['body', 'api_base'], rule: 'unsupported', message }]);
 }
 
-/** Failure for a missing or truncated answer. Errors other than HttpFailure are returned unchanged. */
+/**
+ * Failure for a missing or truncated answer. AddressRefused becomes InvalidInput. Errors other than HttpFailure are
+ * returned unchanged.
+ */
 export function transportFailure(deployment: Deployment, error: unknown): unknown {
   if (!(error instanceof HttpFailure)) return error;
   if (error instanceof AddressRefused) return addressRefused();

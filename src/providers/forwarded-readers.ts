@@ -26,7 +26,9 @@ export interface UsageReader {
   readonly events: number;
 }
 
-/** An answer to read: its request, and its dialect. Null dialect: only usage members common to all vendors are read. */
+/**
+ * An answer to read: its request and its dialect. Without a dialect, usage is read in the members of any known vendor.
+ */
 export interface ForwardedAnswer {
   readonly request: Forwarded;
   readonly dialect: NativeDialect | null;
@@ -37,11 +39,11 @@ const LF = 0x0a;
 const USAGE_MARKERS = ['sage"', 'okenCount', 'billed_units', 'sageMetadata'] as const;
 const mayContainUsage = (data: Buffer): boolean => USAGE_MARKERS.some((mark) => data.includes(mark));
 
-/** Collects the usage that the events of a stream report. */
+/** Collects the usage that a whole answer or the events of a stream report. */
 function createUsageTally(provider: string) {
   let usage: Usage | null = null;
   let last: Reported | null = null;
-  let value: unknown = null;
+  let lastWithUsage: unknown = null;
   return {
     add(event: unknown) {
       const reported = reportedIn(event);
@@ -52,10 +54,10 @@ function createUsageTally(provider: string) {
         measured: reported.measured ?? last?.measured,
         model: reported.model ?? last?.model ?? null,
       };
-      if (reported.usage !== null) value = event;
+      if (reported.usage !== null) lastWithUsage = event;
     },
     outcome(): Outcome | null {
-      const charged = provider === 'openrouter' ? chargedOf(value) : undefined;
+      const charged = provider === 'openrouter' ? chargedOf(lastWithUsage) : undefined;
       if (last === null || (usage === null && last.measured === undefined && charged === undefined)) return null;
       return {
         responseId: null,
@@ -90,14 +92,19 @@ export function wholeReader({ request, dialect }: ForwardedAnswer): UsageReader 
   let gathered: GatheredBytes | null = new GatheredBytes();
   let outcome: Outcome | null = null;
 
-  function readDialect(bytes: Uint8Array, known: Endpoint): Outcome | null {
+  function readDialect(bytes: Uint8Array, knownEndpoint: Endpoint): Outcome | null {
     const answer =
-      dialect?.whole(bytes, { endpoint: known, model, body, textLimit: 0, ...(form === undefined ? {} : { form }) }) ??
-      null;
+      dialect?.whole(bytes, {
+        endpoint: knownEndpoint,
+        model,
+        body,
+        textLimit: 0,
+        ...(form === undefined ? {} : { form }),
+      }) ?? null;
     return answer === null || 'error' in answer ? null : answer.outcome;
   }
 
-  function readCommonMembers(bytes: Uint8Array): Outcome | null {
+  function readKnownMembers(bytes: Uint8Array): Outcome | null {
     if (bytes.length > MAX_PARSED_BYTES) return null;
     const tally = createUsageTally(provider);
     const value = parseJson(bytes);
@@ -117,8 +124,11 @@ export function wholeReader({ request, dialect }: ForwardedAnswer): UsageReader 
       const bytes = gathered?.take() ?? null;
       gathered = null;
       if (bytes === null) return;
-      const known = endpoint === null ? null : readDialect(bytes, endpoint);
-      outcome = known !== null && isBilled(known) ? known : (readCommonMembers(bytes) ?? known);
+      const dialectOutcome = endpoint === null ? null : readDialect(bytes, endpoint);
+      outcome =
+        dialectOutcome !== null && isBilled(dialectOutcome)
+          ? dialectOutcome
+          : (readKnownMembers(bytes) ?? dialectOutcome);
     },
     outcome: () => outcome,
   };
@@ -144,7 +154,7 @@ export function eventReader({ request, dialect }: ForwardedAnswer): UsageReader 
 
   function readEvent(event: Buffer): void {
     events += 1;
-    // An invalid event ends the reading only. The answer is still forwarded.
+    // An invalid event or an error ends only the reading. The answer is still forwarded.
     if (inspector !== null) isReadable = !(inspector.inspect(event) instanceof Error);
     const data = inspector === null ? dataOf(event) : null;
     if (data !== null && mayContainUsage(data)) tally.add(parseJson(data));

@@ -21,7 +21,7 @@ import {
 const OPENAI = openAiFrame();
 const OPENROUTER = openAiFrame({ reportsCost: true });
 
-/** Dialect of the answers of an endpoint. Null when only usage members common to all vendors are read. */
+/** Dialect of the answers of an endpoint. Null when usage is read in the members of any known vendor. */
 function dialectOf({ dialect, medium, answers }: Endpoint, provider: string): NativeDialect | null {
   const openAi = provider === 'openrouter' ? OPENROUTER : OPENAI;
   switch (dialect) {
@@ -46,7 +46,7 @@ function dialectOf({ dialect, medium, answers }: Endpoint, provider: string): Na
   }
 }
 
-/** Reader for the content type of an answer. Null for a compressed or binary answer. */
+/** Reader for the content type of an answer. Null for a compressed answer and for other content types. */
 function readerByContentType(answer: ForwardedAnswer, headers: Readonly<Record<string, string>>): UsageReader | null {
   if ((headers['content-encoding'] ?? 'identity') !== 'identity') return null;
   const type = headers['content-type'] ?? '';
@@ -110,14 +110,14 @@ export function createUsageReader(request: Forwarded, headers: Readonly<Record<s
   }
 
   function outcome(): Outcome {
-    const read = inner?.outcome() ?? EMPTY_OUTCOME;
-    const { usage, measured, charged } = read;
-    if (usage === null && headerUsage !== null) return { ...read, usage: headerUsage };
+    const reported = inner?.outcome() ?? EMPTY_OUTCOME;
+    const { usage, measured, charged } = reported;
+    if (usage === null && headerUsage !== null) return { ...reported, usage: headerUsage };
     if (usage !== null && !ended && isBilledByTokens && inner !== null && inner.events > usage.outputTokens)
-      return { ...read, usage: { ...usage, outputTokens: inner.events } };
+      return { ...reported, usage: { ...usage, outputTokens: inner.events } };
     if (usage !== null || measured !== undefined || charged !== undefined || !isBilledByTokens || answerBytes === 0)
-      return read;
-    return { ...read, usage: tokenUsage(Math.ceil(body.length / BYTES_PER_TOKEN), estimatedOutputTokens()) };
+      return reported;
+    return { ...reported, usage: tokenUsage(Math.ceil(body.length / BYTES_PER_TOKEN), estimatedOutputTokens()) };
   }
 
   return {

@@ -35,16 +35,16 @@ interface Identities {
 /** Creates the forwarder over an HTTP client. */
 export function createForwarder(http: HttpClient, identities: Identities): Forwarder {
   return {
-    async forward(received, signal) {
-      const request = received.cloud === undefined ? received : await withCloudCredentials(received, identities);
-      const ending = new AbortController();
+    async forward(original, signal) {
+      const request = original.cloud === undefined ? original : await withCloudCredentials(original, identities);
+      const controller = new AbortController();
       const deadline = setTimeout(
-        () => ending.abort(tooLong(request)),
+        () => controller.abort(tooLong(request)),
         request.timeoutSeconds * MAX_ANSWER_TIME_FACTOR * 1000,
       );
       deadline.unref();
       // One controller for deadline and caller costs less than AbortSignal.any.
-      const abort = (): void => ending.abort(signal.reason);
+      const abort = (): void => controller.abort(signal.reason);
       if (signal.aborted) abort();
       else signal.addEventListener('abort', abort, { once: true });
       const release = (): void => {
@@ -52,7 +52,7 @@ export function createForwarder(http: HttpClient, identities: Identities): Forwa
         signal.removeEventListener('abort', abort);
       };
       try {
-        const answer = await sendFollowingRedirects(http, request, ending.signal);
+        const answer = await sendFollowingRedirects(http, request, controller.signal);
         return exchangeOf(request, answer, release);
       } catch (error) {
         release();
@@ -65,13 +65,13 @@ export function createForwarder(http: HttpClient, identities: Identities): Forwa
 /** The request with its access token or AWS keys. Throws UpstreamFailed when the cloud refuses them. */
 async function withCloudCredentials(request: Forwarded, { google, aws, issued }: Identities): Promise<Forwarded> {
   const { cloud, provider } = request;
-  const bearing = (token: Secret): Forwarded => ({
+  const withToken = (token: Secret): Forwarded => ({
     ...request,
     credentials: { authorization: new Secret(`Bearer ${token.reveal()}`) },
   });
   try {
-    if (cloud?.kind === 'google') return bearing((await google.for(cloud.credentials)).token);
-    if (cloud?.kind === 'issued') return bearing(await issued.for(cloud));
+    if (cloud?.kind === 'google') return withToken((await google.for(cloud.credentials)).token);
+    if (cloud?.kind === 'issued') return withToken(await issued.for(cloud));
     if (cloud?.kind === 'aws' && cloud.keys === null)
       return { ...request, cloud: { ...cloud, keys: await aws.for(cloud.account) } };
     return request;
@@ -109,19 +109,19 @@ function redirectOf({ method }: Forwarded, url: string, { status, headers }: Ups
 
 async function send(http: HttpClient, request: Forwarded, signal: AbortSignal): Promise<UpstreamAnswer> {
   const { method, url, credentials, replaced: members, timeoutSeconds, owner = '' } = request;
-  const replaced = new Set(Object.keys(credentials).map((name) => name.toLowerCase()));
+  const credentialNames = new Set(Object.keys(credentials).map((name) => name.toLowerCase()));
   const headers = Object.fromEntries(
-    Object.entries(request.headers).filter(([name]) => !replaced.has(name.toLowerCase())),
+    Object.entries(request.headers).filter(([name]) => !credentialNames.has(name.toLowerCase())),
   );
   for (const [name, value] of Object.entries(credentials)) headers[name] = value.reveal();
   const body = members === undefined ? request.body : withMembers(request.body, asJsonTexts(members));
   const pieces = body.length === 0 ? NO_BODY : [body];
   const { cloud } = request;
-  const sent =
+  const sentHeaders =
     cloud?.kind === 'aws' && cloud.keys !== null
       ? await signedHeaders({ method, url, headers, body }, cloud.keys, { ...cloud, at: new Date() })
       : headers;
-  return await http.send(method, url, sent, pieces, { signal, headersTimeoutMs: timeoutSeconds * 1000, owner });
+  return await http.send(method, url, sentHeaders, pieces, { signal, headersTimeoutMs: timeoutSeconds * 1000, owner });
 }
 
 const asJsonTexts = (members: JsonObject): Readonly<Record<string, string>> =>
@@ -161,7 +161,10 @@ function withoutCredentials(
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, redacted(value)]));
 }
 
-/** The body of an answer, up to its limit. Passes every forwarded chunk to the reader. Calls `release` at the end. */
+/**
+ * The body of an answer. Fails above the answer limit. Passes every forwarded chunk to the reader. Calls `release` at
+ * the end.
+ */
 function boundedBytes(
   request: Forwarded,
   body: ByteStream,
@@ -227,7 +230,7 @@ const tooLong = (request: Forwarded): UpstreamFailed =>
 const tooLarge = (request: Forwarded): UpstreamFailed =>
   upstreamFailure(request, `The answer has more than ${request.answerLimit} bytes.`);
 
-/** UpstreamFailed for a transport failure. Other errors unchanged. */
+/** Converts a transport failure to UpstreamFailed. Returns other errors unchanged. */
 function failureOf({ provider }: Forwarded, error: unknown): unknown {
   if (!(error instanceof HttpFailure)) return error;
   const timedOut = error.fault === 'timeout';

@@ -125,15 +125,15 @@ function completeExchange(
   if (bytes === null) throw malformedAnswer(deployment, `it has more than ${MAX_ANSWER_BYTES} bytes`);
   const { endpoint, model, body, form, followUp, textLimit = 0 } = request;
   const context = { endpoint, model, body, textLimit };
-  const read = dialect.whole(
+  const result = dialect.whole(
     bytes,
     form === undefined && followUp === undefined
       ? context
       : { ...context, ...(form === undefined ? {} : { form }), ...publicIds(deployment, request) },
   );
-  if (read === null) throw malformedAnswer(deployment, `it is no ${endpoint.answers.form}`);
-  if ('error' in read) throw errorInAnswer(deployment, read.error);
-  return wholeExchange(answer, read);
+  if (result === null) throw malformedAnswer(deployment, `it is no ${endpoint.answers.form}`);
+  if ('error' in result) throw errorInAnswer(deployment, result.error);
+  return wholeExchange(answer, result);
 }
 
 async function streamedExchange(

@@ -22,10 +22,10 @@ export interface TranslationTarget {
 }
 
 /**
- * Extends a native provider to callers of all dialects. Requests in a dialect of the upstream are forwarded unchanged.
- * All others are translated to `targetOf`, and their answers back. When the upstream answers that it does not have an
- * endpoint, the request is translated, too, and the endpoint is not called again for 10 minutes (`AbsentEndpoints`).
- * Settings that the upstream does not support are rejected with InvalidInput, or dropped and reported in `dropped`.
+ * Extends a native provider to callers of all dialects. Requests in a dialect of the upstream are forwarded in it. All
+ * others are translated to `targetOf`, and their answers back. When an endpoint that the upstream may lack is absent,
+ * the request is translated, and the endpoint is not called again for 10 minutes (`AbsentEndpoints`). Settings that the
+ * upstream does not support are rejected with InvalidInput, or dropped and reported in `dropped`.
  */
 export function withTranslation(
   native: NativeProvider,
@@ -54,8 +54,8 @@ export function withTranslation(
     request: ModelRequest,
     signal: AbortSignal,
   ): Promise<Exchange> {
-    const sent = await sendNative(deployment, request, signal);
-    if (sent !== null) return sent;
+    const nativeExchange = await sendNative(deployment, request, signal);
+    if (nativeExchange !== null) return nativeExchange;
     const { translated, inbound, outbound, dropped } = translation(deployment, request, targetOf);
     const exchange = await native.send(deployment, translated, signal);
     const answer = await translatedAnswer(exchange, { deployment, request, inbound, outbound });
@@ -83,7 +83,7 @@ interface TranslatedRequest {
   readonly translated: ModelRequest;
   readonly inbound: InboundDialect;
   readonly outbound: OutboundDialect;
-  /** Members of the caller's request that are left out. */
+  /** Members of the caller's request that are dropped. */
   readonly dropped: readonly string[];
 }
 
@@ -115,7 +115,7 @@ const translatedPreview =
     return { ...(await preview(deployment, translated)), dropped };
   };
 
-/** Counts the tokens of requests of all dialects. Settings that the upstream does not support are not counted. */
+/** Counts the tokens of requests of all dialects. Members that the counter does not accept are not counted. */
 function translatedCount(
   { endpoint, members, count }: TokenCounter,
   targetOf: (deployment: Deployment) => TranslationTarget,
@@ -126,8 +126,8 @@ function translatedCount(
     if (inbound === undefined) return await count(deployment, request, signal);
     const losses = new Losses();
     const chat = { ...inbound.readRequest(request.body, losses), model: deployment.upstreamModel };
-    const written = targetOf(deployment).dialect.writeRequest(chat, losses);
-    const body = Object.fromEntries(Object.entries(written).filter(([member]) => members.includes(member)));
+    const targetBody = targetOf(deployment).dialect.writeRequest(chat, losses);
+    const body = Object.fromEntries(Object.entries(targetBody).filter(([member]) => members.includes(member)));
     return await count(deployment, { ...request, endpoint, body, bytes: Buffer.from(JSON.stringify(body)) }, signal);
   };
 }
@@ -221,11 +221,12 @@ async function translatedAnswer(
 }
 
 /**
- * Time for which an endpoint counts as absent, in ms. Then the upstream is called again, because an update may add it.
+ * Time for which an endpoint counts as absent, in ms. Afterwards the upstream is called again, because an update may
+ * add the endpoint.
  */
 const ABSENT_MS = 10 * 60_000;
 
-/** Maximum number of absent endpoints. Callers can choose addresses, so their number has no limit. */
+/** Maximum number of recorded endpoints. It bounds the memory, because callers can choose addresses. */
 const MAX_ENTRIES = 1_000;
 
 /** Statuses for an unknown path or method. */

@@ -72,7 +72,7 @@ async function credentialsOf(deployment: Deployment, region: string, accounts: A
   const account = accountOf(deployment, region);
   const { keys, profile, role, webIdentityToken } = account;
   if (keys !== null && profile === null && role === null && webIdentityToken === null) return keys;
-  // One key without the other is a configuration error. Other credentials must not replace it.
+  // One key without the other is a configuration error. Credentials from other places must not be used instead.
   if (keys === null && hasAnyKey(deployment))
     throw credentialsFailure(
       deployment,

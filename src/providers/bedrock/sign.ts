@@ -1,7 +1,7 @@
 import { AwsV4Signer } from 'aws4fetch';
 import type { AwsCredentials } from '../../domain/chat/aws-accounts.ts';
 
-/** Headers of a call, with its AWS Signature Version 4. The method is POST when absent, the service `bedrock`. */
+/** Headers of a call, with its AWS Signature Version 4. Defaults: method POST, service `bedrock`. */
 export async function signedHeaders(
   call: {
     readonly method?: string;

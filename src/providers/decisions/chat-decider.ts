@@ -20,7 +20,7 @@ import { inParallel } from '../../domain/in-parallel.ts';
 const CONCURRENCY = 16;
 /** Maximum number of questions of one call for weights. */
 const MAX_QUESTIONS_PER_CALL = 32;
-/** Maximum tokens of one vote: a label, and what some models write around it. */
+/** Maximum tokens of one vote: a label, and text that some models add. */
 const MAX_VOTE_TOKENS = 8;
 /** Maximum bytes of one answer. */
 const MAX_ANSWER_BYTES = 1024 * 1024;
@@ -29,7 +29,7 @@ const LOGPROBS_RETRY_MS = 10 * 60_000;
 /** Upstream statuses for a request with an unsupported member. */
 const UNSUPPORTED_STATUSES = new Set([400, 404, 405, 422, 501]);
 
-/** Deployment and input of the calls of one decision. `usages` and `models` collect what their answers report. */
+/** Deployment and input of the calls of one decision. `usages` and `models` collect what the answers report. */
 interface Calls {
   readonly deployment: Deployment;
   readonly terms: DecisionTerms;
@@ -54,7 +54,7 @@ export function createChatDecider(chat: Provider, clock: Clock): Decider {
 
   /**
    * Calls the model and records its usage. Throws what the provider throws, and UpstreamFailed for an answer that is
-   * not JSON.
+   * not JSON or is too large.
    */
   async function ask(calls: Calls, messages: readonly PromptMessage[], settings: Fields): Promise<unknown> {
     const { deployment, terms } = calls;
@@ -81,7 +81,10 @@ export function createChatDecider(chat: Provider, clock: Clock): Decider {
     return reading.kind === 'read' ? answerOf(question, reading.probabilities, reading.evidence) : null;
   }
 
-  /** Answers by weights. Repeats the call once, without a schema, when the first answer is not a JSON object. */
+  /**
+   * Answers by weights. Repeats the call without a schema when the first one fails as unsupported or has no JSON
+   * object.
+   */
   async function answersByWeights(calls: Calls, questions: readonly LabelledQuestion[]): Promise<readonly Answer[]> {
     const messages = weightMessages(calls.input, questions);
     const schema = { name: 'weights', strict: true, schema: weightSchema(questions) };
@@ -131,8 +134,8 @@ export function createChatDecider(chat: Provider, clock: Clock): Decider {
     if (decisionVotes > 0) {
       const pending = unanswered();
       const remaining = pending.map(([_index, question]) => question);
-      const voted = await answersByVotes(calls, remaining, decisionVotes);
-      for (const [place, [index]] of pending.entries()) setAnswer(index, voted[place]);
+      const voteAnswers = await answersByVotes(calls, remaining, decisionVotes);
+      for (const [place, [index]] of pending.entries()) setAnswer(index, voteAnswers[place]);
     }
 
     const remaining = unanswered();
@@ -141,8 +144,8 @@ export function createChatDecider(chat: Provider, clock: Clock): Decider {
     );
     await inParallel(groups, CONCURRENCY, async (group) => {
       const groupQuestions = group.map(([_index, question]) => question);
-      const weighed = await answersByWeights(calls, groupQuestions);
-      for (const [place, [index]] of group.entries()) setAnswer(index, weighed[place]);
+      const weightAnswers = await answersByWeights(calls, groupQuestions);
+      for (const [place, [index]] of group.entries()) setAnswer(index, weightAnswers[place]);
     });
     return answers.map((answer): Answer => answer ?? { kind: 'refusal' });
   }
@@ -198,11 +201,11 @@ async function unlessUnsupported(answer: Promise<unknown>): Promise<unknown> {
   try {
     return await answer;
   } catch (error) {
-    const refused =
+    const isUnsupported =
       error instanceof InvalidInput ||
       error instanceof Unsupported ||
       (error instanceof UpstreamFailed && UNSUPPORTED_STATUSES.has(error.upstreamStatus ?? 0));
-    if (refused) return null;
+    if (isUnsupported) return null;
     throw error;
   }
 }

@@ -13,14 +13,14 @@ const IMAGE_DEADLINE_MS = 60_000;
 /** Maximum bytes of an image, for a vendor without a limit. */
 const DEFAULT_MAX_BYTES = 20 * 1024 * 1024;
 
-/** Maximum length of all data URLs of one decision together. An image counts as often as the decision contains it. */
+/** Maximum characters of all data URLs of one decision. An image counts as often as the decision contains it. */
 const MAX_TOTAL_LENGTH = 64 * 1024 * 1024;
 
 /** Terms of a decision, with its deployment. */
 type InlineTerms = DecisionTerms & { readonly deployment: Deployment };
 
 /**
- * Creates the function that replaces images at addresses by their content. Addresses come from callers: private ones
+ * Creates the function that replaces images at addresses with their content. Addresses come from callers: private ones
  * are refused, and redirects are not followed. `deadlineMs` is the deadline of one image. Throws InvalidInput for an
  * image that cannot be read, and for images above `MAX_TOTAL_LENGTH` together.
  */

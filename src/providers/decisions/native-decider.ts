@@ -60,10 +60,10 @@ export function createNativeDecider(http: HttpClient, vendor: DecisionVendor): D
     async decide(deployment, decision, terms) {
       const { images } = abilitiesOf(deployment, terms.request);
       const fit = fitTermsOf(deployment, terms.request);
-      const sent = images?.inline
+      const fitted = images?.inline
         ? withImageRules(await inlineImages(decision, images, { deployment, ...terms }), images, fit)
         : decision;
-      const groups = splitDecision(sent, deployment.mostQuestions ?? vendor.mostQuestions ?? null);
+      const groups = splitDecision(fitted, deployment.mostQuestions ?? vendor.mostQuestions ?? null);
       const decisions = await inParallel(groups, CONCURRENCY, async (group, index) => {
         const groupDecision = await askVendor(deployment, group, terms);
         const first = index * (groups[0]?.questions.length ?? 0);

@@ -18,9 +18,9 @@ export interface DecisionVendor {
   url(deployment: Deployment): string;
   /** Model name in the body; null sends none. The configured name when absent. */
   readonly model?: (deployment: Deployment) => string | null;
-  /** Abilities of its models. None when absent. */
+  /** Abilities of the vendor's models. None when absent. */
   readonly abilities?: (deployment: Deployment, request: ModelRequest) => Partial<Abilities>;
-  /** Form of images in messages, in the named-map format. */
+  /** Converts images in messages to the named-map format. When absent, such images are omitted. */
   readonly images?: (urls: readonly string[]) => ImagesInState | Promise<ImagesInState>;
   /** Removes the vendor's envelope from an answer. */
   readonly unwrapAnswer?: (answer: unknown, deployment: Deployment) => unknown;
@@ -56,7 +56,7 @@ const namedMapVendor = (path: string, overrides: Partial<DecisionVendor> = {}): 
   ...overrides,
 });
 
-/** Header of a caller or a deployment that enables images and boxes at TypeSafe. */
+/** Header of a caller or a deployment that enables images, assets and boxes at TypeSafe. */
 const TYPESAFE_IMAGES = 'typesafe-danger-zone-images';
 /** Models of TypeSafe with box questions. */
 const TYPESAFE_BOXES = new Set(['jev-1.14.0', 'jev-preview']);
@@ -76,9 +76,11 @@ const CLOUDFLARE_RULES: ImageRules = {
   mostBytesTogether: 8 * MEBIBYTE,
   inline: true,
 };
-/** Prefix of model names that the configuration may leave out. */
+/** Prefix of model names that the configuration may omit. */
 const CLOUDFLARE_PREFIX = '@cf/cloudflare/';
-/** Valid model names. Callers choose names under a wildcard, and the name becomes part of the path, which it must not change. */
+/**
+ * Valid model names. Callers choose names under a wildcard. A name becomes part of the path, so `..` is not allowed.
+ */
 const CLOUDFLARE_MODEL = /^@cf(\/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$/;
 /** End of the name of the Cloudflare model with audio and video input. */
 const CLOUDFLARE_OMNI = 'clef-omni';
@@ -93,14 +95,17 @@ const openAi: DecisionVendor = {
   abilities: () => ({ safetyIdentifier: true, images: ANY_IMAGES, imagesBesideState: true }),
 };
 
-/** Parts of a data URL: media type in lower case, content in the standard base64 alphabet. */
+/**
+ * Parts of a data URL: media type in lower case, content in the standard base64 alphabet. `url` has the received
+ * alphabet.
+ */
 function dataUrlParts(url: string): { readonly type: string; readonly base64: string; readonly url: string } {
   const [, type = '', base64 = ''] = /^data:([^;,]+)[^,]*,(.*)$/is.exec(url) ?? [];
   const standard = base64.replaceAll('-', '+').replaceAll('_', '/');
   return { type: type.toLowerCase(), base64: standard, url: `data:${type.toLowerCase()};base64,${base64}` };
 }
 
-/** Asset name of an image in a message. The same image has the same name. */
+/** Asset name of an image in a message. Equal URLs have equal names. */
 async function assetName(url: string): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(url));
   return `image-${Buffer.from(digest).toString('hex').slice(0, 32)}`;
@@ -108,8 +113,8 @@ async function assetName(url: string): Promise<string> {
 
 const typesafe = namedMapVendor('/v1/systemone', {
   abilities({ headers = {}, upstreamModel }, { forwarded = {} }) {
-    const sent = Object.entries({ ...headers, ...forwarded });
-    const isOn = sent.some(
+    const allHeaders = Object.entries({ ...headers, ...forwarded });
+    const isOn = allHeaders.some(
       ([name, value]) => name.toLowerCase() === TYPESAFE_IMAGES && value.trim().toLowerCase() === 'true',
     );
     if (!isOn) return {};

@@ -52,7 +52,7 @@ const FORMATS: ReadonlyMap<string, DecisionFormat> = new Map([
   [SYSTEM_ONE.path, 'named-map'],
 ]);
 
-/** Adds decisions to a provider. Passes all other calls on. */
+/** Adds decisions to a provider. The provider itself answers all other calls. */
 export function withDecisions(provider: Provider, deciderOf: DeciderOf, temperatures: Temperatures): Provider {
   return {
     ...provider,
@@ -93,9 +93,9 @@ async function sendDecision({
   const { earlier } = request;
   const positions = earlier?.open ?? [...core.questions.keys()];
   const questions = positions.flatMap((position) => core.questions[position] ?? []);
-  const whole: DecisionRequest = { ...core, questions, ...readAttachments(body, format, terms.drop) };
+  const decisionRequest: DecisionRequest = { ...core, questions, ...readAttachments(body, format, terms.drop) };
   decider.assertCallable(deployment);
-  const fit = fitDecision(whole, decider.abilities(deployment, request), terms, isImageAddress);
+  const fit = fitDecision(decisionRequest, decider.abilities(deployment, request), terms, isImageAddress);
   const { outcomeScope: scope = PLATFORM_SCOPE } = request;
   const calibratedAnswer = (question: Question, answer: Answer): Answer =>
     calibrateAnswer(question, answer, { model: terms.model, scope, temperatures });

@@ -6,7 +6,7 @@ import { lookupTable } from '../../wire/json/fields.ts';
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 const number = (value: unknown): number | null => (typeof value === 'number' && Number.isFinite(value) ? value : null);
 
-/** Below this nesting depth, alternatives without nesting are preferred and lists are empty. */
+/** At levels deeper than this, alternatives without nesting are preferred and lists are empty. */
 const PREFERRED_MAX_LEVEL = 12;
 /** Maximum nesting depth of an instance. */
 const MAX_LEVEL = 100;
@@ -14,8 +14,8 @@ const MAX_LEVEL = 100;
 const MAX_LENGTH = 1_000;
 
 /**
- * Maximum number of different patterns of one instance, of characters of a pattern, of characters with its repetitions
- * written out, and of steps of its program. Other patterns are ignored.
+ * Limits of patterns: different patterns of one instance, characters of a pattern, characters with repetitions
+ * expanded, and steps of the compiled program. Patterns above a limit are ignored.
  */
 const MAX_PATTERNS = 20;
 const MAX_PATTERN_LENGTH = 512;
@@ -47,10 +47,10 @@ const FORMATS = lookupTable<string>({
 const PATTERN_TEXTS = ['demo', 'Demo', 'DEMO', '1', '1.0', 'A1', 'AAA', '12345', '2026-01-01', '+15550100', '#000000'];
 
 /**
- * A value that is valid for a JSON Schema: the required properties, and the simplest value of each type. Supports
- * `$ref` in the document, `allOf`, `anyOf`, `oneOf`, `enum`, `const`, and the bounds of numbers, texts and lists. For a
- * `pattern` only some texts are tried, and lookaround is not supported. Throws InvalidInput for a schema that demands
- * more than 2,000 values or 100 levels.
+ * A value for a JSON Schema: the required properties, and the simplest valid value of each type. Supports `$ref` in the
+ * document, `allOf`, `anyOf`, `oneOf`, `enum`, `const`, and the bounds of numbers, texts and lists. For a `pattern`
+ * only some texts are tried, and lookaround is not supported. Throws InvalidInput for a schema that demands more than
+ * 2,000 values or 100 levels.
  */
 export const instanceOf = (schema: unknown): unknown => new InstanceBuilder(schema).of(schema, 0);
 
@@ -129,7 +129,7 @@ class InstanceBuilder {
     return engine;
   }
 
-  /** The first alternative. Below `PREFERRED_MAX_LEVEL`, the first one without nesting. */
+  /** The first alternative. Deeper than `PREFERRED_MAX_LEVEL`, the first one without nesting. */
   #alternativeOf(alternatives: readonly unknown[], level: number): JsonObject {
     const resolved = alternatives.map((one) => this.#resolved(one));
     const flat = resolved.find((one) => !['object', 'array'].includes(typeOf(one) ?? ''));
@@ -142,7 +142,7 @@ class InstanceBuilder {
     return typeof reference === 'string' ? mergedSchema([own, this.#at(reference)]) : schema;
   }
 
-  /** The schema at a JSON pointer of the document. Empty for a reference to another document. */
+  /** The schema at a JSON pointer of the document. Empty when it is missing or in another document. */
   #at(reference: string): JsonObject {
     if (!reference.startsWith('#')) return {};
     const names = reference.split('/').slice(1);
@@ -154,7 +154,7 @@ class InstanceBuilder {
   }
 }
 
-/** Merges schemas: properties and required names of all, otherwise the last value. */
+/** Merges schemas: the properties and required names of all. Of other keywords, the last value applies. */
 function mergedSchema(schemas: readonly JsonObject[]): JsonObject {
   const properties = Object.assign({}, ...schemas.map((one) => one['properties'])) as JsonObject;
   const required = [...new Set(schemas.flatMap((one) => list(one['required'])))];
@@ -189,7 +189,8 @@ function numberFor(schema: JsonObject): number {
 }
 
 /**
- * A pattern for an engine with run time linear in the text: patterns come from callers. Null for an unsupported one.
+ * Compiles a pattern for an engine with run time linear in the text, because patterns come from callers. Null for a
+ * pattern that is invalid, not supported, or above a limit.
  */
 function compile(pattern: string): RE2JS | null {
   if (pattern.length > MAX_PATTERN_LENGTH || expandedLength(pattern) > MAX_EXPANDED_LENGTH) return null;
@@ -201,7 +202,7 @@ function compile(pattern: string): RE2JS | null {
   }
 }
 
-/** Upper bound of the length of a pattern with its repetitions written out, as if each one contained all others. */
+/** Upper bound of the length of a pattern with its repetitions expanded, as if each one contained all others. */
 const expandedLength = (pattern: string): number =>
   pattern
     .matchAll(REPETITION)

@@ -40,7 +40,7 @@ export function countTokens(text: string): number {
 
 /**
  * Reply to a chat-completions body. `tool_choice` selects a tool, else the first tool whose name is in the last message
- * is called. `response_format` gets a valid JSON value. Quotes a tool result, and echoes all other messages.
+ * is called. `response_format` gets a valid JSON value. Any other reply quotes the last message.
  */
 export function composeReply(body: JsonObject): DemoReply {
   const last = object(list(body['messages']).at(-1));
@@ -87,7 +87,7 @@ function calledTool(body: JsonObject, prompt: string, isResult: boolean): Tool |
   if (forced !== undefined) return forced;
   if (choice === 'none') return null;
   const named = tools.find((tool) => prompt.includes(tool.name));
-  // Mistral's clients say `any`.
+  // Mistral's clients send `any`.
   if (choice === 'required' || choice === 'any' || mode === 'required') return named ?? tools[0] ?? null;
   return isResult ? null : (named ?? null);
 }

@@ -22,7 +22,6 @@ const OPERATION_MS = 25_000;
 const RETRIES = 2;
 /** Maximum age of a webhook signature, in seconds. Older messages are rejected as replays. */
 const TOLERANCE_SECONDS = 300;
-/** Events per page. */
 const EVENTS_PER_PAGE = 100;
 
 /** Error for missing settings. Has no retry delay, because a retry does not help. */
@@ -36,12 +35,12 @@ function clientOptions(apiBase: string | null) {
   const bounds = { timeout: ATTEMPT_MS, maxNetworkRetries: RETRIES, telemetry: false };
   if (apiBase === null) return bounds;
   const { protocol, hostname, port } = new URL(apiBase);
-  const plain = protocol === 'http:';
+  const isHttp = protocol === 'http:';
   return {
     ...bounds,
-    protocol: plain ? ('http' as const) : ('https' as const),
+    protocol: isHttp ? ('http' as const) : ('https' as const),
     host: hostname.replace(/^\[|\]$/g, ''),
-    port: port === '' ? (plain ? 80 : 443) : port,
+    port: port === '' ? (isHttp ? 80 : 443) : port,
   };
 }
 
@@ -122,7 +121,7 @@ export function createStripe(account: StripeAccount): PaymentProvider {
   };
 }
 
-/** Session parameters. The checkout id is also on the created payment: a refund refers to that, not to the session. */
+/** Session parameters. The checkout id is also on the payment or subscription: refunds do not refer to the session. */
 function sessionOf({ checkoutId, successUrl, cancelUrl }: SessionDraft, mode: CheckoutMode, price: string) {
   const metadata = { [CHECKOUT_METADATA_KEY]: checkoutId };
   return {
