@@ -17,8 +17,9 @@ export interface AnswerError {
 /** A dialect of callers. Its requests and answers can be translated to and from the dialect of an upstream. */
 export interface InboundDialect {
   /**
-   * Reads a request into the neutral form. Adds every member that the neutral form cannot represent to `losses`,
-   * unknown members included. Throws InvalidInput for a request that breaks the rules of this dialect.
+   * Reads a request into the neutral form. Adds members that the neutral form cannot represent to `losses`, unknown
+   * members included. Ignores gateway fields, nulls and default values. Throws InvalidInput for a request that breaks
+   * the rules of this dialect.
    */
   readRequest(body: RequestBody, losses: Losses): NeutralChat;
   /** Creates the writer of one streamed answer. */
@@ -47,7 +48,7 @@ export interface AnswerContext {
 
 /** Writes the steps of one answer as server-sent events. */
 export interface AnswerWriter {
-  /** Events for one step. Empty text when the dialect sends no event for it now. */
+  /** Events for one step. Empty text when the dialect sends no event for the step now. */
   write(step: AnswerStep): string;
   /** Remaining events after the last step. */
   end(): string;

@@ -6,7 +6,7 @@ import { GENERATE_CONTENT_IN } from './generate-content/native.ts';
 import { MESSAGES_IN } from './messages/native.ts';
 import { RESPONSES_IN } from './responses/native.ts';
 
-/** Caller dialects that can be translated to the dialect of another upstream. */
+/** Caller dialects that can be translated to the dialect of an upstream. */
 export const INBOUND: Readonly<Partial<Record<Dialect, InboundDialect>>> = {
   'chat-completions': CHAT_COMPLETIONS_IN,
   completions: COMPLETIONS_IN,

@@ -2,7 +2,7 @@ import { asBuffer } from './json/members.ts';
 import { eventText, type Reframer } from './sse/reframed.ts';
 
 const LF = 0x0a;
-/** Maximum bytes of one line. A longer line is a framing error. */
+/** Maximum buffered bytes of an incomplete line. A longer one is a framing error. */
 const MAX_LINE_BYTES = 32 * 1024 * 1024;
 
 /** Converts newline-delimited JSON to server-sent events. Blank lines are ignored. */

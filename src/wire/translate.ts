@@ -4,7 +4,7 @@ import type { AnswerReader, AnswerWriter } from './dialect.ts';
 import { parseJson } from './json/fields.ts';
 import { createEventBuffer, dataOf, endOfEvent, nameOf } from './sse/events.ts';
 
-/** End marker of streams in some dialects. Contains no step. */
+/** End marker of streams in some dialects. It contains no step. */
 const DONE = Buffer.from('[DONE]');
 
 /** Steps of a run of complete events. */
@@ -30,7 +30,7 @@ interface Translation {
 
 /**
  * A streamed answer, translated to another dialect. Each event is written as soon as it arrives. The stream fails when
- * the source fails or reports a failure. The transport then writes the last event.
+ * the source fails or reports a failure. The transport then writes the error event.
  */
 export function translatedStream(
   source: ByteStream,
@@ -42,7 +42,7 @@ export function translatedStream(
   return {
     pipe(sink: ByteSink) {
       let ended = false;
-      /** Translates a run of events. A failure step cancels the source and fails the sink. Later events are ignored. */
+      /** Translates a run of events. A failure step cancels the source and fails the sink. Later runs are ignored. */
       const write = (run: Buffer | null, end: () => string = () => ''): boolean => {
         const steps = run === null ? [] : stepsOfRun(run, reader);
         const failure = steps.find((step) => step.kind === 'failure');

@@ -19,9 +19,9 @@ export function upstreamOnly(dialect: {
       if (error !== null) return { error };
       if (!isAnswer(value)) return null;
       const steps = outbound.stepsOf(value);
-      const gathered = new OutcomeCollector(textLimit);
-      for (const step of steps) gathered.add(step);
-      return { bytes, outcome: gathered.outcome(), deltas: () => steps.filter(isChatDelta) };
+      const collector = new OutcomeCollector(textLimit);
+      for (const step of steps) collector.add(step);
+      return { bytes, outcome: collector.outcome(), deltas: () => steps.filter(isChatDelta) };
     },
     inspector: (options) =>
       new StepsInspector({ reader: () => outbound.reader(), errorOf, rename: (data) => data }, options),

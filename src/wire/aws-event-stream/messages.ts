@@ -34,7 +34,8 @@ const MAX_MESSAGE_BYTES = 24 * 1024 * 1024;
 /** Splits a byte stream into messages. Chunks may have any size. */
 export interface MessageReader {
   /**
-   * Passes the messages that this chunk completes to `onMessage`. Throws RangeError for an invalid length or checksum.
+   * Passes the messages that this chunk completes to `onMessage`. Throws RangeError for an invalid length, checksum or
+   * header.
    */
   add(chunk: Uint8Array, onMessage: (message: Message) => void): void;
   /** Buffered bytes of an incomplete message. */
@@ -68,7 +69,10 @@ export function createMessageReader(): MessageReader {
   };
 }
 
-/** Length in bytes of the message that begins here. 0 when the prelude is incomplete. Throws RangeError. */
+/**
+ * Length in bytes of the message that begins here. 0 when the prelude is incomplete. Throws RangeError for an invalid
+ * prelude.
+ */
 function lengthOf(bytes: Buffer): number {
   if (bytes.length < PRELUDE_BYTES) return 0;
   if (crc32(bytes.subarray(0, 8)) !== bytes.readUInt32BE(8))

@@ -6,12 +6,12 @@ import { asBuffer, topLevelMembers, withMembers } from '../json/members.ts';
 const LF = 0x0a;
 /** Maximum bytes of one line. */
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
-/** Longer lines are not tested for being blank. */
+/** Maximum bytes of a line that can be blank. Longer lines count as requests. */
 const MAX_BLANK_LINE_BYTES = 64;
 /** Bytes that are processed before control returns to the event loop. */
 const YIELD_BYTES = 256 * 1024;
 
-/** One line of a file in a form, without its line break. Offsets are those of the form. */
+/** One line of a file in a form, without its line break. Offsets count from the start of the form. */
 interface Line {
   readonly bytes: Buffer;
   readonly start: number;
@@ -48,7 +48,7 @@ function readModelAndBody(line: Line): { readonly start: number; readonly end: n
   return { start: line.start + member.valueStart, end: line.start + member.end, model };
 }
 
-/** Model of the first line of a batch file. Null when the file has no lines. Throws InvalidInput. */
+/** Model of the first request of a batch file. Null when all lines are blank. Throws InvalidInput. */
 export function firstModelOf(form: Form, file: FormPart): string | null {
   for (const line of linesOf(form, file)) return readModelAndBody(line).model;
   return null;

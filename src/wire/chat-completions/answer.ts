@@ -44,7 +44,7 @@ function usageIn(answer: Fields): Usage | null {
   return withServiceTier(usage, answer['service_tier']);
 }
 
-/** Reads a `usage` object. Null when it is missing, or has no counts or an invalid one, such as a negative number. */
+/** Reads a `usage` object. Null when it is missing, has no token count, or has an invalid one, such as -1. */
 export function usageOf(value: unknown): Usage | null {
   const usage = object(value);
   if (isInvalidCount(usage['prompt_tokens']) || isInvalidCount(usage['completion_tokens'])) return null;
@@ -75,7 +75,7 @@ export function usageOf(value: unknown): Usage | null {
 /** Whether a member is present and not a count. */
 const isInvalidCount = (value: unknown): boolean => value !== undefined && value !== null && count(value) === null;
 
-/** Perplexity's counts of searches, and of the tokens of citations. Null when there are none. */
+/** Perplexity's counts of searches and of citation tokens. Null when both are 0. */
 function searchesAndCitations(usage: Fields): Pick<Usage, 'webSearches' | 'searchSize' | 'citationTokens'> | null {
   const webSearches = count(usage['num_search_queries']) ?? 0;
   const citationTokens = count(usage['citation_tokens']) ?? 0;
@@ -104,8 +104,8 @@ function inputOnlyUsage(value: unknown): Usage | null {
 }
 
 /**
- * Cost in USD that an answer reports. Undefined when it reports none. Includes the cost of a call with the customer's
- * own key at the model vendor (BYOK), which the vendor bills separately.
+ * Cost in USD that an answer reports. Undefined when it reports no valid cost. Includes the cost of a call with the
+ * customer's own key at the model vendor (BYOK), which the vendor bills separately.
  */
 export function chargedOf(answer: unknown): Usd | undefined {
   const usage = object(object(answer)['usage']);

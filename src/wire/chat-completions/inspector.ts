@@ -6,7 +6,7 @@ import { createModelRewriter, type ModelRewriter } from '../json/members.ts';
 import { dataOf, eventOf } from '../sse/events.ts';
 import { chargedOf, deltasOfChunk, errorOf, factsOf, isAnswer, isUsageChunk } from './answer.ts';
 
-/** Vendor differences of answers that cannot be read from the answers. */
+/** Properties of a vendor's answers that the answers themselves do not show. */
 export interface AnswerForm {
   /** Answers report the cost that the vendor bills. */
   readonly reportsCost?: boolean;
@@ -20,7 +20,10 @@ const UNFINISHED = Buffer.from('"finish_reason":null');
 const USAGE = Buffer.from('"usage":');
 const NULL = Buffer.from('null');
 
-/** Inspects a stream of chat completions or completions. Does not parse chunks in the middle of an answer. */
+/**
+ * Inspects a stream of chat completions or completions. When the outcome keeps no text, chunks in the middle of an
+ * answer are not parsed.
+ */
 export class ChunkInspector implements StreamInspector {
   readonly #options: InspectorOptions;
   readonly #form: AnswerForm;
@@ -70,7 +73,7 @@ export class ChunkInspector implements StreamInspector {
       this.#hasBegun = true;
       return event;
     }
-    // The first event contains the role only, so it is no piece.
+    // The first event contains only the role, so it is not counted.
     if (this.#hasBegun) this.pieces += 1;
     if (this.#hasBegun && this.#options.textLimit === 0 && isMiddle(data)) return this.#rewritten(event, data);
     const chunk = parseJson(data);
@@ -111,7 +114,7 @@ export class ChunkInspector implements StreamInspector {
   }
 }
 
-/** Whether a chunk certainly has neither a finish reason nor usage. */
+/** Whether a chunk with one choice has neither a finish reason nor usage. Searches its text instead of parsing it. */
 function isMiddle(data: Buffer): boolean {
   if (!data.includes(UNFINISHED)) return false;
   const usage = data.indexOf(USAGE);

@@ -24,7 +24,7 @@ export function openAiFrame(form: AnswerForm = {}): NativeDialect {
     whole(bytes, context) {
       const { member } = context.endpoint.answers;
       if (member === null) return null;
-      // Vectors and images have megabytes and are not parsed.
+      // Vectors and images can be megabytes, so they are not parsed.
       const value = member === 'choices' ? parseJson(bytes) : outlineOf(bytes, member);
       const error = errorOf(value);
       if (error !== null) return { error };
@@ -34,7 +34,7 @@ export function openAiFrame(form: AnswerForm = {}): NativeDialect {
   };
 }
 
-/** A complete answer in OpenAI's format. `original` are its bytes, `value` is the parsed JSON. */
+/** A complete answer in OpenAI's format. `original` are its bytes, `value` is its parsed JSON or outline. */
 export function wholeAnswer(
   original: Uint8Array,
   value: unknown,
@@ -112,9 +112,9 @@ export interface RequestForm {
 }
 
 /**
- * The request for the upstream: with its model name, without gateway fields, and with usage requested on every stream.
- * All other values keep their bytes. `metadata` is a gateway field and removed, unless `store` is true: providers
- * accept it only then.
+ * The request for the upstream: with the upstream's model name, without gateway fields, and with usage requested on
+ * streams. Other values keep their bytes. `metadata` is removed unless `store` is true: providers accept it only then.
+ * `stream_options` is removed where the vendor rejects it.
  */
 export function upstreamRequest(
   request: ModelRequest,

@@ -13,7 +13,7 @@ import { list, number, object, text, lookupTable } from '../json/fields.ts';
 import { malformed } from '../malformed.ts';
 import { readMessages } from './read-messages.ts';
 
-/** Members that `readChat` reads. */
+/** Members that `readChat` or the gateway reads. */
 const READ_MEMBERS = new Set([
   'model',
   'messages',
@@ -38,7 +38,7 @@ const READ_MEMBERS = new Set([
   'metadata',
 ]);
 
-/** Members that can be dropped without changing the answer. */
+/** Unsupported members that are hints: they are dropped and reported. */
 const DROPPABLE_MEMBERS = new Set([
   'store',
   'service_tier',
@@ -49,7 +49,7 @@ const DROPPABLE_MEMBERS = new Set([
   'prompt_cache_retention',
 ]);
 
-/** Tests whether a member requests the default behaviour. */
+/** Predicates by member: whether its value requests the default behaviour. */
 const REQUESTS_DEFAULT = lookupTable<(value: unknown) => boolean>({
   n: (value) => value === 1,
   logprobs: (value) => value === false,
@@ -72,7 +72,9 @@ export function readChat(body: RequestBody, losses: Losses): NeutralChat {
   };
 }
 
-/** Adds the members of a request that no reader supports to `losses`. Gateway fields are ignored. */
+/**
+ * Adds the members of a request that are not read to `losses`. Gateway fields, nulls and default values are no loss.
+ */
 export function noteUnsupportedMembers(body: RequestBody, losses: Losses, isRead: (member: string) => boolean): void {
   for (const [member, value] of Object.entries(body)) {
     if (value === null || value === undefined || isRead(member) || isGatewayField(member)) continue;

@@ -9,8 +9,8 @@ interface ToolCall {
   proof: string | null;
 }
 
-/** Accumulated steps of an answer. */
-interface Gathered {
+/** Parts of an answer, accumulated from its steps. */
+interface AnswerParts {
   id: string | null;
   text: string;
   refusal: string;
@@ -23,7 +23,7 @@ interface Gathered {
 
 /** A complete answer as a chat completion. */
 export function wholeChatCompletion(steps: readonly AnswerStep[], context: AnswerContext): unknown {
-  const { id, text, refusal, reasoning, blocks, calls, finishReason, usage } = gather(steps);
+  const { id, text, refusal, reasoning, blocks, calls, finishReason, usage } = collectParts(steps);
   const message = {
     role: 'assistant',
     content: text === '' && (calls.length > 0 || refusal !== '') ? null : text,
@@ -42,8 +42,8 @@ export function wholeChatCompletion(steps: readonly AnswerStep[], context: Answe
   };
 }
 
-function gather(steps: readonly AnswerStep[]): Gathered {
-  const gathered: Gathered = {
+function collectParts(steps: readonly AnswerStep[]): AnswerParts {
+  const parts: AnswerParts = {
     id: null,
     text: '',
     refusal: '',
@@ -57,45 +57,45 @@ function gather(steps: readonly AnswerStep[]): Gathered {
   for (const step of steps) {
     switch (step.kind) {
       case 'begin':
-        gathered.id = step.id;
+        parts.id = step.id;
         break;
       case 'text':
-        gathered.text += step.text;
+        parts.text += step.text;
         break;
       case 'refusal':
-        gathered.refusal += step.text;
+        parts.refusal += step.text;
         break;
       case 'reasoning':
-        gathered.reasoning += step.text;
+        parts.reasoning += step.text;
         thought += step.text;
         break;
       case 'reasoningProof':
-        gathered.blocks.push({ type: 'thinking', thinking: thought, signature: step.proof });
+        parts.blocks.push({ type: 'thinking', thinking: thought, signature: step.proof });
         thought = '';
         break;
       case 'redactedReasoning':
-        gathered.blocks.push({ type: 'redacted_thinking', data: step.proof });
+        parts.blocks.push({ type: 'redacted_thinking', data: step.proof });
         break;
       case 'toolCall':
-        addCall(gathered.calls, step);
+        addCall(parts.calls, step);
         break;
       case 'toolCallProof': {
-        const call = gathered.calls[step.index];
+        const call = parts.calls[step.index];
         if (call) call.proof = step.proof;
         break;
       }
       case 'finish':
-        gathered.finishReason = step.reason;
+        parts.finishReason = step.reason;
         break;
       case 'usage':
-        gathered.usage = usageObject(step.usage);
+        parts.usage = usageObject(step.usage);
         break;
       case 'failure':
       case 'stopSequence':
         break;
     }
   }
-  return gathered;
+  return parts;
 }
 
 function addCall(calls: ToolCall[], step: Extract<AnswerStep, { kind: 'toolCall' }>): void {

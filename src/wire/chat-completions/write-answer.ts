@@ -12,14 +12,17 @@ export function usageObject(usage: Usage): JsonObject {
     total_tokens: inputTokens + outputTokens,
     prompt_tokens_details: { cached_tokens: cacheReadTokens },
     completion_tokens_details: { reasoning_tokens: reasoningTokens },
-    // Not a member of OpenAI, which does not bill cache writes. LiteLLM reports cache writes in this member.
+    // OpenAI's API does not have this member. LiteLLM reports cache writes in it.
     ...(cacheWriteTokens === 0 ? {} : { cache_creation_input_tokens: cacheWriteTokens }),
   };
 }
 
 const DONE = 'data: [DONE]\n\n';
 
-/** Writes an answer as chat-completion chunks. Each step is written immediately. Requested usage is the last chunk. */
+/**
+ * Writes an answer as chat-completion chunks. Each step is written immediately, except usage: it is the last chunk, and
+ * is written only when the caller requested it.
+ */
 export function createChunkWriter(context: AnswerContext): AnswerWriter {
   let id = context.fallbackId;
   let hasBegun = false;
@@ -77,8 +80,9 @@ export function createChunkWriter(context: AnswerContext): AnswerWriter {
       return delta === null ? '' : `${opening()}${chunk(delta)}`;
     },
     end() {
-      const counted = context.includeUsage && usage !== null ? event({ choices: [], usage: usageObject(usage) }) : '';
-      return `${counted}${DONE}`;
+      const usageChunk =
+        context.includeUsage && usage !== null ? event({ choices: [], usage: usageObject(usage) }) : '';
+      return `${usageChunk}${DONE}`;
     },
   };
 }

@@ -17,9 +17,12 @@ import { addressOf } from '../data-url.ts';
 import { type Fields, withoutNulls } from '../json/fields.ts';
 import { thoughtSignatureFields } from './write-answer.ts';
 
-/** Differences of upstreams with this dialect. */
+/** Differences between upstreams of this dialect. */
 export interface ChatCompletionsForm {
-  /** Member for the output limit. OpenAI's newer models reject `max_tokens`; other vendors support only that. */
+  /**
+   * Member for the output limit. OpenAI's newer models reject `max_tokens`; many other vendors support only
+   * `max_tokens`.
+   */
   readonly maxTokensMember: 'max_tokens' | 'max_completion_tokens';
 }
 
@@ -68,7 +71,7 @@ function writeTexts(parts: readonly TextPart[], where: string, losses: Losses): 
 /** Tool results contain only text in this dialect. Other parts follow in a user message that names the call. */
 function writeResults(results: readonly ToolResult[], where: string, losses: Losses): readonly Fields[] {
   const attachments: Fields[] = [];
-  const written = results.map(({ callId, content, cached, failed }) => {
+  const toolMessages = results.map(({ callId, content, cached, failed }) => {
     noteMark(cached, where, losses);
     if (failed) losses.hint(`${where}.is_error`);
     const texts = content.flatMap((part) => (part.kind === 'text' ? [part.text] : []));
@@ -77,7 +80,7 @@ function writeResults(results: readonly ToolResult[], where: string, losses: Los
     attachments.push(...others.flatMap((part) => writePart(part, `${where}.content`, losses)));
     return { role: 'tool', tool_call_id: callId, content: texts.join('\n') };
   });
-  return attachments.length === 0 ? written : [...written, { role: 'user', content: attachments }];
+  return attachments.length === 0 ? toolMessages : [...toolMessages, { role: 'user', content: attachments }];
 }
 
 function writeParts(parts: readonly UserPart[], where: string, losses: Losses): string | readonly Fields[] {
@@ -120,7 +123,7 @@ function writeAssistant(parts: readonly AssistantPart[], where: string, losses: 
   const texts = parts.flatMap((part) => (part.kind === 'text' ? [part.text] : []));
   const refusals = parts.flatMap((part) => (part.kind === 'refusal' ? [part.text] : []));
   const calls = parts.flatMap((part) => (part.kind === 'toolCall' ? [part] : []));
-  // This dialect does not send reasoning back, and a proof is valid only at the upstream that made it.
+  // Earlier reasoning is not sent: its proof is valid only at the upstream that created it.
   if (parts.some(({ kind }) => kind === 'reasoning')) losses.hint(`${where}.reasoning`);
   return {
     role: 'assistant',

@@ -13,11 +13,11 @@ export function errorOf(value: unknown): AnswerError | null {
   const answer = object(value);
   const { message } = answer;
   if (typeof message === 'string') return { message, type: null, param: null, code: null };
-  const ended = object(answer['type'] === 'message-end' ? answer['delta'] : answer);
-  const reason = text(ended['finish_reason']);
+  const ending = object(answer['type'] === 'message-end' ? answer['delta'] : answer);
+  const reason = text(ending['finish_reason']);
   const code = reason === null ? undefined : FAILURES[reason];
   if (code === undefined || reason === null) return null;
-  return { message: text(ended['error']) ?? `The answer ended with ${reason}.`, type: reason, param: null, code };
+  return { message: text(ending['error']) ?? `The answer ended with ${reason}.`, type: reason, param: null, code };
 }
 
 export const isAnswer = (value: unknown): boolean => isJsonObject(object(value)['message']);

@@ -41,15 +41,15 @@ export function writeCohere(chat: NeutralChat, losses: Losses): RequestBody {
 
 function writeTools({ tools, toolChoice }: NeutralChat): Fields {
   // Cohere cannot require a certain tool. Send only that tool, with the choice REQUIRED.
-  const offered = toolChoice?.mode === 'tool' ? tools.filter(({ name }) => name === toolChoice.name) : tools;
+  const offeredTools = toolChoice?.mode === 'tool' ? tools.filter(({ name }) => name === toolChoice.name) : tools;
   const choice = { auto: null, none: 'NONE', required: 'REQUIRED', tool: 'REQUIRED' }[toolChoice?.mode ?? 'auto'];
-  if (offered.length === 0) return {};
+  if (offeredTools.length === 0) return {};
   return {
-    tools: offered.map(({ name, description, parameters }) => ({
+    tools: offeredTools.map(({ name, description, parameters }) => ({
       type: 'function',
       function: withoutNulls({ name, description, parameters }),
     })),
-    ...(offered.some(({ strict }) => strict === true) ? { strict_tools: true } : {}),
+    ...(offeredTools.some(({ strict }) => strict === true) ? { strict_tools: true } : {}),
     tool_choice: choice,
   };
 }
@@ -83,7 +83,7 @@ function writeParts(parts: readonly UserPart[], where: string, losses: Losses): 
   });
 }
 
-/** Writes an assistant message. Reasoning before tool calls becomes `tool_plan`. */
+/** Writes an assistant message. Reasoning becomes `tool_plan` when there are tool calls. Otherwise it is dropped. */
 function writeAssistant(parts: readonly AssistantPart[], where: string, losses: Losses): Fields {
   const textParts = parts.filter((part): part is TextPart => part.kind === 'text');
   for (const { cached } of textParts) noteMark(cached, where, losses);

@@ -9,7 +9,7 @@ import { malformed } from '../malformed.ts';
 import { chatCompletionsOut } from '../chat-completions/native.ts';
 import { type CompletionForm, writeCompletion } from './write-request.ts';
 
-/** Members that `readCompletion` reads. */
+/** Members that `readCompletion` or the gateway reads. */
 const READ_MEMBERS = new Set([
   'model',
   'prompt',
@@ -73,7 +73,7 @@ function createTextWriter(context: AnswerContext): AnswerWriter {
 function wholeCompletion(steps: readonly AnswerStep[], context: AnswerContext): unknown {
   const begin = steps.find((step) => step.kind === 'begin');
   const finish = steps.findLast((step) => step.kind === 'finish');
-  const counted = steps.findLast((step) => step.kind === 'usage');
+  const usageStep = steps.findLast((step) => step.kind === 'usage');
   const text = steps.map((step) => (step.kind === 'text' || step.kind === 'refusal' ? step.text : '')).join('');
   return {
     id: begin?.id ?? context.fallbackId,
@@ -81,7 +81,7 @@ function wholeCompletion(steps: readonly AnswerStep[], context: AnswerContext): 
     created: context.createdAt,
     model: context.model,
     choices: [{ text, index: 0, logprobs: null, finish_reason: finish?.reason ?? 'stop' }],
-    ...(counted === undefined ? {} : { usage: usageObject(counted.usage) }),
+    ...(usageStep === undefined ? {} : { usage: usageObject(usageStep.usage) }),
   };
 }
 

@@ -47,7 +47,9 @@ function noteUnsupported(chat: NeutralChat, losses: Losses): void {
   if (effort !== null && effort !== 'none') losses.essential('reasoning_effort');
 }
 
-/** Prompt with a speaker label for each turn. Ends with the label of the assistant, or with its unfinished turn. */
+/**
+ * Prompt with a speaker label for each turn. Ends with the assistant's label, or with the assistant's unfinished turn.
+ */
 function conversationOf(messages: readonly NeutralMessage[], texts: readonly string[]): string {
   const lines = messages.map(({ role }, index) => `${SPEAKERS[role]}${texts[index]}`);
   return messages.at(-1)?.role === 'assistant' ? lines.join('\n\n') : [...lines, 'Assistant:'].join('\n\n');
@@ -75,7 +77,7 @@ function textOf(message: NeutralMessage, where: string, losses: Losses): string 
   return texts.join(message.role === 'assistant' ? '' : '\n');
 }
 
-/** Adds a dropped part to `losses`. Reasoning is only a hint, because only its own model uses it. */
+/** Adds a dropped part to `losses`. Reasoning is only a hint, because only the model that produced it uses it. */
 function noteDropped({ kind }: UserPart | AssistantPart, at: string, losses: Losses): void {
   if (kind === 'reasoning') losses.hint(at);
   else losses.essential(at);

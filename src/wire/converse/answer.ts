@@ -13,7 +13,7 @@ const REASONS = lookupTable<string>({
   content_filtered: 'content_filter',
 });
 
-/** HTTP statuses, by exception inside a stream. */
+/** HTTP statuses, by the name of an exception inside a stream. */
 const STATUSES = lookupTable<string>({
   validationException: '400',
   accessDeniedException: '403',
@@ -50,19 +50,19 @@ function usageSteps(value: unknown): readonly AnswerStep[] {
   if (uncachedTokens === null && outputTokens === null) return [];
   const cacheReadTokens = count(usage['cacheReadInputTokens']) ?? 0;
   const cacheWriteTokens = count(usage['cacheWriteInputTokens']) ?? 0;
-  const counted: Usage = {
+  const tokens: Usage = {
     inputTokens: (uncachedTokens ?? 0) + cacheReadTokens + cacheWriteTokens,
     outputTokens: outputTokens ?? 0,
     cacheReadTokens,
     cacheWriteTokens,
     reasoningTokens: 0,
   };
-  return [{ kind: 'usage', usage: counted }];
+  return [{ kind: 'usage', usage: tokens }];
 }
 
 const finishOf = (reason: string, hasCalls: boolean): AnswerStep => {
-  const ended = REASONS[reason] ?? 'stop';
-  return { kind: 'finish', reason: hasCalls && ended === 'stop' ? 'tool_calls' : ended };
+  const finishReason = REASONS[reason] ?? 'stop';
+  return { kind: 'finish', reason: hasCalls && finishReason === 'stop' ? 'tool_calls' : finishReason };
 };
 
 const BEGIN: AnswerStep = { kind: 'begin', id: null, model: null };

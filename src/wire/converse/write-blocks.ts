@@ -108,7 +108,7 @@ const textBlock = (text: string): readonly Fields[] => (text.trim() === '' ? [] 
 
 const mediaTypeOf = (source: Source): string => (source.form === 'id' ? '' : (source.mediaType ?? '')).toLowerCase();
 
-/** Inline bytes or an S3 location. Null for other addresses, which Bedrock does not fetch. */
+/** Inline bytes or an S3 location. Null for file ids, and for other addresses, which Bedrock does not fetch. */
 function locationOf(source: Source): Fields | null {
   if (source.form === 'data') return { bytes: source.base64 };
   return source.form === 'url' && source.url.startsWith('s3://') ? { s3Location: { uri: source.url } } : null;

@@ -17,7 +17,7 @@ import { cachePoint, createBlockWriter } from './write-blocks.ts';
 /** Smallest thinking budget that Claude accepts, in tokens. */
 const MIN_THINKING_BUDGET = 1024;
 
-/** Writes a neutral chat as a Converse request. The path has model and streaming. Fills `losses`. */
+/** Writes a neutral chat as a Converse request. The URL has model and streaming. Adds unsupported parts to `losses`. */
 export function writeConverse(chat: NeutralChat, losses: Losses): RequestBody {
   noteUnsupported(chat, losses);
   const systemParts = chat.messages.flatMap((message) => (message.role === 'system' ? message.content : []));
@@ -42,7 +42,7 @@ export function writeConverse(chat: NeutralChat, losses: Losses): RequestBody {
 
 /**
  * Adds the settings to `losses` that Converse does not support for any model. A seed is only a hint, because no vendor
- * guarantees it. A penalty of 0 counts as not set.
+ * guarantees deterministic answers. A penalty of 0 counts as not set.
  */
 function noteUnsupported(chat: NeutralChat, losses: Losses): void {
   if (chat.seed !== null) losses.hint('seed');
@@ -97,7 +97,7 @@ function writeToolChoice(choice: ToolChoice): Fields {
   return choice.mode === 'required' ? { any: {} } : { auto: {} };
 }
 
-/** Settings that only some models support, in the format of their maker. Adds unsupported ones to `losses`. */
+/** Settings that only some models support, in the format of the model's vendor. Adds unsupported ones to `losses`. */
 function writeModelFields(chat: NeutralChat, losses: Losses): Fields {
   const { model, topK, reasoning } = chat;
   const isClaude = /anthropic|claude/i.test(model);

@@ -12,8 +12,8 @@ export function requiredObject(value: unknown, where: string): Fields {
 
 /** A number, or a number as text, which LiteLLM accepts, too. Throws InvalidAnswer. */
 export function requiredNumber(value: unknown, where: string): number {
-  const read = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
-  if (typeof read === 'number' && Number.isFinite(read)) return read;
+  const parsed = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  if (typeof parsed === 'number' && Number.isFinite(parsed)) return parsed;
   throw new InvalidAnswer(`${where} is no number`);
 }
 
@@ -25,8 +25,8 @@ export function requiredText(value: unknown, where: string): string {
 
 /** A count of tokens. Throws InvalidAnswer. */
 export function requiredCount(value: unknown, where: string): number {
-  const read = requiredNumber(value, where);
-  if (Number.isSafeInteger(read) && read >= 0) return read;
+  const count = requiredNumber(value, where);
+  if (Number.isSafeInteger(count) && count >= 0) return count;
   throw new InvalidAnswer(`${where} is no count`);
 }
 
@@ -62,7 +62,7 @@ export const plainUsage = (inputTokens: number, outputTokens: number): Usage => 
   reasoningTokens: 0,
 });
 
-/** Members with the source of a probability. None for a decision model with uncalibrated probabilities. */
+/** Members about the source of a probability: evidence, calibration and model. Absent ones are omitted. */
 export function evidenceMembers(answer: Exclude<Answer, { kind: 'refusal' }>): Members {
   const { evidence, calibration, model } = answer;
   return {

@@ -4,7 +4,7 @@ import { InvalidInput } from '../../domain/errors.ts';
 import { type Fields } from '../json/fields.ts';
 import { invalidDecision } from './faults.ts';
 
-/** Maximum numbers of clips of a request. */
+/** Maximum numbers of audio and video clips of a request. */
 const MAX_AUDIO = 4;
 const MAX_VIDEOS = 2;
 /** Maximum UTF-8 bytes of an asset's name. */
@@ -14,12 +14,12 @@ const IMAGE = /^(?:data:image\/[^;,\s]+(?:;[^;,\s]+)*;base64,[A-Za-z0-9+/_-]+={0
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 const ASSET_FORMATS = ['png', 'jpg', 'jpeg'];
 
-/** Whether an image of a message is a data URL or an address. */
+/** Whether an image is a base64 data URL or an http(s) address. */
 export const isImageAddress = (url: string): boolean => IMAGE.test(url);
 
 /**
- * Reads the members that only some upstreams support. `drop` leaves out invalid images, assets and safety identifiers.
- * Throws InvalidInput for all other invalid members.
+ * Reads the members that only some upstreams support. With `drop`, invalid images, assets and safety identifiers are
+ * omitted. Throws InvalidInput for other invalid members.
  */
 export function readAttachments(body: Fields, format: DecisionFormat, drop: boolean): Attachments {
   const isNamed = format === 'named-map';

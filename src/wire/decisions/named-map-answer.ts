@@ -28,10 +28,13 @@ import { contentValue } from './texts.ts';
  * refusal. Throws InvalidAnswer.
  */
 export function readNamedMapAnswer(value: unknown, questions: readonly Question[]): Decision {
-  const { model = null, answers: sent, usage, ...more } = requiredObject(value, 'the answer');
+  const { model = null, answers: answersByKey, usage, ...more } = requiredObject(value, 'the answer');
   if (model !== null && typeof model !== 'string') throw new InvalidAnswer('model is no string');
   const answers = new Map(
-    Object.entries(requiredObject(sent, 'answers')).map(([key, one]) => [key, readAnswer(one, `answers.${key}`)]),
+    Object.entries(requiredObject(answersByKey, 'answers')).map(([key, one]) => [
+      key,
+      readAnswer(one, `answers.${key}`),
+    ]),
   );
   const keys = questionKeys(questions);
   return {
@@ -107,8 +110,8 @@ function readBox({ box, confidence, ...more }: Fields, where: string): Answer {
 }
 
 /**
- * Writes a decision as an answer of the named-map format, as JSON text. Refusals have no answer. `more` are further
- * members of the answer.
+ * Writes a decision as the body of an answer in the named-map format, as JSON text. Refusals are omitted. `more` has
+ * further members of the body.
  */
 export function writeNamedMapAnswer(decision: Decision, questions: readonly Question[], more: Members): string {
   const keys = questionKeys(questions);
@@ -172,7 +175,7 @@ function legendOf(question: Question, { legend }: ScoreAnswer): ReadonlyMap<stri
   return new Map([...own, ...(legend ?? [])]);
 }
 
-/** A probability for every level of the question, in their order. */
+/** A probability for every level of the question, in the order of the levels. 0 when the upstream reports none. */
 function levelProbabilities(question: Question, { probabilities }: ScoreAnswer): ReadonlyMap<string, number> {
   const levels = question.kind === 'score' ? question.levels : [];
   return new Map(levels.map((_level, index) => [String(index), probabilities.get(String(index)) ?? 0]));

@@ -23,8 +23,8 @@ const MAX_OPTIONS = 255;
 const MAX_LEVELS = 10;
 
 /**
- * Reads state and questions of a request in the named-map format. `text` is its JSON text, which has the order of names
- * and options that are integers: JavaScript sorts such keys. Throws InvalidInput.
+ * Reads state and questions of a request in the named-map format. `text` is the request's JSON text. It has the
+ * original order of integer names and options, which JavaScript objects sort. Throws InvalidInput.
  */
 export function readNamedMap(body: Fields, text: Uint8Array | null): DecisionCore {
   if (body['input'] !== undefined && body['state'] !== undefined)

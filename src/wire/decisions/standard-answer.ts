@@ -29,11 +29,11 @@ export function readStandardAnswer(value: unknown, questions: readonly Question[
   const model = requiredText(body['model'], 'model');
   const { answers } = body;
   if (!Array.isArray(answers)) throw new InvalidAnswer('answers is no array');
-  const read = answers.map((one: unknown, index) => readAnswer(one, `answers.${index}`));
+  const receivedAnswers = answers.map((one: unknown, index) => readAnswer(one, `answers.${index}`));
   return {
     model,
     answers: questions.map(({ kind }, index) => {
-      const answer = read[index];
+      const answer = receivedAnswers[index];
       return answer?.kind === kind ? answer : { kind: 'refusal' };
     }),
     usage: readUsage(requiredObject(body['usage'], 'usage')),

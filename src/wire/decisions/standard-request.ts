@@ -44,13 +44,13 @@ function readQuestions(value: unknown): readonly Question[] {
 function readQuestion(value: unknown, where: string): Question {
   if (!isJsonObject(value)) throw invalidDecision(where, 'it must be an object');
   const common = { name: optionalText(value['name'], `${where}.name`), more: {} };
-  const ownMembers = ['type', 'name', 'instructions'];
+  const commonMembers = ['type', 'name', 'instructions'];
   switch (value['type']) {
     case 'predicate':
-      assertKnown(value, ownMembers, where);
+      assertKnown(value, commonMembers, where);
       return { kind: 'predicate', ...common, instructions: readInstructions(value, where), rules: null };
     case 'choice':
-      assertKnown(value, [...ownMembers, 'choices'], where);
+      assertKnown(value, [...commonMembers, 'choices'], where);
       return {
         kind: 'choice',
         ...common,
@@ -58,7 +58,7 @@ function readQuestion(value: unknown, where: string): Question {
         options: readOptions(value['choices'], `${where}.choices`),
       };
     case 'score':
-      assertKnown(value, [...ownMembers, 'levels'], where);
+      assertKnown(value, [...commonMembers, 'levels'], where);
       return {
         kind: 'score',
         ...common,
@@ -66,7 +66,7 @@ function readQuestion(value: unknown, where: string): Question {
         levels: readLevels(value['levels'], `${where}.levels`),
       };
     case 'box':
-      assertKnown(value, ownMembers, where);
+      assertKnown(value, commonMembers, where);
       return { kind: 'box', ...common, instructions: readInstructions(value, where) };
     default:
       throw invalidDecision(`${where}.type`, 'it must be one of predicate, choice, score, box');
@@ -147,7 +147,7 @@ function writeInput(input: DecisionInput, images: readonly Media[]): unknown {
 const addressOf = (image: Media): string =>
   typeof image === 'string' ? image : `data:${image.contentType};base64,${image.base64}`;
 
-/** Instructions of a question without any. The named-map format does not require them. */
+/** Default instructions. The standard format requires instructions, the named-map format does not. */
 const DEFAULT_INSTRUCTIONS = {
   predicate: 'Is this true of the input?',
   choice: 'Which choice best fits the input?',
@@ -195,8 +195,8 @@ function assertMinEntries(count: number): void {
     );
 }
 
-const instructionsOf = (instructions: Instructions | null, absent: string): unknown => {
-  if (instructions === null) return absent;
+const instructionsOf = (instructions: Instructions | null, fallback: string): unknown => {
+  if (instructions === null) return fallback;
   if (typeof instructions === 'object' && 'parts' in instructions) return instructions.parts.map(({ sent }) => sent);
   return contentText(instructions);
 };

@@ -4,8 +4,8 @@ import type { Content, Instructions, Item, Part } from '../../domain/decisions/d
 const BLANK_LINE = '\n\n';
 
 /**
- * JSON text with a space after commas and colons, and ASCII characters only. LiteLLM sends objects in this form.
- * Upstream prompt caches depend on the same bytes.
+ * JSON text with a space after commas and colons, and ASCII characters only. LiteLLM sends objects in this form. The
+ * prompt cache of an upstream matches identical bytes only.
  */
 export function spacedJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(spacedJson).join(', ')}]`;
@@ -48,8 +48,8 @@ export const plainInstructions = (instructions: Instructions): Content =>
   typeof instructions === 'object' && 'parts' in instructions ? partsText(instructions.parts) : instructions;
 
 /**
- * Items as one text. With other roles than `user`, each text follows the name of its role. `imageText` is the text that
- * replaces an image. Null omits it.
+ * Items as one text. When an item has another role than `user`, each item begins with its role in brackets. `imageText`
+ * returns the text that replaces an image. Null omits the image.
  */
 export function itemsText(items: readonly Item[], imageText: (url: string) => string | null): string {
   const namesRoles = items.some(({ role }) => role !== 'user');

@@ -13,7 +13,7 @@ export interface EmbeddingsRequest {
   readonly dropped: readonly string[];
 }
 
-/** Settings of Google's request without a counterpart. They affect the vectors of some models. */
+/** Settings of Google's request that OpenAI's format does not have. They affect the vectors of some models. */
 const DROPPED = ['taskType', 'title', 'autoTruncate', 'documentOcr', 'audioTrackExtraction'] as const;
 
 /** Converts a request of Google's embedding methods to OpenAI's format. Throws InvalidInput. */

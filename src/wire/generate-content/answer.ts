@@ -19,7 +19,7 @@ const REASONS = lookupTable<string>({
   MODEL_ARMOR: 'content_filter',
 });
 
-/** Error of an answer. In a stream that is one JSON array, the error is its first element. Null when there is none. */
+/** Error of an answer. An answer that is one JSON array has the error in its first element. Null when there is none. */
 export function errorOf(value: unknown): AnswerError | null {
   const { error } = object(Array.isArray(value) ? value[0] : value);
   if (!isJsonObject(error)) return null;
@@ -71,16 +71,16 @@ function mediaIn(usage: Fields): Pick<Usage, 'audio' | 'image' | 'video'> {
   );
 }
 
-const groundsOf = (chunk: Fields): readonly Fields[] =>
+const groundingOf = (chunk: Fields): readonly Fields[] =>
   list(chunk['candidates']).map((one) => object(object(one)['groundingMetadata']));
 
 /** Number of web searches in a chunk. */
 const searchesIn = (chunk: Fields): number =>
-  groundsOf(chunk).reduce<number>((sum, one) => sum + list(one['webSearchQueries']).length, 0);
+  groundingOf(chunk).reduce<number>((sum, one) => sum + list(one['webSearchQueries']).length, 0);
 
 /** Whether a chunk cites Google Maps. */
 const citesMaps = (chunk: Fields): boolean =>
-  groundsOf(chunk).some((one) => list(one['groundingChunks']).some((part) => isJsonObject(object(part)['maps'])));
+  groundingOf(chunk).some((one) => list(one['groundingChunks']).some((part) => isJsonObject(object(part)['maps'])));
 
 const withSearches = (usage: Usage, webSearches: number, hasMaps: boolean): Usage =>
   webSearches === 0 && !hasMaps
@@ -131,9 +131,9 @@ export function createContentReader(): AnswerReader {
       const blocked = text(object(chunk['promptFeedback'])['blockReason']);
       if (!finished && (reason !== null || blocked !== null)) {
         finished = true;
-        const ended = reason === null ? 'content_filter' : (REASONS[reason] ?? 'stop');
+        const finishReason = reason === null ? 'content_filter' : (REASONS[reason] ?? 'stop');
         // Google reports STOP also for function calls.
-        steps.push({ kind: 'finish', reason: calls > 0 && ended === 'stop' ? 'tool_calls' : ended });
+        steps.push({ kind: 'finish', reason: calls > 0 && finishReason === 'stop' ? 'tool_calls' : finishReason });
       }
       searches += searchesIn(chunk);
       hasMaps ||= citesMaps(chunk);

@@ -4,7 +4,7 @@ import { createEventBuffer, dataOf, endOfEvent } from '../sse/events.ts';
 /** An answer as one JSON array. */
 interface ArrayStream {
   readonly stream: ByteStream;
-  /** Text that ends an incomplete array, with this JSON as last element. */
+  /** Text that ends the array early, with `last` as its last element, in JSON. */
   close(last: string): string;
 }
 

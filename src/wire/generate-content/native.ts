@@ -24,7 +24,7 @@ export const GENERATE_CONTENT_OUT: OutboundDialect = {
   stepsOf: (answer) => createContentReader().read(answer, null),
 };
 
-/** Native dialect: answers are forwarded unchanged, except for the model name. */
+/** Native dialect of generateContent: answers are forwarded unchanged, except for the model name. */
 export const GENERATE_CONTENT: NativeDialect = {
   errorOf,
   whole(bytes, { model, textLimit }) {
@@ -33,11 +33,11 @@ export const GENERATE_CONTENT: NativeDialect = {
     if (error !== null) return { error };
     if (!isAnswer(value)) return null;
     const steps = createContentReader().read(value, null);
-    const gathered = new OutcomeCollector(textLimit);
-    for (const step of steps) gathered.add(step);
+    const collector = new OutcomeCollector(textLimit);
+    for (const step of steps) collector.add(step);
     return {
       bytes: withPublicModel(asBuffer(bytes), value, model),
-      outcome: gathered.outcome(),
+      outcome: collector.outcome(),
       deltas: () => steps.filter(isChatDelta),
     };
   },
@@ -51,6 +51,6 @@ function withPublicModel(json: Buffer, value: Fields, model: string): Buffer {
   return asBuffer(withMembers(json, { modelVersion: JSON.stringify(model) }));
 }
 
-/** The request for Google: without gateway fields, `model` and `stream`. The path has the last two. */
+/** The request for Google: without gateway fields, `model` and `stream`. The URL has model and streaming. */
 export const contentRequest = (request: ModelRequest): Uint8Array =>
   withMembers(request.bytes, { ...upstreamChanges(request), model: null, stream: null });

@@ -54,7 +54,7 @@ export function readContents(contents: unknown, losses: Losses): readonly Neutra
     if (name === null) throw malformed(`${where}.functionResponse.name`, 'a string');
     const id = text(result['id']);
     const at = open.findIndex((call) => (id === null ? call.name === name : call.id === id));
-    const [answered] = at === -1 ? [] : open.splice(at, 1);
+    const [answeredCall] = at === -1 ? [] : open.splice(at, 1);
     const response = camelCased(result['response']);
     const failed = response['error'] !== undefined;
     const responseText = textOfResponse(result['response']);
@@ -62,7 +62,7 @@ export function readContents(contents: unknown, losses: Losses): readonly Neutra
       readPart(camelCased(one), `${where}.parts[${index}]`, losses),
     );
     return {
-      callId: id ?? answered?.id ?? name,
+      callId: id ?? answeredCall?.id ?? name,
       content: [
         ...(responseText === '' ? [] : [{ kind: 'text' as const, text: responseText }]),
         ...attached.filter((one) => one !== null),
@@ -77,8 +77,8 @@ export function readContents(contents: unknown, losses: Losses): readonly Neutra
     parts.forEach((part, index) => {
       const place = `${where}.parts[${index}]`;
       if (part['functionResponse'] !== undefined) return void results.push(readResult(part, place));
-      const read = readPart(part, place, losses);
-      if (read !== null) content.push(read);
+      const userPart = readPart(part, place, losses);
+      if (userPart !== null) content.push(userPart);
     });
     return [
       ...(results.length === 0 ? [] : [{ role: 'tool' as const, results }]),

@@ -26,7 +26,7 @@ const READ_MEMBERS = new Set([
   'toolConfig',
   'generationConfig',
 ]);
-/** Members that can be dropped: filters, labels and service tier do not change the request for the model. */
+/** Unsupported members that are hints: filters, labels and service tier do not change the input of the model. */
 const DROPPABLE_MEMBERS = new Set(['safetySettings', 'labels', 'metadata', 'serviceTier']);
 
 /** Members of `generationConfig` that `readGenerate` reads. */
@@ -44,7 +44,7 @@ const READ_CONFIG_MEMBERS = new Set([
   'responseJsonSchema',
   'thinkingConfig',
 ]);
-/** Tests whether a member requests the default behaviour. */
+/** Predicates by member: whether its value requests the default behaviour. */
 const REQUESTS_DEFAULT = lookupTable<(value: unknown) => boolean>({
   candidateCount: (value) => value === 1,
   responseLogprobs: (value) => value === false,
@@ -52,9 +52,9 @@ const REQUESTS_DEFAULT = lookupTable<(value: unknown) => boolean>({
 });
 
 /** Reads a generateContent request into the neutral form. Throws InvalidInput. */
-export function readGenerate(sent: RequestBody, losses: Losses): NeutralChat {
+export function readGenerate(request: RequestBody, losses: Losses): NeutralChat {
   // Gateway fields have names in snake case, so they are removed before the conversion to camel case.
-  const body = camelCased(Object.fromEntries(Object.entries(sent).filter(([member]) => !isGatewayField(member))));
+  const body = camelCased(Object.fromEntries(Object.entries(request).filter(([member]) => !isGatewayField(member))));
   const config = camelCased(body['generationConfig']);
   noteUnsupportedMembers(body, config, losses);
   return {

@@ -11,27 +11,28 @@ const SCHEMA_MAP_MEMBERS = new Set(['properties']);
 const GOOGLE_ONLY_MEMBERS = new Set(['propertyOrdering', 'property_ordering', 'nullable']);
 
 /**
- * Converts Google's schema object to JSON Schema. Types become lower case, `nullable` becomes the type `null`, and
- * limits that are text become numbers.
+ * Converts Google's schema object to JSON Schema. Types become lower case, `nullable` adds the type `null`, and limits
+ * that are text become numbers.
  */
 export function jsonSchemaOf(schema: Fields): Fields {
-  const read: Record<string, unknown> = {};
+  const jsonSchema: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(schema)) {
     const member = name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
     if (GOOGLE_ONLY_MEMBERS.has(name)) continue;
-    if (member === 'type' && typeof value === 'string') read['type'] = value.toLowerCase();
-    else if (SCHEMA_MEMBERS.has(member) && isJsonObject(value)) read[member] = jsonSchemaOf(value);
+    if (member === 'type' && typeof value === 'string') jsonSchema['type'] = value.toLowerCase();
+    else if (SCHEMA_MEMBERS.has(member) && isJsonObject(value)) jsonSchema[member] = jsonSchemaOf(value);
     else if (SCHEMA_LIST_MEMBERS.has(member) && Array.isArray(value))
-      read[member] = value.filter(isJsonObject).map(jsonSchemaOf);
+      jsonSchema[member] = value.filter(isJsonObject).map(jsonSchemaOf);
     else if (SCHEMA_MAP_MEMBERS.has(member) && isJsonObject(value))
-      read[member] = Object.fromEntries(
+      jsonSchema[member] = Object.fromEntries(
         Object.entries(value).map(([key, inner]) => [key, isJsonObject(inner) ? jsonSchemaOf(inner) : inner]),
       );
-    else if (LIMIT_MEMBERS.has(member) && typeof value === 'string') read[member] = Number(value);
-    else read[member] = value;
+    else if (LIMIT_MEMBERS.has(member) && typeof value === 'string') jsonSchema[member] = Number(value);
+    else jsonSchema[member] = value;
   }
-  if (schema['nullable'] === true && typeof read['type'] === 'string') read['type'] = [read['type'], 'null'];
-  return read;
+  if (schema['nullable'] === true && typeof jsonSchema['type'] === 'string')
+    jsonSchema['type'] = [jsonSchema['type'], 'null'];
+  return jsonSchema;
 }
 
 /** Members with an integer, which Google writes as text. */

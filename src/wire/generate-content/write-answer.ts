@@ -21,7 +21,7 @@ interface PendingCall {
 
 /**
  * Converts the steps of an answer to Google's parts. A function call is one part, so its pieces are buffered until the
- * call is complete. All other steps become parts immediately.
+ * call is complete. Other content becomes parts immediately.
  */
 class Parts {
   id: string;
@@ -64,7 +64,7 @@ class Parts {
     }
   }
 
-  /** The pending call as a part, with the arguments so far. None when no call is pending. */
+  /** Ends the pending call and returns it as a part, with the arguments so far. Empty when no call is pending. */
   release(): readonly Fields[] {
     if (this.#call === null) return [];
     const { id, name, arguments: text, proof } = this.#call;
@@ -79,9 +79,9 @@ class Parts {
       this.#call.arguments += piece;
       return [];
     }
-    const whole = this.release();
+    const previous = this.release();
     this.#call = { index, id: id ?? '', name: name ?? '', arguments: piece, proof: null };
-    return whole;
+    return previous;
   }
 }
 
@@ -93,7 +93,7 @@ const usageObject = (usage: Usage): Fields => ({
   ...(usage.reasoningTokens === 0 ? {} : { thoughtsTokenCount: usage.reasoningTokens }),
 });
 
-/** Writes an answer as generateContent chunks. The last one contains finish reason and usage. */
+/** Writes an answer as generateContent chunks. The last chunk contains finish reason and usage. */
 export function createContentWriter(context: AnswerContext): AnswerWriter {
   const parts = new Parts(context.fallbackId);
   const event = (candidate: Fields, rest: Fields = {}): string =>
@@ -114,9 +114,9 @@ export function createContentWriter(context: AnswerContext): AnswerWriter {
 
 /** A complete answer as a generateContent answer. */
 export function wholeContent(steps: readonly AnswerStep[], context: AnswerContext): unknown {
-  const gathered = new Parts(context.fallbackId);
-  const parts = [...steps.flatMap((step) => gathered.add(step)), ...gathered.release()];
-  const { usage, finishReason, id } = gathered;
+  const collector = new Parts(context.fallbackId);
+  const parts = [...steps.flatMap((step) => collector.add(step)), ...collector.release()];
+  const { usage, finishReason, id } = collector;
   return {
     candidates: [{ content: { parts: joinedTexts(parts), role: 'model' }, finishReason, index: 0 }],
     ...(usage === null ? {} : { usageMetadata: usageObject(usage) }),
@@ -127,16 +127,16 @@ export function wholeContent(steps: readonly AnswerStep[], context: AnswerContex
 
 /** Joins consecutive text parts. Text and thoughts stay separate. */
 function joinedTexts(parts: readonly Fields[]): readonly Fields[] {
-  const whole: Fields[] = [];
+  const joined: Fields[] = [];
   for (const part of parts) {
-    const last = whole.at(-1);
+    const last = joined.at(-1);
     const joins =
       typeof part['text'] === 'string' &&
       typeof last?.['text'] === 'string' &&
       last['thought'] === part['thought'] &&
       last['thoughtSignature'] === undefined;
-    if (joins) whole[whole.length - 1] = { ...last, ...part, text: `${String(last['text'])}${String(part['text'])}` };
-    else whole.push(part);
+    if (joins) joined[joined.length - 1] = { ...last, ...part, text: `${String(last['text'])}${String(part['text'])}` };
+    else joined.push(part);
   }
-  return whole;
+  return joined;
 }

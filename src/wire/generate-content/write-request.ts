@@ -17,7 +17,10 @@ import type { RequestBody } from '../../domain/inference/request-validation.ts';
 import { argumentsOf, type Fields, withoutNulls, lookupTable } from '../json/fields.ts';
 import { noteSingleToolCalls } from '../single-tool-calls.ts';
 
-/** Writes a neutral chat as a generateContent request. The path has model and streaming. Fills `losses`. */
+/**
+ * Writes a neutral chat as a generateContent request. Adds unsupported parts to `losses`. The URL has model and
+ * streaming.
+ */
 export function writeGenerate(chat: NeutralChat, losses: Losses): RequestBody {
   noteSingleToolCalls(chat, losses);
   if (chat.endUser !== null) losses.hint('user');
@@ -180,9 +183,9 @@ function writePart(part: UserPart, where: string, losses: Losses): readonly Fiel
   }
   if (part.kind !== 'audio') noteMark(part.cached, where, losses);
   if (part.kind === 'image' && part.detail !== null && part.detail !== 'auto') losses.hint(`${where}.detail`);
-  const written = writeSource(part.source, part.kind);
-  if (written === null) losses.essential(where);
-  return written === null ? [] : [written];
+  const sourcePart = writeSource(part.source, part.kind);
+  if (sourcePart === null) losses.essential(where);
+  return sourcePart === null ? [] : [sourcePart];
 }
 
 /** Media types, by file extension of an address. */

@@ -9,7 +9,7 @@ import { usageOf } from '../responses/usage.ts';
 
 type ToolCall = Extract<AnswerStep, { kind: 'toolCall' }>;
 
-/** Error of a complete response: its own failure, or that it has no output items. Null when it is an answer. */
+/** Error of a complete response that failed or has no output items. Null for any other response. */
 export function ideFaultOf(response: unknown): { readonly message: string; readonly code: string | null } | null {
   const failure = stepsOfResponse(response).find((step) => step.kind === 'failure');
   if (failure !== undefined) return failure;
@@ -58,13 +58,13 @@ function callsOf(steps: readonly AnswerStep[]): readonly object[] {
 }
 
 function countsOf(usage: Fields): object {
-  const counted: Usage | null = usageOf(usage);
+  const reported: Usage | null = usageOf(usage);
   const {
     prompt_tokens_details: prompt,
     completion_tokens_details: completion,
     ...totals
   } = usageObject(
-    counted ?? { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 },
+    reported ?? { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 },
   );
   return {
     ...totals,
@@ -73,7 +73,9 @@ function countsOf(usage: Fields): object {
   };
 }
 
-/** Writes the steps of a response as chat-completion chunks for an IDE. Only the first chunk has the role. */
+/**
+ * Writes the steps of a response as chat-completion chunks for an IDE. Only the first chunk with content has the role.
+ */
 export function createIdeWriter(context: AnswerContext): AnswerWriter {
   let id = context.fallbackId;
   let hasBegun = false;
@@ -112,8 +114,9 @@ export function createIdeWriter(context: AnswerContext): AnswerWriter {
       }
     },
     end() {
-      const counted = context.includeUsage && usage !== null ? event({ choices: [], usage: usageObject(usage) }) : '';
-      return `${counted}data: [DONE]\n\n`;
+      const usageChunk =
+        context.includeUsage && usage !== null ? event({ choices: [], usage: usageObject(usage) }) : '';
+      return `${usageChunk}data: [DONE]\n\n`;
     },
   };
 }

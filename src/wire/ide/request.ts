@@ -7,7 +7,10 @@ export type IdeRequest =
   | { readonly kind: 'response'; readonly body: RequestBody }
   | { readonly kind: 'chat'; readonly body: RequestBody };
 
-/** Detects the dialect of an IDE request by its `input`. Converts flat tools to the form of chat completions. */
+/**
+ * Detects the dialect of an IDE request. A request with `input` is a Responses request, without the members `messages`
+ * and `stream_options`. Any other is a chat request, and its flat tools get the form of chat completions.
+ */
 export function readIdeRequest(body: RequestBody): IdeRequest {
   if (body['input'] !== undefined && body['input'] !== null) {
     const responseMembers = Object.entries(body).filter(
@@ -26,7 +29,7 @@ export function readIdeRequest(body: RequestBody): IdeRequest {
   };
 }
 
-/** Converts a tool of the Responses API to chat completions. A tool in that form stays unchanged. */
+/** Converts a tool of the Responses API to the form of chat completions. A tool that has this form stays unchanged. */
 function nestedTool(value: unknown): unknown {
   const { type, ...declared } = object(value);
   if (typeof declared['name'] !== 'string') return value;
@@ -38,7 +41,7 @@ function nestedChoice(choice: JsonObject): unknown {
   return (type === 'function' || type === 'custom') && typeof name === 'string' ? { type, [type]: { name } } : choice;
 }
 
-/** Request body with the model and the reasoning effort that the IDE's model name contains. */
+/** Request body with another model. An effort that is not null replaces the reasoning effort of the body. */
 export function withModel(
   { kind, body }: IdeRequest,
   { model, effort }: { readonly model: string; readonly effort: string | null },

@@ -12,15 +12,15 @@ export function interactionOf(response: unknown, model: string | null): JsonObje
   const steps = list(fields['output']).flatMap((item) => stepsOfItem(object(item)));
   const usage = usageOfResponse(fields);
   const previous = text(fields['previous_response_id']);
-  const at = instantOf(fields['created_at']);
+  const createdAt = instantOf(fields['created_at']);
   return {
     id: fields['id'],
     object: 'interaction',
     model: model ?? fields['model'],
     agent: null,
     status: statusOfResponse(fields, steps),
-    created: at,
-    updated: at,
+    created: createdAt,
+    updated: createdAt,
     outputs: steps.flatMap((step) => (step['type'] === 'model_output' ? list(step['content']) : [step])),
     steps,
     ...(usage === null ? {} : { usage: countsOf(usage) }),
@@ -73,14 +73,14 @@ function stepsOfItem(item: Fields): readonly JsonObject[] {
 }
 
 /** Arguments as an object. Text that is not a JSON object becomes the member `arguments`. */
-function argumentsOf(written: unknown): unknown {
+function argumentsOf(callArguments: unknown): unknown {
   try {
-    const value: unknown = JSON.parse(text(written) ?? '');
+    const value: unknown = JSON.parse(text(callArguments) ?? '');
     if (isJsonObject(value)) return value;
   } catch {
     // A model may write arguments that are not JSON.
   }
-  return { arguments: written };
+  return { arguments: callArguments };
 }
 
 const event = (type: string, rest: object): string =>
@@ -95,7 +95,7 @@ export function createInteractionWriter(context: AnswerContext): AnswerWriter {
   let id = context.fallbackId;
   let hasBegun = false;
   let count = 0;
-  /** The open step of text or thoughts. */
+  /** The open step of text or thoughts. Null when none is open. */
   let open: { readonly type: string; readonly index: number } | null = null;
   /** Step indexes by call index. The steps stay open until the end, because pieces of several calls may alternate. */
   const calls = new Map<number, number>();
@@ -103,8 +103,8 @@ export function createInteractionWriter(context: AnswerContext): AnswerWriter {
   let usage: Usage | null = null;
 
   const interactionFields = (status: string): JsonObject => {
-    const at = instantOf(context.createdAt);
-    return { id, object: 'interaction', model: context.model, status, created: at, updated: at };
+    const createdAt = instantOf(context.createdAt);
+    return { id, object: 'interaction', model: context.model, status, created: createdAt, updated: createdAt };
   };
   const begin = (): string => {
     if (hasBegun) return '';
@@ -130,14 +130,15 @@ export function createInteractionWriter(context: AnswerContext): AnswerWriter {
   };
   const callPiece = (step: Extract<AnswerStep, { kind: 'toolCall' }>): string => {
     const delta = { type: 'arguments_delta', arguments: step.arguments };
-    const known = calls.get(step.index);
-    const written = (index: number): string => (step.arguments === '' ? '' : event('step.delta', { index, delta }));
-    if (known !== undefined) return written(known);
+    const knownIndex = calls.get(step.index);
+    const argumentsEvent = (index: number): string =>
+      step.arguments === '' ? '' : event('step.delta', { index, delta });
+    if (knownIndex !== undefined) return argumentsEvent(knownIndex);
     const before = begin() + close();
-    const named = { type: 'function_call', id: step.id ?? '', name: step.name ?? '', arguments: {} };
-    const started = start(named);
+    const call = { type: 'function_call', id: step.id ?? '', name: step.name ?? '', arguments: {} };
+    const started = start(call);
     calls.set(step.index, started.index);
-    return before + started.text + written(started.index);
+    return before + started.text + argumentsEvent(started.index);
   };
 
   return {

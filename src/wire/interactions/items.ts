@@ -8,7 +8,10 @@ const CONTENT_TYPES = new Set<unknown>(['text', 'image', 'document', 'audio', 'v
 /** Step types that may also occur in the content of a turn. */
 const STEPS_IN_TURNS = new Set<unknown>(['function_call', 'function_result', 'thought']);
 
-/** The input of an interaction as items of the Responses API: a text, content, or steps of a conversation. */
+/**
+ * Input of an interaction as input of the Responses API: a text stays a string, content and conversation steps become
+ * items. Throws InvalidInput.
+ */
 export function itemsOfInput(input: unknown): unknown {
   if (typeof input === 'string') return input;
   const steps: readonly unknown[] = Array.isArray(input) ? input : [input];
@@ -56,7 +59,7 @@ function itemsOfStep(step: Fields, where: string): readonly unknown[] {
 
 type Role = 'user' | 'assistant';
 
-/** A turn: its texts and media as one message, and its calls and results as items after it. */
+/** A turn as items: one message with its texts and media, then its calls, results and thoughts. */
 function itemsOfTurn(role: Role, content: unknown, where: string): readonly unknown[] {
   if (typeof content === 'string') return [{ type: 'message', role, content }];
   if (isJsonObject(content)) return itemsOfTurn(role, [content], where);

@@ -25,15 +25,15 @@ const UNSUPPORTED = new Set([
 
 /**
  * Converts a request of Google's Interactions API to the Responses API. Unknown members stay unchanged. Throws
- * InvalidInput for unsupported members.
+ * InvalidInput for unsupported and for invalid members.
  */
 export function responseRequestOf(body: RequestBody): RequestBody {
-  const sent = Object.entries(body).filter(([, value]) => value !== null && value !== undefined);
-  const known = Object.fromEntries(sent);
-  for (const name of Object.keys(known))
+  const presentMembers = Object.entries(body).filter(([, value]) => value !== null && value !== undefined);
+  const request = Object.fromEntries(presentMembers);
+  for (const name of Object.keys(request))
     if (UNSUPPORTED.has(name)) throw invalidInteraction(name, 'it cannot be honoured');
-  if (text(known['model']) === null) throw invalidInteraction('model', 'it must be a string');
-  if (known['input'] === undefined) throw invalidInteraction('input', 'it is required');
+  if (text(request['model']) === null) throw invalidInteraction('model', 'it must be a string');
+  if (request['input'] === undefined) throw invalidInteraction('input', 'it is required');
   const {
     input,
     generation_config: config,
@@ -42,7 +42,7 @@ export function responseRequestOf(body: RequestBody): RequestBody {
     response_mime_type,
     response_modalities,
     ...rest
-  } = known;
+  } = request;
   assertText(response_modalities);
   return {
     ...Object.fromEntries(Object.entries(rest).map(([name, value]) => [RENAMED[name] ?? name, value])),
@@ -118,12 +118,12 @@ function formatOf(format: unknown, mimeType: unknown): Fields {
   }
   if (format !== undefined && !isJsonObject(format))
     throw invalidInteraction('response_format', 'it must be an object');
-  const isNamed = format?.['type'] === 'text';
+  const isTextFormat = format?.['type'] === 'text';
   if (['audio', 'image', 'video'].includes(String(format?.['type'])))
     throw invalidInteraction('response_format', 'only text is answered here');
-  const type = (isNamed ? format['mime_type'] : undefined) ?? mimeType;
+  const type = (isTextFormat ? format['mime_type'] : undefined) ?? mimeType;
   // A format without `type: text` is itself the schema.
-  const schema = isNamed ? format['schema'] : format;
+  const schema = isTextFormat ? format['schema'] : format;
   if (isJsonObject(schema)) return { text: { format: { type: 'json_schema', name: 'answer', schema } } };
   return type === JSON_TYPE ? { text: { format: { type: 'json_object' } } } : {};
 }

@@ -11,8 +11,10 @@ const INTEGER_KEY = /^(0|[1-9]\d{0,9})$/;
 export function keysInOrder(value: JsonObject, text: Uint8Array | null): readonly string[] {
   const keys = Object.keys(value);
   if (text === null || keys.length < 2 || !keys.some((key) => INTEGER_KEY.test(key))) return keys;
-  const written = [...new Set((topLevelMembers(text) ?? []).map(({ key }) => key))];
-  return written.length === keys.length && written.every((key) => Object.hasOwn(value, key)) ? written : keys;
+  const orderedKeys = [...new Set((topLevelMembers(text) ?? []).map(({ key }) => key))];
+  return orderedKeys.length === keys.length && orderedKeys.every((key) => Object.hasOwn(value, key))
+    ? orderedKeys
+    : keys;
 }
 
 /** JSON text of the last member with this key in the JSON text of an object. Null when there is none. */

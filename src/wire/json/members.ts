@@ -126,7 +126,7 @@ function isUnchanged(
   return !hasRepeatedKey(members);
 }
 
-/** The first member of a key. */
+/** The first member with this key. Null when there is none. */
 function memberOf(members: readonly Member[], key: string): Member | null {
   for (const member of members) if (member.key === key) return member;
   return null;
@@ -152,7 +152,10 @@ function afterSpace(bytes: Buffer, from: number): number {
   }
 }
 
-/** Bytes that are compared one by one before the native search. Short strings are faster without its call overhead. */
+/**
+ * Bytes that are compared one by one before the native search. Short strings are faster without the overhead of that
+ * call.
+ */
 const SHORT_STRING_BYTES = 64;
 
 /** Offset after the string that opens at `from`. -1 when the string is not closed. */

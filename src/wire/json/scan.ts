@@ -160,7 +160,7 @@ function createScan(): Scan {
 
   return (json) => {
     text.set(json);
-    // The zero byte ends every token. Bytes of an earlier, longer text are therefore never read.
+    // The zero byte ends every token, so bytes of an earlier, longer text have no effect.
     text[json.length] = 0;
     members = [];
     const from = afterSpace(0);

@@ -9,7 +9,7 @@
       (i32.lt_u (i32.sub (i32.or (local.get $byte) (i32.const 0x20)) (i32.const 0x61)) (i32.const 6))))
 
   ;; Returns the offset after the closing quote of a string. $at is the offset after its opening quote. -1 when the string has a
-  ;; control character or an invalid escape. The text must end in a zero byte, where every search ends.
+  ;; control character or an invalid escape. The text must end with a zero byte, which ends every search.
   (func (export "stringEnd") (param $at i32) (result i32)
     (local $bytes v128)
     (local $stops i32)

@@ -9,7 +9,7 @@ import { addUsage, imageUsageOf, transcriptUsageOf } from './usage.ts';
 import { measuredImages, measuredSeconds } from './measured.ts';
 
 const DONE = Buffer.from('[DONE]');
-/** Name part of events with a partial image. They are megabytes and are forwarded without parsing. */
+/** End of the name of events with a partial image. They can be megabytes, so they are forwarded without parsing. */
 const PARTIAL_IMAGE = 'partial_image';
 /** Bytes of the data that are searched for the type of an event without a name. */
 const TYPE_SEARCH_BYTES = 200;

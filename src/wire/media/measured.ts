@@ -6,8 +6,8 @@ import { soundSeconds } from '../sound/length.ts';
 
 /** A number of images. Size and quality come from the answer, else from the request; null when neither has them. */
 export function measuredImages(count: number, answer: Fields, body: RequestBody): Measured {
-  const kind = (member: string): string | null => text(answer[member]) ?? text(body[member]);
-  return { unit: 'image', count, size: kind('size'), quality: kind('quality') };
+  const setting = (member: string): string | null => text(answer[member]) ?? text(body[member]);
+  return { unit: 'image', count, size: setting('size'), quality: setting('quality') };
 }
 
 /** Seconds of audio that an answer reports. Undefined when it reports none. */
@@ -16,7 +16,7 @@ export function measuredSeconds(answer: Fields): Measured | undefined {
   return seconds === null ? undefined : { unit: 'second', count: seconds };
 }
 
-/** Seconds of the uploaded recording, from its container. Undefined when they are not certain. */
+/** Seconds of the uploaded recording. Undefined when its container does not give a certain duration. */
 export function measuredRecording(form: Form | undefined): Measured | undefined {
   const file = form?.parts.find(({ name, filename }) => name === 'file' && filename !== null);
   if (form === undefined || file === undefined) return undefined;
@@ -24,16 +24,18 @@ export function measuredRecording(form: Form | undefined): Measured | undefined 
   return seconds !== null && seconds < MAX_SECONDS ? { unit: 'second', count: seconds } : undefined;
 }
 
-/** Response formats of transcripts with times. */
+/** Response formats of transcripts with timestamps. */
 const SUBTITLE_FORMATS = new Set<unknown>(['srt', 'vtt']);
-const LINE_END = /-->[ \t]*(?:(\d+):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})/g;
+const END_TIME = /-->[ \t]*(?:(\d+):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})/g;
 
-/** Seconds up to the end of the last subtitle. Undefined without subtitles. Later silence is unknown and not billed. */
+/**
+ * Seconds up to the end of the last subtitle. Undefined without subtitles. Silence after it is unknown and not billed.
+ */
 export function measuredSubtitles(subtitles: string, format: unknown): Measured | undefined {
   if (!SUBTITLE_FORMATS.has(format)) return undefined;
   let seconds = 0;
-  for (const [, hours = '0', minutes, rest, parts = ''] of subtitles.matchAll(LINE_END))
-    seconds = Math.max(seconds, Number(hours) * 3_600 + Number(minutes) * 60 + Number(`${rest}.${parts}`));
+  for (const [, hours = '0', minutes, wholeSeconds, fraction = ''] of subtitles.matchAll(END_TIME))
+    seconds = Math.max(seconds, Number(hours) * 3_600 + Number(minutes) * 60 + Number(`${wholeSeconds}.${fraction}`));
   return seconds > 0 && seconds < MAX_SECONDS ? { unit: 'second', count: seconds } : undefined;
 }
 
@@ -46,5 +48,5 @@ function secondsOf(answer: Fields): number | null {
     : null;
 }
 
-/** One year. A longer duration is not in seconds and is ignored. */
+/** One year. A longer duration is implausible and is ignored. */
 const MAX_SECONDS = 31_536_000;

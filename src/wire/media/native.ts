@@ -12,7 +12,9 @@ import { imageUsageOf, transcriptUsageOf } from './usage.ts';
 import { upstreamRequest } from '../chat-completions/native.ts';
 import { contentTypeOf, upstreamForm } from '../multipart/form.ts';
 
-/** Image answers. Image data is not parsed; the call is billed by the number and kind of images. */
+/**
+ * Image answers. Image data is not parsed. The outcome has the reported tokens, and number, size and quality of images.
+ */
 const IMAGES: NativeDialect = {
   errorOf,
   whole(bytes, { body }) {
@@ -30,7 +32,7 @@ const IMAGES: NativeDialect = {
 /** Response formats of transcripts that are not JSON. */
 const PLAIN_FORMATS = new Set<unknown>(['text', 'srt', 'vtt']);
 
-/** Transcripts, in JSON or as plain text. Billed by tokens, else by seconds of audio. */
+/** Transcripts, in JSON or as plain text. The outcome has the reported tokens, and the seconds of audio where known. */
 const TRANSCRIPTS: NativeDialect = {
   errorOf,
   whole(bytes, { body, form, textLimit }) {
@@ -43,12 +45,12 @@ const TRANSCRIPTS: NativeDialect = {
     const transcript = jsonText ?? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
     const usage = transcriptUsageOf(answer['usage']);
     const reported = jsonText === null ? undefined : measuredSeconds(answer);
-    const recorded = usage === null && reported === undefined ? measuredRecording(form) : undefined;
+    const recording = usage === null && reported === undefined ? measuredRecording(form) : undefined;
     return wholeAnswer(bytes, {
       usage,
       measured:
         reported ??
-        recorded ??
+        recording ??
         (jsonText === null ? measuredSubtitles(transcript, body['response_format']) : undefined),
       text: textLimit === 0 ? null : transcript.slice(0, textLimit),
     });

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../domain/json-object.ts';
 import type { Usage } from '../../domain/chat/chat.ts';
 import { count, object } from '../json/fields.ts';
 
-/** Tokens of an image answer. Null when not counted. Output tokens without details count as image tokens. */
+/** Tokens of an image answer. Null when it reports none. Output tokens without details count as image tokens. */
 export function imageUsageOf(value: unknown): Usage | null {
   const usage = object(value);
   const base = tokensOf(usage);
@@ -21,7 +21,7 @@ export function imageUsageOf(value: unknown): Usage | null {
   return { ...base, cacheReadTokens: cached, image };
 }
 
-/** Tokens of a transcript. Null when not counted. Input tokens without details count as audio tokens. */
+/** Tokens of a transcript. Null when it reports none. Input tokens without details count as audio tokens. */
 export function transcriptUsageOf(value: unknown): Usage | null {
   const usage = object(value);
   const base = tokensOf(usage);
@@ -45,7 +45,7 @@ function tokensOf(usage: JsonObject): Usage | null {
   };
 }
 
-/** Sum of two usages of one image answer. Null counts as none. */
+/** Sum of two usages of one image answer. Null means no usage. */
 export function addUsage(left: Usage | null, right: Usage | null): Usage | null {
   if (left === null || right === null) return left ?? right;
   return {

@@ -34,12 +34,12 @@ export function errorOf(value: unknown): AnswerError | null {
 /** Creates a reader of one streamed message. */
 export function createEventReader(): AnswerReader {
   const calls = createToolCallIndex();
-  let counted: Fields = {};
+  let latestCounts: Fields = {};
 
   function usageSteps(value: unknown): AnswerStep[] {
     // Later events have cumulative counts. Missing counts keep their previous value.
-    counted = { ...counted, ...withoutNulls(object(value)) };
-    const usage = usageOf(counted);
+    latestCounts = { ...latestCounts, ...withoutNulls(object(value)) };
+    const usage = usageOf(latestCounts);
     return usage === null ? [] : [{ kind: 'usage', usage }];
   }
 
@@ -127,7 +127,7 @@ function stepsOfBlock(block: Fields, role: Role, state: 'started' | 'whole'): re
       return [{ kind: 'redactedReasoning', proof: text(block['data']) ?? '' }];
     case 'tool_use': {
       const input = isJsonObject(block['input']) ? block['input'] : {};
-      // A stream usually begins with an empty input and sends it in pieces. Some upstreams send it in one piece.
+      // A streamed call usually begins with an empty input and continues in pieces. Some upstreams send all of it here.
       const piece = state === 'whole' || Object.keys(input).length > 0 ? JSON.stringify(input) : '';
       if (role === 'answer') return textStep('text', piece);
       const toolCall = { id: text(block['id']), name: text(block['name']), arguments: piece };

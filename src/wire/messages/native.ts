@@ -31,11 +31,11 @@ export const MESSAGES: NativeDialect = {
 
 function wholeAnswer(bytes: Uint8Array, value: Fields, { model, textLimit }: WholeAnswerContext): WholeAnswer {
   const steps = stepsOfMessage(value);
-  const gathered = new OutcomeCollector(textLimit);
-  for (const step of steps) gathered.add(step);
+  const collector = new OutcomeCollector(textLimit);
+  for (const step of steps) collector.add(step);
   return {
     bytes: value['model'] === undefined ? bytes : withMembers(bytes, { model: JSON.stringify(model) }),
-    outcome: gathered.outcome(),
+    outcome: collector.outcome(),
     deltas: (): readonly ChatDelta[] => steps.filter(isChatDelta),
   };
 }
@@ -66,8 +66,8 @@ export function messagesOut(form: MessagesForm): OutboundDialect {
 }
 
 /**
- * The request for an upstream of this dialect: with its model name, without gateway fields. All other values keep their
- * bytes, `metadata` included: in this dialect it is a provider field.
+ * The request for an upstream of this dialect: with the upstream's model name and without gateway fields. All other
+ * values keep their bytes, `metadata` included: in this dialect it is a provider field.
  */
 export const upstreamMessages = (request: ModelRequest, upstreamModel: string): Uint8Array =>
   withMembers(request.bytes, { ...upstreamChanges(request), model: JSON.stringify(upstreamModel) });

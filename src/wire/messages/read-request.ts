@@ -32,7 +32,7 @@ const READ_MEMBERS = new Set([
   'metadata',
 ]);
 
-/** Members that can be dropped without changing the answer. */
+/** Unsupported members that are hints: they are dropped and reported. */
 const DROPPABLE_MEMBERS = new Set(['service_tier', 'cache_control', 'context_management', 'diagnostics', 'speed']);
 
 /** Reads a messages request into the neutral form. Throws InvalidInput. */
@@ -68,7 +68,7 @@ export function readMessagesRequest(body: RequestBody, losses: Losses): NeutralC
   };
 }
 
-/** Members of a tool that can be dropped without changing it. */
+/** Unsupported members of a tool that are hints: they are dropped and reported. */
 const DROPPABLE_TOOL_MEMBERS = ['eager_input_streaming', 'input_examples', 'defer_loading', 'allowed_callers'] as const;
 
 /** Reads the caller's tools. Provider tools are not supported by other dialects and are added to `losses`. */

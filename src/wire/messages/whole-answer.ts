@@ -14,7 +14,7 @@ type Block =
 /** A complete answer as a message. */
 export function wholeMessage(steps: readonly AnswerStep[], context: AnswerContext): unknown {
   const begin = steps.find((step) => step.kind === 'begin');
-  const counted = steps.findLast((step) => step.kind === 'usage');
+  const usageStep = steps.findLast((step) => step.kind === 'usage');
   const end = stopFields({
     finishReason: steps.findLast((step) => step.kind === 'finish')?.reason ?? null,
     stopSequence: steps.findLast((step) => step.kind === 'stopSequence')?.text ?? null,
@@ -27,7 +27,7 @@ export function wholeMessage(steps: readonly AnswerStep[], context: AnswerContex
     model: context.model,
     content: blocksOf(steps).map((block, index) => blockFields(block, `${messageIdOf(context)}_${index}`)),
     ...end,
-    usage: counted === undefined ? NO_USAGE : usageFields(counted.usage),
+    usage: usageStep === undefined ? NO_USAGE : usageFields(usageStep.usage),
   };
 }
 

@@ -18,7 +18,7 @@ export function createEventWriter(context: AnswerContext): AnswerWriter {
   let hasBegun = false;
   let blocks = 0;
   let open: Kind | null = null;
-  let ended: AnswerEnd = { finishReason: null, stopSequence: null, hasRefusal: false };
+  let answerEnd: AnswerEnd = { finishReason: null, stopSequence: null, hasRefusal: false };
   let usage: Usage | null = null;
 
   function begin(id: string | null): string {
@@ -65,12 +65,12 @@ export function createEventWriter(context: AnswerContext): AnswerWriter {
     const known = blockOfCall.get(index);
     let started = '';
     if (known === undefined) {
-      const called = { id: id ?? `${messageIdOf(context)}_${index}`, name: name ?? '' };
-      started = start('tool', { type: 'tool_use', ...called, input: {} });
+      const identity = { id: id ?? `${messageIdOf(context)}_${index}`, name: name ?? '' };
+      started = start('tool', { type: 'tool_use', ...identity, input: {} });
       blockOfCall.set(index, blocks - 1);
     }
     if (piece === '') return started;
-    // A late piece of an earlier call has the index of its block. Clients join pieces by that index.
+    // A late piece of an earlier call has the block index of that call. Clients join pieces by this index.
     return `${started}${delta({ type: 'input_json_delta', partial_json: piece }, known ?? blocks - 1)}`;
   }
 
@@ -79,7 +79,7 @@ export function createEventWriter(context: AnswerContext): AnswerWriter {
       case 'text':
         return text(step.text);
       case 'refusal':
-        ended = { ...ended, hasRefusal: true };
+        answerEnd = { ...answerEnd, hasRefusal: true };
         return text(step.text);
       case 'reasoning':
         return step.text === '' ? '' : `${thinking()}${delta({ type: 'thinking_delta', thinking: step.text })}`;
@@ -90,7 +90,7 @@ export function createEventWriter(context: AnswerContext): AnswerWriter {
       case 'toolCall':
         return toolCall(step);
       case 'finish':
-        ended = { ...ended, finishReason: step.reason };
+        answerEnd = { ...answerEnd, finishReason: step.reason };
         return close();
       case 'begin':
       case 'usage':
@@ -105,13 +105,13 @@ export function createEventWriter(context: AnswerContext): AnswerWriter {
     write(step) {
       if (step.kind === 'begin') return begin(step.id);
       if (step.kind === 'usage') usage = step.usage;
-      if (step.kind === 'stopSequence') ended = { ...ended, stopSequence: step.text };
-      const written = content(step);
-      return written === '' ? '' : `${begin(null)}${written}`;
+      if (step.kind === 'stopSequence') answerEnd = { ...answerEnd, stopSequence: step.text };
+      const contentEvents = content(step);
+      return contentEvents === '' ? '' : `${begin(null)}${contentEvents}`;
     },
     end() {
       const counts = usage === null ? NO_USAGE : usageFields(usage);
-      const last = event('message_delta', { delta: stopFields(ended), usage: counts });
+      const last = event('message_delta', { delta: stopFields(answerEnd), usage: counts });
       return `${begin(null)}${close()}${last}${event('message_stop', {})}`;
     },
   };

@@ -18,7 +18,7 @@ interface Turn {
   readonly content: readonly Fields[];
 }
 
-/** Content of an added first user turn, which this dialect requires. */
+/** Content of the user turn that is added to a conversation without a first user turn. This dialect requires one. */
 const PLACEHOLDER_TEXT: Fields = { type: 'text', text: '.' };
 
 /** System prompt: all system messages in order, then `addition`. Null when there is none. */
@@ -30,7 +30,10 @@ export function writeSystem(messages: readonly NeutralMessage[], addition: strin
   return blocks.length === 0 ? null : blocks;
 }
 
-/** All other messages as turns. Consecutive messages of one role become one turn. Throws InvalidInput. */
+/**
+ * Messages that are not system messages, as turns. Consecutive messages of one role become one turn. Throws
+ * InvalidInput for tool arguments that are not a JSON object.
+ */
 export function writeMessages(messages: readonly NeutralMessage[], losses: Losses): readonly Turn[] {
   const turns: Turn[] = [];
   messages.forEach((message, index) => {

@@ -42,7 +42,7 @@ export function writeMessagesRequest(chat: NeutralChat, losses: Losses, { maxTok
   });
 }
 
-/** Adds unsupported settings to `losses`. A seed is only a hint, because OpenAI does not guarantee it either. */
+/** Adds unsupported settings to `losses`. A seed is only a hint, because no vendor guarantees deterministic answers. */
 function noteUnsupported(chat: NeutralChat, losses: Losses): void {
   if (chat.seed !== null) losses.hint('seed');
   if ((chat.frequencyPenalty ?? 0) !== 0) losses.essential('frequency_penalty');

@@ -7,7 +7,7 @@ import { isGatewayField } from '../../domain/inference/gateway-fields.ts';
 const MAX_PARTS = 512;
 /** Maximum bytes of the headers of one part. */
 const MAX_HEADER_BYTES = 16 * 1024;
-/** Maximum bytes of a text field. Files have no limit of their own. */
+/** Maximum bytes of a text field. Files are limited only by the size of the body. */
 const MAX_FIELD_BYTES = 1024 * 1024;
 
 const CRLF = '\r\n';
@@ -17,8 +17,8 @@ const LF = 0x0a;
 const DASH = 0x2d;
 
 /**
- * Finds the parts of a multipart form. Does not read or copy their content. Throws InvalidInput for a form that
- * violates RFC 7578, that is truncated, or that has too many parts or too long headers.
+ * Finds the parts of a multipart form. Does not copy their content. Throws InvalidInput for a form that violates RFC
+ * 7578, that is truncated, or that has too many parts or too long headers.
  */
 export function readForm(body: Uint8Array, contentType: string): Form {
   const boundary = boundaryOf(contentType);
@@ -51,7 +51,10 @@ export function readForm(body: Uint8Array, contentType: string): Form {
   }
 }
 
-/** Offset after the line break that ends a delimiter. Throws InvalidInput when something else follows it. */
+/**
+ * Offset after the line break of a delimiter. Spaces and tabs may precede the line break. Throws InvalidInput for other
+ * characters.
+ */
 function afterLine(bytes: Buffer, from: number): number {
   let at = from;
   while (bytes[at] === 0x20 || bytes[at] === 0x09) at += 1;

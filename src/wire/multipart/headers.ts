@@ -30,7 +30,7 @@ export function boundaryOf(contentType: string): string {
   return boundary;
 }
 
-/** The part of a header value after its first semicolon. */
+/** The text of a header value after its first semicolon. */
 const afterFirstWord = (value: string): string => (value.includes(';') ? value.slice(value.indexOf(';') + 1) : '');
 
 /** Transfer encodings that do not change the bytes of a part. */

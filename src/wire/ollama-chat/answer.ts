@@ -60,8 +60,8 @@ export function createOllamaReader(): AnswerReader {
       if (typeof content === 'string' && content !== '') steps.push({ kind: 'text', text: content });
       steps.push(...list(toolCalls).map(callOf));
       if (line['done'] === true) {
-        const ended = line['done_reason'] === 'length' ? 'length' : calls > 0 ? 'tool_calls' : 'stop';
-        steps.push({ kind: 'finish', reason: ended }, ...usageSteps(line));
+        const reason = line['done_reason'] === 'length' ? 'length' : calls > 0 ? 'tool_calls' : 'stop';
+        steps.push({ kind: 'finish', reason }, ...usageSteps(line));
       }
       return steps;
     },

@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../domain/json-object.ts';
 import { cursorOver, readLength, readText, readVarint, skipField } from './protobuf.ts';
 
-/** Response body for an OTLP/HTTP exporter. */
+/** Body with its media type: a response to an OTLP/HTTP exporter, or an export. */
 export interface OtlpAnswer {
   readonly contentType: string;
   readonly body: Uint8Array;
@@ -52,7 +52,7 @@ export interface PartialSuccess {
 
 const FULL_SUCCESS: PartialSuccess = { rejectedSpans: 0, message: '' };
 
-/** Reads the answer to an accepted export. An unreadable body means full success, because of its 2xx status. */
+/** Reads the answer to an accepted export. An unreadable body means full success, because the status was 2xx. */
 export function readPartialSuccess(body: Uint8Array, contentType?: string): PartialSuccess {
   if (body.length === 0) return FULL_SUCCESS;
   try {

@@ -35,7 +35,7 @@ function blankProtobuf(body: Uint8Array, removed: ReadonlySet<string>): Uint8Arr
   const blanked = new Uint8Array(body);
   const cursor = cursorOver(body);
 
-  /** Reads a group up to `end`. Returns whether a span remains. */
+  /** Blanks the spans of a group up to `end`, and its owner when no span remains. Returns whether a span remains. */
   function blankGroup(end: number, blankContent: (contentEnd: number) => boolean): boolean {
     const group: Group = { owners: [], hasSpans: false };
     while (cursor.at < end) {
@@ -83,16 +83,16 @@ function traceIdIn(cursor: ProtoCursor, end: number): string {
   return traceId;
 }
 
-/** Tag of a length-delimited field that OTLP does not use. */
+/** Tag of a length-delimited field that resources and scopes do not have. */
 const UNKNOWN_BYTES = 0x7a;
 
-/** Overwrites a resource or scope by one unknown field of zeros, so that decoders still accept the message. */
+/** Overwrites a resource or scope with one unknown field of zeros, so that decoders still accept the message. */
 function blankOwner(bytes: Uint8Array, from: number, to: number): void {
   // A message has no content or at least two bytes. An empty one needs no change.
   if (to - from < 2) return;
   bytes.fill(0, from, to);
   bytes[from] = UNKNOWN_BYTES;
-  // The varint of the length is padded, so that the field has the same end as the message.
+  // The varint of the length is padded, so that the field ends where the message ends.
   const remaining = to - from - 1;
   const digits = [1, 2, 3, 4].find((count) => remaining - count < 0x80 ** count) ?? 5;
   let length = remaining - digits;

@@ -24,8 +24,8 @@ const STATUS_CODES = ['UNSET', 'OK', 'ERROR'];
 
 /**
  * Decodes an ExportTraceServiceRequest in JSON and passes its spans to `visit` in order. Accepts the variants in use:
- * ids in hex or base64, enums by number or name, 64-bit integers as text or number. With `positions`, decodes only
- * the spans at these positions, from 0. Throws InvalidInput for an invalid request or span, and TooLarge above a limit.
+ * ids in hex or base64, enums by number or name, 64-bit integers as text or number. With `positions`, decodes only the
+ * spans at these positions, from 0. Throws InvalidInput for an invalid request or span, and TooLarge above a limit.
  */
 export function visitJson(
   body: Uint8Array,
@@ -168,7 +168,7 @@ function nanosOf(value: unknown, name: string): bigint {
   throw undecodable(`${name} is not a number of nanoseconds`);
 }
 
-/** Number of an enum value, given as number or as name with a common prefix. -1 when the name is unknown. */
+/** Number of an enum value, given as number or as name with a common prefix. 0 when absent, -1 when unknown. */
 function enumOf(value: unknown, prefix: string, names: readonly string[]): number {
   if (value === undefined || value === null) return 0;
   if (typeof value === 'number') return value;
@@ -176,7 +176,10 @@ function enumOf(value: unknown, prefix: string, names: readonly string[]): numbe
   return UNSIGNED.test(value) ? Number(value) : names.indexOf(value.replace(prefix, ''));
 }
 
-/** Attributes from a list. Skips entries that are not objects and keeps unexpected values, so that no span is lost. */
+/**
+ * Attributes from a list. Skips entries that are not objects and keeps unexpected values, so that no span is lost.
+ * Throws InvalidInput when the value is not a list, and TooLarge above a limit.
+ */
 function attributesOf(value: unknown, allowance: Allowance): Attributes {
   if (value === undefined || value === null) return NO_ATTRIBUTES;
   if (!Array.isArray(value)) throw undecodable('attributes is not an array');
@@ -197,14 +200,14 @@ function keyValuesOf(entries: readonly unknown[], allowance: Allowance): Attribu
 
 function anyValueOf(value: unknown, allowance: Allowance): AttributeValue {
   if (value === undefined || value === null) return null;
-  if (!isJsonObject(value)) return mistypedValue(value, allowance);
+  if (!isJsonObject(value)) return receivedValue(value, allowance);
   const text = value['stringValue'];
   if (typeof text === 'string') {
     spendValue(allowance, Buffer.byteLength(text));
     return text;
   }
   spendValue(allowance, 0);
-  if (value['boolValue'] !== undefined) return mistypedValue(value['boolValue'], allowance);
+  if (value['boolValue'] !== undefined) return receivedValue(value['boolValue'], allowance);
   if (value['intValue'] !== undefined) return integerOf(value['intValue'], allowance);
   if (value['doubleValue'] !== undefined) return doubleOf(value['doubleValue'], allowance);
   if (isJsonObject(value['arrayValue'])) return listOf(value['arrayValue']).map((item) => anyValueOf(item, allowance));
@@ -214,25 +217,25 @@ function anyValueOf(value: unknown, allowance: Allowance): AttributeValue {
     spendValue(allowance, base64.length);
     return bytesOf(base64) ?? base64;
   }
-  return Object.keys(value).length === 0 ? null : mistypedValue(value, allowance);
+  return Object.keys(value).length === 0 ? null : receivedValue(value, allowance);
 }
 
 const listOf = ({ values }: JsonObject): readonly unknown[] => (Array.isArray(values) ? values : []);
 
 function integerOf(value: unknown, allowance: Allowance): AttributeValue {
-  if (typeof value !== 'string' || !INTEGER.test(value)) return mistypedValue(value, allowance);
+  if (typeof value !== 'string' || !INTEGER.test(value)) return receivedValue(value, allowance);
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : BigInt(value);
 }
 
 function doubleOf(value: unknown, allowance: Allowance): AttributeValue {
-  if (typeof value !== 'string') return mistypedValue(value, allowance);
+  if (typeof value !== 'string') return receivedValue(value, allowance);
   const number = NON_FINITE[value] ?? (value.trim() === '' ? Number.NaN : Number(value));
-  return Number.isNaN(number) && value !== 'NaN' ? mistypedValue(value, allowance) : number;
+  return Number.isNaN(number) && value !== 'NaN' ? receivedValue(value, allowance) : number;
 }
 
-/** A value that does not match its declared type, kept as JSON. Every JSON value is a valid attribute value. */
-function mistypedValue(value: unknown, allowance: Allowance): AttributeValue {
+/** A value as received, even if it does not match its declared type. Every JSON value is a valid attribute value. */
+function receivedValue(value: unknown, allowance: Allowance): AttributeValue {
   if (typeof value === 'string') spendValue(allowance, Buffer.byteLength(value));
   return value as AttributeValue;
 }

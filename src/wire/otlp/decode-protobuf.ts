@@ -71,7 +71,7 @@ function readResourceSpans(reader: Reader, end: number): void {
 
 /**
  * Reads field 1 of a message and then resets the cursor. Field 1 applies to the whole message, but may follow the other
- * fields. The last of several counts. Undefined when it is missing.
+ * fields. If it is repeated, the last one counts. Undefined when it is missing.
  */
 function readAhead<Value>(
   reader: Reader,
@@ -81,7 +81,7 @@ function readAhead<Value>(
   const start = reader.at;
   let value: Value | undefined;
   while (reader.at < end) {
-    // Fields are charged in the second pass, after the spans have granted their share of the limit.
+    // Fields are charged in the second pass, where each span raises the limit.
     const tag = readVarint(reader, end);
     if (tag === 0x0a) value = read(reader, readLength(reader, end));
     else skipField(reader, tag, end);

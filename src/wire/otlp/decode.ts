@@ -59,8 +59,8 @@ export function decodeSpans(
   format: Format,
   positions: readonly number[],
 ): ReadonlyMap<number, RawSpan> {
-  const found = new Map<number, RawSpan>();
+  const spans = new Map<number, RawSpan>();
   const visitIn = format === 'json' ? visitJson : visitProtobuf;
-  visitIn(body, NO_LIMITS, (span, position) => void found.set(position, span), new Set(positions));
-  return found;
+  visitIn(body, NO_LIMITS, (span, position) => void spans.set(position, span), new Set(positions));
+  return spans;
 }

@@ -20,7 +20,7 @@ export function encodeExport(
     : { contentType: 'application/x-protobuf', body: protobufOf(spans, sender) };
 }
 
-// Tags as in decode-protobuf.ts. The writer needs fields in reverse order. Fields with default values are omitted.
+// Tags as in decode-protobuf.ts. The writer needs fields in reverse order.
 
 function protobufOf(spans: readonly ExportedSpan[], { resource, scope }: Sender): Uint8Array {
   const writer = new ProtobufWriter();
@@ -111,8 +111,8 @@ function jsonValue(value: AttributeValue): unknown {
   if (typeof value === 'string') return { stringValue: value };
   if (typeof value === 'boolean') return { boolValue: value };
   if (typeof value === 'bigint') return { intValue: String(value) };
-  // JSON has no NaN and no infinity. The JSON mapping of protobuf writes them as text.
   if (typeof value === 'number' && Number.isSafeInteger(value)) return { intValue: String(value) };
+  // JSON has no NaN and no infinity. The JSON mapping of protobuf writes them as text.
   if (typeof value === 'number') return { doubleValue: Number.isFinite(value) ? value : String(value) };
   if (isList(value)) return { arrayValue: { values: value.map(jsonValue) } };
   if (value instanceof Uint8Array) return { bytesValue: value.toBase64() };

@@ -11,8 +11,8 @@ const MAX_EXACT_DIGITS = 15;
 const INTEGER = /^-?\d{1,20}$/;
 
 /**
- * Parses a JSON body. Checks its number of keys and values and its depth before parsing. Integers that a double cannot
- * represent become bigints. Throws TooLarge above a limit and InvalidInput for invalid JSON.
+ * Parses a JSON body. Checks its number of keys and values and its depth before parsing. Integers beyond the safe range
+ * of a double, with up to 20 digits, become bigints. Throws TooLarge above a limit and InvalidInput for invalid JSON.
  */
 export function parseJson(body: Uint8Array, allowance: Allowance): unknown {
   const hasLongNumbers = chargeNodes(Buffer.from(body.buffer, body.byteOffset, body.byteLength), allowance);
@@ -31,8 +31,8 @@ function exactInteger(_name: string, value: unknown, context?: { readonly source
 
 /**
  * Charges the keys and values of JSON text to the allowance, without parsing or validating it. Spans are counted by
- * their `spanId` keys, which may follow their other members. The nodes for all spans are therefore granted first and
- * corrected at the end. Returns whether the text has numbers that may need a bigint.
+ * `spanId` keys, those of links included. Such a key may follow other members. The nodes for all spans are therefore
+ * granted first and corrected at the end. Returns whether the text has numbers that may need a bigint.
  */
 function chargeNodes(body: Buffer, allowance: Allowance): boolean {
   const { spans } = allowance.limits;
@@ -90,7 +90,7 @@ function isSpanId(body: Buffer, at: number): boolean {
   return true;
 }
 
-/** Bytes that are compared one by one before a native search. Most strings are shorter, and then faster this way. */
+/** Bytes that are compared one by one before a native search. Most strings are shorter, and this is faster for them. */
 const SHORT_STRING_BYTES = 32;
 
 function endOfString(body: Buffer, from: number): number {

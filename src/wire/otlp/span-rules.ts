@@ -29,7 +29,10 @@ export interface Allowance {
 const VALUE_BYTES = 16;
 /** Memory of one decoded resource, scope, span, event or link without its values, in bytes. */
 const MESSAGE_BYTES = 128;
-/** Each span adds 1/64 of the node limit. The default is enough for 128 attributes in JSON, the limit of SDKs. */
+/**
+ * Each span adds 1/64 of the node limit. By default, this share is enough for 128 attributes in JSON, the default of
+ * SDKs.
+ */
 const NODE_LIMIT_DIVISOR = 64;
 
 /** Full budget for one export. */
@@ -48,7 +51,7 @@ export function assertNodes({ nodes, limits }: Allowance): void {
   if (nodes < 0) throw new TooLarge('The export has too many fields.', limits.nodes);
 }
 
-/** Adds the nodes that spans bring. Counts at most as many spans as the limit allows. */
+/** Adds the nodes that these spans allow. Counts at most as many spans as the span limit. */
 export function grantNodesOfSpans(allowance: Allowance, spans = 1): void {
   const { limits } = allowance;
   allowance.nodes += Math.min(spans, limits.spans) * Math.floor(limits.nodes / NODE_LIMIT_DIVISOR);
@@ -105,7 +108,7 @@ const NO_TRACE_ID = '0'.repeat(32);
 const NO_SPAN_ID = '0'.repeat(16);
 const STATUSES: readonly SpanStatus[] = ['unset', 'ok', 'error'];
 
-/** Ids and times of a span. An invalid one rejects the whole export. */
+/** Ids and times of a span. An invalid value rejects the whole export. */
 export interface SpanIdentity {
   /** Lower-case hex of the received bytes. Its length is not validated yet. */
   readonly traceId: string;

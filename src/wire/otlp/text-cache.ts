@@ -14,7 +14,7 @@ const texts: string[] = Array.from({ length: SLOTS }, () => '');
 const lengths = new Uint8Array(SLOTS);
 const words = new Int32Array(SLOTS * SLOT_WORDS);
 
-/** Reads the text up to `after`. Short texts with the same bytes share one string. */
+/** Reads the text up to `after`. Texts of 4 to 64 bytes are interned. */
 export function readInterned(cursor: ProtoCursor, after: number): string {
   const { bytes, view, at } = cursor;
   const length = after - at;

@@ -9,8 +9,8 @@ import { fieldsAt, type SessionNames, TRANSCRIPTION_PATHS, withMember } from './
 const MODEL_PATHS = [['session'], ['response'], []] as const;
 
 /**
- * A caller's event for the upstream, with translated model names. Events without a model name are forwarded unparsed:
- * most of them are audio. An event with a model name is serialized again, so that gateway and upstream read the same
+ * A caller's event for the upstream, with translated model names. Events that cannot have a key `model` are forwarded
+ * unparsed: most of them are audio. Other events are serialized again, so that gateway and upstream read the same
  * names. Throws InvalidInput for a binary or invalid event and for another session model, and what `assertMayCall`
  * throws.
  */

@@ -12,8 +12,8 @@ import { fieldsAt, type SessionNames, TRANSCRIPTION_PATHS, withMember } from './
 const PARSED_KEYS = ['"model"', '"usage"', '"error"'] as const;
 
 /**
- * An upstream's event for the caller, with public model names, and the facts that it reports. Binary and unreadable
- * events are forwarded unchanged; `fact` is then null.
+ * An upstream's event for the caller, with public model names, and the fact that it reports. Events that are binary,
+ * unreadable or without a parsed key are forwarded unchanged, and `fact` is null.
  */
 export function translateServerEvent(
   message: SocketMessage,
@@ -81,7 +81,7 @@ function sessionOf(event: Fields): RealtimeFact {
 
 /**
  * Usage of a response or a transcription: tokens, or seconds of audio. Implausible counts are replaced by an estimate
- * from the size of `spoken`, its text. Null when the event reports no usage.
+ * from the size of `spoken`, the output or transcript. Null when the event reports no usage.
  */
 function usageFact(by: 'session' | 'transcription', usage: Fields | undefined, spoken: unknown): RealtimeFact | null {
   const seconds = number(usage?.['seconds']);

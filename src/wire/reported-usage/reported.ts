@@ -51,17 +51,17 @@ function tokensIn(fields: Fields): Usage | null {
   if (input === null && output === null) return null;
   // OpenAI's `prompt_tokens` include cached tokens.
   const excludesCached = fields['prompt_tokens'] === undefined;
-  const read = firstCount(fields, CACHE_READ_MEMBERS) ?? 0;
-  const written = firstCount(fields, CACHE_WRITE_MEMBERS) ?? 0;
+  const cacheRead = firstCount(fields, CACHE_READ_MEMBERS) ?? 0;
+  const cacheWrite = firstCount(fields, CACHE_WRITE_MEMBERS) ?? 0;
   const details = object(fields['prompt_tokens_details'] ?? fields['input_tokens_details']);
   const cached = count(details['cached_tokens']) ?? count(fields['cachedContentTokenCount']) ?? 0;
   const thoughts = count(fields['thoughtsTokenCount']) ?? 0;
   const outputDetails = object(fields['completion_tokens_details'] ?? fields['output_tokens_details']);
   return {
-    inputTokens: (input ?? 0) + (excludesCached ? read + written : 0),
+    inputTokens: (input ?? 0) + (excludesCached ? cacheRead + cacheWrite : 0),
     outputTokens: (output ?? 0) + thoughts,
-    cacheReadTokens: cached + read,
-    cacheWriteTokens: written,
+    cacheReadTokens: cached + cacheRead,
+    cacheWriteTokens: cacheWrite,
     reasoningTokens: (count(outputDetails['reasoning_tokens']) ?? 0) + thoughts,
   };
 }
@@ -121,11 +121,12 @@ function usageOfParts({ predictions, results }: Fields): Usage | null {
   return sumOfUsages([...embedded, ...generated]);
 }
 
-/** One year. A longer duration is not in seconds. */
+/** One year. A longer duration is implausible and is ignored. */
 const MAX_SECONDS = 31_536_000;
 
 /**
- * Seconds of audio: of Deepgram, of Azure's fast transcription in ms, and of Azure's recognition in ticks of 100 ns.
+ * Seconds of audio, as reported by Deepgram (seconds), Azure's fast transcription (ms) or Azure's recognition (ticks of
+ * 100 ns). Null when missing or implausible.
  */
 function secondsIn(answer: Fields): number | null {
   const { Duration: ticks, durationMilliseconds: ms, RecognitionStatus: recognised } = answer;
@@ -139,15 +140,15 @@ function secondsIn(answer: Fields): number | null {
 function measuredIn(answer: Fields): Measured | undefined {
   const seconds = secondsIn(answer);
   if (seconds !== null) return { unit: 'second', count: seconds };
-  const recognized = pagesIn(answer);
-  if (recognized !== undefined) return recognized;
+  const pages = pagesIn(answer);
+  if (pages !== undefined) return pages;
   const searches = count(object(object(answer['meta'])['billed_units'])['search_units']);
   if (searches !== null) return { unit: 'query', count: searches };
   const images = [...list(answer['images']), ...list(answer['predictions']).filter(isImage)];
   return images.length === 0 ? undefined : { unit: 'image', count: images.length, size: null, quality: null };
 }
 
-/** Pages of recognized documents of Mistral, and credits of Reducto. */
+/** Pages of a document that Mistral recognized, or credits of a document that Reducto parsed. */
 function pagesIn(answer: Fields): Measured | undefined {
   const { pages_processed: pages, pages_processed_annotation: annotated } = object(answer['usage_info']);
   const processed = count(pages);
@@ -163,7 +164,7 @@ function pagesIn(answer: Fields): Measured | undefined {
 /** Resolution names by the shorter side in pixels. Other resolutions have names such as `720p`. */
 const RESOLUTIONS: Readonly<Record<number, string>> = { 1440: '2k', 2160: '4k' };
 
-/** Billed seconds of a video job that a POST creates. Later reads of the job are free. */
+/** Billed seconds of a video job that a POST creates. Undefined for a failed job. Later reads of the job are free. */
 export function createdVideo(answer: unknown): Measured | undefined {
   const { object: kind, status, seconds, size } = object(answer);
   if (kind !== 'video' || status === 'failed') return undefined;

@@ -20,8 +20,8 @@ export class ResponseInspector implements StreamInspector {
   readonly #options: InspectorOptions;
   readonly #names: PublicNames;
   readonly #reader: AnswerReader = createEventReader();
-  readonly #gathered: OutcomeCollector;
-  #typed: AnswerReader | null = null;
+  readonly #collector: OutcomeCollector;
+  #deltaReader: AnswerReader | null = null;
   #failure: Outcome['failure'] = null;
   #responseId: string | null = null;
   #hasBegun = false;
@@ -30,7 +30,7 @@ export class ResponseInspector implements StreamInspector {
 
   constructor(options: InspectorOptions) {
     this.#options = options;
-    this.#gathered = new OutcomeCollector(options.textLimit);
+    this.#collector = new OutcomeCollector(options.textLimit);
     const { model, idOf = (id) => id, previousId = null } = options;
     this.#names = { model, idOf, previousId };
   }
@@ -44,7 +44,7 @@ export class ResponseInspector implements StreamInspector {
   }
 
   outcome(): Outcome {
-    const outcome = this.#gathered.outcome();
+    const outcome = this.#collector.outcome();
     const id = this.#responseId;
     return {
       ...outcome,
@@ -76,7 +76,7 @@ export class ResponseInspector implements StreamInspector {
     this.#ended ||= isFinalType(value['type']);
     this.#responseId ??= text(response['id']);
     for (const step of this.#reader.read(value, nameOf(event))) {
-      this.#gathered.add(step);
+      this.#collector.add(step);
       if (step.kind === 'text' || step.kind === 'reasoning' || step.kind === 'toolCall') this.pieces += 1;
     }
     const renamed = renamedEvent(data, response, this.#names);
@@ -84,8 +84,8 @@ export class ResponseInspector implements StreamInspector {
   }
 
   deltas(data: Buffer, event: string | null): readonly ChatDelta[] {
-    this.#typed ??= createEventReader();
-    return this.#typed.read(parseJson(data), event).filter(isChatDelta);
+    this.#deltaReader ??= createEventReader();
+    return this.#deltaReader.read(parseJson(data), event).filter(isChatDelta);
   }
 }
 
@@ -93,7 +93,7 @@ function isPiece(data: Buffer): boolean {
   if (data.length < TYPE_PREFIX.length || data.compare(TYPE_PREFIX, 0, TYPE_PREFIX.length, 0, TYPE_PREFIX.length) !== 0)
     return false;
   const at = data.subarray(0, MAX_TYPE_BYTES).indexOf(DELTA_SUFFIX);
-  // The match is inside the value of `type`: it ends at the first quote after the prefix.
+  // The match must end at the first quote after the prefix. Then it is inside the value of `type`.
   return at !== -1 && data.indexOf(QUOTE, TYPE_PREFIX.length) === at + DELTA_SUFFIX.length - 1;
 }
 

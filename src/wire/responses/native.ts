@@ -22,10 +22,10 @@ export const RESPONSES_FRAME: NativeDialect = {
     if (error !== null) return { error };
     if (!isJsonObject(value) || !Array.isArray(value['output'])) return null;
     const steps = stepsOfResponse(value);
-    const gathered = new OutcomeCollector(textLimit);
-    for (const step of steps) gathered.add(step);
+    const collector = new OutcomeCollector(textLimit);
+    for (const step of steps) collector.add(step);
     const id = text(value['id']);
-    const outcome = gathered.outcome();
+    const outcome = collector.outcome();
     return {
       bytes: renamedResponse(bytes, value, { model, idOf, previousId }),
       // A background response has not ended, so it has no finish reason and no usage yet.
@@ -55,15 +55,15 @@ export const RESPONSES_OUT: OutboundDialect = {
   stepsOf: stepsOfResponse,
 };
 
-/** Whether an upstream of this dialect accepts an item. It can read only reasoning that it encrypted itself. */
+/** Whether an upstream of this dialect accepts an item. It rejects reasoning with the proof of another vendor. */
 const isAcceptedItem = (value: unknown): boolean => {
   const { type, encrypted_content: proof } = object(value);
   return type !== 'reasoning' || isOpenAiProof(proof);
 };
 
 /**
- * The request for the upstream: with its model name and ids, without gateway fields. All other values keep their bytes.
- * Reasoning of other vendors is removed from a replaced `input`.
+ * The request for the upstream: with the upstream's model name and ids, and without gateway fields. All other values
+ * keep their bytes. Reasoning of other vendors is removed from a replaced `input`.
  */
 export function upstreamResponseRequest(request: ModelRequest, upstreamModel: string): Uint8Array {
   const changes = upstreamChanges(request);

@@ -122,7 +122,7 @@ export function openCall(
   const member = custom ? 'input' : 'arguments';
   const event = custom ? 'response.custom_tool_call_input' : 'response.function_call_arguments';
   const unwrapper = custom ? createInputUnwrapper() : null;
-  let whole = '';
+  let rawArguments = '';
   let proof: string | null = null;
   const item = (text: string, status: string): object => ({
     id,
@@ -139,7 +139,7 @@ export function openCall(
   emit('response.output_item.added', { item: item('', 'in_progress') });
   return {
     add(piece) {
-      whole += piece;
+      rawArguments += piece;
       delta(unwrapper === null ? piece : unwrapper.add(piece));
     },
     addProof(value) {
@@ -147,7 +147,7 @@ export function openCall(
     },
     close(status) {
       delta(unwrapper?.rest() ?? '');
-      const text = custom ? unwrapInput(whole) : whole;
+      const text = custom ? unwrapInput(rawArguments) : rawArguments;
       emit(`${event}.done`, { item_id: id, [member]: text, ...(custom ? {} : { name }) });
       const done = item(text, status);
       emit('response.output_item.done', { item: done });

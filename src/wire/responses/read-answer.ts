@@ -16,7 +16,7 @@ export function errorOf(value: unknown): AnswerError | null {
   const fields = object(value);
   if (fields['object'] === 'response' || isJsonObject(fields['response'])) return null;
   const { error, type } = fields;
-  // The error is the member `error`, or an `error` event has its members at the top level.
+  // The error is in the member `error`. An `error` event may have the members of the error at the top level.
   const errorFields = isJsonObject(error) ? error : type === 'error' ? fields : null;
   if (errorFields === null)
     return typeof error === 'string' ? { message: error, type: null, param: null, code: null } : null;
@@ -34,13 +34,13 @@ const CALL_TYPES = new Set<unknown>(['function_call', 'custom_tool_call']);
 /** Steps of the end of a response: finish reason or failure, and usage. */
 function endSteps(response: Fields): readonly AnswerStep[] {
   const usage = usageOfResponse(response);
-  const counted: readonly AnswerStep[] = usage === null ? [] : [{ kind: 'usage', usage }];
+  const usageSteps: readonly AnswerStep[] = usage === null ? [] : [{ kind: 'usage', usage }];
   const error = object(response['error']);
   if (response['status'] === 'failed') {
     const code = text(error['code']) ?? 'server_error';
-    return [{ kind: 'failure', message: text(error['message']) ?? 'The response failed.', code }, ...counted];
+    return [{ kind: 'failure', message: text(error['message']) ?? 'The response failed.', code }, ...usageSteps];
   }
-  return [{ kind: 'finish', reason: reasonOf(response) }, ...counted];
+  return [{ kind: 'finish', reason: reasonOf(response) }, ...usageSteps];
 }
 
 function reasonOf(response: Fields): string {
@@ -63,11 +63,8 @@ export function stepsOfResponse(answer: unknown): readonly AnswerStep[] {
     const item = object(value);
     switch (item['type']) {
       case 'reasoning': {
-        const reasoningStep = reasoningTextOf(item);
-        return [
-          ...(reasoningStep === '' ? [] : [{ kind: 'reasoning' as const, text: reasoningStep }]),
-          ...proofOf(item),
-        ];
+        const reasoning = reasoningTextOf(item);
+        return [...(reasoning === '' ? [] : [{ kind: 'reasoning' as const, text: reasoning }]), ...proofOf(item)];
       }
       case 'message':
         return list(item['content']).flatMap((part) => stepsOfPart(object(part)));
@@ -171,11 +168,11 @@ export function createEventReader(): AnswerReader {
   }
 
   function responseEnded(response: Fields): readonly AnswerStep[] {
-    const [end, ...counted] = endSteps(response);
+    const [end, ...usageSteps] = endSteps(response);
     // Not every upstream repeats the output items at the end. Then only earlier events show tool calls.
     if (end?.kind === 'finish' && end.reason === 'stop' && calls.size > 0)
-      return [...begin(response), { kind: 'finish', reason: 'tool_calls' }, ...counted];
-    return [...begin(response), ...(end === undefined ? [] : [end]), ...counted];
+      return [...begin(response), { kind: 'finish', reason: 'tool_calls' }, ...usageSteps];
+    return [...begin(response), ...(end === undefined ? [] : [end]), ...usageSteps];
   }
 
   return {

@@ -35,7 +35,7 @@ const READ_MEMBERS = new Set([
   'store',
 ]);
 
-/** Members that can be dropped without changing the answer. */
+/** Unsupported members that are hints: they are dropped and reported. */
 const DROPPABLE_MEMBERS = new Set([
   'service_tier',
   'prompt_cache_key',
@@ -49,7 +49,7 @@ const DROPPABLE_MEMBERS = new Set([
 const INCLUDED =
   /^(reasoning\.encrypted_content|(file_search|web_search|code_interpreter|computer)_call.*|message\.input_image.*)$/;
 
-/** Tests whether a member requests the default behaviour. */
+/** Predicates by member: whether its value requests the default behaviour. */
 const REQUESTS_DEFAULT = lookupTable<(value: unknown) => boolean>({
   background: (value) => value === false,
   top_logprobs: (value) => value === 0,
@@ -102,20 +102,20 @@ function readTools(value: unknown, losses: Losses): readonly NeutralTool[] {
 }
 
 function readTool(tool: Fields, where: string, losses: Losses): readonly NeutralTool[] {
-  const custom = tool['type'] === 'custom';
-  if (!custom && tool['type'] !== 'function') {
+  const isCustom = tool['type'] === 'custom';
+  if (!isCustom && tool['type'] !== 'function') {
     losses.essential(where);
     return [];
   }
   const name = text(tool['name']);
   if (name === null) throw malformed(`${where}.name`, 'a string');
-  if (custom && object(tool['format'])['type'] === 'grammar') losses.essential(`${where}.format`);
+  if (isCustom && object(tool['format'])['type'] === 'grammar') losses.essential(`${where}.format`);
   const declared = isJsonObject(tool['parameters']) ? tool['parameters'] : { type: 'object', properties: {} };
   return [
     {
       name,
       description: text(tool['description']),
-      parameters: custom ? CUSTOM_PARAMETERS : declared,
+      parameters: isCustom ? CUSTOM_PARAMETERS : declared,
       strict: typeof tool['strict'] === 'boolean' ? tool['strict'] : null,
     },
   ];

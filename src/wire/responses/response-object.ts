@@ -12,7 +12,7 @@ export interface ResponseState {
   readonly reason: 'max_output_tokens' | 'content_filter' | null;
   readonly output: readonly object[];
   readonly usage: Usage | null;
-  /** Unix seconds. Null while incomplete. */
+  /** Unix seconds. Null unless the status is `completed`. */
   readonly completedAt: number | null;
 }
 

@@ -26,11 +26,11 @@ export function usageOfResponse(response: Fields): Usage | null {
   const ofType = (type: string): readonly Fields[] => items.filter((item) => item['type'] === type);
   const webSearches = ofType('web_search_call').length;
   const fileSearches = ofType('file_search_call').length;
-  // A container is billed once for all its calls. A call without a container id counts as its own container.
+  // A container is billed once for all its calls. A call without a container id counts as a separate container.
   const codeSessions = new Set(ofType('code_interpreter_call').map((item, at) => text(item['container_id']) ?? at))
     .size;
-  const size = list(response['tools']).map((tool) => text(object(tool)['search_context_size']));
-  const searchSize = size.find((one) => one === 'low' || one === 'high');
+  const sizes = list(response['tools']).map((tool) => text(object(tool)['search_context_size']));
+  const searchSize = sizes.find((one) => one === 'low' || one === 'high');
   return {
     ...usage,
     ...(webSearches === 0 ? {} : { webSearches }),

@@ -147,7 +147,7 @@ function writeTool(
   losses: Losses,
 ): Fields {
   noteMark(cached, where, losses);
-  // This API is strict by default, other dialects are not. Send the other dialects' default.
+  // This API is strict by default. Other dialects are not, so their default is sent.
   return withoutNulls({ type: 'function', name, description, parameters, strict: strict ?? false });
 }
 

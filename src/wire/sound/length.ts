@@ -4,7 +4,7 @@ import { mp4Seconds } from './mp4.ts';
 import { oggSeconds } from './ogg.ts';
 
 /**
- * Duration of a recording in seconds, from its container. Null when the container does not contain it with certainty.
+ * Duration of a recording in seconds, from its container. Null when the container does not give a certain duration.
  * Never an estimate, because calls are billed by it (ADR 0025).
  */
 export function soundSeconds(file: Uint8Array): number | null {
@@ -24,7 +24,7 @@ function secondsOf(bytes: Buffer): number | null {
 
 /** WAV formats with a fixed size per sample: PCM, IEEE float, A-law, µ-law, and WAVE_FORMAT_EXTENSIBLE. */
 const FIXED_SIZE_FORMATS = new Set([0x0001, 0x0003, 0x0006, 0x0007, 0xfffe]);
-/** Size of a data chunk that is written as a stream, without a known size. */
+/** Size field of a data chunk that was written as a stream: the size is not known. */
 const UNKNOWN_SIZE = 0xff_ff_ff_ff;
 
 /** Maximum number of chunks, the data chunk included. */
@@ -44,9 +44,9 @@ function wavSeconds(bytes: Buffer): number | null {
     }
     if (name === 'data') {
       if (rate === 0 || blockBytes === 0) return null;
-      const left = bytes.length - body;
-      if (size === 0 && left > 0) return null;
-      return Math.floor(Math.min(size === UNKNOWN_SIZE ? left : size, left) / blockBytes) / rate;
+      const remaining = bytes.length - body;
+      if (size === 0 && remaining > 0) return null;
+      return Math.floor(Math.min(size === UNKNOWN_SIZE ? remaining : size, remaining) / blockBytes) / rate;
     }
     // Chunks are padded to an even size.
     at = body + size + (size % 2);
@@ -54,7 +54,7 @@ function wavSeconds(bytes: Buffer): number | null {
   return null;
 }
 
-/** Reads the 36-bit sample count of the STREAMINFO block. Zero means unknown. */
+/** Duration from the 36-bit sample count of the STREAMINFO block. Null when the count is 0, which means unknown. */
 function flacSeconds(bytes: Buffer): number | null {
   const at = 8;
   if (bytes.length < at + 18 || ((bytes[4] ?? 0) & 0x7f) !== 0) return null;

@@ -44,7 +44,7 @@ export function mp3Seconds(bytes: Buffer): number | null {
   return frames < MIN_FRAMES ? null : (samples - (info?.padding ?? 0)) / first.rate;
 }
 
-/** Offset of the first frame, after an optional ID3v2 tag. Its size has seven bits per byte. */
+/** Offset of the first frame, after an optional ID3v2 tag. The size of the tag has seven bits per byte. */
 function afterTag(bytes: Buffer): number {
   if (bytes.length < 10 || bytes.toString('latin1', 0, 3) !== 'ID3') return 0;
   const size = bytes.subarray(6, 10).reduce((sum, byte) => sum * 128 + (byte & 0x7f), 0);

@@ -1,6 +1,6 @@
 /** Bytes of a page header without its segment table. */
 const HEAD_BYTES = 27;
-/** Opus positions are in samples of this rate in Hz, independent of the recording. */
+/** Opus positions are in samples of this rate in Hz, whatever the rate of the recording. */
 const OPUS_RATE = 48_000;
 /** Maximum number of samples of one packet. */
 const MAX_PACKET_SAMPLES = { opus: 5_760, vorbis: 8_192 } as const;

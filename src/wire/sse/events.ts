@@ -2,7 +2,7 @@ import { asBuffer } from '../json/members.ts';
 
 const LF = 0x0a;
 const CR = 0x0d;
-/** Maximum bytes of one event. A larger event is a framing error. */
+/** Maximum buffered bytes of an incomplete event. A larger one is a framing error. */
 const EVENT_LIMIT = 32 * 1024 * 1024;
 
 const DATA_FIELD = Buffer.from('data:');
@@ -20,7 +20,7 @@ export interface EventBuffer {
   rest(): Buffer | null;
 }
 
-/** Creates a buffer for one stream. `limit` is the maximum bytes of one event. */
+/** Creates a buffer for one stream. `limit` is the maximum buffered bytes of an incomplete event. */
 export function createEventBuffer(limit = EVENT_LIMIT): EventBuffer {
   let buffered: Buffer[] = [];
   let bufferedBytes = 0;
@@ -53,7 +53,7 @@ export function createEventBuffer(limit = EVENT_LIMIT): EventBuffer {
 
 /**
  * Creates a function for the chunks of one stream. It removes a byte order mark at the start, and replaces each CR
- * without LF by LF. Other chunks are returned without a copy.
+ * without LF with LF. Chunks that need no change are returned without a copy.
  */
 function createLineEndNormaliser(): (bytes: Buffer) => Buffer {
   /** First bytes of the stream while they may be a byte order mark. Null afterwards. */

@@ -8,7 +8,8 @@ const MAX_BUFFERED_BYTES = 64 * 1024;
 
 /**
  * Forwards a streamed answer from the upstream to one reader. It sends complete events only, unchanged unless the
- * inspector of the dialect replaces them. A failure before `opened` resolves rejects `opened` instead of the stream.
+ * inspector of the dialect replaces them. A failure before `opened` resolves rejects `opened` and is not passed to the
+ * sink.
  */
 export class EventRelay implements ByteSink, ByteStream {
   /** Resolves when the answer has begun or has ended without an error. Rejects when it fails before that. */
@@ -60,9 +61,9 @@ export class EventRelay implements ByteSink, ByteStream {
     const rest = this.#events.rest();
     if (rest !== null) this.#forward(rest);
     if (this.#ended) return;
-    const empty = !this.#hasOpened && rest === null;
-    const whole = this.#inspector.complete || empty;
-    this.#end(whole ? null : this.#formatError('the stream ended before the answer did'));
+    const isEmpty = !this.#hasOpened && rest === null;
+    const isComplete = this.#inspector.complete || isEmpty;
+    this.#end(isComplete ? null : this.#formatError('the stream ended before the answer did'));
   }
 
   fail(error: Error): void {

@@ -12,7 +12,10 @@ interface InspectedDialect {
   errorOf(value: unknown): AnswerError | null;
   /** Event data with the caller's model name. The same buffer when the event names no model. */
   rename(data: Buffer, value: Fields, model: string): Buffer;
-  /** Whether an event certainly contains only content. Such events are not parsed. Absent: every event is parsed. */
+  /**
+   * Whether an event certainly contains only content. Such events are not parsed when the outcome keeps no text.
+   * Absent: every event is parsed.
+   */
   isPiece?(data: Buffer): boolean;
 }
 
@@ -23,10 +26,10 @@ export class StepsInspector implements StreamInspector {
   readonly #options: InspectorOptions;
   readonly #dialect: InspectedDialect;
   readonly #reader: AnswerReader;
-  readonly #gathered: OutcomeCollector;
+  readonly #collector: OutcomeCollector;
   #failure: Outcome['failure'] = null;
   /** Separate reader for `deltas`, because a reader keeps its position in the answer. Null until first use. */
-  #typed: AnswerReader | null = null;
+  #deltaReader: AnswerReader | null = null;
   #hasBegun = false;
   pieces = 0;
 
@@ -34,7 +37,7 @@ export class StepsInspector implements StreamInspector {
     this.#dialect = dialect;
     this.#options = options;
     this.#reader = dialect.reader();
-    this.#gathered = new OutcomeCollector(options.textLimit);
+    this.#collector = new OutcomeCollector(options.textLimit);
   }
 
   get hasBegun(): boolean {
@@ -42,11 +45,11 @@ export class StepsInspector implements StreamInspector {
   }
 
   get complete(): boolean {
-    return this.#gathered.finishReason !== null;
+    return this.#collector.finishReason !== null;
   }
 
   outcome(): Outcome {
-    return { ...this.#gathered.outcome(), failure: this.#failure };
+    return { ...this.#collector.outcome(), failure: this.#failure };
   }
 
   inspect(event: Buffer): Buffer | null | Error {
@@ -65,7 +68,7 @@ export class StepsInspector implements StreamInspector {
     }
     for (const step of this.#reader.read(value, nameOf(event))) {
       this.#hasBegun = true;
-      this.#gathered.add(step);
+      this.#collector.add(step);
       if (step.kind === 'text' || step.kind === 'reasoning' || step.kind === 'toolCall') this.pieces += 1;
     }
     const renamed = this.#dialect.rename(data, value, this.#options.model);
@@ -73,7 +76,7 @@ export class StepsInspector implements StreamInspector {
   }
 
   deltas(data: Buffer, event: string | null): readonly ChatDelta[] {
-    this.#typed ??= this.#dialect.reader();
-    return this.#typed.read(parseJson(data), event).filter(isChatDelta);
+    this.#deltaReader ??= this.#dialect.reader();
+    return this.#deltaReader.read(parseJson(data), event).filter(isChatDelta);
   }
 }

@@ -14,7 +14,7 @@ const ROUNDING_TOLERANCE = 1e-6;
 /** Reading of the labels of one answer. */
 export type LabelReading =
   | { readonly kind: 'read'; readonly probabilities: readonly number[]; readonly evidence: ProbabilityEvidence }
-  /** The answer has log probabilities, but too little of them belongs to labels. */
+  /** The answer has log probabilities, but they do not determine the probabilities of the labels. */
   | { readonly kind: 'unclear' }
   /** The answer has no log probabilities. */
   | { readonly kind: 'absent' };
@@ -39,9 +39,10 @@ function alternativesOf(answer: unknown): readonly Alternative[] | null {
 }
 
 /**
- * Reads the probabilities of labels from the first token of a chat completion. Tokens that differ from a label by
- * spaces count for it. `ignoreCase` merges upper and lower case, too. An unlisted label counts as 0 when the possible
- * probability of all unlisted labels is at most `MISSING_TOLERANCE`. Otherwise the reading is `unclear`.
+ * Reads the probabilities of labels from the first token of a chat completion. A token that differs from a label only
+ * by surrounding spaces counts for the label. `ignoreCase` also merges upper and lower case. Unlisted labels count as 0
+ * when their possible probability, relative to the listed labels, is at most `MISSING_TOLERANCE`. Otherwise the reading
+ * is `unclear`.
  */
 export function readLabels(answer: unknown, labels: readonly string[], ignoreCase: boolean): LabelReading {
   const alternatives = alternativesOf(answer);

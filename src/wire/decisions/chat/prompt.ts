@@ -28,8 +28,8 @@ export function labelsOf(question: LabelledQuestion): readonly string[] | null {
 const escapedInput = (text: string): string => text.replaceAll(/<(\/?input>)/gi, '&lt;$1');
 
 /**
- * The input as text and images. The same for every question of a decision, so that upstreams can cache it. The text
- * marks the place of each image.
+ * The input as text and images. It is the same for every question of a decision, so that upstreams can cache it. The
+ * text marks the place of each image.
  */
 function inputContent(input: DecisionInput): { readonly text: string; readonly images: readonly string[] } {
   if (typeof input === 'string' || !('items' in input)) return { text: contentText(input), images: [] };
@@ -74,7 +74,7 @@ export function labelMessages(
   return messagesFor(LABEL_SYSTEM, input, task.join(BLANK_LINE));
 }
 
-/** The question and its rules as text. */
+/** Name and instructions of a question as text. */
 export function questionText(question: LabelledQuestion): string {
   const { name, instructions } = question;
   const instructed = instructions === null ? '' : instructionsText(instructions);

@@ -7,19 +7,20 @@ const MIN_LABEL_SHARE = 0.5;
 /** Votes added to every label, so that a label without votes has a probability above 0. */
 const PRIOR_VOTES = 0.5;
 
-/** Index of the label that a chat completion names; null for another text. */
+/** Index of the label that a chat completion names. Null for any other text. */
 export function votedLabel(answer: unknown, labels: readonly string[], ignoreCase: boolean): number | null {
   const [choice] = list(object(answer)['choices']);
   const content = object(object(choice)['message'])['content'];
   if (typeof content !== 'string') return null;
   const folded = (text: string): string => (ignoreCase ? text.toLowerCase() : text);
-  const named = folded(content.replaceAll(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, ''));
-  const index = labels.findIndex((label) => folded(label) === named);
+  const word = folded(content.replaceAll(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, ''));
+  const index = labels.findIndex((label) => folded(label) === word);
   return index === -1 ? null : index;
 }
 
 /**
- * The answer by votes. A vote is the index of a label, or null for other text. Null when too few votes name a label.
+ * Answer computed from votes. A vote is the index of a label, or null for other text. Null when too few votes name a
+ * label.
  */
 export function votedAnswer(
   question: LabelledQuestion,

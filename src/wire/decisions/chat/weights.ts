@@ -55,7 +55,7 @@ export function weightsIn(answer: unknown): Fields | null {
   }
 }
 
-/** Answers by weights. A question without a valid weight for every label is a refusal. */
+/** Answers computed from weights. A question is a refusal when a label has no valid weight, or all weights are 0. */
 export function weightedAnswers(weights: Fields, questions: readonly LabelledQuestion[]): readonly Answer[] {
   return questions.map((question, index) => {
     const labelWeights = object(weights[keyOf(index)]);
