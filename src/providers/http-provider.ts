@@ -39,7 +39,7 @@ type NativePreview = NonNullable<Provider['preview']>;
 
 /** A provider with native dialects only. Callers of other dialects need `withTranslation`. */
 export interface NativeProvider extends Provider {
-  /** Whether the deployment has this endpoint in its own dialect. */
+  /** Whether the upstream of the deployment has this endpoint, so that no translation is needed. */
   answers(endpoint: Endpoint, deployment: Deployment): boolean;
   /** See `Protocol.mayLackEndpoint`. */
   readonly mayLackEndpoint?: (endpoint: Endpoint, deployment: Deployment) => boolean;

@@ -22,7 +22,7 @@ export interface Differences extends RequestForm, AnswerForm {
   };
   /** Converts the configured model name to the vendor's name. */
   readonly modelName?: (configured: string) => string;
-  /** Additional headers, with the options that contain their values. */
+  /** Additional headers: the option that contains the value, by header name. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 

@@ -3,7 +3,7 @@ import type { OtlpLimits } from '../../domain/traces/otlp-limits.ts';
 import { type AttributeValue, SPAN_KINDS, type SpanKind, type SpanStatus } from '../../domain/traces/span.ts';
 
 const UNLIMITED = Number.MAX_SAFE_INTEGER;
-/** No limits, for stored bodies. Their limits are checked when they are accepted. */
+/** No limits, for stored bodies. Limits are checked when an export is accepted. */
 export const NO_LIMITS: OtlpLimits = {
   bodyBytes: UNLIMITED,
   depth: UNLIMITED,

@@ -58,7 +58,7 @@ export function createEventBuffer(limit = EVENT_LIMIT): EventBuffer {
 function createLineEndNormaliser(): (bytes: Buffer) => Buffer {
   /** First bytes of the stream while they may be a byte order mark. Null afterwards. */
   let start: Buffer | null = Buffer.alloc(0);
-  /** The previous chunk ends in CR. An LF at the start of the next chunk belongs to the same line end. */
+  /** Whether the previous chunk ends in CR. An LF at the start of the next chunk belongs to the same line end. */
   let endedInCr = false;
   return (chunk) => {
     let bytes = chunk;
