@@ -121,7 +121,9 @@ export function createUsageReader(request: Forwarded, headers: Readonly<Record<s
   }
 
   return {
-    events: 0,
+    get events() {
+      return inner?.events ?? 0;
+    },
     add(bytes) {
       answerBytes += bytes.length;
       inner?.add(bytes);

@@ -10,7 +10,7 @@ import type {
   ToolResult,
   UserPart,
 } from '../../domain/chat/neutral-chat.ts';
-import { thoughtBudgetOf } from '../../domain/chat/reasoning.ts';
+import { effortOf, thoughtBudgetOf } from '../../domain/chat/reasoning.ts';
 import type { RequestBody } from '../../domain/inference/request-validation.ts';
 import { addressOf } from '../data-url.ts';
 import { type Fields, withoutNulls } from '../json/fields.ts';
@@ -91,6 +91,7 @@ function writeAssistant(parts: readonly AssistantPart[], where: string, losses: 
   const reasoning = parts.flatMap((part) => (part.kind === 'reasoning' ? [part.text] : [])).join('');
   const calls = parts.flatMap((part) => (part.kind === 'toolCall' ? [part] : []));
   if (reasoning !== '' && calls.length === 0) losses.hint(`${where}.reasoning`);
+  if (calls.some(({ proof }) => proof !== undefined)) losses.hint(`${where}.tool_calls.proof`);
   const content = [...textParts.map(({ text }) => text), ...refusals].join('');
   return withoutNulls({
     role: 'assistant',
@@ -127,6 +128,6 @@ function writeOutputForm(output: OutputForm): Fields {
 }
 
 function writeReasoning(reasoning: Reasoning): Fields {
-  if (reasoning.effort === 'none') return { type: 'disabled' };
+  if (effortOf(reasoning) === 'none') return { type: 'disabled' };
   return withoutNulls({ type: 'enabled', token_budget: thoughtBudgetOf(reasoning) });
 }

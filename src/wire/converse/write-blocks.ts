@@ -62,6 +62,7 @@ export function createBlockWriter(losses: Losses): BlockWriter {
       case 'refusal':
         return textBlock(part.text);
       case 'toolCall':
+        if (part.proof !== undefined) losses.hint(`${where}.tool_calls.proof`);
         return [{ toolUse: { toolUseId: part.id, name: part.name, input: argumentsOf(part.arguments) } }];
       case 'reasoning':
         return writeReasoning(part, where);

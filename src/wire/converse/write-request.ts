@@ -102,11 +102,11 @@ function writeModelFields(chat: NeutralChat, losses: Losses): Fields {
   const { model, topK, reasoning } = chat;
   const isClaude = /anthropic|claude/i.test(model);
   const isNova = /amazon\.nova/i.test(model);
-  const budget = reasoning === null ? null : thoughtBudgetOf(reasoning);
+  const budget = reasoning === null ? 0 : (thoughtBudgetOf(reasoning) ?? 0);
   if (topK !== null && !isClaude && !isNova) losses.essential('top_k');
-  if (budget !== null && !isClaude) losses.essential('reasoning_effort');
-  const thinking = isClaude && budget !== null && budget > 0 ? writeThinking(chat, budget) : null;
-  if (isClaude && budget !== null && budget > 0 && thinking === null) losses.hint('reasoning_effort');
+  const thinking = isClaude && budget > 0 ? writeThinking(chat, budget) : null;
+  if (budget > 0 && !isClaude) losses.essential('reasoning_effort');
+  else if (budget > 0 && thinking === null) losses.hint('reasoning_effort');
   return withoutNulls({
     top_k: isClaude ? topK : null,
     inferenceConfig: isNova && topK !== null ? { topK } : null,

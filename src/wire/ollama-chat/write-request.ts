@@ -65,6 +65,7 @@ function writeMessages(messages: readonly NeutralMessage[], losses: Losses): rea
       case 'assistant': {
         const calls = message.content.flatMap((part) => (part.kind === 'toolCall' ? [part] : []));
         for (const { id, name } of calls) names.set(id, name);
+        if (calls.some(({ proof }) => proof !== undefined)) losses.hint(`${where}.tool_calls.proof`);
         const textOf = (...kinds: readonly string[]): string =>
           message.content.map((part) => ('text' in part && kinds.includes(part.kind) ? part.text : '')).join('');
         for (const part of message.content) if (part.kind === 'text') noteMark(part.cached, where, losses);

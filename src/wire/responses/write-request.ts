@@ -128,6 +128,7 @@ function writeAnswer(parts: readonly AssistantPart[], where: string, losses: Los
       case 'refusal':
         return [{ type: 'message', role: 'assistant', content: [{ type: 'refusal', refusal: part.text }] }];
       case 'toolCall':
+        if (part.proof !== undefined) losses.hint(`${where}.tool_calls.proof`);
         return [{ type: 'function_call', call_id: part.id, name: part.name, arguments: part.arguments }];
       case 'reasoning': {
         if (!isOpenAiProof(part.proof)) {

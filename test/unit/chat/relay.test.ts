@@ -162,6 +162,17 @@ describe('a stream that fails', () => {
     expect(source.cancelled).toBe(true);
   });
 
+  it('has the finish reason of a chunk in which another choice continues', async () => {
+    const source = fedStream();
+    const relay = relayOf(source, { ...OPTIONS, model: 'upstream-1' });
+    gather(relay);
+    const choices = ['stop', null].map((finish_reason, index) => ({ index, delta: {}, finish_reason }));
+    source.feed(`${FIRST}${chunk({}, { choices })}${chunk({}, { choices: choices.toReversed() })}${DONE}`);
+    source.finish();
+    await relay.opened;
+    expect(relay.outcome().finishReason).toBe('stop');
+  });
+
   it('fails when its source ends early', async () => {
     const source = fedStream();
     const relay = relayOf(source, { ...OPTIONS, model: 'upstream-1' });
