@@ -13,7 +13,7 @@ export interface AgentSpend {
   readonly estimatedCalls: number;
 }
 
-/** Tokens of an agent's model calls; of its own spans in a trace without model calls. */
+/** Tokens of an agent's model calls. In a trace without model calls: tokens of all spans of the agent. */
 export interface AgentTokens {
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -26,7 +26,7 @@ const agentNameOf = ({ agent, name }: SpanHead): string => (agent === '' ? name 
 
 /**
  * The agent that each span counts for, by span id. It is the nearest agent span among the span and its ancestors, else the
- * agent that the span names, if the trace has one. Spans without an agent are absent.
+ * agent that the span names, if the trace has an agent of that name. Spans without an agent are absent.
  */
 function agentOfSpans(spans: readonly SpanHead[]): ReadonlyMap<string, string> {
   const byId = new Map(spans.map((span) => [span.spanId, span]));
@@ -53,7 +53,7 @@ function agentOfSpans(spans: readonly SpanHead[]): ReadonlyMap<string, string> {
   );
 }
 
-/** Finds the agent with this name, or whose span has this name. Null when there is none. */
+/** Finds the agent by its name, else by the name of its span. Null when there is none. */
 function agentOfLabel(spans: readonly SpanHead[]): (label: string) => string | null {
   const names = new Map<string, string>();
   const agents = spans.filter(({ type }) => type === 'agent');
@@ -151,8 +151,8 @@ export function agentSpendOf(
     priced.set(agent, (priced.get(agent) ?? new Map<string, CallSpend>()).set(name, call));
   }
   return new Map(
-    [...priced].map(([agent, of]) => {
-      const own = [...of.values()];
+    [...priced].map(([agent, callsByName]) => {
+      const own = [...callsByName.values()];
       const spend = own.flatMap(({ cost }) => cost ?? []).reduce(addUsd);
       const estimatedCalls = own.filter(({ source }) => source !== 'gateway').length;
       return [agent, { spend, pricedCalls: own.length, estimatedCalls }];

@@ -9,7 +9,7 @@ const NS_PER_MS = 1_000_000;
 export const msBetween = (startNs: bigint, endNs: bigint): number => Number(endNs - startNs) / NS_PER_MS;
 
 /**
- * A trace from its summaries and their spans. Traces of several owners with one id become one, with an empty ref. Of
+ * A trace from its summaries and their spans. Summaries of several owners with one id are merged to one with an empty ref. Of
  * spans with the same id the earliest is kept. Null when there is no summary.
  */
 export function assembleTrace(
@@ -34,7 +34,7 @@ export const sortedParts = (parts: readonly TraceIdentity[]): readonly TraceIden
     return one < other ? -1 : one > other ? 1 : 0;
   });
 
-/** The spans of what is shown as one trace, by start, each id once. */
+/** The spans of all parts of a merged trace, by start, each id once. */
 export const spansOfParts = (
   parts: readonly TraceIdentity[],
   spansByRef: ReadonlyMap<string, readonly SpanHead[]>,
@@ -49,7 +49,7 @@ function distinctSpans(spans: readonly SpanHead[]): readonly SpanHead[] {
   return inOrder.filter(({ spanId }) => !seen.has(spanId) && seen.add(spanId));
 }
 
-/** Whether the root of a trace is not stored. */
+/** Whether none of the spans is a root. */
 export const isRootless = (spans: readonly SpanHead[]): boolean =>
   spans.every(({ parentSpanId }) => parentSpanId !== null);
 
@@ -57,7 +57,7 @@ function withNameOfRootOrFirst(summary: TraceSummary, spans: readonly SpanHead[]
   return isRootless(spans) ? namedByFirst(summary, spans[0]) : summary;
 }
 
-/** A trace whose root has not arrived is shown under its first span. */
+/** The summary with name, status and preview of the first span, for a trace whose root has not arrived. */
 export function namedByFirst(summary: TraceSummary, first: SpanHead | undefined): TraceSummary {
   if (first === undefined) return summary;
   const { name, status, inputPreview } = first;

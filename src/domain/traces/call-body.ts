@@ -1,10 +1,10 @@
 import { payloadOfText } from './span-rows.ts';
 import type { SpanPayload } from './span.ts';
 
-// Format of the body with the payloads of the calls of one segment, before compression: a line per call, its trace id followed by
-// its payload as JSON. Bodies of earlier versions begin with pattern lines, `#`, the number of the first call that the pattern is
-// for, and the attributes and resource attributes that its calls share; a payload is then `~[input, output, attribute number,
-// value, …]`, with the attributes that differ from its pattern. Such bodies are read; none is written.
+// Format of the body with the payloads of the calls of one segment, before compression. Each call has a line: its trace id, then its
+// payload as JSON. Bodies of earlier versions are read, but no longer written. They begin with pattern lines: `#`, the number of the
+// first call of the pattern, and the attributes and resource attributes that its calls share. A payload of a pattern is
+// `~[input, output, attribute number, value, …]`, with the attributes that differ from the pattern.
 
 const LINE_END = 0x0a;
 const HASH = 0x23;
@@ -21,7 +21,7 @@ export const lineOfCall = (traceId: string, payload: string): string => `${trace
 type Changes = readonly [input: string, output: string, ...changes: (number | string)[]];
 
 interface Pattern extends Pick<SpanPayload, 'attributes' | 'resourceAttributes'> {
-  /** Number of the first call that it is for. */
+  /** Number of its first call. */
   readonly first: number;
 }
 
@@ -91,8 +91,8 @@ export function payloadsOfCalls(body: Uint8Array): readonly SpanPayload[] {
 export function blankCalls(body: Uint8Array, traceIds: readonly string[]): Uint8Array {
   const removedIds = new Set(traceIds);
   const [patterns, calls] = linesOf(body);
-  const left = calls.map((line) => (removedIds.has(line.slice(0, line.search(PAYLOAD))) ? '' : line));
-  return new TextEncoder().encode([...patterns, ...left].join('\n'));
+  const blankedLines = calls.map((line) => (removedIds.has(line.slice(0, line.search(PAYLOAD))) ? '' : line));
+  return new TextEncoder().encode([...patterns, ...blankedLines].join('\n'));
 }
 
 function linesOf(body: Uint8Array): readonly [patterns: readonly string[], calls: readonly string[]] {

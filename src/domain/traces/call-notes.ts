@@ -20,7 +20,7 @@ export type NoteKind =
   | 'above usage'
   /** The answer of a call of the gateway. */
   | 'answered'
-  /** Another answer, with each span that names it and counts as a call: with an estimate that may count, or without. */
+  /** An answer of no gateway call, with each span that names it: one whose estimate may count, or a call whose tokens count. */
   | 'estimated'
   | 'unestimated';
 
@@ -54,11 +54,14 @@ export interface VisitedAncestor extends NoteName {
 export interface CallNotes {
   /** The notes of kind `above …` of these spans, and those of kind `answered` of these answers. */
   among(spans: readonly Named[], answers: readonly Named[]): Promise<readonly NoteName[]>;
-  /** The ancestors of these spans, up to a boundary, a missing span or a noted one. */
+  /**
+   * These spans and their ancestors, up to and including a boundary or a missing span. A traversal ends before a span that is noted
+   * with its kind.
+   */
   visitAncestors(from: readonly NoteName[]): Promise<readonly VisitedAncestor[]>;
   /** The spans noted under these answers. */
   naming(answers: readonly Named[]): Promise<readonly (Note & { readonly span: CallCount })[]>;
-  /** The estimate of the first span noted under each of these answers that has one. */
+  /** For each of these answers, the estimate of the first span, by id, that is noted as `estimated`. */
   firstEstimates(answers: readonly Named[]): Promise<readonly (Named & { readonly estimate: Usd })[]>;
   change(removed: readonly Note[], notesAdded: readonly Note[]): Promise<void>;
 }
@@ -143,14 +146,15 @@ interface Growth {
   /** Stored ancestors that no longer count as a call, and those whose tokens no longer count. */
   readonly replacedCalls: readonly CallCount[];
   readonly replacedTokens: readonly CallCount[];
-  /** Answers of these that the gateway had before. */
+  /** Answers of stored ancestors that a call of the gateway had before. */
   readonly answeredBefore: Keys;
   /** Answers that the gateway has now and had not before. */
   readonly answered: Keys;
   /** Answers for which another estimate may count now. */
   readonly touched: Keys;
-  /** Whether an added span repeats a known call, any call, or one with usage. */
+  /** Whether an added span is a model call above a known call. */
   isRepeated(span: CallCount): boolean;
+  /** Whether an added span is above any call, or above a call with usage. */
   isAboveCall(span: CallCount): boolean;
   isAboveUsage(span: CallCount): boolean;
   /** Whether the answer of an added span is of a call of the gateway. */
@@ -197,7 +201,7 @@ function growthOf(trace: GrowingTrace, noted: Keys, ancestors: readonly VisitedA
   };
 }
 
-/** Notes to delete of stored spans. */
+/** Notes of stored spans to delete. */
 function notesToRemove({ trace: { trace }, repeatedCalls, replacedTokens }: Growth): readonly Note[] {
   const noteOf = (kind: NoteKind, span: CallCount): readonly Note[] => {
     const name = answerIdOf(span);
@@ -214,7 +218,7 @@ function notesToAdd(growth: Growth): readonly Note[] {
   const note = (kind: NoteKind, name: string, spanId = ''): Note => ({ trace: trace.trace, kind, name, spanId });
   const replaced = new Set(replacedTokens.map(({ spanId }) => spanId));
   return [
-    // Traversals end at a boundary. It is visited only while it is missing.
+    // A boundary gets no note: traversals end there anyway. A missing span gets one, because its type is unknown.
     ...ancestors.flatMap(({ kind, name, span }) => (span !== null && isBoundary(span) ? [] : [note(kind, name)])),
     ...[...answered].map((name) => note('answered', name)),
     ...repeatedCalls.flatMap((span) => {
@@ -260,7 +264,7 @@ function callsOf(growth: Growth, answered: AnsweredCalls): Calls {
   const gateway = added.filter(isGatewayCall);
   const calls = added.filter((span) => isOwnCall(growth, span));
   const lostCalls = replacedCallsOf(growth, growth.replacedCalls, answered.calls);
-  // A noted trace has calls, so that only calls count for tokens.
+  // A trace with notes has calls, so only the tokens of calls count.
   const more = [...gateway, ...added.filter((span) => hasOwnTokens(growth, span))];
   const less = replacedCallsOf(growth, growth.replacedTokens, answered.tokens);
   const sum = (spans: readonly CallCount[], member: 'inputTokens' | 'outputTokens'): number =>

@@ -8,14 +8,14 @@ import type { TraceSummary } from './trace.ts';
 /** The spend of a model call, from the spend rows of the gateway. */
 export interface CallSpend {
   /**
-   * `matched`: one row. `no_call_id`: the span has no id to match. `no_spend_log`: no row of its trace has the answer that it names.
-   * `ambiguous`: several rows match. `incomplete_evidence`: other traces were not searched for the answer that it names, because too
-   * many calls of its trace name one.
+   * `matched`: one row. `no_call_id`: the span has no id to match. `no_spend_log`: no row has the id that the span names.
+   * `ambiguous`: several rows match. `incomplete_evidence`: no row of its trace has that id, and other traces were not searched,
+   * because too many calls of its trace lack a row.
    */
   readonly match: 'matched' | 'no_call_id' | 'no_spend_log' | 'ambiguous' | 'incomplete_evidence';
   /** The spend row; null unless the call is matched. */
   readonly row: SpendRow | null;
-  /** Cost of the row, else an estimate that counts, else null. */
+  /** Cost of the row. Without a row: the charge of the span, else its estimate if it counts, else null. Null when ambiguous. */
   readonly cost: Usd | null;
   /** `estimated_upper`: with the full price of input, because the span does not state its cached tokens. */
   readonly source: 'gateway' | 'estimated' | 'estimated_upper' | null;
@@ -23,7 +23,7 @@ export interface CallSpend {
 
 const CALL_TYPES: ReadonlySet<SpanType> = new Set(['llm', 'embedding', 'reranker']);
 
-/** Whether a span is a call of a model, which the gateway may have a row of. */
+/** Whether a span is a call of a model. The gateway may have a spend row of it. */
 export const isModelCall = ({ type }: SpanHead): boolean => CALL_TYPES.has(type);
 
 /**
@@ -33,7 +33,8 @@ export const isModelCall = ({ type }: SpanHead): boolean => CALL_TYPES.has(type)
  * - the row with the answer id or call id that the span names, in `rows` or `elsewhere`;
  * - the row of the gateway span below it, with only steps between.
  *
- * Several rows by one rule make the call `ambiguous`. `unsearched` are calls that were not searched for elsewhere.
+ * Several rows by one rule make the call `ambiguous`. `unsearched` has the span ids of calls that were not searched for in other
+ * traces.
  */
 export function callSpendOf(
   spans: readonly SpanHead[],
@@ -147,15 +148,15 @@ export function spendWithElsewhere(
   };
   if (elsewhere.length === 0) return spendIn(summary);
   const externalIds = new Set(elsewhere.map(({ id }) => id));
-  const found = new Map<string, Usd | null>();
-  const without = spans.map((span) => {
+  const costByRow = new Map<string, Usd | null>();
+  const spansToCount = spans.map((span) => {
     const row = calls.get(span.spanId)?.row;
     if (!row || !externalIds.has(row.id)) return span;
-    found.set(row.id, row.cost);
+    costByRow.set(row.id, row.cost);
     return { ...span, estimate: null };
   });
-  const counted = spendIn(withCallsCountedOnce(summary, without));
-  const costs = [...found.values()].filter((cost) => cost !== null);
+  const counted = spendIn(withCallsCountedOnce(summary, spansToCount));
+  const costs = [...costByRow.values()].filter((cost) => cost !== null);
   if (costs.length === 0) return counted;
   const total = costs.reduce(addUsd);
   const spend = counted.spend === null ? total : addUsd(counted.spend, total);

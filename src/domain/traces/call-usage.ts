@@ -14,8 +14,9 @@ export interface CallNames {
 
 /** Token counts of a call, from its span. Unknown counts are null, never 0. */
 export interface CallTokens {
-  /** Totals, with the parts below. Never 0. */
+  /** Total, parts included; above 0. */
   readonly inputTokens: number;
+  /** Total, parts included; may be 0 for embeddings and failed calls. */
   readonly outputTokens: number;
   readonly cacheReadTokens: number | null;
   readonly cacheWriteTokens: number | null;
@@ -44,7 +45,7 @@ const TIER_KEYS = [
 ];
 const STANDARD_TIERS = new Set(['', 'auto', 'default', 'standard']);
 
-/** Keys of one count. All that a span has must have the same value. */
+/** Keys of one count. A span with several of them must have the same value under each. */
 const INPUT_KEYS = [
   GEN_AI.inputTokens,
   GEN_AI.promptTokens,
@@ -105,7 +106,7 @@ function roleOf(key: string): Role {
   return role;
 }
 
-/** The usage of a span's call; null when it is not billed by text tokens alone, or when its counts are incomplete or inconsistent. */
+/** The usage of a span's call. Null when it is not billed by text tokens alone, names no model, or has incomplete or wrong counts. */
 export function callUsageOf(span: RawSpan, head: SpanHead): CallUsage | null {
   const operations = OPERATIONS[head.type];
   if (operations === undefined) return null;
@@ -128,12 +129,12 @@ export function callUsageOf(span: RawSpan, head: SpanHead): CallUsage | null {
     else if (role === 'total' && countAt(span, key) !== inputTokens + outputTokens) return null;
     else if (role === 'unknown' && countAt(span, key) > 0) return null;
   }
-  // The tier of the response; that of the request only without it.
+  // The tier of the response, or of the request when the response states none.
   if (hasTier && !STANDARD_TIERS.has((firstValue(attributes, TIER_KEYS) ?? '').toLowerCase())) return null;
   const { cacheRead, cacheWrite, reasoning } = hasParts ? tokenDetailsOf(attributes) : NO_TOKEN_DETAILS;
   if ((cacheRead ?? 0) + (cacheWrite ?? 0) > inputTokens || (reasoning ?? 0) > outputTokens) return null;
-  const answered = firstValue(attributes, [GEN_AI.responseModel, 'ai.response.model']);
-  const models = [...new Set([answered, head.model].filter((name) => name !== null))];
+  const responseModel = firstValue(attributes, [GEN_AI.responseModel, 'ai.response.model']);
+  const models = [...new Set([responseModel, head.model].filter((name) => name !== null))];
   if (models.length === 0) return null;
   return {
     models,

@@ -4,7 +4,7 @@ import { asText, isJson, listOf, parseStructure } from './conventions/conversati
 export interface ShownMessage {
   readonly role: ShownRole;
   readonly content: string;
-  /** For tools only. */
+  /** Name that the message states, usually the name of a tool; null without one. */
   readonly name: string | null;
   /** Tool calls that the model requests; arguments are JSON as text. */
   readonly toolCalls: readonly { readonly name: string; readonly arguments: string }[];

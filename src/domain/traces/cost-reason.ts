@@ -13,7 +13,7 @@ export type CostReason = 'no_model_calls' | 'no_usage' | 'no_model' | 'unknown_m
 /** Whether the catalog has an unambiguous entry for a model and provider. */
 type IsInCatalog = (named: CallNames) => boolean;
 
-/** Why a call has no cost. Null for a call with a cost, and for one whose cost is at another span of the same call. */
+/** Why a call has no cost. Null for a call with a cost, and for a span whose estimate counts at another span of the same call. */
 function costReasonOf(span: SpanHead, call: CallSpend, isInCatalog: IsInCatalog): CostReason | null {
   if (call.cost !== null || span.estimate !== null) return null;
   if (call.match === 'ambiguous') return 'ambiguous';
@@ -24,7 +24,7 @@ function costReasonOf(span: SpanHead, call: CallSpend, isInCatalog: IsInCatalog)
   return isInCatalog({ models: [model], provider }) ? 'no_price' : 'unknown_model';
 }
 
-/** Why the cost of a trace is missing or incomplete: the reason of its first call without a cost. Null when all have one. */
+/** Why the cost of a trace is missing or incomplete: the reason of its first call without a cost. Null when no call lacks a cost. */
 export function costReasonOfTrace(
   spans: readonly SpanHead[],
   calls: ReadonlyMap<string, CallSpend>,

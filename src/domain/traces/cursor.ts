@@ -2,8 +2,8 @@ import { cursorState, cursorText } from '../cursor-text.ts';
 import { InvalidInput } from '../errors.ts';
 import type { TraceSummary, TraceWindow } from './trace.ts';
 
-const MS = 1_000_000n;
-/** Refs of a list are printable text without spaces. Other text is not a cursor of this server. */
+const NS_PER_MS = 1_000_000n;
+/** Trace refs are 1 to 256 printable ASCII characters without spaces. A cursor with another ref is invalid. */
 const REF = /^[\x21-\x7e]{1,256}$/;
 
 /**
@@ -11,7 +11,7 @@ const REF = /^[\x21-\x7e]{1,256}$/;
  * have the same window.
  */
 export const cursorAfter = (window: Pick<TraceWindow, 'startMs' | 'endMs'>, row: TraceSummary): string =>
-  cursorText([window.startMs, window.endMs, Number(row.startNs / MS), row.traceRef]);
+  cursorText([window.startMs, window.endMs, Number(row.startNs / NS_PER_MS), row.traceRef]);
 
 /** The window and position of a cursor. Throws InvalidInput for a malformed cursor. */
 export function readCursor(cursor: string): TraceWindow {

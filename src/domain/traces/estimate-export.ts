@@ -59,7 +59,7 @@ function estimatedTrace(trace: PackedTrace, calls: readonly EstimatedCall[]): Pa
   };
 }
 
-/** The calls, and the calls without an estimate between them. */
+/** Links of the calls with an estimate, and of the calls in `callsAbove` without one. */
 function linksOf({ spanIds, callsAbove }: PackedTrace, calls: readonly EstimatedCall[]): readonly CallLink[] {
   const estimated = new Map(calls.map((call) => [call.place, call]));
   const above = new Map<number, number>();
@@ -75,5 +75,5 @@ function linksOf({ spanIds, callsAbove }: PackedTrace, calls: readonly Estimated
   });
 }
 
-/** Id prefix of an added span: a cycle of parents with one call needs a second span. */
+/** Id prefix of a span that is added to a cycle of parents with one call: a span that names itself as parent counts as a root. */
 const BETWEEN = 'between ';

@@ -13,7 +13,7 @@ export const BOUNDARIES: readonly CallLink['type'][] = ['agent', 'tool'];
 /** Whether spans above this one do not describe calls below it. */
 export const isBoundary = ({ type }: Pick<CallLink, 'type'>): boolean => BOUNDARIES.includes(type);
 
-/** Whether a span is a known call. Estimates of spans above it repeat it, and do not count. */
+/** Whether a span is a known call. Estimates of spans above it describe the same call and do not count. */
 export const isKnownCall = ({ gateway, estimate }: CallLink): boolean => gateway || estimate !== null;
 
 /** Whether the estimate of a span may count. */
@@ -29,15 +29,15 @@ const ANSWER_CHARACTERS = 512;
 export const answerIdOf = ({ requestId }: Pick<CallLink, 'requestId'>): string | null =>
   requestId === null || requestId === '' || requestId.length > ANSWER_CHARACTERS ? null : requestId;
 
-/** The parent id of a span; null when it names itself. */
+/** The parent id of a span; null for a root, and for a span that names itself. */
 export const parentIdOf = ({ spanId, parentSpanId }: Step): string | null =>
   parentSpanId === spanId ? null : parentSpanId;
 
 /**
  * The estimates that count in a trace, by span id: each call once, however many spans describe it. An estimate does not count
- * in two cases: a known call is below its span, with only steps between; or its answer is of a call of the gateway or of
- * another span that counts. Added spans can only remove estimates, so that the order of arrival does not matter. In a cycle of
- * parents every call is below itself.
+ * in two cases: a known call is below its span, with only steps between; or its answer id is that of a call of the gateway, or of
+ * another span whose estimate counts. The result does not depend on the order of the spans. In a cycle of parents every call is
+ * below itself.
  */
 export function countedEstimates(spans: readonly CallLink[]): ReadonlyMap<string, Usd> {
   const estimated = spans.filter(isEstimated);
@@ -79,7 +79,7 @@ export const hasUsage = (span: CallCount): boolean =>
 export const countedCallSpans = <Span extends CallLink>(spans: readonly Span[]): readonly Span[] =>
   countedAmong(spans, isCall);
 
-/** The spans whose tokens count, those of each model call once: see `countedCalls`. */
+/** The model calls whose tokens count, each call once: see `countedCalls`. */
 export const countedTokenSpans = <Span extends CallCount>(spans: readonly Span[]): readonly Span[] =>
   countedAmong(spans, hasUsage);
 
@@ -95,7 +95,7 @@ function countedAmong<Span extends CallLink>(
   return spans.filter((span) => isCall(span) && (span.gateway || !isReplaced(span)));
 }
 
-/** Whether a model call is the parent of a span. Nearly all are leaves. */
+/** Whether a model call is the parent of a span. Nearly all model calls are leaves. */
 function hasCallAbove(spans: readonly CallLink[]): boolean {
   const calls = new Set<string>();
   for (const span of spans) if (isCall(span)) calls.add(span.spanId);
@@ -104,7 +104,8 @@ function hasCallAbove(spans: readonly CallLink[]): boolean {
 
 /**
  * Counts each model call once. Of model call spans below each other, with only steps between, the innermost is the call, and
- * the tokens are those of the innermost that has some. A call of the gateway always counts, and spans with its answer do not.
+ * the tokens are those of the innermost that has some. A call of the gateway always counts, and client spans with its answer id do
+ * not.
  */
 export function countedCalls(spans: readonly CallCount[]): CallCounts {
   const calls = countedCallSpans(spans);
@@ -118,7 +119,7 @@ export function countedCalls(spans: readonly CallCount[]): CallCounts {
   };
 }
 
-/** The model calls that repeat one of these calls below them. */
+/** Ids of the model calls above a call of `isReplacing`, with only steps between. */
 function repeatingCalls<Span extends CallLink>(
   spans: readonly Span[],
   isReplacing: (span: Span) => boolean,
@@ -148,7 +149,7 @@ function stepAbove<Span extends Step>(span: Step, byOwnId: ReadonlyMap<string, S
   return parent === undefined || isBoundary(parent) ? undefined : parent;
 }
 
-/** For each of these calls, the nearest of them above it, by span id. */
+/** The nearest ancestor of each of these calls that is one of them, with only steps between; by span id of the call. */
 export function callsAbove(spans: readonly Step[], calls: ReadonlySet<string>): ReadonlyMap<string, string> {
   const byOwnId = new Map(spans.map((span) => [span.spanId, span]));
   const nearest = new Map<string, string>();

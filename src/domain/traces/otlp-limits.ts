@@ -5,7 +5,7 @@ export interface OtlpLimits {
   /** Nesting of messages (protobuf) or of objects and arrays (JSON). */
   readonly depth: number;
   /**
-   * Protobuf fields, or JSON keys and values, besides those of spans. Each span adds a sixty-fourth of this limit (ADR 0024).
+   * Protobuf fields, or JSON keys and values. Each span raises this limit by a sixty-fourth of it (ADR 0024).
    */
   readonly nodes: number;
   readonly spans: number;
@@ -39,7 +39,7 @@ export const DEFAULT_OTLP_LIMITS: OtlpLimits = {
 /** Default number of exports read concurrently. */
 export const DEFAULT_CONCURRENT_INGESTS = 2;
 
-/** Inflated size, in bytes, up to which sending an export to a thread costs as much as reading it. */
+/** Inflated size, in bytes, up to which sending an export to a thread costs at least as much as reading it. */
 export const DEFAULT_OFFLOAD_BYTES = 32_768;
 
 /**

@@ -2,15 +2,15 @@ import type { CallNames, CallTokens, CallUsage } from './call-usage.ts';
 import type { SpanHead } from './span.ts';
 
 /**
- * Model calls of an export with the same names, to be priced on the main thread. They are text, which is cheap to send from a
- * thread, and is parsed only when the catalog has a price for the names.
+ * Model calls of an export with the same model and provider names, to be priced on the main thread. The calls are one text: it is
+ * cheap to send from a thread, and is parsed only when the catalog has a price for the names.
  */
 export interface PackedCalls extends CallNames {
   /** Made by `packedCalls`, read by `callsIn`. */
   readonly text: string;
 }
 
-/** A model call without its estimate yet. */
+/** A model call before it is priced. */
 export interface PackedCall extends CallTokens, Pick<SpanHead, 'requestId' | 'callId' | 'startNs' | 'endNs'> {
   /** Index of its trace in the export, and of its row in the trace. */
   readonly trace: number;
@@ -36,13 +36,13 @@ type Row = readonly [
   reasoningTokens: number | null,
 ];
 
-/** A call and its place. */
+/** A call and its place in the export. */
 export interface PlacedCall extends Pick<PackedCall, 'trace' | 'place' | 'end'> {
   readonly head: SpanHead;
   readonly usage: CallUsage;
 }
 
-/** Tree of names: a joined key would have to be built for every call. */
+/** Node of a tree by provider and model names. A map by joined names would need a new key for every call. */
 interface Branch {
   readonly further: Map<string, Branch>;
   group: (CallNames & { readonly rows: Row[] }) | null;

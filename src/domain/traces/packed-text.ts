@@ -17,7 +17,7 @@ export interface PackedText {
   readonly calls: readonly string[];
 }
 
-/** The type with text in place of bigint. */
+/** The type `Of` with text instead of a bigint in `Member`. */
 type Texts<Of, Member extends PropertyKey> = (Omit<NonNullable<Of>, Member> & Readonly<Record<Member, string>>) | null;
 
 /** JSON has no bigint. */
@@ -33,7 +33,7 @@ interface StoredTally extends Omit<TraceTally, 'startNs' | 'endNs' | 'spend' | '
 interface Facts {
   readonly traces: readonly (Omit<PackedTrace, 'tally' | 'rows'> & {
     readonly tally: StoredTally;
-    /** Length of its rows. */
+    /** Length of its rows, in bytes. */
     readonly bytes: number;
   })[];
   readonly names: readonly Omit<PackedCalls, 'text'>[];

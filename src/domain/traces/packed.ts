@@ -29,7 +29,7 @@ export interface PackedTrace {
   /** Lower-case hex, distinct, in the order of the rows. */
   readonly spanIds: readonly string[];
   readonly rows: SpanRows;
-  /** Pairs of places: a call of `PackedExport.calls`, and its nearest ancestor that describes the same call again. */
+  /** Pairs of row indexes: a call of `PackedExport.calls`, and its nearest ancestor that describes the same call. */
   readonly callsAbove: readonly number[];
 }
 
@@ -53,6 +53,6 @@ export interface ExportPacker {
 export interface BodyReader {
   /** The payloads of the spans at these places, in their order; `owner` is their sender. Decompresses the body once. */
   payloads(body: ExportBody, places: readonly number[], owner: Owner): Promise<readonly SpanPayload[]>;
-  /** The body without the spans of these traces. The others keep their places. */
+  /** The body without the spans of these traces. The other spans keep their places. */
   without(body: ExportBody, traceIds: readonly string[]): Promise<ExportBody>;
 }

@@ -8,7 +8,7 @@ import { QUERY_LIMITS } from './trace-query.ts';
 
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 
-/** Functions without side effects whose results are not much larger than their arguments. */
+/** Functions without side effects. Except for `replace`, their results are not much larger than their arguments. */
 const FUNCTIONS = words(`
   count sum avg min max total abs round ceil ceiling floor sqrt ln log log10 power pow sign mod greatest least
   length lower upper substr substring instr strpos replace trim ltrim rtrim left right split_part starts_with typeof
@@ -32,7 +32,7 @@ const REFUSED_WORDS = words(`
 const REFUSED_FORM =
   /^(?:pg_|sqlite_|pragma_|information_schema$|reg(?:class|proc|procedure|oper|operator|type|role|namespace|config|dictionary|collation)$)/;
 
-/** One word, quoted name, text, number, or sign. */
+/** White space, or one number, word, quoted name, text or sign. */
 const TOKEN = /\s+|(\d[\w.]*)|([a-z_]\w*)|"((?:[^"]|"")*)"|'(?:[^']|'')*'|(::|[-+*/%<>=!|(),.])/gi;
 
 const refuse = (why: string): InvalidInput => new InvalidInput(`Invalid trace query: ${why}`);
@@ -73,7 +73,7 @@ function assertWord({ kind, value }: Token, next: Token | undefined): void {
     throw refuse(`the function ${value} is not available.`);
 }
 
-/** A query that passed, and the names in it, in lower case. */
+/** A query that passed, and its words and quoted names in lower case. */
 export interface GuardedQuery {
   /** Without the final semicolon. */
   readonly sql: string;

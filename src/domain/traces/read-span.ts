@@ -16,7 +16,7 @@ import { providerLabel } from './provider-label.ts';
 import { labelsOfSpan } from './trace-labels.ts';
 import { MAX_VALUE_BYTES, truncateUnits, truncateConversation, truncateText } from './truncate.ts';
 
-/** Maximum length of a name that rows are grouped and shown by, in bytes; its attribute keeps the full length. */
+/** Maximum length of a label, such as an agent or a model, in bytes. The attribute of the label is not cut to it. */
 const LABEL_BYTES = 512;
 const SERVICE_KEYS = ['service.name'];
 /** LangSmith's key is first, because LangSmith writes its own name into the key that others use for the provider. */
@@ -48,7 +48,7 @@ export function readHead(span: RawSpan, maxValueBytes = MAX_VALUE_BYTES): SpanHe
     traceId: span.traceId,
     spanId: span.spanId,
     parentSpanId: span.parentSpanId,
-    // Logfire sends a template as the name, and the name with its values in an attribute.
+    // Logfire sends a template as the name, and the filled template in an attribute.
     name: label(firstValue(attributes, [LOGFIRE_NAME])) ?? cut(span.name),
     kind: span.kind,
     type,
@@ -77,7 +77,7 @@ export function readHead(span: RawSpan, maxValueBytes = MAX_VALUE_BYTES): SpanHe
   };
 }
 
-/** The payload of a span, with values cut to `maxValueBytes`. `owner` is its sender. Never fails, as `readHead`. */
+/** The payload of a span, with values cut to `maxValueBytes`. `owner` is its sender. Never fails. */
 export function readPayload(span: RawSpan, owner: Owner, maxValueBytes = MAX_VALUE_BYTES): SpanPayload {
   const convention = conventionOf(span);
   const type = convention.type(span);
@@ -113,7 +113,7 @@ function stampedWith(owner: Owner, attributes: Attributes): Attributes {
 function agentOf(span: RawSpan, type: SpanType, convention: Convention): string {
   const { attributes, resource, instrumentationScope } = span;
   const declared = convention.agent(span);
-  // Agent spans of that SDK have this word as their name.
+  // The Claude Agent SDK names its agent spans `Agent`.
   const isPlaceholder =
     type === 'agent' && declared === 'Agent' && instrumentationScope.name.endsWith('.claude_agent_sdk');
   const keys = isPlaceholder ? [GEN_AI.agentName] : AGENT_KEYS;

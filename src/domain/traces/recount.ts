@@ -2,7 +2,7 @@ import { addUsd, type Usd } from '../money.ts';
 import { type CallCount, type CallCounts, countedCalls, countedEstimates, sumOfEstimates } from './estimates.ts';
 import type { TraceSummary } from './trace.ts';
 
-/** Counts of a summary that several spans of one call affect. */
+/** Counts of a summary in which several spans of one call count once. */
 export interface CountedOnce extends CallCounts, Pick<TraceSummary, 'estimate' | 'estimatedCalls'> {}
 
 /** The summary with each call among all of its spans counted once. */

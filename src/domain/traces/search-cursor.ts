@@ -7,10 +7,11 @@ import { SPAN_STATUSES } from './span.ts';
 import type { TraceSummary } from './trace.ts';
 import { traceRankOf, TRACE_ORDERS, type TraceFilters, type TraceSearch } from './trace-search.ts';
 
-/** The parameters of a search that the caller gives. */
+/** Parameters of a search that a caller sends with a cursor. */
 export interface SearchParameters {
-  /** Null: the value of the cursor. */
+  /** Null for the filters of the cursor. */
   readonly filters: TraceFilters | null;
+  /** Null for the order of the cursor. */
   readonly order: TraceSearch['order'] | null;
 }
 
@@ -60,7 +61,7 @@ const LIST_CURSOR_LENGTH = 4;
 /** Whether a cursor has the form of a search cursor. */
 export const isSearchCursor = (cursor: string): boolean => cursorState(cursor).length === LENGTH;
 
-/** The search of a cursor. Throws InvalidInput for an invalid cursor, and for one of another search. */
+/** The search of a cursor. Throws InvalidInput for an invalid cursor, and for a cursor of another search. */
 export function readSearchCursor(cursor: string, wanted: SearchParameters): TraceSearch {
   const state = cursorState(cursor);
   if (state.length === LIST_CURSOR_LENGTH) throw new InvalidInput('The cursor belongs to another search.');
@@ -83,7 +84,7 @@ export function readSearchCursor(cursor: string, wanted: SearchParameters): Trac
   };
 }
 
-/** Inverse of the filter text. Throws InvalidInput for any other text. */
+/** Inverse of `textOfFilters`. Throws InvalidInput for any other value. */
 export function filtersOfText(searched: unknown): TraceFilters {
   const state = typeof searched === 'string' ? listIn(searched) : [];
   if (state.length !== MEMBERS.length) throw new InvalidInput(INVALID_CURSOR);
@@ -124,7 +125,7 @@ export function filtersOfText(searched: unknown): TraceFilters {
 /** Whether a value is a 32-bit integer. */
 const isCount = (value: unknown): boolean => typeof value === 'number' && (value | 0) === value;
 
-/** A 64-bit integer: the limit of a store. */
+/** Reads a 64-bit integer, the largest type of the stores. Throws InvalidInput for any other value. */
 function numberIn(value: unknown): bigint {
   const number = typeof value === 'string' && /^-?\d{1,19}$/.test(value) ? BigInt(value) : null;
   if (number === null || BigInt.asIntN(64, number) !== number) throw new InvalidInput(INVALID_CURSOR);

@@ -10,7 +10,7 @@ export const sessionCursorAfter = ({ startMs, endMs, filters }: SessionSearch, r
 
 const invalid = (): InvalidInput => new InvalidInput('Invalid cursor.');
 
-/** The search of a cursor. Throws InvalidInput for an invalid cursor, and for one of other filters. */
+/** The search of a cursor. Throws InvalidInput for an invalid cursor, and for a cursor with other filters. */
 export function readSessionCursor(cursor: string, wanted: TraceFilters | null): SessionSearch {
   const [startMs, endMs, text, lastStartMs, sessionId, ...more] = cursorState(cursor);
   if (more.length > 0 || ![startMs, endMs, lastStartMs].every(Number.isSafeInteger) || typeof sessionId !== 'string')

@@ -4,7 +4,7 @@ import type { TraceFilters } from './trace-search.ts';
 /** The traces of a window that state one session. */
 export interface SessionActivity {
   readonly sessionId: string;
-  /** The user of its traces; null when none is stated and when they differ. */
+  /** The user that its traces state; null when they state none or several. */
   readonly userId: string | null;
   readonly traces: number;
   /** Traces with a failed span, included in `traces`. */
@@ -23,10 +23,11 @@ export interface SessionActivity {
   readonly lastStartMs: number;
 }
 
-/** One page of sessions, the latest first, then by id in descending byte order. */
+/** Query of one page of sessions: the latest first, then by id in descending byte order. */
 export interface SessionSearch {
-  /** Unix milliseconds, inclusive; the other exclusive. */
+  /** Unix milliseconds, inclusive. */
   readonly startMs: number;
+  /** Unix milliseconds, exclusive. */
   readonly endMs: number;
   readonly filters: TraceFilters;
   /** Continue strictly below this row; null for the first page. */

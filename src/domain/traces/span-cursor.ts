@@ -13,13 +13,13 @@ const DIGITS = /^\d{1,19}$/;
 const MAX_NS = 2n ** 63n - 1n;
 const SPAN_ID = /^[0-9a-f]{1,64}$/;
 
-/** The cursor after a span of a trace with a number of spans. */
+/** The cursor after a span. It contains the number of spans of the trace. */
 export const spanCursorAt = ({ startNs, spanId }: SpanPosition, spanCount: number): string =>
   cursorText([spanCount, String(startNs), spanId]);
 
 /**
- * The span before a cursor. Throws InvalidInput for a malformed cursor, and Conflict when the trace has changed since, because spans
- * would be repeated or skipped.
+ * The position of the span before a cursor. Throws InvalidInput for a malformed cursor. Throws Conflict when the trace has another
+ * number of spans now, because pages would repeat or skip spans.
  */
 export function readSpanCursor(cursor: string, spanCount: number): SpanPosition {
   const { spanCount: counted, ...position } = stateOf(cursor);
@@ -35,11 +35,11 @@ export const isAfterPosition = (span: SpanPosition, position: SpanPosition): boo
 function stateOf(cursor: string): SpanPosition & { readonly spanCount: number } {
   const state = cursorState(cursor);
   const [spanCount, startNs, spanId] = state;
-  const known =
+  const isValid =
     state.length === 3 &&
     Number.isSafeInteger(spanCount) &&
     DIGITS.test(String(startNs)) &&
     SPAN_ID.test(String(spanId));
-  if (!known || BigInt(String(startNs)) > MAX_NS) throw new InvalidInput('Invalid cursor.');
+  if (!isValid || BigInt(String(startNs)) > MAX_NS) throw new InvalidInput('Invalid cursor.');
   return { spanCount: Number(spanCount), startNs: BigInt(String(startNs)), spanId: String(spanId) };
 }

@@ -27,9 +27,10 @@ export function spanErrorPage(error: string, cursor: string | null): SpanErrorPa
 }
 
 function placeIn(cursor: string, total: number): number {
-  const [place, of, ...more] = cursorState(cursor);
-  const isOurs = Number.isSafeInteger(place) && Number(place) >= 1 && Number(place) < Number(of);
+  const [place, countedTotal, ...more] = cursorState(cursor);
+  const isOurs = Number.isSafeInteger(place) && Number(place) >= 1 && Number(place) < Number(countedTotal);
   if (!isOurs || more.length > 0) throw new InvalidInput('Invalid cursor.');
-  if (of !== total) throw new Conflict('The span has changed since this cursor was given. Read it from its start.');
+  if (countedTotal !== total)
+    throw new Conflict('The span has changed since this cursor was given. Read it from its start.');
   return Number(place);
 }

@@ -12,7 +12,7 @@ interface SpanExportCounts {
 
 /** Exports the gateway's spans to an outside collector in the background. */
 export interface SpanExport {
-  /** Takes a span; never waits and never throws. */
+  /** Queues a span; never waits and never throws. */
   push(span: ExportedSpan): void;
   counts(): SpanExportCounts;
   /** Sends the queue for at most `withinMs`; the rest counts as failed. Accepts no more spans. */

@@ -13,7 +13,7 @@ const SCOPES: readonly (readonly [beginning: string, framework: string])[] = [
   ['pydantic-ai', 'pydantic-ai'],
 ];
 const EXACT_SCOPES: Readonly<Record<string, string>> = { gen_ai: 'vercel-ai-sdk', ai: 'vercel-ai-sdk' };
-/** Instrumentations of one library: the rest is its name, with an optional version. */
+/** Scope names of instrumentations. The captured part is the name of the library, with an optional version. */
 const INSTRUMENTATION =
   /^(?:openinference\.instrumentation\.|@arizeai\/openinference-instrumentation-|opentelemetry\.instrumentation\.|@opentelemetry\/instrumentation-|@traceloop\/instrumentation-)([\w-]+)/;
 const HTTP_CLIENTS = new Set(['http', 'undici', 'fetch', 'requests', 'httpx', 'urllib', 'urllib3', 'aiohttp-client']);
@@ -43,12 +43,12 @@ function frameworkOfScope(name: string): string {
 }
 
 const PREFIX = 'litellm.source.';
-/** Maximum length of the url, title and user of a source, in bytes. */
+/** Maximum length of the URL of a source, in characters, and of its title and user, in bytes. */
 const MAX_SOURCE_BYTES = 2_048;
 
 /**
- * Source of the run of a root, by its own attributes or those of its resource; null for other spans, for an
- * unknown type, and for an invalid address or one that is not `https`.
+ * Source of the run of a root, from the attributes of the span, else of its resource. Null for other spans, for an unknown type,
+ * and for an address that is invalid, too long or not `https`.
  */
 export function traceSourceOf({ parentSpanId, attributes, resource }: RawSpan): TraceSource | null {
   if (parentSpanId !== null) return null;

@@ -14,7 +14,7 @@ function numberOf(id: string): number {
  */
 export class SpanPlaces {
   readonly #ids: string[] = [];
-  /** Heads of the hash chains, and per id the previous one of its chain. */
+  /** Latest place of each hash, and for each place the previous place with the same hash; -1 without one. */
   readonly #last = new Map<number, number>();
   readonly #before: number[] = [];
 

@@ -5,7 +5,7 @@ import { textOrNull } from '../optional-text.ts';
 
 /** Location of a span's payload: a place in the body of its export, or the row itself. */
 export type PayloadPlace =
-  /** Position of the span among all of its export, from 0. */
+  /** Index of the span among all spans of its export. */
   | { readonly kind: 'body'; readonly at: number }
   /** Made by `payloadText`. */
   | { readonly kind: 'row'; readonly text: string };
@@ -114,7 +114,7 @@ export function rowsOfTraces(traces: readonly (readonly StoredSpan[])[]): readon
 
 const NO_ESTIMATE = 'null';
 
-/** The rows with estimates. `end` from `rowsOfTraces`, ascending. */
+/** The rows with these estimates. Each `end` is from `rowsOfTraces`; they are in ascending order. */
 export function withEstimates(
   rows: SpanRows,
   estimates: readonly { readonly end: number; readonly estimate: Usd }[],
@@ -142,7 +142,7 @@ export function rowTexts(rows: SpanRows): readonly string[] {
   return text === '[]' ? [] : text.slice(1, -1).split(NEXT_ROW);
 }
 
-/** Text without characters that JSON escapes. Nearly all texts match. */
+/** ASCII text without characters that JSON escapes. Nearly all texts match. */
 const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 const quoted = (text: string): string => (PLAIN.test(text) ? `"${text}"` : JSON.stringify(storable(text)));
 
@@ -256,7 +256,7 @@ export function payloadOfText(text: string): SpanPayload {
     output,
     attributes,
     resourceAttributes,
-    events: events.map(({ name, timeNs, attributes: of }) => ({ name, timeNs: BigInt(timeNs), attributes: of })),
+    events: events.map((event) => ({ name: event.name, timeNs: BigInt(event.timeNs), attributes: event.attributes })),
     links,
   };
 }

@@ -58,10 +58,10 @@ export interface RawSpan {
   };
 }
 
-/** Kinds of sources of agent runs. */
+/** Systems in which agent runs are started. */
 export const SOURCE_TYPES = ['slack', 'teams', 'discord', 'linear', 'github', 'jira', 'custom'] as const;
 
-/** Source of a run. */
+/** Place where an agent run was started, for example a message or an issue. */
 export interface TraceSource {
   readonly type: (typeof SOURCE_TYPES)[number];
   /** Address of the source; `https` only, so that it may be shown as a link. */
@@ -125,7 +125,7 @@ export interface SpanHead {
   readonly labels?: TraceLabels;
 }
 
-/** Payload of a span. Values are cut to 64 KiB; unusual values are text. */
+/** Payload of a span. All values are text, cut to a configured limit (default: `MAX_VALUE_BYTES`). */
 export interface SpanPayload {
   readonly input: string;
   readonly output: string;

@@ -11,7 +11,7 @@ export type TraceKey = Pick<TraceSummary, 'traceId' | 'traceRef'>;
 
 /**
  * Trace store. Spans belong to the credential that sent them; one trace id from two owners is two traces. Reads do not find
- * what is outside their visibility.
+ * traces outside their visibility.
  *
  * The payloads of an export stay in its body, which is stored once for all of its traces. A body is deleted with its last
  * trace; a trace that is removed earlier is removed from the body too.
@@ -42,23 +42,23 @@ export interface TraceStore {
   countSessions(visibility: Visibility, search: SessionSearch): Promise<number>;
   /** The visible summaries with this trace id, or the one with this ref. */
   findSummaries(visibility: Visibility, traceId: string, traceRef: string | null): Promise<readonly TraceSummary[]>;
-  /** The spans of these traces without payload, by ref; by start then span id. Callers pass traces they may see. */
+  /** Spans of these traces by trace ref, without payload, sorted by start, then span id. Callers pass traces they may see. */
   listSpans(traces: readonly TraceKey[]): Promise<ReadonlyMap<string, readonly SpanHead[]>>;
   /**
-   * At most `limit` spans of a trace after a position, or from its start: by start then span id, without payload. `trace`
-   * as for `listSpans`.
+   * At most `limit` spans of a trace after a position, or from its start: by start, then span id, without payload. Callers pass a
+   * trace they may see.
    */
   listSpanPage(trace: TraceKey, after: SpanPosition | null, limit: number): Promise<readonly SpanHead[]>;
-  /** One span with its payload, or null. `traces` as for `listSpans`. */
+  /** The span of one of these traces with its payload, or null. Callers pass traces they may see. */
   findSpan(traces: readonly TraceKey[], spanId: string): Promise<Span | null>;
-  /** Those of the spans of a trace that exist, with payload, in the order of the ids. `trace` as for `listSpans`. */
+  /** The existing spans with these ids, with payload, in the order of the ids. Callers pass a trace they may see. */
   findSpans(trace: TraceKey, spanIds: readonly string[]): Promise<readonly Span[]>;
   /**
    * Retention: removes at most `most` of the oldest traces that began before `beforeMs`, Unix ms; resolves to their number.
    * Removes them from bodies, too.
    */
   removeStartedBefore(beforeMs: number, most: number): Promise<number>;
-  /** Removes these traces in the same way; resolves to their number. Callers pass traces they may remove. */
+  /** Removes these traces, also from bodies; resolves to their number. Callers pass traces they may remove. */
   remove(traces: readonly TraceKey[]): Promise<number>;
   /**
    * Redacts these traces: deletes inputs, outputs, attributes, events, links, previews, error texts and sources. Names,

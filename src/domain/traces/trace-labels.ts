@@ -11,7 +11,7 @@ export interface StatedLabels extends TraceLabels {
 export const SESSION_OF_ROOT = 1;
 export const USER_OF_ROOT = 2;
 
-/** Attributes of each convention, the agreed name first. OpenInference and LangChain also have a JSON `metadata`. */
+/** Attributes of each convention, the standard name first. OpenInference and LangChain also have a JSON `metadata`. */
 const SESSION_KEYS = [
   'session.id',
   'gen_ai.conversation.id',
@@ -120,16 +120,16 @@ export const statedLabelsOf = (labels: TraceLabels, isRoot: boolean): StatedLabe
 });
 
 /**
- * Joins the labels of two parts of a trace, in any order. The result has all tags. Of two sessions or users, that of a root is
- * kept, else the first in the order of their text.
+ * Joins the labels of two parts of a trace, in any order. The result has the tags of both, at most `MAX_TAGS`. Of two sessions or
+ * users, the one that a root states is kept, else the first in the order of their text.
  */
 export function joinLabels(left: StatedLabels, right: StatedLabels): StatedLabels {
   if (isUnlabelled(right)) return left;
   if (isUnlabelled(left)) return right;
-  const [session, ofRoot] = first(left, right, 'sessionId', SESSION_OF_ROOT);
+  const [session, sessionOfRoot] = first(left, right, 'sessionId', SESSION_OF_ROOT);
   const [user, userOfRoot] = first(left, right, 'userId', USER_OF_ROOT);
   const tags = right.tags.length === 0 ? left.tags : distinctTags([...left.tags, ...right.tags]);
-  return { sessionId: session, userId: user, tags, rootLabels: ofRoot | userOfRoot };
+  return { sessionId: session, userId: user, tags, rootLabels: sessionOfRoot | userOfRoot };
 }
 
 /** The labels of an object with further members. */
@@ -184,7 +184,7 @@ function memberIn(metadata: JsonObject | null, members: readonly string[]): stri
   return null;
 }
 
-/** A list, JSON text of one, or texts with commas between them. */
+/** Tags in a list, in the JSON text of a list, or in a text with commas between them. */
 function tagsIn(value: AttributeValue): readonly string[] {
   if (value === null) return [];
   const parsed: unknown = typeof value === 'string' ? parseStructure(value) : value;
@@ -200,7 +200,7 @@ const tagOf = (value: unknown): readonly string[] => {
 const distinctTags = (tags: readonly string[]): readonly string[] =>
   tags.length === 0 ? [] : [...new Set(tags)].toSorted().slice(0, MAX_TAGS);
 
-/** Null for anything but a text, and for a blank or too long one. Senders write missing values as `null`. */
+/** A trimmed text; null for a blank or too long text, and for other values. Some senders write a missing value as `null`. */
 function labelOf(value: unknown): string | null {
   const text = typeof value === 'string' ? value.trim() : '';
   return text === '' || text === 'null' || text.length > MAX_LABEL_CHARACTERS ? null : text;

@@ -5,8 +5,8 @@ import { Unavailable } from '../errors.ts';
 type QueryDialect = 'sqlite' | 'postgresql' | 'clickhouse';
 
 /**
- * Limits of one query: time in ms, rows, characters of all rows as JSON, and characters of its text. `atOnce` queries run and
- * `waiting` queries wait, of all owners; one of each per owner.
+ * Limits of one query: time in ms, rows, characters of all rows as JSON, and characters of its text. At most `atOnce` queries run
+ * and `waiting` queries wait. Of one owner, at most one runs and one waits.
  */
 export const QUERY_LIMITS = {
   timeMs: 10_000,
@@ -40,11 +40,11 @@ export interface QueryRows {
 export const queryExceeded = (cause?: unknown): Unavailable =>
   new Unavailable('Trace SQL query failed or exceeded reader limits', null, { cause });
 
-/** The rows within the limits, of at most one more than the limit. Throws Unavailable above the limit of characters. */
+/** The rows within the limit. `rows` has at most one row more than the limit. Throws Unavailable above the limit of characters. */
 export function limitedRows(rows: readonly QueryRow[]): QueryRows {
-  const kept = rows.slice(0, QUERY_LIMITS.rows);
-  if (JSON.stringify(kept).length > QUERY_LIMITS.characters) throw queryExceeded();
-  return { rows: kept, truncated: rows.length > kept.length };
+  const limited = rows.slice(0, QUERY_LIMITS.rows);
+  if (JSON.stringify(limited).length > QUERY_LIMITS.characters) throw queryExceeded();
+  return { rows: limited, truncated: rows.length > limited.length };
 }
 
 const VALUE_TYPES = ['integer', 'number', 'text', 'boolean', 'json', 'null'] as const;
@@ -53,7 +53,7 @@ export type ValueType = (typeof VALUE_TYPES)[number];
 /** A column of an answer. */
 export interface AnswerColumn {
   readonly name: string;
-  /** Type that all its values but nulls have; `null` without a value, `json` where they differ. */
+  /** Common type of its values without nulls: `null` without a value, `number` for integers and numbers, `json` for other mixes. */
   readonly type: ValueType;
 }
 
@@ -71,7 +71,7 @@ function commonType(one: ValueType, other: ValueType): ValueType {
   return areNumbers ? 'number' : 'json';
 }
 
-/** The columns of rows, in the order of the query. Rows of no query have none. */
+/** The columns of rows, in the order of the query. Empty without rows. */
 export function columnsOfRows(rows: readonly QueryRow[]): readonly AnswerColumn[] {
   return Object.keys(rows[0] ?? {}).map((name) => ({
     name,
@@ -82,15 +82,15 @@ export function columnsOfRows(rows: readonly QueryRow[]): readonly AnswerColumn[
 /** Caller of a query. */
 interface QueryReader {
   readonly visibility: Visibility;
-  /** Opaque id: queries of one owner run one after another. */
+  /** Opaque id. Of one owner, one query runs at a time. */
   readonly owner: string;
-  /** Ends the wait for other queries, and a query on SQLite. */
+  /** Ends the wait for other queries, and a query on SQLite or ClickHouse. */
   readonly signal: AbortSignal;
 }
 
 /** SQL over the views of traces and spend. */
 export interface TraceQueries {
-  /** Dialect of queries of traces and spans. Where it is `clickhouse`, queries of spend alone have that of the database. */
+  /** Dialect of queries of traces and spans. Where it is `clickhouse`, queries of spend alone use the dialect of the database. */
   readonly dialect: QueryDialect;
   /**
    * The rows of a query, from visible rows only, in a read-only connection. Throws InvalidInput for a query that the guard or

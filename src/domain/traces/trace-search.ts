@@ -26,7 +26,7 @@ export interface TraceFilters {
   readonly tag: string | null;
   /** Whether it has the tag of the product's own model calls. */
   readonly internal: boolean | null;
-  /** Conditions that an annotation of the trace or of one of its spans matches. */
+  /** Conditions that an annotation of the trace or of one of its spans must match. */
   readonly annotation: AnnotationConditions | null;
   /** Text in its name, service, input preview, agents, models, session, user or tags; ignores case. */
   readonly text: string | null;
@@ -54,10 +54,11 @@ export const NO_TRACE_FILTERS: TraceFilters = {
 export const TRACE_ORDERS = ['start', 'duration', 'spend', 'errors'] as const;
 export type TraceOrder = (typeof TRACE_ORDERS)[number];
 
-/** One page of a search, by descending rank, then trace ref. */
+/** Query of one page of traces, by descending rank, then trace ref. */
 export interface TraceSearch {
-  /** Unix milliseconds, inclusive; the other exclusive. */
+  /** Unix milliseconds, inclusive. */
   readonly startMs: number;
+  /** Unix milliseconds, exclusive. */
   readonly endMs: number;
   readonly filters: TraceFilters;
   readonly order: TraceOrder;
@@ -79,7 +80,7 @@ export function traceRankOf({ startNs, endNs, spend, errorCount }: TraceSummary,
   }
 }
 
-/** Whether a trace passes the filters, except that of its annotations: a summary does not contain them. */
+/** Whether a trace passes all filters except `annotation`: a summary has no annotations. */
 export function tracePassesFilters(summary: TraceSummary, filters: TraceFilters): boolean {
   const { status, service, agent, model, keyHash, teamId, minSpend, minDurationNs, minErrors, text } = filters;
   const { sessionId, userId, tag, internal } = filters;
@@ -98,9 +99,9 @@ export function tracePassesFilters(summary: TraceSummary, filters: TraceFilters)
   if (internal !== null && summary.tags.includes(INTERNAL_TAG) !== internal) return false;
   if (text === null) return true;
   const wanted = text.toLowerCase();
-  const { name, service: of, inputPreview, agentNames, models, tags } = summary;
+  const { name, service: ownService, inputPreview, agentNames, models, tags } = summary;
   const labels = [summary.sessionId ?? '', summary.userId ?? '', ...tags];
-  return [name, of, inputPreview, ...agentNames, ...models, ...labels].some((value) =>
+  return [name, ownService, inputPreview, ...agentNames, ...models, ...labels].some((value) =>
     value.toLowerCase().includes(wanted),
   );
 }
@@ -135,7 +136,7 @@ export interface TraceSeries {
 /** Maximum number of buckets of a series. */
 export const MAX_BUCKETS = 500;
 
-/** Query of agents: those of traces that began in a window and pass the filters. */
+/** Query of the agents of traces that began in a window and pass the filters. */
 export type AgentSearch = Pick<TraceSearch, 'startMs' | 'endMs' | 'filters'>;
 
 /** An agent in the traces of a window. */
@@ -145,7 +146,7 @@ export interface AgentActivity {
   readonly traces: number;
   /** Traces with a failed span of any agent, included in `traces`. */
   readonly failed: number;
-  /** Start of the latest, Unix ms. */
+  /** Start of its latest trace, Unix ms. */
   readonly lastStartMs: number;
 }
 

@@ -10,20 +10,20 @@ export interface TraceSummary extends StatedLabels {
   /** Opaque handle of a trace of one owner. Two owners may use one trace id. */
   readonly traceRef: string;
   readonly owner: Owner;
-  /** Name of the root, of several the earliest; empty until one has arrived. */
+  /** Name of its earliest root; empty until a root has arrived. */
   readonly name: string;
-  /** Service of its root; until that has arrived, of the earliest span. */
+  /** Service of its earliest root; service of its earliest span until a root has arrived. */
   readonly service: string;
-  /** Start of its root, Unix nanoseconds; null until one has arrived, and for traces of earlier versions. */
+  /** Start of its earliest root, Unix nanoseconds; null until a root has arrived, and for traces of earlier versions. */
   readonly rootNs: bigint | null;
   /** Preview of the earliest root that has one, else of the earliest agent or model call that has one. */
   readonly inputPreview: string;
-  /** Rank of the preview, see `previewRankOf`; null without a preview, and when its own root has it. */
+  /** Rank of the preview, see `previewRankOf`; null without a preview, and for the preview of its earliest root. */
   readonly previewNs: bigint | null;
   /** Earliest start and latest end of its spans, Unix nanoseconds. */
   readonly startNs: bigint;
   readonly endNs: bigint;
-  /** Status of the root span; `unset` until it has arrived. */
+  /** Status of its earliest root; `unset` until a root has arrived. */
   readonly status: SpanStatus;
   readonly spanCount: number;
   /** Distinct agent names, sorted. */
@@ -51,7 +51,7 @@ export interface TraceSummary extends StatedLabels {
   readonly estimate: Usd | null;
   /** Priced calls with an estimate, included in `pricedCalls`. */
   readonly estimatedCalls: number;
-  /** Source of its run; null when its root has none. */
+  /** Source of its run, stated by its earliest root; null when that root states none. */
   readonly source: TraceSource | null;
   /** Time of redaction; null when it is not redacted. */
   readonly redactedAt: Date | null;
@@ -60,7 +60,7 @@ export interface TraceSummary extends StatedLabels {
 /** An agent of a trace. */
 export interface TraceAgent {
   readonly name: string;
-  /** Nearest ancestor agent of another name; null at the top. */
+  /** Nearest ancestor agent of its first span that has another name; null without one. */
   readonly parentAgent: string | null;
   readonly invocations: number;
   /** Model calls of its subtree up to the next agent, each once. */
@@ -69,7 +69,7 @@ export interface TraceAgent {
   readonly toolCalls: number;
   /** Tool calls that name the agent themselves. */
   readonly namedToolCalls: number;
-  /** Sum over its agent spans: parallel ones can exceed the trace. */
+  /** Sum over its agent spans. Parallel spans can make it longer than the trace. */
   readonly durationMs: number;
 }
 
@@ -78,7 +78,7 @@ export interface Trace {
   readonly agents: readonly TraceAgent[];
   /** Sorted by start. Only the parent ids give the hierarchy. */
   readonly spans: readonly SpanHead[];
-  /** The summaries it is merged from, one per owner. */
+  /** Identities of the summaries that it is merged from, one per owner. */
   readonly parts: readonly TraceIdentity[];
 }
 
@@ -240,14 +240,14 @@ export function tallyOf(spans: readonly SpanHead[]): TraceTally {
   };
 }
 
-/** The summary with new spans added; null starts one. The earliest root names it. */
+/** The summary with a tally added; null starts a new summary. */
 export function addTally(summary: TraceSummary | null, identity: TraceIdentity, tally: TraceTally): TraceSummary {
   const { root: added, service, shown, ...counts } = tally;
   if (summary === null)
     return { ...identity, ...namedBy(added, service), ...previewUnder(added, shown), redactedAt: null, ...counts };
   const known = rootOfSummary(summary);
   const root = firstRoot(known, added);
-  // As within a tally: only calls count once one is known.
+  // As in a tally, tokens of other spans count only while the trace has no model call.
   const before = summary.llmCalls > 0 || tally.llmCalls === 0 ? summary : NO_TOKENS;
   const after = tally.llmCalls > 0 || summary.llmCalls === 0 ? tally : NO_TOKENS;
   return {
@@ -278,11 +278,14 @@ export function addTally(summary: TraceSummary | null, identity: TraceIdentity, 
 
 type Named = Pick<TraceSummary, 'name' | 'service' | 'status' | 'source' | 'rootNs'>;
 
-/** `service`: of the earliest span, for a trace without a root. */
+/** `service` is the service of the earliest span. It is used when there is no root. */
 const namedBy = (root: Root | null, service: string): Named =>
   root ?? { name: '', service, status: 'unset', source: null, rootNs: null };
 
-/** Without a stored start of the root (earlier versions), only a root before the whole trace is known to be earlier. */
+/**
+ * The earliest root of a summary. Summaries of earlier versions have no start of the root. The start of the trace replaces it, so
+ * that a later root never replaces the stored one.
+ */
 function rootOfSummary({ name, service, status, source, rootNs, startNs }: TraceSummary): Root | null {
   return rootNs === null && name === '' ? null : { name, service, status, source, rootNs: rootNs ?? startNs };
 }
@@ -294,7 +297,7 @@ function previewUnder(root: Root | null, shown: Preview | null): Pick<TraceSumma
   return root !== null && shown.previewNs === rankOfRoot(root) ? { ...shown, previewNs: null } : shown;
 }
 
-/** `root`: of the same summary. */
+/** `root` is the root of this summary. */
 function previewOfSummary({ inputPreview, previewNs }: TraceSummary, root: Root | null): Preview | null {
   if (inputPreview === '') return null;
   return { inputPreview, previewNs: previewNs ?? (root === null ? ROOT_RANK_OFFSET : rankOfRoot(root)) };
@@ -302,7 +305,7 @@ function previewOfSummary({ inputPreview, previewNs }: TraceSummary, root: Root 
 
 const NO_TOKENS = { inputTokens: 0, outputTokens: 0 };
 
-/** `addTally` of the spans themselves. */
+/** `addTally` with the tally of these spans. */
 export function growSummary(
   summary: TraceSummary | null,
   identity: TraceIdentity,

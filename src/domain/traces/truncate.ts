@@ -20,15 +20,15 @@ function fits(text: string, maxBytes: number): boolean {
 export function truncateText(text: string, maxBytes: number): string {
   if (fits(text, maxBytes)) return text;
   const bytes = encoder.encode(text);
-  const keptCount = charactersWithin(bytes, maxBytes);
-  return `${decoder.decode(bytes.subarray(0, keptCount))}…[truncated ${bytes.length - keptCount} bytes]`;
+  const keptBytes = characterBoundary(bytes, maxBytes);
+  return `${decoder.decode(bytes.subarray(0, keptBytes))}…[truncated ${bytes.length - keptBytes} bytes]`;
 }
 
 /** Whether a text is the result of a cut by `truncateText`. */
 export const isTruncated = (text: string): boolean => /…\[truncated \d+ bytes\]$/.test(text);
 
 /** The last character boundary at or before `maxBytes`. */
-function charactersWithin(bytes: Uint8Array, maxBytes: number): number {
+function characterBoundary(bytes: Uint8Array, maxBytes: number): number {
   let end = Math.max(0, maxBytes);
   // 10xxxxxx continues a character that began before.
   while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--;
@@ -44,7 +44,8 @@ export function truncateUnits(text: string, length: number): string {
 
 /**
  * A conversation that is too long keeps its first message and as many of its newest as fit; a system message between them gives the
- * number of removed messages. Anything else is cut as text. A conversation stays valid JSON.
+ * number of removed messages. When none of the newest fits, the contents of the first and the last message are cut. The result is
+ * valid JSON. Any other text, and a conversation of one message, is cut as text.
  */
 export function truncateConversation(text: string, maxBytes: number): string {
   if (fits(text, maxBytes)) return text;
@@ -71,11 +72,11 @@ const bytesOf = (value: unknown): number => encoder.encode(JSON.stringify(value)
 /** First message, marker, newest messages; null when not even one of the newest fits. */
 function keepEnds(messages: readonly unknown[], maxBytes: number): string | null {
   // Brackets, the marker with the most digits it can need, and its comma.
-  let left = maxBytes - 2 - bytesOf(messages[0]) - bytesOf(marker(messages.length)) - 1;
+  let remainingBytes = maxBytes - 2 - bytesOf(messages[0]) - bytesOf(marker(messages.length)) - 1;
   let keptCount = 0;
   while (keptCount < messages.length - 1) {
-    left -= bytesOf(messages[messages.length - 1 - keptCount]) + 1;
-    if (left < 0) break;
+    remainingBytes -= bytesOf(messages[messages.length - 1 - keptCount]) + 1;
+    if (remainingBytes < 0) break;
     keptCount++;
   }
   if (keptCount === 0) return null;
@@ -87,7 +88,7 @@ function keepEnds(messages: readonly unknown[], maxBytes: number): string | null
 function shortenEnds(messages: readonly unknown[], first: unknown, last: unknown, maxBytes: number): string {
   const removed = messages.length - 2;
   const between = removed > 0 ? [marker(removed)] : [];
-  // Escaping can make text longer than it was, so that the limit is halved until the result fits.
+  // JSON escapes can make the cut text longer, so the limit is halved until the result fits.
   for (let limit = Math.floor(maxBytes / 2); limit > 0; limit = Math.floor(limit / 2)) {
     const text = JSON.stringify([shorten(first, limit), ...between, shorten(last, limit)]);
     if (encoder.encode(text).length <= maxBytes) return text;

@@ -65,7 +65,7 @@ export const aiSdk: Convention = {
   cacheReadTokenKeys: ['ai.usage.inputTokenDetails.cacheReadTokens', 'ai.usage.cachedInputTokens'],
   cacheWriteTokenKeys: ['ai.usage.inputTokenDetails.cacheWriteTokens'],
   reasoningTokenKeys: ['ai.usage.outputTokenDetails.reasoningTokens', 'ai.usage.reasoningTokens'],
-  // Traceloop's SDK translates these two; the other attributes are those of the AI SDK.
+  // Traceloop's SDK translates input and output to GenAI attributes.
   input: (span, type) => genAi.input(span, type) ?? promptOf(span.attributes) ?? firstPlain(span.attributes, INPUTS),
   output: (span, type) => genAi.output(span, type) ?? answerOf(span.attributes) ?? firstPlain(span.attributes, OUTPUTS),
 };
@@ -75,7 +75,7 @@ const INPUT_TOKENS = [...GEN_AI_INPUT_TOKENS, 'ai.usage.inputTokens', 'ai.usage.
 const INPUTS = ['ai.toolCall.args', 'ai.value', 'ai.values', 'ai.documents'];
 const OUTPUTS = ['ai.toolCall.result', 'ai.response.object', 'ai.embedding', 'ai.embeddings', 'ai.ranking'];
 
-/** The tokens of an embedding are counted at the calls inside it, which repeat them. */
+/** Tokens of a `.do…` embedding call. The operation around it repeats them, so they count as 0 there. */
 function embeddedTokens(attributes: Attributes): number {
   const repeated = !textAt(attributes, OPERATION).includes('.do');
   return repeated ? 0 : (tokenCount(attributes, ['ai.usage.tokens']) ?? 0);

@@ -14,7 +14,7 @@ import {
 import { isJson, type Message, parseStructure } from './conversation.ts';
 import { genAi } from './gen-ai.ts';
 
-/** Names of the scope of its spans, with the former one. */
+/** Instrumentation scopes of Claude Code, the current and the former name. */
 const SCOPES = new Set(['com.anthropic.claude_code.tracing', 'com.anthropic.claude_code.traces']);
 const NAME = 'claude-code';
 const PREFIX = 'claude_code.';
@@ -40,7 +40,7 @@ const TOOL_FACTS: readonly (readonly [string, string])[] = [
 ];
 const TOOL_OUTPUTS = ['output', 'content', 'diff'];
 
-/** Claude Code's own tracing: an interaction with model requests and tools in it, and the steps around those. */
+/** Claude Code's own tracing: interactions with model requests and tools, and framework steps between them. */
 export const claudeCode: Convention = {
   name: 'claude-code',
   recognises: ({ instrumentationScope }) => SCOPES.has(instrumentationScope.name),
@@ -51,7 +51,7 @@ export const claudeCode: Convention = {
   agent: ({ attributes }) => subagentIn(textAt(attributes, 'query_source')) ?? NAME,
   modelKeys: ['model', ...genAi.modelKeys],
   responseIdKeys: [...genAi.responseIdKeys, 'request_id'],
-  // Without cache reads and writes; other conventions include both in the input.
+  // Claude Code's `input_tokens` excludes cache reads and writes; other conventions include both.
   inputTokens: (attributes) =>
     tokensIn(['input_tokens', CACHE_READ, CACHE_WRITE].reduce((sum, key) => sum + countReader(key)(attributes), 0)),
   outputTokens: countReader('output_tokens'),
@@ -95,7 +95,7 @@ function requestOf(attributes: Attributes): SpanText | null {
   return messages.length === 0 ? null : conversation(messages, context === '' ? [] : [CONTEXT]);
 }
 
-/** `[USER]`, `[ASSISTANT]` or `[TOOL RESULT: id]` on a line of its own gives the role of the following text. */
+/** A first line `[USER]`, `[ASSISTANT]` or `[TOOL RESULT: id]` gives the role of the text after it. */
 function contextMessage(context: string): Message {
   const { header, body } = headed(context);
   if (header === 'USER' || header === 'USER PROMPT') return { role: 'user', content: body };
@@ -122,7 +122,7 @@ function toolInput(attributes: Attributes): SpanText | null {
 function toolOutput({ attributes, events }: RawSpan): SpanText | null {
   for (const event of events) {
     const output = event.name === 'tool.output' ? firstPlain(event.attributes, TOOL_OUTPUTS) : null;
-    // It stays an event, which has its own time.
+    // The output also stays in the event, which has its own time.
     if (output !== null) return plainText(textOf(output), []);
   }
   const { header, body } = headed(textAt(attributes, CONTEXT));

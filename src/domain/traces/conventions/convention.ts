@@ -10,7 +10,7 @@ type Text = string | readonly Message[];
 export interface SpanText {
   /** Plain text, or messages in the common form, or a function that makes them. `textOf` returns any of them as text. */
   readonly content: Text | (() => Text);
-  /** Beginning of the preview; longer than `PREVIEW_LENGTH` where the text is. */
+  /** Text that begins with the preview. It may be longer than `PREVIEW_LENGTH`. */
   readonly preview: string;
   /** Attributes that are not stored again. */
   readonly keys: readonly string[];
@@ -89,7 +89,7 @@ export function firstConversation(attributes: Attributes, keys: readonly string[
 
 /**
  * The first text that is not empty. Its messages may be in an object, `{ "messages": [...] }`, as one conversation or a batch
- * of them, also inside `inputs` or `outputs`. Where the object has more than messages, its attribute is stored too.
+ * of them, also inside `inputs` or `outputs`. When the value has more than these messages, its attribute is also stored.
  */
 export function firstPacked(attributes: Attributes, keys: readonly string[]): SpanText | null {
   const found = firstText(attributes, keys);
@@ -116,7 +116,7 @@ export function firstPlain(attributes: Attributes, keys: readonly string[]): Spa
   return found === null ? null : plainText(found.text, [found.key]);
 }
 
-/** The first of these values that is not empty; null when all are. */
+/** The first of these values that is not blank, trimmed; null when all are blank. */
 export function firstValue(attributes: Attributes, keys: readonly string[]): string | null {
   for (const key of keys) {
     const text = textAt(attributes, key).trim();
@@ -146,7 +146,7 @@ export const countReader =
   (attributes: Attributes): number =>
     tokenCount(attributes, keys) ?? 0;
 
-/** Returns a function that reads the agent name under the first of these keys that is not empty. */
+/** Returns a function that reads the agent name under the first of these keys whose value is not blank; null without one. */
 export const agentNameReader =
   (...keys: readonly string[]) =>
   ({ attributes }: RawSpan): string | null =>

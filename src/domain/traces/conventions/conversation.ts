@@ -40,7 +40,7 @@ export function parseStructure(text: string): unknown {
   }
 }
 
-/** A list of messages of any known format; null when one entry is something else. */
+/** The messages of a list, or one message, of any known format. Null for an empty list, and when an entry is not a message. */
 export function conversationOf(value: unknown): readonly Message[] | null {
   if (isJson(value)) {
     const message = messageOf(value);
@@ -83,7 +83,7 @@ export function messageOf(value: unknown): Message | null {
 /** Name of a role in the common form. */
 export const commonRole = (role: string): string => ROLES[role.toLowerCase()] ?? role.toLowerCase();
 
-/** The latest user message; null without one. */
+/** Content of the latest user message that is not blank; null without one. */
 export function latestUserText(messages: readonly Message[]): string | null {
   return messages.findLast(({ role, content }) => role === 'user' && content.trim() !== '')?.content ?? null;
 }
@@ -151,7 +151,7 @@ const isPartOf =
 const holdsOnlyResults = (parts: unknown): boolean =>
   Array.isArray(parts) && parts.length > 0 && parts.every(isPartOf(TOOL_RESULT_PARTS));
 
-/** The tool of the results in these parts, where all are of one tool. */
+/** Name of the tool in the only part; undefined for several parts or none. */
 function toolNameIn(parts: unknown): unknown {
   const [only, ...others] = listOf(parts);
   return isJson(only) && others.length === 0 ? (only['name'] ?? only['toolName']) : undefined;

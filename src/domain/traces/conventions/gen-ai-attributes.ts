@@ -1,4 +1,4 @@
-/** The GenAI semantic conventions' attribute and event names, verbatim; written nowhere else. */
+/** Attribute names of the GenAI semantic conventions. */
 export const GEN_AI = {
   operationName: 'gen_ai.operation.name',
   providerName: 'gen_ai.provider.name',
@@ -9,7 +9,7 @@ export const GEN_AI = {
   finishReasons: 'gen_ai.response.finish_reasons',
   inputTokens: 'gen_ai.usage.input_tokens',
   outputTokens: 'gen_ai.usage.output_tokens',
-  /** Audio tokens of these; not part of the conventions. */
+  /** Audio tokens, included in the counts above; not part of the conventions. */
   inputAudioTokens: 'gen_ai.usage.input_audio_tokens',
   outputAudioTokens: 'gen_ai.usage.output_audio_tokens',
   agentName: 'gen_ai.agent.name',

@@ -70,7 +70,7 @@ export const genAi: Convention = {
     (type === 'tool' ? toolEvent(events, 'gen_ai.choice') : fromEvents(events, 'output')),
 };
 
-/** The messages among the events of a span. They stay events, which have their own times. */
+/** The messages among the events of a span. They also stay in the events, which have their own times. */
 function fromEvents(events: RawSpan['events'], side: 'input' | 'output'): SpanText | null {
   const messages = events.flatMap((event): readonly Message[] => {
     if (!isMessageEvent(event.name)) return [];
@@ -80,7 +80,7 @@ function fromEvents(events: RawSpan['events'], side: 'input' | 'output'): SpanTe
   return messages.length === 0 ? null : conversation(messages, []);
 }
 
-/** Input or output of a tool, which message events contain on spans of tools. */
+/** Input or output of a tool span, from its first event with this name. */
 function toolEvent(events: RawSpan['events'], name: 'gen_ai.tool.message' | 'gen_ai.choice'): SpanText | null {
   const found = events.find((event) => event.name === name);
   return found === undefined ? null : plainText(eventMessage(found.attributes, 'tool').content, []);
@@ -99,7 +99,7 @@ function eventMessage(attributes: RawSpan['attributes'], role: string): Message 
     textAt(attributes, GEN_AI.prompt) ||
     textAt(attributes, GEN_AI.completion);
   const ownRole = textAt(attributes, 'role') || role;
-  // A list of parts is JSON text, too.
+  // The text may be a JSON list of parts.
   return messageOf({ role: ownRole, content: listIn(text) }) ?? { role: ownRole, content: text };
 }
 

@@ -15,7 +15,7 @@ import { GEN_AI } from './gen-ai-attributes.ts';
 
 const KIND = 'langsmith.span.kind';
 const AGENT_NAME = 'langsmith.metadata.lc_agent_name';
-/** Steps of LangChain's agents around every model and tool. */
+/** Names of LangChain's middleware steps, which run around model and tool calls. */
 const MIDDLEWARE = /\.(?:wrap_model_call|wrap_tool_call|before_agent|after_agent|before_model|after_model)$/;
 
 /** LangSmith's OpenTelemetry export, which puts LangChain's own JSON into the prompt and completion. */
@@ -34,7 +34,7 @@ export const langSmith: Convention = {
   responseIdKeys: genAi.responseIdKeys,
   inputTokens: genAi.inputTokens,
   outputTokens: genAi.outputTokens,
-  // Read by the GenAI names.
+  // The keys of `genAi` are read on every span.
   cacheReadTokenKeys: [],
   cacheWriteTokenKeys: [],
   reasoningTokenKeys: [],

@@ -13,7 +13,7 @@ import { genAi } from './gen-ai.ts';
 import { GEN_AI, GEN_AI_EVENTS } from './gen-ai-attributes.ts';
 
 const SPAN_TYPE = 'logfire.span_type';
-/** Attributes with whole conversations, by the names of Pydantic AI's versions. */
+/** Attributes with whole conversations, as versions of Pydantic AI name them. */
 const RECORDS = ['pydantic_ai.all_messages', 'all_messages_events', 'events'];
 const MARKER_KEYS = [SPAN_TYPE, 'logfire.msg', ...RECORDS.slice(0, 2)];
 
@@ -26,7 +26,7 @@ export const logfire: Convention = {
     const { attributes } = span;
     const declared = textAt(attributes, GEN_AI.operationName) !== '' || textAt(attributes, GEN_AI.requestModel) !== '';
     if (declared) return genAi.type(span);
-    // Earlier agents name themselves, and their tools, instead of the operation.
+    // Earlier versions of Pydantic AI declare no operation.
     if (firstText(attributes, RECORDS.slice(0, 2)) !== null) return 'agent';
     if (textAt(attributes, GEN_AI_TOOL_NAME) !== '') return 'tool';
     // A log line without a parent is not an agent run.
@@ -37,7 +37,7 @@ export const logfire: Convention = {
   responseIdKeys: genAi.responseIdKeys,
   inputTokens: genAi.inputTokens,
   outputTokens: genAi.outputTokens,
-  // Read by the GenAI names.
+  // The keys of `genAi` are read on every span.
   cacheReadTokenKeys: [],
   cacheWriteTokenKeys: [],
   reasoningTokenKeys: [],

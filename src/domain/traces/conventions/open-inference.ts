@@ -58,7 +58,7 @@ export const openInference: Convention = {
 
 const ANSWER_ID = /^\s*\{\s*"id"\s*:\s*"([^"\\]{1,512})"/;
 
-/** Id of the provider's answer, which is the output as JSON; LangChain has it in `llm_output`. */
+/** Id in the provider's answer, which the output has as JSON. LangChain puts the id into `llm_output`. */
 function answerInOutput(attributes: Attributes): string | null {
   const text = textAt(attributes, 'output.value');
   const [, first] = ANSWER_ID.exec(text) ?? [];
@@ -84,10 +84,11 @@ function modelInParameters(attributes: Attributes): string | null {
   return null;
 }
 
-/** Documents of a retriever or reranker, `<prefix>.<index>.document.<field>`, as a JSON list. */
+/** Attribute key of one field of a document: `<prefix>.<index>.document.<field>`. */
 const DOCUMENT =
   /^(?:retrieval\.documents|reranker\.output_documents)\.(\d{1,5})\.document\.(id|content|score|metadata)$/;
 
+/** The documents of a retriever or reranker as a JSON list; null without any. */
 function documentsOf(attributes: Attributes): SpanText | null {
   const documents = new Map<number, Record<string, unknown>>();
   const keys: string[] = [];
@@ -106,7 +107,7 @@ function documentsOf(attributes: Attributes): SpanText | null {
   return plainText(JSON.stringify(inOrder), keys);
 }
 
-/** The flattened messages, or the original value where they are empty: LangChain's may lack their contents. */
+/** The flattened messages, or the original value when they are empty: flattened messages of LangChain may lack their contents. */
 function richestConversation(
   flattened: FlattenedConversation | null,
   attributes: Attributes,
@@ -118,7 +119,7 @@ function richestConversation(
 const agentNameIn = ({ attributes }: RawSpan): string | null =>
   firstValue(attributes, ['agent.name', 'agno.agent', 'agno.team']) ?? agentInMetadata(attributes);
 
-/** The name of an agent span without an agent name is the agent; agno has it as the graph node. */
+/** The agent of a span. An agent span without an OpenInference agent name has that of its graph node, of GenAI, or of the span. */
 function agentOf(span: RawSpan): string | null {
   const named = agentNameIn(span);
   if (named !== null || !isAgent(span)) return named;

@@ -1,5 +1,5 @@
 /**
- * A message with a role and one text, up to the quote before the text:
+ * Start of a message with a role and one text, up to and including the quote before the text:
  * `{"role":"user","content":"`, or with the text in a part that is the only one.
  */
 const MESSAGE =
@@ -12,8 +12,9 @@ const END_IN_PART = '"}]}';
 const ESCAPE = '\\';
 
 /**
- * The beginning of the latest user message, at most `length` UTF-16 units, read from the JSON of a conversation without parsing
- * it: ingest needs no more. Null for messages of another form, and when the beginning is blank; then the caller parses.
+ * The first `length` UTF-16 units of the latest user message; a text with escapes may be longer. Reads the JSON of a conversation
+ * without parsing it: ingest needs no more. Null for messages of another form, and when the beginning is blank. The caller then
+ * parses the JSON.
  */
 export function latestUserTextIn(conversation: string, length: number): string | null {
   if (!conversation.startsWith('[{"role":')) return null;
@@ -53,7 +54,7 @@ function isEscaped(json: string, at: number): boolean {
   return (at - before) % 2 === 1;
 }
 
-/** The beginning of a JSON string; null when it is invalid. */
+/** The first `length` units of a JSON string, or all of a string with escapes; null when the string is invalid. */
 function beginningOf(json: string, from: number, to: number, length: number): string | null {
   const plain = json.slice(from, Math.min(to, from + length));
   if (!plain.includes(ESCAPE)) return plain;

@@ -23,6 +23,6 @@ export const CONVENTIONS: readonly Convention[] = [
   genAi,
 ];
 
-/** The convention of a span. Computed once for each span by the presence of a few keys; no value is read. */
+/** The convention of a span, by its instrumentation scope and the presence of a few attributes. No attribute value is read. */
 export const conventionOf = (span: RawSpan): Convention =>
   CONVENTIONS.find((candidate) => candidate.recognises(span)) ?? genAi;
