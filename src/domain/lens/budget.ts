@@ -20,7 +20,7 @@ function inMonth(lens: Lens, now: Date): Lens {
 const dollars = (amount: Usd): string => `$${usdNumber(amount).toFixed(3)}`;
 
 /**
- * The lens with an amount reserved from its monthly budget; `wait` when the amount fits once other reservations end. Throws
+ * The lens with an amount reserved from its monthly budget; `wait` when the amount fits only after other reservations end. Throws
  * LimitExceeded when the rest of the budget is too small.
  */
 export function withReservation(
@@ -30,20 +30,21 @@ export function withReservation(
 ): Lens | 'wait' {
   const current = inMonth(lens, now);
   const budget = usdFrom(lens.settings.monthlyBudget) ?? ZERO_USD;
-  const left = (budget - current.spent) as Usd;
-  if (left <= 0n) throw new LimitExceeded('Monthly lens budget reached; increase it or wait for next month', 'budget');
-  if (wanted.amount > left)
+  const remaining = (budget - current.spent) as Usd;
+  if (remaining <= 0n)
+    throw new LimitExceeded('Monthly lens budget reached; increase it or wait for next month', 'budget');
+  if (wanted.amount > remaining)
     throw new LimitExceeded(
-      `This model request needs up to ${dollars(wanted.amount)}, but ${dollars(left)} remains in the investigation budget. Increase the monthly budget or choose a cheaper model.`,
+      `This model request needs up to ${dollars(wanted.amount)}, but ${dollars(remaining)} remains in the investigation budget. Increase the monthly budget or choose a cheaper model.`,
       'budget',
     );
   const reservedTotal = sumOf(current.reservations.map(({ amount }) => amount));
-  if (wanted.amount > left - reservedTotal) return 'wait';
+  if (wanted.amount > remaining - reservedTotal) return 'wait';
   const expiresAt = new Date(now.getTime() + RESERVED_MS).toISOString();
   return { ...current, reservations: [...current.reservations, { ...wanted, month: current.budgetMonth, expiresAt }] };
 }
 
-/** The lens with a reservation renewed; unchanged when it has expired. */
+/** The lens with a reservation renewed; unchanged when the reservation was removed. */
 export function withRenewedReservation(lens: Lens, id: string, now: Date): Lens {
   const expiresAt = new Date(now.getTime() + RESERVED_MS).toISOString();
   return { ...lens, reservations: lens.reservations.map((one) => (one.id === id ? { ...one, expiresAt } : one)) };

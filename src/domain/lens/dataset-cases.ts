@@ -10,7 +10,7 @@ export const NO_SOURCE: CaseSource = { traceId: '', traceRef: '', spanId: '', fi
 /** A case before its id is known. */
 export type CaseDraft = Omit<DatasetCase, 'id'>;
 
-/** The text whose SHA-256 is the id of a case. The order of the members is part of it. */
+/** The text whose SHA-256 is the id of a case. Another order of the members would change the id. */
 export const caseSeed = ({ messages, reply, toolCalls }: CaseContent): string => {
   const calls = (list: CaseContent['toolCalls']) => list.map((one) => ({ name: one.name, arguments: one.arguments }));
   return JSON.stringify({
@@ -75,7 +75,7 @@ export const caseOfMessage = (content: string): CaseDraft => ({
   agentVersion: '',
 });
 
-/** The lines of a text of JSON objects; null for any other text. */
+/** The lines of a text that are not blank, if each begins with `{`; null for any other text. */
 export function jsonLines(text: string): readonly string[] | null {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   return lines.length > 0 && lines.every((line) => line.trimStart().startsWith('{')) ? lines : null;

@@ -21,7 +21,7 @@ export interface CaseSource {
   readonly lensId: string;
 }
 
-/** Question and answer of a case. It decides the id. */
+/** Input and answer of a case. Their hash is the id of the case. */
 export interface CaseContent {
   readonly messages: readonly CaseMessage[];
   readonly reply: string;

@@ -15,7 +15,7 @@ export interface Execution {
   readonly rootSeen: boolean;
   readonly service: string;
   readonly agent: string;
-  /** Changes whenever the trace does. */
+  /** See `contentVersionOf`. */
   readonly contentVersion: string;
   readonly metadata: readonly { readonly key: string; readonly value: string }[];
 }
@@ -38,7 +38,7 @@ export interface ExecutionAddress {
 /** Base64 alphabet of the reference's execution ids. */
 const ALPHABET = { alphabet: 'base64url' } as const;
 
-/** The reference's form: padded URL-safe base64 of a JSON list, with a blank after each comma. */
+/** The reference's form: padded URL-safe base64 of a JSON list, with a space after each comma. */
 export function executionIdOf(teamId: string, { traceId, traceRef }: ExecutionAddress): string {
   const parts = ['traces', teamId, traceId, traceRef].map((part) => JSON.stringify(part));
   return new TextEncoder().encode(`[${parts.join(', ')}]`).toBase64(ALPHABET);
@@ -60,7 +60,7 @@ export function readExecutionId(id: string): ExecutionAddress | null {
   }
 }
 
-/** Throws InvalidInput for ids that no preview returned. */
+/** Throws InvalidInput for texts that are not execution ids. Whether a preview returned them is not checked. */
 export function assertExecutionIds(ids: readonly string[]): void {
   if (ids.every((id) => readExecutionId(id) !== null)) return;
   const message = 'Choose execution IDs returned by the activity preview';
@@ -91,7 +91,7 @@ export function executionOf(summary: TraceSummary): Execution {
   };
 }
 
-/** Number of executions to choose of those that are eligible. */
+/** Number of eligible executions to choose. */
 export function selectedCount(
   eligible: number,
   { samplePercent, sampleSize }: { readonly samplePercent: number; readonly sampleSize: number | null },

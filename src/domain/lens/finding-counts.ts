@@ -1,13 +1,13 @@
 import { executionIdOf, type ExecutionAddress, readExecutionId } from './execution.ts';
 import type { LensState } from './lens.ts';
 
-/** Key of an execution. It does not contain the team, which only some ids have. */
+/** Key of an execution, without the team: only some execution ids contain one. Empty for an invalid id. */
 function keyOf(executionId: string): string {
   const address = readExecutionId(executionId);
   return address === null ? '' : executionIdOf('', address);
 }
 
-/** Number of open findings about each trace; null for a trace that no latest run has assessed and no finding names. */
+/** Number of open findings about each trace; null for a trace that no latest run has assessed and no open finding names. */
 export function findingCounts(
   states: readonly LensState[],
   traces: readonly ExecutionAddress[],

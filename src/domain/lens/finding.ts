@@ -57,7 +57,7 @@ export interface Finding extends FindingDraft {
 /** Ids of a finding: its own, and those of findings that were merged into it. */
 const idsOf = ({ id, mergedFindingIds }: Finding): readonly string[] => [id, ...mergedFindingIds];
 
-/** The finding with an id, which may be that of a merged one. */
+/** The finding with an id, or the one that a finding with this id was merged into. */
 export const findingNamed = (findings: readonly Finding[], id: string): Finding | undefined =>
   findings.find((one) => idsOf(one).includes(id));
 
@@ -67,7 +67,7 @@ const occurrencesOf = (evidence: readonly Evidence[]): readonly string[] =>
 const keyOf = ({ executionId, spanId, quote, role }: Evidence): string =>
   JSON.stringify([executionId, spanId, quote, role]);
 
-/** Evidence of both, each item once. */
+/** The evidence of both lists, each item once. */
 export const joinedEvidence = (left: readonly Evidence[], right: readonly Evidence[]): readonly Evidence[] => [
   ...new Map([...left, ...right].map((one) => [keyOf(one), one])).values(),
 ];
@@ -160,7 +160,7 @@ export function mergeFindings(before: readonly Finding[], drafts: readonly Findi
   return { findings, changed };
 }
 
-/** The findings with another status of one; unchanged when none has the id. */
+/** The findings with a new status and reason of one; unchanged when none has the id. */
 export function withStatus(
   findings: readonly Finding[],
   id: string,

@@ -44,7 +44,7 @@ export interface RunStep {
 
 export const PHASES = ['load', 'review', 'group', 'reconcile', 'investigate'] as const;
 
-/** A task that is under way in a run. */
+/** A task of a run, in progress or finished. */
 export interface Activity {
   readonly id: string;
   readonly phase: (typeof PHASES)[number];

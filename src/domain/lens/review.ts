@@ -8,7 +8,7 @@ export interface Observation {
   readonly evidence: readonly { readonly spanId: string; readonly quote: string }[];
 }
 
-/** The whole answer about one execution, kept to be used again. */
+/** The whole answer about one execution, cached for later runs. */
 export interface Extraction {
   readonly observations: readonly Observation[];
   readonly cannotAssess: boolean;
@@ -46,7 +46,7 @@ export interface Review {
   /** Whether it is from an earlier run, at no cost. */
   readonly reused: boolean;
   readonly consolidated: boolean;
-  /** Whether observations or parts of the execution were left out. */
+  /** Whether observations, parts of the execution or questions were left out. */
   readonly partial: boolean;
 }
 

@@ -2,7 +2,7 @@ import { ZERO_USD } from '../money.ts';
 import { isActive, type Lens, type LensRun, type LensState, NO_COVERAGE, type RunHead, type RunStep } from './lens.ts';
 import { criteriaOf, type LensSettings } from './settings.ts';
 
-/** Traces that began in this time before now may still receive spans, in ms. Scheduled windows end before it. */
+/** Traces that began less than this time ago, in ms, may still receive spans. Windows without explicit times end this long ago. */
 const SETTLE_MS = 120_000;
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
@@ -16,7 +16,7 @@ export const READING_STAGE = 'Reading executions';
 export const GROUPING_STAGE = 'Grouping observations';
 export const CHECKING_STAGE = 'Checking original evidence';
 
-/** Request for a run. Absent members are those of the saved settings. */
+/** Request for a run. Null members use the saved settings. */
 export interface RunRequest {
   readonly settings: LensSettings | null;
   readonly lookbackHours: number | null;
@@ -30,13 +30,16 @@ export const PLAIN_RUN: RunRequest = { settings: null, lookbackHours: null, star
 /** Month of a budget, `YYYY-MM`, UTC. */
 export const monthOf = (now: Date): string => now.toISOString().slice(0, 7);
 
-/** Window of a run: explicit times, else back from two minutes ago, and for a plain run not before the last scan. */
-function windowOf(lens: Lens, asked: RunRequest, now: Date): { readonly start: Date; readonly end: Date } {
-  if (asked.start !== null && asked.end !== null) return { start: asked.start, end: asked.end };
+/**
+ * Window of a run: explicit times, else from `lookbackHours` ago to two minutes ago. A request with neither `lookbackHours` nor
+ * settings begins at the last scan if that is later.
+ */
+function windowOf(lens: Lens, request: RunRequest, now: Date): { readonly start: Date; readonly end: Date } {
+  if (request.start !== null && request.end !== null) return { start: request.start, end: request.end };
   const end = new Date(now.getTime() - SETTLE_MS);
-  const hours = asked.lookbackHours ?? (asked.settings ?? lens.settings).lookbackHours;
+  const hours = request.lookbackHours ?? (request.settings ?? lens.settings).lookbackHours;
   const back = new Date(now.getTime() - hours * HOUR_MS);
-  const isPlain = asked.lookbackHours === null && asked.settings === null;
+  const isPlain = request.lookbackHours === null && request.settings === null;
   const last = isPlain && lens.lastScanAt !== null ? new Date(lens.lastScanAt) : back;
   const start = last > back ? last : back;
   return { start: start < end ? start : end, end };
@@ -49,9 +52,9 @@ export interface Queueing {
   readonly trigger: LensRun['trigger'];
 }
 
-function newRun(lens: Lens, asked: RunRequest, { id, now, trigger }: Queueing): LensRun {
-  const { start, end } = windowOf(lens, asked, now);
-  const settings = asked.settings ?? lens.settings;
+function newRun(lens: Lens, request: RunRequest, { id, now, trigger }: Queueing): LensRun {
+  const { start, end } = windowOf(lens, request, now);
+  const settings = request.settings ?? lens.settings;
   return {
     id,
     lensId: lens.id,
@@ -60,7 +63,7 @@ function newRun(lens: Lens, asked: RunRequest, { id, now, trigger }: Queueing): 
     createdAt: now.toISOString(),
     start: start.toISOString(),
     end: end.toISOString(),
-    settings: asked.agentName === null ? settings : { ...settings, agentName: asked.agentName },
+    settings: request.agentName === null ? settings : { ...settings, agentName: request.agentName },
     revision: lens.revision,
     trigger,
     attempts: 0,
@@ -108,12 +111,12 @@ export function newLens(
 const nextVersion = (lens: Lens): Lens => ({ ...lens, version: lens.version + 1 });
 
 /** The lens with a run queued; unchanged while one is active. */
-export function withQueuedRun(state: LensState, asked: RunRequest, about: Queueing): LensState {
+export function withQueuedRun(state: LensState, request: RunRequest, about: Queueing): LensState {
   if (isActive(state.run)) return state;
-  return { ...state, lens: nextVersion(state.lens), run: newRun(state.lens, asked, about) };
+  return { ...state, lens: nextVersion(state.lens), run: newRun(state.lens, request, about) };
 }
 
-/** The lens with other settings. Changed criteria restart its scans from the beginning. */
+/** The lens with other settings. Changed criteria reset the last scan, so that the next run covers the whole look back. */
 export function withSettings({ lens, ...rest }: LensState, settings: LensSettings, now: Date): LensState {
   const isSame = criteriaOf(settings, 0) === criteriaOf(lens.settings, 0);
   const criteriaChange = isSame ? {} : { lastScanAt: null, criteriaUpdatedAt: now.toISOString() };
@@ -144,16 +147,16 @@ const withStep = <Run extends RunHead>(run: Run, step: RunStep): Run => ({
 export const inStage = <Run extends RunHead>(run: Run, stage: string, now: Date): Run =>
   stage === run.stage ? run : withStep({ ...run, stage }, stageStep(stage, now));
 
-/** The claimed run. Its sample stays; the activity of its last worker is cleared. */
+/** The lens with its run claimed. The sample stays; reviews and activity of the last worker are cleared. */
 export function withClaimedRun(
   { lens, run, findings }: LensState,
-  held: { readonly attempts: number; readonly workerId: string; readonly leaseUntil: Date },
+  claim: { readonly attempts: number; readonly workerId: string; readonly leaseUntil: Date },
   now: Date,
 ): LensState {
   const fresh = { reviews: [], reviewed: 0, reading: [], activities: [] };
   const staged = inStage({ ...run, ...fresh, status: 'running' }, COLLECTING_STAGE, now);
-  const leaseUntil = held.leaseUntil.toISOString();
-  const claimedRun: LensRun = { ...staged, attempts: held.attempts, workerId: held.workerId, leaseUntil };
+  const leaseUntil = claim.leaseUntil.toISOString();
+  const claimedRun: LensRun = { ...staged, attempts: claim.attempts, workerId: claim.workerId, leaseUntil };
   return { lens: nextVersion(lens), run: claimedRun, findings };
 }
 
@@ -168,16 +171,16 @@ export function withEndedRun(
   const { lens, run, findings } = state;
   if (!isActive(run)) return state;
   const stage = STAGES[ending.status];
-  const done = { ...ending, finishedAt: now.toISOString(), leaseUntil: null, reading: [], activities: [] };
+  const endMembers = { ...ending, finishedAt: now.toISOString(), leaseUntil: null, reading: [], activities: [] };
   const isScan = ending.status === 'completed' && (ending.error ?? '') === '' && run.trigger === 'schedule';
   const isSame = criteriaOf(run.settings, 0) === criteriaOf(lens.settings, 0);
   const { lastScanAt } = lens;
-  const scanned = isScan && isSame && (lastScanAt === null || lastScanAt < run.end) ? run.end : lastScanAt;
+  const scannedUntil = isScan && isSame && (lastScanAt === null || lastScanAt < run.end) ? run.end : lastScanAt;
   const nextRunAt = new Date(now.getTime() + lens.settings.intervalMinutes * MINUTE_MS).toISOString();
   return {
-    lens: { ...nextVersion(lens), nextRunAt, lastScanAt: scanned },
-    // A cancelled run has no step of its own, as in the reference.
-    run: { ...(ending.status === 'cancelled' ? { ...run, stage } : inStage(run, stage, now)), ...done },
+    lens: { ...nextVersion(lens), nextRunAt, lastScanAt: scannedUntil },
+    // A cancellation adds no step, as in the reference.
+    run: { ...(ending.status === 'cancelled' ? { ...run, stage } : inStage(run, stage, now)), ...endMembers },
     findings,
   };
 }

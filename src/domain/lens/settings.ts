@@ -16,15 +16,17 @@ interface AttributeFilter {
 /** Selection of the executions of a lens. */
 export interface Selection {
   readonly source: 'traces';
-  /** Empty for every service; the same for the agent and the team. */
+  /** Empty for every service. */
   readonly service: string;
+  /** Empty for every agent. */
   readonly agentName: string;
-  /** All must match on one span. */
+  /** All must match on the same span. */
   readonly filters: readonly AttributeFilter[];
-  /** Most executions after the percentage; null for no limit. */
+  /** Maximum number of executions, applied after the percentage; null for no limit. */
   readonly sampleSize: number | null;
   /** Above 0, at most 100. */
   readonly samplePercent: number;
+  /** Empty for every team. */
   readonly teamId: string;
   /** Ids from a preview; empty for all executions of the window. */
   readonly executionIds: readonly string[];
@@ -47,7 +49,7 @@ export interface LensSettings extends Selection {
   readonly monthlyBudget: number;
 }
 
-/** Id of the check that a description of the expected behaviour stands for. */
+/** Id of the check that is made from the description of the expected behaviour. */
 const EXPECTED_BEHAVIOR = 'expected_behavior';
 
 /** Maximum number of simultaneous model calls of a run. */
@@ -91,7 +93,7 @@ export function assertPreview(selection: Selection, lookbackHours: number, offse
   ]);
 }
 
-/** Bounds of numbers. */
+/** Throws InvalidInput for numbers out of bounds. */
 function assertBounds(settings: LensSettings): void {
   const { lookbackHours, intervalMinutes, concurrency, monthlyBudget } = settings;
   assertWithin([
@@ -103,7 +105,7 @@ function assertBounds(settings: LensSettings): void {
   ]);
 }
 
-/** Throws InvalidInput for members out of bounds, and for members that contradict each other. */
+/** Throws InvalidInput for numbers out of bounds, an empty name, and missing or invalid checks. */
 export function assertLensSettings(settings: LensSettings): void {
   assertBounds(settings);
   const { checks, context, name } = settings;
@@ -139,7 +141,7 @@ export function enabledChecks({ context, checks }: Pick<LensSettings, 'context' 
 
 /**
  * Canonical text of the criteria of a cached review: expected behaviour, checks and model. The order of checks and surrounding
- * white space have no effect. `version` is that of the prompts.
+ * white space have no effect. `version` is the version of the prompts.
  */
 export function criteriaOf({ context, checks, model }: LensSettings, version: number): string {
   const criteria = checks

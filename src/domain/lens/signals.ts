@@ -16,7 +16,7 @@ export interface SignalConfig {
   readonly signals: readonly Signal[];
 }
 
-/** The stored configuration. There is one. */
+/** The stored configuration, the only row of its table. */
 export interface StoredSignalConfig extends SignalConfig, Stamps {
   readonly id: string;
 }

@@ -30,7 +30,7 @@ export interface FindingFilter {
   readonly priority: Priority | null;
 }
 
-/** Latest findings that match. */
+/** Query of one page of findings. */
 export interface FindingPage {
   readonly filter: FindingFilter;
   /** Order by `lastSeen`. */
@@ -57,15 +57,15 @@ export interface LensStore {
   all(): Promise<readonly LensState[]>;
   /**
    * Changes a lens with its latest run and its findings in one transaction. Changes of one lens run one after another,
-   * in all processes. A run with another id becomes the latest one; the former is unchanged. Null when no such lens
-   * exists. Throws what `change` throws.
+   * in all processes. A run with another id becomes the latest run; the row of the former run is unchanged. Null when no such
+   * lens exists. Throws what `change` throws.
    */
   change(id: string, change: (state: LensState) => LensState): Promise<LensState | null>;
-  /** Changes a lens in the same way, without reading its run and findings. */
+  /** As `change`, for the lens alone: its run and findings are not read. */
   changeLens(id: string, change: (lens: Lens) => Lens): Promise<Lens | null>;
   /**
-   * Changes a run in the same way, without reading its executions, the lens and the findings. `change` must not change
-   * its status.
+   * Changes a run in one transaction, without reading its sample, the lens and the findings. `change` must not change the status.
+   * Null when no such run exists.
    */
   changeRun(lensId: string, runId: string, change: (run: RunHead) => RunHead): Promise<RunHead | null>;
   /** Changes a lens after a model call, adds the cost to the run and stores the answer, in one transaction. */
@@ -87,10 +87,10 @@ export interface LensStore {
   /** Number of the findings that match. */
   countFindings(filter: FindingFilter): Promise<number>;
   findFinding(id: string): Promise<LensFinding | null>;
-  /** Replaces the cached reviews of executions. */
+  /** Adds or replaces cached reviews, by lens, criteria and execution. */
   keepReviews(reviews: readonly CachedReview[]): Promise<void>;
   reviews(lensId: string, criteriaKey: string, executionIds: readonly string[]): Promise<readonly Review[]>;
-  /** Removes at most `most` answers and as many reviews that are older than an instant; resolves to their number. */
+  /** Removes at most `most` answers and at most `most` reviews that are older than an instant; resolves to the number of both. */
   removeBefore(before: Date, most: number): Promise<number>;
 }
 

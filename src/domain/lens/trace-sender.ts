@@ -2,7 +2,7 @@ import type { Caller } from '../caller.ts';
 import { idOrNull } from '../optional-id.ts';
 import type { TracingKey } from './tracing-key.ts';
 
-/** The holder of a tracing key: it sends traces, and every other operation refuses it. */
+/** Caller with a tracing key. It may only send traces. */
 export class TraceSender implements Caller {
   readonly role = 'internal_user';
   readonly keyHash: string;

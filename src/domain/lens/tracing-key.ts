@@ -6,11 +6,11 @@ export interface TracingKey extends Stamps {
   readonly name: string;
   /** SHA-256 hex of its token; a key without a team owns its traces by this hash. */
   readonly tokenHash: string;
-  /** Owners of its traces; empty without one. */
+  /** Team, user and organization of the sender; empty when unset. */
   readonly teamId: string;
   readonly userId: string;
   readonly organizationId: string;
-  /** Null for never. */
+  /** Null when it never expires. */
   readonly expiresAt: Date | null;
 }
 

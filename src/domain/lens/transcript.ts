@@ -12,7 +12,7 @@ interface Step {
   readonly content: string;
 }
 
-/** Task and steps of a run, in a bounded text. */
+/** Task of a run, and its steps with a bounded total length. */
 interface Transcript {
   readonly task: string;
   readonly steps: readonly Step[];
@@ -24,12 +24,12 @@ function cut(text: string): string {
   return `${text.slice(0, head)}\n[${text.length - head - tail} characters omitted]\n${text.slice(-tail)}`;
 }
 
-/** The first steps whose texts fit, in their order. */
+/** The first steps whose texts have at most `most` characters in total. */
 function fitting(steps: readonly Step[], most: number): readonly Step[] {
-  let left = most;
+  let remaining = most;
   const end = steps.findIndex(({ content }) => {
-    left -= content.length;
-    return left < 0;
+    remaining -= content.length;
+    return remaining < 0;
   });
   return end === -1 ? steps : steps.slice(0, end);
 }

@@ -1,7 +1,7 @@
 import type { Caller } from '../caller.ts';
 import type { LensWorker } from './worker.ts';
 
-/** A worker of lens runs. No key identifies as one, and it has no right of a key. */
+/** A worker of lens runs as a caller. It has no virtual key and none of the rights of one. */
 export class LensWorkerCaller implements Caller {
   readonly role = 'internal_user_viewer';
   /** Used in place of a key hash. */

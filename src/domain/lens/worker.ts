@@ -37,7 +37,7 @@ export interface RunClaim {
   readonly attempt: number;
 }
 
-/** Claimed runs in memory, once their sample is chosen. Workers read only facts that do not change after that. */
+/** Cache of claimed runs whose sample is chosen. Workers read only members that no longer change. */
 export interface ClaimedRuns {
   find(claim: RunClaim): LensRun | null;
   put(claim: RunClaim, run: LensRun): void;
@@ -55,7 +55,7 @@ export interface ClaimedRun {
 export interface AnalysisCall {
   readonly prompt: string;
   readonly purpose: Purpose;
-  /** The conversation in place of the prompt; null sends the prompt. */
+  /** Conversation to send instead of the prompt; null sends the prompt. */
   readonly messages: readonly AnalysisMessage[] | null;
 }
 
@@ -66,9 +66,9 @@ export interface AnalysisMessage {
 
 export interface AnalysisAnswer {
   readonly content: string;
-  /** USD; 0 for an answer that was paid before. */
+  /** USD; 0 for a stored answer that was paid before. */
   readonly cost: number;
-  /** The prompt is longer than every deployment of the model accepts; the content is empty. */
+  /** Whether the prompt is longer than every deployment of the model accepts. The content is then empty. */
   readonly contextExceeded: boolean;
   /** `stop`, `length`, `content_filter` or another reason of the provider. */
   readonly finishReason: string;
@@ -94,15 +94,15 @@ export interface RunResult {
 }
 
 /**
- * Operations of a server that a worker uses: in this process, or over HTTP. Each call extends the lease of its claim. Throws
- * OwnershipLost when the claim no longer holds; then the worker must stop.
+ * Operations of a server that a worker uses: in this process, or over HTTP. `sample`, `progress`, `heartbeat` and `result` extend
+ * the lease of the claim. Each operation throws OwnershipLost when the claim no longer holds. The worker must then stop the run.
  */
 export interface LensBackend {
   /** Null when no run is due. */
   claim(signal: AbortSignal): Promise<ClaimedRun | null>;
   /** Chooses the executions, once for a run. */
   sample(claim: RunClaim, signal: AbortSignal): Promise<Sample>;
-  /** Reviews of sampled executions by the same criteria, of traces that have not changed since. */
+  /** Cached reviews of sampled executions by the same criteria, whose traces and feedback have not changed since. */
   reviews(claim: RunClaim, signal: AbortSignal): Promise<readonly Review[]>;
   content(claim: RunClaim, executionId: string, cursor: string | null, signal: AbortSignal): Promise<ContentPage>;
   model(claim: RunClaim, call: AnalysisCall, signal: AbortSignal): Promise<AnalysisAnswer>;

@@ -2,7 +2,7 @@ import { evictOldest } from '../../domain/evict-oldest.ts';
 import type { LensRun } from '../../domain/lens/lens.ts';
 import type { ClaimedRuns, RunClaim } from '../../domain/lens/worker.ts';
 
-/** Capacity. The run that was added first is evicted. */
+/** Maximum number of runs. Beyond it, the run that was added first is evicted. */
 const MAX_RUNS = 64;
 
 const nameOf = ({ runId, attempt }: RunClaim): string => `${runId}/${attempt}`;

@@ -108,15 +108,15 @@ export function httpBackend(url: string, token: Secret): LensBackend {
     { path, ...sent }: BackendRequest,
     signal: AbortSignal,
   ): Promise<Result> {
-    const of = `/${encodeURIComponent(lensId)}/${encodeURIComponent(runId)}`;
-    const { body } = await send({ ...sent, path: `${of}${path}`, attempt }, signal);
+    const runPath = `/${encodeURIComponent(lensId)}/${encodeURIComponent(runId)}`;
+    const { body } = await send({ ...sent, path: `${runPath}${path}`, attempt }, signal);
     return camelCased(body) as Result;
   }
 
   return {
     async claim(signal) {
-      const release = encodeURIComponent(VERSION);
-      const path = `/claim?protocol_version=${WORKER_PROTOCOL}&worker_release=${release}`;
+      const version = encodeURIComponent(VERSION);
+      const path = `/claim?protocol_version=${WORKER_PROTOCOL}&worker_release=${version}`;
       const { body } = await send({ method: 'POST', path }, signal);
       if (body === null) return null;
       const { lensId, job, findings } = camelCased(body) as {

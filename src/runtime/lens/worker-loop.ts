@@ -14,7 +14,7 @@ import type { Log } from '../telemetry/log.ts';
 /** A worker of lens runs: claims and investigates several at the same time. */
 export interface WorkerLoop {
   start(): void;
-  /** Claims no further run, interrupts those under way, and resolves when they are returned to the queue. */
+  /** Claims no further run and interrupts running ones. Resolves when they have ended and, if the backend can, are queued again. */
   stop(): Promise<void>;
 }
 
@@ -56,9 +56,9 @@ export function createWorkerLoop({ backend, slots, pollMs, clock, scheduler, log
     const claim = { lensId: claimed.lensId, runId: claimed.run.id, attempt: claimed.run.attempts };
     const lost = new AbortController();
     const lease = extendLease(claim, (reason) => lost.abort(reason));
-    const both = AbortSignal.any([signal, lost.signal]);
+    const runSignal = AbortSignal.any([signal, lost.signal]);
     try {
-      await investigate(claimed, { backend, clock, signal: both });
+      await investigate(claimed, { backend, clock, signal: runSignal });
     } catch (error) {
       if (error instanceof OwnershipLost || lost.signal.aborted)
         log.info({ ...claim }, 'a lens run belongs to another worker');

@@ -20,15 +20,16 @@ interface Question<Value> {
   readonly members: JsonObject;
 }
 
-/** An answer, or why there is none. `tooLong`: a shorter prompt may have one. */
+/** An answer, or why there is none. `tooLong`: a shorter prompt may get an answer. */
 type AnalystAnswer<Value> =
   | { readonly value: Value }
   | { readonly failure: string; readonly tooLong: boolean; readonly final: boolean };
 
 export interface Analyst {
   /**
-   * Asks the model. An invalid answer is sent back once with its faults. Failures are results, except the loss of the run
-   * and the end of the signal, which are thrown. `final`: the budget is used up, so that no further question is answered.
+   * Asks the model. An invalid answer is sent back once with its faults, unless it was cut off or filtered. A DomainError becomes a
+   * failure. OwnershipLost, other errors, and any error after the abort of the signal are thrown. `final`: the budget is used up, so
+   * no further question is answered.
    */
   ask<Value>(question: Question<Value>): Promise<AnalystAnswer<Value>>;
 }
@@ -81,8 +82,8 @@ export function createAnalyst(backend: LensBackend, claim: RunClaim, signal: Abo
 const INSTRUCTIONS = new Set(['task', 'navigation', 'context', 'checks', 'questions', 'response_schema']);
 
 /**
- * A prompt as messages. The instructions of a JSON object become the system message, its other members the user's. A text
- * that is not JSON becomes the system message alone.
+ * A prompt as messages. The instructions of a JSON object become the system message, its other members the user message. Any other
+ * prompt becomes the system message, with `{}` as user message.
  */
 export function asMessages(prompt: string): readonly AnalysisMessage[] {
   const sent = objectIn(prompt);
@@ -100,7 +101,7 @@ export function asMessages(prompt: string): readonly AnalysisMessage[] {
   ];
 }
 
-/** The JSON object in a prompt; null for a plain text. */
+/** The JSON object in a prompt; null for any other prompt. */
 export function objectIn(prompt: string): JsonObject | null {
   try {
     const value: unknown = JSON.parse(prompt);

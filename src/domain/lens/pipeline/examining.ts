@@ -51,7 +51,7 @@ export interface Examined {
   readonly findings: readonly Finding[];
   /** Loads the content of an execution of the sample. */
   load(executionId: string): Promise<Excerpt>;
-  /** Sampled executions without this observation, in the order of the sample. */
+  /** Reviewed executions that do not support the candidate, in the order of the sample. */
   readonly others: readonly string[];
 }
 
@@ -59,7 +59,7 @@ export type Examination =
   | { readonly draft: FindingDraft }
   | { readonly draft: null; readonly failure: string | null; readonly final: boolean };
 
-/** Shortened content: the parts until the limit, each from its beginning. */
+/** Shortened content, at most `EXCERPT_CHARACTERS`: the beginning of each part, the wanted spans first. */
 function excerptText(parts: readonly ContentPart[], wanted: ReadonlySet<string>): string {
   const each = Math.max(400, Math.floor(EXCERPT_CHARACTERS / Math.max(1, Math.min(parts.length, 8))));
   const ordered = [
@@ -98,16 +98,16 @@ function verifiedEvidence(
 }
 
 /**
- * Examines a candidate: the model sees its observations, excerpts of some of its executions and of others, and earlier
- * findings. Only quotes of the answer that are literally in their span are kept; those of the observations are verified already.
+ * Examines a candidate: the model sees its observations, excerpts of some supporting and some other executions, and earlier
+ * findings. Only quotes of the answer that are literally in their span are kept. Quotes of the observations are verified before.
  */
 export async function examine(analyst: Analyst, { candidate, findings, load, others }: Examined): Promise<Examination> {
   const { checkId, kind, sightings } = candidate;
   const supporting = [...new Set(sightings.map(({ executionId }) => executionId))];
   const loaded = async (ids: readonly string[], prefix: string): Promise<readonly (readonly [string, Excerpt])[]> =>
     Promise.all(ids.map(async (id, at) => [`${prefix}${at + 1}`, await load(id)] as const));
-  const shown = await loaded(supporting.slice(0, MAX_SUPPORTING), 's');
-  const compared = await loaded(others.slice(0, MAX_OTHERS), 'c');
+  const supportingExcerpts = await loaded(supporting.slice(0, MAX_SUPPORTING), 's');
+  const otherExcerpts = await loaded(others.slice(0, MAX_OTHERS), 'c');
   const quoted = new Set(sightings.flatMap(({ observation }) => observation.evidence.map(({ spanId }) => spanId)));
   const answer = await analyst.ask({
     purpose: 'investigate',
@@ -128,11 +128,11 @@ export async function examine(analyst: Analyst, { candidate, findings, load, oth
           .map(({ observation }) => `- ${observation.summary}`)
           .join('\n'),
       ),
-      supporting_runs: shown.map(([execution, { parts }]) => ({
+      supporting_runs: supportingExcerpts.map(([execution, { parts }]) => ({
         execution,
         content: fenced(excerptText(parts, quoted)),
       })),
-      other_runs: compared.map(([execution, { parts }]) => ({
+      other_runs: otherExcerpts.map(([execution, { parts }]) => ({
         execution,
         spans: fenced(catalogueOf(parts.slice(0, 20))),
         content: fenced(excerptText(parts, new Set())),
@@ -142,16 +142,16 @@ export async function examine(analyst: Analyst, { candidate, findings, load, oth
   if ('failure' in answer) return { draft: null, failure: answer.failure, final: answer.final };
   const { value } = answer;
   if (value.decision === 'inconclusive') return { draft: null, failure: null, final: false };
-  const own = verifiedEvidence(value.evidence, new Map([...shown, ...compared]));
-  return { draft: draftOf(candidate, value, joinedEvidence(own, observedEvidence(candidate))) };
+  const answerEvidence = verifiedEvidence(value.evidence, new Map([...supportingExcerpts, ...otherExcerpts]));
+  return { draft: draftOf(candidate, value, joinedEvidence(answerEvidence, observedEvidence(candidate))) };
 }
 
 /** The parsed answer of the model. */
-type Decided = NonNullable<ReturnType<(typeof EXAMINATION)['read']>>;
+type ExaminationAnswer = NonNullable<ReturnType<(typeof EXAMINATION)['read']>>;
 
 function draftOf(
   { checkId, kind, title, hypothesis }: Candidate,
-  value: Decided,
+  value: ExaminationAnswer,
   evidence: readonly Evidence[],
 ): FindingDraft {
   const brief = value.brief.value;

@@ -19,7 +19,7 @@ export interface Candidate {
   readonly sightings: readonly Sighting[];
 }
 
-/** Characters of summaries in one question. */
+/** Maximum characters of summaries in one question, unless one summary alone is longer. */
 const BATCH_CHARACTERS = 16_000;
 const MAX_TITLE_CHARACTERS = 160;
 const MAX_HYPOTHESIS_CHARACTERS = 600;
@@ -106,15 +106,15 @@ async function addBatch(registry: readonly RegisteredCandidate[], batch: Batch, 
       ),
     },
   });
-  const left = new Map(named);
+  const ungrouped = new Map(named);
   const candidates = new Map(registry.map(({ id, candidate }) => [id, candidate]));
   let next = registry.length + 1;
   const add = (candidate: Candidate): void => void candidates.set(`g${next++}`, candidate);
   if ('value' in answer)
     for (const { group, title, hypothesis, references } of answer.value.groups) {
       const sightings = references.flatMap((id) => {
-        const sighting = left.get(id);
-        left.delete(id);
+        const sighting = ungrouped.get(id);
+        ungrouped.delete(id);
         return sighting === undefined ? [] : [sighting];
       });
       if (sightings.length === 0) continue;
@@ -123,7 +123,7 @@ async function addBatch(registry: readonly RegisteredCandidate[], batch: Batch, 
         candidates.set(group.value, { ...known, sightings: [...known.sightings, ...sightings] });
       else add({ checkId: batch.checkId, kind: batch.kind, title, hypothesis, sightings });
     }
-  for (const sighting of left.values()) add(singleCandidate(sighting));
+  for (const sighting of ungrouped.values()) add(singleCandidate(sighting));
   return {
     registry: [...candidates].map(([id, candidate]): RegisteredCandidate => ({ id, candidate })),
     failure: 'failure' in answer ? answer : null,
@@ -136,7 +136,7 @@ const mergeCandidates = (candidates: readonly Candidate[]): readonly Candidate[]
   return [{ ...first, sightings: [...first.sightings, ...others.flatMap(({ sightings }) => sightings)] }];
 };
 
-/** The candidates of one check and kind, with those of one cause joined. */
+/** The candidates of one check and kind, those of one cause joined; unchanged when the model gives no answer. */
 async function reconcile(registry: readonly RegisteredCandidate[], analyst: Analyst): Promise<readonly Candidate[]> {
   const all = registry.map(({ candidate }) => candidate);
   const [first] = all;
@@ -152,15 +152,15 @@ async function reconcile(registry: readonly RegisteredCandidate[], analyst: Anal
     },
   });
   if ('failure' in answer) return all;
-  const left = new Map(registry.map(({ id, candidate }) => [id, candidate]));
+  const unmerged = new Map(registry.map(({ id, candidate }) => [id, candidate]));
   const sets = answer.value.same.map((ids) =>
     ids.flatMap((id) => {
-      const candidate = left.get(id);
-      left.delete(id);
+      const candidate = unmerged.get(id);
+      unmerged.delete(id);
       return candidate === undefined ? [] : [candidate];
     }),
   );
-  return [...sets.flatMap(mergeCandidates), ...left.values()];
+  return [...sets.flatMap(mergeCandidates), ...unmerged.values()];
 }
 
 /** Groups of all sightings, and the progress of the grouping. */
@@ -172,7 +172,10 @@ export interface Grouping {
   readonly final: boolean;
 }
 
-/** Groups sightings of one check and kind by their cause. After each batch `reportProgress` is called with the number of batches. */
+/**
+ * Groups the sightings of each check and kind by their cause. `reportProgress` is called before the first batch and after each batch,
+ * with the number of all batches and of grouped ones.
+ */
 export async function groupSightings(
   sightings: readonly Sighting[],
   analyst: Analyst,
@@ -188,12 +191,12 @@ export async function groupSightings(
   for (const section of sections) {
     let registry: readonly RegisteredCandidate[] = [];
     for (const batch of section) {
-      const done = await addBatch(registry, batch, analyst);
-      ({ registry } = done);
-      if (done.failure === null) groupedBatches += 1;
+      const result = await addBatch(registry, batch, analyst);
+      ({ registry } = result);
+      if (result.failure === null) groupedBatches += 1;
       else {
-        failures.push(done.failure.failure);
-        isFinal ||= done.failure.final;
+        failures.push(result.failure.failure);
+        isFinal ||= result.failure.final;
       }
       reportProgress(batches.length, groupedBatches);
     }

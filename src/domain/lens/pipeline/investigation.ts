@@ -17,7 +17,7 @@ import { judgeExecution, type Reviewed, reviewOf } from './reviewing.ts';
 
 /** Maximum number of pages of content that one review reads. */
 const MAX_PAGES = 25;
-/** Capacity of the cache of contents of executions. */
+/** Capacity of the cache of contents, in executions. */
 const MAX_CACHED_CONTENTS = 64;
 
 interface RunContext {
@@ -30,7 +30,7 @@ interface RunContext {
   readonly signal: AbortSignal;
 }
 
-/** All spans of an execution, page by page. */
+/** The spans of an execution, of at most `MAX_PAGES` pages. */
 async function contentOf({ backend, claim, signal }: RunContext, execution: Execution): Promise<Reviewed> {
   const parts: ContentPart[] = [];
   let cursor: string | null = null;
@@ -112,8 +112,8 @@ function createLoader(context: RunContext, { executions }: Sample): (id: string)
   const byId = new Map(executions.map((execution) => [execution.id, execution]));
   const loaded = new Map<string, Promise<Excerpt>>();
   return (id) => {
-    const before = loaded.get(id);
-    if (before !== undefined) return before;
+    const cached = loaded.get(id);
+    if (cached !== undefined) return cached;
     const execution = byId.get(id);
     const excerpt =
       execution === undefined
@@ -140,9 +140,9 @@ async function examineAll(
   await inParallel([...candidates.entries()], claimed.run.settings.concurrency, async ([at, candidate]) => {
     signal.throwIfAborted();
     if (isFinal) return;
-    const inside = new Set(candidate.sightings.map(({ executionId }) => executionId));
-    const others = reviews.flatMap(({ executionId }) => (inside.has(executionId) ? [] : [executionId]));
-    const activity = taskOf('investigate', candidate.title, [...inside], clock);
+    const supporting = new Set(candidate.sightings.map(({ executionId }) => executionId));
+    const others = reviews.flatMap(({ executionId }) => (supporting.has(executionId) ? [] : [executionId]));
+    const activity = taskOf('investigate', candidate.title, [...supporting], clock);
     report.activity(activity);
     const examined = await examine(analyst, { candidate, findings: claimed.findings, load, others });
     report.activity({ ...activity, finished: true });
@@ -170,13 +170,13 @@ function assessmentOf({ executionId, extraction, cannotAssess }: Review): Assess
   return { executionId, issueChecks: of('issue'), patternChecks: of('pattern'), cannotAssess };
 }
 
-/** The first failures of each text, as one text. */
+/** At most three distinct failures, as one text. */
 const errorOf = (failures: readonly string[]): string => [...new Set(failures)].slice(0, 3).join(' ');
 
 /**
  * Runs one investigation to its result: choose executions, review each, group the observations, examine the groups, and
- * send the result. A model call that fails becomes an error text, and the rest continues; a used-up budget ends the run
- * with what it has. Throws OwnershipLost, and the reason of the signal.
+ * send the result. A failed model call becomes an error text, and the run continues. When the budget is used up, the run sends the
+ * results so far. Throws OwnershipLost, and the reason of the signal.
  */
 export async function investigate(
   claimed: ClaimedRun,
@@ -200,9 +200,9 @@ export async function investigate(
   const wanted = grouping.final ? [] : grouping.candidates;
   const examined = await examineAll(context, sample, wanted, reviews);
   await report.flush();
-  const answered = new Set(reviews.map(({ executionId }) => executionId));
+  const reviewedIds = new Set(reviews.map(({ executionId }) => executionId));
   const missing = sample.executions.flatMap(({ id }): readonly Assessment[] =>
-    answered.has(id) ? [] : [{ executionId: id, issueChecks: [], patternChecks: [], cannotAssess: true }],
+    reviewedIds.has(id) ? [] : [{ executionId: id, issueChecks: [], patternChecks: [], cannotAssess: true }],
   );
   await backend.result(
     claim,

@@ -3,7 +3,7 @@ import { NO_COVERAGE } from '../lens.ts';
 import type { Review } from '../review.ts';
 import type { LensBackend, RunClaim, RunProgress } from '../worker.ts';
 
-/** Minimum time between two reports, in ms. Reports in between are sent together. */
+/** Minimum time between two reports, in ms. Changes in between are sent in one report. */
 const REPORT_MS = 500;
 
 /** Reports of a run to its server. */
@@ -15,7 +15,7 @@ export interface Reporter {
   reviewed(review: Review): void;
   reading(reading: Reading, isOver: boolean): void;
   activity(activity: Activity): void;
-  /** Resolves when everything so far is stored. Rejects with the failure of a report. */
+  /** Resolves when all queued changes are stored. Rejects when a report fails during this call; an earlier failure is ignored. */
   flush(): Promise<void>;
 }
 
@@ -26,7 +26,7 @@ export function createReporter(backend: LensBackend, claim: RunClaim, signal: Ab
   const readings = new Map<string, Reading>();
   const activities = new Map<string, Activity>();
 
-  /** Ends the pause between two reports. */
+  /** Ends the latest pause between two reports. */
   let endPause: (() => void) | null = null;
 
   function pause(): Promise<void> {
@@ -54,7 +54,7 @@ export function createReporter(backend: LensBackend, claim: RunClaim, signal: Ab
     sending = send().finally(() => {
       sending = null;
     });
-    // `flush` sees the failure of the last report; all reports after a lost claim fail.
+    // A waiting `flush` rejects with the failure. Without one it is dropped: all reports after a lost claim fail.
     sending.catch(() => {});
   }
 

@@ -49,11 +49,11 @@ export interface Reviewed {
 
 /** Judgement of one execution. */
 export interface ExecutionJudgement {
-  /** Null when the model gave no answer. */
+  /** Null when a question failed and no answer has content, or when the budget ended before the last question. */
   readonly extraction: Extraction | null;
   /** Whether observations, parts or questions were left out. */
   readonly partial: boolean;
-  /** Why a question has no answer; null when all have. */
+  /** Why the latest unanswered question has no answer; null when all questions have one. */
   readonly failure: string | null;
   readonly final: boolean;
 }
@@ -61,14 +61,14 @@ export interface ExecutionJudgement {
 const headOf = ({ content }: ContentPart): string =>
   content.slice(0, REVIEW_LIMITS.preview).replaceAll(/\s+/g, ' ').trim();
 
-/** One line for each span: id, parent, kind, name and the beginning of its text. */
+/** One line for each of the first `MAX_LISTED_SPANS` spans: id, parent, kind, name and the beginning of its text. */
 export const catalogueOf = (parts: readonly ContentPart[]): string =>
   parts
     .slice(0, MAX_LISTED_SPANS)
     .map((part) => [part.spanId, part.parentSpanId ?? '-', part.kind, part.name, headOf(part)].join(' | '))
     .join('\n');
 
-/** The parts in windows of a question each, in order. */
+/** Splits the parts into windows of one question each, in order. */
 function windowsOf(parts: readonly ContentPart[]): readonly (readonly ContentPart[])[] {
   const windows: ContentPart[][] = [];
   let size = Number.POSITIVE_INFINITY;
@@ -97,8 +97,12 @@ export const feedbackOnFindings = (findings: readonly Finding[]): readonly objec
     reason === '' && status !== 'dismissed' ? [] : [{ finding: title, kind, status, reason }],
   );
 
-/** The observations whose check is known and whose quotes are in their spans; without the other quotes. */
-function verified(observations: readonly Observation[], checks: ReadonlySet<string>, parts: readonly ContentPart[]) {
+/** The observations of known checks with at least one quote that is literally in its span. Other quotes are removed. */
+function verifyObservations(
+  observations: readonly Observation[],
+  checks: ReadonlySet<string>,
+  parts: readonly ContentPart[],
+) {
   const bySpan = Map.groupBy(parts, ({ spanId }) => spanId);
   const kept = observations.flatMap((one): readonly Observation[] => {
     const evidence = one.evidence.filter(({ spanId, quote }) =>
@@ -109,7 +113,7 @@ function verified(observations: readonly Observation[], checks: ReadonlySet<stri
   return { kept, isPartial: kept.length < observations.length };
 }
 
-/** Judges one execution by the checks of a run: one question for each window of its content. */
+/** Judges one execution by the checks of a run: one question for each of its first `MAX_WINDOWS` windows. */
 export async function judgeExecution(
   { execution, parts, partial }: Reviewed,
   {
@@ -153,7 +157,7 @@ export async function judgeExecution(
       checkId,
       evidence: evidence.map(({ span_id: spanId, quote }) => ({ spanId, quote: quote.trim() })),
     }));
-    const { kept, isPartial: dropped } = verified(found, known, window);
+    const { kept, isPartial: dropped } = verifyObservations(found, known, window);
     observations.push(...kept);
     isPartial ||= dropped;
     if (assessable) assessed += 1;
@@ -176,7 +180,7 @@ function toolCallsOf(parts: readonly ContentPart[]): Review['toolCalls'] {
 export function reviewOf(
   { execution, parts, contentVersion }: Reviewed,
   { extraction, partial }: ExecutionJudgement,
-  made: Pick<Review, 'model' | 'durationMs' | 'at'>,
+  callFacts: Pick<Review, 'model' | 'durationMs' | 'at'>,
 ): Review {
   const observations = extraction?.observations ?? [];
   const cited = new Set(observations.flatMap(({ evidence }) => evidence.map(({ spanId }) => spanId)));
@@ -184,7 +188,7 @@ export function reviewOf(
   // Quoted spans first, because only a few spans are shown.
   const ordered = [...parts.filter(isCited), ...parts.filter((part) => !isCited(part))];
   return {
-    ...made,
+    ...callFacts,
     executionId: execution.id,
     traceId: execution.traceId,
     agent: execution.agent,

@@ -3,7 +3,7 @@ import { isJsonObject } from '../../json-object.ts';
 /** A JSON value that a model must return: its JSON Schema, and a reader that checks it. */
 export interface Structure<Value> {
   readonly schema: Readonly<Record<string, unknown>>;
-  /** Returns the value, or adds what is wrong with it, with its path, and returns null. */
+  /** Returns the checked value. Of an invalid value it adds the faults with their paths to `faults` and returns null. */
   read(sent: unknown, path: string, faults: string[]): Value | null;
 }
 
@@ -51,7 +51,7 @@ export const listOf = <Item>(inner: Structure<Item>, most = 1_000): Structure<re
   },
 });
 
-/** An object with exactly these members; further ones are ignored. */
+/** An object with these members. The schema forbids further members; the reader ignores them. */
 export function objectOf<Values extends Readonly<Record<string, unknown>>>(members: {
   readonly [Name in keyof Values]: Structure<Values[Name]>;
 }): Structure<Values> {
@@ -73,7 +73,7 @@ export function objectOf<Values extends Readonly<Record<string, unknown>>>(membe
   };
 }
 
-/** The JSON object in an answer, which may be inside a code fence; undefined for none. */
+/** The JSON object in an answer, which may be inside a code fence; undefined without a valid one. */
 function jsonIn(text: string): unknown {
   const first = text.indexOf('{');
   const last = text.lastIndexOf('}');
@@ -85,7 +85,7 @@ function jsonIn(text: string): unknown {
   }
 }
 
-/** Reads an answer: its value, or what is wrong with it. */
+/** Reads an answer: its value, or its first 20 faults. */
 export function readAnswer<Value>(
   structure: Structure<Value>,
   text: string,

@@ -1,6 +1,6 @@
 /**
- * Version of the prompts. A change of a prompt or of a structure of answers changes it, so that cached reviews by other
- * prompts are not used again.
+ * Version of the prompts. Increase it with each change of a prompt or of a structure of answers, so that reviews by earlier prompts
+ * are not used again.
  */
 export const PROMPTS_VERSION = 2;
 
