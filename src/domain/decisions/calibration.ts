@@ -13,7 +13,7 @@ export interface CalibrationGroup {
   readonly source: ProbabilitySource;
 }
 
-/** Scope of outcomes of administrators: they calibrate the answers to all callers without a fit of their own. */
+/** Scope of outcomes of administrators. They calibrate the answers to callers whose scope has no fit. */
 export const PLATFORM_SCOPE = 'platform';
 
 /** Scope whose outcomes share a fit: `platform`, `team:` and an id, or `key:` and a hash. */
@@ -59,9 +59,9 @@ export interface Quality {
   readonly reliability: readonly ReliabilityBin[];
 }
 
-/** Temperatures of groups with enough outcomes. */
+/** Fitted temperatures of groups of answers. */
 export interface Temperatures {
-  /** Fitted to outcomes of the scope, else of the platform. Null when no temperature is fitted. */
+  /** Temperature fitted to the outcomes of the scope, else of the platform; null when neither has a fit. */
   temperatureOf(group: CalibrationGroup, scope: string): number | null;
 }
 
@@ -100,7 +100,7 @@ export function logLoss(answers: readonly JudgedAnswer[], temperature: number): 
   return sum / answers.length;
 }
 
-/** Derivative of the log loss by the inverse temperature. It never decreases, because the log loss is convex. */
+/** Derivative of the summed log loss by the inverse temperature. It never decreases, because the log loss is convex. */
 function slope(logs: readonly (readonly number[])[], outcomes: readonly number[], inverse: number): number {
   return logs.reduce((total, one, index) => {
     const mean = scaled(one, inverse).reduce((sum, probability, label) => sum + probability * (one[label] ?? 0), 0);
@@ -204,8 +204,8 @@ export function calibrateAnswer(
   const probabilities = temperature === null ? null : normalised(scaled(logsOf(raw), 1 / temperature));
   if (temperature === null || probabilities === null) return answer;
   const { more, evidence } = answer;
-  const changed = answerOf(question, probabilities, evidence);
-  if (changed.kind === 'refusal') return answer;
+  const calibrated = answerOf(question, probabilities, evidence);
+  if (calibrated.kind === 'refusal') return answer;
   const legend = answer.kind === 'score' ? { legend: answer.legend } : {};
-  return { ...changed, ...legend, more, calibration: { temperature, raw } };
+  return { ...calibrated, ...legend, more, calibration: { temperature, raw } };
 }

@@ -10,7 +10,8 @@ export interface DecisionDraft {
   readonly parameters: JsonObject;
   readonly callId: string | null;
   readonly parent: ModelRequest['parent'];
-  /** Labels of the call, and whether its span keeps neither input nor answers. None and false when absent. */
+  /** Labels of the call; none when absent. */
   readonly labels?: ModelRequest['labels'];
+  /** The span of the call stores neither input nor answers. */
   readonly omitContent?: true;
 }

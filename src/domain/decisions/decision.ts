@@ -45,7 +45,7 @@ interface QuestionBase {
 /** A question with the answer yes or no. */
 export interface PredicateQuestion extends QuestionBase {
   readonly kind: 'predicate';
-  /** When to answer true or false, in the caller's order; null where there are no such rules. */
+  /** When to answer true or false, in the caller's order; null without rules. */
   readonly rules: readonly (readonly ['true' | 'false', Content | null])[] | null;
 }
 
@@ -73,7 +73,7 @@ export interface ScoreQuestion extends QuestionBase {
   readonly levels: readonly Level[];
 }
 
-/** A question with the place of an object in an image as its answer. */
+/** A question whose answer is the position of an object in an image. */
 export interface BoxQuestion extends QuestionBase {
   readonly kind: 'box';
 }
@@ -128,7 +128,7 @@ interface AnswerBase {
 /** Calibration of an answer. */
 interface Calibration {
   readonly temperature: number;
-  /** Probabilities of the labels before it, in their order. */
+  /** Probabilities before calibration, in the order of the labels. */
   readonly raw: readonly number[];
 }
 
@@ -164,14 +164,14 @@ export type Answer =
   | ({ readonly kind: 'box'; readonly box: Box; readonly confidence: number | null } & AnswerBase)
   | { readonly kind: 'refusal' };
 
-/** A made decision. */
+/** Answers to the questions of a decision, with usage and cost. */
 export interface Decision {
   /** The upstream's name of its model; null when it sends none. */
   readonly model: string | null;
   /** One answer for each question, in the order of the questions. */
   readonly answers: readonly Answer[];
   readonly usage: Usage;
-  /** Cost that the upstream reports; absent where it reports none that counts. */
+  /** Cost that the upstream reports; absent where it reports none or its report is not authoritative. */
   readonly charged?: Usd;
   /** Members of the upstream's answer and of its usage beyond the format; only the named-map format shows them. */
   readonly more: Members;

@@ -18,7 +18,7 @@ export function isWeak(answer: Answer, limit: number): boolean {
   return mass !== null && mass < limit;
 }
 
-/** Positions of weak answers. */
+/** Positions of the answers that `isWeak` is true for. */
 export const weakPositions = ({ answers }: Decision, limit: number): readonly number[] =>
   answers.flatMap((answer, position) => (isWeak(answer, limit) ? [position] : []));
 
@@ -31,26 +31,26 @@ const withModel = (answer: Answer, model: string): Answer =>
   answer.kind === 'refusal' || answer.model !== undefined ? answer : { ...answer, model };
 
 /**
- * The whole decision after its open questions were asked again: `made` has one answer for each of them, in their order. Of two
- * answers to a question, the one with more label mass counts; the label mass of a decision model is 1. Each answer names its
- * model; token counts and costs are added.
+ * The whole decision after its open questions were asked again: `latest` has one answer for each of them, in their order. Of two
+ * answers to a question, the one with more label mass counts, else the earlier one. A refusal counts as -1, an unknown label mass
+ * as 1. Each answer names its model. Token counts are added, and costs if both are known.
  */
-export function mergeEarlierAnswers(earlier: EarlierAnswers, made: Decision, upstream: string): Decision {
+export function mergeEarlierAnswers(earlier: EarlierAnswers, latest: Decision, upstream: string): Decision {
   const { decision, open } = earlier;
   const answers = decision.answers.map((answer) => withModel(answer, earlier.upstream));
   for (const [index, position] of open.entries()) {
-    const [before, now] = [answers[position], made.answers[index]];
+    const [before, now] = [answers[position], latest.answers[index]];
     if (now === undefined) continue;
     if (before === undefined || massOf(now) > massOf(before)) answers[position] = withModel(now, upstream);
   }
-  const isCharged = decision.charged !== undefined && made.charged !== undefined;
+  const isCharged = decision.charged !== undefined && latest.charged !== undefined;
   return {
     model: decision.model,
     answers,
-    usage: sumOfUsages([decision.usage, made.usage]),
+    usage: sumOfUsages([decision.usage, latest.usage]),
     // A cost that only some of the calls report is not the cost of the decision.
-    ...(isCharged ? { charged: addUsd(decision.charged, made.charged) } : {}),
-    more: { ...made.more, ...decision.more },
-    usageMore: sumOfMembers(decision.usageMore, made.usageMore),
+    ...(isCharged ? { charged: addUsd(decision.charged, latest.charged) } : {}),
+    more: { ...latest.more, ...decision.more },
+    usageMore: sumOfMembers(decision.usageMore, latest.usageMore),
   };
 }

@@ -15,9 +15,9 @@ export interface FitTerms {
 /** A decision with only the members that its decider accepts. */
 export interface FittedDecision {
   readonly decision: DecisionRequest;
-  /** Positions of the questions that are sent. The others count as refused. */
+  /** Positions of the questions that are sent. The other questions get a refusal as answer. */
   readonly sent: readonly number[];
-  /** Names of the members that were dropped. */
+  /** Names of the unsupported members that were dropped. Single dropped images are not listed. */
   readonly dropped: readonly string[];
 }
 
@@ -39,8 +39,8 @@ function unsupported({ input, ...decision }: DecisionRequest, abilities: Abiliti
 }
 
 /**
- * Fits a decision to its decider. Members that the decider does not accept are refused with InvalidInput, or dropped. Nothing
- * is dropped when no input or no question would be left. `isAddress` tells whether an image of a message has a known form.
+ * Fits a decision to its decider. Members that the decider does not accept are dropped if `terms.drop` is set. Throws InvalidInput
+ * if it is not set, or if no input or no question would be left. `isAddress` tests whether an image of a message has a known form.
  */
 export function fitDecision(
   decision: DecisionRequest,
@@ -52,8 +52,8 @@ export function fitDecision(
   const names = unsupported(known, abilities);
   if (names.length > 0 && !terms.drop) throw unsupportedMembers(names, terms);
   const has = (name: string): boolean => names.includes(name);
-  const text = has('input_image') ? withImages(known.input, () => null) : known.input;
-  if (has('input_image') && isEmpty(text))
+  const input = has('input_image') ? withImages(known.input, () => null) : known.input;
+  if (has('input_image') && isEmpty(input))
     throw refuse(
       `${terms.provider} does not support parameters: ['input_image'], for model=${terms.model}, and dropping them leaves no input to decide on`,
     );
@@ -64,7 +64,7 @@ export function fitDecision(
     );
   const sentQuestions = new Set(sent);
   const fitting: DecisionRequest = {
-    input: text,
+    input,
     questions: known.questions.filter((_question, index) => sentQuestions.has(index)),
     safetyIdentifier: has('safety_identifier') ? null : known.safetyIdentifier,
     images: has('images') ? [] : known.images,
@@ -103,8 +103,8 @@ function withoutUnknownImages(
 }
 
 /**
- * Checks types and number of the images, and their sizes where their content is known. A wrong type is dropped or refused,
- * other faults are refused. Throws InvalidInput.
+ * Checks types and number of the images, and their sizes where their content is known. Images of a wrong type are dropped if
+ * `terms.drop` is set. Throws InvalidInput for all other faults, and if no input would be left.
  */
 export function withImageRules(decision: DecisionRequest, rules: ImageRules, terms: FitTerms): DecisionRequest {
   const isAccepted = (image: Media): boolean => {
@@ -118,10 +118,10 @@ export function withImageRules(decision: DecisionRequest, rules: ImageRules, ter
     throw refuse(
       `${terms.provider} takes only ${rules.types?.join(', ')} images, got ${[...new Set(wrong.map(mediaTypeOf))].join(', ')}`,
     );
-  const left = all.filter(isAccepted);
-  if (rules.most !== null && left.length > rules.most)
-    throw refuse(`${terms.provider} takes at most ${rules.most} images per request, got ${left.length}`);
-  assertSizes(left, rules, terms);
+  const accepted = all.filter(isAccepted);
+  if (rules.most !== null && accepted.length > rules.most)
+    throw refuse(`${terms.provider} takes at most ${rules.most} images per request, got ${accepted.length}`);
+  assertSizes(accepted, rules, terms);
   if (wrong.length === 0) return decision;
   const input = withImages(decision.input, (url) => (isAccepted(url) ? url : null));
   if (isEmpty(input)) throw refuse(`${terms.provider} takes none of the images, and dropping them leaves no input`);
@@ -144,7 +144,7 @@ function assertSizes(images: readonly Media[], rules: ImageRules, { provider }: 
     );
 }
 
-/** Answers to all questions: those of the sent ones at their positions, refusals for the others. */
+/** Answers to all questions: `answers` at the positions of the sent questions, refusals at the other positions. */
 export function answersToAll(count: number, { sent }: FittedDecision, answers: readonly Answer[]): readonly Answer[] {
   const bySent = new Map(sent.map((position, index) => [position, answers[index]]));
   return Array.from({ length: count }, (_unused, position) => bySent.get(position) ?? { kind: 'refusal' });

@@ -2,7 +2,7 @@ import type { Usage } from '../chat/usage.ts';
 import { addUsd } from '../money.ts';
 import type { Decision, DecisionRequest, Members } from './decision.ts';
 
-/** Splits a decision into requests of at most `most` questions each, in order. All other members are shared. */
+/** Splits a decision into requests of at most `most` questions each, in order; null does not split. Other members are shared. */
 export function splitDecision(decision: DecisionRequest, most: number | null): readonly DecisionRequest[] {
   const { questions } = decision;
   if (most === null || questions.length <= most) return [decision];
@@ -12,7 +12,7 @@ export function splitDecision(decision: DecisionRequest, most: number | null): r
   }));
 }
 
-/** Sum of token counts. Audio and image tokens, which no decision has, are left out. */
+/** Sum of the token counts that every usage has. Optional members, such as audio tokens, are left out. */
 export function sumOfUsages(usages: readonly Usage[]): Usage {
   const sum = (of: (usage: Usage) => number): number => usages.reduce((total, usage) => total + of(usage), 0);
   return {
@@ -24,7 +24,7 @@ export function sumOfUsages(usages: readonly Usage[]): Usage {
   };
 }
 
-/** Numbers of two answers are added. Of other members, the first one counts. */
+/** Adds members that are numbers in both answers. Of other members with one name, the value of `total` counts. */
 export const sumOfMembers = (total: Members, more: Members): Members => ({
   ...more,
   ...Object.fromEntries(
@@ -35,7 +35,7 @@ export const sumOfMembers = (total: Members, more: Members): Members => ({
   ),
 });
 
-/** Joins the decisions about the parts of `splitDecision`, in order. At least one is required. */
+/** Joins the decisions about the parts of `splitDecision`, in order. Throws RangeError without any. */
 export function joinDecisions(decisions: readonly Decision[]): Decision {
   const [first, ...others] = decisions;
   if (first === undefined) throw new RangeError('No decision to join.');

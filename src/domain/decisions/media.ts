@@ -7,7 +7,7 @@ export function mediaTypeOf(media: Media): string | null {
   return type === undefined ? null : type.toLowerCase();
 }
 
-/** Bytes of an image; null for an image at an address. */
+/** Size of an image in bytes, by the length of its base64 text; null for an image at an address. */
 export function bytesOfMedia(media: Media): number | null {
   if (typeof media === 'string' && mediaTypeOf(media) === null) return null;
   const content = typeof media === 'string' ? media.slice(media.indexOf(',') + 1) : media.base64;

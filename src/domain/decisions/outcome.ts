@@ -21,7 +21,7 @@ export interface DecisionOutcome extends Stamps, Owner, JudgedAnswer {
 export interface OutcomeStore extends RowStore<DecisionOutcome, null, 'created_at' | 'updated_at'> {
   /**
    * The latest outcomes of each scope, at most `perScope` of one and `limit` in all. Scopes share the limit equally, so that
-   * many outcomes of one scope displace none of another. The latest of a scope come first.
+   * many outcomes of one scope do not displace those of another. The latest of a scope come first.
    */
   latest(limits: { readonly perScope: number; readonly limit: number }): Promise<readonly DecisionOutcome[]>;
 }
@@ -63,7 +63,8 @@ function labelsOf(question: LabelledQuestion): readonly string[] {
 
 /**
  * Probabilities of an answer, and the index of the right label: a boolean for a predicate, an option for a choice,
- * the index of a level for a score. Throws InvalidInput for another outcome, and for a question without probabilities.
+ * the index of a level for a score. Throws InvalidInput for any other outcome, and for a question without
+ * probabilities. Of a calibrated answer, the probabilities are those before calibration.
  */
 export function judgedAnswer(question: Question, answer: Answer, outcome: unknown): JudgedAnswer {
   const probabilities = probabilitiesOf(question, answer);

@@ -16,5 +16,5 @@ export type DeciderName = (typeof DECIDERS)[number];
 
 export const DECIDER_NAMES: ReadonlySet<string> = new Set(DECIDERS);
 
-/** Whether a mode of the configuration or the catalog is that of a decision model. */
+/** Whether a model with this mode, in the configuration or the catalog, is a decision model. */
 export const isDecisionMode = (mode: string | null): boolean => mode === 'evaluation' || mode === 'decisions';

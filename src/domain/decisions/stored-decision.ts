@@ -4,7 +4,9 @@ import type { Usage } from '../chat/usage.ts';
 import type { RowStore, Stamps } from '../row-store.ts';
 import type { Answer, MadeDecision, Question } from './decision.ts';
 
-/** Storage level of a decision: nothing, its answers without texts of the caller, or everything. */
+/**
+ * Storage level of a decision: nothing; questions and answers without input, instructions, rules and descriptions; or everything.
+ */
 export const STORAGE_LEVELS = ['none', 'redacted', 'full'] as const;
 export type StorageLevel = (typeof STORAGE_LEVELS)[number];
 
@@ -46,9 +48,9 @@ export interface StoredDecision extends Stamps, Owner {
 export interface DecisionFilter {
   readonly visible: Visibility;
   readonly callId: string | null;
-  /** Only decisions before this time; null for all. */
+  /** Only decisions created before this time; null for all. */
   readonly before: Date | null;
-  /** Only decisions at or after this time; null for all. */
+  /** Only decisions created at or after this time; null for all. */
   readonly since?: Date | null;
   /** Exact public model name; null for all. */
   readonly model?: string | null;
@@ -64,7 +66,7 @@ export function storageLevelOf(setting: StorageLevel, key: { readonly metadata: 
   return isLevel(own) ? own : setting;
 }
 
-/** The question without texts of the caller. Names, options and labels of levels stay: the answer refers to them. */
+/** The question without instructions, rules and descriptions. Names, options and labels of levels stay: the answer refers to them. */
 function redacted(question: Question): Question {
   const shared = { name: question.name, instructions: null, more: {} };
   switch (question.kind) {
@@ -83,7 +85,7 @@ function redacted(question: Question): Question {
   }
 }
 
-/** The answer as plain JSON. Members that the upstream added are stored only in full. */
+/** The answer as plain JSON. The upstream's further members and its legend are stored at the level `full` only. */
 function storedFormOf(answer: Answer, level: DecisionContent['level']): StoredAnswer['answer'] {
   if (answer.kind === 'refusal') return { kind: 'refusal' };
   const shared = level === 'full' ? answer : { ...answer, more: {} };
@@ -93,7 +95,7 @@ function storedFormOf(answer: Answer, level: DecisionContent['level']): StoredAn
   return { ...shared, probabilities: [...shared.probabilities], legend };
 }
 
-/** The answer of its stored form. */
+/** Reads an answer from its stored form. */
 export function answerOfStored({ answer }: StoredAnswer): Answer {
   const { probabilities, legend } = answer;
   return {
@@ -103,7 +105,7 @@ export function answerOfStored({ answer }: StoredAnswer): Answer {
   } as Answer;
 }
 
-/** The content to store of a made decision. */
+/** The content to store for a decision. */
 export function decisionContentOf(
   { questions, decision, upstream }: MadeDecision,
   input: unknown,

@@ -16,7 +16,7 @@ const keyOf = ({ model, kind, source }: CalibrationGroup, scope: string): string
   JSON.stringify([scope, model, kind, source]);
 
 interface CachedReport {
-  /** Number of its outcomes, and the latest. */
+  /** Number of its outcomes, and the time and id of the latest. */
   readonly mark: string;
   readonly report: CalibrationReport;
 }
@@ -58,7 +58,7 @@ export function createCalibrations(store: Pick<OutcomeStore, 'list' | 'latest'>)
       const mark = `${group.length} ${markOf(first)}`;
       const known = fits.get(key);
       next.set(key, known?.mark === mark ? known : { mark, report: reportOf(first, group) });
-      // A fit of many outcomes takes milliseconds.
+      // Yields to the event loop: a fit of many outcomes takes milliseconds.
       if (known?.mark !== mark) await setImmediate();
     }
     fits = next;
@@ -72,7 +72,7 @@ export function createCalibrations(store: Pick<OutcomeStore, 'list' | 'latest'>)
       null,
     reports: () => [...fits.values()].map(({ report }) => report),
     async refresh() {
-      // A read that began before a change does not contain it.
+      // A running read may have begun before the latest change.
       await running?.catch(() => undefined);
       running ??= read().finally(() => {
         running = null;
