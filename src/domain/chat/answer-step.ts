@@ -2,8 +2,8 @@ import type { ChatDelta } from './chat.ts';
 
 /**
  * One step of an answer, independent of the vendor: the steps that graph clients see (`ChatDelta`), and those that only
- * dialects exchange. Begins with `begin`; `finish` comes once, after all content; `usage` may come before or after it,
- * and a later one replaces an earlier one. Reasons of `finish` are OpenAI's: `stop`, `length`, `tool_calls`,
+ * dialects exchange. The first step is `begin`. `finish` comes once, after all content. `usage` may come before or
+ * after `finish`; a later usage replaces an earlier one. Reasons of `finish` are OpenAI's: `stop`, `length`, `tool_calls`,
  * `content_filter`.
  */
 export type AnswerStep =
@@ -26,7 +26,7 @@ export type AnswerStep =
   /** The caller's `stop` text that ended the answer; comes before `finish`. */
   | { readonly kind: 'stopSequence'; readonly text: string };
 
-const TYPED = new Set<AnswerStep['kind']>(['text', 'reasoning', 'toolCall', 'finish', 'usage', 'failure']);
+const DELTA_KINDS = new Set<AnswerStep['kind']>(['text', 'reasoning', 'toolCall', 'finish', 'usage', 'failure']);
 
 /** Whether graph clients see a step. */
-export const isChatDelta = (step: AnswerStep): step is ChatDelta => TYPED.has(step.kind);
+export const isChatDelta = (step: AnswerStep): step is ChatDelta => DELTA_KINDS.has(step.kind);

@@ -4,7 +4,7 @@ import type { Secret } from '../secret.ts';
 export interface AwsCredentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: Secret;
-  /** Only of temporary credentials. */
+  /** Null for permanent credentials. */
   readonly sessionToken: Secret | null;
 }
 

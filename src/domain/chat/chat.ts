@@ -30,13 +30,13 @@ export interface ModelRequest {
   readonly body: JsonObject;
   /** The body as a form; absent for other bodies. */
   readonly form?: Form;
-  /** The caller's name for this call; null lets the gateway make one. */
+  /** The caller's id of this call; null lets the gateway generate one. */
   readonly callId: string | null;
   /** Parent span in the caller's own trace; null starts a new trace. Without a span, the call is a root of the trace. */
   readonly parent: { readonly traceId: string; readonly spanId: string | null } | null;
   /** Headers of the caller that are part of its dialect, by lower-case name: an upstream of the same dialect gets them. */
   readonly forwarded?: Readonly<Record<string, string>>;
-  /** Retries and fallbacks; none when absent. */
+  /** Retries and fallbacks; the configured ones when absent. */
   readonly retries?: Retries;
   /** API key and base address from the caller; null where the caller sends none. */
   readonly credentials?: { readonly apiKey: Secret | null; readonly apiBase: string | null } | null;
@@ -58,7 +58,7 @@ export interface ModelRequest {
   readonly mockResponse?: string;
   /** Timeout of the answer's head, in seconds; the deployment's when absent. */
   readonly timeoutSeconds?: number;
-  /** Most characters of the answer's text that its outcome keeps; none when absent. */
+  /** Maximum characters of the answer's text that its outcome keeps; none when absent. */
   readonly textLimit?: number;
   /** Members of the body that differ from `bytes`; undefined ones are removed. None when absent. */
   readonly replaced?: JsonObject;
@@ -75,7 +75,7 @@ export interface ModelRequest {
   readonly outcomeScope?: string;
   /** Receives answers of a decision as soon as they are known; after a retry, answers may come again. */
   readonly answered?: (one: AnsweredQuestion) => void;
-  /** Answers of other models to a decision; only its open questions are asked. Absent for all. */
+  /** Answers of other models to a decision; only its open questions are asked. When absent, all questions are asked. */
   readonly earlier?: EarlierAnswers;
 }
 
@@ -86,14 +86,14 @@ export interface FollowUp {
   /** Id of the previous response, when it is already part of the request; null where there is none. */
   readonly previousId: string | null;
   /**
-   * Stores such an answer when it is complete; false where that is not possible. Absent where it must not be stored.
+   * Stores a complete answer that is translated here; false when it cannot be stored. Absent where it must not be stored.
    */
   readonly store?: (answer: JsonObject) => boolean;
   /** Our id of an object that a deployment's upstream stores. */
   shownId(deploymentId: string, upstreamId: string): string;
 }
 
-/** One step of an answer, typed. A stream ends after `finish`, `usage` or `failure`. */
+/** One step of an answer, typed. The last step of a stream is `finish`, `usage` or `failure`. */
 export type ChatDelta =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'reasoning'; readonly text: string }

@@ -3,7 +3,7 @@ import type { Secret } from '../secret.ts';
 /** Access tokens of a cloud whose calls are not authenticated by key. */
 export interface CloudTokens {
   /**
-   * An access token that stays valid for a while, and its project where the credentials name one. Null is the
+   * An access token that stays valid for a while, and its project where the credentials name one. Null uses the
    * credentials of the machine. Throws CloudRefused.
    */
   for(credentials: Secret | null): Promise<{ readonly token: Secret; readonly project: string | null }>;

@@ -14,7 +14,7 @@ export function attachFailedCall(failure: unknown, call: FailedCall): void {
   if (typeof failure === 'object' && failure !== null) calls.set(failure, call);
 }
 
-/** The call of a failure; null when it failed before there was a call. */
+/** The call of a failure; null for a failure before the call began. */
 export function failedCallOf(failure: unknown): FailedCall | null {
   return typeof failure === 'object' && failure !== null ? (calls.get(failure) ?? null) : null;
 }

@@ -2,7 +2,7 @@ import type { JsonObject } from '../json-object.ts';
 
 /**
  * A chat request, independent of the vendor. Where caller and upstream have different dialects, the caller's request is
- * read into this form, and the upstream's is written from it. Null always means that the request has no such member.
+ * read into this form, and the upstream's request is written from it. Null always means that the request has no such member.
  */
 export interface NeutralChat {
   /** The name sent upstream. */
@@ -14,7 +14,7 @@ export interface NeutralChat {
   readonly toolChoice: ToolChoice | null;
   /** Whether the model may call several tools in one answer. */
   readonly parallelToolCalls: boolean | null;
-  /** Most tokens of the answer, reasoning included. */
+  /** Maximum tokens of the answer, reasoning included. */
   readonly maxOutputTokens: number | null;
   readonly temperature: number | null;
   readonly topP: number | null;
@@ -50,7 +50,7 @@ export interface CacheMark {
 
 export type UserPart = TextPart | ImagePart | FilePart | AudioPart;
 
-/** Bytes as base64 text, or their location. */
+/** Content as base64 text, its address, or the id of an uploaded file. */
 export type Source =
   | { readonly form: 'data'; readonly mediaType: string; readonly base64: string }
   | { readonly form: 'url'; readonly url: string; readonly mediaType: string | null }

@@ -22,7 +22,7 @@ export interface Deployment {
   readonly provider: string;
   /** The name sent upstream. */
   readonly upstreamModel: string;
-  /** Base address without a trailing slash, e.g. `https://host/v1`; null uses the provider's own. */
+  /** Base address without a trailing slash, e.g. `https://host/v1`; null uses the provider's default. */
   readonly apiBase: string | null;
   /** The base address comes from a caller: connections to private addresses are refused. */
   readonly addressByCaller?: boolean;
@@ -38,7 +38,7 @@ export interface Deployment {
   readonly responses?: 'only' | 'also' | 'never';
   /** Credentials that callers may send for it; none when absent. */
   readonly clientCredentials?: readonly ('api_key' | 'api_base')[];
-  /** Its key and address are used for its provider's own API, below the prefix of the provider. */
+  /** Pass-through routes of its provider use its key and address. */
   readonly forwards?: true;
   /** Its decisions are made by chat completions, also where its provider has decision models. */
   readonly decidesByChat?: true;
@@ -81,7 +81,7 @@ interface ConfiguredAbilities {
   readonly videos: boolean;
 }
 
-/** Deployments by id, and by former ids that no other deployment has. */
+/** Deployments by id and former id. A current id precedes a former id; of deployments with one id, the first counts. */
 export function deploymentsById(deployments: readonly Deployment[]): ReadonlyMap<string, Deployment> {
   const former = deployments.flatMap((one) => (one.formerIds ?? []).map((id): [string, Deployment] => [id, one]));
   // Later entries replace earlier ones.
@@ -94,7 +94,7 @@ export function deploymentsById(deployments: readonly Deployment[]): ReadonlyMap
 /** Timeout of deployments without a configured one, in seconds. */
 export const DEFAULT_TIMEOUT_SECONDS = 600;
 
-/** Providers with an adapter. Any other with an address uses `openai`. */
+/** Providers with an adapter. Any other provider with an address uses the `openai` adapter. */
 export const PROVIDER_NAMES: readonly string[] = [...Object.keys(VENDORS), 'demo'];
 
 /** Display names that differ from the capitalized name. */

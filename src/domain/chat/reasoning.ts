@@ -9,15 +9,15 @@ const BUDGETS: readonly (readonly [effort: string, tokens: number])[] = [
   ['xhigh', 32_768],
 ];
 
-/** Most reasoning tokens, for a dialect that counts them; null where the request has none or turns reasoning off. */
+/** Maximum reasoning tokens, for a dialect that counts them; null where the request has none or turns reasoning off. */
 export function thoughtBudgetOf({ effort, budgetTokens }: Reasoning): number | null {
   if (budgetTokens !== null) return budgetTokens;
   return BUDGETS.find(([name]) => name === effort)?.[1] ?? null;
 }
 
 /**
- * The effort, for a dialect that names it; for a budget the largest effort within it. Null where the request has
- * neither.
+ * The effort, for a dialect that names it. For a budget: the largest effort within it, at least `minimal`; `none` for a budget of 0.
+ * Null where the request has neither.
  */
 export function effortOf({ effort, budgetTokens }: Reasoning): string | null {
   if (effort !== null || budgetTokens === null) return effort;

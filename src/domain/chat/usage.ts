@@ -15,22 +15,22 @@ export interface Usage {
   readonly reasoningTokens: number;
   /** Web searches that the upstream made for the answer, which it bills one by one; absent for none. */
   readonly webSearches?: number;
-  /** Size of the context of these searches; absent where the upstream does not say it, for the medium one. */
+  /** Context size of the web searches; absent for the medium size, also when the upstream reports no size. */
   readonly searchSize?: 'low' | 'high';
   /** Searches in stored files and in maps, code interpreter containers, and tokens of citations; absent for none. */
   readonly fileSearches?: number;
   readonly mapSearches?: number;
   readonly codeSessions?: number;
   readonly citationTokens?: number;
-  /** Whether the answer uses a computer; absent where it does not. */
+  /** The answer has calls of the computer-use tool; absent for none. */
   readonly usesComputer?: true;
   /** Service tier that the upstream reports; absent for the standard one. */
   readonly serviceTier?: PricedTier;
-  /** Audio tokens among these; absent where the upstream does not report them. */
+  /** Audio tokens, included in the counts above; absent where the upstream does not report them. */
   readonly audio?: AudioTokens;
-  /** Image tokens among these; absent where the upstream does not report them. */
+  /** Image tokens, included in the counts above; absent where the upstream does not report them. */
   readonly image?: MediumTokens;
-  /** Video tokens among these; absent where the upstream does not report them. */
+  /** Video tokens, included in the counts above; absent where the upstream does not report them. */
   readonly video?: MediumTokens;
 }
 
@@ -44,7 +44,7 @@ interface MediumTokens {
   readonly cacheReadTokens: number;
 }
 
-/** A usage with the service tier of its answer, the member `service_tier` of OpenAI's answers. */
+/** The usage with the service tier `sent`, the member `service_tier` of OpenAI's answers; unchanged for other tiers. */
 export function withServiceTier(usage: Usage | null, sent: unknown): Usage | null {
   const serviceTier = PRICED_TIERS.find((tier) => tier === sent);
   return usage === null || serviceTier === undefined ? usage : { ...usage, serviceTier };

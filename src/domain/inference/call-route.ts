@@ -17,7 +17,7 @@ import {
   TRANSLATIONS,
 } from './endpoint.ts';
 
-/** One endpoint per call type. */
+/** Endpoints by call type. Call types of decisions, sessions and upstream objects have no route here. */
 const ENDPOINTS: readonly Endpoint[] = [
   CHAT_COMPLETIONS,
   COMPLETIONS,
@@ -37,5 +37,5 @@ const ENDPOINTS: readonly Endpoint[] = [
 ];
 const ROUTES: ReadonlyMap<string, string> = new Map(ENDPOINTS.map(({ callType, path }) => [callType, path]));
 
-/** The route of a call type, without a version; the call type itself where no endpoint has it. */
+/** The route of a call type, without a version; the call type itself for call types without a route here. */
 export const routeOfCallType = (callType: string): string => ROUTES.get(callType) ?? callType;

@@ -1,4 +1,4 @@
-/** The member that every answer has: an array, except `output`, `message` and `text`. */
+/** Required member of an answer: an array, except `message` (an object), `text` (a string) and Converse's `output` (an object). */
 export type AnswerMember =
   | 'choices'
   | 'data'
@@ -25,13 +25,13 @@ export type Dialect =
   | 'cohere-chat'
   | 'ollama-chat';
 
-/** One model endpoint of the API. All its differences to the others are data. */
+/** One model endpoint of the API. Endpoints differ in these members only. */
 export interface Endpoint {
   /** Its path without a version, here and under an upstream's base address; names the call in errors. */
   readonly path: `/${string}`;
   /** Null for an endpoint without a conversation: only an upstream with the same endpoint can answer it. */
   readonly dialect: Dialect | null;
-  /** Main member of a request, and its form: one text, texts or tokens, messages, or one text or items. */
+  /** Main member of a request, and its form: see `FORMS` of `request-validation.ts`. */
   readonly asks: {
     readonly member: 'messages' | 'prompt' | 'input' | 'query' | 'contents' | 'state' | 'file' | 'image';
     readonly form: 'text' | 'texts' | 'messages' | 'items' | 'json' | 'file' | 'files';
@@ -42,16 +42,16 @@ export interface Endpoint {
   readonly needsOneOf?: readonly [string, ...string[]];
   /** Encoding of a request; JSON when absent. */
   readonly written?: 'form' | 'form or json';
-  /** Medium of its answers, where they are neither text nor numbers. */
+  /** For endpoints with image answers, or with a transcript of audio as answer; absent for others. */
   readonly medium?: 'image' | 'transcript';
   /**
-   * Required member of a complete answer; null where an answer is not JSON and is not parsed. `form` names such an
-   * answer; completes "it is no".
+   * Required member of a complete answer; null where an answer is not parsed. `form` names the answer in errors: it completes
+   * "it is no".
    */
   readonly answers: { readonly member: AnswerMember | null; readonly form: string };
   /** Whether an answer can be streamed; elsewhere `stream` of a request is ignored. */
   readonly streams: boolean;
-  /** Name of the operation, the GenAI conventions' own where they have one: begins the name of the span. */
+  /** Name of the operation, from the GenAI conventions where they have one. The span name begins with it. */
   readonly operation:
     | 'chat'
     | 'text_completion'
@@ -243,7 +243,7 @@ export const COUNT_CONTENT_TOKENS: Endpoint = {
   streams: false,
 };
 
-/** Bedrock's form of a chat, the same for all models. */
+/** Bedrock's form of a chat, identical for all models. */
 export const CONVERSE: Endpoint = {
   path: '/converse',
   dialect: 'converse',

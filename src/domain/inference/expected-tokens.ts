@@ -1,7 +1,7 @@
 import type { ModelRequest, Usage } from '../chat/chat.ts';
 import { maxOutputTokensOf, answerCount } from './output-limit.ts';
 
-/** Bytes of text that are one token. */
+/** Assumed bytes of text per token. */
 const BYTES_PER_TOKEN = 4;
 /** Estimated tokens of an image or a file in a prompt. */
 const MEDIUM_TOKENS = 1_000;
@@ -29,7 +29,7 @@ const textTokens = (text: string): number => tokensOfBytes(Buffer.byteLength(tex
 
 /** Output tokens that are expected of a call whose request does not limit them. */
 interface OutputDefaults {
-  /** The caller's own expectation; null without one. */
+  /** Expectation that the caller's key or its team states for the model; null without one. */
   readonly stated: number | null;
   /** The smallest limit of tokens per minute that the call is counted against. */
   readonly smallestLimit: number;
@@ -42,8 +42,8 @@ const inputTokens = ({ endpoint, body, bytes }: Pick<ModelRequest, 'endpoint' | 
     : promptTokens(body[endpoint.asks.member]) + promptTokens(body['system']);
 
 /**
- * Usage of a call that the client aborted: the estimate of its prompt, and `pieces` as output tokens. Null for a call that is
- * not billed by tokens.
+ * Usage of a call that the client aborted. A reported usage is raised to at least `pieces` output tokens. Without a report, it is the
+ * estimate of the prompt and `pieces` output tokens; null for a call that is not billed by tokens.
  */
 export function usageOfAbortedCall(
   request: Pick<ModelRequest, 'endpoint' | 'body' | 'bytes'>,
@@ -62,8 +62,8 @@ export function usageOfAbortedCall(
 }
 
 /**
- * Usage of a complete answer that reports none: its prompt, and `pieces` as the tokens of its text. Null for a call that is not
- * billed by tokens.
+ * Usage of a complete answer that reports none: the estimate of the prompt, and `pieces` output tokens (0 for embeddings). Null for
+ * a call that is not billed by tokens.
  */
 export function estimatedUsageOf(
   request: Pick<ModelRequest, 'endpoint' | 'body' | 'bytes'>,
@@ -79,7 +79,7 @@ export function estimatedUsageOf(
   };
 }
 
-/** Tokens that a call is expected to use: the estimate of its prompt, and its maximum of output tokens. */
+/** Tokens that a call is expected to use: the estimate of its prompt, and the output limit or default for each answer. */
 export function expectedTokens(
   { endpoint, body, bytes }: Pick<ModelRequest, 'endpoint' | 'body' | 'bytes'>,
   { stated, smallestLimit }: OutputDefaults,

@@ -22,7 +22,7 @@ export interface Form {
   readonly end: number;
 }
 
-/** A file of a form where the form is shown as an object: metadata without the content. */
+/** A file in the object form of a form: its metadata, without the content. */
 export interface FormFile {
   readonly filename: string;
   readonly contentType: string | null;

@@ -9,8 +9,8 @@ const FAST = /-fast$/;
 const THINKING = /-thinking-(none|minimal|low|medium|high|xhigh|max)$/;
 
 /**
- * `gpt-5-thinking-high-fast` is the model `gpt-5` with high reasoning effort, served fast. A configured name is that
- * model unchanged; so is a name that is configured without its last setting.
+ * Splits a model name of an IDE. `gpt-5-thinking-high-fast` is the model `gpt-5` with high reasoning effort; `-fast` is ignored. A
+ * name that is configured, with or without `-fast`, is that model without an effort.
  */
 export function ideModelOf(name: string, isConfigured: (model: string) => boolean): IdeModel {
   if (isConfigured(name)) return { model: name, effort: null };

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json-object.ts';
 import type { RequestBody } from './request-validation.ts';
 
-/** Maximum number of answers that is expected of one request. */
+/** Largest answer count of one request. */
 const MAX_ANSWERS = 128;
 
 /** Limit of the output tokens of one answer, by the members of OpenAI and Anthropic, then of Google; null without a limit. */
@@ -12,7 +12,7 @@ export function maxOutputTokensOf(body: RequestBody): number | null {
   return typeof limit === 'number' && limit >= 0 && Number.isFinite(limit) ? Math.ceil(limit) : null;
 }
 
-/** Number of answers that a request asks for; default 1. */
+/** Number of answers that a request asks for, from 1 to `MAX_ANSWERS`; default 1. */
 export function answerCount(body: RequestBody): number {
   const { n, best_of: bestOf } = body;
   const candidates = configOf(body)['candidateCount'];

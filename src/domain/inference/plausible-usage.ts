@@ -12,8 +12,8 @@ export const plausibleUsage = (usage: Usage | null, calls = 1): Usage | null =>
   usage === null || largestOf(usage) > MAX_TOKENS * calls ? null : usage;
 
 /**
- * Maximum cost of one call, batch or session: 100,000 USD. A larger amount is an error of the upstream, and a few of them would
- * overflow sums.
+ * Maximum cost of one call, batch or session: 100,000 USD. A larger amount is an error of the upstream, and 93 such
+ * amounts would overflow a sum of 64 bits.
  */
 const MAX_COST = (100_000n * 10n ** 12n) as Usd;
 

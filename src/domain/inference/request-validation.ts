@@ -70,7 +70,7 @@ function missing(field: string, endpoint: Endpoint): InvalidInput {
   return endpoint.written === 'form' ? new MissingFormField(field) : absentMember(field, endpoint);
 }
 
-/** A model can be named in the path, too, so its absence is not a missing field of a form. */
+/** Error for a missing model. It is never a MissingFormField, because the path can also name the model. */
 const missingModel = (endpoint: Endpoint): InvalidInput => absentMember('model', endpoint);
 
 function absentMember(field: string, { path }: Endpoint): InvalidInput {

@@ -4,7 +4,7 @@ import { type DomainError, UpstreamFailed } from '../errors.ts';
 /** A model that is called after another failed. */
 export interface Fallback {
   readonly model: string;
-  /** Members of the request that replace those of the first model; none for a plain name. */
+  /** Members that replace members of the request; none for a fallback that is only a name. */
   readonly members: JsonObject;
 }
 

@@ -1,11 +1,11 @@
 import { isJsonObject, type JsonObject } from '../json-object.ts';
 import type { RequestBody } from './request-validation.ts';
 
-/** Bytes of UTF-8 per token: the vendor's figure for English; other scripts have more bytes per character. */
+/** Bytes of UTF-8 per token: Anthropic's figure for English. Other scripts have more bytes per character. */
 const BYTES_PER_TOKEN = 3.5;
 /** Tokens of a message in addition to its content. */
 const TURN_TOKENS = 4;
-/** Tokens of a large image; smaller ones have fewer. */
+/** Tokens of a large image. Smaller images have fewer tokens. */
 const IMAGE_TOKENS = 1_600;
 /** Tokens of one or two pages of a document that is not text. */
 const DOCUMENT_TOKENS = 3_000;
