@@ -14,8 +14,9 @@ export interface AnnotationConditions {
   readonly author: string | null;
   readonly minScore: number | null;
   readonly maxScore: number | null;
-  /** Creation, inclusive; the other exclusive. */
+  /** Earliest creation time, inclusive. */
   readonly from: Date | null;
+  /** Latest creation time, exclusive. */
   readonly to: Date | null;
 }
 
@@ -57,7 +58,7 @@ const isTime = (value: unknown): value is number | null =>
   isNumber(value) && (value === null || (Number.isSafeInteger(value) && Math.abs(value) <= MAX_MS));
 const dateOf = (ms: number | null): Date | null => (ms === null ? null : new Date(ms));
 
-/** Inverse of the list; undefined for any other value. */
+/** Inverse of `conditionList`; undefined for any other value. */
 export function conditionsOfList(list: unknown): AnnotationConditions | undefined {
   if (!Array.isArray(list) || list.length !== LENGTH) return undefined;
   const [traceId, spanId, name, annotator, label, author, minScore, maxScore, from, to] = list as readonly unknown[];

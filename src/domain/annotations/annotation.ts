@@ -16,8 +16,8 @@ export const MAX_ANNOTATIONS = 1_000;
 
 /**
  * A label, score or note that an author gives to a trace or to one of its spans. An author has at most one annotation of a name
- * on each trace or span. The author is `createdBy`. `updatedBy` is the user or key that sent it, which may name another author
- * of feedback.
+ * on each trace or span. The author is `createdBy`. `updatedBy` is the user or key that sent the last change. A sender of
+ * feedback may name another author.
  */
 export interface Annotation extends Stamps {
   readonly id: string;
@@ -25,7 +25,7 @@ export interface Annotation extends Stamps {
   readonly traceRef: string;
   /** Empty for the trace as a whole. */
   readonly spanId: string;
-  /** Owner of the trace, as in its summary: readers of the trace may read its annotations. Blank without a team. */
+  /** Owner of the trace: readers of the trace may read its annotations. Empty without a team. */
   readonly teamId: string;
   readonly keyHash: string;
   /** Start of the trace, in Unix ms: annotations are removed with the trace when it is too old. */
@@ -69,7 +69,7 @@ export type AnnotationStore = RowStore<Annotation, AnnotationFilter>;
 const isWithin = (text: string | null, limit: number): boolean =>
   text === null || (text.length <= limit && !text.includes('\0'));
 
-/** A judgement with trimmed texts; blank ones are null. Throws InvalidInput with every fault. */
+/** A judgement with trimmed texts; a blank label or note is null. Throws InvalidInput with every fault. */
 export function readJudgement({ name, annotator, label, score, note }: Judgement): Judgement {
   const texts = { name: name.trim(), label: label?.trim() || null, note: note?.trim() || null };
   const issues: Issue[] = [];

@@ -15,7 +15,7 @@ export interface DutyRun {
   readonly outcome: DutyOutcome | { readonly kind: 'lost' };
 }
 
-/** The span of a run, as a trace of its own. Only a failed run has the status `error`. */
+/** The span of a run, the only span of a new trace. Only a failed run has the status `error`. */
 export function dutySpan({ duty, job, startedAt, endedAt, outcome }: DutyRun, ids: Ids): ExportedSpan {
   const startNs = BigInt(startedAt.getTime()) * NS_PER_MS;
   const endNs = BigInt(endedAt.getTime()) * NS_PER_MS;

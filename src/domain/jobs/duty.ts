@@ -4,7 +4,7 @@ import type { Job, JobClaim, NewJob } from './job.ts';
 export interface Duty {
   /** Unique, e.g. `payments`. */
   readonly name: string;
-  /** Length of a period, in ms. It runs once in each. */
+  /** Length of a period, in ms. The duty runs once in each period. */
   readonly everyMs: number;
 }
 
@@ -48,7 +48,7 @@ export type DutyOutcome =
 /** Claims of duties, as their runner uses them. */
 export interface DutyBackend {
   /**
-   * Adds the job of a period, null for none, and claims the job of the duty that is due. Null when there is none, or another
+   * Adds the job of a period (none for null), and claims the job of the duty that is due first. Null when no job is due, or another
    * process holds it.
    */
   claim(duty: Duty, period: Date | null): Promise<Job | null>;

@@ -1,8 +1,8 @@
 import { type Job, type JobStore, queuedJob } from './job.ts';
 
 /**
- * The same store; `changed` is called with each job after a change of its state through this store. An extended lease is not
- * a change. A job that is added again may be passed again.
+ * The store with calls of `changed`: with each job after a change of its state through the returned store. An extended lease is not
+ * a change. `add` calls it also when the id was taken.
  */
 export function withJobUpdates(store: JobStore, changed: (job: Job) => void): JobStore {
   async function reread(id: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { storable } from '../storable.ts';
 
-/** `dead`: its worker was lost, or it failed in all of its attempts. */
+/** `dead`: out of attempts, after failures or lost workers. */
 export type JobStatus = 'queued' | 'running' | 'completed' | 'failed' | 'cancelled' | 'dead';
 
 /** Background work that survives a process: one worker at a time holds it under a lease. */
@@ -12,11 +12,11 @@ export interface Job {
   readonly subject: string;
   readonly status: JobStatus;
   readonly createdAt: Date;
-  /** When it may be claimed: from its creation or the end of a delay; while it runs, the end of its lease. */
+  /** When it may be claimed next: the time given at its creation, or the end of a delay; while it runs, the end of its lease. */
   readonly dueAt: Date;
   /** Number of claims. It is the fencing token: a worker of an earlier claim can no longer write. */
   readonly attempts: number;
-  /** Maximum number of claims; then the job is dead. */
+  /** Maximum number of claims. A job that fails or loses its worker after the last one is dead. */
   readonly mostAttempts: number;
   /** Worker of the last claim; null before the first. */
   readonly workerId: string | null;
@@ -55,7 +55,7 @@ export const claimOf = ({ id, attempts }: Job): JobClaim => ({ id, attempt: atte
 /** Whether a worker holds a job now. */
 export const isHeld = ({ status, dueAt }: Job, now: Date): boolean => status === 'running' && dueAt > now;
 
-/** A claim of the job that is due first. */
+/** Parameters of a claim. */
 interface JobWanted {
   readonly kind: string;
   readonly workerId: string;
@@ -82,8 +82,8 @@ export interface JobStore {
   /** Adds a job. Does nothing when its id is taken. */
   add(job: NewJob, now: Date): Promise<void>;
   /**
-   * Adds a job unless its id is taken or another job of its kind has not ended. Resolves to whether it was added. Of two such
-   * jobs with different ids, added by two processes at the same instant, both may be added.
+   * Adds a job unless its id is taken or another job of its kind has not ended. Resolves to whether it was added. Two
+   * processes that add jobs with different ids at the same instant may both succeed.
    */
   addIfIdle(job: NewJob, now: Date): Promise<boolean>;
   /** Whether a job of this kind can be claimed, or is out of attempts (`exhausted`); a cheap read. */
@@ -106,11 +106,11 @@ export interface JobStore {
    * count, as at a shutdown, is allowed again. Null when the claim no longer holds.
    */
   retry(claim: JobClaim, delayed: Delayed, now: Date): Promise<Job | null>;
-  /** Cancels a job that has not ended. Null when there is none. */
+  /** Cancels a job. Null when it does not exist or has ended. */
   cancel(id: string, now: Date): Promise<Job | null>;
   /** Running jobs without further attempts whose lease has ended, the oldest first. `markDead` marks them dead. */
   exhausted(kind: string, now: Date, most: number): Promise<readonly Job[]>;
-  /** Marks such a job dead. False when it was claimed or ended since. */
+  /** Marks a job of `exhausted` dead. False when it has ended since. */
   markDead(claim: JobClaim, error: string, now: Date): Promise<boolean>;
   /** The jobs of these ids that exist, in no particular order. */
   findMany(ids: readonly string[]): Promise<readonly Job[]>;

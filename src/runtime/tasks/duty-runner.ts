@@ -20,11 +20,11 @@ interface DutyRunnerOptions {
   readonly alone: boolean;
   /** Start of the first period. */
   readonly anchor: Date;
-  /** Maximum time of a run, in ms. A longer one is aborted, and the next period runs again. */
+  /** Maximum time of a run, in ms. A longer run is aborted, and the work runs again in the next period. */
   readonly deadlineMs: number;
   /** Delay of the first claim after the start, in ms. */
   readonly firstClaimMs: number;
-  /** Rejects with the signal's reason when it stops before its end. */
+  /** Rejects with the signal's reason when the signal ends it early. */
   readonly work: (signal: AbortSignal) => Promise<void>;
   /** Called after each run, before its job ends; it must not throw. */
   readonly onRun: (run: DutyRun) => void;

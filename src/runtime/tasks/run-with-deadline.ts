@@ -1,4 +1,4 @@
-/** Time in which aborted work may end, in ms. After it, the result of the work is ignored. */
+/** Time in which work may end after its deadline, in ms. After it, the result of the work is ignored. */
 const GRACE_MS = 5_000;
 
 const MS_PER_SECOND = 1_000;
@@ -13,7 +13,7 @@ class DeadlineExceeded extends Error {
 
 /**
  * Runs work with a deadline in ms. The signal of the work is aborted at the deadline, and when `signal` is. Rejects with
- * DeadlineExceeded when the work fails after its deadline, or has not ended 5 seconds after it.
+ * DeadlineExceeded when the work fails after its deadline, or has not ended `GRACE_MS` after it.
  */
 export async function runWithDeadline(
   work: (signal: AbortSignal) => void | Promise<void>,

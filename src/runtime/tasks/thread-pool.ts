@@ -5,8 +5,8 @@ import type { WorkQueueLimit } from './work-queue-limit.ts';
 /** Pool of worker threads with a bounded task queue. */
 export interface ThreadPool<Task extends object> {
   /**
-   * Runs a task on the next free thread. `bytes` is its weight in the queue. Throws Unavailable when the queue is full,
-   * or when the task ended the thread. Buffers in `transferred` are transferred to the thread without a copy.
+   * Runs a task on the next free thread. `bytes` is its weight in the queue. Throws Unavailable when the queue is full, after
+   * `close`, and when the task ended its thread. Buffers in `transferred` are transferred to the thread without a copy.
    */
   run<Result>(task: Task, bytes: number, transferred?: readonly ArrayBuffer[]): Promise<Result>;
   /** Terminates the threads; running tasks fail. */

@@ -2,28 +2,30 @@ import { Unavailable } from '../../domain/errors.ts';
 
 /** Capacity for queued and running work. */
 export interface QueueCapacity {
+  /** Maximum number of queued and running tasks. */
   readonly waiting: number;
+  /** Maximum sum of their bytes. */
   readonly bytes: number;
 }
 
 /** Limits queued and running work, by number and by bytes. */
 export interface WorkQueueLimit {
   /**
-   * Acquires capacity and returns the function that releases it. Throws Unavailable when it is full. Work larger than
-   * the whole capacity is admitted when the queue is empty.
+   * Acquires capacity and returns the function that releases it. Throws Unavailable when the capacity is used up. Work larger than
+   * the whole capacity is admitted when no other work is queued or running.
    */
   enter(bytes: number): () => void;
 }
 
 export function createWorkQueueLimit(room: QueueCapacity): WorkQueueLimit {
-  let runningWeight = { jobs: 0, bytes: 0 };
+  let load = { jobs: 0, bytes: 0 };
   return {
     enter(bytes) {
-      const full = runningWeight.jobs >= room.waiting || runningWeight.bytes + bytes > room.bytes;
-      if (runningWeight.jobs > 0 && full) throw new Unavailable('Too much is waiting to be read. Try again shortly.');
-      runningWeight = { jobs: runningWeight.jobs + 1, bytes: runningWeight.bytes + bytes };
+      const isFull = load.jobs >= room.waiting || load.bytes + bytes > room.bytes;
+      if (load.jobs > 0 && isFull) throw new Unavailable('Too much is waiting to be read. Try again shortly.');
+      load = { jobs: load.jobs + 1, bytes: load.bytes + bytes };
       return () => {
-        runningWeight = { jobs: runningWeight.jobs - 1, bytes: runningWeight.bytes - bytes };
+        load = { jobs: load.jobs - 1, bytes: load.bytes - bytes };
       };
     },
   };

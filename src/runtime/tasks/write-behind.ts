@@ -11,16 +11,16 @@ const RETRY_MS = 500;
 export interface WriteBehind<Item> {
   /** Queues a record. Synchronous, never throws. */
   push(item: Item): void;
-  /** Resolves when all records so far are committed; rejects when the last attempt fails. */
+  /** Resolves when the queue is empty, later records included; rejects when a commit fails. */
   flush(): Promise<void>;
-  /** As `flush`, for readers: never rejects, and waits at most `withinMs`; false after a timeout. */
+  /** For readers: waits at most `withinMs` until all records so far are committed. False after a timeout or a failed commit. */
   caughtUp(withinMs: number): Promise<boolean>;
   waiting(): number;
   /** Number of records that were committed, refused or dropped. */
   settledCount(): number;
   /**
-   * Runs a read while no commit runs; commits wait for it, so it must have a deadline. The read waits for a running
-   * commit for at most `withinMs`.
+   * Runs a read between two commits. The next commit waits for it, so the read must have a deadline. The read waits for earlier
+   * commits and reads for at most `withinMs`, and then runs beside them.
    */
   betweenCommits<Result>(read: () => Promise<Result>, withinMs: number): Promise<Result>;
 }
@@ -46,7 +46,7 @@ interface CommitResult<Item> {
 /**
  * Commits records in batches in the background. A failed commit is retried with the same records; records are dropped,
  * and counted by `dropped`, only when the queue is full. A record that cannot be stored is passed to `refused` and
- * skipped. When a store refuses all records of a batch, the store counts as the cause.
+ * skipped. When all records of a batch fail and the cause of one is `either`, the store counts as the cause.
  */
 export function createWriteBehind<Item>({
   commit,
@@ -57,9 +57,9 @@ export function createWriteBehind<Item>({
   batchLimit = BATCH_LIMIT,
   afterCommit,
 }: {
-  /** Stores all of them or fails. Stored records may be repeated. */
+  /** Stores all records or fails. A retry may repeat stored records. */
   readonly commit: (items: readonly Item[]) => Promise<void>;
-  /** Runs after each batch, before the next one; also after one that was committed in part. Must not reject. */
+  /** Runs after each batch, before the next one; also after a failed batch. Must not reject. */
   readonly afterCommit?: () => Promise<void>;
   readonly faultOf: (error: unknown) => Fault;
   readonly failed: (error: unknown, waiting: number) => void;
@@ -83,7 +83,7 @@ export function createWriteBehind<Item>({
     return own;
   }
 
-  /** Commits the valid records, and halves a failed batch to find the others. Rejects when the store is the cause. */
+  /** Commits the valid records, and halves a failed batch to find the invalid ones. Rejects when the store is the cause. */
   async function commitBisecting(batch: readonly Item[]): Promise<CommitResult<Item>> {
     try {
       await commit(batch);
@@ -156,8 +156,8 @@ export function createWriteBehind<Item>({
     push(item) {
       if (waiting.length >= WAITING_LIMIT) {
         // The records of a running commit are at the head of the list and are not dropped here.
-        const spare = running ? batchLimit : 0;
-        waiting.splice(spare, 1);
+        const firstQueued = running ? batchLimit : 0;
+        waiting.splice(firstQueued, 1);
         droppedCount += 1;
         dropped(1);
       }

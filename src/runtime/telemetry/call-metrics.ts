@@ -28,7 +28,7 @@ const FAMILIES = [
 ] as const;
 const [DURATION, FIRST_CHUNK, USAGE] = FAMILIES;
 
-/** Maximum label sets of a family. Further ones are counted together, under the model `_other`. */
+/** Maximum label sets of a family. Values of further label sets are counted together, under the model `_other`. */
 const MAX_LABEL_SETS = 5_000;
 const OTHER_LABEL = '_other';
 
@@ -53,23 +53,23 @@ class Family {
     this.#edges = [...bounds.map(String), '+Inf'];
   }
 
-  /** `labels` is called for the first value of a key only. */
+  /** Adds a value to the histogram of a key. `labels` is called for the first value of a key only. */
   observe(key: string, value: number, labels: () => string): void {
-    let found = this.#sets.get(key);
-    if (found === undefined) {
+    let histogram = this.#sets.get(key);
+    if (histogram === undefined) {
       const isFull = this.#sets.size >= MAX_LABEL_SETS;
       const countedKey = isFull ? OTHER_LABEL : key;
-      found = this.#sets.get(countedKey) ?? {
+      histogram = this.#sets.get(countedKey) ?? {
         labels: isFull ? labelsOf({ gen_ai_request_model: OTHER_LABEL }) : labels(),
         buckets: new Float64Array(this.#edges.length),
         sum: 0,
       };
-      this.#sets.set(countedKey, found);
+      this.#sets.set(countedKey, histogram);
     }
     const place = this.#bounds.findIndex((bound) => value <= bound);
     const bucket = place === -1 ? this.#bounds.length : place;
-    found.buckets[bucket] = (found.buckets[bucket] ?? 0) + 1;
-    found.sum += value;
+    histogram.buckets[bucket] = (histogram.buckets[bucket] ?? 0) + 1;
+    histogram.sum += value;
   }
 
   text(): string {
@@ -100,8 +100,8 @@ const labelsOf = (labels: Readonly<Record<string, string>>): string =>
     .join(',');
 
 /**
- * Counts calls by operation, provider, model and error. `modelOf` gives the configured name of a deployment: an unknown
- * name that a caller sends never becomes a label.
+ * Counts calls by operation, provider, model and error. `modelOf` returns the public model name of a deployment, null for
+ * an unknown one: a name that a caller sends never becomes a label.
  */
 export function createCallMetrics(modelOf: (deploymentId: string) => string | null): CallMetrics {
   const [durations, firstChunks, usages] = [new Family(DURATION), new Family(FIRST_CHUNK), new Family(USAGE)];

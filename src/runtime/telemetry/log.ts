@@ -19,13 +19,13 @@ export function createLog(level: LogLevel): Log {
   );
 }
 
-/** Maximum number of lines of one kind within a window, and its length in ms. */
+/** Maximum number of lines of one kind within a window, and the length of a window in ms. */
 const SAMPLE = 20;
 const WINDOW_MS = 1_000;
 
 /**
- * Rate-limited warnings for events that callers can cause at any rate: some lines per kind and second, then the number
- * of omitted ones. There must be few kinds.
+ * Rate-limited warnings for events that callers can cause at any rate: at most `sample` lines per kind and window, then the number
+ * of omitted lines. There must be few kinds.
  */
 export function createSampledWarnings(
   log: Pick<Log, 'warn'>,

@@ -21,9 +21,9 @@ export interface MetricsOptions {
   readonly failedTasks: () => ReadonlyMap<string, number>;
   /** Forwarded calls that were answered and whose cost is not known, by provider. */
   readonly unpricedCalls: () => ReadonlyMap<string, number>;
-  /** Reserved budgets of calls in flight, and expired ones. */
+  /** Calls in flight with a reservation in a budget, and expired reservations since the start. */
   readonly reservations: () => { readonly open: number; readonly expired: number };
-  /** Whether the ledger is unavailable, and how often it was lost; null without a ledger. */
+  /** Whether the ledger is unavailable, and how often it became unavailable; null without a ledger. */
   readonly shares: (() => { readonly isUnavailable: boolean; readonly losses: number }) | null;
   readonly clock: Clock;
   /** Histograms by model; null where they are turned off. */

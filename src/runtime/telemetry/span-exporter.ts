@@ -9,7 +9,7 @@ import { createExportRequest, type ExportFormat } from './span-export-request.ts
 
 /** Maximum number of queued spans, and their bytes; more are dropped and counted. */
 const QUEUE = { spans: 4_096, bytes: 32 << 20 } as const;
-/** Maximum spans and bytes of one request; collectors accept 4 MiB and more. */
+/** Maximum spans and bytes of one request. A larger span is sent alone. Collectors accept 4 MiB and more. */
 const BATCH_SPANS = 512;
 const BATCH_BYTES = 2 << 20;
 /** Assumed bytes of a span without its texts. */
@@ -31,8 +31,8 @@ const TIMING: ExportTiming = { gatherMs: 1_000, retryMs: 1_000, maxRetryMs: 30_0
 const pack = promisify(gzip);
 
 /**
- * Sends spans to a collector over OTLP/HTTP: in batches, one request at a time, queued in memory only. Failures are
- * retried after the collector's `Retry-After`; the queue is bounded. No call waits for an export.
+ * Sends spans to a collector over OTLP/HTTP: in batches, one request at a time, queued in memory only. Retryable failures are
+ * retried after the collector's `Retry-After`, else with backoff. The queue is bounded. No call waits for an export.
  */
 export function createSpanExporter(options: {
   readonly settings: OtlpExportSettings;
@@ -57,16 +57,16 @@ export function createSpanExporter(options: {
   let skipsPauses = false;
   const send = createExportRequest({ settings, http, format, abortSignal: abort.signal });
 
-  /** Waits, unless a flush is requested. */
+  /** Waits for a retry, unless `skipPauses` ends the wait. */
   function pause(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const endPause = (): void => {
         wake = null;
         skipsPauses = false;
-        clearTimeout(late);
+        clearTimeout(timeout);
         resolve();
       };
-      const late = setTimeout(endPause, ms);
+      const timeout = setTimeout(endPause, ms);
       wake = endPause;
       if (skipsPauses) endPause();
     });
@@ -102,12 +102,12 @@ export function createSpanExporter(options: {
 
   function nextBatch(): readonly ExportedSpan[] {
     let bytes = 0;
-    const past = waiting.findIndex((span, place) => {
+    const end = waiting.findIndex((span, place) => {
       bytes += weightOf(span);
       return place === BATCH_SPANS || (place > 0 && bytes > BATCH_BYTES);
     });
-    const batch = past === -1 ? waiting : waiting.slice(0, past);
-    waiting = past === -1 ? [] : waiting.slice(past);
+    const batch = end === -1 ? waiting : waiting.slice(0, end);
+    waiting = end === -1 ? [] : waiting.slice(end);
     for (const span of batch) waitingBytes -= weightOf(span);
     return batch;
   }
@@ -163,12 +163,12 @@ export function createSpanExporter(options: {
     async drain(withinMs) {
       closing = true;
       skipPauses();
-      const late = setTimeout(() => {
+      const deadline = setTimeout(() => {
         abort.abort();
         skipPauses();
       }, withinMs);
       while (running || (waiting.length > 0 && !abort.signal.aborted)) await start();
-      clearTimeout(late);
+      clearTimeout(deadline);
       counts.failed += waiting.length;
       waiting = [];
     },

@@ -1,10 +1,10 @@
 import type { TraceOutline, TraceOutlines } from '../../domain/traces/outline.ts';
 
-/** Capacity of the cache, in calls of all outlines. A larger outline is cached alone. */
-const MAX_CALLS = 100_000;
+/** Capacity of the cache: total of `weightOf`. A larger outline is cached alone. */
+const MAX_WEIGHT = 100_000;
 
 /** LRU cache of outlines. The latest outline is cached at any size; otherwise each page of its trace would read the whole trace. */
-export function createTraceOutlines(maxCalls = MAX_CALLS): TraceOutlines {
+export function createTraceOutlines(maxWeight = MAX_WEIGHT): TraceOutlines {
   const outlines = new Map<string, TraceOutline>();
   let weight = 0;
 
@@ -21,7 +21,7 @@ export function createTraceOutlines(maxCalls = MAX_CALLS): TraceOutlines {
     outlines.set(name, outline);
     weight += weightOf(outline);
     for (const oldest of outlines.keys()) {
-      if (weight <= maxCalls || oldest === name) return;
+      if (weight <= maxWeight || oldest === name) return;
       drop(oldest);
     }
   }
@@ -36,5 +36,5 @@ export function createTraceOutlines(maxCalls = MAX_CALLS): TraceOutlines {
   };
 }
 
-/** Weight in the cache: at least 1. */
+/** Weight in the cache: number of calls and agents, plus 1. */
 const weightOf = ({ calls, agents }: TraceOutline): number => 1 + calls.size + agents.length;
