@@ -30,7 +30,7 @@ export interface Topics {
   finding: LensFinding;
   /** A call that was settled. */
   spend: SpendRow;
-  /** A budget that refused a call. */
+  /** A budget that refused a call, or a soft budget that was crossed. */
   budgetAlert: BudgetAlert;
 }
 

@@ -1,6 +1,6 @@
 import { GatheredBytes } from './gathered-bytes.ts';
 
-/** Receives a byte stream, in order. Exactly one of `done` and `fail` is called, once, last. */
+/** Receives a byte stream, in order. Exactly one of `done` and `fail` is called, once, last; neither after the stream was cancelled. */
 export interface ByteSink {
   /** Takes one chunk. Returning false asks the source to pause until `resume`. */
   chunk(bytes: Uint8Array): boolean;

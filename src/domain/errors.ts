@@ -34,7 +34,7 @@ export abstract class DomainError extends Error {
 }
 
 /**
- * A failure that a caller can cause at any rate. It has no stack trace, which is never shown and would cost more than
+ * A failure that a caller can cause very often. It has no stack trace, because that is never shown and costs more than
  * the rest of the refusal.
  */
 abstract class Refusal extends DomainError {
@@ -83,7 +83,7 @@ export class Unsupported extends DomainError {
   }
 }
 
-/** Why a credential was refused. The proxy's answers derive `error.type` from it. */
+/** Why a credential was refused. Errors in the format of the reference derive `error.type` from it. */
 export type CredentialFault = 'missing' | 'malformed' | 'unknown' | 'expired' | 'blocked';
 
 /** No credential, or an invalid one. */
@@ -135,7 +135,7 @@ export class NotFound extends DomainError {
 
 /** No deployment has the name of a model. */
 export class UnknownModel extends NotFound {
-  /** Part of the request that names it: the model, also for other answers than texts, or one of its fallbacks. */
+  /** Where the name was sent: as a fallback, or in a request for an image, transcript, speech or reranking; `model` for all others. */
   readonly as: 'model' | 'image' | 'transcript' | 'speech' | 'rerank' | 'fallback';
   constructor(model: string, message: string, as: UnknownModel['as'] = 'model') {
     super('model', model, message);
@@ -168,7 +168,7 @@ export class TooLarge extends DomainError {
   }
 }
 
-/** A budget or rate is used up. */
+/** A budget, a rate limit, a limit of parallel calls or the free tier is used up. */
 export class LimitExceeded extends Refusal {
   readonly code = 'LIMIT_EXCEEDED';
   readonly limit: 'budget' | 'requests' | 'tokens' | 'concurrent_requests' | 'free_tier';
@@ -241,7 +241,7 @@ export class RouteBudgetExceeded extends LimitExceeded {
 /** A used-up budget of a provider or a deployment. */
 interface UsedUpBudget {
   readonly scope: 'provider' | 'deployment';
-  /** Names it, what was spent, its window and when that ends. */
+  /** Name and spend of the budget, its window, and the end of the window. */
   readonly text: string;
 }
 

@@ -88,12 +88,12 @@ export function fixedText(value: bigint, digits: number): string {
   return `${negative ? '-' : ''}${text.slice(0, -digits)}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
-/** An amount in USD. */
+/** An amount as decimal text, in USD. */
 export function usdText(amount: Usd): string {
   return fixedText(amount, PICO_DIGITS);
 }
 
-/** A price of one token in USD. */
+/** A price of one token as decimal text, in USD. */
 export function rateText(price: Rate): string {
   return fixedText(price, ATTO_DIGITS);
 }

@@ -13,7 +13,7 @@ export interface PollableStream<Item> extends AsyncIterableIterator<Item> {
   poll(): Step<Item> | null;
   /**
    * Calls `ready` once, asynchronously, when there may be something to poll. `ready` must not throw. A shared stream
-   * may pass items to `take` instead, one after the other, until it returns false.
+   * may pass items to `take` instead, in order, until `take` returns false.
    */
   whenReady(ready: () => void, take?: Take<Item>): void;
   /** Another reader at the same position; null where the stream cannot be shared. */
@@ -248,12 +248,12 @@ export function revocable<Item>(
 /** Completes a stream from its specific methods. */
 function streamOf<Item>({
   leave,
-  ...particular
+  ...methods
 }: Pick<PollableStream<Item>, 'poll' | 'whenReady' | 'fork' | 'isDrained'> & {
   leave(): Promise<void>;
 }): PollableStream<Item> {
   const stream: PollableStream<Item> = {
-    ...particular,
+    ...methods,
     [Symbol.asyncIterator]: () => stream,
     next: () => nextOf(stream),
     async return() {

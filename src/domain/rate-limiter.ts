@@ -22,15 +22,15 @@ export function createRateLimiter(options: {
   readonly clock: Clock;
 }): RateLimiter {
   const { most, windowMs, what, clock } = options;
-  const counted = new Map<string, { readonly sinceMs: number; times: number }>();
+  const windows = new Map<string, { readonly sinceMs: number; times: number }>();
   return {
     count(who) {
       const nowMs = clock.monotonicMs();
-      const known = counted.get(who);
+      const known = windows.get(who);
       if (known === undefined || nowMs - known.sinceMs >= windowMs) {
-        counted.delete(who);
-        counted.set(who, { sinceMs: nowMs, times: 1 });
-        evictOldest(counted, MAX_COUNTED_CALLERS);
+        windows.delete(who);
+        windows.set(who, { sinceMs: nowMs, times: 1 });
+        evictOldest(windows, MAX_COUNTED_CALLERS);
         return;
       }
       if (known.times >= most) {

@@ -31,8 +31,8 @@ export interface RowStore<Row, Filter, Sort extends string = 'created_at'> {
   list(page: RowPage<Filter, Sort>): Promise<readonly Row[]>;
   count(filter: Filter): Promise<number>;
   /**
-   * Changes a row in one transaction: `change` gets the stored row and returns the new one. Concurrent changes of one row run
-   * one after another. Returns null when no such row exists. Throws Conflict when a unique value is taken, and whatever
+   * Changes a row in one transaction: `change` gets the stored row and returns the new one. Concurrent changes of one row are
+   * serialized. Returns null when no such row exists. Throws Conflict when a unique value is taken, and whatever
    * `change` throws.
    */
   change(id: string, change: (row: Row) => Row): Promise<ChangedRow<Row> | null>;
@@ -40,7 +40,7 @@ export interface RowStore<Row, Filter, Sort extends string = 'created_at'> {
   remove(ids: readonly string[]): Promise<readonly Row[]>;
 }
 
-/** The same store; `changed` is called after each change, with the changed rows. */
+/** The same store; `changed` is called after each call of `add`, `change` and `remove` that succeeds. */
 export function changeNotifier<Row, Filter, Sort extends string>(
   store: RowStore<Row, Filter, Sort>,
   changed: (how: 'added' | 'changed' | 'removed') => void,
@@ -52,9 +52,9 @@ export function changeNotifier<Row, Filter, Sort extends string>(
       changed('added');
     },
     async change(id, change) {
-      const done = await store.change(id, change);
+      const result = await store.change(id, change);
       changed('changed');
-      return done;
+      return result;
     },
     async remove(ids) {
       const removed = await store.remove(ids);

@@ -1,6 +1,6 @@
 import type { Caller } from './caller.ts';
 
-/** The process itself, which runs background work. No credential identifies as it. */
+/** The process itself, which runs background work. No credential has this identity. */
 export class SystemCaller implements Caller {
   readonly role = 'proxy_admin';
   /** Name of the task, instead of a key hash on the rows that the task writes. */

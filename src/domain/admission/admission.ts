@@ -2,9 +2,9 @@
  * Admission control: the expected use of a call is reserved before the call, and replaced by its actual use after it.
  *
  * The rule. Each counter has a use (of calls that have ended) and a reserved amount (expected use of calls in flight).
- * A call is refused when the use has reached the limit, or when the use and the reserved amount together have reached
- * it. Otherwise the call is admitted, and its expected amount is reserved, even if it is more than what is left. So a
- * call is never refused for its own size: with nothing else in flight it is admitted while the use is below the limit.
+ * A call is refused when the use has reached the limit (`at`) or exceeds it (`above`). It is also refused when the use
+ * and the reservations of other calls together have reached the limit. Otherwise the call is admitted, and its expected
+ * amount is reserved, even if it is more than what is left. So a call is never refused for its own size.
  * Concurrent calls are bounded by each other's reservations. While calls use no more than their reservations, the use
  * exceeds the limit by less than one call; beyond that, by the sum of what calls use above their reservations.
  *
@@ -20,7 +20,7 @@ export interface Admission {
   check(charges: readonly Charge[]): Refusal | null | Promise<Refusal | null>;
   /** Adds use that no reservation was made for, e.g. of a batch that ended. */
   count(counter: string, amount: bigint): void;
-  /** Use of a counter without reservations; null when the counter is not in memory. */
+  /** Use of a counter, reservations not included; null when the counter is not in memory. */
   usedOf(counter: string): bigint | null;
 }
 
@@ -52,12 +52,12 @@ export interface Refusal {
 export interface Reservation {
   readonly kind: 'reserved';
   /**
-   * Ends it with the actual use, one amount for each charge, in their order. The call's record must have been passed to
+   * Ends the reservation with the actual use, one amount for each charge, in their order. The call's record must have been passed to
    * the recorder before: implementations that read stored totals use the record's position to find what the totals
    * include.
    */
   commit(actual: readonly bigint[]): void;
-  /** Ends it without use. */
+  /** Ends the reservation without use. */
   release(): void;
   /**
    * Counts a part of the use during the call, e.g. one turn of a session, and renews the lease. The reservation stays,

@@ -21,14 +21,14 @@ export const keyCounter = (keyHash: string): string => spendCounter('key', keyHa
 /** Id of a member. JSON, because both ids may contain any separator. */
 export const memberId = (teamId: string, userId: string): string => JSON.stringify([teamId, userId]);
 
-/** Spender and id of a counter, by its name. */
+/** Spender and id in the name of a counter. Throws TypeError for a name without a known prefix. */
 export function spenderOf(counter: string): { readonly spender: Spender; readonly id: string } {
   const spender = SPENDERS.find((one) => counter.startsWith(`${one}:`));
   if (spender === undefined) throw new TypeError(`Unknown spend counter: ${counter}.`);
   return { spender, id: counter.slice(spender.length + 1) };
 }
 
-/** A key and its owners, as a call is charged to them. */
+/** A key and its owners, to which a call is charged. */
 export interface Charged {
   readonly keyHash: string;
   readonly teamId: string | null;
@@ -37,7 +37,7 @@ export interface Charged {
   readonly projectId: string | null;
 }
 
-/** All counters that a cost counts in. */
+/** Spend counters of a key and its owners. Labels of calls and budget windows have separate counters. */
 export function countersOf({ keyHash, teamId, userId, organizationId, projectId }: Charged): readonly string[] {
   const counters = [keyCounter(keyHash)];
   if (teamId !== null) counters.push(spendCounter('team', teamId));

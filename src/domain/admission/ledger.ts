@@ -7,7 +7,7 @@
  */
 export type LedgerKind = 'spend' | 'window' | 'slots';
 
-/** Stored total of a counter without what the members of the ledger have stored themselves. */
+/** Stored total of a counter, minus the parts that the members of the ledger have stored. */
 export interface LedgerBase {
   readonly value: bigint;
   /** The list of members that it was computed for. The ledger ignores a base for another list. */
@@ -36,7 +36,7 @@ export interface ShareRequest {
   readonly stored: bigint;
   /** For budgets only; null when it was not read since the last request. */
   readonly base: LedgerBase | null;
-  /** Whether this counter is new in this process. State that the ledger has for it belongs to an evicted counter. */
+  /** Whether this counter is new in this process. The ledger then discards the share that it has for the process: the counter was evicted. */
   readonly joins: boolean;
   /** Start of the window that `held` belongs to, by the ledger's clock; null when no window is known. */
   readonly window: number | null;
@@ -50,7 +50,7 @@ export interface ShareAnswer {
   readonly known: boolean;
   /** Further amount that this process may use. */
   readonly granted: bigint;
-  /** What was left of the limit before the grant: the limit without `held`, the base and the parts of other processes. */
+  /** What was left of the limit before the grant: the limit minus `held`, the base and the parts of other processes. */
   readonly left: bigint;
   /**
    * Start of the window by the ledger's clock. When it differs from the window of the request, `held` counts in no window any

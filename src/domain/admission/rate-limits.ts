@@ -14,7 +14,7 @@ export interface RateLimit {
   readonly tokens?: number | undefined;
   /** Calls in progress. */
   readonly parallel?: number | undefined;
-  /** Requests and tokens that a batch counts, instead of one request and its tokens. They stay counted when the call ends. */
+  /** Requests and tokens that a batch counts, instead of one request and its tokens. They stay counted; `settle(null)` removes the tokens. */
   readonly amounts?: { readonly requests: number; readonly tokens: number };
 }
 
@@ -40,7 +40,7 @@ export interface RateRefusal {
 export interface RateAdmission {
   readonly kind: 'admitted';
   readonly standings: readonly RateStanding[];
-  /** Ends the call. Frees its slots and replaces the expected tokens by the used ones; null for none. Idempotent. */
+  /** Ends the call. Frees its slots and replaces the expected tokens by the used ones; null is no tokens. Idempotent. */
   settle(tokens: number | null): void;
 }
 
@@ -53,7 +53,7 @@ export interface RateAdmission {
  * the end of the call, the used tokens replace them in the same window. If that window has ended, they count in the current one.
  */
 export interface RateLimits {
-  /** Returns no promise when this process holds a share of every limit, or counts alone. */
+  /** Returns no promise when this process counts alone, holds sufficient shares, or has itself used up a limit of requests. */
   admit(
     limits: readonly RateLimit[],
     expectedTokens: number,

@@ -6,7 +6,10 @@ interface CounterState {
   readonly reserved: bigint;
 }
 
-/** Whether a charge is refused: the use has reached its limit, alone or together with the reservations of others. */
+/**
+ * Whether a charge is refused: the use has reached the limit (`at`) or exceeds it (`above`), or the use and the reservations of other
+ * calls together have reached it. Reservations do not matter for a charge of zero.
+ */
 export function isRefused({ limit, amount, refused }: Charge, { used, reserved }: CounterState): boolean {
   if (refused === 'at' ? used >= limit : used > limit) return true;
   return amount > 0n && reserved > 0n && used + reserved >= limit;

@@ -56,7 +56,7 @@ export interface AuditEntry {
   readonly action: AuditAction;
   readonly noun: AuditNoun;
   readonly objectId: string;
-  /** Team of the row, or the row itself; null for none. */
+  /** Team of the row; for a team, its own id. Null for none. */
   readonly teamId: string | null;
   /** Hash of the key that was changed; null for other rows. */
   readonly keyHash: string | null;

@@ -36,7 +36,7 @@ export interface BudgetPatch extends LimitsPatch {
 /** Filter of a list of budgets. All conditions that are neither null nor absent must match. */
 export interface BudgetFilter {
   readonly ids: readonly string[] | null;
-  /** Text that the id contains, in any case. */
+  /** Text that the id contains, ignoring letter case. */
   readonly idPart?: string | null;
   /** Budgets whose window ends at this time or before. */
   readonly resetDueBy?: Date;

@@ -7,7 +7,7 @@ export interface Limits {
   readonly maxBudget: Usd | null;
   /** Crossing it sends an alert. It refuses no call. */
   readonly softBudget: Usd | null;
-  /** Reset interval of the spend, as `1d`; null for never. */
+  /** Reset interval of the spend, such as `1d`; null for never. */
   readonly budgetDuration: string | null;
   /** End of the current budget window; null without a budget duration. */
   readonly budgetResetAt: Date | null;
@@ -15,7 +15,7 @@ export interface Limits {
   readonly rpmLimit: number | null;
   /** Tokens a minute. */
   readonly tpmLimit: number | null;
-  /** Tokens a day of batches. */
+  /** Tokens a day in batches. */
   readonly tpdLimit: number | null;
   readonly maxParallelRequests: number | null;
 }
@@ -50,7 +50,7 @@ export function limitsOf(row: Limits): Limits {
   return { maxBudget, softBudget, budgetDuration, budgetResetAt, rpmLimit, tpmLimit, tpdLimit, maxParallelRequests };
 }
 
-/** Refuses an amount below zero. Throws InvalidInput. */
+/** Throws InvalidInput for an amount below zero. */
 export function assertAmount(name: string, amount: Usd | null | undefined): void {
   if (amount === null || amount === undefined || amount >= 0n) return;
   throw new InvalidInput(`${name} must be a non-negative finite number. Received: ${usdNumber(amount)}`);
@@ -79,7 +79,7 @@ const DAY_MS = 86_400_000;
 /** Durations in seconds, minutes or hours. Their windows restart at midnight UTC. */
 const SHORT_DURATION = /[smh]$/;
 
-/** Start of the budget window that `now` is in; null in the first window, and for limits without a duration. */
+/** Start of the budget window that `now` is in; null before `budgetResetAt`, and for limits without a duration. */
 export function currentWindowStart(
   { budgetDuration, budgetResetAt }: Pick<Limits, 'budgetDuration' | 'budgetResetAt'>,
   now: Date,
@@ -95,7 +95,7 @@ export function currentWindowStart(
 export const setsLimits = (patch: object): boolean =>
   Object.values(patch).some((value) => value !== null && value !== undefined);
 
-/** Refuses text that a database cannot store. */
+/** Throws InvalidInput for a text with a NUL character, which PostgreSQL cannot store. */
 export function assertStorable(named: Readonly<Record<string, string | null | undefined>>): void {
   for (const [field, value] of Object.entries(named)) {
     if (!value?.includes('\0')) continue;

@@ -7,7 +7,7 @@ import { type Usd, usdFrom, ZERO_USD } from '../money.ts';
 export interface RouteBudget {
   /** Null refuses nothing. */
   readonly limit: Usd | null;
-  /** Reset interval of the spend, as `1d`; null for never. */
+  /** Reset interval of the spend, such as `1d`; null for never. */
   readonly duration: string | null;
 }
 
@@ -18,12 +18,12 @@ export const NO_PROVIDER_BUDGETS: ProviderBudgets = new Map();
 
 const memberIn = (value: object, ...names: readonly string[]): unknown => {
   const members: JsonObject = { ...value };
-  return names.map((name) => members[name]).find((found) => found !== undefined && found !== null);
+  return names.map((name) => members[name]).find((member) => member !== undefined && member !== null);
 };
 
 /**
  * A budget by the reference's names: `budget_limit` and `time_period`, or `max_budget` and `budget_duration`. Null for a
- * value that is not a budget. A malformed period is none.
+ * value that is not an object. A malformed amount or period becomes null.
  */
 export function readRouteBudget(value: unknown): RouteBudget | null {
   if (typeof value !== 'object' || value === null) return null;
@@ -33,18 +33,18 @@ export function readRouteBudget(value: unknown): RouteBudget | null {
   return { limit, duration: typeof period === 'string' && isDuration(period) ? period : null };
 }
 
-/** Budgets of providers from a setting. Values that are not budgets are left out. */
+/** Budgets of providers from a setting. Values that are not budgets, and negative budgets, are left out. */
 export function readProviderBudgets(value: unknown): ProviderBudgets {
   if (!isJsonObject(value)) return NO_PROVIDER_BUDGETS;
   return new Map(
-    Object.entries(value).flatMap(([provider, sent]) => {
-      const budget = readRouteBudget(sent);
+    Object.entries(value).flatMap(([provider, setting]) => {
+      const budget = readRouteBudget(setting);
       return budget === null || (budget.limit ?? ZERO_USD) < 0n ? [] : [[provider, budget] as const];
     }),
   );
 }
 
-/** The budget of all calls from its two settings; null for none. A malformed value is none. */
+/** The budget of all calls from its two settings; null when the amount is absent, malformed or negative. A malformed duration is ignored. */
 export function readGlobalBudget(max_budget: unknown, budget_duration: unknown): RouteBudget | null {
   const budget = readRouteBudget({ max_budget, budget_duration });
   return budget === null || budget.limit === null || budget.limit < 0n ? null : budget;

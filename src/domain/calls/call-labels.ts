@@ -35,7 +35,7 @@ function tagsLabel(tags: readonly string[]): string {
   return label;
 }
 
-/** The tags in labels, as they were sent. */
+/** The tags in labels, each once. */
 export function tagsIn(labels: CallLabels): readonly string[] {
   const text = labels[TAGS];
   return text === undefined ? [] : (JSON.parse(text) as readonly string[]);

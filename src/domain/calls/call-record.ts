@@ -8,7 +8,7 @@ import type { TraceSummary } from '../traces/trace.ts';
 export interface CallRecord {
   readonly spend: SpendRow;
   readonly span: Span;
-  /** Spans below it, of the guardrails of the call; absent for none. */
+  /** Child spans of `span`, for the guardrails of the call; absent for none. */
   readonly below?: readonly Span[];
 }
 

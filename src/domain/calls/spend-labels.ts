@@ -46,7 +46,7 @@ export function spendLabels(
   };
 }
 
-/** The labels of a call as those of its span: without the tags of its user agent. Undefined for none. */
+/** The labels for the span of a call, from its spend row: without the tags of the user agent. Undefined for none. */
 export function labelsOfCall({
   endUser,
   sessionId,

@@ -8,7 +8,7 @@ export interface CatalogEntry {
   readonly id: string;
   readonly provider: string | null;
   readonly mode: string | null;
-  /** Every key of the price map's row, unchanged and in its order, `litellm_provider` included. */
+  /** The price map's row, with all keys in its order, `litellm_provider` included. A quarantined price has its last accepted value, or is absent. */
   readonly row: JsonObject;
 }
 
@@ -31,7 +31,7 @@ export interface CatalogStatus {
   readonly count: number;
   /** Time of the last check of the source, with any outcome; null before the first check. */
   readonly lastCheckedAt: Date | null;
-  /** Why the last check did not update the catalog; null when it did, or before the first. May be shown. */
+  /** Why the last check failed, or refused the map; null after a successful check, and before the first. May be shown. */
   readonly lastError: string | null;
   /** Number of quarantined prices. */
   readonly quarantined: number;

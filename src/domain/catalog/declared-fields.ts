@@ -45,10 +45,10 @@ const FIELD_NAMES = Object.keys(KINDS) as FieldName[];
 /** The provider is the only field with another name in the price map. */
 const keyOf = (name: FieldName): string => (name === 'provider' ? 'litellm_provider' : name);
 
-/** The keys of a row that declared fields are read from. */
+/** Keys of a row that are not extra fields: those of the declared fields, and their names in the response. */
 const DECLARED_KEYS: ReadonlySet<string> = new Set(['id', 'object', 'provider', ...FIELD_NAMES.map(keyOf)]);
 
-/** A token limit of a row, which may be text; undefined when it is not an integer. */
+/** A token limit of a row, which may be text; undefined when it is not a safe integer. */
 export function tokenLimitOf(value: unknown): number | undefined {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? value : undefined;
   if (typeof value !== 'string') return undefined;
@@ -67,7 +67,7 @@ function flagOf(value: unknown): boolean | undefined {
   return typeof value === 'string' ? (flagFrom(value) ?? undefined) : undefined;
 }
 
-/** The value as its kind, converted where the reference service converts; undefined for a value of another kind. */
+/** The value as its kind, converted where the reference service converts. Null when absent, undefined for a value of another kind. */
 function convert(kind: Kind, value: unknown): string | number | boolean | null | undefined {
   if (value === undefined || value === null) return null;
   switch (kind) {
@@ -97,7 +97,7 @@ export function declaredFieldsOf(entry: { readonly row: JsonObject }): DeclaredF
   ) as unknown as DeclaredFields;
 }
 
-/** All other keys of the row with their values, in the price map's order. */
+/** All keys of the row that are not declared fields, with their values, in the price map's order. */
 export function extraFieldsOf({ row }: { readonly row: JsonObject }): readonly (readonly [string, unknown])[] {
   return Object.entries(row).filter(([key]) => !DECLARED_KEYS.has(key));
 }

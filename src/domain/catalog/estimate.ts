@@ -44,13 +44,13 @@ export interface Estimate {
 /** Entries by the cost of a workload, the cheapest first, equals in the order of the catalog. */
 export interface Ranking {
   readonly entries: readonly CatalogEntry[];
-  /** Number of examined entries without a price. */
+  /** Number of entries of the workload's modes that lack a needed price. */
   readonly unpriced: number;
-  /** Number of entries whose limits are below the size of a request. */
+  /** Number of entries of the workload's modes whose limits are below the size of a request. */
   readonly tooSmall: number;
 }
 
-/** Digits of a quantity: two shares in billionths are multiplied. */
+/** Decimal places of a quantity: two shares in billionths are multiplied. */
 export const QUANTITY_DIGITS = 18;
 const PARTS = WHOLE * WHOLE;
 
@@ -105,7 +105,7 @@ interface SizePrices {
   readonly fee: Rate | null;
 }
 
-/** The prices for requests of this size; without cache prices where the entry does not cache. */
+/** The prices for requests of this size, without cache prices where the entry does not cache; null without a token price. */
 function pricesFor(entry: CatalogEntry, mode: 'standard' | 'batch', inputTokens: number): SizePrices | null {
   const tariff = tariffsOf(entry)[mode];
   if (tariff === null) return null;
@@ -150,7 +150,7 @@ const costOf = (charges: readonly Charge[]): bigint =>
 
 const isBelow = (limit: number | undefined, tokens: number): boolean => limit !== undefined && limit < tokens;
 
-/** Ranks entries by the cost of a workload. Entries without a price or with too small limits are only counted. */
+/** Ranks the entries of the workload's modes by its cost. Those without a price or with too small limits are only counted. */
 export function rankEntries(entries: readonly CatalogEntry[], workload: Workload): Ranking {
   const { inputTokens, outputTokens } = workload;
   const needs = needsOf(workload);
@@ -182,16 +182,16 @@ function notesOf(entry: CatalogEntry, workload: Workload, charges: readonly Char
     charges.some((charge) => charge.kind === kind && charge.from === from);
   const tier = tierFor(standard, workload.inputTokens);
   const caching = cachesPrompts(entry, tier?.prices ?? standard.base);
-  const cacheAsked = workload.cacheHitRate + workload.cacheWriteRate > 0n && workload.inputTokens > 0;
-  const unbatched = charges.some(
+  const usesCache = workload.cacheHitRate + workload.cacheWriteRate > 0n && workload.inputTokens > 0;
+  const lacksBatchPrice = charges.some(
     ({ batch, from }) => batch && from !== null && !hasBatchPrice(entry.row, from, batchPrices.above),
   );
   const facts: readonly (readonly [EstimateNote, boolean])[] = [
     ['PRICED_ZERO', standardPrices.prices.input === 0n && (standardPrices.prices.output ?? 0n) === 0n],
-    ['CACHING_NOT_STATED', cacheAsked && !caching],
+    ['CACHING_NOT_STATED', usesCache && !caching],
     ['CACHE_READ_PRICE_MISSING', caching && usesPrice('cache_read', 'input')],
     ['CACHE_WRITE_PRICE_MISSING', caching && usesPrice('cache_write', 'input')],
-    ['BATCH_PRICE_MISSING', unbatched],
+    ['BATCH_PRICE_MISSING', lacksBatchPrice],
     ['BEYOND_PRICED_RANGE', standard.pricedUpTo !== null && workload.inputTokens > standard.pricedUpTo],
     ['CONTEXT_WINDOW_UNKNOWN', tokenLimitOf(entry.row['max_input_tokens']) === undefined],
     ['OFF_PEAK_PRICES_IGNORED', entry.row['off_peak_pricing'] !== undefined],

@@ -76,7 +76,7 @@ export interface RecordHead {
 
 /** The step from the last recorded state to the next. */
 export interface RecordStep {
-  /** The head this step starts from; null for the first step, which records the entries and no changes. */
+  /** Snapshot id of the head that this step starts from; null for the first step, which records the entries and no changes. */
   readonly from: string | null;
   readonly head: RecordHead;
   readonly changes: readonly CatalogChange[];

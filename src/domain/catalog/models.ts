@@ -18,7 +18,7 @@ export interface Models {
   readonly all: readonly Model[];
   /** The model with a name, or with an offer of this id. */
   find(name: string): Model | null;
-  /** The model of an entry; null when the entry is not in this catalog. */
+  /** The model with the name of an entry; null when no entry of this catalog has it. */
   of(entry: CatalogEntry): Model | null;
 }
 

@@ -13,9 +13,9 @@ export function integerFrom(text: string): { readonly value: bigint } | { readon
   if (/^-?\d+$/.test(text) && text.replace(/^-/, '').length > MAX_DIGITS) return { fault: 'too long' };
   const match = WHOLE.exec(text.replace(SPACE_AROUND, ''));
   if (!match) return { fault: 'malformed' };
-  const [, sign, written = ''] = match;
+  const [, sign, wholePart = ''] = match;
   // Leading zeros are dropped together with the underscores among them, when a digit follows.
-  const digits = written.replace(/^0[0_]*(?=[0-9])/, '');
+  const digits = wholePart.replace(/^0[0_]*(?=[0-9])/, '');
   if (digits.endsWith('_') || digits.includes('__')) return { fault: 'malformed' };
   const plain = digits.replaceAll('_', '');
   if (plain.length > MAX_DIGITS) return { fault: 'malformed' };

@@ -46,13 +46,13 @@ const WEEKDAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
 /** Day of the week in a time zone; UTC for an unknown one. */
 function weekdayIn(timeZone: unknown): (now: Date) => number {
   const format = (zone: string) => new Intl.DateTimeFormat('en-US', { weekday: 'short', timeZone: zone });
-  let named: Intl.DateTimeFormat;
+  let formatter: Intl.DateTimeFormat;
   try {
-    named = format(typeof timeZone === 'string' ? timeZone : 'UTC');
+    formatter = format(typeof timeZone === 'string' ? timeZone : 'UTC');
   } catch {
-    named = format('UTC');
+    formatter = format('UTC');
   }
-  return (now) => WEEKDAYS.indexOf(named.format(now)) + 1;
+  return (now) => WEEKDAYS.indexOf(formatter.format(now)) + 1;
 }
 
 /** The off-peak prices of a row: hours in UTC, weekdays in the zone of the row. Null for none. */

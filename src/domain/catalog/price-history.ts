@@ -74,7 +74,7 @@ const LISTED: ValueReader = {
 
 interface Interval {
   readonly fromMs: number;
-  /** Exclusive, but for the end of a span. */
+  /** Exclusive, except at the end of a span. */
   readonly toMs: number;
   /** Undefined when unknown. */
   readonly value: unknown;
@@ -107,12 +107,12 @@ function intervalsOf(
   return edges.slice(1).flatMap((toMs, place) => {
     const fromMs = edges[place] ?? startMs;
     const isLast = place === changes.length;
-    // There is no interval between changes of one instant; the end of a span is an instant of its own.
+    // There is no interval between changes of one instant. The last one may be empty, because the end of a span is inclusive.
     if (fromMs === toMs && !isLast) return [];
     const [left, right] = [changes[place - 1], changes[place]];
     const value = left === undefined ? undefined : reader.after(left);
-    const found = right === undefined ? current : reader.before(right);
-    const period = { fromMs, toMs, value: value === undefined ? found : value };
+    const valueBefore = right === undefined ? current : reader.before(right);
+    const period = { fromMs, toMs, value: value === undefined ? valueBefore : value };
     if (right === undefined || !changesValue(right, reader)) return [period];
     const unobservedMs = Math.max(right.notBefore?.getTime() ?? toMs, fromMs);
     return unobservedMs === toMs

@@ -63,7 +63,7 @@ function longWriteOf(row: PriceRow): Pick<Tier, 'longCacheWrite'> {
 export function readTariff(row: PriceRow): Tariff | null {
   const steps = stepsOf(row);
   const [first] = steps;
-  // A flat price beside steps equals that of the first step, unless a configuration set it: so it takes precedence.
+  // A flat price beside steps equals that of the first step, unless the configuration has set it. It therefore takes precedence.
   const base = tokenPricesOf(first ? { ...first.row, ...row } : row);
   if (base.input === null && base.output === null) return null;
   const raised = first

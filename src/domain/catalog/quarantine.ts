@@ -78,7 +78,7 @@ function faultOfLeaf({ value, perToken }: Leaf, before: Rate | null): HoldReason
   return perToken && now > MAX_PER_TOKEN ? 'absurd' : null;
 }
 
-/** Why a field's value must not replace the last accepted one, undefined for none; null when it may. */
+/** Why a field's value must not replace the last accepted one; null when it may. `accepted` is undefined when there is none. */
 function faultOf(field: string, value: unknown, accepted: unknown): HoldReason | null {
   const before = new Map(leavesOf(field, accepted).map((leaf) => [leaf.place, rateFrom(leaf.value)]));
   for (const leaf of leavesOf(field, value)) {
@@ -119,7 +119,7 @@ export function quarantineRow(
   return quarantined.length === 0 ? { row, quarantined } : { row: withServedValues(row, quarantined), quarantined };
 }
 
-/** A row without its quarantined fields. */
+/** A row with the served values of its quarantined fields. */
 export function withServedValues(
   row: JsonObject,
   quarantined: readonly Pick<QuarantinedValue, 'field' | 'served'>[],

@@ -8,17 +8,17 @@ interface Tariffs {
   readonly batch: Tariff | null;
 }
 
-const read = new WeakMap<CatalogEntry, Tariffs>();
+const cache = new WeakMap<CatalogEntry, Tariffs>();
 
 /** Computed once per entry: entries never change, and a sort reads thousands. */
 export function tariffsOf(entry: CatalogEntry): Tariffs {
-  const known = read.get(entry);
+  const known = cache.get(entry);
   if (known) return known;
   const standard = readTariff(entry.row);
   const batchRow = batchRowOf(entry.row);
   const batch = batchRow === entry.row ? standard : readTariff(batchRow);
   const tariffs = { standard, batch };
-  read.set(entry, tariffs);
+  cache.set(entry, tariffs);
   return tariffs;
 }
 

@@ -1,19 +1,19 @@
 import { type Rate, rateFrom } from '../money.ts';
 import type { PriceRow } from './prices.ts';
 
-/** Prices of tools that a model uses for an answer, in addition to its tokens; null for none. */
+/** Prices of tools that a model uses for an answer, in addition to the price of tokens; null for none. */
 export interface ToolPrices {
   /** A web search, by the size of its context. */
   readonly search: Readonly<Record<'low' | 'medium' | 'high', Rate | null>>;
   /** A thousand searches in stored files. */
   readonly fileSearches: Rate | null;
-  /** An answer with places of a map. */
+  /** An answer with data of Google Maps. */
   readonly mapSearch: Rate | null;
-  /** A container of a code interpreter. */
+  /** A session of the code interpreter. */
   readonly codeSession: Rate | null;
   /** A token of a citation. */
   readonly citation: Rate | null;
-  /** A thousand input tokens, and output tokens, of an answer that uses a computer. */
+  /** A thousand input tokens, and a thousand output tokens, of an answer that uses the computer tool. */
   readonly computer: { readonly input: Rate | null; readonly output: Rate | null };
 }
 

@@ -10,12 +10,12 @@ export function createWeightedCache<Value>(most: number, weightOf: (value: Value
   let weight = 0;
   return {
     get(key, make) {
-      const before = entries.get(key);
-      if (before !== undefined) return before;
+      const cached = entries.get(key);
+      if (cached !== undefined) return cached;
       const value = make();
-      const own = weightOf(value);
-      if (own > most) return value;
-      weight += own;
+      const valueWeight = weightOf(value);
+      if (valueWeight > most) return value;
+      weight += valueWeight;
       for (const [oldKey, old] of entries) {
         if (weight <= most) break;
         entries.delete(oldKey);

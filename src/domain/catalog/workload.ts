@@ -33,7 +33,7 @@ export interface Workload {
 const fault = (name: string, rule: string, message: string): InvalidInput =>
   new InvalidInput(`\`${name}\` ${message}.`, [{ path: [name], rule, message }]);
 
-/** Reads a share from decimal text. Throws InvalidInput for other text, and for more than nine decimals. */
+/** Reads a share from decimal text. Throws InvalidInput for other text, for more than nine decimals, and above 1. */
 export function shareFrom(name: string, text: string): Share {
   const [, whole = '', fraction = ''] = /^(\d+)(?:\.(\d+))?$/.exec(text) ?? [];
   const digits = fraction.replace(/0+$/, '');

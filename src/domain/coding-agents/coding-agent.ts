@@ -36,7 +36,6 @@ export const isFinal = ({ status }: AgentState): boolean => FINAL.has(status.toU
 
 const MEMBERS = ['name', 'status', 'repository', 'ref', 'branchName', 'url', 'autoCreatePr', 'launchedAt'] as const;
 
-/** Whether two states are the same. */
 export const haveSameState = (one: AgentState, other: AgentState): boolean =>
   MEMBERS.every((member) => one[member] === other[member]);
 
@@ -67,13 +66,13 @@ const TEXT_LIMIT = 2_000;
 
 const isStorable = (text: string, limit: number): boolean => text.length <= limit && !/\p{Cc}/u.test(text);
 
-/** A text of a state; null for a longer one, and for one with control characters. */
+/** A text of a state; null when it is longer than `limit` or has control characters. */
 function storableText(value: unknown, limit = TEXT_LIMIT): string | null {
   const text = textOf(value);
   return text !== null && isStorable(text, limit) ? text : null;
 }
 
-/** The agent in an answer of the upstream; null where there is none. */
+/** The agent in an answer of the upstream; null without an id that can be stored. */
 export function agentIn(answer: unknown): { readonly id: string; readonly state: AgentState } | null {
   const fields = fieldsOf(answer);
   const id = textOf(fields['id']);
@@ -105,7 +104,10 @@ export interface AgentReport {
 /** Maximum difference between the time of a message and now, in ms. */
 const REPORT_AGE_MS = 300_000;
 
-/** Reads a message. Throws InvalidInput for one without an agent or a status, for a text that is not a state, and for an old one. */
+/**
+ * Reads a message. Throws InvalidInput for a message without an id or a status, with a text that cannot be stored, or with a
+ * `timestamp` that is malformed or more than `REPORT_AGE_MS` before or after now.
+ */
 export function agentReportIn(message: unknown, now: Date): AgentReport {
   const agent = agentIn(message);
   if (agent === null) throw new InvalidInput('The message is no JSON object with the id of an agent.');
@@ -121,13 +123,13 @@ export function agentReportIn(message: unknown, now: Date): AgentReport {
   if (timestamp === undefined) return { ...agent, sentAt: null };
   const sentAt = new Date(typeof timestamp === 'string' ? timestamp : Number.NaN);
   if (!(Math.abs(now.getTime() - sentAt.getTime()) <= REPORT_AGE_MS))
-    throw new InvalidInput('The `timestamp` of the message is no time of the last five minutes.');
+    throw new InvalidInput('The `timestamp` of the message is not within five minutes of now.');
   return { ...agent, sentAt };
 }
 
 /**
- * Whether a message may replace the stored state. The state of a deleted agent is final. The state of an agent that has ended
- * is replaced only by a message that was sent after the state was stored.
+ * Whether a message may replace the stored state. `DELETED` is never replaced by another status. Another final state is replaced by
+ * a final state, or by a message that was sent after the state was stored.
  */
 export function mayReplaceState(
   { state, updatedAt }: Pick<CodingAgent, 'state' | 'updatedAt'>,
@@ -155,7 +157,7 @@ export function messagesIn(answer: unknown): readonly AgentMessage[] {
   });
 }
 
-/** A launched agent of its owner. */
+/** The row of a launched agent, with its owner. */
 export const newAgent = (
   { id, state }: Pick<CodingAgent, 'id' | 'state'>,
   owner: Owner,

@@ -29,7 +29,7 @@ const PRE_CALL = 'pre_call';
 /** States of a guardrail that blocked or changed a call. */
 const INTERVENED: ReadonlySet<unknown> = new Set(['guardrail_intervened', 'failed', 'blocked']);
 
-/** Whether a mode always runs before the call. Lists and modes by tag do only when each of their modes does. */
+/** Whether a guardrail with this mode always runs before the call. True without a mode. Every mode of a list or by tag must be `pre_call`. */
 function isBeforeCall(mode: unknown): boolean {
   if (mode === undefined || mode === null) return true;
   if (typeof mode === 'string') return mode === PRE_CALL;
@@ -43,17 +43,17 @@ function isBeforeCall(mode: unknown): boolean {
 const beforeCall = ({ guardrails }: CallEvidence): readonly JsonObject[] =>
   guardrails.filter(({ guardrail_mode: mode }) => isBeforeCall(mode));
 
-const counted = (found: number, what: string): string => `${found} ${what}${found === 1 ? '' : 's'}`;
+const quantityText = (found: number, what: string): string => `${found} ${what}${found === 1 ? '' : 's'}`;
 
 function guardrailsApplied({ guardrails: { length } }: CallEvidence): ComplianceCheck {
-  const detail = length > 0 ? `${counted(length, 'guardrail')} ran.` : 'No guardrail ran.';
+  const detail = length > 0 ? `${quantityText(length, 'guardrail')} ran.` : 'No guardrail ran.';
   return { name: 'Guardrails applied', article: 'Art. 9', passed: length > 0, detail };
 }
 
 function screenedBeforeCall(call: CallEvidence, named: Pick<ComplianceCheck, 'name' | 'article'>): ComplianceCheck {
   const { length } = beforeCall(call);
   const detail =
-    length > 0 ? `${counted(length, 'guardrail')} ran before the call.` : 'No guardrail ran before the call.';
+    length > 0 ? `${quantityText(length, 'guardrail')} ran before the call.` : 'No guardrail ran before the call.';
   return { ...named, passed: length > 0, detail };
 }
 
@@ -89,7 +89,7 @@ const CHECKS: Readonly<Record<Regulation, (call: CallEvidence) => readonly Compl
   ],
 };
 
-/** Checks the record of a call against a regulation. The result is no legal advice. */
+/** Checks the record of a call against a regulation. The result is not legal advice. */
 export const complianceOf = (regulation: Regulation, call: CallEvidence): ComplianceReport => ({
   regulation: REGULATIONS[regulation],
   checks: CHECKS[regulation](call),

@@ -22,7 +22,7 @@ export interface Credential extends DeclaredCredential, Stamps {
   readonly unreadable: boolean;
 }
 
-/** Changes to a credential. An absent member is unchanged; in maps, null removes an entry. */
+/** Changes to a credential. An absent member is unchanged. In `values`, null removes an entry; in `info`, null is stored. */
 export interface CredentialPatch {
   readonly displayName?: string | null;
   readonly values?: JsonObject;

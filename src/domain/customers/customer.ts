@@ -31,9 +31,9 @@ export interface CustomerPatch {
 /** Filter of a list of customers. All conditions that are neither null nor absent must match. */
 export interface CustomerFilter {
   readonly ids: readonly string[] | null;
-  /** Text that the id contains, in any case. */
+  /** Text that the id contains, ignoring letter case. */
   readonly idPart?: string | null;
-  /** Text that the alias contains, in any case. */
+  /** Text that the alias contains, ignoring letter case. */
   readonly aliasPart?: string | null;
   readonly budgetId?: string | null;
   readonly blocked?: boolean | null;

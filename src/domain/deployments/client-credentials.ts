@@ -12,8 +12,8 @@ const KEPT_OPTIONS = new Set(['api_version', 'max_tokens']);
 
 /**
  * The deployment with the caller's key or address. It has none of the configured credentials, and its calls do not
- * count for the deployment's health. Throws InvalidInput where the configuration does not allow the key, and
- * Unauthenticated where it does not allow the address.
+ * count for the deployment's health. Throws InvalidInput where the configuration does not allow the key, or the provider
+ * needs other credentials, and Unauthenticated where the configuration does not allow the address.
  */
 export function withClientCredentials(
   deployment: Deployment,

@@ -60,7 +60,7 @@ export const fixedDeployments = (deployments: readonly Deployment[]): Deployment
   readChanges: () => Promise.resolve(false),
 });
 
-/** Refuses a model whose deployments are all blocked. */
+/** Throws Forbidden for a model whose deployments are all blocked. */
 export function assertNotBlocked(
   source: Pick<DeploymentSource, 'isBlocked'>,
   model: string,

@@ -33,8 +33,8 @@ const FAILING = 0.5;
 const DEGRADED = 0.1;
 
 /**
- * State by the last twenty calls that ended within five minutes: failing when half of them failed, degraded when a
- * tenth did, else healthy. Unknown without calls.
+ * State by the last twenty calls that ended within five minutes: failing when at least half of them failed, degraded when
+ * at least a tenth did, else healthy. Unknown without calls.
  */
 export function healthStateOf(ended: readonly EndedCall[], nowMs: number): HealthState {
   const recent = ended.filter(({ atMs }) => nowMs - atMs <= RECENT_MS).slice(-RECENT_CALLS);
@@ -44,7 +44,7 @@ export function healthStateOf(ended: readonly EndedCall[], nowMs: number): Healt
   return share >= DEGRADED ? 'degraded' : 'healthy';
 }
 
-/** Joint state of several deployments: the common state of those that are not unknown, else degraded. */
+/** Joint state of several deployments: the common state of those that are not unknown, else degraded. Unknown when all are. */
 export function jointState(states: readonly HealthState[]): HealthState {
   const [first = 'unknown', ...others] = [...new Set(states.filter((state) => state !== 'unknown'))];
   return others.length === 0 ? first : 'degraded';
@@ -73,7 +73,7 @@ const latest = (dates: readonly (Date | null)[]): Date | null =>
 /** Statuses below 500 that the deployment causes, not the caller: credentials, model names, rate limits, timeouts. */
 const DEPLOYMENT_FAULTS = new Set([401, 403, 404, 408, 429]);
 
-/** Failure code for the deployment's health: its status, `TIMEOUT` or `NO_ANSWER`; null where it does not count. */
+/** Failure code for the deployment's health: the upstream's status, `TIMEOUT` or `NO_ANSWER`; null for a failure that does not count. */
 export function healthFailureCode(failure: unknown): string | null {
   if (!(failure instanceof UpstreamFailed)) return null;
   const { timedOut, upstreamStatus } = failure;

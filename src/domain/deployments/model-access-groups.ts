@@ -2,7 +2,7 @@ import type { Deployment } from '../chat/provider.ts';
 import type { KnownDeployment } from './deployment-source.ts';
 import { matchesGroup } from './model-names.ts';
 
-/** Models that keys may call by the name of the group in place of their own names. */
+/** A name that stands for several models in the model list of a key or an owner. */
 export interface ModelAccessGroup {
   readonly name: string;
   /** Public model names, in the order of the deployments. */

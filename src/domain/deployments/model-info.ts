@@ -21,7 +21,7 @@ export type OtherTeams = readonly string[] | 'all';
 
 /**
  * The deployments that a key may call, in the order of the configuration. A wildcard is expanded to the catalog's
- * models of its provider; without any it is listed itself.
+ * models of its provider; when it matches none of them, the wildcard itself is expanded.
  */
 export function modelInfos(
   deployments: readonly KnownDeployment[],
@@ -37,11 +37,11 @@ export function modelInfos(
   );
   return deployments.flatMap(({ deployment, stored }): readonly ModelInfo[] => {
     const { modelGroup, teamId } = deployment;
-    const isListed = teams === 'all' || (teamId !== undefined && teams.includes(teamId));
-    if (!isListed && !own.has(deployment)) return [];
-    const listed = expandedNamesFor(deployment, catalog, key);
-    if (listed.length > 0)
-      return listed.map(({ name, entry, upstreamModel }) => ({
+    const isOfOtherTeam = teams === 'all' || (teamId !== undefined && teams.includes(teamId));
+    if (!isOfOtherTeam && !own.has(deployment)) return [];
+    const expanded = expandedNamesFor(deployment, catalog, key);
+    if (expanded.length > 0)
+      return expanded.map(({ name, entry, upstreamModel }) => ({
         name,
         entry,
         stored,

@@ -4,7 +4,7 @@ import { allowsModel, accessGroupsFor, mayCall, modelLists, type VirtualKey } fr
 import { catalogEntryFor } from './catalog-entry.ts';
 import { deploymentsFor } from './team-models.ts';
 
-/** A model name of requests, with its catalog entry. */
+/** A model name that requests can use, with its catalog entry. */
 export interface NamedModel {
   readonly name: string;
   readonly entry: CatalogEntry | null;
@@ -61,7 +61,7 @@ export const expandedNamesFor = (
 
 /**
  * The distinct names that a key may call, in the order of the configuration. A wildcard is expanded to the matching
- * names of the key and of the catalog. It is listed itself without any, or with `withWildcards`.
+ * names of the key and of the catalog. The wildcard itself is listed when no name matches, or with `withWildcards`.
  */
 export function namedModels(
   deployments: readonly Deployment[],

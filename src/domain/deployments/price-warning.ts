@@ -8,10 +8,10 @@ const NO_OUTPUT = /embed|rerank|moderation|search/i;
 /** Whether prices, by price-map key, include one for input tokens and none for output. */
 export function pricesInputOnly(prices: JsonObject, model: string): boolean {
   if (!(Number(prices['input_cost_per_token']) > 0)) return false;
-  const isPriced = Object.keys(prices).some(
+  const hasOutputPrice = Object.keys(prices).some(
     (name) => name.startsWith('output_cost_per') || name.startsWith('tiered_pricing'),
   );
-  return !isPriced && !NO_OUTPUT.test(model);
+  return !hasOutputPrice && !NO_OUTPUT.test(model);
 }
 
 /** Warning about prices of a deployment that are probably wrong; null for none. Its calls are accepted. */

@@ -8,14 +8,13 @@ export interface ProbeSettings {
   readonly model: string | null;
   /** Most tokens of the answer; null where not configured. */
   readonly maxTokens: number | null;
-  /** Members of a decision's health check that replace its own; none where not configured. */
+  /** Members that replace those of the default request to a decision model; empty where not configured. */
   readonly decision: JsonObject;
   readonly timeoutSeconds: number;
   /** Whether periodic health checks skip it. */
   readonly onDemandOnly: boolean;
 }
 
-/** Defaults. */
 export const DEFAULT_PROBE_SETTINGS: ProbeSettings = {
   mode: null,
   model: null,

@@ -54,8 +54,10 @@ const decisionProbe = (provider: string): object => ({
 /** The health check request of a deployment; a text is the reason why there is none. */
 export function probeRequestFor(deployment: Deployment, entry: CatalogEntry | null): ProbeRequest | string {
   const { provider, probe = DEFAULT_PROBE_SETTINGS, responses } = deployment;
-  const named = probe.model?.startsWith(`${provider}/`) ? probe.model.slice(provider.length + 1) : probe.model;
-  const upstreamModel = named ?? deployment.upstreamModel;
+  const configuredModel = probe.model?.startsWith(`${provider}/`)
+    ? probe.model.slice(provider.length + 1)
+    : probe.model;
+  const upstreamModel = configuredModel ?? deployment.upstreamModel;
   if (upstreamModel.includes('*'))
     return 'It stands for many models: model_info.health_check_model names the one to ask for.';
   const mode = responses === 'only' ? 'responses' : (probe.mode ?? entry?.mode ?? 'chat');
@@ -70,8 +72,8 @@ export function probeRequestFor(deployment: Deployment, entry: CatalogEntry | nu
   });
   switch (mode) {
     case 'chat': {
-      const most = bounded(RENAMED_LIMIT.has(provider) ? 'max_completion_tokens' : 'max_tokens');
-      return probeOf(CHAT_COMPLETIONS, { messages: [{ role: 'user', content: PROMPT }], ...most });
+      const outputLimit = bounded(RENAMED_LIMIT.has(provider) ? 'max_completion_tokens' : 'max_tokens');
+      return probeOf(CHAT_COMPLETIONS, { messages: [{ role: 'user', content: PROMPT }], ...outputLimit });
     }
     case 'responses':
       return probeOf(RESPONSES, {

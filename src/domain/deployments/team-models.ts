@@ -62,8 +62,8 @@ export function teamModelFinder(
   return (teamId, model) => {
     const own = teams.get(teamId);
     if (own === undefined) return false;
-    const [ofTeam, ofAll] = [own.open.rank(model), common.rank(model)];
-    return ofTeam < 0 ? ofAll < 0 && own.all.rank(model) >= 0 : ofTeam >= ofAll;
+    const [ofTeam, ofCommon] = [own.open.rank(model), common.rank(model)];
+    return ofTeam < 0 ? ofCommon < 0 && own.all.rank(model) >= 0 : ofTeam >= ofCommon;
   };
 }
 
@@ -104,7 +104,7 @@ const refersToVariable = (value: unknown): boolean =>
 
 /**
  * Refuses parameters of a team administrator that would use what the operator has: its keys, variables and stored credentials,
- * or prices below the real ones. Proxy administrators may not add them to such a model either: its address is the team's.
+ * or prices below the real ones. Proxy administrators may not add them to such a model either, because the team chose its address.
  * Throws InvalidInput.
  */
 export function assertTeamParams(params: JsonObject, deployment: Pick<Deployment, 'provider' | 'baseModel'>): void {

@@ -48,7 +48,7 @@ export function newFallback(draft: FallbackDraft, about: Authored): ModelFallbac
   return { id: fallbackId(draft.model, draft.type), ...draft, ...newStamps(about) };
 }
 
-/** Refuses no target, a repeated one, and the model itself. */
+/** Throws InvalidInput for an empty list of targets, a repeated target, and the model itself as a target. */
 export function assertTargets({ model, targets }: FallbackDraft): void {
   if (targets.length === 0) throw new InvalidInput('At least one fallback must be named.');
   if (new Set(targets).size < targets.length) throw new InvalidInput('A fallback is named more than once.');

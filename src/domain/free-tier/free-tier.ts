@@ -88,11 +88,11 @@ function usedUpText(
   dailyLimit: number,
   { keyRefused, onSale }: { readonly keyRefused: boolean; readonly onSale: boolean },
 ): string {
-  const spent =
+  const limitText =
     dailyLimit === 0
       ? 'No call is free here.'
       : `The free tier of ${dailyLimit} request${dailyLimit === 1 ? '' : 's'} a day is used up for your address. It resets at 00:00 UTC.`;
-  const refused = keyRefused ? ' The key that was sent is not accepted.' : '';
-  const where = onSale ? '; POST /billing/checkout sells one' : '';
-  return `${spent}${refused} Send a key as \`Authorization: Bearer <key>\` or \`x-api-key\`${where}.`;
+  const keyText = keyRefused ? ' The key that was sent is not accepted.' : '';
+  const saleText = onSale ? '; POST /billing/checkout sells one' : '';
+  return `${limitText}${keyText} Send a key as \`Authorization: Bearer <key>\` or \`x-api-key\`${saleText}.`;
 }

@@ -3,17 +3,17 @@ import type { ActivityCategory, CountedRoute } from './gateway-activity.ts';
 const routes = new Map<string, CountedRoute>();
 
 /** One object per category and route, so that counters compare references. */
-function counted(category: ActivityCategory, route: string): CountedRoute {
+function countedRoute(category: ActivityCategory, route: string): CountedRoute {
   const name = `${category} ${route}`;
   const known = routes.get(name);
   if (known !== undefined) return known;
-  const made = { category, route };
-  routes.set(name, made);
-  return made;
+  const created = { category, route };
+  routes.set(name, created);
+  return created;
 }
 
-const MCP = counted('mcp', '/mcp');
-const A2A = counted('a2a', '/a2a');
+const MCP = countedRoute('mcp', '/mcp');
+const A2A = countedRoute('a2a', '/a2a');
 
 /** `/<server>/mcp` and `/toolset/<name>/mcp`. */
 const NAMED_MCP = /^\/(?:toolset\/)?[^/]+\/mcp$/;
@@ -40,7 +40,7 @@ const SUFFIXES: readonly (readonly [string, CountedRoute])[] = [
   '/rag/ingest',
   ':generateContent',
   ':streamGenerateContent',
-].map((suffix) => [suffix, counted('llm', suffix)]);
+].map((suffix) => [suffix, countedRoute('llm', suffix)]);
 
 /** Exact paths and their routes. It repeats the usual paths of `SUFFIXES`, so that most requests need one lookup. */
 const EXACT: ReadonlyMap<string, CountedRoute> = new Map([
@@ -58,7 +58,7 @@ const EXACT: ReadonlyMap<string, CountedRoute> = new Map([
     ['/decisions', '/v1/decisions'],
     ['/alt-decisions', '/v1/alt-decisions'],
     ['/systemone', '/v1/systemone'],
-  ].flatMap((paths) => paths.map((path): [string, CountedRoute] => [path, counted('llm', paths[0] ?? path)])),
+  ].flatMap((paths) => paths.map((path): [string, CountedRoute] => [path, countedRoute('llm', paths[0] ?? path)])),
 ]);
 
 /** First segments of providers that requests pass through to. `vertex-ai` and `vertex_ai` stay two routes. */
@@ -93,7 +93,7 @@ const PROVIDERS: ReadonlyMap<string, CountedRoute> = new Map(
     'nvidia_nim',
     'deepgram',
     'fal_ai',
-  ].map((name) => [name, counted('llm', `/${name}`)]),
+  ].map((name) => [name, countedRoute('llm', `/${name}`)]),
 );
 
 /** Own paths that end like a model call but are not one. */

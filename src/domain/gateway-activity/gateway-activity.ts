@@ -16,7 +16,7 @@ export interface RequestCounter {
   count(route: CountedRoute, status: number): void;
 }
 
-/** Numbers of answered requests. */
+/** Numbers of requests, by outcome. */
 export interface ActivityCounts {
   /** Status 200 to 299. */
   readonly succeeded: number;
@@ -98,7 +98,7 @@ export const sumOfCounts = (all: Iterable<ActivityCounts>): ActivityCounts =>
     { succeeded: 0, failed: 0 },
   );
 
-/** Groups by some of the fields only, in the order of `by`. */
+/** Sums groups by some of their fields, in the order of `by`. */
 export function regrouped(groups: readonly ActivityGroup[], by: readonly ActivityField[]): readonly ActivityGroup[] {
   const nameOf = ({ of }: ActivityGroup): string => by.map((field) => of[field] ?? '').join('\n');
   return [...Map.groupBy(groups, nameOf)]

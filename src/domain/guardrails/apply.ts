@@ -3,7 +3,7 @@ import { NotFound } from '../errors.ts';
 import { type ActiveGuardrail, isVisibleTo } from './guardrail.ts';
 import { rejection } from './rejection.ts';
 
-/** A text that a caller has checked without a call. */
+/** A text that a caller sends to a guardrail without a model call. */
 export interface AppliedGuardrail {
   readonly name: string;
   readonly text: string;
@@ -12,21 +12,21 @@ export interface AppliedGuardrail {
   readonly entities: readonly string[] | null;
 }
 
-/** The text after the guardrails of a name. Throws NotFound, Rejected, GuardrailFailed and Unavailable. */
+/** The text after all visible guardrails with the name. Throws NotFound, Rejected, GuardrailFailed and Unavailable. */
 export async function applyGuardrails(
   all: readonly ActiveGuardrail[],
   { name, text, language, entities }: AppliedGuardrail,
   run: { readonly caller: Caller; readonly callId: string; readonly traceId: string; readonly signal: AbortSignal },
 ): Promise<string> {
-  const named = all.filter((one) => one.definition.name === name && isVisibleTo(one, run.caller));
-  if (named.length === 0)
+  const selected = all.filter((one) => one.definition.name === name && isVisibleTo(one, run.caller));
+  if (selected.length === 0)
     throw new NotFound(
       'guardrail',
       name,
       `Guardrail '${name.slice(0, 256)}' not found. Please ensure the guardrail is configured in your LiteLLM proxy.`,
     );
   let current = text;
-  for (const one of named) {
+  for (const one of selected) {
     const texts = [{ text: current, role: 'user' as const }];
     const verdict = await one.guardrail.check({ phase: 'request', texts, model: '', language, entities, ...run });
     const mode = one.definition.modes[0] ?? 'pre_call';

@@ -52,7 +52,7 @@ const OUTCOMES: Readonly<Record<Verdict['kind'], string>> = {
   flagged: 'allow',
 };
 
-/** The entry of one run. No verdict is a guardrail that failed. */
+/** The entry of one run. Without a verdict, the guardrail failed. */
 export function guardrailEntryOf(
   { definition }: ActiveGuardrail,
   run: {

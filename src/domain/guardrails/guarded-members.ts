@@ -43,8 +43,8 @@ export const changesRights = (before: Metadata, changes: readonly string[]): boo
 /** A patch that replaces metadata and keeps its members about guardrails, where it does not name them. */
 export function withKeptGuardrails<Patch extends MetadataPatch>(before: Metadata, patch: Patch): Patch {
   if (patch.metadata === undefined) return patch;
-  const kept = Object.entries(before).filter(([name]) => GUARDED.includes(name));
-  return { ...patch, metadata: { ...Object.fromEntries(kept), ...patch.metadata } };
+  const keptMembers = Object.entries(before).filter(([name]) => GUARDED.includes(name));
+  return { ...patch, metadata: { ...Object.fromEntries(keptMembers), ...patch.metadata } };
 }
 
 const isList = (value: unknown): value is readonly string[] =>

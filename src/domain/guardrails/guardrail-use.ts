@@ -126,10 +126,10 @@ export interface GuardrailUse extends Omit<GuardrailDay, 'day'> {
 /** Sums of days by guardrail, the most used first. */
 export function useByGuardrail(days: readonly GuardrailDay[]): readonly GuardrailUse[] {
   const groups = Map.groupBy(days, ({ guardrailId }) => guardrailId);
-  return [...groups.values()].map(summed).toSorted((one, other) => other.runs - one.runs);
+  return [...groups.values()].map(sumOfDays).toSorted((one, other) => other.runs - one.runs);
 }
 
-function summed(days: readonly GuardrailDay[]): GuardrailUse {
+function sumOfDays(days: readonly GuardrailDay[]): GuardrailUse {
   const sum = (of: (day: GuardrailDay) => number): number => days.reduce((total, day) => total + of(day), 0);
   const { guardrailId = '', name = '', kind = '' } = days.at(-1) ?? {};
   return {
@@ -147,4 +147,4 @@ function summed(days: readonly GuardrailDay[]): GuardrailUse {
 
 /** Runs by day, over all guardrails. */
 export const useByDay = (days: readonly GuardrailDay[]): readonly (GuardrailUse & { readonly day: string })[] =>
-  [...Map.groupBy(days, ({ day }) => day)].map(([day, ofDay]) => ({ ...summed(ofDay), day }));
+  [...Map.groupBy(days, ({ day }) => day)].map(([day, ofDay]) => ({ ...sumOfDays(ofDay), day }));

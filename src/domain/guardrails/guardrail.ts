@@ -20,7 +20,7 @@ export interface Inspection {
   readonly callId: string;
   readonly traceId: string;
   readonly caller: Caller;
-  /** Ends with the call. */
+  /** Fires when the call is cancelled. */
   readonly signal: AbortSignal;
   /** Language of the texts and kinds of entities to look for; null or absent for those of the configuration. */
   readonly language?: string | null;

@@ -8,7 +8,7 @@ import type { GuardrailDraft, GuardrailPatch } from './stored-guardrail.ts';
  * `UNREADABLE_KIND`.
  */
 export interface Guardrails extends GuardrailDirectory {
-  /** Guardrails as configured, those of the file first: references to variables stand in their params. */
+  /** Guardrails as configured, those of the file first. References to variables in their params are not resolved. */
   list(): readonly GuardrailDefinition[];
   /** Stores a guardrail; it runs when this resolves. Throws Conflict when its id or name is taken, and InvalidInput. */
   add(draft: GuardrailDraft & { readonly id: string }, by: Authored): Promise<GuardrailDefinition>;
@@ -16,7 +16,7 @@ export interface Guardrails extends GuardrailDirectory {
   change(id: string, patch: GuardrailPatch, by: Authored): Promise<GuardrailDefinition | null>;
   /** Removes a stored guardrail. Null when none has the id. */
   remove(id: string): Promise<GuardrailDefinition | null>;
-  /** Sets the check of settings of single kinds. From then on `add` and `change` refuse a guardrail with a fault. */
+  /** Sets the check of the settings that depend on the kind. From then on `add` and `change` refuse a guardrail with a fault. */
   checkWith(faultOf: (definition: GuardrailDefinition) => string | null): void;
   /** Replaces the guardrails of the configuration file. */
   configure(definitions: readonly GuardrailDefinition[]): void;

@@ -6,11 +6,11 @@ export type Metadata = JsonObject;
 
 /** Guardrail settings of a key, its team and its project. */
 export interface CallerGuardrails {
-  /** Names of guardrails that run besides those that run on every call, each once. */
+  /** Names of guardrails that run in addition to those with `defaultOn`, each once. */
   readonly named: readonly string[];
-  /** Guardrails that run on every call do not run. */
+  /** Whether guardrails with `defaultOn` do not run. */
   readonly disableGlobal: boolean;
-  /** Names of guardrails that would run on every call and do not. */
+  /** Names of guardrails with `defaultOn` that do not run. */
   readonly optedOut: readonly string[];
 }
 
@@ -62,13 +62,13 @@ const changesGuardrails = (members: Metadata | null): boolean =>
   members !== null &&
   REQUEST_MEMBERS.some((name) => Object.hasOwn(members, name) && members[name] !== null && members[name] !== undefined);
 
-/** Refuses a change of guardrails by a team without the right. */
+/** Error for a change of guardrails by a team without the right. */
 export const guardrailChangeForbidden = (): Forbidden =>
   new Forbidden('Your team does not have permission to modify guardrails.', 'guardrails');
 
 /**
- * Refuses a request that changes guardrails where the team of its key has no right to. Of other requests it reads one
- * member only.
+ * Throws Forbidden for a request that changes guardrails where the team of its key does not have that right. The body is
+ * read only for teams without the right.
  */
 export function assertMayChangeGuardrails(key: VirtualKey | null, body: Metadata): void {
   const metadata = key?.owners?.team?.metadata;

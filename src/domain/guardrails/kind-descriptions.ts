@@ -101,7 +101,7 @@ export const KIND_DESCRIPTIONS: readonly DescribedKind[] = [
   },
 ];
 
-/** Kinds of personal data that Presidio recognises, by the region whose documents they are. */
+/** Kinds of personal data that Presidio recognises, by subject or by the country of the document. */
 export const ENTITY_CATEGORIES: Readonly<Record<string, readonly string[]>> = {
   General: names(
     'DATE_TIME EMAIL_ADDRESS IP_ADDRESS NRP LOCATION PERSON PHONE_NUMBER MEDICAL_LICENSE URL MAC_ADDRESS UUID',

@@ -5,11 +5,11 @@ import { invalidType } from '../inference/request-validation.ts';
 
 type GuardedRequest = Pick<ModelRequest, 'endpoint' | 'body'>;
 
-/** Most guardrails that a request names. */
+/** Maximum number of names in one list. A request has up to three lists. */
 const MAX_NAMES = 100;
 
 /**
- * Guardrails that a request names, in itself or in its metadata, and whether it requests their results. Throws InvalidInput.
+ * Guardrails that a request names, in `guardrails` or in its metadata, and whether it requests their results. Throws InvalidInput.
  */
 export function guardrailsOf({
   body,

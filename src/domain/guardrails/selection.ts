@@ -12,7 +12,10 @@ export const namesGuardrails = ({ metadata, owners }: VirtualKey): boolean =>
 
 const isNamed = (list: unknown): boolean => Array.isArray(list) && list.length > 0;
 
-/** The guardrails of a call, in the order in which they run. Throws InvalidInput for an unknown name of the request. */
+/**
+ * The guardrails of a call, in the order in which they run. Throws InvalidInput for an unknown name of the request, and
+ * GuardrailMissing for an unknown name of the key, its owners or the configuration.
+ */
 export function selectedGuardrails(
   all: readonly ActiveGuardrail[],
   by: {

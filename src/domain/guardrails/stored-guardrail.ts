@@ -5,7 +5,7 @@ import { withKeptSecrets } from '../settings/redaction.ts';
 import type { GuardrailDefinition } from './definition.ts';
 import { commonParams, GUARDRAIL_KINDS, nameFault } from './guardrail-params.ts';
 
-/** A guardrail as the database has it. Its params are encrypted; what decides whether it runs is not. */
+/** A guardrail as the database has it. Its params are encrypted; the members that decide whether it runs are not. */
 export interface StoredGuardrail
   extends Stamps, Pick<GuardrailDefinition, 'id' | 'name' | 'kind' | 'modes' | 'defaultOn' | 'info' | 'teamId'> {
   /** Params as encrypted JSON, base64. */
@@ -32,27 +32,28 @@ export interface GuardrailPatch extends Partial<Omit<GuardrailDraft, 'id' | 'par
 /** A stored guardrail with its params. */
 export type OpenGuardrail = Omit<StoredGuardrail, 'sealed'> & Pick<GuardrailDefinition, 'params'>;
 
-const refused = (message: string, issues: readonly Issue[] = []): InvalidInput =>
+const configurationError = (message: string, issues: readonly Issue[] = []): InvalidInput =>
   new InvalidInput(`Guardrail configuration error: ${message}`, issues);
 
 const MAX_ID_CHARACTERS = 256;
 
-/** Throws InvalidInput for a guardrail that could not run. */
-function checked(open: OpenGuardrail): OpenGuardrail {
+/** The guardrail with kind, modes and default of its params. Throws InvalidInput for a guardrail that could not run. */
+function validated(open: OpenGuardrail): OpenGuardrail {
   const fault = nameFault(open.name);
-  if (fault !== null) throw refused(`guardrail_name ${fault}`);
-  const wrong = [open.id, open.teamId ?? ''].find(
+  if (fault !== null) throw configurationError(`guardrail_name ${fault}`);
+  const invalidId = [open.id, open.teamId ?? ''].find(
     (one) => one.length > MAX_ID_CHARACTERS || !/^[^\p{Cc}\p{Cs}]*$/u.test(one),
   );
-  if (wrong !== undefined)
-    throw refused(
+  if (invalidId !== undefined)
+    throw configurationError(
       `guardrail_id and team_id must have at most ${MAX_ID_CHARACTERS} characters, and no control character`,
     );
   const { faults, notes: _notes, ...common } = commonParams(open.params);
   const [first] = faults;
-  if (first !== undefined) throw refused(`litellm_params.${first.path.join('.')} ${first.message}`);
-  if (!GUARDRAIL_KINDS.includes(common.kind)) throw refused(`Unsupported guardrail: ${common.kind}`);
-  if (common.modes.length === 0) throw refused('litellm_params.mode names no mode in which guardrails run here');
+  if (first !== undefined) throw configurationError(`litellm_params.${first.path.join('.')} ${first.message}`);
+  if (!GUARDRAIL_KINDS.includes(common.kind)) throw configurationError(`Unsupported guardrail: ${common.kind}`);
+  if (common.modes.length === 0)
+    throw configurationError('litellm_params.mode names no mode in which guardrails run here');
   return { ...open, ...common };
 }
 
@@ -61,7 +62,7 @@ export const newGuardrail = (
   { name, params, info, teamId }: Omit<GuardrailDraft, 'id'>,
   about: Authored & { readonly id: string },
 ): OpenGuardrail =>
-  checked({ id: about.id, name, kind: '', modes: [], defaultOn: false, params, info, teamId, ...newStamps(about) });
+  validated({ id: about.id, name, kind: '', modes: [], defaultOn: false, params, info, teamId, ...newStamps(about) });
 
 const withoutNulls = (params: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(params).filter(([, value]) => value !== null));
@@ -74,7 +75,7 @@ export function patchedGuardrail(
 ): OpenGuardrail {
   const replaced = params === undefined ? before.params : withKeptSecrets(params, before.params);
   const changed = changedParams === undefined ? {} : withKeptSecrets(changedParams, before.params);
-  return checked({
+  return validated({
     ...before,
     ...patch,
     params: withoutNulls({ ...replaced, ...changed }),

@@ -97,14 +97,14 @@ function routesFor(role: TokenRole | null, rules: TokenRules): readonly string[]
   return role === 'team' ? rules.teamRoutes : rules.userRoutes;
 }
 
-/** Models and routes of the scopes of a token. */
+/** Models or routes that the scopes of a token allow. */
 function mappedBy(claims: JsonObject, { scopeMappings }: TokenRules, what: 'models' | 'routes'): readonly string[] {
   const scopes = scopesOf(claims);
   const mapped = scopeMappings.filter(({ scope }) => scopes.includes(scope));
   return [...new Set(mapped.flatMap((one) => one[what]))];
 }
 
-/** Allowed routes with those of scopes. An empty list allows all already. */
+/** Allowed routes and those of the token's scopes. An empty list already allows all routes. */
 const withScopes = (routes: readonly string[], claims: JsonObject, rules: TokenRules): readonly string[] =>
   routes.length === 0 || !rules.enforcesScopes ? routes : [...routes, ...mappedBy(claims, rules, 'routes')];
 
@@ -146,7 +146,7 @@ function keyValueOf(claims: JsonObject, { keyField, userEmailField }: TokenRules
   return isEmail && isUnverified(claims) ? null : idAt(claims, keyField);
 }
 
-/** The error of a token that lacks the claim of its user or team; null for a token that has both. */
+/** The error of a token that lacks a required claim for its user or team; null when none is missing. */
 function missingClaim(
   { role, userId, teamIds }: Pick<TokenIdentity, 'role' | 'userId' | 'teamIds'>,
   rules: TokenRules,
@@ -159,7 +159,10 @@ function missingClaim(
   return null;
 }
 
-/** Whether a token must name a team: one that stands for a team, or where a single claim is configured. */
+/**
+ * Whether a token must name a team: it stands for a team, or only `teamIdField` is configured. A default team, or the memberships of
+ * a user, can replace the claim.
+ */
 function needsTeam(role: TokenRole | null, rules: TokenRules): boolean {
   if (rules.defaultTeamId !== null || (rules.usesMemberships && role !== 'team')) return false;
   return role === 'team' || (rules.teamIdField !== null && rules.teamIdsField === null);

@@ -34,7 +34,7 @@ export interface TokenRules {
   readonly rolesField: string | null;
   /** The first mapping whose claim value the token has decides. */
   readonly roleMappings: readonly RoleMapping[];
-  /** Claim with the id of the user, or with the role `team` of the team. */
+  /** Claim with the id of the user or, for a token with the role `team`, of the team. */
   readonly objectIdField: string | null;
   /** A token without a mapped role is refused. */
   readonly enforcesRoles: boolean;
@@ -47,7 +47,7 @@ export interface TokenRules {
   readonly adminScope: string | null;
   /** Models and routes by scope, where `enforcesScopes`. */
   readonly scopeMappings: readonly ScopeMapping[];
-  /** A token may call the models of its scopes alone. */
+  /** A token may call only the models that its scopes allow. */
   readonly enforcesScopes: boolean;
   /** Creates the row of a team that a token names and that is not stored. */
   readonly createsTeams: boolean;

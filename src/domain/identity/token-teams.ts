@@ -31,7 +31,7 @@ const quoted = (ids: readonly string[]): string =>
     .map((id) => `'${id}'`)
     .join(', ')}]`;
 
-/** The id of a team by its id or its alias; null for none of them, and for an alias that several teams share. */
+/** The team of `ids` with this id or alias; null without one, and for an alias that several teams share. */
 function teamNamed(ids: readonly string[], wanted: string, { teams, isUnique }: TeamFacts): string | null {
   if (ids.includes(wanted)) return wanted;
   const found = ids.filter((id) => teams.get(id)?.alias === wanted);
@@ -67,7 +67,7 @@ function teamsOfClaims({ teamIds, role }: TokenIdentity, facts: TeamFacts, rules
     : refused(`No team of the token exists. Allowed team ids: ${quoted(teamIds)}`);
 }
 
-/** Stored teams that are not blocked; where all are blocked, all stored ones. */
+/** The first `MAX_TEAMS` stored teams without blocked ones; where all of them are blocked, all of them. */
 function unblockedTeams(teamIds: readonly string[], { teams }: TeamFacts): readonly string[] {
   const known = teamIds.filter((id) => teams.has(id)).slice(0, MAX_TEAMS);
   const open = known.filter((id) => teams.get(id)?.blocked === false);

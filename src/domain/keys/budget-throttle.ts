@@ -1,6 +1,6 @@
 import type { VirtualKey } from './virtual-key.ts';
 
-/** Reads the configured part of its limits that a key keeps beyond its budget: above 0, at most 1. Null for any other value. */
+/** Reads a setting: the part of its limits that a key keeps when its budget is used up, above 0 and at most 1. Null for any other value. */
 export function throttlePart(value: unknown): number | null {
   const part = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   return typeof part === 'number' && part > 0 && part <= 1 ? part : null;
@@ -20,7 +20,7 @@ export function throttleOf({ metadata, settings, owners }: VirtualKey, part: num
 /** A lowered limit. One call or token is always left, so that the key is not blocked. */
 export const throttledLimit = (limit: number, part: number): number => Math.max(1, Math.floor(limit * part));
 
-/** The key without its budget and that of the row it names. Its budget windows stay. */
+/** The key without its own budget and without the budget row that it names. Its budget windows stay. */
 export const withoutBudget = (key: VirtualKey): VirtualKey => ({
   ...key,
   maxBudget: null,

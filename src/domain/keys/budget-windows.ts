@@ -29,7 +29,7 @@ export const windowBudget = ({ maxBudget }: KeyBudgetWindow): Usd => amountOf(ma
 export const windowLimit = ({ maxBudget, spentBefore }: KeyBudgetWindow): Usd =>
   (amountOf(maxBudget) + amountOf(spentBefore)) as Usd;
 
-/** Refuses budgets of models with a malformed period. */
+/** Throws InvalidInput for a budget of a model with a malformed period. */
 export function assertPeriods({ modelMaxBudget }: SettingsPatch, now: Date): void {
   for (const { timePeriod } of Object.values(modelMaxBudget ?? {})) if (timePeriod !== null) windowEnd(timePeriod, now);
 }

@@ -9,7 +9,7 @@ const KEY_FORMAT = /^sk-[\x21-\x7e]+$/;
 /** Maximum number of characters of a key that its name shows; never more than a quarter of the key. */
 const MAX_SHOWN_CHARACTERS = 4;
 
-/** Refuses a chosen key that is malformed or easy to guess. The message never repeats the key. */
+/** Throws InvalidInput for a chosen key that is malformed or easy to guess. The message never repeats the key. */
 export function assertChosenKey(key: string): void {
   if (!KEY_FORMAT.test(key) || key.length > MAX_CHARACTERS)
     throw new InvalidInput(

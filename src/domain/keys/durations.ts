@@ -21,9 +21,9 @@ function durationOf(text: string): Duration | null {
 
 /** Length of a duration in ms, a month as 30 days; null for a malformed text. */
 export function durationMs(text: string): number | null {
-  const read = durationOf(text);
-  if (read === null) return null;
-  return read.count * (read.unit === 'mo' ? 30 * DAY_MS : UNIT_MS[read.unit]);
+  const parsed = durationOf(text);
+  if (parsed === null) return null;
+  return parsed.count * (parsed.unit === 'mo' ? 30 * DAY_MS : UNIT_MS[parsed.unit]);
 }
 
 const startOfDay = (now: Date): number => Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate());
@@ -41,10 +41,10 @@ function endOf({ count, unit }: Duration, now: Date): number {
   return unit === 'mo' ? monthsAfter(now, count) : now.getTime() + count * UNIT_MS[unit];
 }
 
-/** The instant a duration from now ends. Throws InvalidInput, naming the field, for a malformed or too long duration. */
+/** The end of a duration that begins now. Throws InvalidInput, naming the field, for a malformed or too long duration. */
 export function instantAfter(duration: string, now: Date, field: 'duration' | 'grace_period'): Date {
-  const read = durationOf(duration);
-  const endMs = read === null ? Number.NaN : endOf(read, now);
+  const parsed = durationOf(duration);
+  const endMs = parsed === null ? Number.NaN : endOf(parsed, now);
   if (endMs <= MAX_DATE_MS) return new Date(endMs);
   throw new InvalidInput('The duration cannot be read.', [
     {
@@ -68,7 +68,7 @@ function windowEndMs({ count, unit }: Duration, now: Date): number {
   return nextMultiple({ count, unit }, now, today);
 }
 
-/** Hours count within a day, minutes within an hour, seconds within a minute. */
+/** End of a window of hours, minutes or seconds. They count from the start of the day, the hour or the minute. */
 function nextMultiple({ count, unit }: Duration, now: Date, today: number): number {
   const size = unit === 's' ? UNIT_MS.s : unit === 'm' ? UNIT_MS.m : UNIT_MS.h;
   const cycle = unit === 's' ? UNIT_MS.m : unit === 'm' ? UNIT_MS.h : DAY_MS;
@@ -83,20 +83,20 @@ function nextMultiple({ count, unit }: Duration, now: Date, today: number): numb
  * - `7d` and `1w`: the next Monday;
  * - `30d` and months: the first of a month;
  * - other days and weeks: midnight after that many days, today included;
- * - hours, minutes and seconds: the next multiple within the day, the hour or the minute.
+ * - hours, minutes and seconds: the next multiple from the start of the day, the hour or the minute.
  *
- * Throws InvalidInput for a malformed duration.
+ * Throws InvalidInput for a malformed duration, for a count of zero, and for an end after the latest time of a Date.
  */
 export function windowEnd(duration: string, now: Date): Date {
-  const read = durationOf(duration);
-  const endMs = read === null || read.count === 0 ? Number.NaN : windowEndMs(read, now);
+  const parsed = durationOf(duration);
+  const endMs = parsed === null || parsed.count === 0 ? Number.NaN : windowEndMs(parsed, now);
   if (endMs <= MAX_DATE_MS) return new Date(endMs);
   throw new InvalidInput(`Invalid budget_duration '${duration}'. Use a format like '1h', '24h', '7d', or '30d'.`);
 }
 
 /**
  * The end of the window that `now` is in, where windows follow each other without a stored start. As `windowEnd`, except for
- * windows of several days or months, and for shorter ones that do not divide a day, an hour or a minute: these count from 1970.
+ * windows of several days, weeks or months, and for shorter ones that do not divide a day, an hour or a minute: these count from 1970.
  * Throws InvalidInput for a malformed duration.
  */
 export function fixedWindowEnd(duration: string, now: Date): Date {

@@ -55,8 +55,8 @@ export interface MissingParam {
 }
 
 /**
- * The first member that a call lacks and that the configuration requires, or the key by `enforced_params` of its metadata; null
- * where it has all.
+ * The first missing member of those that the configuration and `enforced_params` in the key's metadata require; null when the call
+ * has all of them.
  */
 export function missingParamOf(
   key: VirtualKey | null,

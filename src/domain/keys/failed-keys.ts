@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 import { LimitExceeded } from '../errors.ts';
 import { evictOldest } from '../evict-oldest.ts';
 
-/** The connection a request came on. */
+/** Headers and socket of a request, which identify the client network. */
 export interface Peer {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly socket: { readonly remoteAddress?: string | undefined };

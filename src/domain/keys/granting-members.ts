@@ -126,13 +126,13 @@ export const guardedOfTeam = (before: JsonObject, patch: MetadataPatch): string 
 /** A patch of a team that replaces the metadata and keeps its rights, limits and restrictions. */
 export function withKeptRightsOfTeam<Patch extends MetadataPatch>(before: JsonObject, patch: Patch): Patch {
   if (patch.metadata === undefined) return patch;
-  const kept = Object.entries(before).filter(([name]) => isOfTeam(name));
-  return { ...patch, metadata: { ...patch.metadata, ...Object.fromEntries(kept) } };
+  const keptMembers = Object.entries(before).filter(([name]) => isOfTeam(name));
+  return { ...patch, metadata: { ...patch.metadata, ...Object.fromEntries(keptMembers) } };
 }
 
 /** A patch that replaces the metadata and keeps its members with rights and restrictions. */
 export function withKeptRights<Patch extends MetadataPatch>(before: JsonObject, patch: Patch): Patch {
   if (patch.metadata === undefined) return patch;
-  const kept = Object.entries(before).filter(([name]) => GRANTING.has(name) || RESTRICTING.has(name));
-  return { ...patch, metadata: { ...patch.metadata, ...Object.fromEntries(kept) } };
+  const keptMembers = Object.entries(before).filter(([name]) => GRANTING.has(name) || RESTRICTING.has(name));
+  return { ...patch, metadata: { ...patch.metadata, ...Object.fromEntries(keptMembers) } };
 }

@@ -51,7 +51,7 @@ function isBounded(key: VirtualKey, teamId: string | null): boolean {
   return Object.keys(key.settings).some((name) => !NOT_BOUNDS.has(name) && !COUNTED.some((one) => one === name));
 }
 
-/** Refuses to make, change or open a key with a key that has bounds of its own. Throws Forbidden. */
+/** Throws Forbidden for a caller whose key has bounds: it must not create or change other keys. */
 export function assertUnbounded({ key }: Caller, teamId: string | null): void {
   if (key !== null && isBounded(key, teamId))
     throw refusal('A key with limits, a team or an expiry cannot create keys.');
@@ -77,7 +77,7 @@ interface KeyCreation {
 
 type DraftSettings = NonNullable<KeyDraft['settings']>;
 
-/** The routes of a new key: no more than those of the caller's own key, and models only for the key of another user. */
+/** The settings of a new key with its routes: no more than those of the caller's own key, and only model routes for the key of another user. */
 function routesFor({ caller, userId }: KeyCreation, settings: DraftSettings): DraftSettings {
   const own = caller.key?.settings.allowedRoutes ?? [];
   const most = userId === null || userId === idOrNull(caller.userId) ? own : MODELS_ONLY;

@@ -22,7 +22,7 @@ export interface KeyPatch {
   /** Counted from now, as in a draft; null and `-1` never expire. */
   readonly duration?: string | null;
   readonly metadata?: JsonObject;
-  /** Members of the metadata that change by themselves; null removes one. */
+  /** Single members of the metadata to set; null removes one. */
   readonly metadataMembers?: JsonObject;
   readonly settings?: Omit<SettingsPatch, 'budgetLimits'>;
   readonly budgetLimits?: readonly WantedWindow[] | null;

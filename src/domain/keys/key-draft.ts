@@ -49,7 +49,7 @@ export interface IssuedSecret {
   readonly createdBy: string;
 }
 
-/** Names must not contain NUL, which databases cannot store in text. */
+/** Throws InvalidInput for a name with a NUL character, which PostgreSQL cannot store. */
 export function assertNames(draft: {
   readonly alias?: string | null;
   readonly userId?: string | null;
@@ -63,13 +63,13 @@ export function assertNames(draft: {
   }
 }
 
-/** Refuses a budget below zero: zero allows no priced call, null is unlimited. */
+/** Throws InvalidInput for a budget below zero. Zero allows no priced call, null is unlimited. */
 export function assertBudget(maxBudget: Usd | null | undefined): void {
   if (maxBudget === null || maxBudget === undefined || maxBudget >= 0n) return;
   throw new InvalidInput(`max_budget must be a non-negative finite number. Received: ${usdText(maxBudget)}`);
 }
 
-/** A new key. A blank alias, team or user is null. */
+/** A new key. A blank alias, team or user becomes null. Throws InvalidInput. */
 export function newKey(draft: KeyDraft, { key, hash, now, createdBy }: IssuedSecret): VirtualKey {
   assertNames(draft);
   assertBudget(draft.maxBudget);

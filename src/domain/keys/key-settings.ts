@@ -30,7 +30,7 @@ export interface ModelBudget {
   readonly tpmLimit?: number;
 }
 
-/** Facts that a session depends on, besides its own row. Stored in the settings of its key; no request can set it. */
+/** Facts that decide, with the row of its key, whether a session is valid. Stored in the settings of the key. No request can set them. */
 export interface SessionFacts {
   /** Secret that opened it: `admin:<hash>` for a password of the administrator, else `key:<identity>:<hash of the secret>`. */
   readonly openedBy: string;
@@ -46,7 +46,7 @@ export interface KeySettings {
   readonly keyType?: KeyType;
   /** Paths, groups and prefixes with a trailing `*` that the key may call; absent and empty allow all. */
   readonly allowedRoutes?: readonly string[];
-  /** Names under which the key calls models, and the models. */
+  /** Models by the alias under which the key calls them. */
   readonly aliases?: Named<string>;
   readonly permissions?: Named<unknown>;
   readonly config?: Named<unknown>;
@@ -58,14 +58,14 @@ export interface KeySettings {
   readonly rpmLimit?: number;
   /** Tokens a minute. */
   readonly tpmLimit?: number;
-  /** Tokens a day of batches. */
+  /** Tokens a day in batches. */
   readonly tpdLimit?: number;
   readonly maxParallelRequests?: number;
   /** Decimal text, USD. Crossing it sends an alert; it refuses no call. */
   readonly softBudget?: string;
   /**
    * Id of the budget whose limits apply where the key has none. A key with a soft budget may have an id without a
-   * stored budget: answers show the soft budget as a budget row with this id, as the reference.
+   * stored budget: answers show the soft budget as a budget row with this id, as the reference does.
    */
   readonly budgetId?: string;
   /** Id of the budget of customers without their own. */
@@ -108,7 +108,7 @@ export function withRoutesOfType(settings: SettingsPatch): SettingsPatch {
 
 /**
  * Members of a key's metadata that the gateway reads or shows under their own names. A request may send them as
- * top-level members; they are stored in the metadata, as by the reference.
+ * top-level members; they are stored in the metadata, as the reference does.
  */
 export const METADATA_MEMBERS = [
   'model_rpm_limit',

@@ -27,7 +27,7 @@ function allows(entry: string, { path, groups }: RequestedRoute): boolean {
   return entry !== '' && (path === entry || path.startsWith(entry.endsWith('/') ? entry : `${entry}/`));
 }
 
-/** Refuses a route that is not among those a key may call. A key without a list may call all. */
+/** Throws Forbidden for a route that is not among those a key may call. A key without a list may call all. */
 export function assertRoute(key: VirtualKey | null, route: RequestedRoute): void {
   const allowed = key?.settings.allowedRoutes ?? [];
   if (allowed.length === 0 || allowed.some((entry) => allows(entry, route))) return;

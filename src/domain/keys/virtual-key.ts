@@ -27,7 +27,7 @@ export interface VirtualKey {
   readonly models: readonly string[];
   /** Allowance in USD; zero is zero, null is unlimited. */
   readonly maxBudget: Usd | null;
-  /** Reset interval of the spend, as `1d`; null for never. */
+  /** Reset interval of the spend, such as `1d`; null for never. */
   readonly budgetDuration: string | null;
   /** End of the current budget window; null without a budget duration. */
   readonly budgetResetAt: Date | null;
@@ -51,7 +51,7 @@ export interface VirtualKey {
   /** A deleted key is not valid; its row stays for its spend and history. */
   readonly deletedAt: Date | null;
   readonly deletedBy: string | null;
-  /** The user and team of the key, as they were read with it; absent where it was read without them. */
+  /** The owners of the key, as they were read with it; absent where the key was read without them. */
   readonly owners?: KeyOwners;
   /** Access groups by model name, as deployments have them now; absent where it was read without them. */
   readonly accessGroupsOf?: (model: string) => readonly string[];
@@ -67,7 +67,7 @@ export interface VirtualKey {
 interface TokenFacts {
   /** Customer on whose behalf the bearer calls. */
   readonly endUserId: string | null;
-  /** Whether the token stands for a stored key that expires by itself. */
+  /** Whether the token stands for a stored key that has an expiry. */
   readonly keyExpires?: boolean;
   /** Whether the token names a role. Otherwise the role of its user applies. */
   readonly hasRole: boolean;
@@ -112,8 +112,8 @@ export const KEY_SORTS = ['spend', 'max_budget', 'created_at', 'updated_at', 'to
 export type KeySort = (typeof KEY_SORTS)[number] | 'budget_use';
 
 /**
- * Spend in the current budget window by the budget, in millionths, rounded down; -1 without a budget. Stores compute the same by
- * integers of SQL.
+ * Spend in the current budget window in millionths of the budget, approximately; -1 without a budget. Stores compute the same value
+ * with SQL integers.
  */
 export const budgetUse = (
   { maxBudget, spentBefore }: Pick<VirtualKey, 'maxBudget' | 'spentBefore'>,
@@ -126,7 +126,7 @@ export type KeyPlace = Pick<VirtualKey, 'createdAt' | 'hash'> | { readonly budge
 /** One page of a list of keys. Rows of equal rank are ordered by hash. */
 export interface KeyPage {
   readonly filter: KeyFilter;
-  /** Reads the expiry of `active` and `expired`. */
+  /** Time that decides between the statuses `active` and `expired`. */
   readonly now: Date;
   readonly sort: KeySort;
   readonly descending: boolean;
@@ -154,14 +154,14 @@ export interface KeyStore {
   findOwned(owner: 'userId' | 'teamId', ids: readonly string[]): Promise<readonly VirtualKey[]>;
   /** Numbers of the keys of users or of teams that are not deleted, by the owner; an owner without keys is absent. */
   countOwned(owner: 'userId' | 'teamId', ids: readonly string[]): Promise<ReadonlyMap<string, number>>;
-  /** Hashes of the keys with a budget window that has ended, the oldest first. */
+  /** Hashes of the keys with a budget window that has ended, in the order of the ends. */
   dueForReset(now: Date, limit: number): Promise<readonly string[]>;
   list(page: KeyPage): Promise<readonly VirtualKey[]>;
   /** Number of keys that match. */
   count(filter: KeyFilter, now: Date): Promise<number>;
   /**
    * Changes a key in one transaction: `change` gets the stored row and returns the new one. Concurrent changes of one key
-   * run one after another. Returns the row before and after, or null when no such key exists or it is deleted. Throws
+   * are serialized. Returns the row before and after, or null when no such key exists or it is deleted. Throws
    * Conflict when the new secret was ever in use, or the new alias is, and whatever `change` throws.
    */
   change(hash: string, change: (key: VirtualKey) => VirtualKey): Promise<ChangedKey | null>;
@@ -185,7 +185,7 @@ export interface KeyGenerator {
   same(hash: string, other: string): boolean;
 }
 
-/** Whether a secret opens a key now: its current secret, or the previous one within its grace period. */
+/** Whether a secret is valid for a key now: the current secret, or the previous one within its grace period. Not for a deleted key. */
 export function acceptsSecret(key: VirtualKey, secretHash: string, now: Date): boolean {
   if (key.deletedAt !== null) return false;
   if (key.secretHash === secretHash) return true;
@@ -202,7 +202,7 @@ export function keyStatusOf(key: VirtualKey, now: Date): KeyStatus {
 /** The spend of a key in its current budget window. `total` is its total spend. */
 export const keySpendOf = (key: Pick<VirtualKey, 'spentBefore'>, total: Usd): Usd => (total - key.spentBefore) as Usd;
 
-/** Refuses a key that is blocked or past its expiry, and a key of a blocked team. */
+/** Throws Unauthenticated for a key that is blocked or expired, or whose team or project is blocked. Throws the `refusal` of a key that has one. */
 export function assertUsable(key: VirtualKey, now: Date): void {
   if (key.refusal !== undefined) throw key.refusal();
   if (key.blocked)
@@ -287,13 +287,13 @@ export function resolveModelAlias(key: VirtualKey | null, name: string): string 
   return name;
 }
 
-/** Refuses a model that is not among those the key may call. Neutral text: it must not list the others. */
+/** Throws Forbidden for a model that the key may not call. The message does not list other models. */
 export function assertMayCall(key: VirtualKey | null, model: string): void {
   const right = key === null ? null : deniedBy(key, model);
   if (right !== null) throw modelNotAvailable(model, right);
 }
 
-/** The refusal of a model by the name it was asked for. */
+/** Error for a model that the key may not call, by the name that the caller sent. */
 export function modelNotAvailable(model: string, right: 'model' | 'team_model' | 'user_model' = 'model'): Forbidden {
   return new Forbidden(
     `The requested model '${model}' is not available for this API key, or the model name is invalid. Check the models available to you and try again.`,

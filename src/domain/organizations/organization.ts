@@ -25,7 +25,7 @@ export interface OrganizationPatch {
 /** Filter of a list of organizations. All conditions that are not null must match. */
 interface OrganizationFilter {
   readonly ids: readonly string[] | null;
-  /** Text that the alias contains, in any case. */
+  /** Text that the alias contains, ignoring letter case. */
   readonly aliasPart: string | null;
 }
 

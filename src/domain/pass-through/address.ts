@@ -1,12 +1,12 @@
 import { InvalidInput } from '../errors.ts';
 
-/** A path as it is sent: visible ASCII without a backslash, a fragment and a query. */
+/** A path as it is sent: visible ASCII. `#`, `?` and backslashes are refused separately. */
 const SENT_PATH = /^[!-~]*$/;
 const FORBIDDEN = /[\p{Cc}\\]/u;
 /** Number of times that a path is decoded and checked. A path that is still encoded after that is refused. */
 const MAX_DECODINGS = 4;
 
-const refused = (): InvalidInput =>
+const invalidPath = (): InvalidInput =>
   new InvalidInput('The path cannot be forwarded: it contains dot segments, empty segments or characters no path has.');
 
 /**
@@ -21,22 +21,22 @@ export function addressBelow(target: string, subpath: string | null): URL {
   const url = new URL(base);
   url.pathname = start + subpath;
   // The parser normalises paths, so its result is compared with the intended path.
-  if (url.origin !== base.origin || url.pathname !== start + subpath) throw refused();
+  if (url.origin !== base.origin || url.pathname !== start + subpath) throw invalidPath();
   return url;
 }
 
 function assertConfined(subpath: string): void {
   let text = subpath;
   for (let round = 0; round < MAX_DECODINGS; round += 1) {
-    if (FORBIDDEN.test(text) || (round === 0 && (!SENT_PATH.test(text) || /[#?]/.test(text)))) throw refused();
+    if (FORBIDDEN.test(text) || (round === 0 && (!SENT_PATH.test(text) || /[#?]/.test(text)))) throw invalidPath();
     const segments = text.split('/');
     const isEmpty = (segment: string, at: number): boolean => segment === '' && at < segments.length - 1;
-    if (segments.some((segment, at) => isDots(segment) || isEmpty(segment, at))) throw refused();
+    if (segments.some((segment, at) => isDots(segment) || isEmpty(segment, at))) throw invalidPath();
     const decoded = decodedOnce(text);
     if (decoded === text) return;
     text = decoded;
   }
-  throw refused();
+  throw invalidPath();
 }
 
 const isDots = (segment: string): boolean => segment === '.' || segment === '..' || /^\.{1,2};/.test(segment);
@@ -45,7 +45,7 @@ function decodedOnce(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw refused();
+    throw invalidPath();
   }
 }
 

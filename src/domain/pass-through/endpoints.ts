@@ -6,9 +6,9 @@ import type { FoundEndpoint } from './routes.ts';
 export interface PassThroughEndpoints {
   /** Seconds to wait for the head of an answer where an entry names none. */
   readonly timeoutSeconds: number;
-  /** Finds the entry of a request in memory. Entries of the file come before stored ones. */
+  /** Finds the entry of a request in memory. An entry of the file comes before a stored one with the same path. */
   find(method: string, path: string): FoundEndpoint;
-  /** Entries as last read, those of the file first. A stored entry hides one of the file with the same path. */
+  /** Entries as last read, those of the file first. Entries of the file with the path of a stored one are left out. */
   list(): readonly PassThroughEndpoint[];
   /** Stores an entry; it is served when this resolves. Throws Conflict when its id is taken, and InvalidInput. */
   add(draft: NewEndpoint, by: Authored): Promise<PassThroughEndpoint>;
@@ -22,7 +22,7 @@ export interface PassThroughEndpoints {
   refresh(): Promise<void>;
 }
 
-/** A new entry; its id is chosen here. */
+/** A new entry, with the id that the caller of `add` chooses. */
 interface NewEndpoint extends EndpointPatch {
   readonly id: string;
   readonly path: string;

@@ -76,7 +76,7 @@ export interface Forwarded extends Pick<ModelRequest, 'callId' | 'parent' | 'lab
   readonly owner?: string;
 }
 
-/** Factor of the timeout of a whole answer to the timeout of its head. */
+/** The timeout of a whole answer divided by the timeout of its head. */
 export const MAX_ANSWER_TIME_FACTOR = 6;
 
 /** Sends requests to targets. */

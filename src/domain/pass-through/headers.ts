@@ -30,7 +30,7 @@ const GATEWAY_KEYS = [
   'ocp-apim-subscription-key',
 ] as const;
 
-/** Headers of a request that are not forwarded: of the connection, of the body's length and coding, and credentials. */
+/** Headers of a request that are not forwarded: of the connection, the length of the body, accepted codings, and credentials. */
 const NOT_FORWARDED = new Set<string>([
   ...HOP_BY_HOP,
   ...GATEWAY_KEYS,
@@ -60,7 +60,7 @@ const NOT_RELAYED = new Set<string>([
   'strict-transport-security',
 ]);
 
-/** Headers that describe the body. The gateway reads the body by them, so that the target must get the same headers. */
+/** Headers that describe the body. `x-pass-` cannot set them: the gateway and the target must read the body in the same way. */
 const OF_BODY = new Set(['content-encoding', 'content-type']);
 
 /** Prefix of a header that is forwarded without the prefix. */
@@ -70,7 +70,10 @@ const AWS_PREFIX = 'x-amz-';
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** Headers of the caller that a target gets: those of the body, those with the prefix `x-pass-`, and all others where `forwards`. */
+/**
+ * Headers of the caller that a target gets: `content-type`, `accept` and those with the prefix `x-pass-`. With `forwards`, also all
+ * others that are not in `NOT_FORWARDED`, and an `Authorization` that belongs to the target.
+ */
 export function requestHeaders(sent: RequestHeaders, forwards: boolean): Headers {
   const listed = new Set(listOf(textOf(sent['connection'])));
   const headers: Record<string, string> = { accept: '*/*', 'user-agent': `lensgate/${VERSION}` };
@@ -85,7 +88,7 @@ export function requestHeaders(sent: RequestHeaders, forwards: boolean): Headers
   return headers;
 }
 
-/** Whether `Authorization` belongs to the target, because the key of the gateway is in a header of its own. */
+/** Whether `Authorization` belongs to the target, because the key of the gateway is in another header. */
 const hasOwnKey = (sent: RequestHeaders): boolean =>
   textOf(sent['authorization']) !== null && GATEWAY_KEYS.some((name) => (textOf(sent[name]) ?? '') !== '');
 
@@ -129,7 +132,6 @@ const SHOWN = new Set([
   'openai-beta',
   'user-agent',
 ]);
-/** Mask of a hidden value. */
 const MASK = '*****';
 
 /** Headers as administrators see them: values that may be credentials are masked. */

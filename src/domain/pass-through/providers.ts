@@ -22,7 +22,7 @@ export interface ForwardedProvider {
   readonly prefixes: readonly string[];
   /** Default base address; null where every account or server has its own. */
   readonly base: string | null;
-  /** Environment variables with another base address, and with its key; the first that is set applies. */
+  /** Environment variables that replace the base address, and those with the key. Of each list, the first that is set applies. */
   readonly baseVariables: readonly string[];
   readonly keyVariables: readonly string[];
   readonly keyForm: KeyForm;
@@ -40,7 +40,7 @@ export interface ForwardedProvider {
   readonly regionVariables?: readonly string[];
   /** Model in rows and prices, where a request names none. */
   readonly unnamed?: string;
-  /** Beginnings of further request headers that it gets. */
+  /** Prefixes of the names of further request headers that it gets. */
   readonly headers?: readonly string[];
   /** Whether the path is the name of the model. */
   readonly pathIsModel?: true;
@@ -52,7 +52,7 @@ export interface ForwardedProvider {
 
 /** Issuer of access tokens for a key. */
 interface TokenIssuer {
-  /** Address that issues tokens, and environment variables with another one. */
+  /** Address that issues tokens, and environment variables that replace it. */
   readonly url: string;
   readonly urlVariables: readonly string[];
   /** IBM takes the key in the form, GigaChat in a header. */
@@ -62,7 +62,7 @@ interface TokenIssuer {
   readonly scopeVariable: string | null;
 }
 
-const provider = (name: string, base: string | null, differing: Partial<ForwardedProvider> = {}): ForwardedProvider => {
+const provider = (name: string, base: string | null, overrides: Partial<ForwardedProvider> = {}): ForwardedProvider => {
   const variable = name.toUpperCase();
   return {
     name,
@@ -71,7 +71,7 @@ const provider = (name: string, base: string | null, differing: Partial<Forwarde
     baseVariables: [`${variable}_API_BASE`],
     keyVariables: [`${variable}_API_KEY`],
     keyForm: 'bearer',
-    ...differing,
+    ...overrides,
   };
 };
 
@@ -80,7 +80,7 @@ const VERTEX_BASE = 'https://aiplatform.googleapis.com';
 
 const DECISION_PATH = 'v1/systemone';
 
-/** Agents that work on source code, at a vendor. */
+/** Vendor's API of coding agents. */
 export const CODING_AGENTS: ForwardedProvider = provider('cursor', 'https://api.cursor.com', {
   prefixes: ['codeagent', 'cursor'],
   baseVariables: ['CODEAGENT_API_BASE', 'CURSOR_API_BASE'],
@@ -250,7 +250,7 @@ export function keyHeader(form: KeyForm, key: string): readonly [name: string, v
 /** First segments of paths that name a version. */
 const VERSIONED = /^(v\d|alpha|beta)/;
 
-/** The target of a path below a base address, whose version is replaced by that of the path. */
+/** The base address for a path. A version at its end is removed when the path begins with a version. */
 export const targetBaseFor = (base: string, subpath: string): string =>
   VERSIONED.test(subpath) ? base.replace(/\/+$/, '').replace(/\/v\d+$/, '') : base.replace(/\/+$/, '');
 

@@ -34,7 +34,7 @@ export interface ProjectPatch {
 export interface ProjectFilter {
   readonly teamIds: readonly string[] | null;
   readonly teamId?: string | null;
-  /** Text that the alias contains, in any case. */
+  /** Text that the alias contains, ignoring letter case. */
   readonly aliasPart?: string | null;
   readonly blocked?: boolean | null;
 }

@@ -19,7 +19,7 @@ export function inputItemsOf({ input }: RequestBody): readonly ResponseItem[] {
   return Array.isArray(input) ? input.filter(isJsonObject) : [];
 }
 
-/** The items of a request for a list: complete, each with a unique id. */
+/** The items of a request as the list of input items shows them: with type and status, each with a unique id. */
 export function listedItems(items: readonly ResponseItem[], responseId: string): readonly ResponseItem[] {
   const taken = new Set<unknown>();
   return items.map((item, index) => {

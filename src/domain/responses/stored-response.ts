@@ -26,7 +26,7 @@ export interface SealedResponse extends Pick<StoredResponse, 'id' | 'previousId'
 export interface SealedResponseStore {
   /** Adds all of them or none; a stored one with the same id stays unchanged. */
   add(responses: readonly SealedResponse[]): Promise<void>;
-  /** The stored ones of these, in no order; null when they have more than `mostBytes` in total. */
+  /** The responses of these ids that are stored, in no particular order; null when they have more than `mostBytes` in total. */
   find(ids: readonly string[], mostBytes: number): Promise<readonly SealedResponse[] | null>;
   /**
    * A response and its previous ones, newest first, up to the first that is missing. Ends early after `mostTurns`
@@ -58,7 +58,7 @@ export interface ResponseQueue {
    */
   enqueue(response: StoredResponse): boolean;
   find(id: string): Promise<StoredResponse | null>;
-  /** The stored ones of these; null when they are too large together. */
+  /** The responses of these ids that are stored; null when they are too large together. */
   findAll(ids: readonly string[]): Promise<readonly StoredResponse[] | null>;
   /** A response and all its previous ones. */
   conversation(newest: StoredResponse): Promise<Conversation>;

@@ -10,12 +10,13 @@ export interface UnstoredTurn {
   readonly items: readonly ResponseItem[];
 }
 
-/** Memory of one connection: the latest response of each lane that is not stored. */
+/** Memory of one connection: of each lane, the latest response that is not stored. */
 export interface TurnMemory {
   /** The response of an id; null when it is not in memory. The result is a copy. */
   find(id: string): UnstoredTurn | null;
   /** Replaces the response of the lane. A response above the limits is not kept. */
   put(lane: string, turn: UnstoredTurn): void;
+  /** Removes the response of the lane. */
   evict(lane: string): void;
   /** Removes the lane's response after a failed follow-up; other lanes keep theirs. */
   failed(lane: string, previousId: string): void;

@@ -14,7 +14,7 @@ export interface Turn {
 /** A response requested on a connection. */
 export interface RequestedTurn {
   readonly kind: 'turn';
-  /** Turns of one lane run one after another; empty for the unnamed lane. */
+  /** Turns of one lane run in sequence; empty for the unnamed lane. */
   readonly lane: string;
   /** Bytes that it uses while it waits. */
   readonly size: number;

@@ -8,8 +8,8 @@ export interface FailureCounts {
   readonly calls: number;
   readonly failures: number;
   /**
-   * Failures in the current window, this one included; and those of its class. A window begins with a failure and has
-   * the length of a cooldown.
+   * Failures in the current window, and those of the class of the latest failure; the latest failure is included. A window
+   * begins with a failure and has the length of a cooldown.
    */
   readonly recent: number;
   readonly recentOfClass: number;
@@ -31,7 +31,8 @@ const BUSY_STATUSES = new Set([402, 429]);
 
 /**
  * Whether a deployment cools down after a failure. By default immediately after 401 and 404, after 402 and 429 where its
- * group has another deployment, and when most of the last calls failed. A limit of accepted failures replaces the rule.
+ * group has another deployment, and when too many calls of the minute failed. A limit of accepted failures replaces this
+ * rule. A failure that the request caused starts a cooldown only by a limit for its class.
  */
 export function shouldCoolDown(
   failure: UpstreamFailed,

@@ -52,6 +52,6 @@ export function classOfFailure(failure: unknown): FailureClass | null {
 /** The number that a policy has for a failure; null where it has none. */
 export function countFor(counts: CountsByClass, failure: unknown): number | null {
   if (!(failure instanceof UpstreamFailed)) return null;
-  const named = classOfFailure(failure);
-  return (named === null ? undefined : counts[named]) ?? counts.Default ?? null;
+  const failureClass = classOfFailure(failure);
+  return (failureClass === null ? undefined : counts[failureClass]) ?? counts.Default ?? null;
 }

@@ -3,7 +3,10 @@ import { type Fallback, isTooLong, type Retries } from '../inference/retries.ts'
 import { isRefusedContent } from './failure-class.ts';
 import { type FallbackLists, type FallbackPolicy, MAX_FALLBACKS } from './routing-policy.ts';
 
-/** Models to call after a failure, in order. Without the failed model, and without repeated plain names. */
+/**
+ * Models to call after a failure, in order. Those that the request names replace the configured ones. Of configured ones, the failed
+ * model and repetitions are left out.
+ */
 export function fallbacksAfter(
   failure: DomainError,
   model: string,
@@ -11,16 +14,16 @@ export function fallbacksAfter(
 ): readonly Fallback[] {
   if (retries.withoutFallbacks) return [];
   const longer = isTooLong(failure) ? retries.contextFallbacks.get(model) : undefined;
-  const named = longer === undefined ? retries.fallbacks : [{ model: longer, members: {} }, ...retries.fallbacks];
-  if (named.length > 0) return named.slice(0, MAX_FALLBACKS);
+  const requested = longer === undefined ? retries.fallbacks : [{ model: longer, members: {} }, ...retries.fallbacks];
+  if (requested.length > 0) return requested.slice(0, MAX_FALLBACKS);
   const names = new Set(configuredAfter(failure, model, policy));
   names.delete(model);
   return [...names].slice(0, policy.most).map((name) => ({ model: name, members: {} }));
 }
 
 /**
- * The general list, or the list for too long conversations or for refused content: after such a failure that list alone
- * applies, if any model has one.
+ * The general list, or the list for conversations that are too long, or for refused content. After one of these two failures
+ * only the specific list applies, if any model has one.
  */
 function configuredAfter(failure: DomainError, model: string, policy: FallbackPolicy): readonly string[] {
   const { general, contextWindow, contentPolicy, standard } = policy;

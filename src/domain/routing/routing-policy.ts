@@ -17,7 +17,7 @@ export interface CooldownPolicy {
   readonly allowedFailsOf: CountsByClass;
 }
 
-/** Configured fallbacks. A list that a request names replaces the general one. */
+/** Configured fallbacks. Fallbacks that a request names replace all of them. */
 export interface FallbackPolicy {
   /** After any failure. */
   readonly general: FallbackLists;

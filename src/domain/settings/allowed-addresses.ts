@@ -5,7 +5,7 @@ import { GENERAL, settingViewOf } from './ownership.ts';
 /** Name of the list in `general_settings`. */
 export const ALLOWED_ADDRESSES = 'allowed_ips';
 
-/** Addresses and blocks. */
+/** Checks of IP addresses and CIDR blocks. */
 interface AddressMatcher {
   /** Whether a text is an IP address or a CIDR block. */
   isAddress(text: string): boolean;

@@ -39,14 +39,14 @@ export function assertRouterSettings(content: SectionContent): void {
 
 /**
  * A section after a request that changes it. A null changes nothing, but removes an environment variable. A webhook for
- * alerts turns its alerts on.
+ * alerts adds `slack` to `alerting`. Success callbacks are added to the stored ones.
  */
 export const updatedSection = (section: string, sent: SectionContent, stored: SectionContent): SectionContent =>
   section === 'environment_variables'
     ? withoutNulls({ ...stored, ...variablesIn(sent) })
     : { ...stored, ...changesOf(section, withoutNulls(sent), stored) };
 
-/** Variables are texts. A redacted one keeps the stored one. */
+/** The sent variables without redacted ones, which keep their stored values. Numbers and booleans become texts. */
 const variablesIn = (sent: SectionContent): SectionContent =>
   Object.fromEntries(
     Object.entries(sent)
@@ -56,14 +56,14 @@ const variablesIn = (sent: SectionContent): SectionContent =>
 
 function changesOf(section: string, content: SectionContent, stored: SectionContent): SectionContent {
   if (section === 'general_settings' && content['alert_to_webhook_url'] !== undefined)
-    return { ...content, alerting: united(listOf(content['alerting'] ?? stored['alerting']), ['slack']) };
+    return { ...content, alerting: union(listOf(content['alerting'] ?? stored['alerting']), ['slack']) };
   const callbacks = content['success_callback'];
   if (section !== 'litellm_settings' || !Array.isArray(callbacks)) return content;
   const lower = callbacks.map((name: unknown) => (typeof name === 'string' ? name.toLowerCase() : name));
-  return { ...content, success_callback: united(listOf(stored['success_callback']), lower) };
+  return { ...content, success_callback: union(listOf(stored['success_callback']), lower) };
 }
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-const united = (left: readonly unknown[], right: readonly unknown[]): readonly unknown[] => [
+const union = (left: readonly unknown[], right: readonly unknown[]): readonly unknown[] => [
   ...new Set([...left, ...right]),
 ];

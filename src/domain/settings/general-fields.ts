@@ -34,9 +34,9 @@ const LISTED: Readonly<Record<string, Row>> = {
     'Interval at which stored settings are read again, in seconds.',
     30,
   ],
-  cancel_on_disconnect: ['flag', 'Cancels the upstream call when the client leaves.'],
+  cancel_on_disconnect: ['flag', 'Cancels the upstream call when the client disconnects.'],
   pass_through_endpoints: ['objects', 'Paths that are forwarded to an address without translation.'],
-  transcribe_media_buckets: ['texts', 'Buckets that keys of others than administrators may use for transcription.'],
+  transcribe_media_buckets: ['texts', 'Buckets that callers who are not administrators may use for transcription.'],
   store_prompts_in_spend_logs: ['flag', 'Stores prompts and answers with the records of calls.'],
   disable_auto_add_proxy_admin_to_teams: ['flag', 'An administrator who creates a team does not become its member.'],
   maximum_spend_logs_retention_period: [

@@ -20,7 +20,7 @@ const ROUTER_REDIS: ReadonlySet<string> = new Set(['host', 'port', 'password', '
 /** Settings of the sign-in that the file has among the general ones. */
 const GENERAL_SSO: ReadonlySet<string> = new Set(['proxy_base_url', 'ui_access_mode']);
 
-/** Where the file can declare a setting of a group that is stored in a section of its own. */
+/** Where the file can declare a setting of a group that is stored in a separate section. */
 const PLACES: { readonly [Name in GroupName]?: (field: string) => FilePlace | null } = {
   ui: (field) => [GENERAL, field],
   sso: (field) => (GENERAL_SSO.has(field) ? [GENERAL, field] : null),

@@ -65,8 +65,8 @@ const CHECKS: { readonly [Name in GroupName]?: (values: SectionContent) => void 
 };
 
 /**
- * The settings of a group after a write. Unknown ones are ignored where the group lists its settings; a null removes one,
- * and a redacted secret keeps the stored one. Throws InvalidInput.
+ * The settings of a group after a write. Unknown ones are ignored where the group lists its settings, and a null removes one. A
+ * redacted secret keeps the stored one, where the group's writes merge. Throws InvalidInput.
  */
 export function writtenValues(
   name: GroupName,
@@ -78,7 +78,7 @@ export function writtenValues(
   return withoutNulls(group.writes === 'replace' ? written : { ...before, ...written });
 }
 
-/** Settings that a group has. All, where it does not list its settings. */
+/** The sent settings that the group has; all of them where the group does not list its settings. */
 function knownOf({ fields }: SettingGroup, sent: SectionContent): SectionContent {
   const names = Object.keys(fields);
   return names.length === 0 ? sent : Object.fromEntries(Object.entries(sent).filter(([one]) => names.includes(one)));

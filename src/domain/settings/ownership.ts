@@ -70,7 +70,7 @@ const sectionOf = (content: JsonObject, section: string): SectionContent => {
   return isJsonObject(found) ? found : {};
 };
 
-/** Whether the file declares a setting, also as null. */
+/** Whether the file declares a setting, also as null. False for the `SHARED` settings. */
 export const isDeclared = ({ declared }: DeclaredConfig, section: string, name: string): boolean =>
   !SHARED.has(name) && Object.hasOwn(sectionOf(declared, section), name);
 
@@ -80,7 +80,7 @@ export const sectionRowOf = (section: string, name: string): string =>
 
 const isUnset = (value: unknown): boolean => value === undefined || value === null;
 
-/** A setting with its owner. */
+/** A setting with its value, and the source of the value. */
 export function settingViewOf(
   config: DeclaredConfig,
   stored: StoredSections,

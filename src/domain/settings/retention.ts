@@ -8,7 +8,7 @@ export const RETENTIONS = {
   maximum_spend_logs_retention_period: '400d',
 } as const;
 
-/** Age in ms at which records are deleted; 0 keeps them. A stored text that is not a duration counts as the default. */
+/** Age in ms at which records are deleted; 0 keeps them. The default applies to a value that is not a duration. */
 export function retentionMs(
   configuration: Pick<Configuration, 'current' | 'stored'>,
   setting: keyof typeof RETENTIONS,

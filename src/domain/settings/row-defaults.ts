@@ -27,13 +27,13 @@ const budgetOf = ({ max_budget: amount, budget_duration: duration }: SectionCont
 /** Undefined for a value that the setting does not accept, which is logged at the start. */
 const windowsOf = (value: unknown): readonly WantedWindow[] | undefined =>
   Array.isArray(value) && isOfKind('windows', value)
-    ? value.flatMap(({ budget_duration: budgetDuration, max_budget: most }: Sent) => {
+    ? value.flatMap(({ budget_duration: budgetDuration, max_budget: most }: WindowSetting) => {
         const amount = usdFrom(most);
         return amount === null ? [] : [{ budgetDuration, maxBudget: usdText(amount) }];
       })
     : undefined;
 
-interface Sent {
+interface WindowSetting {
   readonly budget_duration: string;
   readonly max_budget: number | string;
 }

@@ -6,7 +6,7 @@ export interface GroupField {
   readonly description: string;
   /** The built-in value; null for none. */
   readonly defaultValue: unknown;
-  /** The only texts that it accepts, or that the items of a list are; null for any. */
+  /** The only texts that the setting, or an item of its list, may be; null for any. */
   readonly choices: readonly string[] | null;
 }
 
@@ -65,7 +65,7 @@ const connection = (server: string): Readonly<Record<string, Row>> => ({
   aws_iam_user_name: ['text', 'User of the AWS authentication.'],
   aws_iam_cache_name: ['text', 'Cluster of the AWS authentication.'],
   aws_iam_region: ['text', 'Region of the AWS authentication.'],
-  aws_iam_serverless: ['flag', 'The cluster is a serverless one.', { otherwise: false }],
+  aws_iam_serverless: ['flag', 'The cluster is serverless.', { otherwise: false }],
 });
 
 const flags = (rows: Readonly<Record<string, string>>): Readonly<Record<string, Row>> =>
@@ -136,25 +136,25 @@ const GROUPS = {
     member: null,
     description: 'Rights of users in the dashboard.',
     fields: flags({
-      disable_model_add_for_internal_users: 'Users who are no administrators add no models.',
-      disable_team_admin_delete_team_user: 'Team administrators remove no members.',
+      disable_model_add_for_internal_users: 'Users who are not administrators cannot add models.',
+      disable_team_admin_delete_team_user: 'Team administrators cannot remove members.',
       require_auth_for_public_ai_hub: 'The public model list needs a key.',
       allow_public_health_readiness_details: 'Readiness gives details without a key.',
       forward_client_headers_to_llm_api: 'Forwards headers of clients to upstreams. Not in force yet.',
       forward_llm_provider_auth_headers: 'Forwards credentials of clients to upstreams. Not in force yet.',
-      disable_agents_for_internal_users: 'Users who are no administrators use no agents. Not in force yet.',
-      allow_agents_for_team_admins: 'Team administrators use agents nevertheless. Not in force yet.',
+      disable_agents_for_internal_users: 'Users who are not administrators cannot use agents. Not in force yet.',
+      allow_agents_for_team_admins: 'Team administrators can use agents in any case. Not in force yet.',
       disable_vector_stores_for_internal_users:
-        'Users who are no administrators use no vector stores. Not in force yet.',
-      allow_vector_stores_for_team_admins: 'Team administrators use vector stores nevertheless. Not in force yet.',
+        'Users who are not administrators cannot use vector stores. Not in force yet.',
+      allow_vector_stores_for_team_admins: 'Team administrators can use vector stores in any case. Not in force yet.',
       disable_custom_api_keys: 'Generated keys are always random.',
-      disable_key_generate_for_org_admin: 'Organization administrators generate no keys.',
+      disable_key_generate_for_org_admin: 'Organization administrators cannot generate keys.',
     }),
   },
   uiTheme: {
     section: SHARED,
     member: 'ui_theme_config',
-    description: 'Looks of the dashboard.',
+    description: 'Appearance of the dashboard.',
     fields: {
       logo_url: ['address', 'Address of the logo.'],
       logo_url_dark: ['address', 'Address of the logo for dark screens.'],
@@ -170,7 +170,7 @@ const GROUPS = {
       message: ['text', 'The message.', { otherwise: '' }],
       severity: [
         'text',
-        'Weight of the message.',
+        'Severity of the message.',
         { otherwise: 'info', choices: ['info', 'warning', 'error', 'success'] },
       ],
       revision: ['text', 'Changes with each write.', { otherwise: '' }],
@@ -258,7 +258,7 @@ const GROUPS = {
     fields: {
       api_key: ['text', 'Key at Vantage.'],
       integration_token: ['text', 'Token of the integration.'],
-      base_url: ['text', 'Address of the interface of Vantage.'],
+      base_url: ['text', 'Base address of the Vantage API.'],
     },
   },
   hashicorpVault: {

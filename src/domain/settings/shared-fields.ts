@@ -31,7 +31,7 @@ const flag = (description: string, tab: string | null = null): SharedField => ({
 export const SHARED_FIELDS: Readonly<Record<string, SharedField>> = {
   budget_exceeded_throttle_percentage: {
     type: 'Float',
-    description: 'Share of its rate limits that a key beyond its budget keeps. Empty refuses its calls.',
+    description: 'Share of its rate limits that a key keeps when its budget is used up. Empty refuses its calls.',
     defaultValue: null,
     options: null,
     tab: null,
@@ -64,7 +64,7 @@ export const SHARED_FIELDS: Readonly<Record<string, SharedField>> = {
   },
 };
 
-/** A setting by its name, which a caller chose; undefined for another one. */
+/** A setting by its name, which a caller chose; undefined for an unknown name. */
 export const sharedFieldOf = (name: string): SharedField | undefined =>
   Object.hasOwn(SHARED_FIELDS, name) ? SHARED_FIELDS[name] : undefined;
 

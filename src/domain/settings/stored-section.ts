@@ -17,7 +17,7 @@ export interface SettingsStore {
   all(): Promise<readonly StoredSection[]>;
   /**
    * Changes a section in one transaction, and creates it when it is not stored yet: `change` gets its settings, none for
-   * a new section, and returns the new ones. Concurrent changes of one section run one after another. Throws whatever
+   * a new section, and returns the new ones. Concurrent changes of one section are serialized. Throws whatever
    * `change` throws.
    */
   change(section: string, change: (content: SectionContent) => SectionContent, about: Authored): Promise<StoredSection>;

@@ -31,7 +31,7 @@ export const sumOfSpend = (all: Iterable<SpendSums>): SpendSums => [...all].redu
 export const ACTIVITY_FIELDS = ['model', 'modelGroup', 'provider', 'callType'] as const;
 type ActivityField = (typeof ACTIVITY_FIELDS)[number];
 
-/** Entity of an activity. Its own field is a breakdown, too. */
+/** Field whose values are the entities of a report. Each day is broken down by it, too. */
 export type ActivityEntity = Extract<SpendField, 'user' | 'team' | 'organization' | 'agent' | 'tag' | 'endUser'>;
 
 /** Sums of one value of a field, and of its calls by key. */
@@ -109,7 +109,7 @@ export const sumsByKey = (groups: readonly SpendGroup[]): readonly KeySums[] =>
 
 const uncachedTokens = ({ sums }: KeySums): number => sums.inputTokens - sums.cacheReadTokens;
 
-/** Keys with prompt tokens that no cache of a provider had, those with the most first. */
+/** Keys with input tokens that were not read from a provider's cache, those with the most first. */
 export const byUncachedTokens = (keys: readonly KeySums[]): readonly KeySums[] =>
   keys
     .filter((key) => uncachedTokens(key) > 0)

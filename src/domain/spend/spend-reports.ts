@@ -2,8 +2,8 @@ import type { Usd } from '../money.ts';
 import type { KeyOwnerKind, SpendRow } from './spend-row.ts';
 
 /**
- * Properties of a call that reports filter and group by. `model` is `provider/name`. `organization` is that of the team now,
- * of a call without a team that of the key now. `agent` is that of the key now.
+ * Properties of a call that reports filter and group by. `model` is `provider/name`. `organization` is the current one of the
+ * call's team or, without a team, of its key. `agent` is the current one of the key.
  */
 export const SPEND_FIELDS = [
   'key',

@@ -20,7 +20,7 @@ export interface SpendRow {
   readonly endUser: string | null;
   /** Session of the caller; null when the request names none. */
   readonly sessionId: string | null;
-  /** Distinct tags: those of the request, then those of its user agent. */
+  /** Distinct tags: those of the request, its key, team and project, then those of the user agent. */
   readonly tags: readonly string[];
   /** The name the caller sent (the model group). */
   readonly modelGroup: string;
@@ -104,8 +104,8 @@ export interface SpendStore {
    */
   totalsOfOwners(kind: OwnerKind, ids: readonly string[]): Promise<ReadonlyMap<string, Usd>>;
   /**
-   * Exact spend of each of these in calls that started at or after its `from`; otherwise as `totalsOfOwners`. Those
-   * without any such call are absent.
+   * Exact spend of each key, owner or label in calls that started at or after its `from`; otherwise as `totalsOfOwners`.
+   * One without such calls is absent.
    */
   totalsSince(kind: CountedKind, starts: readonly SpendStart[]): Promise<ReadonlyMap<string, Usd>>;
 }

@@ -89,7 +89,7 @@ export function teamCallbacks(metadata: JsonObject): readonly TeamCallback[] {
     });
 }
 
-/** Whether calls of a team are exported nowhere: both lists of its callback settings are empty. */
+/** Whether the calls of a team are not exported: both lists of its callback settings are empty. */
 export function isLoggingDisabled(metadata: JsonObject): boolean {
   const settings = metadata[SWITCH];
   if (!isJsonObject(settings)) return false;
@@ -148,7 +148,7 @@ function isAddress(text: string): boolean {
   return url !== null && /^https?:$/.test(url.protocol) && url.username + url.password + url.search + url.hash === '';
 }
 
-/** Callbacks with each secret variable replaced. */
+/** A callback in which every variable that is not known to be public is replaced. */
 export function withSecrets(
   { name, vars, ...callback }: TeamCallback,
   replace: (value: string) => string,
@@ -191,7 +191,7 @@ const isSameCallback = (one: unknown, other: unknown): boolean =>
 
 /**
  * Metadata that is written as a whole, with the secrets of its callbacks encrypted. `kept` is `sent` with the stored texts in
- * place of redacted ones: a stored secret stays with its callback and its address. Throws InvalidInput.
+ * place of redacted ones. A stored secret is kept only where name and variables of its callback are unchanged. Throws InvalidInput.
  */
 export function storedCallbacks(
   kept: JsonObject,
@@ -213,7 +213,7 @@ export function storedCallbacks(
   return { ...kept, [CALLBACKS]: written };
 }
 
-/** A new entry; one of a kind that is not exported is stored as it is. */
+/** A new entry with its secrets encrypted; one of an unsupported kind is stored unchanged. Throws InvalidInput. */
 function sealedEntry(entry: unknown, seal: (text: string) => string): unknown {
   if (!isJsonObject(entry)) return entry;
   const { callback_name: name, callback_vars: vars } = entry;

@@ -15,12 +15,12 @@ export interface Team extends Limits, Stamps {
   readonly organizationId: string | null;
   /** Model names its keys may call; empty is every model. */
   readonly models: readonly string[];
-  /** Names under which its keys call models, and the models. */
+  /** Models by the alias under which its keys call them. */
   readonly modelAliases: Readonly<Record<string, string>>;
   readonly metadata: JsonObject;
   /** Keys of a blocked team are refused. */
   readonly blocked: boolean;
-  /** Key routes that members with the role `user` may call. */
+  /** Key routes that members with the role `user` may call; empty is the default routes. */
   readonly memberPermissions: readonly string[];
   /** Budget of members without their own; null for none. */
   readonly memberBudgetId: string | null;
@@ -52,7 +52,7 @@ export interface TeamPatch extends LimitsPatch {
 export interface TeamFilter {
   readonly ids: readonly string[] | null;
   readonly organizationId: string | null;
-  /** Text that the alias contains, in any case. */
+  /** Text that the alias contains, ignoring letter case. */
   readonly aliasPart: string | null;
   readonly blocked?: boolean | null;
   /** Teams whose budget window has ended by this time. */

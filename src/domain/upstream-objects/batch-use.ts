@@ -33,7 +33,7 @@ export const fieldsOf = (value: unknown): JsonObject =>
 export const countOrNull = (value: unknown): number | null =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
 
-/** Members with the end time, by outcome. */
+/** Members that may have the end time, one for each outcome. */
 const ENDS = ['completed_at', 'failed_at', 'expired_at', 'cancelled_at'] as const;
 
 /** End time of a batch; `now` where the batch has none. */

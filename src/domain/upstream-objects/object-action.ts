@@ -18,7 +18,7 @@ export interface ObjectAction {
 /** Path of each kind, here and under an upstream's base address. */
 export const OBJECT_PATHS = { file: '/files', batch: '/batches', response: '/responses' } as const;
 
-const READS = { makes: false, billed: 'never' } as const;
+const UNBILLED = { makes: false, billed: 'never' } as const;
 
 export const CREATE_FILE: ObjectAction = {
   name: 'files.create',
@@ -33,21 +33,21 @@ export const GET_FILE: ObjectAction = {
   kind: 'file',
   method: 'GET',
   callType: 'afile_retrieve',
-  ...READS,
+  ...UNBILLED,
 };
 export const READ_FILE: ObjectAction = {
   name: 'files.content',
   kind: 'file',
   method: 'GET',
   callType: 'afile_content',
-  ...READS,
+  ...UNBILLED,
 };
 export const DELETE_FILE: ObjectAction = {
   name: 'files.delete',
   kind: 'file',
   method: 'DELETE',
   callType: 'afile_delete',
-  ...READS,
+  ...UNBILLED,
 };
 export const CREATE_BATCH: ObjectAction = {
   name: 'batches.create',
@@ -62,17 +62,17 @@ export const GET_BATCH: ObjectAction = {
   kind: 'batch',
   method: 'GET',
   callType: 'aretrieve_batch',
-  ...READS,
+  ...UNBILLED,
 };
 export const CANCEL_BATCH: ObjectAction = {
   name: 'batches.cancel',
   kind: 'batch',
   method: 'POST',
   callType: 'acancel_batch',
-  ...READS,
+  ...UNBILLED,
 };
 
-const OF_RESPONSE = { kind: 'response', ...READS } as const;
+const OF_RESPONSE = { kind: 'response', ...UNBILLED } as const;
 export const GET_RESPONSE: ObjectAction = {
   name: 'responses.get',
   method: 'GET',

@@ -9,7 +9,8 @@ const MAX_LINE_CHARACTERS = 16 * 1024 * 1024;
 
 /**
  * Usage of a batch by model, read from its output stream. A successful line without usage, or with implausible counts, is estimated:
- * `inputTokens`, and the size of its text. Null for such a line where `inputTokens` is null. Rejects with the stream's error.
+ * `inputTokens`, and the size of its text. Null when such a line cannot be estimated, for example because `inputTokens` is null, and
+ * when a line is malformed or too long. Rejects with the stream's error.
  */
 export function outputUseOf(
   output: ByteStream,
@@ -42,7 +43,7 @@ export function outputUseOf(
   });
 }
 
-/** Adds the usage of one line; false where it has none. A failed call has no usage. */
+/** Adds the usage of one line; false when the usage is unknown. A failed call adds nothing. */
 function addLine(line: string, sums: Map<string | null, ModelUse>, inputTokens: number | null): boolean {
   if (line.trim() === '') return true;
   const answer = parsed(line);

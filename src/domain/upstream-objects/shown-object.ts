@@ -35,12 +35,12 @@ function parsed(body: Uint8Array | null): unknown {
 
 /** Ids of an object's files, by member. */
 export function filesOf(shown: ShownObject): Readonly<Record<string, string>> {
-  const named: Record<string, string> = {};
+  const ids: Record<string, string> = {};
   for (const member of FILE_MEMBERS) {
     const id = shown[member];
-    if (typeof id === 'string' && ID.test(id)) named[member] = id;
+    if (typeof id === 'string' && ID.test(id)) ids[member] = id;
   }
-  return named;
+  return ids;
 }
 
 /** The object with our ids in place of the upstream's; null for a file without one. */

@@ -120,7 +120,7 @@ export function createCommandLineLogins<Signed>(options: {
   };
 }
 
-/** Ids of logins are not those of other pending sign-ins. */
+/** Prefix of the ids of logins. Other pending sign-ins have other prefixes. */
 const LOGIN_PREFIX = 'cli-';
 const isLoginId = (id: string): boolean => id.startsWith(LOGIN_PREFIX);
 

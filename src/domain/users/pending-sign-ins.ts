@@ -7,7 +7,7 @@ export interface PendingSignIn {
   readonly kind: 'login' | 'code' | 'failures';
   /** Content, as the caller of the store wrote it. */
   readonly content: string;
-  /** When it ends, in ms since 1970. */
+  /** When it ends, Unix ms. */
   readonly untilMs: number;
 }
 

@@ -21,7 +21,7 @@ export class SignInThrottled extends LimitExceeded {
 export interface SignInLimits {
   /** Failures of one source in a window; half as many for one name from one source. 0 sets no limit. */
   readonly perSource: number;
-  /** The limit of a source that has one of its own; null for others. */
+  /** The limit of a source that has a separate one; null for others. */
   readonly limitOf: (source: string) => number | null;
   readonly windowSeconds: number;
   readonly blockSeconds: number;
@@ -51,7 +51,7 @@ const MS = 1_000;
 /** Maximum length of a counted name, in characters; longer ones are cut. */
 const MAX_NAME_CHARACTERS = 256;
 
-/** Time in which a count can matter: a window and a block. */
+/** Time in which a count can matter: the longer of a window and a block. */
 export const retentionSecondsOf = ({
   windowSeconds,
   blockSeconds,

@@ -43,9 +43,9 @@ export interface UserPatch extends LimitsPatch {
 export interface UserFilter {
   readonly ids: readonly string[] | null;
   readonly emails: readonly string[] | null;
-  /** Text that the email contains, in any case. */
+  /** Text that the email contains, ignoring letter case. */
   readonly emailPart: string | null;
-  /** Text that the alias contains, in any case. */
+  /** Text that the alias contains, ignoring letter case. */
   readonly aliasPart?: string | null;
   readonly role: Role | null;
   readonly ssoUserIds: readonly string[] | null;

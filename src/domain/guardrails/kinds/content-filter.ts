@@ -14,14 +14,12 @@ interface Rule {
   readonly action: 'BLOCK' | 'MASK';
 }
 
-/** Rule of a pattern. */
 export interface PatternRule extends Rule {
   readonly name: string;
-  /** Text in place of a masked one. */
+  /** Text that replaces a match. */
   readonly replacement: string;
 }
 
-/** Rule of a word. */
 export interface WordRule extends Rule {
   readonly keyword: string;
   readonly description: string | null;
@@ -40,7 +38,7 @@ export function keywordFinder(keyword: string): Finder {
   return (text) => {
     const spans: TextRange[] = [];
     const lower = text.toLowerCase();
-    // Lower case changes the length of a few characters. Ranges in the text are then unknown, so that the whole text matches.
+    // Lower case changes the length of a few characters. Positions in the text are then unknown, so the whole text is the match.
     if (lower.length !== text.length) return lower.includes(keywordText) ? [{ from: 0, to: text.length }] : spans;
     for (let at = lower.indexOf(keywordText); at !== -1; at = lower.indexOf(keywordText, at + keywordText.length))
       spans.push({ from: at, to: at + keywordText.length });
@@ -48,7 +46,7 @@ export function keywordFinder(keyword: string): Finder {
   };
 }
 
-function replaced(text: string, spans: readonly TextRange[], replacement: string): string {
+function withReplacement(text: string, spans: readonly TextRange[], replacement: string): string {
   let result = '';
   let from = 0;
   for (const span of spans) {
@@ -77,7 +75,7 @@ export function contentFilter({ words, patterns }: FilterRules): Guardrail {
           const detection = { type: label === 'keyword' ? 'blocked_word' : 'pattern', ...detail, action };
           if (action === 'BLOCK') return { kind: 'blocked', detail, report: [...detections, detection] };
           masked[label] = (masked[label] ?? 0) + spans.length;
-          edited[index] = replaced(text, spans, replacement);
+          edited[index] = withReplacement(text, spans, replacement);
           detections.push(detection);
         }
       }

@@ -22,7 +22,7 @@ export type AskDecisions = (
 export interface DecisionGuardrailSettings {
   readonly model: string;
   readonly checks: readonly DecisionCheck[];
-  /** A longer text is asked about in overlapping pieces. */
+  /** Maximum length of a text in one question, in UTF-16 units. A longer text is split into overlapping pieces. */
   readonly maxInputChars: number;
   readonly maxConcurrentCalls: number;
   /** Whether texts pass that the model did not judge. */
@@ -43,7 +43,7 @@ export function piecesOf(text: string, size: number): readonly string[] {
   }
 }
 
-/** The highest probability of each check; null where a piece has no answer. */
+/** The highest probability of one check over all pieces; null where a piece has no answer. */
 function highest(answers: readonly (readonly (number | null)[])[], index: number): number | null {
   const all = answers.map((one) => one[index] ?? null);
   return all.some((one) => one === null) ? null : Math.max(...all.map(Number));

@@ -14,8 +14,8 @@ function hasLuhnCheckDigit(text: string): boolean {
   const sum = digitsOf(text)
     .toReversed()
     .reduce((total, digit, index) => {
-      const weighed = index % 2 === 0 ? digit : digit * 2;
-      return total + (weighed > 9 ? weighed - 9 : weighed);
+      const weighted = index % 2 === 0 ? digit : digit * 2;
+      return total + (weighted > 9 ? weighted - 9 : weighted);
     }, 0);
   return sum % 10 === 0;
 }
@@ -38,9 +38,9 @@ function isIpv6(text: string): boolean {
   return URL.canParse(`http://[${text}]/`) && /[0-9a-f]/i.test(text);
 }
 
-const GROUP = String.raw`[ -]?`;
-const AMEX = String.raw`3[47]\d{2}${GROUP}\d{6}${GROUP}\d{5}`;
-const four = (start: string): string => String.raw`${start}${GROUP}\d{4}${GROUP}\d{4}${GROUP}\d{4}`;
+const SEPARATOR = String.raw`[ -]?`;
+const AMEX = String.raw`3[47]\d{2}${SEPARATOR}\d{6}${SEPARATOR}\d{5}`;
+const four = (start: string): string => String.raw`${start}${SEPARATOR}\d{4}${SEPARATOR}\d{4}${SEPARATOR}\d{4}`;
 const VISA = four(String.raw`4\d{3}`);
 const MASTERCARD = four(String.raw`(?:5[1-5]\d{2}|222[1-9]|22[3-9]\d|2[3-6]\d{2}|27[01]\d|2720)`);
 const DISCOVER = four(String.raw`(?:6011|65\d{2}|64[4-9]\d)`);
@@ -106,13 +106,13 @@ const ALIASES: Readonly<Record<string, string>> = {
   github_pat: 'github_token',
 };
 
-/** Names of the patterns that need no configuration. */
+/** Names of the prebuilt patterns, without aliases. */
 export const PREBUILT_NAMES: readonly string[] = Object.keys(PATTERNS);
 
-/** Names of those that find secrets. */
+/** Names of the prebuilt patterns that find secrets. */
 export const SECRET_PATTERNS: readonly string[] = PREBUILT_NAMES.filter((name) => /key|token|jwt/.test(name));
 
-/** Finds the places of a pattern that needs no configuration; null for an unknown name. */
+/** Finder of a prebuilt pattern by its name or alias; null for an unknown name. */
 export function prebuiltFinder(name: string): Finder | null {
   const known = Object.hasOwn(ALIASES, name) ? (ALIASES[name] ?? name) : name;
   const pattern = Object.hasOwn(PATTERNS, known) ? PATTERNS[known] : undefined;

@@ -7,8 +7,8 @@ export interface EventText {
   readonly text: string;
   readonly path: TextPlace['path'];
   /**
-   * `editable`: a text at a known place. `repeated`: earlier events may have had it. `unknown`: of a format that is not
-   * known, where it is unknown whether the text continues another one. Only the first can be edited.
+   * `editable`: a text at a known place. `repeated`: earlier events may have had it. `unknown`: a text of an unknown format,
+   * which may continue another text. Only an `editable` text can be edited.
    */
   readonly kind: 'editable' | 'repeated' | 'unknown';
 }

@@ -46,7 +46,7 @@ const system: Reader = (walk, value, member) => walk.content(value, [member], 's
 const plain: Reader = (walk, value, member) => walk.content(value, [member], 'user');
 const every: Reader = (walk, value, member) => walk.everything(value, [member], 'user');
 const isJsonItem = (value: unknown): value is Members => isMembers(value) && value['type'] === 'input_json';
-/** Texts of items. The data of a JSON item are the caller's, with any names. */
+/** Texts of items. The data of a JSON item may have any member names, so none is skipped. */
 const decisionInput: Reader = (walk, value, member) => {
   const read = (one: unknown, path: (string | number)[]): void => {
     if (Array.isArray(one)) for (const [index, inner] of one.entries()) read(inner, [...path, index]);
@@ -60,7 +60,7 @@ const decisionInput: Reader = (walk, value, member) => {
   read(value, [member]);
 };
 
-/** Instructions and descriptions of questions. Names and labels stay, because answers refer to them. */
+/** Texts of questions. Names and labels are not read, because answers refer to them. */
 const questions: Reader = (walk, value, member) => {
   const all: Iterable<readonly [string | number, unknown]> = isMembers(value)
     ? Object.entries(value)
@@ -79,7 +79,7 @@ const NESTED_SKIPS: ReadonlySet<string> = new Set(['role', 'type', 'model', 'mim
 /** A whole request, whose tokens are counted. */
 const nested: Reader = (walk, value, member) => walk.everything(value, [member], 'user', NESTED_SKIPS);
 
-/** Members with texts of all conversations. */
+/** Members that contain texts, in any dialect of conversations. */
 const CONVERSATION: Readonly<Record<string, Reader>> = {
   messages: turns,
   contents: turns,

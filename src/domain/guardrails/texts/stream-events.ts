@@ -15,7 +15,7 @@ export interface StreamEvent {
 export interface EventReader {
   /** The events that end in the next characters. */
   read(text: string): readonly StreamEvent[];
-  /** The rest of the stream, without a final empty line. */
+  /** The events that remain at the end of the stream. The last one may lack its empty line. */
   end(): readonly StreamEvent[];
   /** Characters of the event that has not ended yet. */
   readonly open: number;

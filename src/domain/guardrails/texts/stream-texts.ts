@@ -13,13 +13,13 @@ export interface StreamTexts {
   /** Whether a repeated text was not added because an equal one is known. An edit would then leave a copy of the text. */
   readonly hasCopies: boolean;
   /**
-   * The texts to check, without escapes of JSON: the waiting part of each with some released text before it; the whole text at
-   * the end.
+   * The texts to check, with decoded `\uXXXX` escapes: the waiting part of each channel with some released text before it, or with
+   * `isLast` the whole text of each channel.
    */
   texts(isLast: boolean): readonly string[];
   /**
-   * Releases the waiting texts. `edited` are the texts after a check; null where they stay. Returns the new waiting text of each
-   * channel, or null where an edit cannot be made: it changes what was released before, a text that is fixed, or escapes.
+   * Releases the waiting texts. `edited` are the texts after a check; null when none was edited. Returns the text to release for each
+   * channel. Returns null when an edit cannot be made: it changes released text, a text that cannot be edited, or escapes.
    */
   release(edited: readonly string[] | null): ReadonlyMap<string, string> | null;
 }
@@ -93,7 +93,7 @@ export function createStreamTexts(): StreamTexts {
   };
 }
 
-/** The waiting text of a channel after an edit; null where it cannot be made. */
+/** The waiting text of a channel after an edit; null when the edit cannot be made. */
 function editedWaiting({ isFixed, context, waiting }: Channel, text: string): string | null {
   const whole = context + waiting;
   const readable = withoutEscapes(whole);
@@ -103,7 +103,7 @@ function editedWaiting({ isFixed, context, waiting }: Channel, text: string): st
   return isPossible ? text.slice(before.length) : null;
 }
 
-/** A piece of JSON text without the escapes whose characters mean the same. */
+/** A piece of JSON text with decoded `\uXXXX` escapes, except those of characters that JSON must escape. */
 const withSafeEscapes = (text: string): string =>
   text.replaceAll(/\\(?:u([\da-f]{4})|[^])/gi, (escape, code: string | undefined) => {
     if (code === undefined) return escape;

@@ -26,8 +26,8 @@ export const isMembers = (value: unknown): value is Members => isJsonObject(valu
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 /**
- * Members of a part that are a text or a content of their own. A thought is checked, also one that its vendor has signed:
- * the vendor refuses a masked one.
+ * Members of a part that contain a text or a nested content. A thought is checked, also one that its vendor has signed:
+ * the vendor refuses a signed thought that was masked.
  */
 const CONTENT_MEMBERS = [
   'text',
