@@ -20,7 +20,7 @@ export interface Topics {
   settingsChange: SettingsChange;
   /** Requests that this process answered, at most once a second. */
   activity: ActivityDelta;
-  /** A run of a lens after a change; its reviews are those since the last event. */
+  /** A run of a lens after a change, with the reviews since the last event. */
   lensRun: LensRun;
   /** A background job after this process changed its state. */
   job: Job;
@@ -34,7 +34,7 @@ export interface Topics {
   budgetAlert: BudgetAlert;
 }
 
-/** Link that carries events of a topic to other processes: as short refs, by which they read the data. */
+/** Link that carries events of a topic to other processes as short refs. The other processes read the data by ref. */
 export interface EventLink<Event> {
   /** At most a few hundred bytes. It has no content of calls. */
   refOf(event: Event): string;

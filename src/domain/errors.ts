@@ -226,7 +226,7 @@ export class BudgetExceeded extends LimitExceeded {
   }
 }
 
-/** The budgets of the providers and deployments of a model are used up: it cannot be routed. */
+/** No deployment of a model can be selected, because budgets of providers or deployments are used up. */
 export class RouteBudgetExceeded extends LimitExceeded {
   readonly budgets: readonly UsedUpBudget[];
   constructor(budgets: readonly UsedUpBudget[]) {

@@ -13,7 +13,7 @@ export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** Limits of one call. */
 export interface HttpCallOptions {
-  /** Ends the call. It rejects, or its body fails, with the signal's reason. */
+  /** Ends the call: the call rejects, or the body of its answer fails, with the signal's reason. */
   readonly signal: AbortSignal;
   /** Deadline for the head of the answer, in ms from now. Waiting for a free connection and connecting count. */
   readonly headersTimeoutMs: number;
@@ -27,7 +27,7 @@ export interface HttpCallOptions {
 export interface HttpClient {
   /**
    * Resolves when the head of the answer has arrived, with any status. Rejects with HttpFailure without a head, and
-   * with the signal's reason when it fires first. A signal that fires later fails the body.
+   * with the signal's reason when the signal fires first. A signal that fires later fails the body.
    */
   post(
     url: string,

@@ -16,7 +16,7 @@ export class Place<Value> {
  * with every call.
  *
  * V8 gives a Set a new table after every few changes, and each table refers to the next one. Once one of them is in the old
- * generation, all later tables and every value that was in them are kept until the next full collection. Here a removed place
+ * generation, all later tables and their values are kept until the next full collection. Here a removed place
  * refers to no other.
  */
 export class OpenList<Value> {

@@ -170,7 +170,7 @@ export function mapStream<Item, Mapped extends object>(
         return over ? ENDED : null;
       } catch (error) {
         over = true;
-        // Not awaited: a source that is slow to close must not keep its reader.
+        // Not awaited: a source that is slow to close must not block its reader.
         source.return().catch(() => {});
         throw error;
       }
@@ -228,7 +228,7 @@ export function revocable<Item>(
         return step;
       } catch (error) {
         finish();
-        // Not awaited: a source that is slow to close must not keep its reader.
+        // Not awaited: a source that is slow to close must not block its reader.
         source.return().catch(() => {});
         throw error;
       }

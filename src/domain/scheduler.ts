@@ -6,7 +6,7 @@ export interface PeriodicTask {
   readonly everyMs: number | (() => number);
   /** Delay of the first run, in ms; that of later runs when absent. */
   readonly firstMs?: number;
-  /** Deadline of a run, in ms: its signal is aborted, and it counts as failed. No deadline when absent. */
+  /** Deadline of a run, in ms. Then its signal is aborted, and the run counts as failed. No deadline when absent. */
   readonly deadlineMs?: number;
   /** The signal fires at the deadline and when the task is stopped. */
   readonly run: (signal: AbortSignal) => void | Promise<void>;
@@ -14,7 +14,7 @@ export interface PeriodicTask {
 
 /** A task that runs. */
 export interface ScheduledTask {
-  /** Starts no further run and aborts the running one. Resolves when it has ended, after a few seconds in any case. */
+  /** Starts no further run and aborts the current one. Resolves when that run has ended, after a few seconds at the latest. */
   stop(): Promise<void>;
 }
 

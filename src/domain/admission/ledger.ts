@@ -10,7 +10,7 @@ export type LedgerKind = 'spend' | 'window' | 'slots';
 /** Stored total of a counter, minus the parts that the members of the ledger have stored. */
 export interface LedgerBase {
   readonly value: bigint;
-  /** The list of members that it was computed for. The ledger ignores a base for another list. */
+  /** Version of the list of members for which the value was computed. The ledger ignores a base for another version. */
   readonly version: number;
 }
 

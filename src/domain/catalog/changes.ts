@@ -12,10 +12,10 @@ export type WatchedFields = JsonObject;
 
 /** One dated change of the catalog: an entry was added or removed, or the value of a field changed. */
 export interface CatalogChange {
-  /** Time at which it was observed. */
+  /** Time at which the change was observed. */
   readonly at: Date;
   /**
-   * Last time at which it was observed not to have happened, if that is long before `at`; null when `at` is precise.
+   * Last time at which the change was observed not to have happened, if that is long before `at`; null when `at` is precise.
    */
   readonly notBefore: Date | null;
   readonly entryId: string;

@@ -70,7 +70,7 @@ export interface RecordHead {
   readonly takenAt: Date;
   /** Time of the recording: no recorded change is newer. */
   readonly seenAt: Date;
-  /** Last time at which it was confirmed to be the published state. */
+  /** Last time at which this state was confirmed to be the published one. */
   readonly confirmedAt: Date;
 }
 

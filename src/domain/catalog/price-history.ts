@@ -171,8 +171,8 @@ export function pricesAt(history: EntryHistory, at: Date, now: Date): PricesAtIn
 }
 
 /**
- * The prices between two instants, by price and then by time. Unknown periods are gaps; null bounds are those of the
- * history.
+ * The prices between two instants, by price and then by time. Unknown periods are gaps. Null as `from` is the start of the
+ * history, null as `to` is the present.
  */
 export function priceStepsOf(
   history: EntryHistory,

@@ -42,7 +42,7 @@ export interface CredentialStore extends RowStore<Credential, CredentialFilter> 
 
 /** Finds the values of credentials: of the configuration file, then stored ones, at most a few seconds old. */
 export interface CredentialFinder {
-  /** Null when no credential has the name, or it cannot be read. */
+  /** Null when no credential has the name, or its values could not be decrypted. */
   find(name: string): Parameters | null;
   /**
    * The first credential of the file, or the oldest readable stored one, whose info names the provider in
@@ -92,7 +92,7 @@ export function newCredential(patch: CredentialPatch, about: Authored & { readon
   };
 }
 
-/** A credential with a patch applied. Throws InvalidInput, and Conflict where it cannot be read. */
+/** A credential with a patch applied. Throws InvalidInput, and Conflict where its values could not be decrypted. */
 export function patchedCredential(before: Credential, patch: CredentialPatch, { now, by }: Authored): Credential {
   if (before.unreadable)
     throw new Conflict(`The credential ${before.id} was stored with another salt key. Delete it and create it again.`);

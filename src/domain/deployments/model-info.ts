@@ -21,7 +21,7 @@ export type OtherTeams = readonly string[] | 'all';
 
 /**
  * The deployments that a key may call, in the order of the configuration. A wildcard is expanded to the catalog's
- * models of its provider; when it matches none of them, the wildcard itself is expanded.
+ * models of its provider; when it matches none of them, the wildcard itself is listed.
  */
 export function modelInfos(
   deployments: readonly KnownDeployment[],

@@ -39,7 +39,7 @@ export function splitParameters(sent: JsonObject): Parameters {
   };
 }
 
-/** All parameters with their values. Only for the call of an upstream and for encryption. */
+/** All parameters with their values, secret ones too. Must not be shown, logged or stored unencrypted. */
 export const revealedParameters = ({ params, secrets }: Parameters): JsonObject => ({
   ...params,
   ...Object.fromEntries(
@@ -64,7 +64,7 @@ function maskOf(secret: Secret): string {
     : '****';
 }
 
-/** Parameters as they may be shown: an address without user, password and query. */
+/** Parameters that are not secret, as they may be shown: addresses without user, password, query and fragment. */
 export const shownParameters = ({ params }: Pick<Parameters, 'params'>): JsonObject =>
   Object.fromEntries(
     Object.entries(params).map(([name, value]) => [name, typeof value === 'string' ? shownText(value) : value]),
@@ -72,7 +72,7 @@ export const shownParameters = ({ params }: Pick<Parameters, 'params'>): JsonObj
 
 const shownText = (value: string): string => (/^\w+:\/\//.test(value) ? publicAddress(value) : value);
 
-/** As `shownParameters`, with masks in place of the secret ones. */
+/** All parameters as they may be shown: secret ones as masks, the others as by `shownParameters`. */
 export const maskedParameters = ({ params, secrets }: Parameters): JsonObject => ({
   ...Object.fromEntries(Object.entries(secrets).map(([name, secret]) => [name, maskOf(secret)])),
   ...shownParameters({ params }),

@@ -103,7 +103,7 @@ export function newStoredDeployment(
   };
 }
 
-/** A deployment with a patch applied. Throws InvalidInput, and Conflict where it cannot be read. */
+/** A deployment with a patch applied. Throws InvalidInput, and Conflict where its parameters could not be decrypted. */
 export function patchedDeployment(
   before: StoredDeployment,
   patch: DeploymentPatch,

@@ -1,6 +1,6 @@
 import type { Secret } from '../secret.ts';
 
-/** The sender of one request, known or not: the same for every operation the request runs. */
+/** The sender of one request, authenticated or not. All operations of the request share one object. */
 export class Client {
   readonly #network: string;
   /** The sent credential, valid or not; null when there was none. */

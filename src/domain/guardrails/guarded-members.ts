@@ -40,7 +40,7 @@ export const changesRights = (before: Metadata, changes: readonly string[]): boo
     (name) => RIGHTS.some((right) => right === name) || (name === 'guardrails' && isJsonObject(before[name])),
   );
 
-/** A patch that replaces metadata and keeps its members about guardrails, where it does not name them. */
+/** A patch of which the new metadata includes the stored members about guardrails that it does not name. */
 export function withKeptGuardrails<Patch extends MetadataPatch>(before: Metadata, patch: Patch): Patch {
   if (patch.metadata === undefined) return patch;
   const keptMembers = Object.entries(before).filter(([name]) => GUARDED.includes(name));
@@ -51,8 +51,8 @@ const isList = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every((name) => typeof name === 'string');
 
 /**
- * Refuses members about guardrails that would have no effect: wrong types, and names of guardrails that do not exist. A team
- * may have its right in place of names. Throws InvalidInput.
+ * Throws InvalidInput for members about guardrails that would have no effect: wrong types, and names of guardrails that do not
+ * exist. In place of names, a team may have an object with its right to change guardrails.
  */
 export function assertGuardrails(
   definitions: readonly GuardrailDefinition[],

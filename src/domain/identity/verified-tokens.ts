@@ -10,7 +10,7 @@ export interface KnownToken {
 
 /** LRU cache of verified tokens by hash, so that a signature is verified once. */
 export interface VerifiedTokens {
-  /** The token, marked as used last; undefined when it is not in memory. */
+  /** The token, which becomes the most recently used one; undefined when it is not in memory. */
   use(hash: string): KnownToken | undefined;
   set(hash: string, token: KnownToken): void;
   delete(hash: string): void;

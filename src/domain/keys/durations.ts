@@ -95,8 +95,8 @@ export function windowEnd(duration: string, now: Date): Date {
 }
 
 /**
- * The end of the window that `now` is in, where windows follow each other without a stored start. As `windowEnd`, except for
- * windows of several days, weeks or months, and for shorter ones that do not divide a day, an hour or a minute: these count from 1970.
+ * The end of the window that `now` is in, where windows follow each other without a stored start. As `windowEnd`, with exceptions.
+ * Windows of several days, weeks or months count from 1970, and so do shorter ones that do not divide a day, an hour or a minute.
  * Throws InvalidInput for a malformed duration.
  */
 export function fixedWindowEnd(duration: string, now: Date): Date {

@@ -123,14 +123,14 @@ export const grantedToTeam = (draft: MetadataPatch): string | null =>
 export const guardedOfTeam = (before: JsonObject, patch: MetadataPatch): string | null =>
   changedIn(before, patch).find(isOfTeam) ?? null;
 
-/** A patch of a team that replaces the metadata and keeps its rights, limits and restrictions. */
+/** A patch of a team of which the new metadata has the stored rights, limits and restrictions. */
 export function withKeptRightsOfTeam<Patch extends MetadataPatch>(before: JsonObject, patch: Patch): Patch {
   if (patch.metadata === undefined) return patch;
   const keptMembers = Object.entries(before).filter(([name]) => isOfTeam(name));
   return { ...patch, metadata: { ...patch.metadata, ...Object.fromEntries(keptMembers) } };
 }
 
-/** A patch that replaces the metadata and keeps its members with rights and restrictions. */
+/** A patch of a key of which the new metadata has the stored rights and restrictions. */
 export function withKeptRights<Patch extends MetadataPatch>(before: JsonObject, patch: Patch): Patch {
   if (patch.metadata === undefined) return patch;
   const keptMembers = Object.entries(before).filter(([name]) => GRANTING.has(name) || RESTRICTING.has(name));

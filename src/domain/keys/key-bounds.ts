@@ -11,7 +11,7 @@ import type { KeyDraft } from './key-draft.ts';
 import { METADATA_MEMBERS } from './key-settings.ts';
 import type { VirtualKey } from './virtual-key.ts';
 
-/** Routes of a key that may call models and cannot act for its user otherwise. */
+/** Routes of a key that may call models, and may do nothing else on behalf of its user. */
 const MODELS_ONLY: readonly string[] = ['llm_api_routes'];
 
 const refusal = (message: string): Forbidden => new Forbidden(message, 'key_owner');
@@ -51,7 +51,7 @@ function isBounded(key: VirtualKey, teamId: string | null): boolean {
   return Object.keys(key.settings).some((name) => !NOT_BOUNDS.has(name) && !COUNTED.some((one) => one === name));
 }
 
-/** Throws Forbidden for a caller whose key has bounds: it must not create or change other keys. */
+/** Throws Forbidden for a caller whose key has bounds: such a key must not create keys, nor replace the secret of another key. */
 export function assertUnbounded({ key }: Caller, teamId: string | null): void {
   if (key !== null && isBounded(key, teamId))
     throw refusal('A key with limits, a team or an expiry cannot create keys.');
@@ -156,8 +156,8 @@ function endsEarlier(before: Date | null, duration: string | null | undefined, n
 }
 
 /**
- * A change of a key by a caller who is not an administrator of the proxy. Administrators of its team change its limits, and its
- * own user makes them narrower. Throws Forbidden.
+ * A change of a key by a caller who is not an administrator of the proxy. Administrators of the key's team may change its limits. Its
+ * own user may only make them narrower. Throws Forbidden.
  */
 export function boundedPatch(
   caller: Caller,

@@ -53,7 +53,7 @@ export interface VirtualKey {
   readonly deletedBy: string | null;
   /** The owners of the key, as they were read with it; absent where the key was read without them. */
   readonly owners?: KeyOwners;
-  /** Access groups by model name, as deployments have them now; absent where it was read without them. */
+  /** Access groups by model name, as deployments have them now; absent where the key was read without them. */
   readonly accessGroupsOf?: (model: string) => readonly string[];
   /** Whether a name selects a model of a team now, not a common one; absent where the key was read without it. */
   readonly isTeamModel?: (teamId: string, model: string) => boolean;
@@ -86,8 +86,8 @@ export interface KeyFilter {
   readonly teamId: string | null;
   readonly userId: string | null;
   /**
-   * Project and organization of the settings of a key, and an access group that they name or that names the key; absent or
-   * null for any.
+   * Project and organization in the settings of a key, and an access group that the settings name or that names the key. Absent
+   * or null for any.
    */
   readonly projectId?: string | null;
   readonly organizationId?: string | null;
@@ -137,7 +137,7 @@ export interface KeyPage {
 
 /** Persistent virtual keys. `hash` is the identity of a key, unless a method says that it is the hash of a secret. */
 export interface KeyStore {
-  /** Stores a new key. Throws Conflict when its secret was ever in use, or its alias is. */
+  /** Stores a new key. Throws Conflict when its secret was ever in use, or its alias is in use. */
   add(key: VirtualKey): Promise<void>;
   /**
    * The key of a secret, by the secret's hash; null when there is none. Finds blocked and expired keys, but not deleted
@@ -162,7 +162,7 @@ export interface KeyStore {
   /**
    * Changes a key in one transaction: `change` gets the stored row and returns the new one. Concurrent changes of one key
    * are serialized. Returns the row before and after, or null when no such key exists or it is deleted. Throws
-   * Conflict when the new secret was ever in use, or the new alias is, and whatever `change` throws.
+   * Conflict when the new secret was ever in use, or the new alias is in use, and whatever `change` throws.
    */
   change(hash: string, change: (key: VirtualKey) => VirtualKey): Promise<ChangedKey | null>;
 }
@@ -240,8 +240,8 @@ export const accessGroupsFor = ({ accessGroupsOf }: VirtualKey, model: string): 
   accessGroupsOf?.(model) ?? [];
 
 /**
- * The access groups by which alone a key may call a model, one list for each of its lists that does not name the model.
- * A deployment must have a group of each.
+ * Access groups that admit a model of a key: one list for each model list of the key or an owner that does not allow the model by
+ * name. A deployment must have a group of each list. Empty when all lists allow the model by name, and for a model without groups.
  */
 export function admittingGroups(key: VirtualKey, model: string): readonly (readonly string[])[] {
   const groups = accessGroupsFor(key, model);

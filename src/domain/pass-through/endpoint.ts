@@ -20,7 +20,7 @@ export interface EndpointSettings {
   readonly guardrails: JsonObject | null;
   /** Methods that it serves; null for all. */
   readonly methods: readonly string[] | null;
-  /** Forwards the headers of the caller, without its key. */
+  /** Forwards the headers of the caller, without the caller's key. */
   readonly forwardHeaders: boolean;
 }
 

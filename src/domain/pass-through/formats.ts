@@ -26,7 +26,7 @@ type ForwardedFormat =
   | { readonly kind: 'free' }
   /** By the usage in the answer, in the format of the endpoint. */
   | { readonly kind: 'endpoint'; readonly endpoint: Endpoint }
-  /** By the usage in the answer, where it has members of usage that any vendor has. */
+  /** By the usage in the answer, of which only members common to all vendors are read. */
   | { readonly kind: 'unknown' };
 
 export const FREE: ForwardedFormat = { kind: 'free' };

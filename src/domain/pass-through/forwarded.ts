@@ -84,7 +84,7 @@ export interface Forwarder {
   /**
    * Resolves when the head of the answer has arrived, with any status: an error of the target is an answer. Follows
    * redirects of GET within the origin of the target. Throws UpstreamFailed without an answer, and the signal's reason
-   * when it fires first.
+   * when the signal fires first.
    */
   forward(request: Forwarded, signal: AbortSignal): Promise<Exchange>;
 }

@@ -24,9 +24,9 @@ export const coversPath = (routes: readonly string[], path: string): boolean =>
   routes.some((route) => path === route || path.startsWith(route.endsWith('/') ? route : `${route}/`));
 
 /**
- * Refuses a caller who may not call an entry. Administrators may call every one, other keys those in the
- * `allowed_passthrough_routes` of the key, or else of its team, and entries of the configuration file at exactly the
- * path of the entry. `denied_passthrough_routes` of the key or the team take precedence. Throws Forbidden.
+ * Throws Forbidden for a caller who may not call an entry. `denied_passthrough_routes` of the key or the team take
+ * precedence. Administrators may call all other entries. Other keys may call those in the `allowed_passthrough_routes` of
+ * the key, or else of its team. They may also call an entry of the configuration file at exactly its path.
  */
 export function assertMayPass({ role, key }: Caller, { path, isFromConfig, isBelow }: AskedEndpoint): void {
   if (key === null) return;

@@ -48,8 +48,8 @@ export type RealtimeFact =
 export interface RealtimeUpstream {
   readonly socket: OpenSocket;
   /**
-   * The part of a caller's message that is sent upstream. Calls `assertMayCall` for every model that it names. Throws
-   * what that throws, and InvalidInput for a refused message; neither ends the session.
+   * The part of a caller's message that is sent upstream. Calls `assertMayCall` for every model that the message names.
+   * Throws what `assertMayCall` throws, and InvalidInput for a refused message; neither ends the session.
    */
   outbound(message: SocketMessage, assertMayCall: (model: string) => void): SocketMessage;
   /** An upstream message as the caller may see it, and its facts. */

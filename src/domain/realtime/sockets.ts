@@ -46,8 +46,8 @@ export interface OpenSocket {
 /** Opens WebSockets to upstreams. */
 export interface SocketClient {
   /**
-   * Rejects with SocketRefused when the upstream answers in HTTP, with HttpFailure when it does not answer, and with
-   * the signal's reason when it fires first. The signal does not end an open socket.
+   * Rejects with SocketRefused when the upstream answers in HTTP, and with HttpFailure when it does not answer. Rejects
+   * with the signal's reason when the signal fires first. The signal does not end an open socket.
    */
   connect(
     url: string,

@@ -23,7 +23,7 @@ export const isSecretMap = (name: string): boolean => SECRET_MAP.test(name);
 /** An address with a password, as `redis://user:password@host`. */
 const WITH_PASSWORD = /^[a-z][a-z0-9+.-]*:\/\/[^/?#\s@]*:[^/?#\s]+@/i;
 
-/** Reader of a value. */
+/** Who reads a value: an administrator (`admin`), or a read-only administrator (`viewer`). */
 export type Reader = 'admin' | 'viewer';
 
 const isEmpty = (value: unknown): boolean => value === null || value === undefined || value === '';

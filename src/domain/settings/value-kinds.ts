@@ -4,9 +4,9 @@ import { durationMs, MAX_WINDOWS } from '../keys/durations.ts';
 import { usdFrom } from '../money.ts';
 
 /**
- * Kinds of values of settings. Every kind accepts null, which clears the setting. `duration` is a length of time,
- * `window` the length of a budget window, `windows` a list of budgets with their windows, `address` an http(s) address
- * or an empty text, `texts` a list of texts.
+ * Kinds of values of settings. Every kind accepts null, which clears the setting. `duration` is a length of time.
+ * `window` is the length of a budget window, `windows` a list of budgets with their windows. `address` is an http(s)
+ * address or an empty text, `texts` a list of texts.
  */
 export type ValueKind =
   | 'integer'

@@ -33,7 +33,7 @@ export interface TagUsers {
 }
 
 /**
- * Users by tag and window, the latest window first, in it the most users first. `groups` are by tag, user and day;
+ * Users by tag and window, the latest window first and, within a window, the most users first. `groups` are by tag, user and day;
  * calls without a user are left out. With `tags` null, the tags of user agents are listed.
  */
 export function usersByTag(
@@ -80,7 +80,10 @@ export interface UserClient {
   readonly sums: SpendSums;
 }
 
-/** Sums by user over the calls of clients, each call once; the most calls first. `groups` are by tag and user. */
+/**
+ * Sums by user, the most calls first. `groups` are by tag and user. With `tags` null, each call counts once, by its client. Otherwise a
+ * call counts once for each tag of `groups` that names a user agent.
+ */
 export function sumsByUser(groups: readonly SpendGroup[], tags: readonly string[] | null): readonly UserClient[] {
   const own = groups.filter(
     ({ of }) => typeof of.user === 'string' && (tags === null ? isClient(of.tag ?? '') : isAgent(of.tag ?? '')),

@@ -25,9 +25,9 @@ export interface UpstreamObject {
   readonly purpose: string | null;
   /** The last upstream state of the object, with the upstream's ids; null before the first. */
   readonly shown: ShownObject | null;
-  /** Labels of the call that made a batch: its cost is counted for them. Absent without any. */
+  /** Labels of the call that made a batch, for which the cost of the batch is counted. Absent without any. */
   readonly labels?: CallLabels;
-  /** Calls of a file of a batch, and of a batch. Absent where they were not counted. */
+  /** Calls in the input file of a batch, or of a batch. Absent where they were not counted. */
   readonly calls?: BatchCalls;
 }
 

@@ -19,6 +19,6 @@ export interface PendingSignInStore {
   find(id: string, nowMs: number): Promise<{ readonly content: string; readonly revision: number } | null>;
   /** Replaces the content of a revision, and its end if one is given. Returns false where it was replaced or removed since. */
   replace(id: string, revision: number, content: string, untilMs?: number): Promise<boolean>;
-  /** Removes an entry and returns its content; null for none. Of concurrent callers one gets it. */
+  /** Removes an entry and returns its content; null for none. Only one of several concurrent callers gets the content. */
   take(id: string, nowMs: number): Promise<string | null>;
 }

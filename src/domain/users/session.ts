@@ -19,8 +19,8 @@ export interface StoredSignIn extends Pick<SignedIn, 'userId' | 'role' | 'opened
 }
 
 /**
- * A session. Its token is a virtual key of the user, which is valid only while the user exists and keeps its role. It
- * has the limits of the key that was used as a password.
+ * A session. Its token is a virtual key of the user, which is valid only while the user exists and keeps its role. The
+ * session has the limits of the key that was used as a password.
  */
 export interface Session {
   readonly token: string;

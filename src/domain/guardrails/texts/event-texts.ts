@@ -7,7 +7,7 @@ export interface EventText {
   readonly text: string;
   readonly path: TextPlace['path'];
   /**
-   * `editable`: a text at a known place. `repeated`: earlier events may have had it. `unknown`: a text of an unknown format,
+   * `editable`: a text at a known place. `repeated`: earlier events may contain it, too. `unknown`: a text of an unknown format,
    * which may continue another text. Only an `editable` text can be edited.
    */
   readonly kind: 'editable' | 'repeated' | 'unknown';
