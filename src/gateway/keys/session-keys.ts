@@ -6,8 +6,8 @@ import { openingKey, type SessionOpeners } from '../../domain/users/session.ts';
 type SessionStore = Pick<KeyStore, 'find' | 'findBySecrets'>;
 
 /**
- * A store of keys that also checks sessions. It refuses a session whose opening password or key has changed, was blocked or has
- * expired, and one whose user has left its team.
+ * A store of keys that also checks sessions. A session is refused when the password or key that opened it was changed, blocked
+ * or has expired, or when its user has left its team.
  */
 export function createSessionKeys(
   keys: SessionStore,
@@ -60,7 +60,8 @@ function refusalOf(
       ? openers.holds(settings.session.openedBy)
       : row !== undefined && acceptsSecret(row, opener.secretHash, now) && keyStatusOf(row, now) === 'active';
   if (!isOpen)
-    return () => new Unauthenticated('The session has ended: what opened it was changed or withdrawn.', 'unknown');
+    return () =>
+      new Unauthenticated('The session has ended: the password or key that opened it is no longer valid.', 'unknown');
   if (!settings.session.needsMembership || teamId === null || owners?.member) return null;
   return () => new Forbidden(`Team '${teamId}' is not in your team memberships.`);
 }
