@@ -61,7 +61,7 @@ export interface GatewayOptions {
   readonly forwarder: Forwarder;
   readonly catalog: CatalogSource;
   readonly recorder: CallRecorder;
-  /** Counts the spend of keys with a budget. */
+  /** Reserves and counts the costs of calls in budgets. */
   readonly admission: Admission;
   /** Budgets of tags and end users; none when absent. */
   readonly labelBudgets?: Pick<LabelBudgets, 'of'>;
@@ -69,7 +69,7 @@ export interface GatewayOptions {
   readonly providerBudgets?: () => ProviderBudgets;
   /** The budget of all calls, read for each call; none when absent. */
   readonly globalBudget?: () => RouteBudget | null;
-  /** Part of its limits that a key keeps beyond its budget, read for each call; null and absent refuse the call. */
+  /** Fraction of its rate limits that a key keeps when its budget is used up, read at each refusal; null and absent refuse the call. */
   readonly throttlePart?: () => number | null;
   /** Whether calls of models without a price are refused, read for each call; false when absent. */
   readonly blocksUnpriced?: () => boolean;
@@ -77,7 +77,7 @@ export interface GatewayOptions {
   readonly requiredParams?: () => RequiredParams;
   /** Receives refusals by budgets; none when absent. */
   readonly budgetAlerts?: BudgetAlerts;
-  /** Counts calls of keys with limits per minute or of parallel calls. */
+  /** Counts calls in limits per minute and in limits of parallel calls. */
   readonly rateLimits: RateLimits;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -93,15 +93,15 @@ export interface GatewayOptions {
   readonly clientCredentials: boolean;
   /** Whether error messages list retries and fallbacks. */
   readonly reportsTries: boolean;
-  /** Whether the budget is checked again for each fallback model. */
+  /** Whether each fallback reserves its own expected cost. If not, the reservation of the first model stays. */
   readonly checksFallbackBudgets: boolean;
   /** Configured retries, cooldowns and fallbacks, read for each call: they may change at run time. The default when absent. */
   readonly routing?: () => RoutingPolicy;
   /** Discounts and margins of providers, read for each call. None when absent. */
   readonly costAdjustments?: () => CostAdjustments;
-  /** A number from 0 to 1, for the random part of waits. */
+  /** A number from 0 to 1, excluding 1, for the jitter of retry delays. */
   readonly random: () => number;
-  /** Receives the results of probes; none when absent. */
+  /** Receives the results of probes that were sent; none when absent. */
   readonly keepHealthCheck?: (check: HealthCheck) => void;
   /** Guardrails of calls; none when absent. */
   readonly guardrails?: ActiveGuardrails;
@@ -113,7 +113,7 @@ interface RoutedRequest {
   readonly route: Route;
 }
 
-/** Route, admit, call, price, record: one call through the gateway. Throws InvalidInput for a bad deployment. */
+/** Creates the gateway. Throws InvalidInput for a deployment of an unknown provider without an address. */
 export function createGateway(
   options: GatewayOptions,
 ): Gateway & ForwardGateway & ObjectGateway & TokenGateway & PreviewGateway & ProbeGateway {
@@ -178,7 +178,7 @@ export function createGateway(
   const required = createRequiredParamCheck(budgets, options.requiredParams);
   const bindToRegion = createRegionBinding(routeOf, options.labelBudgets);
 
-  /** Route of a request's first attempt. Throws Forbidden, InvalidInput, and NotFound for an unknown model. */
+  /** Route of a request's first attempt. Throws Forbidden, InvalidInput, and UnknownModel. */
   function routeFor({ key }: Caller, request: ModelRequest): Route {
     const { endpoint, model, deploymentId, retries, mockResponse } = request;
     // Check access before existence, so that a key cannot probe for model names.
@@ -222,7 +222,7 @@ export function createGateway(
     }
   }
 
-  /** A request as its key sends it, with what the gateway adds. */
+  /** A request with the alias, tags and owner of its key applied, and with the options of the gateway. */
   function requestOf({ key, keyHash: owner }: Caller, received: ModelRequest): ModelRequest {
     const request = key === null ? received : requestOfKey(key, received);
     const includeUsage = received.includeUsage || (options.alwaysStreamUsage && received.stream);
@@ -256,7 +256,7 @@ export function createGateway(
       : affordable(caller, named, { request, route });
   }
 
-  /** The same request and route, or those of a fallback model if the key's budget for the model is used up. */
+  /** The given request and route, or those of a budget fallback if the key's budget for the model is used up. */
   function affordable(caller: Caller, named: ModelRequest, first: RoutedRequest) {
     const { key } = caller;
     if (key === null || !hasFallbacks(key, first.request.model)) return first;
@@ -307,7 +307,7 @@ export function createGateway(
     admitKey: async (caller) => budgets.checkKey(caller),
     async call(caller, received, signal) {
       const finding = routed(caller, requestOf(caller, received));
-      // Synchronous for a known model.
+      // `finding` is a promise only if something must be read.
       const found = finding instanceof Promise ? await finding : finding;
       const { request, route } = found;
       const deployment = forRequest(route.deployment, request);
@@ -342,7 +342,7 @@ function limited<Reserved>(call: OpenCall, request: ModelRequest, reserved: Rese
   return limiting === undefined ? reserved : limiting.then(() => reserved);
 }
 
-/** Part of the request that names the model, for the error of an unknown one. */
+/** Part of the request that names the model, for the error of an unknown model. */
 function namedIn({ medium, outputs, operation }: Endpoint): UnknownModel['as'] {
   if (medium !== undefined) return medium;
   if (outputs === 'speech') return 'speech';

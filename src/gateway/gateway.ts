@@ -17,7 +17,7 @@ import type { Realtime } from './sessions/realtime.ts';
 export interface Tries {
   /** Number of retries. */
   readonly retries: number;
-  /** Maximum number of retries that were allowed; null when there was none. */
+  /** Maximum number of retries at the last retry; null when none was made. */
   readonly mostRetries: number | null;
   /** Number of fallback models that were called. */
   readonly fallbacks: number;
@@ -25,7 +25,7 @@ export interface Tries {
   readonly mostFallbacks: number | null;
 }
 
-/** An upstream's answer without its body. The body is read through the call, which settles at its end. */
+/** An upstream's answer without its body. The body is read through the call, which settles at the end of the body. */
 type AnswerHead = Omit<Exchange, 'bytes' | 'deltas'>;
 
 /**
@@ -34,7 +34,7 @@ type AnswerHead = Omit<Exchange, 'bytes' | 'deltas'>;
  */
 export interface GatewayCall {
   readonly callId: string;
-  /** Model name that the caller sent, or the name of the fallback that answered. */
+  /** Public name of the model that answered, after aliases and fallbacks. */
   readonly modelGroup: string;
   readonly deployment: Deployment;
   readonly tries: Tries;
@@ -47,7 +47,7 @@ export interface GatewayCall {
   readonly guardrails?: readonly string[] | undefined;
   /** Members of the request after guardrails edited it; absent where they did not. */
   readonly edited?: ModelRequest['body'] | undefined;
-  /** Cost; null before the answer has ended and was priced. */
+  /** Cost; null before the answer has ended, and when its price is unknown. */
   cost(): Usd | null;
   /** Spend of the caller's key, including this call once its cost is known; null when it is not counted. */
   keySpend(): Usd | null;
@@ -62,7 +62,7 @@ export interface GatewayCall {
   bytes(): ByteStream;
   /** Passes the answer to `use`. The call settles as completed when that resolves, and as failed when it rejects. */
   consume<Result>(use: (bytes: ByteStream) => Promise<Result>): Promise<Result>;
-  /** The same call with translated bytes. It settles by the translated stream. */
+  /** The same call with translated bytes. The call settles by the translated stream. */
   translated(translate: (bytes: ByteStream) => ByteStream): GatewayCall;
   /** The same call, whose answer names the members of the request that were dropped. */
   withDropped(dropped: readonly string[]): GatewayCall;
@@ -85,7 +85,7 @@ export interface Place {
 
 /** Routes, admits, calls, prices and records, independent of transport and vendor. */
 export interface Gateway {
-  /** Resolves when the head of the answer arrives. Earlier failures are recorded and thrown. */
+  /** Resolves when the head of the answer arrives. Throws earlier failures, which are recorded once a deployment is selected. */
   call(caller: Caller, request: ModelRequest, signal: AbortSignal): Promise<GatewayCall>;
   /** Throws what `call` throws before it calls an upstream; nothing is recorded. */
   admit(caller: Caller, request: ModelRequest): Promise<void>;
@@ -104,16 +104,16 @@ export interface OuterReservation<Answer> {
   /** Time between two renewals while the call runs, in ms. */
   readonly renewMs: number;
   renew(): Promise<unknown>;
-  /** Ends the reservation: stores the cost and the answer of the call, null for a failed one. */
+  /** Ends the reservation: stores the cost and the answer of the call. The answer of a failed call is null. */
   settle(cost: Usd, answer: Answer | null): Promise<void>;
 }
 
-/** Calls that a budget outside of the gateway pays for, besides the budgets of the caller. */
+/** Calls that are charged to a budget outside of the gateway and to the budgets of the caller. */
 export interface ReservedCalls {
   /**
    * Calls a model and reads its answer. Renews the reservation meanwhile and settles it once: with the cost, with the
-   * estimate where the cost is not known, or without a cost where the call or `read` fails. Throws what `call`
-   * and `read` throw.
+   * estimate where the cost is not known, or with zero where the call or `read` fails. Throws what `call` and `read`
+   * throw.
    */
   callReserved<Answer>(
     caller: Caller,
@@ -130,15 +130,15 @@ export interface ReservedCalls {
 /** Calls about files, batches and responses that upstreams store (ADR 0025). */
 export interface ObjectGateway {
   /**
-   * Selects the deployment for a new object, of those the caller may use: the model's, else the first one of the provider,
-   * else the first one with stored objects. Throws Forbidden, NotFound and Unsupported.
+   * Selects the deployment for a new object among those that store objects and that the caller may use: one of the
+   * model, else the first of the provider, else the first of all. Throws Forbidden, NotFound and Unsupported.
    */
   placeFor(caller: Caller, requested: RequestedRoute): Place;
   /** A deployment by its id; null when it is no longer configured. */
   deployment(id: string): Deployment | null;
   /**
-   * Upstream name of a model at the account of a deployment: one of the model's deployments has the same address and
-   * credential. Throws Forbidden and NotFound.
+   * Upstream name of a model at the upstream account of a deployment. Throws Forbidden, and NotFound where no deployment of
+   * the model uses that account.
    */
   upstreamModelAt(caller: Caller, deployment: Deployment, model: string): string;
   /** Records usage and cost of a finished batch for its owner. Idempotent. */
@@ -150,8 +150,9 @@ export interface ObjectGateway {
 /** Forwards requests of pass-through paths in the format of their targets. */
 export interface ForwardGateway {
   /**
-   * Resolves when the head of the answer arrives, with any status. The budgets and limits of the caller apply. Throws
-   * BudgetExceeded, RateLimited and UpstreamFailed; the failure is recorded.
+   * Resolves when the head of the answer arrives, with any status. The budgets, limits and guardrails of the caller apply.
+   * Throws BudgetExceeded, RateLimited, UpstreamFailed, Forbidden for a blocked model, and failures of guardrails. The failure
+   * is recorded.
    */
   forward(caller: Caller, request: Forwarded, signal: AbortSignal): Promise<GatewayCall>;
   /** Answered calls without a known cost since the start, by provider. */
@@ -166,7 +167,7 @@ export interface TokenCount {
 
 /** Counts tokens without a model call. */
 export interface TokenGateway {
-  /** The upstream's count, or an estimate when the upstream cannot count. Throws like `call`; nothing is recorded. */
+  /** The upstream's count, or an estimate when the upstream cannot count or fails. Throws like `call`; nothing is recorded. */
   countTokens(caller: Caller, request: ModelRequest, signal: AbortSignal): Promise<TokenCount>;
 }
 
@@ -179,11 +180,11 @@ export interface PreviewGateway {
 /** Probes deployments. */
 export interface ProbeGateway {
   /**
-   * Sends a small request to a deployment. Returns a text when the deployment cannot be probed. Throws LimitExceeded, and the
-   * signal's reason when it fires first.
+   * Sends a small request to a deployment. Returns the reason as text when no probe exists for its model. Throws LimitExceeded,
+   * and the signal's reason when it fires first.
    */
   probe(caller: Caller, deployment: Deployment, signal: AbortSignal): Promise<Probe | string>;
-  /** As `probe`, for a deployment that is not configured: the result is not kept. */
+  /** As `probe`, for a deployment that is not configured: `lastProbe` does not return the result. */
   probeOnce(caller: Caller, deployment: Deployment, signal: AbortSignal): Promise<Probe | string>;
   /** Last probe in this process; null for none. */
   lastProbe(deploymentId: string): Probe | null;

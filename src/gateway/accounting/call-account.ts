@@ -28,7 +28,7 @@ export interface CallTarget {
 
 const NO_GUARDRAILS: ReturnType<Guarded['of']> = [];
 
-/** Account of one call: its ids, times and health report. Closed once, with its record. */
+/** Account of one call: ids, times, and its effect on the health of the deployment. `close` records the call. */
 export class CallAccount {
   readonly callId: string;
   readonly traceId: string;
@@ -36,7 +36,7 @@ export class CallAccount {
   readonly #tools: AccountTools;
   readonly #caller: Caller;
   readonly #signal: AbortSignal;
-  /** Whether the caller named the call: its id may repeat. */
+  /** Whether the client sent the call id. Such an id may repeat. */
   readonly #isNamed: boolean;
   readonly #startedAt: Date;
   readonly #startMs: number;
@@ -104,17 +104,17 @@ export class CallAccount {
     this.#target = at;
   }
 
-  /** The request is recorded as it was edited. */
+  /** Replaces the recorded request by its edited form. */
   edited(request: Accounted): void {
     this.#target = { request, deployment: this.#target.deployment };
   }
 
-  /** Guardrails that the call is recorded with. */
+  /** Sets the guardrails that the call is recorded with. */
   guarded(guard: Guarded): void {
     this.#guard = guard;
   }
 
-  /** Records the call; later calls change nothing. */
+  /** Closes the account and records the call. Has an effect only the first time. */
   close(
     end: 'completed' | 'failed' | 'abandoned',
     {
@@ -136,7 +136,7 @@ export class CallAccount {
     const isDisconnect = this.#signal.aborted && !(this.#signal.reason instanceof DomainError);
     const recordedEnd = end === 'failed' && isDisconnect ? 'abandoned' : end;
     this.#record({
-      // A row id is unique. A generated call id is too; a client's call id may repeat.
+      // Row ids are unique. A generated call id is unique, too; one that the client sent may repeat.
       rowId: this.#isNamed ? this.#tools.ids.uuid() : this.callId,
       callId: this.callId,
       traceId: this.traceId,

@@ -16,9 +16,9 @@ import type { Measured } from '../../domain/inference/billed-quantity.ts';
 import { type Rate, rateFrom } from '../../domain/money.ts';
 
 /**
- * Tariff of a deployment: prices of the configuration, else the first catalog row found for its base model,
- * `provider/model`, upstream model or public name. `provider/model` comes before the bare name, because hosts have other
- * prices than the model's vendor. Null when no price is found.
+ * Tariff of a deployment. Each price is that of the configuration, else that of the first catalog row found for its base
+ * model, `provider/model`, upstream model or public name. `provider/model` comes before the bare name, because hosts have
+ * other prices than the model's vendor. Null when no token price is found, or tokens are not billed.
  */
 export function tariffOf(deployment: Deployment, catalog: CatalogSnapshot): Tariff | null {
   return pricesOf(deployment, catalog).tariff;
@@ -35,12 +35,12 @@ export interface TierPrices {
 /** Prices of a deployment, by unit. */
 export interface Prices extends TierPrices {
   readonly tools: ToolPrices;
-  /** Surcharge of processing in one region, in millionths of the price; null for none. */
+  /** Factor of token prices for processing in one region, in millionths (1,100,000 adds 10 %); null for none. */
   readonly uplift: bigint | null;
   /** Prices of classes of service that have their own. */
   readonly services: Readonly<Partial<Record<PricedTier, TierPrices>>>;
   readonly units: Readonly<Record<Exclude<Measured['unit'], 'image'>, Rate | null>>;
-  /** Prices of a second of video, by resolution as in the name of the key. */
+  /** Prices of a second of video, by the resolution in the name of the price key. */
   readonly videos: ReadonlyMap<string, Rate>;
   /** Prices at some hours; absent where they are always the same. */
   readonly offPeak?: { readonly isAt: OffPeak['isAt']; readonly prices: Prices };
@@ -101,14 +101,14 @@ function unitPricesOf(row: PriceRow): Prices['units'] {
 
 /** Addresses of OpenAI that process in one region. */
 const REGION = /^https:\/\/(eu|us)\.api\.openai\.com(\/|$)/;
-/** Parts of a surcharge: millionths. */
+/** Unit of the factor for a region: millionths. */
 export const UPLIFT_PARTS = 1_000_000;
 
 /** Whether a deployment names a region of Google's cloud. */
 const isInRegion = ({ provider, options }: Deployment): boolean =>
   provider.startsWith('vertex_ai') && (options['vertex_location'] ?? 'global') !== 'global';
 
-/** The surcharge of processing in the region of a deployment, in millionths of the price; null for none. */
+/** The factor for processing in the region of a deployment, in millionths; null for none. */
 function upliftOf(deployment: Deployment, row: PriceRow): bigint | null {
   const [, region] = REGION.exec(deployment.apiBase ?? '') ?? [];
   const ofEndpoint = isInRegion(deployment) ? row['regional_endpoint_uplift_multiplier'] : undefined;
@@ -142,7 +142,7 @@ interface KnownPrices extends Pick<Deployment, 'apiBase' | 'baseModel' | 'provid
   readonly prices: Prices;
 }
 
-/** Most upstream models whose prices are in memory: a wildcard deployment has an unbounded number of them. */
+/** Maximum number of upstream models whose prices are in memory. A wildcard deployment has an unbounded number of them. */
 const PRICES_LIMIT = 10_000;
 
 /** Prices of deployments. They are computed once per deployment and catalog snapshot. */

@@ -91,8 +91,7 @@ function tariffOf(entry: CatalogEntry): Tariff | null {
 /**
  * Estimator for calls that did not pass the gateway, by the rules of the gateway's own prices. Null where the estimate
  * would be a guess: the entry is ambiguous or is not billed by tokens only. The estimator returns null when the span does
- * not count token kinds that have their own price. Cached tokens
- * that a span does not count have the full input price.
+ * not count token kinds that have their own price. Cached tokens that a span does not count have the full input price.
  */
 export function estimatorOf(catalog: CatalogSnapshot, named: CallNames): ReturnType<CallEstimator> {
   const entry = entryOfModel(catalog, named);
@@ -120,7 +119,7 @@ function costOfTokens(tariff: Tariff, tokens: CallTokens): Usd | null {
   return cost === null || cost > MOST_PICOS ? null : cost;
 }
 
-/** Whether the tokens of each kind with its own price are counted. Cached tokens may be missing: they count as plain input. */
+/** Whether a span counts the tokens of each kind with its own price. Cache reads may be missing: they count as plain input. */
 function countsEveryKind(tariff: Tariff, tokens: CallTokens): boolean {
   const tier = tierFor(tariff, tokens.inputTokens);
   const prices = tier?.prices ?? tariff.base;

@@ -11,8 +11,8 @@ export interface BilledImages extends ImageKind {
 
 /**
  * Cost of images that are priced per image or per pixel; null when unknown. Prices of the configuration apply to every size
- * and quality. Else the catalog entry for the size and quality applies. An entry without a size applies only to a model that
- * the catalog does not price by size, or to a request without size and quality.
+ * and quality. Without them, the catalog entry for the size and quality applies. An entry without a size applies only to a
+ * model that the catalog does not price by size, or to a request without size and quality.
  */
 export function imageCost(deployment: Deployment, catalog: CatalogSnapshot, images: BilledImages): Usd | null {
   const row = rowFor(deployment, catalog, images);

@@ -11,7 +11,7 @@ import { imageCost } from './image-price.ts';
 
 const THOUSAND = 1_000n;
 
-/** A cost with the tools of the answer. Tools without a price cost nothing more. */
+/** Adds the cost of the tools that the answer used. Tools without a price add nothing. */
 function withTools(cost: Usd | null, usage: Usage, tools: ToolPrices): Usd | null {
   if (cost === null) return null;
   const {
@@ -38,7 +38,7 @@ function withTools(cost: Usd | null, usage: Usage, tools: ToolPrices): Usd | nul
   return addUsd(cost, usdFromAtto(atto));
 }
 
-/** Tokens of one kind and their prices. A null price is the price of text tokens. */
+/** Tokens of one kind and their prices. A null price stands for the price of text tokens. */
 interface TokenKind {
   readonly used: Partial<Pick<Usage, 'inputTokens' | 'outputTokens' | 'cacheReadTokens'>> | undefined;
   readonly prices: Partial<AudioPrices>;
@@ -46,9 +46,9 @@ interface TokenKind {
 
 /**
  * Cost of a call, exact to the picodollar. Cached input and cache writes are part of the input tokens and billed once, at
- * their own rates or else as input. Reasoning is part of the output in the same way, and audio and image tokens are part of
- * each. Above a tier's bound the whole call is billed at the tier. A fee per request is added. Null when used tokens have
- * no rate.
+ * their own rates or else as input. Reasoning is part of the output tokens in the same way. Audio, image and video tokens
+ * are part of input and output. Above a tier's bound the whole call is billed at the tier. A fee per request is added. Null
+ * when used tokens have no rate.
  */
 export function costOf(
   tariff: Tariff,
@@ -110,7 +110,7 @@ type Used = Pick<Outcome, 'usage' | 'measured' | 'charged'>;
 /** Prices calls, with the discount and the margin of the provider. Null where no price is known. */
 export interface Pricer {
   (deployment: Deployment, used: Used): Usd | null;
-  /** Whether a deployment has a price of tokens, also one of zero. */
+  /** Whether a deployment bills tokens, at the usual or off-peak prices. A price of zero counts. */
   billsTokens(deployment: Deployment): boolean;
 }
 
@@ -158,7 +158,7 @@ export function createPricer(
   return Object.assign(price, { billsTokens });
 }
 
-/** Usage with some tokens of every kind. */
+/** Usage with text, cached, reasoning, audio and image tokens. */
 const SOME_OF_ALL: Usage = {
   inputTokens: 6,
   outputTokens: 6,
@@ -169,7 +169,7 @@ const SOME_OF_ALL: Usage = {
   image: { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0 },
 };
 
-/** Whether every call of a deployment is known to be free. */
+/** Whether the text, audio and image tokens of a deployment are free at this time. */
 export const isFreeOfCharge = (price: Pricer, deployment: Deployment): boolean =>
   price(deployment, { usage: SOME_OF_ALL }) === 0n;
 

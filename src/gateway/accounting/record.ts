@@ -15,9 +15,9 @@ import type { Usd } from '../../domain/money.ts';
 import type { Span, SpanType } from '../../domain/traces/span.ts';
 import { MAX_VALUE_BYTES, truncateUnits, truncateConversation, truncateText } from '../../domain/traces/truncate.ts';
 
-/** Characters of the input that a list of spans shows. */
+/** Maximum characters of the input that a list of spans shows. */
 const PREVIEW_LIMIT = 240;
-/** Limit of a span name: with a wildcard deployment, callers choose the model name. */
+/** Maximum bytes of a span name. With a wildcard deployment, callers choose the model name in it. */
 const NAME_BYTES = 512;
 const SERVICE = 'lensgate';
 /** Shared object, so that writers can cache its encoding by identity. */
@@ -35,7 +35,7 @@ export interface Accounted extends Pick<
 > {
   readonly endpoint: Pick<Endpoint, 'callType' | 'outputs'> & {
     readonly operation: string;
-    /** Absent for a call that is not one of an endpoint. */
+    /** Absent for a call to no model endpoint. */
     readonly path?: Endpoint['path'];
     /** Absent for endpoints without a prompt. */
     readonly asks?: Endpoint['asks'];
@@ -87,8 +87,8 @@ export function recordOf(call: ClosedCall): CallRecord {
   const startNs = BigInt(startMs) * 1_000_000n;
   // Round once: the sum of a Unix time in ms and a fraction would be rounded a second time by the double.
   const durationNs = Math.round(call.durationMs * NS_PER_MS);
-  const stated = spendLabels(request.labels, request.userAgent);
-  const labels = request.labels === undefined ? undefined : labelsOfCall(stated);
+  const labelFields = spendLabels(request.labels, request.userAgent);
+  const labels = request.labels === undefined ? undefined : labelsOfCall(labelFields);
   const spend: SpendRow = {
     id: call.rowId,
     callId: call.callId,
@@ -97,9 +97,9 @@ export function recordOf(call: ClosedCall): CallRecord {
     keyHash: caller.keyHash,
     teamId: caller.teamId,
     userId: caller.userId,
-    endUser: stated.endUser,
-    sessionId: stated.sessionId,
-    tags: stated.tags,
+    endUser: labelFields.endUser,
+    sessionId: labelFields.sessionId,
+    tags: labelFields.tags,
     modelGroup: request.model,
     model: deployment.upstreamModel,
     deploymentId: deployment.id,
@@ -152,7 +152,7 @@ export function recordOf(call: ClosedCall): CallRecord {
   };
 }
 
-/** A spend row with the windows and the runs of guardrails of a call; the row itself for a call without. */
+/** A spend row with the budget windows and guardrail runs of its call; the same object for a call with neither. */
 function withExtras(spend: SpendRow, { windows, guard }: ClosedCall): SpendRow {
   const counted = windows === undefined ? spend : { ...spend, windows };
   return guard === null || guard.entries.length === 0 ? counted : { ...counted, guardrails: guard.entries };
@@ -211,7 +211,7 @@ function inputText(request: Accounted): string {
     : truncateConversation(JSON.stringify(prompt ?? []), MAX_VALUE_BYTES);
 }
 
-/** Start of the last message or text. An array of numbers is one text in tokens. */
+/** Start of the last message or text. An array of numbers is one text as token ids. */
 function preview(request: Accounted): string {
   const prompt = promptOf(request);
   const last: unknown = Array.isArray(prompt) && typeof prompt.at(-1) !== 'number' ? prompt.at(-1) : prompt;

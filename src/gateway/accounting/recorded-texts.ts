@@ -33,7 +33,7 @@ function textsAfter(verdict: Verdict, texts: readonly string[]): readonly string
 
 type CheckedTexts = readonly string[] | null;
 
-/** Runs guardrails one after another; synchronous if all of them are. */
+/** Runs guardrails in order, with edits chained. Null where one blocks. Synchronous if every check is. */
 function runInOrder(
   guardrails: readonly ActiveGuardrail[],
   texts: readonly string[],
@@ -50,8 +50,8 @@ function runInOrder(
 }
 
 /**
- * Masks a prompt and an answer before they are recorded. Null where a guardrail blocks them or fails: a text that was not
- * checked is not recorded. Synchronous with guardrails that call no service.
+ * Masks a prompt and an answer before they are recorded. Null where a guardrail blocks or fails: texts that were not checked
+ * are not recorded. Synchronous with guardrails that call no service.
  */
 export function maskedForRecord(
   { guardrails, caller, callId, traceId }: Recording,

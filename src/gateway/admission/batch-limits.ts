@@ -10,7 +10,7 @@ import { type DailyLimit, dailyLimitsOf } from './rate-limits.ts';
 
 /** Reservation of the tokens of a batch in the limits of the day. */
 export interface BatchReservation {
-  /** Counts the tokens, when the batch has started. */
+  /** Counts the tokens. Called when the batch has started. */
   commit(): void;
   release(): void;
   /** The budget windows that the tokens count in, for the record of the batch. */
@@ -50,7 +50,7 @@ async function reserve(
     ...budgetWindowOf({ scope: 'batch_tokens', ids: [scope, id], duration: '1d' }, now),
     amount: tokens,
   }));
-  // A batch is admitted as a whole: it is refused only when the use has reached the limit without its tokens.
+  // All tokens of a batch must fit. Admission compares the use alone with a limit, so the limit is lowered by the tokens.
   const charges = windows.map((window, at): Charge => ({
     counter: windowCounter(window),
     limit: BigInt(Math.floor(limits[at]?.limit ?? 0)) - tokens + 1n,

@@ -27,11 +27,11 @@ const MAX_BUDGETS = 10_000;
 
 type Subject = Pick<BudgetAlert, 'message' | 'keyHash'>;
 
-/** Publishes refusals by budgets, at most once a minute for each, and crossed soft budgets, once for each window. */
+/** Publishes refusals, at most one a minute for each budget, and crossed soft budgets, once for each window. */
 export interface BudgetAlerts {
   refused(charge: BudgetCharge, refusal: Subject): void;
   crossed(charge: SoftCharge, crossing: Subject): void;
-  /** Whether this process has published the alert of a soft budget in its current window. */
+  /** Whether this process has published the alert of a soft budget for the budget's current window. */
   isCrossed(charge: SoftCharge): boolean;
 }
 

@@ -56,7 +56,7 @@ export function hasBudget({ maxBudget, settings, owners }: VirtualKey): boolean 
   );
 }
 
-/** The key and the owners in whose spend a cost counts. */
+/** The key and the owners whose spend includes a cost. */
 export const chargedOf = ({ hash, teamId, userId, owners }: VirtualKey): Charged => ({
   keyHash: hash,
   teamId,
@@ -65,9 +65,7 @@ export const chargedOf = ({ hash, teamId, userId, owners }: VirtualKey): Charged
   projectId: owners?.project?.id ?? null,
 });
 
-/**
- * The budgets of a key, its owners and the labels of a call, in the order in which they are checked.
- */
+/** The budgets of a call, in the order of the checks: budgets of its key, the key's owners and its labels, and budget windows. */
 export function chargesOf(
   key: VirtualKey | null,
   amount: Usd,
@@ -124,7 +122,7 @@ export function chargesOf(
   return charges;
 }
 
-/** Adds budgets whose windows have counters of their own. */
+/** Adds budgets whose windows have their own counters. */
 function addWindows(charges: BudgetCharge[], windows: readonly WindowBudget[], amount: Usd): void {
   for (const { scope, owner, window, counter, limit, duration, text } of windows) {
     const reset = duration === null || window.endMs === 0 ? null : { duration, resetAt: new Date(window.endMs) };
@@ -142,9 +140,9 @@ function addWindows(charges: BudgetCharge[], windows: readonly WindowBudget[], a
 }
 
 /**
- * Charge of the budget of a key; null without one. The budget and those of the key's windows share one counter, the total
- * spend of the key. The limit of a window therefore contains the spend before the window, and only the smallest limit counts.
- * The budget of the key is checked before those of its owners, its windows after them.
+ * Charge of the budget of a key; null without one. This budget and the budgets of the key's windows share one counter, the
+ * total spend of the key. The limit of a window therefore contains the spend before the window, and only the smallest limit
+ * counts.
  */
 function keyCharge(key: VirtualKey, amount: Usd, now: Date): BudgetCharge | null {
   const maxBudget = key.maxBudget ?? key.owners?.budget?.maxBudget ?? null;
@@ -161,7 +159,7 @@ function keyCharge(key: VirtualKey, amount: Usd, now: Date): BudgetCharge | null
   };
 }
 
-/** Charge of the window of a key with the smallest limit; null without windows, and where the budget of the key has a smaller one. */
+/** Charge of the key's window with the smallest limit. Null without windows, and where the limit of the key's budget is not larger. */
 function keyWindowCharge(key: VirtualKey, amount: Usd, own: BudgetCharge | null): BudgetCharge | null {
   const windows = key.settings.budgetLimits;
   if (windows === undefined) return null;
@@ -181,7 +179,7 @@ function keyWindowCharge(key: VirtualKey, amount: Usd, own: BudgetCharge | null)
   };
 }
 
-/** Adds the budget of an owner. A budget of zero refuses every call, on each scope. */
+/** Adds the budget of an owner. A budget of zero refuses every call, in every scope. */
 function addOwner(charges: BudgetCharge[], owner: OwnerBudget | null, amount: Usd): void {
   if (owner === null || owner.budget === null || owner.budget === undefined) return;
   const { scope, counter, budget, spentBefore, subject, window = null, textOf = budgetText } = owner;
@@ -196,8 +194,8 @@ function addOwner(charges: BudgetCharge[], owner: OwnerBudget | null, amount: Us
 }
 
 /**
- * Adds the budget of a team and those of its windows. As those of a key, they share one counter, the total spend of the team,
- * and only the smallest limit counts.
+ * Adds the budget of a team and the budgets of its windows. They share one counter, the total spend of the team, and only the
+ * smallest limit counts.
  */
 function addTeam(charges: BudgetCharge[], key: VirtualKey, amount: Usd): void {
   const team = key.owners?.team;
@@ -209,7 +207,7 @@ function addTeam(charges: BudgetCharge[], key: VirtualKey, amount: Usd): void {
   const limitOf = ({ budget, spentBefore }: CountedWindow): Usd => (budget + spentBefore) as Usd;
   const least = others.reduce((first, other) => (limitOf(other) < limitOf(first) ? other : first), one);
   const limit = limitOf(least);
-  // Of two equal limits, one that refuses above it admits more than one that refuses at it.
+  // Keep the stricter charge. At equal limits, `at` refuses more than `above`.
   if (own !== undefined && (own.refused === 'at' ? own.limit <= limit : own.limit < limit)) return;
   if (own !== undefined) charges[at] = { ...own, amount: ZERO_USD, isOnlyChecked: true };
   charges.push({

@@ -8,19 +8,19 @@ interface Routed<Request> {
   readonly route: Route;
 }
 
-/** Fallbacks of a model whose budget of the key is used up, in order of preference. */
+/** Fallbacks that a key names for a model whose budget is used up, in order of preference. */
 const fallbacksOf = ({ settings }: VirtualKey, model: string): readonly string[] =>
   settings.budgetFallbacks !== undefined && Object.hasOwn(settings.budgetFallbacks, model)
     ? (settings.budgetFallbacks[model] ?? [])
     : [];
 
-/** Whether a key names fallbacks for a model. */
+/** Whether a key names budget fallbacks for a model. */
 export const hasFallbacks = (key: VirtualKey, model: string): boolean => fallbacksOf(key, model).length > 0;
 
 /**
- * Replaces the model of a call when the budget of the key for this model is used up: by the first fallback that has a route and
- * whose budget is not used up. Fallbacks of fallbacks are not used. Without such a fallback the call is unchanged, and its
- * reservation is refused. `locate` returns null for a model that the key may not call.
+ * Replaces the model of a call when the key's budget for this model is used up. The replacement is the first fallback that has
+ * a route and whose budget is not used up. Fallbacks of fallbacks are not used. Without a replacement the call is unchanged,
+ * and its reservation is refused. `locate` returns null for a model without a route for the key.
  */
 export async function affordableModel<Request extends { readonly model: string }>(
   { isModelSpent }: Pick<Budgets, 'isModelSpent'>,

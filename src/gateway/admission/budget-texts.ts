@@ -26,7 +26,7 @@ const roundedText = (spent: Usd, budget: Usd): string =>
 export const teamWindowText = (teamId: string, { duration, budget, resetAt }: CurrentTeamWindow, spent: Usd): string =>
   `ExceededBudget: Team=${teamId} over ${duration} budget. ${roundedText(spent, budget)}${resetText({ duration, resetAt })}`;
 
-/** A budget window. */
+/** Length of a budget window, e.g. `30d`, and its end. */
 export interface Window {
   readonly duration: string;
   readonly resetAt: Date;
@@ -45,7 +45,7 @@ export const resetText = (window: Window | null): string =>
     ? ''
     : `. Budget window: ${window.duration}. Budget resets at: ${window.resetAt.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 
-/** An amount as in the reference: always with a decimal point. */
+/** An amount in USD as in the reference: always with a decimal point. */
 export const amountText = (amount: bigint): string => {
   const text = usdText(amount as Usd);
   return text.includes('.') ? text : `${text}.0`;

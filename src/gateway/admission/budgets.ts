@@ -64,7 +64,7 @@ export interface Budgets {
    * budget. Synchronous when its spend is in memory.
    */
   isModelSpent(key: VirtualKey, at: Routed): boolean | Promise<boolean>;
-  /** Charges a cost without a reservation. Owners that `charged` does not name have it after the next read of their spend. */
+  /** Charges a cost without a reservation. Owners that `charged` does not name count it after the next read of their spend. */
   charge(charged: Charged | null, cost: Usd, also?: FurtherCounters): void;
   /** Budget windows that a call without a reservation counts in; undefined for none. */
   windowsOf(key: VirtualKey | null, at: Routed, labels?: CallLabels): readonly BudgetWindow[] | undefined;
@@ -73,7 +73,7 @@ export interface Budgets {
   /** Publishes the alerts of soft budgets that a cost has crossed, after it was charged. */
   alertSoftBudgets(key: VirtualKey | null, labels: CallLabels | undefined): void;
   /**
-   * Spend of a key without reservations; null when it is not in memory. That of a key with its own budget is in memory
+   * Spend of a key without reservations; null when it is not in memory. The spend of a key with its own budget is in memory
    * from its first call on.
    */
   spentBy(keyHash: string): Usd | null;
@@ -120,7 +120,7 @@ export function createBudgets({
 }: {
   readonly admission: Admission;
   readonly expectations: CostExpectations;
-  /** Whether calls of a deployment are free. Called only for keys whose budget is used up. */
+  /** Whether calls of a deployment are free. Called only after a refusal by a budget. */
   readonly isFree: (deployment: Deployment) => boolean;
   readonly errorKind: BudgetErrorKind;
   /** Budgets of tags and end users; none when absent. */
@@ -131,7 +131,7 @@ export function createBudgets({
   readonly providerBudgets?: (() => ProviderBudgets) | undefined;
   /** The budget of all calls, read for each call; none when absent. */
   readonly globalBudget?: (() => RouteBudget | null) | undefined;
-  /** Fraction of its rate limits that a key keeps when its budget is used up, read for each call; null and absent refuse the call. */
+  /** Fraction of its rate limits that a key keeps when its budget is used up, read at each refusal; null and absent refuse the call. */
   readonly throttlePart?: (() => number | null) | undefined;
   readonly now?: () => Date;
 }): Budgets {
@@ -262,7 +262,7 @@ export function createBudgets({
     },
     windowsOf(key, at, labels) {
       const found = labelBudgets.of(labels, key);
-      // An end user that is not in memory has no open call that counts in a budget.
+      // Labels that would need a read are left out: a call that counts in their budgets has a reservation.
       const { early, team, all, route } = windowBudgets.of(key, at, found instanceof Promise ? [] : found);
       const windows = [...early, ...team, ...all, ...route].map(({ window }) => window);
       return windows.length === 0 ? undefined : windows;
@@ -286,7 +286,7 @@ const windowsBefore = (stage: Stage | undefined, windows: CallWindows): CallWind
 const isCharged = (key: VirtualKey | null, labels: readonly LabelBudget[], windows: CallWindows): boolean =>
   windows !== NO_WINDOWS || labels.some(({ budget }) => budget !== null) || (key !== null && hasBudget(key));
 
-/** When reservations of running calls cause the refusal, the reported cost is the whole budget. */
+/** Error of a refusal. When reservations of running calls cause the refusal, the reported cost is the whole budget. */
 function exceeded({ charge, used }: Refusal, errorKind: BudgetErrorKind): BudgetExceeded | RouteBudgetExceeded {
   const spent = (used >= charge.limit ? used : charge.limit) as Usd;
   const text = 'refusalText' in charge ? (charge as BudgetCharge).refusalText(spent) : 'Budget has been exceeded!';

@@ -76,14 +76,14 @@ export class ChargedReservation implements CostReservation {
     if (cost === null) return this.#reservation.release();
     const { admission, at, expected, key, labels, routeAt } = this.#call;
     const isElsewhere = deployment.id !== at.id;
-    const counted = this.#costs(cost);
-    if (!isElsewhere) this.#reservation.commit(counted);
+    const costs = this.#costs(cost);
+    if (!isElsewhere) this.#reservation.commit(costs);
     else
       this.#reservation.commit(
-        counted.map((one, place) => (isOfRoute(this.#charges[place]?.scope ?? '') ? ZERO_USD : one)),
+        costs.map((one, place) => (isOfRoute(this.#charges[place]?.scope ?? '') ? ZERO_USD : one)),
       );
     if (isElsewhere) for (const { counter } of routeAt(deployment)) admission.count(counter, cost);
-    // Owners whose budget does not apply to this key, such as the user of a team's key. It may apply to other keys.
+    // Owners whose budget does not apply to this key, such as the user of a team's key. The budget may apply to other keys.
     if (key !== null) this.#countOthers(countersOf(chargedOf(key)), cost);
     this.#countOthers(labelCounters(labels), cost);
     if (answered !== null) expected.learn(cost, answered.usage);

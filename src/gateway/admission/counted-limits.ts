@@ -11,7 +11,7 @@ import { currentTeamWindow, type TeamWindow } from '../../domain/teams/team-wind
 /** A key, an owner of keys, or a label of calls that refers to a budget row. */
 export interface BudgetHolder {
   readonly kind: KeyOwnerKind | 'key' | 'tag' | 'end_user';
-  /** The hash of a key, the name of a label. Ids of members are made by `memberId`. */
+  /** Hash of a key, id of an owner, or name of a label. `memberId` makes the id of a team member. */
   readonly id: string;
 }
 
@@ -22,7 +22,7 @@ export interface CountedBudgets {
   window(teamId: string, window: TeamWindow): Promise<CountedWindow>;
 }
 
-/** Cache time of a spend before a window, in ms. It changes only when a key moves to another owner. */
+/** Cache time of a spend before a window, in ms. The spend changes only when a key moves to another owner. */
 const FRESH_MS = 60_000;
 /** Cache time in a young window, in ms: calls that began before the window are still being recorded. */
 const YOUNG_FRESH_MS = 2_000;
@@ -60,7 +60,7 @@ const cacheKeyOf = ({ kind, id }: BudgetHolder, start: Date): string => `${start
 
 /**
  * Budget rows are shared: each key, owner or label that refers to one has its own spend in the window of the row. The spend before
- * the window is computed from the spend rows and not stored, so that both always agree.
+ * the window is computed from the spend rows and not stored, so that it always agrees with them.
  */
 export function createCountedBudgets(
   reports: Pick<SpendReports, 'groups'>,

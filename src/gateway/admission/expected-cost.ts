@@ -24,9 +24,9 @@ export interface ExpectedCost {
 /**
  * Estimates the cost of a call before it is sent. The first rule that applies is used:
  * - The request limits its output: input tokens plus the limit.
- * - Average cost of earlier calls with the same deployment, endpoint, number of answers and size class.
+ * - Average cost of earlier calls with the same deployment, upstream model, endpoint, number of answers and size class.
  * - Input tokens by the size of the request, plus the model's output limit, at most 1,024 tokens.
- * Images are estimated per image, speech per character, transcripts per second of audio.
+ * Without an average, images are estimated per image, speech per character, transcripts per second of audio.
  */
 export interface CostExpectations {
   /** `request` is null for one turn of a realtime session. */
@@ -37,13 +37,13 @@ export interface CostExpectations {
 const BYTES_PER_TOKEN = 4;
 /** Maximum input tokens where the catalog has no limit. The body may contain images, which have more bytes per token. */
 const MAX_INPUT_TOKENS = 200_000;
-/** Assumed output tokens of a call without a limit and without an average. */
+/** Assumed output tokens where neither a limit nor an average is known. */
 const USUAL_OUTPUT_TOKENS = 1_024;
 /** Bytes per second of audio: 128 kbit/s. */
 const BYTES_PER_SECOND = 16_000;
 /** Input tokens, and output tokens, per second of transcribed audio. */
 const TOKENS_PER_SECOND = 10;
-/** Maximum number of averages in memory. The oldest is evicted. */
+/** Maximum number of kinds with an average in memory. The oldest is evicted. */
 const KINDS_LIMIT = 10_000;
 /** Exponential moving average: a new value counts 1/WEIGHT. */
 const WEIGHT = 8;
@@ -62,7 +62,7 @@ interface TokenBounds {
 
 export function createCostExpectations(price: Pricer, catalog: () => CatalogSnapshot): CostExpectations {
   const averages = new Map<string, Average>();
-  /** Ids of deployments with calls of which the cost was known. */
+  /** Ids of deployments with at least one call of known cost. */
   const learned = new Set<string>();
 
   function learn({ deployment, request }: Estimate, cost: Usd, usage: Usage | null): void {
@@ -95,8 +95,8 @@ export function createCostExpectations(price: Pricer, catalog: () => CatalogSnap
     const limit = generatesText(endpoint) ? maxOutputTokensOf(body) : null;
     if (limit === null && average !== undefined) return average.cost;
     const bounds = boundsOf(deployment, catalog());
-    const sized = Math.min(Math.ceil(bytes.length / BYTES_PER_TOKEN), bounds.input);
-    const input = average?.inputTokens ?? sized;
+    const inputBySize = Math.min(Math.ceil(bytes.length / BYTES_PER_TOKEN), bounds.input);
+    const input = average?.inputTokens ?? inputBySize;
     if (!isBilledByTokens(endpoint)) return unitCost(deployment, request, answers);
     if (!generatesText(endpoint)) return price(deployment, { usage: tokens(input, 0) });
     const output = Math.min(limit ?? USUAL_OUTPUT_TOKENS, bounds.output) * answers;

@@ -19,7 +19,7 @@ import type { CountedBudgets } from './counted-limits.ts';
 export interface LabelBudget {
   readonly scope: 'tag' | 'end_user';
   readonly id: string;
-  /** Whether calls that name it are refused. Only end users can be blocked. */
+  /** Whether calls that name the end user are refused; false for tags. */
   readonly blocked: boolean;
   /** Null for none. */
   readonly budget: Usd | null;
@@ -28,9 +28,9 @@ export interface LabelBudget {
   readonly limits: OwnerLimits;
   /** Region in which calls of an end user are processed; absent for any. */
   readonly place?: { readonly region: Region; readonly defaultModel: string | null };
-  /** Tokens a day of batches; absent for no limit. */
+  /** Maximum tokens of batches per day; absent for no limit. */
   readonly tpdLimit?: number | null;
-  /** Budgets of single models, of end users; absent for none. */
+  /** Budgets of an end user for single models; absent for none. */
   readonly modelMaxBudget?: JsonObject;
   /** Its total spend at the start of its budget window. */
   readonly spentBefore: Usd;
@@ -45,7 +45,7 @@ export interface LabelBudget {
 export interface LabelBudgets {
   /** In the order of the checks: tags, then the end user. Synchronous when they are in memory. */
   of(labels: CallLabels | undefined, key: VirtualKey | null): readonly LabelBudget[] | Promise<readonly LabelBudget[]>;
-  /** Evicts all entries, after a tag, a customer or a budget was changed in this process. */
+  /** Evicts all entries, after a tag, a customer or a budget was changed. */
   evictAll(): void;
 }
 
@@ -79,7 +79,7 @@ interface LabelStores {
 
 /** Age in ms up to which a cached budget is used without a read. */
 const FRESH_MS = 5_000;
-/** Age in ms up to which it is used while the store is unavailable. */
+/** Age in ms up to which a cached budget is used while the store is unavailable. */
 const OUTAGE_MS = 60_000;
 /** Maximum number of labels in memory. The oldest is evicted. */
 const MAX_LABELS = 50_000;
@@ -106,7 +106,7 @@ interface LabelRow {
 
 const NO_ROW: LabelRow = { budgetId: null, blocked: false, place: undefined };
 
-/** A label's budget row, and whether it is blocked. */
+/** A label's budget row, and block and region of an end user. */
 interface LabelLimits extends Pick<LabelRow, 'blocked' | 'place'> {
   readonly row: Budget | null;
 }
@@ -126,7 +126,7 @@ const withoutBudget = ({ scope, id }: NamedLabel, { blocked, place }: LabelLimit
 
 const nameOf = ({ scope, id, defaultBudgetId }: NamedLabel): string => JSON.stringify([scope, id, defaultBudgetId]);
 
-/** Whether the store has tags and customers. Labels of a kind without rows are not looked up. */
+/** Whether the store has tags and customers. Labels of a kind without rows are looked up only for a default budget. */
 interface LabelKinds {
   readonly readMs: number;
   readonly tags: boolean;
@@ -188,7 +188,7 @@ export function createLabelBudgets(
     };
   }
 
-  /** Ids of the budgets of labels, and which labels are blocked. */
+  /** The row of each label: id of its budget, and block and region of an end user. */
   async function rowsOf(names: readonly NamedLabel[]): Promise<ReadonlyMap<NamedLabel, LabelRow>> {
     const idsOf = (scope: NamedLabel['scope']) => names.filter((one) => one.scope === scope).map(({ id }) => id);
     const [tagIds, userIds] = [idsOf('tag'), idsOf('end_user')];

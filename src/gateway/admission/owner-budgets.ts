@@ -17,15 +17,15 @@ export interface OwnerBudget {
   readonly spentBefore: Usd;
   /** Subject of the refusal, e.g. `Team=<id>`. */
   readonly subject: string;
-  /** Its window; absent where the spend is never reset. */
+  /** Its window; null or absent where the spend is never reset. */
   readonly window?: Window | null;
   /** Text of the refusal; `budgetText` when absent. */
   readonly textOf?: (subject: string, spent: Usd, budget: Usd) => string;
 }
 
 /**
- * The window of a key's budget: its own one, else that of the budget row that the key names, also where the key has its own
- * amount. A spend that an administrator has set holds until the next window of the row.
+ * The window of a key's budget, and the key's spend before it. A key without its own window has that of the budget row that it
+ * names, even if the amount is its own. A spend that an administrator has set holds until the next window of the row.
  */
 export function countedOf(key: VirtualKey): Required<Pick<OwnerBudget, 'spentBefore' | 'window'>> {
   const row = key.budgetDuration === null ? (key.owners?.budget ?? null) : null;

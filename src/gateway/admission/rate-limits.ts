@@ -21,7 +21,7 @@ import { RateLimited } from '../../domain/errors.ts';
 import { expectedTokens } from '../../domain/inference/expected-tokens.ts';
 import { allCalls, type BatchCalls } from '../../domain/upstream-objects/batch-calls.ts';
 
-/** Labels of a call that limits use. */
+/** Facts of a call that select its limits. */
 interface CallNames {
   readonly tags: readonly string[];
   /** The tags and the end user that have limits. */
@@ -45,8 +45,8 @@ const mayHaveLimits = ({ settings, metadata, owners }: VirtualKey): boolean =>
   metadata['tag_rpm_limit'] !== undefined;
 
 /**
- * The limits of a call, in the order in which they are checked: of its key, the owners of the key, its end user, the
- * model, and its tags.
+ * The limits of a call, in the order of the checks: key, user, team, team member, end user, model for the key and the team,
+ * organization, project, and tags.
  */
 export function rateScopesOf(
   key: VirtualKey | null,
@@ -82,7 +82,7 @@ function addLabels(scopes: RateLimit[], scope: LabelBudget['scope'], labels: rea
   for (const label of labels) if (label.scope === scope) addScope(scopes, ownerScope(scope, label.id, label.limits));
 }
 
-/** Requests a minute of single tags for one key (`tag_rpm_limit`). */
+/** Adds the limits of requests per minute of single tags for one key (`tag_rpm_limit`). */
 function addTagsOfKey(scopes: RateLimit[], { hash, metadata }: VirtualKey, tags: readonly string[]): void {
   const limits = metadata['tag_rpm_limit'];
   if (typeof limits !== 'object' || limits === null) return;
@@ -125,10 +125,10 @@ function ownerScope(
 
 type ModelMember = 'model_rpm_limit' | 'model_tpm_limit';
 
-/** The same limits in the budgets of single models of a key. */
+/** Name of each limit in a key's budget for a model. */
 const IN_BUDGET = { model_rpm_limit: 'rpmLimit', model_tpm_limit: 'tpmLimit' } as const;
 
-/** The key's own limit of a model: of its metadata, else, when that has no limits of models, of its budget of the model. */
+/** The key's own limit of a model: from its budget for the model when its metadata has no limit of this kind for any model. */
 function ownLimit({ metadata, settings }: VirtualKey, member: ModelMember, model: string): number | null {
   if (ownsModelLimits(metadata, member)) return modelLimit(metadata, member, model);
   const budgets = settings.modelMaxBudget;
@@ -140,7 +140,7 @@ const ownsLimits = ({ metadata, settings }: VirtualKey, member: ModelMember): bo
   (settings.modelMaxBudget !== undefined &&
     Object.values(settings.modelMaxBudget).some((budget) => budget[IN_BUDGET[member]] !== undefined));
 
-/** Limit of a model for one key: its own, else, when it has none of this kind for any model, that of the team's map. */
+/** Limit of a model for one key: its own, or the team's when the key has no limit of this kind for any model. */
 function limitOfKey(key: VirtualKey, member: ModelMember, model: string): number | undefined {
   if (ownsLimits(key, member)) return ownLimit(key, member, model) ?? undefined;
   return limitInTeam(key, member, model);
@@ -152,7 +152,7 @@ function limitInTeam({ owners }: VirtualKey, member: ModelMember, model: string)
   return metadata === undefined ? undefined : (modelLimit(metadata, member, model) ?? undefined);
 }
 
-/** Limit of a model for all keys of a team. A key with a limit of its own for the model is not counted in it. */
+/** Limit of a model for all keys of a team. Calls of a key with its own limit for the model do not count in it. */
 function limitOfTeam(key: VirtualKey, member: ModelMember, model: string): number | undefined {
   return ownLimit(key, member, model) === null ? limitInTeam(key, member, model) : undefined;
 }
@@ -188,7 +188,7 @@ function modelOfTeam(key: VirtualKey, model: string): RateLimit | null {
 /** Parts of a call that limits use. Without `bytes`, no tokens are reserved: they are counted at the end. */
 export type Limited = Pick<ModelRequest, 'model'> &
   Partial<Pick<ModelRequest, 'endpoint' | 'body' | 'bytes'>> & {
-    /** Calls of the batch that it starts. */
+    /** Calls of the batch that the call starts, by model. */
     readonly calls?: BatchCalls | undefined;
     /** Fraction of its own limits that the key keeps, because its budget is used up; 1 when absent. */
     readonly limitPart?: number | undefined;
@@ -201,7 +201,7 @@ export interface DailyLimit {
   readonly limit: number;
 }
 
-/** Limits of tokens per day. They apply to batches, in place of the limits per minute of their scopes. */
+/** Limits of tokens per day. They apply to batches and replace the limits per minute of the same scope. */
 export function dailyLimitsOf(key: VirtualKey | null, labels: CallNames['labels']): readonly DailyLimit[] {
   const limits: DailyLimit[] = [];
   const add = (scope: RateScope, id: string | undefined, limit: number | null | undefined): void => {

@@ -25,19 +25,19 @@ export interface WindowBudget {
   readonly counter: string;
   readonly limit: Usd;
   readonly duration: string | null;
-  /** The refusal without window and reset time, from spend and limit as texts. */
+  /** Text of a refusal without window and reset time. `spent` and `limit` are amounts in USD. */
   readonly text: (spent: string, limit: string) => string;
 }
 
-/** Budget windows of a call. */
+/** Budget windows that a call counts in. */
 export interface CallWindows {
-  /** Of its model, for its key, user and end user. */
+  /** Budgets of key, user and end user for the model. */
   readonly early: readonly WindowBudget[];
-  /** Of its model, for its team. */
+  /** Budget of the team for the model. */
   readonly team: readonly WindowBudget[];
-  /** Of all calls. */
+  /** Budget of all calls. */
   readonly all: readonly WindowBudget[];
-  /** Of its provider and deployment. */
+  /** Budgets of provider and deployment. */
   readonly route: readonly WindowBudget[];
 }
 
@@ -99,8 +99,8 @@ export function createWindowBudgets(
     if (own === undefined || !Object.hasOwn(own, model)) return NONE;
     const { budgetLimit: budget_limit = null, timePeriod: time_period = null } = own[model] ?? {};
     const subject = `LiteLLM Virtual Key: ${key.hash}, key_alias: ${key.alias ?? 'None'}`;
-    const of = { scope: 'model_per_key', owner: key.hash, subject, model } as const;
-    return ofModel({ [model]: { budget_limit, time_period } }, of);
+    const about = { scope: 'model_per_key', owner: key.hash, subject, model } as const;
+    return ofModel({ [model]: { budget_limit, time_period } }, about);
   }
 
   function ofEndUsers(labels: readonly LabelBudget[], model: string): readonly WindowBudget[] {
@@ -114,8 +114,8 @@ export function createWindowBudgets(
   function ofUser({ owners }: VirtualKey, model: string): readonly WindowBudget[] {
     const user = owners?.user;
     if (!user?.modelMaxBudget) return NONE;
-    const of = { scope: 'model_per_user', owner: user.id, subject: `LiteLLM User: ${user.id}`, model } as const;
-    return ofModel(user.modelMaxBudget, of);
+    const about = { scope: 'model_per_user', owner: user.id, subject: `LiteLLM User: ${user.id}`, model } as const;
+    return ofModel(user.modelMaxBudget, about);
   }
 
   /** The budget of a team for a model, which applies where the key has none for it. */
@@ -123,8 +123,8 @@ export function createWindowBudgets(
     const team = owners?.team;
     const budgets = team?.metadata['model_max_budget'];
     if (!team || typeof budgets !== 'object') return NONE;
-    const of = { scope: 'model_per_team', owner: team.id, subject: `LiteLLM Team: ${team.id}`, model } as const;
-    return ofModel(budgets, of);
+    const about = { scope: 'model_per_team', owner: team.id, subject: `LiteLLM Team: ${team.id}`, model } as const;
+    return ofModel(budgets, about);
   }
 
   function ofRoute(deployment: Deployment): readonly WindowBudget[] {

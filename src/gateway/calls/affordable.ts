@@ -14,8 +14,8 @@ interface Reserving {
 }
 
 /**
- * Reserves a call at the first deployment whose budget, and that of its provider, has something left. Throws BudgetExceeded,
- * and RouteBudgetExceeded with all used-up budgets where none has.
+ * Reserves a call at the first deployment whose own budget and provider budget are not used up. Throws as `OpenCall.reserve`, and
+ * RouteBudgetExceeded with all used-up budgets when no deployment has budget left.
  */
 export async function reserveAffordable(call: OpenCall, { request, routes, forRequest }: Reserving): Promise<Route> {
   const refusals: RouteBudgetExceeded[] = [];

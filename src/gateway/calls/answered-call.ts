@@ -14,7 +14,7 @@ type Facts = Pick<
 
 /** The call that an answer belongs to. */
 export interface SettledByAnswer extends Pick<GatewayCall, 'cost' | 'keySpend' | 'elapsedMs'> {
-  /** Settles the call; only the first use has an effect. */
+  /** Settles the call. Has an effect only the first time. */
   settle(end: 'completed' | 'failed' | 'abandoned', failure?: unknown): void;
 }
 
@@ -103,7 +103,7 @@ export class AnsweredCall implements GatewayCall {
   }
 }
 
-/** Settles after the last byte is forwarded, so that the client does not wait for it. */
+/** Settles after the last byte is forwarded, so that the client does not wait for the settlement. */
 function settlingBytes(source: ByteStream, call: SettledByAnswer): ByteStream {
   return {
     pipe(sink) {

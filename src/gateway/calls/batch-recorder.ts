@@ -12,10 +12,10 @@ import { costOf } from '../accounting/price.ts';
 import { recordOf } from '../accounting/record.ts';
 import { isSameUpstream } from '../routing/route.ts';
 
-/** Ids of recorded batches in memory. A row of the store with the same id is not written twice. */
+/** Maximum number of ids of recorded batches in memory. The store keeps one row per id. */
 const RECORDED_LIMIT = 10_000;
 
-const NOTHING: Usage = {
+const NO_USAGE: Usage = {
   inputTokens: 0,
   outputTokens: 0,
   cacheReadTokens: 0,
@@ -45,9 +45,9 @@ function batchCostOf(row: PriceRow, usage: Usage): Usd | null {
   return costOf({ base, tiers: [], boundIncluded: false, perRequest: null, pricedUpTo: null }, usage);
 }
 
-/** The deployment whose price applies: the one of the model that the batch reports, at the same upstream account. */
+/** The deployment whose price applies: that of the model that the batch reports, at the same upstream account. */
 function pricedAs(deployment: Deployment, model: string | null, deployments: readonly Deployment[]): Deployment {
-  // Upstreams report the exact version of a model.
+  // Upstreams report the exact version of a model, which starts with its name.
   if (model === null || model.startsWith(deployment.upstreamModel)) return deployment;
   const named = deployments.find((one) => one.upstreamModel === model && isSameUpstream(one, deployment));
   if (named !== undefined) return named;
@@ -66,13 +66,13 @@ interface BatchPrices {
   readonly adjusted: (cost: Usd, provider: string) => Usd;
 }
 
-/** Records a finished batch for its owner. Idempotent: row id and content follow from the batch. */
+/** Records a finished batch for its owner. Idempotent: the row id is the id of the batch. */
 export function createBatchRecorder(
   { recorder, budgets }: Pick<CallTools, 'recorder' | 'budgets'>,
   deployments: () => readonly Deployment[],
   { catalog, adjusted }: BatchPrices,
 ): (batch: EndedBatch) => void {
-  /** Batches whose cost was charged in this process: concurrent reads may both see the end. */
+  /** Ids of batches whose cost was charged in this process: two concurrent reads may both see the end. */
   const recorded = new Set<string>();
   return (batch) => {
     if (recorded.has(batch.id)) return;
@@ -80,15 +80,15 @@ export function createBatchRecorder(
     recorded.add(batch.id);
     const { id, owner, uses, createdAt, endedAt, labels } = batch;
     const prices = catalog();
-    const done = uses.map(({ model, usage }) => {
+    const pricedUses = uses.map(({ model, usage }) => {
       const deployment = pricedAs(batch.deployment, model, deployments());
       const cost = batchCostOf({ ...catalogEntryFor(deployment, prices)?.row, ...deployment.priceOverrides }, usage);
       return { deployment, cost: cost === null ? null : adjusted(cost, deployment.provider) };
     });
-    const usage = uses.map((one) => one.usage).reduce(addUsage, NOTHING);
-    const costs = done.flatMap((one) => (one.cost === null ? [] : [one.cost]));
-    const cost = plausibleCost(costs.length === done.length ? costs.reduce(addUsd, ZERO_USD) : null);
-    const deployment = done[0]?.deployment ?? batch.deployment;
+    const usage = uses.map((one) => one.usage).reduce(addUsage, NO_USAGE);
+    const costs = pricedUses.flatMap((one) => (one.cost === null ? [] : [one.cost]));
+    const cost = plausibleCost(costs.length === pricedUses.length ? costs.reduce(addUsd, ZERO_USD) : null);
+    const deployment = pricedUses[0]?.deployment ?? batch.deployment;
     const caller: Caller = { ...owner, role: 'internal_user', key: null, userId: null };
     const traceId = id.replace(/^batch_/, '');
     const windows = budgets.windowsOf(null, { deployment, model: deployment.modelGroup });

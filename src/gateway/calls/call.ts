@@ -24,13 +24,13 @@ export interface CallTools extends AccountTools {
   readonly limits: CallLimits;
 }
 
-/** An admitted call: it fails before a response, or it is answered. Settled once. */
+/** An open call. `reserve` and `limit` admit it. It then fails before a response, or it is answered. Settled once. */
 export interface OpenCall {
   readonly callId: string;
   readonly traceId: string;
   /**
    * Reserves the expected cost, and releases an earlier reservation. The reservation ends with the call. Synchronous when
-   * the key's spend is in memory. Throws BudgetExceeded.
+   * the key's spend is in memory. Throws as `Budgets.reserve`.
    */
   reserve(at: EstimatedCall): void | Promise<void>;
   /**
@@ -40,22 +40,22 @@ export interface OpenCall {
   limit(call: Limited): void | Promise<void>;
   /** Requests the shares that `limit` will need, while the call waits for its budgets. */
   prepareLimit(call: Limited): void;
-  /** Counts the tokens of the batch that the call starts, when it has started it. */
+  /** Sets the batch that the call starts. Its tokens count if the call completes, and are released otherwise. */
   starts(batch: BatchReservation): void;
   /** `tries` defaults to no retry and no fallback. */
   answered(exchange: Exchange, tries?: Tries): GatewayCall;
-  /** The answer has arrived. It is charged even if it is not forwarded. */
+  /** Sets the answer that has arrived. It is charged even if it is not forwarded. */
   received(exchange: Exchange): void;
   failed(failure: unknown): void;
-  /** The request was edited: the edited one is recorded. */
+  /** Replaces the request by its edited form, which is recorded. */
   edited(request: Accounted): void;
-  /** The call is recorded with the guardrails of `guard`. */
+  /** Sets the guardrails that the call is recorded with. */
   guarded(guard: Guarded): void;
-  /** The answer becomes the result of `check` for the exchange of the upstream. */
+  /** Sets a check of the upstream's answer. The result of `check` replaces the answer. */
   checksAnswer(check: (exchange: Exchange) => Exchange): void;
-  /** The call is sent to the upstream now, and may have a cost from here on. */
+  /** Marks the call as sent to the upstream. From then on it may have a cost. */
   sent(): void;
-  /** The deployment that it is sent to. */
+  /** The deployment that the call is sent to. */
   deployment(): Deployment;
   /** Replaces the deployment. The previous one was not called. */
   replaceDeployment(to: CallTarget): void;
@@ -81,7 +81,7 @@ const NO_STANDINGS: GatewayCall['limits'] = Object.freeze([]);
 interface About extends CallTarget {
   readonly caller: Caller;
   readonly signal: AbortSignal;
-  /** Usage of a call whose caller left before its end; null where it is not known. */
+  /** Usage of a call whose client disconnected before the end of the answer; null where it is not known. */
   readonly cutUsage?: (request: Accounted, cutAnswer: { pieces: number; reported: Usage | null }) => Usage | null;
   /** Usage of a complete answer that reports none; null where it is not billed by tokens. */
   readonly uncountedUsage?: (request: Accounted, pieces: number) => Usage | null;
@@ -89,7 +89,7 @@ interface About extends CallTarget {
   readonly costOf?: (outcome: Outcome) => Usd | null;
 }
 
-/** Admits a call. */
+/** Opens a call, before its admission. */
 export const openCall = (tools: CallTools, about: About): OpenCall => new Call(tools, about);
 
 class Call implements OpenCall, SettledByAnswer {
@@ -100,16 +100,16 @@ class Call implements OpenCall, SettledByAnswer {
   #exchange: Exchange | null = null;
   #check: ((exchange: Exchange) => Exchange) | null = null;
   #cost: Usd | null = null;
-  /** The complete answer whose outcome is known; it does not change. */
+  /** The answer without streaming whose outcome is known. This outcome does not change. */
   #completeAnswer: Exchange | null = null;
   #completeOutcome: Outcome | null = null;
-  /** Whether the outcome of the complete answer is priced. */
+  /** Whether the outcome of `#completeAnswer` is priced. */
   #isPriced = false;
   #reserved: CostReservation | null = null;
   #rate: RateAdmission | null = null;
   #batch: BatchReservation | null = null;
   #isSent = false;
-  /** Part of its limits that the key keeps, because its budget is used up. */
+  /** Fraction of its rate limits that the key keeps, because its budget is used up; undefined for all. */
   #limitPart: number | undefined;
 
   constructor(tools: CallTools, about: About) {
@@ -259,19 +259,19 @@ class Call implements OpenCall, SettledByAnswer {
     const outcome = cut ?? (this.#exchange === null ? null : this.#outcomeOf(this.#exchange, isComplete));
     this.#rate?.settle(outcome === null ? null : usedTokens(outcome));
     // Record first: admission compares the record's position with a stored total to know whether it includes this cost.
-    const started = end === 'completed' ? this.#batch : null;
-    const spent = charged === null ? undefined : this.#windows();
-    const windows = started === null ? spent : [...(spent ?? []), ...started.windows];
+    const startedBatch = end === 'completed' ? this.#batch : null;
+    const costWindows = charged === null ? undefined : this.#windows();
+    const windows = startedBatch === null ? costWindows : [...(costWindows ?? []), ...startedBatch.windows];
     account.close(end, { failure, outcome, cost: charged, windows });
     if (this.#reserved !== null)
       this.#reserved.settle(charged, { deployment, answered: end === 'completed' ? outcome : null });
     else if (charged !== null)
       budgets.charge(caller.key === null ? null : chargedOf(caller.key), charged, {
         labels: request.labels,
-        windows: spent,
+        windows: costWindows,
       });
-    if (started === null) this.#batch?.release();
-    else started.commit();
+    if (startedBatch === null) this.#batch?.release();
+    else startedBatch.commit();
     if (charged !== null && charged > 0n) budgets.alertSoftBudgets(caller.key, request.labels);
   }
 
@@ -288,7 +288,7 @@ class Call implements OpenCall, SettledByAnswer {
     return this.#tools.budgets.windowsOf(this.#about.caller.key, at, request.labels);
   }
 
-  /** The outcome of an answer. For a complete answer without reported usage it has an estimate. */
+  /** The outcome of an answer. A complete answer without reported usage has an estimated usage. */
   #outcomeOf(answer: Exchange, isComplete: boolean): Outcome {
     if (this.#completeAnswer === answer && this.#completeOutcome !== null) return this.#completeOutcome;
     const outcome = this.#readOutcome(answer, isComplete);
@@ -311,7 +311,7 @@ class Call implements OpenCall, SettledByAnswer {
     return usage === null ? outcome : { ...outcome, usage };
   }
 
-  /** A complete answer is priced before it is sent, so that its headers contain the cost. */
+  /** Cost of the answer. An answer that is not streamed is priced before it is sent, so that its headers contain the cost. */
   #priced(isComplete = this.#exchange?.streaming === false): Usd | null {
     const exchange = this.#exchange;
     if (this.#cost !== null || exchange === null || (this.#isPriced && this.#completeAnswer === exchange))
@@ -325,7 +325,7 @@ class Call implements OpenCall, SettledByAnswer {
     return this.#cost;
   }
 
-  /** The outcome of a call whose caller left: the upstream bills the prompt and what it has written. */
+  /** Outcome of a call whose client disconnected: prompt and output so far. Null where the reported outcome applies. */
   #cutOutcome(): Outcome | null {
     const exchange = this.#exchange;
     if (exchange !== null && (!exchange.streaming || this.#cost !== null)) return null;

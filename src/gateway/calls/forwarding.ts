@@ -28,7 +28,7 @@ export function createForwarding(
 ): ForwardGateway {
   const unpricedCalls = new Map<string, number>();
 
-  /** Counts an answered call without a cost, once. */
+  /** Creates a function that counts a call as unpriced, at most once. */
   function createCount({ provider }: Forwarded): () => void {
     let isCounted = false;
     return () => {
@@ -39,7 +39,7 @@ export function createForwarding(
 
   function costOf(request: Forwarded, deployment: Deployment, outcome: Outcome, count: () => void): Usd | null {
     const { cost, endpoint, fields, otherwise } = request;
-    // A refusal of the target costs nothing.
+    // An error of the target costs nothing.
     if (outcome.failure !== null) return ZERO_USD;
     if (cost !== null) return cost;
     const requested = endpoint === null ? undefined : billedQuantityOf(endpoint, fields);
@@ -93,7 +93,7 @@ export function createForwarding(
       if (guard !== null) call.guarded(guard);
       let exchange: Exchange | null = null;
       try {
-        if (isUnknown(request) && isBlocked(deployment)) throw unpriced(model);
+        if (lacksConfiguredCost(request) && isBlocked(deployment)) throw unpriced(model);
         const reserving = call.reserve(expectedOf(request, deployment));
         if (reserving !== undefined) {
           call.prepareLimit({ model });
@@ -121,12 +121,12 @@ export function createForwarding(
   };
 }
 
-/** Whether a call names a model, and the configuration has no cost for the call. */
-const isUnknown = ({ cost, otherwise, model, needsPrice = false }: Forwarded): boolean =>
+/** Whether a call names a model and has no configured cost. With `needsPrice`, the configured cost is only a default. */
+const lacksConfiguredCost = ({ cost, otherwise, model, needsPrice = false }: Forwarded): boolean =>
   (cost === null || needsPrice) && otherwise === null && model !== NO_MODEL;
 
 /**
- * Expected cost of a call: a fixed cost, the estimate of its endpoint, or nothing. Only the model of a known
+ * Expected cost of a call: a fixed cost, the estimate of its endpoint, the default cost, or zero. Only the model of a known
  * endpoint can be free: any other call may name a free model that does not answer it.
  */
 function expectedOf({ cost, endpoint, fields: body, body: bytes, otherwise, labels }: Forwarded, at: Deployment) {

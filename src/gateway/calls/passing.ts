@@ -15,7 +15,7 @@ import type { ObjectGateway, RequestedRoute } from '../gateway.ts';
 import { permittedFor } from '../routing/permitted-router.ts';
 import { isSameUpstream, providerFor, type TeamRouter, unknownModel } from '../routing/route.ts';
 
-/** Gateway parts for calls about stored objects. */
+/** Gateway parts that calls about stored objects use. */
 interface PassingTools {
   readonly deployments: Pick<DeploymentSource, 'current'>;
   readonly providers: readonly Provider[];
@@ -120,9 +120,9 @@ const PLURALS = { file: 'files', batch: 'batches', response: 'responses' } as co
 
 function noStorage({ kind, model, provider }: RequestedRoute): Unsupported {
   const path = OBJECT_PATHS[kind];
-  const what = PLURALS[kind];
-  if (model !== null) return new Unsupported(`${path}: The provider of the model ${model} does not store ${what}.`);
+  const plural = PLURALS[kind];
+  if (model !== null) return new Unsupported(`${path}: The provider of the model ${model} does not store ${plural}.`);
   if (provider !== null)
-    return new Unsupported(`${path}: No model of the provider ${provider} that this key may call stores ${what}.`);
-  return new Unsupported(`${path}: No model that this key may call is at a provider that stores ${what}.`);
+    return new Unsupported(`${path}: No model of the provider ${provider} that this key may call stores ${plural}.`);
+  return new Unsupported(`${path}: No model that this key may call is at a provider that stores ${plural}.`);
 }

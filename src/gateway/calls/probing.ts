@@ -13,7 +13,7 @@ import { providerFor } from '../routing/route.ts';
 
 /** Call type of a probe in a spend row. */
 const CALL_TYPE = 'ahealth_check';
-/** Most bytes of a probe's answer. Images are the largest. */
+/** Maximum size of a probe's answer, in bytes. Images are the largest answers. */
 const ANSWER_LIMIT = 16 * 1024 * 1024;
 
 /** Creates the probes of deployments. A probe is a normal call: it is priced and recorded, and counts for the health. */
@@ -26,7 +26,7 @@ export function createProbing({
   readonly providers: readonly Provider[];
   readonly tools: CallTools;
   readonly catalog: () => CatalogSnapshot;
-  /** Receives the result of each probe of a configured deployment. */
+  /** Receives the result of each probe that was sent to a configured deployment. */
   readonly keep: (check: HealthCheck) => void;
 }): Omit<ProbeGateway, 'cooldownMs'> {
   const last = new Map<string, Probe>();

@@ -27,11 +27,11 @@ interface RetryTools {
   readonly forRequest: (deployment: Deployment, request: ModelRequest) => Deployment;
   /** Whether the provider or the deployment of a call has a budget. */
   readonly isRouteLimited: (deployment: Deployment) => boolean;
-  /** Whether the cost of a fallback is reserved in place of that of the failed call. */
+  /** Whether each fallback reserves its own expected cost. If not, the reservation of the first model stays. */
   readonly checksFallbackBudgets: boolean;
   /** Waits. Rejects with the signal's reason when it fires first. */
   readonly pause: (milliseconds: number, signal: AbortSignal) => Promise<void>;
-  /** A number from 0 to 1. */
+  /** A number from 0 to 1, excluding 1. */
   readonly random: () => number;
   /** Whether error messages list retries and fallbacks. */
   readonly reportsTries: boolean;
@@ -55,7 +55,7 @@ export interface Retrying {
   /**
    * Reserves the cost of a call at its first deployment. If the budget of that deployment or of its provider is used up,
    * reserves at another deployment of the model. Returns the first route; if no deployment has budget left, returns the
-   * budget error, and only fallbacks may answer. Synchronous where nothing has to be read. Throws BudgetExceeded.
+   * budget error, and only fallbacks may answer. Synchronous where nothing has to be read. Throws BudgetExceeded and Forbidden.
    */
   reserve(
     call: OpenCall,
@@ -85,7 +85,7 @@ interface FailedAttempt extends Pick<Attempt, 'request' | 'group'> {
   readonly at: Route;
   /** Its deployment, with the timeout and the credentials of the request. */
   readonly deployment: Deployment;
-  /** Ids of all deployments that were called, its own last. */
+  /** Ids of the deployments that were called for this model, in order. A retried one occurs again. */
   readonly called: readonly string[];
 }
 
@@ -127,7 +127,7 @@ export function createRetrying(tools: RetryTools): Retrying {
   const membersOf = (group: string | null, sending: Sending): readonly Route[] =>
     group === null ? [] : permittedRoutes(sending).all(group);
 
-  /** Sends to one model until it answers. Throws its last failure. */
+  /** Calls deployments of one model until one answers. Throws the last failure, or AllCoolingDown. */
   async function sendTo({ request: original, first, group }: Attempt, sending: Sending): Promise<GatewayCall> {
     const { call, signal, beforeSend } = sending;
     let request = original;
@@ -155,7 +155,7 @@ export function createRetrying(tools: RetryTools): Retrying {
     }
   }
 
-  /** Waits for the delay of the retry, then returns its route. Throws the failure when no retry is left. */
+  /** Returns the route of the next retry, after its delay. Throws the failure when no retry or deployment is left, or on abort. */
   async function nextAfter(failure: unknown, attempt: FailedAttempt, sending: Sending): Promise<Route> {
     const { at, deployment, request, group, called } = attempt;
     const { call, signal, tries } = sending;
@@ -189,7 +189,7 @@ export function createRetrying(tools: RetryTools): Retrying {
     return next;
   }
 
-  /** The route of a retry. The reservation moves to it. Throws the failure where no deployment has a budget left. */
+  /** The route of a retry, to which the reservation moves. Throws `failure` when no deployment has budget left. */
   async function affordableAfter(
     failure: unknown,
     {
@@ -238,7 +238,7 @@ export function createRetrying(tools: RetryTools): Retrying {
   const delayMs = (failure: unknown, nth: number): number =>
     retryDelayMs(failure, { nth, leastSeconds: tools.policyOf().retryAfterSeconds, random: tools.random() });
 
-  /** Fallbacks after a failure. With `checksAccess`, only models that the key may call. */
+  /** Fallbacks after a failure. With `checksAccess` of the policy, only models that the key may call. */
   function targetsAfter(
     failure: DomainError,
     { key, request }: Pick<RoutedCall, 'key' | 'request'>,

@@ -8,7 +8,7 @@ import { callerOf } from '../keys/known-keys.ts';
 
 const allows = (key: VirtualKey, model: string): boolean => mayCall(key, resolveModelAlias(key, model));
 
-/** The caller of a token in its first team that allows a model. Throws Forbidden when no team of several does. */
+/** The caller of a token in the first of its teams that allows a model. Throws Forbidden when none of several teams does. */
 function callerFor(caller: Caller, model: string): Caller {
   const { key } = caller;
   const others = key?.token?.otherTeams ?? [];
@@ -18,12 +18,12 @@ function callerFor(caller: Caller, model: string): Caller {
   return callerOf(other);
 }
 
-/** A request with the customer of a token, whom the request cannot replace. */
+/** A request with the token's customer as its end user. The request cannot name another one. */
 function requestFor({ key }: Caller, request: ModelRequest): ModelRequest {
   const endUser = key?.token?.endUserId ?? null;
   if (endUser === null) return request;
-  const named = callLabels({ session: null, endUser, tags: [], metadata: {} });
-  return { ...request, labels: { ...request.labels, [END_USER]: named?.[END_USER] ?? endUser } };
+  const labels = callLabels({ session: null, endUser, tags: [], metadata: {} });
+  return { ...request, labels: { ...request.labels, [END_USER]: labels?.[END_USER] ?? endUser } };
 }
 
 /** A gateway that makes calls of tokens in the team that allows the model, on behalf of the customer of the token. */

@@ -10,8 +10,8 @@ import { permittedFor } from '../routing/permitted-router.ts';
 import { type TeamRouter, unknownModel } from '../routing/route.ts';
 
 /**
- * Creates the token count: by the upstream, else estimated. It is free, so nothing is admitted or recorded. What goes to the
- * upstream passes the guardrails of the caller.
+ * Creates the token count: by the upstream, else estimated. It is free, so nothing is admitted or recorded. Guardrails check a
+ * request that is sent to the upstream.
  */
 export function createTokenGateway(
   routeOf: TeamRouter,
@@ -21,15 +21,15 @@ export function createTokenGateway(
   return {
     async countTokens(caller, received, signal) {
       const { key, keyHash } = caller;
-      const named = { ...received, owner: keyHash };
-      assertMayCall(key, named.model);
-      const route = permittedFor(routeOf, key)(named.model);
-      if (route === null) throw unknownModel(named.endpoint.path, named.model);
-      const guard = route.provider.countTokens === undefined ? null : guardOf(caller, named, route);
+      const withOwner = { ...received, owner: keyHash };
+      assertMayCall(key, withOwner.model);
+      const route = permittedFor(routeOf, key)(withOwner.model);
+      if (route === null) throw unknownModel(withOwner.endpoint.path, withOwner.model);
+      const guard = route.provider.countTokens === undefined ? null : guardOf(caller, withOwner, route);
       const call = { callId: received.callId ?? '', traceId: received.parent?.traceId ?? '', signal };
-      const request = guard === null ? named : await checkedRequest(guard, named, call);
-      const counted = await countedBy(route.provider, forRequest(route.deployment, request), request, signal);
-      return counted === null ? { tokens: estimated(request), by: 'estimate' } : { tokens: counted, by: 'upstream' };
+      const request = guard === null ? withOwner : await checkedRequest(guard, withOwner, call);
+      const count = await countedBy(route.provider, forRequest(route.deployment, request), request, signal);
+      return count === null ? { tokens: estimated(request), by: 'estimate' } : { tokens: count, by: 'upstream' };
     },
   };
 }
@@ -39,7 +39,7 @@ function estimated({ endpoint, body }: ModelRequest): number {
   return endpoint.dialect === 'responses' ? estimateItemTokens(body) : estimateTokens(body);
 }
 
-/** Count of the upstream; null when it cannot count. */
+/** Count of the upstream; null when it cannot count or has failed. */
 async function countedBy(
   { countTokens }: Provider,
   deployment: Deployment,

@@ -8,7 +8,7 @@ import { isMembers, type Members, type TextPlace, withTexts } from '../../domain
 import { guardedBytes, guardedDeltas } from './guarded-stream.ts';
 import type { CallGuard } from './guarding.ts';
 
-/** Maximum bytes of a complete answer. */
+/** Maximum size of a complete answer, in bytes. */
 const ANSWER_LIMIT = 64 * 1024 * 1024;
 
 type RunningCall = Parameters<CallGuard['check']>[2];
@@ -19,11 +19,11 @@ export interface GuardedAnswer {
   take(exchange: Exchange): Exchange;
   /** Resolves when the head of the answer may be sent. Throws Rejected, GuardrailFailed and Unavailable. */
   checked(): Promise<void>;
-  /** Cancels the answer, also one that has not arrived yet. */
+  /** Cancels the answer, even before it has arrived. */
   cancel(failure: unknown): void;
 }
 
-/** `passed` is called with the edited texts, or null, when the whole answer may be sent. */
+/** `passed` is called when the whole answer may be sent, with its edited texts; null where none was edited. */
 export function guardAnswer(
   guard: CallGuard,
   {
@@ -50,14 +50,14 @@ export function guardAnswer(
   function guardStream(exchange: Exchange): Exchange {
     const streamGuard = {
       settings: streamSettings(guard),
-      // The last events of the Responses API repeat all texts, so that an edited one would be sent.
+      // The last events of the Responses API repeat all texts: an edited text would be sent there without its edits.
       isEditable: endpoint.dialect !== null && endpoint.dialect !== 'responses' && endpoint.dialect !== 'ide',
       check: checkStream,
       refusal: (where: string) => maskingRefusal(guard, where),
     };
     if (request.typed === true) return { ...exchange, deltas: () => guardedDeltas(exchange.deltas(), streamGuard) };
     const { bytes, firstReleased } = guardedBytes(exchange.bytes, streamGuard);
-    // `checked` reports the failure, or it has ended the stream.
+    // No unhandled rejection: `checked` reports the failure, and the stream ends with it.
     firstReleased.catch(() => undefined);
     waits = () => firstReleased;
     return { ...exchange, bytes };
@@ -73,14 +73,14 @@ export function guardAnswer(
       passed(edited.texts);
       body = streamOfBytes(edited.bytes);
     };
-    const late: ByteStream = {
+    const checkedBytes: ByteStream = {
       pipe: (sink) => body.pipe(sink),
       resume: () => body.resume(),
       cancel: (failure) => body.cancel(failure),
     };
     return {
       ...exchange,
-      bytes: late,
+      bytes: checkedBytes,
       deltas: () =>
         edited?.texts == null ? exchange.deltas() : withEdits(exchange.deltas(), edited.places, edited.texts),
       outcome() {

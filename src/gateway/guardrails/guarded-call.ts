@@ -56,8 +56,8 @@ type Send = (
 ) => Promise<GatewayCall>;
 
 /**
- * The request with the texts that the guardrails of a mode edited; the same object when they edited none. `keep` receives it
- * after each edit, also when a later guardrail throws.
+ * The request with the texts that the guardrails of a mode edited; the same object when they edited none. `keep` receives the
+ * edited request after each edit, even if a later guardrail throws. Throws Rejected for an edit of a form.
  */
 async function edited(
   guard: CallGuard,
@@ -107,7 +107,7 @@ export async function checkedRequest(
   return first;
 }
 
-/** Runs guardrails in parallel with the call. A block aborts the returned signal. */
+/** Runs guardrails in parallel with the call. A check that blocks or fails aborts the returned signal. */
 function checkInParallel(guard: CallGuard, request: ModelRequest, call: RunningCall) {
   const stop = new AbortController();
   const running = guard.checkAtOnce('during_call', requestTexts(request.endpoint, request.body), call);
@@ -117,7 +117,7 @@ function checkInParallel(guard: CallGuard, request: ModelRequest, call: RunningC
 
 /**
  * Sends a call with its guardrails: before the call, in parallel with it, and on its answer. Resolves when the head of the answer
- * may be sent. Throws Rejected, GuardrailFailed and Unavailable, and what `send` throws.
+ * may be sent. Throws Rejected, GuardrailFailed, Unavailable, InvalidInput for a repeated member, and what `send` throws.
  */
 export async function sendGuarded(
   guard: CallGuard,

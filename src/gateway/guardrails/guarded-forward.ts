@@ -13,7 +13,7 @@ import type { CallGuard } from './guarding.ts';
 
 type RunningCall = Parameters<CallGuard['check']>[2];
 
-/** Maximum bytes of an answer that is checked. */
+/** Maximum size of an answer that is checked, in bytes. */
 const ANSWER_LIMIT = 64 * 1024 * 1024;
 const OPENING_BRACE = 0x7b;
 
@@ -22,7 +22,7 @@ const isEmpty = (fields: Members): boolean => Object.keys(fields).length === 0;
 const wholeText = (bytes: Uint8Array): readonly TextPlace[] =>
   bytes.length === 0 ? [] : [{ text: new TextDecoder().decode(bytes), path: [], role: null }];
 
-/** The body as text, and its texts without the escapes of JSON and of forms. */
+/** The body as one text, followed by the texts in it without the escapes of JSON or of a form. */
 function bodyTexts(bytes: Uint8Array): readonly TextPlace[] {
   const value = parsed(bytes);
   const whole = wholeText(bytes);
@@ -33,8 +33,9 @@ function bodyTexts(bytes: Uint8Array): readonly TextPlace[] {
 }
 
 /**
- * Checks a request that is forwarded, whatever its format is: every text of a JSON object, else the whole body. Returns it
- * with edited texts, where its body is a JSON object. Throws Rejected, GuardrailFailed and Unavailable.
+ * Checks a request that is forwarded: every text of a JSON object, else the whole body and the texts in it. Returns the request
+ * with edited texts. Throws Rejected, also for an edit of a body that is no JSON object, GuardrailFailed, Unavailable, and
+ * InvalidInput for a repeated member.
  */
 export async function checkForwarded(guard: CallGuard, request: Forwarded, call: RunningCall): Promise<Forwarded> {
   const modes: readonly GuardrailMode[] = ['pre_call', 'during_call'];
@@ -56,8 +57,8 @@ const OTHER_CHARSET = /;\s*charset\s*=\s*"?(?!utf-?8\b|us-ascii\b|iso-8859-|wind
 const EVENTS = /^\s*text\/event-stream/i;
 
 /**
- * Checks the answer to a forwarded request: every text of JSON, else the whole text. An answer that is not text is not checked.
- * Throws Rejected, GuardrailFailed and Unavailable.
+ * Checks the answer to a forwarded request: every text of JSON, else the whole text. An answer that is not text is not checked;
+ * compressed text is rejected. Throws Rejected, GuardrailFailed and Unavailable.
  */
 export async function checkForwardedAnswer(guard: CallGuard, exchange: Exchange, call: RunningCall): Promise<Exchange> {
   const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = exchange.headers;
@@ -89,7 +90,7 @@ const bodyOf = (bytes: Uint8Array): ByteStream => streamOfBytes(bytes);
 
 async function editedBody(guard: CallGuard, bytes: Uint8Array, call: RunningCall): Promise<Uint8Array> {
   const value = parsed(bytes);
-  // A list is wrapped in an object, so that its texts have a path.
+  // JSON that is no object is wrapped in one, so that its texts have a path.
   const members: Members | null = value === undefined ? null : isMembers(value) ? value : { value };
   const places = members === null ? wholeText(bytes) : allTexts(members);
   const { texts, isEdited } = await guard.check('post_call', places, call);

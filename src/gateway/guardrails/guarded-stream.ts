@@ -13,9 +13,9 @@ const MAX_WINDOW_FACTOR = 8;
 /** Checks of a stream. */
 interface StreamGuard {
   readonly settings: StreamSettings;
-  /** Whether edited texts can be written into it. */
+  /** Whether edited texts can be written into the stream. */
   readonly isEditable: boolean;
-  /** The edited texts; null where none was edited. Rejects when they may not be sent. */
+  /** The edited texts; null where none was edited. Rejects when the texts may not be sent. */
   check(texts: readonly string[], isLast: boolean): Promise<readonly string[] | null>;
   /** Error for an edit that cannot be applied. */
   refusal(where: string): Error;
@@ -42,7 +42,7 @@ function createWindow({ isEditable, check, refusal }: StreamGuard) {
 
 interface GuardedBytes {
   readonly bytes: ByteStream;
-  /** Resolves when the first bytes may be sent, or the stream has ended. Rejects when it fails before. */
+  /** Resolves when the first bytes may be sent, or the stream has ended. Rejects when the stream fails before. */
   readonly firstReleased: Promise<void>;
 }
 
@@ -146,7 +146,7 @@ export function guardedBytes(source: ByteStream, guard: StreamGuard): GuardedByt
 
 type Texts = readonly { readonly text: string }[];
 
-/** Whether the next texts do not continue a word of those before. */
+/** Whether the next texts do not continue a word of the texts before. */
 const beginsWord = (before: Texts, next: Texts): boolean =>
   (next.length > 0 && next.every(({ text }) => /^(\s|$)/.test(text))) ||
   before.every(({ text }) => /(^|\s)$/.test(text));
@@ -160,7 +160,7 @@ export function guardedDeltas(
   const window = createWindow(guard);
   const ready: ChatDelta[] = [];
   const buffered: ChatDelta[] = [];
-  let over = false;
+  let hasEnded = false;
 
   async function release(isLast: boolean): Promise<void> {
     const texts = await window.checked(isLast);
@@ -168,12 +168,12 @@ export function guardedDeltas(
     ready.push(...(texts === null ? deltas : withDeltaTexts(deltas, texts)));
   }
 
-  /** Reads until something may be sent, or to the end. */
+  /** Reads until deltas may be sent, or to the end. */
   async function fill(): Promise<void> {
     for (;;) {
       const step = await source.next();
       if (step.done === true) {
-        over = true;
+        hasEnded = true;
         return await release(true);
       }
       const { channel, text } = textOf(step.value);
@@ -193,11 +193,11 @@ export function guardedDeltas(
       return this;
     },
     async next() {
-      while (ready.length === 0 && !over) {
+      while (ready.length === 0 && !hasEnded) {
         try {
           await fill();
         } catch (failure) {
-          over = true;
+          hasEnded = true;
           await source.return?.();
           throw failure;
         }
@@ -206,7 +206,7 @@ export function guardedDeltas(
       return value === undefined ? { done: true, value: undefined } : { done: false, value };
     },
     async return() {
-      over = true;
+      hasEnded = true;
       ready.length = 0;
       await source.return?.();
       return { done: true, value: undefined };

@@ -19,10 +19,10 @@ import type { Deployment } from '../../domain/chat/provider.ts';
 import { EMBEDDINGS } from '../../domain/inference/endpoint.ts';
 import type { Route } from '../routing/route.ts';
 
-/** Selects the guardrails that apply to a call. */
+/** Facts by which the guardrails of a call are selected. */
 interface GuardSelection {
   readonly caller: Caller;
-  /** Name of the model that the caller sent. */
+  /** Public name of the model. */
   readonly model: string;
   /** Names in the request; none when absent. */
   readonly named?: readonly string[];
@@ -34,14 +34,14 @@ interface GuardSelection {
   readonly isEmbedding?: boolean;
 }
 
-/** Ids and end of the call. */
+/** Ids and abort signal of a call. */
 interface RunningCall {
   readonly callId: string;
   readonly traceId: string;
   readonly signal: AbortSignal;
 }
 
-/** Verdict of all guardrails of one mode. */
+/** Result of all guardrails of one mode. */
 interface Checked {
   /** One text for each checked text. */
   readonly texts: readonly string[];
@@ -50,7 +50,7 @@ interface Checked {
 
 /** The guardrails of one call. */
 export interface CallGuard {
-  /** Names of the guardrails that apply to the call, each once. */
+  /** Names of the guardrails that run on the call, each once. Those that only mask records are left out. */
   readonly applied: readonly string[];
   /** Runs so far, in the order of their ends. */
   readonly entries: readonly GuardrailEntry[];
@@ -60,9 +60,9 @@ export interface CallGuard {
   /** Guardrails of a mode. */
   of(mode: GuardrailMode): readonly ActiveGuardrail[];
   /**
-   * Runs the guardrails of a mode one after another, with edits chained. Throws Rejected, GuardrailFailed and Unavailable.
-   * With `failures`, runs that let the texts pass have no entry. `onEdit` receives the texts after each edit, also when a
-   * later guardrail throws.
+   * Runs the guardrails of a mode in order, with edits chained. Throws Rejected, GuardrailFailed and Unavailable. With
+   * `failures`, only runs that block or fail have an entry. `onEdit` receives the texts after each edit, even if a later
+   * guardrail throws.
    */
   check(
     mode: GuardrailMode,
@@ -71,11 +71,11 @@ export interface CallGuard {
     recorded?: 'all' | 'failures',
     onEdit?: (texts: readonly string[]) => void,
   ): Promise<Checked>;
-  /** Runs them at the same time; edits are dropped. Throws as `check`. */
+  /** Runs the guardrails of a mode in parallel and drops their edits. Throws as `check`. */
   checkAtOnce(mode: GuardrailMode, texts: readonly GuardedText[], call: RunningCall): Promise<void>;
   /** Adds guardrails that a deployment names. */
   add(names: readonly string[]): void;
-  /** The same call with the guardrails of some names. */
+  /** The guard of the same call, limited to the guardrails with these names. */
   only(names: readonly string[]): CallGuard;
 }
 
@@ -83,7 +83,7 @@ export interface CallGuard {
 export interface Guards {
   /** Whether no guardrail is configured. */
   isIdle(): boolean;
-  /** The guardrails of a call. Throws InvalidInput for an unknown name of the request, and Unavailable for one of its key. */
+  /** The guardrails of a call. Throws InvalidInput for an unknown name of the request, and GuardrailMissing for any other unknown name. */
   open(about: GuardSelection): CallGuard;
 }
 
@@ -194,7 +194,7 @@ export function createGuards(active: ActiveGuardrails, clock: Clock): Guards {
   };
 }
 
-/** The verdict; a blocking one where the guardrail returned another number of texts, because edits cannot be assigned to texts. */
+/** The verdict. It becomes `blocked` if the number of edited texts differs: the edits cannot be assigned to texts. */
 function checkedVerdict(verdict: Verdict, texts: readonly GuardedText[]): Verdict {
   if (verdict.kind !== 'edited' || verdict.texts.length === texts.length) return verdict;
   const error = 'The guardrail returned another number of texts than it was given';
@@ -211,11 +211,11 @@ function withUncheckedTexts(
   return { ...verdict, texts: texts.map((one) => edited.get(one) ?? one.text) };
 }
 
-/** Whether a failure comes from a guardrail. It ends a call without retries and fallbacks. */
+/** Whether a failure comes from a guardrail. Such a failure ends the call without retries and fallbacks. */
 export const isGuardrailFailure = (failure: unknown): boolean =>
   failure instanceof Rejected || failure instanceof GuardrailFailed || failure instanceof GuardrailMissing;
 
-/** Selects the guardrails of model calls; null for a call without any. */
+/** Selects the guardrails of a model call; null where none can run. */
 type GuardOf = (caller: Caller, request: ModelRequest, route: Route) => CallGuard | null;
 
 /** Returns whether any deployment names a guardrail. Computed once for each list of deployments. */

@@ -6,15 +6,15 @@ import { DECISIONS } from '../../domain/inference/endpoint.ts';
 import { SystemCaller } from '../../domain/system-caller.ts';
 import type { Gateway } from '../gateway.ts';
 
-/** Maximum bytes of an answer. */
+/** Maximum size of an answer, in bytes. */
 const ANSWER_LIMIT = 16 * 1024 * 1024;
-/** Deadline of one call, in seconds. The caller waits for its guardrails. */
+/** Timeout of one attempt, in seconds. Short, because the caller waits for its guardrails. */
 const DEADLINE_SECONDS = 30;
 
 /** Caller of the decisions of guardrails. They are charged to no key, and may use any model. */
 const CALLER = new SystemCaller('guardrail');
 
-/** Asks decision models of a gateway. No guardrail runs on these calls, and nothing is retried. */
+/** Asks decision models of a gateway. No guardrail runs on these calls. Retries and fallbacks are those of the routing policy. */
 export const createAskDecisions =
   (gateway: () => Pick<Gateway, 'call'>): AskDecisions =>
   async (model, { text, checks }, signal) => {

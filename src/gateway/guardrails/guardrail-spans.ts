@@ -3,12 +3,12 @@ import type { GuardrailEntry } from '../../domain/guardrails/entry.ts';
 import type { Span } from '../../domain/traces/span.ts';
 import { MAX_VALUE_BYTES, truncateText } from '../../domain/traces/truncate.ts';
 
-/** Limit of a span name, as for calls. */
+/** Maximum bytes of a span name, as for calls. */
 const NAME_BYTES = 512;
 const NS_PER_SECOND = 1e9;
 const NS_PER_MICROSECOND = 1_000n;
 
-/** Rounded to microseconds: a double has no more digits of a Unix time. */
+/** Seconds in ns, rounded to microseconds: a double has no more digits of a Unix time. */
 const nsOf = (seconds: number): bigint =>
   BigInt(Math.round((seconds * NS_PER_SECOND) / Number(NS_PER_MICROSECOND))) * NS_PER_MICROSECOND;
 

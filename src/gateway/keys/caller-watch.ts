@@ -10,7 +10,7 @@ interface WatchedFeed {
   lost(reason: Error): void;
 }
 
-/** Ends feeds of callers whose key was revoked, expired or changed, also when a feed has no events. */
+/** Ends feeds of callers whose key was revoked, has expired or no longer allows the feed, even without an event. */
 export interface CallerWatch {
   /** Adds a feed. The returned function removes it. */
   watch(caller: Caller, feed: WatchedFeed): () => void;
@@ -30,7 +30,7 @@ interface WatchedCaller {
   checkAgain: boolean;
 }
 
-/** Creates a watch over a key ring. The caller of this function runs `runChecks` periodically. */
+/** Creates a watch over a key ring. `runChecks` must be called periodically. */
 export function createCallerWatch(keyRing: Pick<KeyRing, 'current'>): CallerWatch {
   /** Callers by key hash, then by secret hash: tokens of one bearer expire at different times. */
   const byKey = new Map<string, Map<string, WatchedCaller>>();

@@ -22,7 +22,7 @@ const CACHED_MS = 60_000;
 const STALE_MS = 30_000;
 /** Time for which an invalid key is refused from memory, in ms. Short, because a payment makes it valid. */
 const REFUSED_MS = 5_000;
-/** Maximum number of keys in memory of each kind. The oldest is evicted. */
+/** Maximum numbers of valid and of invalid keys in memory. The oldest is evicted. */
 const CACHED_LIMIT = 100_000;
 const REFUSED_LIMIT = 10_000;
 /** Longer credentials are invalid and are not hashed. */
@@ -46,10 +46,10 @@ export function createCatalogKeyRing(options: {
     const started = store
       .findByKey(hash)
       .then((checkout) => {
-        const holds = checkout !== null && isEntitled(checkout);
+        const isValid = checkout !== null && isEntitled(checkout);
         // After `evict` this read may be stale: do not cache it.
-        if (reading.get(hash) === started) cacheResult(hash, holds, readMs);
-        return holds;
+        if (reading.get(hash) === started) cacheResult(hash, isValid, readMs);
+        return isValid;
       })
       .catch((cause: unknown) => {
         throw new Unavailable('Keys cannot be checked now: the key store does not answer.', undefined, { cause });
@@ -61,10 +61,10 @@ export function createCatalogKeyRing(options: {
     return started;
   }
 
-  function cacheResult(hash: string, holds: boolean, readMs: number): void {
+  function cacheResult(hash: string, isValid: boolean, readMs: number): void {
     valid.delete(hash);
     refused.delete(hash);
-    if (holds) cacheHash(valid, hash, readMs, CACHED_LIMIT);
+    if (isValid) cacheHash(valid, hash, readMs, CACHED_LIMIT);
     else cacheHash(refused, hash, readMs, REFUSED_LIMIT);
   }
 

@@ -25,9 +25,9 @@ const TOKEN_PREFIX = 'eyJ';
 /** Three parts of Base64url, the first of which is a JSON object. */
 const TOKEN = /^eyJ[\w-]*\.[\w-]+\.[\w-]*$/;
 
-/** Age up to which a cached tracing key is used without a read. A key that another process deletes is refused after this time. */
+/** Age in ms up to which a cached tracing key is used without a read, even if another process has deleted the key. */
 const FRESH_MS = 4_000;
-/** Maximum tracing keys in memory. The oldest is evicted. */
+/** Maximum number of tracing keys in memory. The oldest is evicted. */
 const MAX_CACHED_KEYS = 10_000;
 
 /** Verifier and rules for signed tokens of other issuers. */
@@ -74,8 +74,8 @@ export function createCredentialRing(
 }
 
 /**
- * Identifies signed tokens. A verified token is a key with the hash of the token as its secret; the store of the ring makes
- * its row from the claims and the rows of its owners.
+ * Identifies signed tokens. A verified token is a key with the hash of the token as its secret. The store of the ring makes the
+ * row of this key from the claims and the rows of its owners.
  */
 function createTokenIdentification(
   ring: Pick<OpeningKeyRing, 'open'>,

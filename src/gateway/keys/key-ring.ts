@@ -52,17 +52,17 @@ export interface OpeningKeyRing extends KeyRing {
   open(secretHash: string, name: () => string): Caller | Promise<Caller>;
 }
 
-/** Age in ms up to which a cached key is used without a read. A change by another process takes effect after this time. */
+/** Age in ms up to which a cached key is used without a read. A change by another process takes effect after it at the latest. */
 const FRESH_MS = 4_000;
-/** Age in ms up to which a cached key is used while the store fails. Older keys get Unavailable. */
+/** Age in ms up to which a cached key is used while the store fails. Older keys are refused with Unavailable. */
 const OUTAGE_MS = 60_000;
 /** Deadline of a store read, in ms. */
 const READ_MS = 3_000;
-/** Time after a failed read in which cached keys are used without a read, in ms. Longer than the refresh interval and the deadline. */
+/** Time after a failed read in which cached keys are used without a read, in ms. Longer than refresh interval plus read deadline. */
 const STORE_DOWN_MS = 5_000;
 /** Time in which an unknown key is refused from memory, in ms. */
 const UNKNOWN_MS = 5_000;
-/** Maximum unknown keys in memory. The oldest is evicted. */
+/** Maximum number of unknown keys in memory. The oldest is evicted. */
 const MAX_UNKNOWN = 10_000;
 /** Keys per statement of a refresh. */
 const REFRESH_BATCH = 500;
@@ -82,7 +82,7 @@ export function createKeyRing(options: {
   readonly generator: KeyGenerator;
   readonly clock: Clock;
   readonly failures: FailedKeys;
-  /** Whether other secrets than those of its row may open a key: signed tokens that are mapped to it. */
+  /** Whether secrets that are not in the row of a key may open it: signed tokens that are mapped to the key. */
   readonly mapped?: boolean;
   /** Resolves after a time; rejects when the signal fires first. */
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -112,11 +112,11 @@ export function createKeyRing(options: {
     return entry;
   }
 
-  function changed(keyHash: string): void {
+  function reportChange(keyHash: string): void {
     for (const listener of listeners) listener(keyHash);
   }
 
-  /** Awaits a read until its deadline. A later result is ignored. */
+  /** Awaits a read. Rejects after `READ_MS`, and ignores a later result. */
   async function withDeadline<Value>(reply: Promise<Value>): Promise<Value> {
     const done = new AbortController();
     const late = pause(READ_MS, done.signal).then(
@@ -163,7 +163,7 @@ export function createKeyRing(options: {
     evictOldest(unknown, MAX_UNKNOWN);
   }
 
-  function usable({ key, caller, secretHash }: KnownKey, name: () => string): Caller {
+  function usableCaller({ key, caller, secretHash }: KnownKey, name: () => string): Caller {
     const now = clock.now();
     // A grace period may have ended since the key was read.
     if (!acceptsSecret(key, secretHash, now)) throw unknownKey(name(), secretHash);
@@ -198,7 +198,7 @@ export function createKeyRing(options: {
       row = await read(secretHash);
     } catch (cause) {
       if (clock.monotonicMs() - entry.readMs > OUTAGE_MS) throw unavailable(cause);
-      return usable(entry, name);
+      return usableCaller(entry, name);
     }
     if (row === null || !acceptsSecret(row, secretHash, clock.now())) throw unknownKey(name(), secretHash);
     assertUsable(row, clock.now());
@@ -212,7 +212,7 @@ export function createKeyRing(options: {
     if (entry) {
       const age = nowMs - entry.readMs;
       const isFresh = age <= FRESH_MS && entry.readMs > staleUpToMs;
-      return isFresh || (nowMs < downUntilMs && age <= OUTAGE_MS) ? usable(entry, name) : recheck(entry, name);
+      return isFresh || (nowMs < downUntilMs && age <= OUTAGE_MS) ? usableCaller(entry, name) : recheck(entry, name);
     }
     const refusedMs = unknown.get(hash);
     const isRefused = refusedMs !== undefined && nowMs - refusedMs < UNKNOWN_MS;
@@ -230,7 +230,7 @@ export function createKeyRing(options: {
       const row = rows.get(entry.secretHash);
       const replaced = row === undefined ? known.drop(entry) : known.renew(entry, row, readMs);
       if (replaced && (row === undefined || !admitsSameCallers(before, row) || !haveSameRights(caller, entry.caller)))
-        changed(before.hash);
+        reportChange(before.hash);
     }
   }
 
@@ -276,7 +276,7 @@ export function createKeyRing(options: {
         }
       const hashes = new Set(keys.map(({ hash }) => hash));
       if (mapped) known.dropWhere(({ hash }) => hashes.has(hash));
-      for (const keyHash of hashes) changed(keyHash);
+      for (const keyHash of hashes) reportChange(keyHash);
     },
     evictOwner(...owners) {
       const idsByKind = [...Map.groupBy(owners, ({ kind }) => kind)].map(
@@ -285,7 +285,7 @@ export function createKeyRing(options: {
       const dropped = known.dropWhere((key) => idsByKind.some(([kind, ids]) => ids.has(ownerId(key, kind))));
       // A running read may have begun before the change.
       reading.clear();
-      for (const keyHash of new Set(dropped)) changed(keyHash);
+      for (const keyHash of new Set(dropped)) reportChange(keyHash);
     },
     markStale() {
       staleUpToMs = clock.monotonicMs();

@@ -7,7 +7,7 @@ import { DEFAULT_USER_ID } from '../../domain/users/user.ts';
 
 /** Maximum number of keys in memory. The least recently used is evicted, with a precision of `LRU_MOVE_INTERVAL_MS`. */
 const MAX_KEYS = 100_000;
-/** Minimum time between two LRU moves of a key, because a move costs more than a look-up. */
+/** Minimum time between two LRU moves of a key, in ms. A move costs more than a look-up. */
 const LRU_MOVE_INTERVAL_MS = 1_000;
 
 /** Cached key. */
@@ -20,7 +20,7 @@ export interface KnownKey {
   readMs: number;
   /** Time of the last LRU move. */
   movedMs: number;
-  /** Whether it was used since `takeUsed`. */
+  /** Whether the key was used since the last `takeUsed`. */
   used: boolean;
 }
 
@@ -34,7 +34,7 @@ export interface KnownKeys {
   /** Removes an entry, unless it was evicted or read again. Returns whether it was removed. */
   drop(entry: KnownKey): boolean;
   delete(secretHash: string): void;
-  /** Removes the keys that match; returns their identities. */
+  /** Removes the keys that match; returns their key hashes. */
   dropWhere(matches: (key: VirtualKey) => boolean): readonly string[];
   /** Entries used since the last call. */
   takeUsed(): readonly KnownKey[];
@@ -89,7 +89,7 @@ export function createKnownKeys(max = MAX_KEYS): KnownKeys {
       const usedEntries = used;
       used = [];
       for (const entry of usedEntries) entry.used = false;
-      // Skip entries that were replaced: the newer entry is in the list too.
+      // Skip entries that were evicted or replaced. A newer entry is in the list, too.
       return usedEntries.filter((entry) => entries.get(entry.secretHash) === entry);
     },
   };
@@ -100,7 +100,7 @@ export function createKnownKeys(max = MAX_KEYS): KnownKeys {
  * creates, does not restrict the sessions of the administrator.
  */
 export function roleOf({ role, userId, owners, token }: VirtualKey): Role {
-  // The role of a key of a token already includes that of its user.
+  // The role of a token's key already includes the role of its user.
   if (token !== undefined) return role;
   const userRole = userId === DEFAULT_USER_ID ? null : (owners?.user?.role ?? null);
   return userRole === null ? role : weakerRole(role, userRole);

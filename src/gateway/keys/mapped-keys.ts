@@ -29,7 +29,7 @@ function openedBy(key: VirtualKey, secretHash: string, { identity }: KnownToken)
   };
 }
 
-/** Results of mappings, by the hash of the token. A token without a mapping is in neither map, unless it is refused for that. */
+/** Results of mappings, by the hash of the token. A token without a mapping is in neither map, unless `needsKey` refuses it. */
 export interface MappedTokens {
   readonly keys: ReadonlyMap<string, VirtualKey>;
   readonly refused: ReadonlyMap<string, () => DomainError>;

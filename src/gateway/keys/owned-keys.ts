@@ -39,7 +39,7 @@ const distinct = (ids: readonly (string | null)[]): readonly string[] => [
   ...new Set(ids.flatMap((id) => idOrNull(id) ?? [])),
 ];
 
-/** The rows of the owners of keys: two rounds of statements for any number of keys. */
+/** The rows of the owners of keys: at most three rounds of statements for any number of keys. */
 async function readOwners(stores: OwnerStores, keys: readonly VirtualKey[]): Promise<OwnerRows> {
   const [userIds, teamIds] = [distinct(keys.map((key) => key.userId)), distinct(keys.map((key) => key.teamId))];
   const projectIds = distinct(keys.map(({ settings }) => settings.projectId ?? null));
@@ -72,7 +72,7 @@ async function readOwners(stores: OwnerStores, keys: readonly VirtualKey[]): Pro
   };
 }
 
-/** The later of two points in the total spend of an owner. */
+/** The greater of two spends; null when both are null. */
 const greaterSpend = (one: Usd | null, other: Usd | null): Usd | null =>
   one === null || (other !== null && other > one) ? other : one;
 
@@ -150,7 +150,7 @@ const hasOwner = ({ userId, teamId, settings }: VirtualKey): boolean =>
     (id) => idOrNull(id ?? null) !== null,
   );
 
-/** Facts about models that keys look up for each call. */
+/** Facts about models that are looked up for each call of a key. */
 export type ModelDirectory = Required<Pick<VirtualKey, 'accessGroupsOf' | 'isTeamModel'>>;
 
 /** A key with its owners, and with the models of its access groups. */
@@ -175,13 +175,13 @@ async function ownedKey(
 
 /** A store of keys with their owners. */
 export interface OwnedKeys extends Pick<KeyStore, 'find' | 'findBySecrets'> {
-  /** Adds the owners and access groups to keys. The names in the map are kept. */
+  /** Adds the owners and access groups to keys. The result has the same map keys. */
   withOwners(found: ReadonlyMap<string, VirtualKey>): Promise<ReadonlyMap<string, VirtualKey>>;
 }
 
 /**
- * Keys read together with their owners and access groups, so that the cached key and its owners have one age (ADR 0056). The
- * access groups of models are looked up for each call.
+ * Reads keys together with their owners and access groups, so that a cached key and its owners have the same age (ADR 0056).
+ * The access groups of models are looked up for each call.
  */
 export function createOwnedKeys(
   keys: Pick<KeyStore, 'find' | 'findBySecrets'>,

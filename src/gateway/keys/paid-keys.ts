@@ -8,7 +8,7 @@ function falseIfRefusedCredential(error: unknown): false {
   throw error;
 }
 
-/** The gateway's keys as paid keys: every virtual key and the admin key are exempt from the free tier's limit. */
+/** The gateway's keys as paid keys: every credential that the key ring accepts is exempt from the free tier's limit. */
 export function gatewayPaidKeys(keyRing: KeyRing): PaidKeys {
   return {
     holds(credential) {

@@ -12,7 +12,7 @@ import { ALL_USERS, emailKeyOf, newUser, type User } from '../../domain/users/us
 import { type MappedKeyOptions, mappedKeys } from './mapped-keys.ts';
 import type { OwnedKeys, OwnerStores } from './owned-keys.ts';
 
-/** Name of a list that allows no model. */
+/** Entry of a model list that allows no model. */
 const NO_MODELS = 'no-default-models';
 
 /** Maximum number of teams that are compared to find out whether an alias is unique. */
@@ -27,7 +27,7 @@ interface TokenKeyOptions extends MappedKeyOptions {
   readonly clock: Pick<Clock, 'now'>;
 }
 
-/** A token with the row of its user; null for no user. */
+/** A token with the row of its user; `user` is null without one. */
 interface TokenWithUser {
   readonly secretHash: string;
   readonly token: KnownToken;
@@ -91,7 +91,7 @@ export function createTokenKeys(options: TokenKeyOptions): Pick<KeyStore, 'find'
   };
 }
 
-/** Tokens with their users: three statements for any number of tokens, and more for users that are created. */
+/** Tokens with their users: at most three statements for any number of tokens, and more for users that are created. */
 async function bearersOf(
   found: ReadonlyMap<string, KnownToken>,
   options: TokenKeyOptions,
@@ -109,12 +109,12 @@ async function bearersOf(
     subjects.length === 0 ? [] : users.all({ ...ALL_USERS, ssoUserIds: subjects }),
     emails.length === 0 ? [] : users.all({ ...ALL_USERS, emails }),
   ]);
-  const others = new Map(bySubject.map((user) => [user.ssoUserId, user]));
-  const mailed = new Map(byEmail.map((user) => [user.emailKey, user]));
+  const bySsoUserId = new Map(bySubject.map((user) => [user.ssoUserId, user]));
+  const byEmailKey = new Map(byEmail.map((user) => [user.emailKey, user]));
   const knownUser = ({ userId, email }: TokenIdentity): User | null =>
     byId.get(userId ?? '') ??
-    others.get(userId) ??
-    (email === null ? undefined : mailed.get(emailKeyOf(email))) ??
+    bySsoUserId.get(userId) ??
+    (email === null ? undefined : byEmailKey.get(emailKeyOf(email))) ??
     null;
   if (options.rules.createsUsers)
     for (const identity of missing)
@@ -130,7 +130,7 @@ const tokensWithUsers = (
 ): readonly TokenWithUser[] =>
   [...found].map(([secretHash, token]) => ({ secretHash, token, user: userOf(token.identity) }));
 
-/** Creates the user of a token. Returns the stored one where another request created it, or one with its email, first. */
+/** Creates the user of a token. Returns the stored user if another request created one with this id or email first. */
 async function createdUser(id: string, { email }: TokenIdentity, options: TokenKeyOptions): Promise<User> {
   const { stores, clock } = options;
   const user = newUser({ email }, { id, now: clock.now(), by: id });
@@ -193,7 +193,7 @@ async function addTeams(
   }
 }
 
-/** Aliases among the chosen teams that several teams have. */
+/** Aliases that tokens choose and that several teams have. With too many similar aliases, an alias counts as shared. */
 async function sharedAliases(
   bearers: readonly TokenWithUser[],
   teams: ReadonlyMap<string, Team>,
@@ -290,6 +290,6 @@ function tokenKey(
 
 const roleOfToken = (role: TokenIdentity['role']): Role => (role === null || role === 'team' ? 'internal_user' : role);
 
-/** A key with the role of its user, where the token has none. */
+/** A key with the role of its user, where the token has no role. */
 const withRole = (key: VirtualKey): VirtualKey =>
   key.token?.hasRole === false ? { ...key, role: key.owners?.user?.role ?? key.role } : key;

@@ -26,20 +26,20 @@ interface Counts {
 }
 
 const MINUTE_MS = 60_000;
-/** Deployments that are counted. The oldest is evicted: counts of deployments that are no longer configured stay in memory. */
+/** Maximum number of deployments with counts. The oldest is evicted. Counts of removed deployments stay in memory until then. */
 const MAX_DEPLOYMENTS = 10_000;
 
 /** Counts results by deployment id, and starts cooldowns by the policy that is in force at the time of a failure. */
 export function createCooldowns(clock: Clock, policyOf: () => CooldownPolicy): Cooldowns {
-  const counted = new Map<string, Counts>();
-  const until = new Map<string, number>();
+  const countsById = new Map<string, Counts>();
+  const coolUntilMs = new Map<string, number>();
 
   function countsOf(id: string, nowMs: number): Counts {
-    let counts = counted.get(id);
+    let counts = countsById.get(id);
     if (counts === undefined) {
       counts = { minuteFromMs: nowMs, calls: 0, failures: 0, recentFromMs: nowMs, recent: 0, recentOf: new Map() };
-      counted.set(id, counts);
-      evictOldest(counted, MAX_DEPLOYMENTS);
+      countsById.set(id, counts);
+      evictOldest(countsById, MAX_DEPLOYMENTS);
     }
     if (nowMs - counts.minuteFromMs >= MINUTE_MS) Object.assign(counts, { minuteFromMs: nowMs, calls: 0, failures: 0 });
     return counts;
@@ -72,19 +72,19 @@ export function createCooldowns(clock: Clock, policyOf: () => CooldownPolicy): C
       const recentOfClass = countFailure(counts, failure, { nowMs, seconds: own?.cooldownSeconds ?? policy.seconds });
       if (!shouldCoolDown(failure, { counts: { ...counts, recentOfClass }, isAlone, policy, own })) return;
       const seconds = cooldownSeconds(failure, { policy, own });
-      if (seconds > 0) until.set(id, nowMs + seconds * 1000);
+      if (seconds > 0) coolUntilMs.set(id, nowMs + seconds * 1000);
     },
     remainingMs(id) {
-      if (until.size === 0) return 0;
-      const remaining = (until.get(id) ?? 0) - clock.monotonicMs();
+      if (coolUntilMs.size === 0) return 0;
+      const remaining = (coolUntilMs.get(id) ?? 0) - clock.monotonicMs();
       if (remaining > 0) return remaining;
-      until.delete(id);
+      coolUntilMs.delete(id);
       return 0;
     },
   };
 }
 
-/** A router that selects a deployment which cools down only when its whole group does. Ids are not affected. */
+/** A router that selects a cooling deployment only when its whole group cools down. A selection by id is not affected. */
 export function withoutCooling(routeOf: TeamRouter, cooldowns: Cooldowns): TeamRouter {
   const routers = new WeakMap<Router, Router>();
   const routerForTeam = (teamId: string | null): Router | null => {
@@ -112,7 +112,7 @@ function routerWithoutCooling(routeOf: Router, { remainingMs }: Cooldowns): Rout
   return Object.assign(select, { all: routeOf.all, byId: routeOf.byId });
 }
 
-/** The refusal of a call to a group whose deployments all cool down. */
+/** Error for a call to a group whose deployments all cool down. */
 export function allCoolingDown(model: string, routes: readonly Route[], { remainingMs }: Cooldowns): AllCoolingDown {
   const ids = routes.map(({ deployment }) => deployment.id);
   const seconds = Math.max(1, Math.ceil(Math.min(...ids.map(remainingMs)) / 1000));

@@ -22,7 +22,7 @@ export function createRegionBinding(
     const { region, defaultModel } = customerRegion;
     const permitted = permittedFor(routeOf, key);
     const isThere = (model: string): boolean => inRegion(permitted, region).all(model).length > 0;
-    // An unknown model is refused later, as for every caller.
+    // `routeFor` refuses an unknown model, as for every caller.
     if (permitted.all(request.model).length === 0 || isThere(request.model)) return { ...request, region };
     if (defaultModel === null || defaultModel === request.model) throw noDeploymentInRegion(request.model, region);
     return { ...request, model: defaultModel, ...(isThere(defaultModel) ? { region } : {}) };

@@ -52,8 +52,8 @@ const modelKeyOf = ({ modelGroup, teamId = '' }: Pick<Deployment, 'modelGroup' |
   JSON.stringify([teamId, modelGroup]);
 
 /**
- * Keeps every deployment in memory, and reads stored ones again after changes. It has no stored ones before its first
- * read.
+ * Keeps every deployment in memory, and reads stored ones again after changes. Before the first read it has no stored
+ * deployments.
  */
 export function createDeploymentRegistry(options: RegistryOptions): DeploymentRegistry & CredentialFinder {
   let { configured, declared } = options;
@@ -75,10 +75,10 @@ export function createDeploymentRegistry(options: RegistryOptions): DeploymentRe
   function firstOf(provider: string): DeclaredCredential | null {
     const own = declared.find(({ info }) => info['custom_llm_provider'] === provider);
     if (own !== undefined) return own;
-    const named = [...credentials.values()].filter(
+    const ofProvider = [...credentials.values()].filter(
       ({ info, unreadable }) => !unreadable && info['custom_llm_provider'] === provider,
     );
-    const [oldest] = named.toSorted((one, other) => one.createdAt.getTime() - other.createdAt.getTime());
+    const [oldest] = ofProvider.toSorted((one, other) => one.createdAt.getTime() - other.createdAt.getTime());
     return oldest ?? null;
   }
 
@@ -115,24 +115,24 @@ export function createDeploymentRegistry(options: RegistryOptions): DeploymentRe
     for (const deployment of configured) {
       const whole = deployment.misconfigured === undefined ? complete(deployment) : deployment.misconfigured;
       add(typeof whole === 'string' ? { ...deployment, misconfigured: whole } : whole, deployment, null);
-      // A configured deployment stays listed: its calls fail with 503.
+      // A misconfigured deployment of the file stays callable: its calls fail with 503.
       if (typeof whole === 'string') add(whole, deployment, null);
     }
     const usedIds = new Set(configured.map(({ id }) => id));
     for (const row of rows)
       add(usedIds.has(row.id) ? 'The configuration file has a model with this id.' : readRow(row), row, row);
-    const open = all.filter(({ stored }) => stored?.blocked !== true);
-    const callable = new Set(open.map(({ deployment }) => modelKeyOf(deployment)));
-    const places = all.map(({ deployment }) => modelKeyOf(deployment));
-    const current = open.map(({ deployment }) => deployment);
-    const whole = all.map(({ deployment }) => deployment);
+    const unblocked = all.filter(({ stored }) => stored?.blocked !== true);
+    const callable = new Set(unblocked.map(({ deployment }) => modelKeyOf(deployment)));
+    const modelKeys = all.map(({ deployment }) => modelKeyOf(deployment));
+    const current = unblocked.map(({ deployment }) => deployment);
+    const allDeployments = all.map(({ deployment }) => deployment);
     return {
       current,
       all,
       broken,
-      blocked: new Set(places.filter((place) => !callable.has(place))),
-      isTeamModel: teamModelFinder(current, whole),
-      accessGroupsOf: accessGroupsOf(whole.filter(({ teamId }) => teamId === undefined)),
+      blocked: new Set(modelKeys.filter((key) => !callable.has(key))),
+      isTeamModel: teamModelFinder(current, allDeployments),
+      accessGroupsOf: accessGroupsOf(allDeployments.filter(({ teamId }) => teamId === undefined)),
     };
   }
 
@@ -140,18 +140,18 @@ export function createDeploymentRegistry(options: RegistryOptions): DeploymentRe
     const parts = await Promise.all([options.deployments?.fingerprint() ?? '', options.credentials.fingerprint()]);
     const found = parts.join('\n');
     if (found === fingerprint) return false;
-    const [stored, named] = await Promise.all([
+    const [storedDeployments, storedCredentials] = await Promise.all([
       options.deployments?.all({ ids: null }) ?? [],
       options.credentials.all({ ids: null }),
     ]);
-    rows = stored;
-    credentials = new Map(named.map((one) => [one.id, one]));
+    rows = storedDeployments;
+    credentials = new Map(storedCredentials.map((one) => [one.id, one]));
     fingerprint = found;
     built = build();
     return true;
   }
 
-  /** Reads run one after another, so that an older one never replaces a newer one. */
+  /** Reads run sequentially, so that an older result never replaces a newer one. */
   function refresh(): Promise<boolean> {
     const next = reading.then(readOnce, readOnce);
     reading = next;
@@ -170,9 +170,9 @@ export function createDeploymentRegistry(options: RegistryOptions): DeploymentRe
     find,
     firstOf,
     declared: () => declared,
-    configure(deployments, named) {
+    configure(deployments, declaredCredentials) {
       configured = deployments;
-      declared = named;
+      declared = declaredCredentials;
       built = build();
     },
     rebuild() {

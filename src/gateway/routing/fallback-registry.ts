@@ -7,7 +7,7 @@ import {
 } from '../../domain/fallbacks/fallback.ts';
 import type { RoutingPolicy } from '../../domain/routing/routing-policy.ts';
 
-/** Keeps the stored fallbacks in memory, and reads them again after changes. It is empty before its first read. */
+/** Keeps the stored fallbacks in memory, and reads them again after changes. Before the first read it has none. */
 export function createFallbackRegistry({
   store,
   configured,
@@ -44,7 +44,7 @@ export function createFallbackRegistry({
     },
     isConfigured: (model, type) => listsFor(configured().fallbacks, type).has(model),
     refresh() {
-      // Reads run one after another, so that an older one never replaces a newer one.
+      // Reads run sequentially, so that an older result never replaces a newer one.
       const next = reading.then(readOnce, readOnce);
       reading = next;
       return next;

@@ -11,7 +11,7 @@ import {
 export interface TrackedCall {
   /** The response head arrived, `afterMs` after the start of the attempt. */
   recordFirstByte(afterMs: number): void;
-  /** The call ended; call once. `failure` is null for success. */
+  /** Ends the call. Must be called once. `failure` is null for success. */
   ended(failure: unknown): void;
 }
 
@@ -71,7 +71,7 @@ function count(stats: Stats, fault: string | null, clock: Clock): void {
   }
 }
 
-/** Counts in memory. Bounded, because the ids are those of the configuration. */
+/** Counts in memory, by deployment id. Nothing is evicted: callers cannot choose ids, so their number stays small. */
 export function createHealthTracker(clock: Clock): HealthTracker {
   const statsById = new Map<string, Stats>();
 

@@ -8,13 +8,13 @@ import type { CatalogSnapshot } from '../../domain/catalog/catalog.ts';
 import { catalogEntryFor } from '../../domain/deployments/catalog-entry.ts';
 import { isPriceField } from '../../domain/deployments/price-fields.ts';
 
-/** The router of the names and ids of a key's team, or of all. */
+/** The router for the team of a key; without a key, the router itself. */
 export const routerOfTeam = (router: TeamRouter, key: VirtualKey | null): Router =>
   key === null ? router : (router.forTeam(key.teamId) ?? router);
 
 /**
  * A router for a key: a name selects a model of its team before a common one. A key that may call a model by an access
- * group alone gets only the deployments of that group. It does not check whether the key may call the model at all.
+ * group alone gets only the deployments of that group. The router does not check whether the key may call the model.
  */
 export function permittedFor(router: TeamRouter, key: VirtualKey | null): Router {
   const routeOf = routerOfTeam(router, key);
@@ -34,7 +34,7 @@ export function permittedFor(router: TeamRouter, key: VirtualKey | null): Router
 /** Cached filtered router of each key, and the router that it filters. */
 const permittedRouters = new WeakMap<VirtualKey, { readonly of: Router; readonly router: Router }>();
 
-/** Region of the calls of a customer, and the model of calls whose model has no deployment there. */
+/** Region of the calls of a customer, and the model that replaces one without a deployment in the region. */
 export type CustomerRegion = NonNullable<LabelBudget['place']>;
 
 const REGIONS: readonly (readonly [Region, RegExp])[] = [
@@ -56,7 +56,7 @@ export function inRegion(routeOf: Router, region: Region | undefined): Router {
   return filteredRouter(routeOf, () => isThere);
 }
 
-/** The region of the customer of a call; null for any. */
+/** The region of the customer of a call; null for no restriction. */
 export const customerRegionOf = (labels: readonly LabelBudget[]): CustomerRegion | null =>
   labels.find(({ place }) => place !== undefined)?.place ?? null;
 
@@ -65,15 +65,15 @@ export const noDeploymentInRegion = (model: string, region: Region): Forbidden =
     `No deployment of the model ${model} is in the region ${region}, which the customer's calls may not leave.`,
   );
 
-/** Whether a deployment has any price: of its own, or in the catalog. A price of 0 is one. */
+/** Whether a deployment has any price, in the configuration or in the catalog. A price of zero counts. */
 export function isPriced(deployment: Deployment, catalog: CatalogSnapshot): boolean {
   const row = { ...catalogEntryFor(deployment, catalog)?.row, ...deployment.priceOverrides };
   return Object.entries(row).some(([name, value]) => isPriceField(name) && value !== null && value !== undefined);
 }
 
 /**
- * A router without the deployments that have no price, while `isOn`. Throws Forbidden for a model of which no deployment
- * has one; it has no route among `all`.
+ * A router without the deployments that have no price, while `isOn`. Selecting a model whose deployments all lack a price
+ * throws Forbidden. `all` is empty for it.
  */
 export function pricedOnly(
   routeOf: TeamRouter,

@@ -26,11 +26,11 @@ export interface Router {
   byId(id: string): Route | null;
 }
 
-/** A router of common model names. Its ids are those of all deployments, also of teams. */
+/** A router of common model names. `byId` finds all deployments, including those of teams. */
 export interface TeamRouter extends Router {
   /**
-   * The router for keys of a team, or without one: a name selects a model of the team before a common one, and
-   * deployments of other teams have no id. Null where that is this router, because no team has models.
+   * The router for keys of a team, or for keys without one. A name selects a model of the team before a common one, and
+   * `byId` finds no deployment of another team. Null when no team has models: this router serves all keys then.
    */
   forTeam(teamId: string | null): Router | null;
 }
@@ -55,7 +55,7 @@ export function createRouter(deployments: readonly Deployment[], providers: read
   const commonGroups = groupsOf(common);
   const router = routerOver(commonGroups, byId, providers);
   if (ofTeams.length === 0) return Object.assign(router, { forTeam: () => null });
-  const others = routerOver(commonGroups, deploymentsById(common), providers);
+  const commonRouter = routerOver(commonGroups, deploymentsById(common), providers);
   const teams = new Map(
     [...Map.groupBy(ofTeams, ({ teamId }) => teamId)].map(([teamId, own]) => {
       // Common groups have one round robin for all teams.
@@ -63,7 +63,7 @@ export function createRouter(deployments: readonly Deployment[], providers: read
       return [teamId, routerOver(groups, deploymentsById([...common, ...own]), providers)];
     }),
   );
-  return Object.assign(router, { forTeam: (teamId: string | null) => teams.get(teamId ?? undefined) ?? others });
+  return Object.assign(router, { forTeam: (teamId: string | null) => teams.get(teamId ?? undefined) ?? commonRouter });
 }
 
 /** A router over the current deployments, rebuilt when their list is replaced. */
@@ -90,7 +90,7 @@ export function createLiveRouter(
 
 /**
  * A router with the routes of each model that `permits` allows. The order of selection stays: a selected route that is
- * not allowed is skipped. `permits` answers null for a model whose routes are all allowed.
+ * not allowed is skipped. `permits` returns null for a model whose routes are all allowed.
  */
 export function filteredRouter(
   routeOf: Router,
@@ -174,7 +174,7 @@ function routerOver(
   return Object.assign(route, { all, byId: withId });
 }
 
-/** Replaces the wildcard of the upstream model by the matched text; null for no wildcard. */
+/** Replaces the wildcard of the upstream model by the matched text. `matched` is null for an exact name: nothing changes. */
 function withMatchedName(route: Route, matched: string | null): Route {
   if (matched === null) return route;
   const upstreamModel = route.deployment.upstreamModel.replace('*', () => matched);
@@ -223,13 +223,13 @@ export function mockOf({ deployment: mocked }: Route, providers: readonly Provid
   return { deployment: mock, provider: providerFor(mock, providers) };
 }
 
-/** Error for an unknown model. `path` is the request's path; `as` is the part of the request that names it. */
+/** Error for an unknown model. `path` is the request's path; `as` is the part of the request that names the model. */
 export function unknownModel(path: string, model: string, as: UnknownModel['as'] = 'model'): UnknownModel {
   const message = `${path}: Invalid model name passed in model=${model}. Call \`/v1/models\` to view available models for your key.`;
   return new UnknownModel(model, message, as);
 }
 
-/** The refusal of calls to a deployment that cannot be called. Waiting does not help. */
+/** Error for calls to a deployment that cannot be called. A retry does not help. */
 const misconfigured = ({ modelGroup }: Pick<Deployment, 'modelGroup'>): Unavailable =>
   new Unavailable(
     `The model "${modelGroup}" is misconfigured and cannot be called. Administrators find the reason at /health.`,

@@ -17,7 +17,7 @@ import { type TeamRouter, unknownModel } from '../routing/route.ts';
 const MINUTE_MS = 60_000;
 const SHUTTING_DOWN = 'The process is shutting down.';
 
-/** Vendors end sessions after 30 or 60 minutes. */
+/** `lifeMs` is longer than the limits of vendors, which end sessions after 30 or 60 minutes. */
 const LIMITS: RealtimeLimits = {
   pingMs: 30_000,
   maxSilenceMs: 75_000,
@@ -52,15 +52,15 @@ export function createRealtime(
   return {
     async open(caller, received, { signal, identify }) {
       const { key } = caller;
-      const named = withKeyTags(key, received);
-      assertMayCall(key, named.model);
+      const tagged = withKeyTags(key, received);
+      assertMayCall(key, tagged.model);
       const permitted = permittedFor(routeOf, key);
-      const found = permitted(named.model);
-      if (found === null) throw unknownModel(REALTIME.path, named.model);
-      const first = { request: named, route: found };
+      const found = permitted(tagged.model);
+      if (found === null) throw unknownModel(REALTIME.path, tagged.model);
+      const first = { request: tagged, route: found };
       const { request, route } = await affordableModel(budgets, key, first, async (model) => {
         const other = mayCall(key, model) ? permitted(model) : null;
-        return other?.provider.openRealtime === undefined ? null : { request: { ...named, model }, route: other };
+        return other?.provider.openRealtime === undefined ? null : { request: { ...tagged, model }, route: other };
       });
       const { deployment, provider } = route;
       if (provider.openRealtime === undefined)

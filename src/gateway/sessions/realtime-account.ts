@@ -7,17 +7,14 @@ import type { CallTools } from '../calls/call.ts';
 
 /** Usage and cost of a session so far. */
 export interface RealtimeAccount {
-  /** Adds a report of the upstream. Returns whether it was charged. */
+  /** Adds a report of the upstream. Returns whether a cost was charged. */
   add(fact: RealtimeFact): boolean;
   outcome(): Outcome;
   /** Sum of the priced turns; null when none has a price. */
   cost(): Usd | null;
 }
 
-/**
- * Opens the account of a session. Each answer is priced like a call and charged immediately, because a session may last for
- * hours.
- */
+/** Opens the account of a session. Each turn is priced and charged when it is reported: a session may last for hours. */
 export function openAccount(
   { price }: Pick<CallTools, 'price'>,
   {
@@ -88,10 +85,10 @@ function sumOf(left: Usage, right: Usage): Usage {
   };
 }
 
-const NOTHING: AudioTokens = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0 };
+const NO_TOKENS: AudioTokens = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0 };
 
-/** Tokens of one kind within two usages. */
-const partsOf = (left = NOTHING, right = NOTHING): AudioTokens => ({
+/** Sum of the tokens of one kind in two usages. */
+const partsOf = (left = NO_TOKENS, right = NO_TOKENS): AudioTokens => ({
   inputTokens: left.inputTokens + right.inputTokens,
   outputTokens: left.outputTokens + right.outputTokens,
   cacheReadTokens: left.cacheReadTokens + right.cacheReadTokens,

@@ -27,7 +27,7 @@ export interface SessionParts {
   readonly callAccount: CallAccount;
   readonly account: RealtimeAccount;
   readonly budgets: Budgets;
-  /** Reservation of the next turn, and the cost of past turns; null when nothing is counted. */
+  /** Reservation of the next turn, with the cost of past turns; null when nothing is reserved. */
   readonly reserved: CostReservation | null;
   readonly limits: RealtimeLimits;
   readonly nowMs: () => number;
@@ -139,7 +139,7 @@ export function createSession(parts: SessionParts): LiveSession {
     const code = how.code === NO_STATUS ? NORMAL : how.code;
     const reason = upstream.showable(how.reason);
     if (failure === null) return finish({ end: 'completed', code, reason });
-    // The client has received the upstream's error event.
+    // With `lastError`, the client has already received the upstream's error event.
     finish({ end: 'failed', failure, code, reason, silent: lastError !== null });
   }
 

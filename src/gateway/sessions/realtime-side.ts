@@ -6,7 +6,7 @@ export interface Side {
   readonly socket: OpenSocket;
   /** Records activity of the peer. */
   recordActivity(): void;
-  /** Sends a message. Returns false when the send buffer is full: pause its source. */
+  /** Sends a message. Returns false when the send buffer is full: the source of messages must pause. */
   send(message: SocketMessage): boolean;
   /** The send buffer is empty. */
   drained(): void;
@@ -25,7 +25,7 @@ export function createSide(
   let lastActivityMs = nowMs();
   let pingedMs = lastActivityMs;
   let isPaused = false;
-  /** While the send buffer is full: time of the last progress, and the buffered bytes then. */
+  /** While the send buffer is full: time of the last progress, and the buffered bytes then; null otherwise. */
   let full: { readonly sinceMs: number; readonly waiting: number } | null = null;
 
   function stalled(): boolean {

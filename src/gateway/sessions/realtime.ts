@@ -18,11 +18,11 @@ export interface RealtimeLimits extends SideLimits {
   /** Time without a message of either side after which a session ends. */
   readonly idleMs: number;
   readonly lifeMs: number;
-  /** Interval of key checks. The budget is also checked after each answer. */
+  /** Interval of checks of key and budget. Both are also checked after each charged turn. */
   readonly recheckMs: number;
-  /** Refused messages after which a session ends. */
+  /** Maximum number of refused messages. The next one ends the session. */
   readonly refusals: number;
-  /** Maximum concurrent sessions of this process. */
+  /** Maximum number of concurrent sessions of this process. */
   readonly sessions: number;
 }
 
@@ -38,7 +38,7 @@ export interface RealtimeClient {
 /** A session with an open upstream socket, before the client is connected. */
 export interface RealtimeSession {
   readonly callId: string;
-  /** Model name that the caller sent. */
+  /** Public name of the model, after budget fallbacks. */
   readonly modelGroup: string;
   readonly deployment: Deployment;
   /** Connects the two sides. */
@@ -49,7 +49,7 @@ export interface RealtimeSession {
 
 /** Realtime sessions between callers and upstreams. */
 export interface Realtime {
-  /** Resolves when the upstream socket is open. Earlier failures are recorded and thrown. */
+  /** Resolves when the upstream socket is open. Throws earlier failures, which are recorded once a deployment is selected. */
   open(
     caller: Caller,
     request: RealtimeRequest,
@@ -59,11 +59,11 @@ export interface Realtime {
       readonly identify: () => Caller | Promise<Caller>;
     },
   ): Promise<RealtimeSession>;
-  /** Sends pings, and checks timeouts and keys. Call it every few seconds. */
+  /** Sends pings, and checks timeouts, keys and budgets. Call it every few seconds. */
   runChecks(): void;
   /** Number of sessions that are open or opening. */
   count(): number;
-  /** Resolves when no session is open. */
+  /** Resolves when no session is open or opening. */
   ended(): Promise<void>;
   /** Ends every session at shutdown. */
   endAll(): void;

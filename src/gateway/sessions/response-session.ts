@@ -51,7 +51,7 @@ export function createResponseSession(
   const { socket } = client;
   const side = createSide(socket, limits, nowMs);
   const openedMs = nowMs();
-  /** By lane. */
+  /** Running turns by lane. */
   const running = new Map<string, Running>();
   const waiting: RequestedTurn[] = [];
   let waitingBytes = 0;
@@ -68,7 +68,7 @@ export function createResponseSession(
     return !full;
   }
 
-  /** Pauses or resumes reading, by the amount of waiting turns. */
+  /** Pauses reading while the send buffer is full or too many turns wait, else resumes it. */
   function updatePause(): void {
     if (ended !== null) return;
     if (full || waiting.length > limits.waiting || waitingBytes > limits.waitingBytes) side.hold();

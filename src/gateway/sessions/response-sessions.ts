@@ -5,12 +5,12 @@ import type { SideLimits } from './realtime.ts';
 /** Limits of connections. Times in milliseconds. */
 export interface ResponseSessionLimits extends SideLimits {
   readonly lifeMs: number;
-  /** Maximum concurrent responses of a connection, over all lanes. */
+  /** Maximum number of concurrent responses of a connection, over all lanes. */
   readonly running: number;
-  /** Waiting turns, and their bytes, from which reading pauses. */
+  /** Number of waiting turns, and of their bytes, above which reading pauses. */
   readonly waiting: number;
   readonly waitingBytes: number;
-  /** Maximum concurrent connections of this process. */
+  /** Maximum number of concurrent connections of this process. */
   readonly sessions: number;
 }
 
@@ -40,7 +40,7 @@ export interface ResponseSessions {
   runChecks(): void;
   /** Accepts no new turns. Every connection ends when no turn is running on it. */
   retire(): void;
-  /** Resolves when no connection is open. */
+  /** Resolves when no connection is open or opening. */
   ended(): Promise<void>;
   /** Ends every connection and its running turns at shutdown. */
   endAll(): void;
