@@ -4,7 +4,7 @@ import { tooLarge } from '../../schema/base/too-large.ts';
 import type { Work } from '../../schema/base/work.ts';
 import type { Turns } from '../domain/event-loop-turns.ts';
 
-/** Maximum bytes of one answer, and of one event of a subscription. */
+/** Maximum size of one answer, and of one event of a subscription, in bytes. */
 export const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 /** Size up to which a value is serialised in one call, in characters. Each value counts 8 more. */
 const PIECE_CHARACTERS = 256 * 1024;
@@ -14,7 +14,7 @@ const VALUE_WEIGHT = 8;
 export interface Answers {
   /** The same result, or an error instead. A large result is serialised here, over several turns of the event loop. */
   bounded<Result extends ExecutionResult>(result: Result): Result | Promise<Result | ExecutionResult>;
-  /** Bounds and serialises a result. Its JSON lives as long as its data. */
+  /** Bounds and serialises a result. The JSON is kept as long as the data of the result. */
   encoded(result: ExecutionResult): Promise<ExecutionResult>;
   /** The JSON of a result. */
   textOf(result: ExecutionResult): string;

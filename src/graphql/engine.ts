@@ -44,7 +44,7 @@ export interface GraphQLOptions {
   readonly schema: GraphQLSchema;
   /** The scope of an operation. The caller is null without a key. Throws Unauthenticated for an invalid key. */
   readonly scopeFor: (requester: Requester) => Scope | Promise<Scope>;
-  /** Runs a mutation whose changes are recorded with their author; absent where they are not recorded. */
+  /** Runs an operation, so that its changes are recorded with their author; absent where no changes are recorded. */
   readonly authored?: <Result>(caller: Caller, headers: IncomingHttpHeaders, work: () => Result) => Result;
   readonly log: Log;
   /** Limits of WebSockets that differ from the default. */
@@ -56,7 +56,7 @@ export interface GraphQLOptions {
     readonly graphiql: boolean;
     /** Whether repeated queries are compiled; true when absent. */
     readonly plans?: boolean;
-    /** False executes events for each subscriber (`shared-subscriptions/README.md`). */
+    /** Whether equal subscriptions share one execution per event (`shared-subscriptions/README.md`); true when absent. */
     readonly sharedSubscriptions?: boolean;
   };
 }
@@ -158,7 +158,7 @@ export function createEngine(
         live.delete(results);
         running.leave();
       },
-      // Bound: it may run within the request of another client.
+      // Bound to the request of this client: `explain` may be called within the request of another one.
       explain: AsyncLocalStorage.bind((error: unknown) => maskAndLog(error, 'feed')),
     });
     live.add(results);
@@ -213,7 +213,7 @@ export function createEngine(
       if (result === undefined || Array.isArray(result) || isAsyncIterable(result)) return undefined;
       const set = (bounded: ExecutionResult): void => {
         if (answers.dataTextOf(bounded.data) === null) return bounded === result ? undefined : setResult(bounded);
-        // Yoga calls `stringify`. Not enumerable: it is not part of the answer.
+        // Yoga calls `stringify`. It is not enumerable, so that it is no member of the answer.
         return setResult(Object.defineProperty({ ...bounded }, 'stringify', { value: answers.textOf }));
       };
       const bounded = answers.bounded(result);
@@ -263,7 +263,7 @@ export function createEngine(
       errorCache: createDocumentCache(),
       validationCache: true,
     },
-    // Done by the HTTP server. Each costs more than the rest of a small request.
+    // Off: the HTTP server has CORS and the limit of bodies. Each of these costs more than the rest of a small request.
     maxRequestBodySize: false,
     cors: false,
     multipart: false,

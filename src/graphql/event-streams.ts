@@ -43,7 +43,7 @@ const HEAD = { 'cache-control': 'no-cache', 'content-encoding': 'none', 'x-accel
 
 const HEARTBEAT_MS = 12_000;
 
-/** Writes the results of subscriptions, one per HTTP answer. */
+/** Writes the results of subscriptions, one subscription per HTTP answer. */
 export interface EventStreams {
   /**
    * Answers with the results until they end or the client disconnects. The next result is read when the socket has
@@ -110,12 +110,12 @@ function createFramedWriter(textOf: (result: object) => string): FramedWriter {
     return frame;
   }
 
-  /** Callbacks instead of `await`: with a thousand subscribers, their promises are a tenth of the cost of an event. */
+  /** Callbacks instead of `await`: with a thousand subscribers, promises would be a tenth of the cost of an event. */
   function writeAll(response: ServerResponse, stream: PollableStream<object>): Promise<void> {
     return new Promise((resolve, reject) => {
-      // Node makes three buffers for each chunk of an answer. Shared frames are written to the socket directly.
+      // Frames are written to the socket directly: Node creates three buffers for each chunk of an answer.
       let socket: Socket | null = null;
-      /** Writes one result; a promise while the socket is full. */
+      /** Writes one result. Returns null, or a promise of the drain when the socket is full. */
       function writeOne(result: object): Promise<void> | null {
         socket ??= socketOf(response);
         if (socket !== null) return socket.write(frameOf(result)) ? null : drained(response, socket);
@@ -124,9 +124,9 @@ function createFramedWriter(textOf: (result: object) => string): FramedWriter {
       /** Accepts a result that is sent to several subscribers. */
       function take(result: object): boolean {
         try {
-          const full = writeOne(result);
-          if (full === null) return true;
-          void full.then(writeNext);
+          const whenDrained = writeOne(result);
+          if (whenDrained === null) return true;
+          void whenDrained.then(writeNext);
         } catch (error) {
           fail(error);
         }
@@ -141,8 +141,8 @@ function createFramedWriter(textOf: (result: object) => string): FramedWriter {
             const step = stream.poll();
             if (step === null) return stream.whenReady(writeNext, take);
             if (step.done === true) return resolve();
-            const full = writeOne(step.value);
-            if (full !== null) return void full.then(writeNext);
+            const whenDrained = writeOne(step.value);
+            if (whenDrained !== null) return void whenDrained.then(writeNext);
           }
         } catch (error) {
           fail(error);

@@ -5,8 +5,8 @@ type Step = IteratorResult<ExecutionResult>;
 
 /**
  * The results of one live subscription with masked errors. A source that throws, and a call of `stop`, yield one result
- * with the error and end the stream. `return` ends it immediately, also while a result is pending. Not an async generator:
- * its `return` would wait for the next event.
+ * with the error and end the stream. `return` ends the stream immediately, even while a result is pending. Not an async
+ * generator: the `return` of a generator would wait for the next event.
  */
 export class LiveResults implements PollableStream<ExecutionResult> {
   readonly #source: PollableStream<ExecutionResult>;

@@ -40,7 +40,7 @@ export function assertHasDocument({ query, extensions }: GraphQLParams): void {
     throw new Unsupported('PersistedQueryNotSupported');
 }
 
-/** Smaller bodies are cheap to parse. */
+/** Smaller bodies are not scanned, because they are cheap to parse. */
 const CHEAP_BYTES = 64 * 1024;
 
 const QUOTE = 0x22;
@@ -50,8 +50,9 @@ const OPENING = new Set([0x5b, 0x7b]);
 const CLOSING = new Set([0x5d, 0x7d]);
 
 /**
- * Refuses JSON with more values or deeper nesting than variables may have. Bodies of other media types pass.
- * Scans the bytes without parsing and stops at the limit. `envelopes` is the number of objects around the request. Throws TooLarge.
+ * Refuses JSON that certainly has more values or deeper nesting than variables may have: a value adds at most one comma
+ * and one opening bracket. Bodies of other media types pass. Scans the bytes without parsing and stops at the limit.
+ * `envelopes` is the number of objects around the request. Throws TooLarge.
  */
 export function assertJsonSize({ headers }: Pick<IncomingMessage, 'headers'>, body: Uint8Array, envelopes = 0): void {
   if (body.length < CHEAP_BYTES || !headers['content-type']?.includes('json')) return;

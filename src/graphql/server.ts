@@ -16,7 +16,7 @@ import { assertJsonSize, assertReadable } from './request-check.ts';
 import { createGraphSockets, type GraphSockets } from './socket-protocol.ts';
 import { createSseHandler, type HttpExchange, namesStream } from './sse-protocol.ts';
 
-/** Maximum bytes of one GraphQL request. */
+/** Maximum size of the body of a GraphQL request, in bytes. */
 export const BODY_LIMIT = 1024 * 1024;
 
 /** The GraphQL transport. Its HTTP handlers write to `res` themselves. */
@@ -34,7 +34,7 @@ export interface GraphQLTransport {
   close(): void;
 }
 
-/** Serves the schema over HTTP. */
+/** Serves the schema over HTTP and WebSockets. */
 export function createGraphQL(options: GraphQLOptions): GraphQLTransport {
   const turns = createTurns();
   const answers = createAnswers(turns);

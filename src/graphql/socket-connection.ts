@@ -12,7 +12,7 @@ export interface SocketLimits {
   readonly maxSilenceMs: number;
   /** Time that the client may read nothing while its send buffer is full. */
   readonly stalledMs: number;
-  /** Operations that run at the same time. */
+  /** Maximum number of concurrent operations. */
   readonly operations: number;
 }
 
@@ -32,8 +32,8 @@ const MAX_REASON_BYTES = 123;
 const RESULT = /^\{"id":"(?:[^"\\]|\\.)*","type":"(?:next|error)"/;
 
 /**
- * One WebSocket: its send queue, its age and its running operations. While the send buffer is full, nothing is read
- * from the client and no result is taken from a subscription. Results are then admitted one at a time.
+ * One WebSocket: its send buffer, its liveness and its running operations. While the send buffer is full, nothing is read
+ * from the client and no result is taken from a subscription. The next result is admitted when the last one is sent.
  */
 export class SocketConnection {
   readonly #socket: OpenSocket;
@@ -45,10 +45,10 @@ export class SocketConnection {
   readonly requestId: string;
   /** Credential of the operations: headers of the handshake, then the key of `connection_init`. */
   request: Requester['request'];
-  /** Messages whose handling, with the operation they started, has not completed. */
+  /** Number of messages that are being handled, with the operations that they started. */
   running = 0;
   #lastActivityMs: number;
-  /** When the send buffer became full; null while it has capacity. */
+  /** Time when the send buffer became full; null while the buffer has capacity. */
   #fullSinceMs: number | null = null;
   /** Whether an admitted result was not sent yet. */
   #admitted = false;

@@ -25,7 +25,7 @@ export interface GraphSockets {
   join(socket: OpenSocket, request: IncomingMessage, requestId: string): void;
   /** Pings idle clients and closes dead connections; called every few seconds. */
   runChecks(): void;
-  /** Runs no new operations. A connection closes with 1012 when it has none. */
+  /** Runs no new operations. A connection closes with 1012 when no operation runs on it. */
   retire(): void;
   /** Resolves when no connection is open. */
   ended(): Promise<void>;
@@ -76,7 +76,7 @@ export function createGraphSockets(
     },
   });
 
-  /** Checks the key of a connection before it is acknowledged. Operations identify it again. */
+  /** Checks the key of a connection before the connection is acknowledged. Each operation identifies the key again. */
   async function authenticate({ connectionParams, extra: { connection } }: SocketContext): Promise<boolean> {
     try {
       const key = keyOf(connectionParams);

@@ -19,7 +19,7 @@ export interface HttpExchange {
 
 /** Maximum number of queued results of one stream. While the queue is full, its subscriptions are not read. */
 const QUEUE_LIMIT = 16;
-/** How long a reserved stream may wait for its reader, in ms. */
+/** Maximum time that a reserved stream waits for its reader, in ms. */
 const RESERVATION_MS = 30_000;
 /** Maximum number of reserved streams without a reader; the oldest is removed first. */
 const MAX_RESERVATIONS = 1_000;
@@ -36,7 +36,7 @@ class SseStream {
   readonly #closed = new AbortController();
   #queued = 0;
   #waiting: (() => void)[] = [];
-  /** Running operations. */
+  /** Number of running operations. */
   operations = 0;
   /** Ends the connected stream; null while reserved. */
   end: (() => void) | null = null;
@@ -170,7 +170,7 @@ export function createSseHandler({
     setTimeout(() => void expire(token, requester), RESERVATION_MS).unref();
   }
 
-  /** Connects to a reserved stream and closes it: only so does the handler of the library release it. */
+  /** Connects to a reserved stream and closes it: the handler of the library releases a stream only then. */
   async function expire(token: string, requester: Requester): Promise<void> {
     if (!reserved.delete(token)) return;
     const stream = streams.get(token) ?? new SseStream();

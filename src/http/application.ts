@@ -11,7 +11,7 @@ import type { Upgrades } from './upgrades.ts';
 
 export interface HttpApplicationOptions {
   readonly settings: HttpApplicationSettings;
-  /** Rows of the REST transport and what it needs to serve them. */
+  /** Rows of the REST transport, and the parts that serve them. */
   readonly rest: RestRouterOptions;
   readonly graph: GraphEndpoints;
   readonly upgrades: Upgrades;
@@ -26,7 +26,7 @@ export interface HttpApplicationOptions {
 
 interface HttpApplicationSettings {
   readonly host: string;
-  /** Port 0 takes a free one. */
+  /** 0 selects a free port. */
   readonly port: number;
   /** The header that carries the caller's key instead of `Authorization`, in lower case; null for `Authorization`. */
   readonly keyHeader: string | null;

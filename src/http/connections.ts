@@ -16,16 +16,16 @@ export interface ConnectionLimits {
 
 /** Counts the connections of a server and refuses those beyond its limits. */
 export interface Connections {
-  /** Limits a server. Its `connection` listeners so far are called for admitted connections only. */
+  /** Limits a server. The `connection` listeners that it has so far are called for admitted connections only. */
   guard(server: Server): void;
-  /** A request on this connection had a known key: it no longer counts towards the share of its network. */
+  /** Called after a request with a known key. Its connection no longer counts towards the share of its network. */
   authenticated(socket: object): void;
   counts(): ConnectionCounts;
 }
 
 /** Maximum number of connections that wait for a 503. More are closed without an answer. */
 const MAX_REFUSALS = 100;
-/** How long, in ms, a refused client may take to read its answer. */
+/** Maximum time that a refused client may take to read its answer, in ms. */
 const REFUSAL_MS = 1_000;
 /** The share of a network is checked from this fraction of `maxOpen` on. */
 const CHECK_SHARE_FROM = 1 / 2;

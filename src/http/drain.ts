@@ -7,8 +7,8 @@ import { withDeadline } from '../domain/with-deadline.ts';
 /** Ends the open requests of a server before the process ends. */
 export interface Drain {
   /**
-   * Answers a request that arrives while the process shuts down with 503; false while it does not shut down, and for
-   * probes, which are served. Every connection closes after its answer.
+   * Answers a request that arrives during the shutdown with 503. Returns false before the shutdown, and for probes and unknown
+   * paths, which are served. During the shutdown, every connection closes after its answer.
    */
   refuses(request: Incoming, response: Outgoing): boolean;
   /** Adds a request that is open until its place is removed. */
@@ -32,7 +32,7 @@ interface Exchange {
   readonly response: Outgoing;
 }
 
-/** How long before the end of the grace period open answers are ended, in ms. A quarter of a grace period under 4 s. */
+/** Time from the end of open answers to the end of the grace period, in ms. A quarter of a grace period under 4 s. */
 const CUT_BEFORE_END_MS = 1_000;
 
 /** Paths that are served until the process ends. */

@@ -13,7 +13,7 @@ const CLIENT_ABORT_CODES = new Set([
   'ERR_STREAM_WRITE_AFTER_END',
 ]);
 
-/** Logs failures of connections and middleware, except aborts by clients. */
+/** Logs failures of connections and middleware, except aborts by clients and bytes that are not HTTP. */
 export function connectionFailureLog(log: Log): (error: NodeJS.ErrnoException) => void {
   return (error) => {
     const code = error.code ?? '';
@@ -31,8 +31,8 @@ export function notHttp(log: Log): (error: NodeJS.ErrnoException) => void {
 }
 
 /**
- * Logs failed requests: faults of callers as sampled warnings, faults of the server as errors with their cause. A used
- * up free tier is a debug message, because clients without a key repeat such requests without limit.
+ * Logs failed requests: domain errors as sampled warnings, all others as errors with their stack. A used-up free tier is a debug
+ * message, because clients without a key repeat such requests without limit.
  */
 export function failureLog(log: Log): (failure: RequestFailure) => void {
   const warn = createSampledWarnings(log);
@@ -45,7 +45,7 @@ export function failureLog(log: Log): (failure: RequestFailure) => void {
   };
 }
 
-/** Warns of refused connections, at most some lines per second for each reason. */
+/** Warns of refused connections, at most one per second for each reason, with a count of the others. */
 export function refusedConnections(log: Log): (reason: RefusedFor, network: string | null) => void {
   const warn = createSampledWarnings(log, { sample: 1 });
   return (reason, network) => warn(reason, () => ({ reason, network }), 'a connection was refused: max_connections');

@@ -37,7 +37,7 @@ export interface KoaAppOptions {
   readonly failed: (error: Error) => void;
 }
 
-/** The Koa application. Its middleware, in order; credentials are checked per row or graph operation. */
+/** The Koa application, with its middleware in order. Credentials are checked per row or graph operation. */
 export function createKoaApp({ rest, graph, corsOrigins, drain, failed }: KoaAppOptions): Koa {
   const koa = new Koa();
   koa.on('error', failed);

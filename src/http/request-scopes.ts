@@ -22,11 +22,11 @@ interface Clients {
 export interface Scopes {
   /** For a REST row, with the caller it has identified. */
   forRequest(caller: Caller | null, response: Outgoing): Scope;
-  /** For a request that opens a WebSocket. The signal fires when the client disconnects first. */
+  /** For a request that opens a WebSocket. The signal fires when the client disconnects before the WebSocket is open. */
   forUpgrade(caller: Caller, request: Incoming, signal: AbortSignal): Scope;
   /**
    * For a GraphQL request. The caller is null without a key, and with a key that only lifts the limit of the free tier.
-   * Throws Unauthenticated for an invalid key.
+   * Throws Unauthenticated for an invalid key, and Forbidden for an address or a key that may not use the graph.
    */
   forGraph(requester: Requester): Promise<Scope>;
 }
@@ -111,7 +111,7 @@ export class ClientDisconnected extends Error {
   }
 }
 
-/** The client of a request. Node joins several header lines into one. */
+/** The client of a request. Node joins repeated header lines into one. */
 function clientOf(
   { headers, socket }: Pick<Incoming, 'headers' | 'socket'>,
   { networkOf, addressOf }: Clients,
@@ -147,7 +147,7 @@ class RequestScope implements Scope {
     if (this.#controller === null) {
       const controller = new AbortController();
       const response = this.#response;
-      /** Aborts the request with the failure; without one the client has disconnected. */
+      /** Aborts the request with a failure. Without one, the client has disconnected. */
       const abort = (failure?: Error): void => {
         if (!response.writableFinished) controller.abort(failure ?? new ClientDisconnected());
       };

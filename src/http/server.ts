@@ -11,9 +11,9 @@ interface Timeouts {
   readonly keepAliveTimeout: number;
   /** To the end of a request's head. */
   readonly headersTimeout: number;
-  /** To the end of a request's body; the time to answer it does not count. */
+  /** To the end of a request's body. The time to answer the request does not count. */
   readonly requestTimeout: number;
-  /** The same for the small bodies of the fast path. */
+  /** To the end of a small body on the fast path. */
   readonly smallBodyTimeout: number;
   /** Interval at which the last three are checked. */
   readonly connectionsCheckingInterval: number;
@@ -30,7 +30,7 @@ const TIMEOUTS: Timeouts = {
 
 /** Serves requests that change their connection to another protocol. */
 interface Upgrades {
-  /** Whether a request is one of those; any other is served as if it offered no upgrade. */
+  /** Whether a request changes its connection. Any other request is served as if it offered no upgrade. */
   wants(request: IncomingMessage): boolean;
   serve(request: IncomingMessage, socket: Duplex, head: Buffer): void;
 }
@@ -41,7 +41,7 @@ interface HttpServerOptions {
   /** Headers of every answer of the fast path. */
   readonly hotHeaders?: readonly (readonly [name: string, value: string])[];
   readonly upgrades?: Upgrades;
-  /** The header that carries the caller's key instead of `Authorization`, in lower case; null or absent for that. */
+  /** The header that carries the caller's key, in lower case; null or absent for `Authorization`. */
   readonly keyHeader?: string | null;
   /** Limits the number of connections; without it there is no limit. */
   readonly connections?: Connections;

@@ -23,7 +23,7 @@ import type { ResponseSessions } from '../gateway/sessions/response-sessions.ts'
 import type { LazyGraphQL } from '../graphql/lazy-server.ts';
 import { type IdentifiedRoute, type OpenRoute, searchOf } from './upgrades.ts';
 
-/** What both upgrade routes need. */
+/** Options of the routes for realtime sessions and responses. */
 interface UpgradeRouteOptions {
   readonly scopeFor: (caller: Caller, request: IncomingMessage, signal: AbortSignal) => Scope;
   /** Called once for every failure. */
@@ -110,7 +110,7 @@ export function responsesUpgrade({
 }
 
 const GRAPH_PROTOCOL = 'graphql-transport-ws';
-/** Maximum bytes of one message; the limit of a GraphQL request over HTTP. */
+/** Maximum size of one message, in bytes: the limit of a GraphQL request over HTTP. */
 const GRAPH_MESSAGE_BYTES = 1024 * 1024;
 
 const graphSocketFacts: RouteFacts = {

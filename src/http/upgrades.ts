@@ -30,21 +30,21 @@ interface UpgradePath {
   readonly row: RouteFacts;
   /** Maximum bytes of a message of a client; the setting of the server when absent. */
   readonly maxMessageBytes?: number;
-  /** Whether its paths have rows of other methods: those are served over HTTP, whatever upgrade they offer. */
+  /** Whether the paths also have rows of other methods. These are served over HTTP, whatever upgrade a request offers. */
   readonly servesOtherMethods: boolean;
   /** Chooses one of the offered subprotocols; null chooses none. */
   protocol(request: IncomingMessage): string | null;
 }
 
-/** The caller is identified before the session opens. */
+/** A path whose caller is identified before the session opens. */
 export interface IdentifiedRoute extends UpgradePath {
   /** The credential of a request. Throws Unauthenticated. */
   credential(request: IncomingMessage): Secret;
-  /** Opens the session. The signal fires when the client disconnects before that. */
+  /** Opens the session. The signal fires when the client disconnects before the session is open. */
   open(caller: Caller, upgrade: UpgradeRequest): OpenedSession | Promise<OpenedSession>;
 }
 
-/** The protocol of the session identifies the caller. */
+/** A path whose caller is identified by the protocol of the session. */
 export interface OpenRoute extends UpgradePath {
   readonly credential: null;
   open(upgrade: UpgradeRequest): OpenedSession | Promise<OpenedSession>;
@@ -60,7 +60,7 @@ interface UpgradeRequest {
 
 /** Open sessions of one kind. */
 interface Sessions {
-  /** Checks keys and limits of every session; called at an interval. */
+  /** Checks every session, e.g. its key and timeouts. Called periodically. */
   runChecks(): void;
   /** Starts no new work in open sessions, where the protocol allows it. */
   retire?(): void;
@@ -201,7 +201,7 @@ export function searchOf({ url = '' }: IncomingMessage): string {
   return mark === -1 ? '' : url.slice(mark + 1);
 }
 
-/** Watches a connection for the client's end. */
+/** A watch that fires `signal` when the client disconnects. */
 interface ClientWatch {
   readonly signal: AbortSignal;
   /** Stops watching. */
@@ -209,8 +209,8 @@ interface ClientWatch {
 }
 
 /**
- * The signal fires when the client disconnects before it is answered. A socket reports its end only while it is read;
- * bytes that the client sends early stay in its buffer.
+ * Watches a client until it is answered. A socket reports its end only while it is read, so it is read as long as its buffer
+ * is empty. Bytes that the client sends early stay in the buffer.
  */
 function watchClient(socket: Duplex): ClientWatch {
   const controller = new AbortController();
@@ -229,7 +229,7 @@ function watchClient(socket: Duplex): ClientWatch {
   };
 }
 
-/** How long a client may take to read a refusal, in ms. */
+/** Maximum time that a client may take to read a refusal, in ms. */
 const LINGER_MS = 5_000;
 
 /** Writes an HTTP answer to the socket: an upgrade request has no response object. */

@@ -29,7 +29,7 @@ export type PackingFailure =
 /** The result of a `pack` task. */
 export interface PackedMessage extends PackedText, Pick<PackedExport, 'body'> {}
 
-/** Exports up to this size, inflated, are read in milliseconds. They hold no slot of `unpacking` while they wait. */
+/** Exports up to this inflated size are read in milliseconds. They hold no slot of `unpacking` while they wait. */
 const SLOTLESS_BYTES = 524_288;
 const MAX_THREADS = 4;
 /** Queue limit, in exports and in bytes as sent. */
@@ -54,7 +54,7 @@ export function createTracePacker({
 }: {
   readonly limits: OtlpLimits;
   readonly unpacking: Slots;
-  /** Largest body, inflated, that is read on this thread. */
+  /** Maximum inflated size of a body that is read on this thread, in bytes. */
   readonly offloadBytes: number;
 }): TracePacker {
   const queueLimit = createWorkQueueLimit(QUEUE_LIMIT);
@@ -99,7 +99,7 @@ export function createTracePacker({
   };
 }
 
-/** Null for a body that is larger than it declares. */
+/** Null for a body that is larger than declared and than `maxBytes`. */
 function packSmall(sent: SentExport, limits: OtlpLimits, maxBytes: number): PackedExport | null {
   const bodyBytes = Math.min(limits.bodyBytes, maxBytes);
   try {

@@ -21,11 +21,11 @@ const MIN_CHUNK_BYTES = 16_384;
 const MAX_CHUNK_BYTES = 1_048_576;
 /** zlib needs room beyond the inflated size to see the end of the input. */
 const SPARE_BYTES = 1;
-/** This level compresses a plain body to a third, in the time that inflating gzip takes. */
+/** This level compresses a plain body to about a third, in the time that inflating gzip takes. */
 const ZSTD_LEVEL = 1;
 const ZSTD_SHRINKS_BY = 3;
 
-/** Inflated size as the gzip trailer declares it. Not trusted. */
+/** Inflated size that the gzip trailer declares, which may be wrong; the size of a body without compression. */
 export function declaredSize({ bytes, contentEncoding }: Omit<SentExport, 'contentType'>): number {
   if (compressionOf(contentEncoding) === null) return bytes.length;
   return bytes.length < 4 ? 0 : new DataView(bytes.buffer, bytes.byteOffset).getUint32(bytes.length - 4, true);
@@ -89,7 +89,7 @@ function compressionOf(contentEncoding: string | undefined): 'gzip' | null {
 
 /** Throws TooLarge beyond the limit. The declared size decides only the chunk size. */
 function inflate(sent: SentExport, maxBytes: number): Uint8Array {
-  // One chunk for the whole body: each further chunk is another call of zlib.
+  // One chunk for a body up to the maximum: each further chunk is another call of zlib.
   const chunkSize = Math.min(Math.max(declaredSize(sent) + SPARE_BYTES, MIN_CHUNK_BYTES), MAX_CHUNK_BYTES);
   try {
     return gunzipSync(sent.bytes, { maxOutputLength: maxBytes, chunkSize });
@@ -105,7 +105,7 @@ function inflate(sent: SentExport, maxBytes: number): Uint8Array {
  * marking of the heap.
  */
 function releaseBuffer({ buffer, byteLength }: Uint8Array): void {
-  // Only a buffer of its own: Node allocates small ones from a shared pool.
+  // Only a buffer that no other array uses: Node allocates small ones from a shared pool.
   if (buffer instanceof ArrayBuffer && buffer.byteLength <= byteLength + SPARE_BYTES) buffer.transfer(0);
 }
 
@@ -121,7 +121,7 @@ interface TraceSpans {
   /** Index of each span in the lists. */
   readonly places: SpanPlaces;
   readonly heads: SpanHead[];
-  readonly kept: StoredSpan[];
+  readonly storedSpans: StoredSpan[];
   readonly usages: (CallUsage | null)[];
 }
 
@@ -130,20 +130,20 @@ function tracesOf(sent: Parameters<typeof visitExport>[0]): Pick<PackedExport, '
   const traces = new Map<string, TraceSpans>();
   let current: TraceSpans | null = null;
   visitExport(sent, (span, at) => {
-    // Spans of one trace are adjacent: one look-up for all of them.
+    // Spans of one trace are mostly adjacent: they share one look-up.
     if (current?.traceId !== span.traceId) current = traceOf(traces, span.traceId);
-    const { places, heads, kept, usages } = current;
+    const { places, heads, storedSpans, usages } = current;
     if (!places.add(span.spanId)) return;
     const read = readHead(span, sent.limits.valueBytes);
     const usage = callUsageOf(span, read);
     const head = usage?.cacheReadTokens === null && read.type === 'llm' ? { ...read, cacheUnknown: true } : read;
     heads.push(head);
-    kept.push({ head, payload: { kind: 'body', at } });
+    storedSpans.push({ head, payload: { kind: 'body', at } });
     usages.push(usage);
   });
   const calls: PlacedCall[] = [];
   const all = [...traces.values()];
-  const rowsOfEach = rowsOfTraces(all.map(({ kept }) => kept));
+  const rowsOfEach = rowsOfTraces(all.map(({ storedSpans }) => storedSpans));
   const packed = rowsOfEach.map(({ rows, ends }, trace): PackedTrace => {
     const { traceId, places, heads, usages } = all[trace] ?? missingPayload();
     for (const [place, usage] of usages.entries()) {
@@ -164,7 +164,7 @@ function tracesOf(sent: Parameters<typeof visitExport>[0]): Pick<PackedExport, '
 function traceOf(traces: Map<string, TraceSpans>, traceId: string): TraceSpans {
   const known = traces.get(traceId);
   if (known !== undefined) return known;
-  const fresh: TraceSpans = { traceId, places: new SpanPlaces(), heads: [], kept: [], usages: [] };
+  const fresh: TraceSpans = { traceId, places: new SpanPlaces(), heads: [], storedSpans: [], usages: [] };
   traces.set(traceId, fresh);
   return fresh;
 }

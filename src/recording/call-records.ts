@@ -8,7 +8,7 @@ import { createWriteBehind, type WriteBehind } from '../runtime/tasks/write-behi
 
 /** Maximum number of calls of one commit. Few large commits cost less than many small ones. */
 const BATCH_CALLS = 4_000;
-/** Records that are encoded together, so that code and data stay in the processor's cache. */
+/** Number of records that are encoded together, so that code and data stay in the processor's cache. */
 const BATCH_ENCODED = 32;
 /** Maximum time that fewer records wait to be encoded, in ms. */
 const GATHER_MS = 5;
@@ -20,7 +20,7 @@ export interface CallRecords
   record(call: CallRecord): void;
   /** Position of the latest record: the number of records so far. */
   position(): number;
-  /** Position up to which every record is in the first store, or dropped. */
+  /** Position up to which every record is in the first store, refused by it, or dropped. */
   storedThrough(): number;
   /** Runs a read of the first store while no commit to it runs; see WriteBehind. */
   readonly betweenCommits: WriteBehind<CallRecord>['betweenCommits'];
@@ -98,7 +98,7 @@ export function createCallRecords({
   const queues = [first, ...others.map(storeQueueOf)];
   let unencoded: CallRecord[] = [];
   let recordedCount = 0;
-  /** For each record that the first store refused to encode, and that `storedThrough` has not passed: records queued before it. */
+  /** For each record that the first store refused to encode and `storedThrough` has not passed: number of records queued before. */
   const refusedAt: number[] = [];
   /** Number of refused records that `storedThrough` has passed. */
   let refusedPassed = 0;

@@ -15,7 +15,7 @@ import type { ScheduledTask, Scheduler } from '../domain/scheduler.ts';
 export interface ActivityCounter extends RequestCounter {
   /**
    * Commits all counts so far. Rejects when the commit fails: the counts stay, and the next call commits them
-   * again. Calls run one after another.
+   * again. Calls run sequentially.
    */
   flush(): Promise<void>;
   /** Flushes periodically from now on. */
@@ -60,7 +60,7 @@ const rowsOf = (tallies: ReadonlyMap<CountedRoute, Tally>): readonly RouteCounts
 class Tallies {
   readonly #days = new Map<string, Map<CountedRoute, Tally>>();
   #day: Map<CountedRoute, Tally> | null = null;
-  /** Begin and end of the current day, Unix ms. */
+  /** Start and end of the current day, Unix ms. */
   #fromMs = 0;
   #toMs = 0;
 

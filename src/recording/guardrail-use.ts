@@ -31,7 +31,7 @@ interface GuardrailUseOptions {
   readonly scheduler: Scheduler;
 }
 
-/** Maximum number of runs of one batch that are stored one by one. All are counted. */
+/** Maximum number of runs of one batch that are stored individually. All runs are counted; passed ones are only counted. */
 const MAX_RUNS = 1_000;
 /** How long single runs stay stored, in ms. */
 const RETENTION_MS = 90 * 86_400_000;

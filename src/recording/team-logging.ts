@@ -25,7 +25,7 @@ import { exportFormat } from './span-export.ts';
 const FRESH_MS = 4_000;
 /** How long the absence of callbacks is cached, in ms, when there is no collector of the operator. A change evicts it. */
 const NONE_MS = 60_000;
-/** Maximum number of teams in memory. */
+/** Maximum number of teams in memory. The oldest is evicted. */
 const MAX_TEAMS = 10_000;
 /** Maximum number of destinations with an open queue; the least recently used one is closed. */
 const MAX_DESTINATIONS = 64;
@@ -44,13 +44,13 @@ interface KnownTeam {
 
 /** Exports calls to the collector of the operator, and calls of teams also to the destinations of their callbacks. */
 export interface TeamLogging extends CallRecorder {
-  /** Reads the callbacks of a team again. */
+  /** Evicts the callbacks of a team, so that its next call reads them. */
   evict(teamId: string): void;
   /** As `evict`, for all teams. */
   evictAll(): void;
   /** Counts of spans for destinations of teams, closed destinations included. */
   counts(): ReturnType<SpanExport['counts']>;
-  /** Sends all queues, the one of the operator's collector included, for at most `withinMs`. */
+  /** Waits for running reads, then sends the queues of open destinations and of the operator's collector, within `withinMs`. */
   drain(withinMs: number): Promise<void>;
 }
 

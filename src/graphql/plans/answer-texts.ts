@@ -15,12 +15,12 @@ export class AnswerTexts {
   #characters = 0;
   #fields = 0;
 
-  /** A number for a field of a plan, as part of its keys. */
+  /** A unique number for a field of a plan, as part of its cache keys. */
   nextField(): number {
     return this.#fields++;
   }
 
-  /** The text of a key that was made of the same object; undefined otherwise. */
+  /** The cached text of a key, if it was computed from the same object; else undefined. */
   get(key: string, basis: object): string | undefined {
     const known = this.#texts.get(key);
     return known?.basis.deref() === basis ? known.text : undefined;

@@ -14,7 +14,7 @@ export interface Run {
   readonly args: (Readonly<Record<string, unknown>> | undefined)[];
   readonly infos: (GraphQLResolveInfo | undefined)[];
   characters: number;
-  /** The variables as a part of keys; null when answers are not cached by them. */
+  /** The variables as a part of cache keys; null when no text is cached for them. */
   readonly variablesKey: string | null;
 }
 
@@ -39,7 +39,7 @@ export class Unplanned extends Error {
   }
 }
 
-/** A leaf value in the form of the answer. Not null. Throws for a value that its type does not have. */
+/** Converts a leaf value to the form of the answer. Never returns null. Throws for a value that the type does not have. */
 export type LeafValue = (value: unknown) => string | number | boolean | object;
 
 const isInt = (value: unknown): value is number => typeof value === 'number' && (value | 0) === value;
@@ -47,7 +47,7 @@ const isFloat = (value: unknown): value is number => typeof value === 'number' &
 const isText = (value: unknown): value is string => typeof value === 'string';
 const isFlag = (value: unknown): value is boolean => typeof value === 'boolean';
 
-/** The types of the specification, and their values that need no conversion. */
+/** Checks for values of the built-in scalars that need no conversion. */
 const DIRECT: Readonly<Record<string, (value: unknown) => value is string | number | boolean>> = {
   Boolean: isFlag,
   Float: isFloat,

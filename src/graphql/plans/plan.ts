@@ -52,7 +52,7 @@ export interface Plan {
   run(context: GraphContext, variables: VariableValues, variablesKey: string | null): Promise<string>;
 }
 
-/** Null for operations that plans do not support: mutations, introspection, directives, abstract types. */
+/** Null for operations that plans do not support: mutations, subscriptions, introspection, directives, abstract types. */
 export function createPlan(
   schema: GraphQLSchema,
   document: DocumentNode,
@@ -100,7 +100,7 @@ class Compiler {
     this.#texts = texts;
   }
 
-  /** The JSON of the root. Fields are resolved side by side, in the order of their names in the answer. */
+  /** The JSON of the root. Fields are resolved concurrently, and written in the order of the selection. */
   root(type: GraphQLObjectType, set: SelectionSetNode): (run: Run) => Promise<string> {
     const fields = [...fieldsOf(this.#schema, type, [set], this.#fragments)].map(([key, nodes]) => ({
       name: JSON.stringify(key),
@@ -151,7 +151,7 @@ class Compiler {
   }
 
   object(type: GraphQLObjectType, sets: readonly SelectionSetNode[]): Complete {
-    // A type that recognises its values is a member of abstract types, which plans do not have.
+    // Members of abstract types have `isTypeOf`. As in the executor, it checks values of plain fields, too.
     const { isTypeOf } = type;
     const fields = [...fieldsOf(this.#schema, type, sets, this.#fragments)].map(([key, nodes]) => ({
       key,
@@ -257,7 +257,7 @@ class Compiler {
     };
   }
 
-  /** The arguments of a field: those of a run are the same for each of its sources. */
+  /** The arguments of a field. Arguments with variables are computed once per run, for all sources of the field. */
   #argsOf(
     field: GraphQLField<unknown, unknown>,
     node: FieldNode,
@@ -272,8 +272,8 @@ class Compiler {
   }
 
   /**
-   * The info of a field. Fields without selections share one per run, because some have hundreds of sources: its path has
-   * no parent.
+   * The info of a field. A field without selections has one info per run, because some have hundreds of sources. The path in
+   * it has no parent.
    */
   #infoOf(
     parentType: GraphQLObjectType,
@@ -306,7 +306,7 @@ function plainTypeOf(type: GraphQLOutputType): 'string' | 'boolean' | null {
 }
 
 const NO_ARGS: Readonly<Record<string, unknown>> = Object.freeze({});
-/** Types of this schema recognise values by the value alone. */
+/** `isTypeOf` of the types of this schema reads only the value. */
 const NO_INFO = {} as GraphQLResolveInfo;
 
 function hasVariables(node: FieldNode): boolean {

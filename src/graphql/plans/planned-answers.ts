@@ -26,7 +26,7 @@ export interface PlannedAnswers {
 
 type Request = Pick<IncomingMessage, 'method' | 'url' | 'headers'>;
 
-/** Cache entry of one document text: the plan of each operation name. Null for operations without a plan. */
+/** Cache entry of one document text: the plan by operation name, or null for an operation without a plan. */
 type KnownDocument = Map<string, CheckedPlan | null>;
 
 /** A plan with the variables that were coerced and are within the limits, by their JSON. */
@@ -34,7 +34,7 @@ interface CheckedPlan {
   readonly plan: Plan;
   readonly document: DocumentNode;
   readonly variables: Map<string, CheckedVariables>;
-  /** By key or address: number of the next requests that Yoga answers, because a run of the plan failed. */
+  /** Number of the next requests that Yoga answers after a failed run of the plan, by key hash or client network. */
   readonly pauses: Map<string, number>;
 }
 
@@ -48,9 +48,9 @@ interface CheckedVariables {
 const MAX_VARIABLES_CHARACTERS = 1_024;
 /** Maximum bytes of the body of a planned query. Yoga reads longer ones. */
 const MAX_BODY_BYTES = 32 * 1024;
-/** Maximum cached sets of variables of one plan. */
+/** Maximum number of cached sets of variables of one plan. A further one evicts all others. */
 const MAX_VARIABLE_SETS = 16;
-/** Operation names of one document text; further ones get no plan. */
+/** Maximum number of operation names of one document text. Further ones get no plan. */
 const MAX_OPERATIONS = 8;
 /** After a failed run, Yoga answers this many requests of the caller: a request that fails in the plan runs twice. */
 const PAUSE_REQUESTS = 16;

@@ -21,7 +21,7 @@ import { toPollable, type PollableStream } from '../../domain/pollable-stream.ts
 import { type Answers, resultWithinLimits } from '../answers.ts';
 import { type EventResult, Subscriber, SubscriberGroup } from './subscriber.ts';
 
-/** Cached results per operation. A subscriber that is further behind executes its events itself. */
+/** Maximum number of cached results per operation. A subscriber that is further behind executes its events itself. */
 const MAX_CACHED_RESULTS = 16;
 
 /** One operation that several subscribers run with equal rights. */
@@ -29,7 +29,7 @@ interface SharedOperation {
   subscribers: number;
   /** Whether every result so far was synchronous; null before the first. */
   synchronous: boolean | null;
-  /** Groups by key hash: the credential is checked before every event, so each has its own stream. */
+  /** Groups by key hash: the credential is checked before every event, so each key has its own stream. */
   readonly groups: Map<string, SubscriberGroup>;
   /** Results by event, the oldest first. */
   readonly results: Map<object, EventResult>;
@@ -57,7 +57,7 @@ export function createSharedSubscriptions(turns: Turns, answers: Answers, shares
   let documents = 0;
   let unshared = 0;
 
-  /** Identifies a document by identity: the parser's cache returns the same object for the same text. */
+  /** Number of a document object. The parser's cache returns the same object for the same text. */
   function numberOf(document: DocumentNode): number {
     const known = documentNumbers.get(document);
     if (known !== undefined) return known;
@@ -119,14 +119,14 @@ export function createSharedSubscriptions(turns: Turns, answers: Answers, shares
   };
 }
 
-/** Properties of a caller that results depend on. What a user sees of owners depends on its key and its user. */
+/** Properties of a caller that results depend on. The visible owners depend on its key and its user. */
 function rightsOf(caller: Caller | null): unknown {
   if (caller === null) return null;
   const visibility = visibilityOf(caller);
   return visibility.kind === 'all' ? [caller.role] : [caller.role, visibility, caller.keyHash];
 }
 
-/** The group of a credential. A subscriber without a credential gets a group of its own. */
+/** The group of a credential. A subscriber without a credential gets its own group. */
 function groupOf(operation: SharedOperation, caller: Caller | null): SubscriberGroup {
   const known = caller === null ? undefined : operation.groups.get(caller.keyHash);
   if (known !== undefined) return known;

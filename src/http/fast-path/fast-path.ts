@@ -13,7 +13,7 @@ export interface FastPathTimeouts {
   readonly keepAliveTimeout: number;
   /** From the start of a connection to its first request. */
   readonly headersTimeout: number;
-  /** To the end of a request's body, if that is shorter than `requestTimeout`. */
+  /** To the end of a request's body, unless `requestTimeout` is shorter. */
   readonly smallBodyTimeout: number;
   /** From the end of an answer until a slow client must have read it. */
   readonly requestTimeout: number;
@@ -22,12 +22,12 @@ export interface FastPathTimeouts {
 
 /** The connections of the fast path, to close them with the server. */
 export interface FastPath {
-  /** Closes those without a request. */
+  /** Closes the connections without a request. */
   closeIdle(): void;
   closeAll(): void;
 }
 
-/** Pipelined bytes that are read while a request is being answered. */
+/** Pipelined bytes, read while a request is being answered, above which reading pauses. */
 const PIPELINED_LIMIT = 64 * 1024;
 /** Largest body, in bytes; requests with larger ones go to Node. */
 const BODY_LIMIT = 128 * 1024;
@@ -189,7 +189,7 @@ class FastConnection implements AnsweringConnection {
     if (this.#pipelined.size > PIPELINED_LIMIT) this.socket.pause();
   }
 
-  /** Starts a request with the first bytes after the last one, here or in Node's server. */
+  /** Starts a request with the bytes after the previous request, here or in Node's server. */
   #begin(bytes: Buffer): void {
     const end = endOfHead(bytes);
     const head = end === -1 ? null : this.#readHead(bytes, end);
@@ -280,7 +280,7 @@ class FastConnection implements AnsweringConnection {
     this.socket.resume();
   }
 
-  /** Aborts the current request because its client left. */
+  /** Aborts the current request: its client has disconnected or is too slow. */
   #abort(): void {
     this.#body?.abort();
     this.#body = null;

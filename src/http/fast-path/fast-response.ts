@@ -57,9 +57,9 @@ export class FastResponse implements Outgoing {
   #head = '';
   #chunked = false;
   #hasBody = true;
-  /** The client closed the connection before the answer was complete. */
+  /** Whether the request was aborted before the answer was complete. */
   #hasLeft = false;
-  /** `end` has not returned. */
+  /** Whether `end` is running. */
   #isEnding = false;
   #onClose = NO_LISTENERS;
   #onDrain = NO_LISTENERS;
@@ -67,7 +67,7 @@ export class FastResponse implements Outgoing {
   statusCode = 0;
   writableFinished = false;
   shouldKeepAlive = true;
-  /** The request body is not complete: an answer now closes the connection. */
+  /** Whether the request body is not complete, so that an answer closes the connection. */
   requestArriving = false;
   cut: ((failure: Error) => void) | null = null;
 
@@ -179,13 +179,13 @@ export class FastResponse implements Outgoing {
     if (this.#isFinished()) return this;
     const body = this.#hasBody ? sent : '';
     if (typeof body !== 'string' && (body.length > SMALL_CHUNK || this.#chunked)) return this.#endLarge(body);
-    const isFirst = this.#head === '';
+    const isHeadSent = this.#head === '';
     const rest =
       typeof body === 'string' ? this.#head + (this.#chunked ? framedText(body) : body) : framed(this.#head, body, '');
     this.#head = '';
     this.writableFinished = true;
     this.#isEnding = true;
-    if (isFirst) this.#finish(rest, encoding);
+    if (isHeadSent) this.#finish(rest, encoding);
     else sendCoalesced(() => this.#finish(rest, encoding));
     this.#isEnding = false;
     return this;
@@ -226,7 +226,7 @@ export class FastResponse implements Outgoing {
     return this;
   }
 
-  /** Called when the connection closes before the answer is complete. */
+  /** Called when the client disconnects or is too slow, before the answer is complete. */
   clientLeft(): void {
     this.#hasLeft = true;
     if (!this.writableFinished) this.#close();

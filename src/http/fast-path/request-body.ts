@@ -2,7 +2,7 @@ import { RequestAborted } from '../../../rest-shims/helpers/http/body.ts';
 import type { ArrivingBody } from '../../../rest-shims/helpers/http/outgoing.ts';
 import { GatheredBytes } from '../../domain/gathered-bytes.ts';
 
-/** A body on the fast path that did not arrive together with its head. */
+/** A body on the fast path that did not arrive completely with its head. */
 export class FastBody implements ArrivingBody {
   readonly length: number;
   readonly #gathered = new GatheredBytes();

@@ -10,6 +10,7 @@ export interface RequestHead {
 
 /** Longest head, in bytes; longer ones go to Node. */
 const HEAD_LIMIT = 16 * 1024;
+/** Maximum number of lines of a head, with the request line. */
 const HEADERS_LIMIT = 100;
 const REQUEST_LINE = /^POST (\/[\x21-\x7e]*) HTTP\/1\.1$/;
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
