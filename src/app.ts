@@ -27,7 +27,7 @@ import { createShutdownStack } from './startup/shutdown-stack.ts';
 export interface App {
   /** Address, e.g. `http://127.0.0.1:4000`. */
   readonly url: string;
-  /** Refuses new requests, waits `graceMs` for those in flight, commits what is not stored yet, and closes. */
+  /** Refuses new requests, waits at most `graceMs` for those in flight, commits waiting records, and closes. */
   stop(graceMs?: number): Promise<void>;
   /** Reads the configuration file again. A faulty one is logged, and the running configuration stays in force. */
   reload(): Promise<void>;
@@ -39,14 +39,14 @@ export interface App {
  */
 const BACKGROUND_DELAY_MS = 250;
 
-/** How long requests in flight may take to end after the signal to stop, in ms. */
+/** Maximum time that requests in flight may take after the signal to stop, in ms. */
 const DRAIN_MS = 7_000;
 
-/** Composes the application from its settings and listens. A start that fails releases what was opened. */
+/** Composes the application from its settings and listens. A failed start releases the resources that it opened. */
 export async function startApp(settings: Settings, log: Log): Promise<App> {
   const shutdown = createShutdownStack(log);
   const scheduler = createScheduler(log);
-  // The last step: each task is stopped before what it uses is closed.
+  // Runs last: each periodic task is stopped earlier, before the parts that it uses are closed.
   shutdown.add('periodic tasks', () => scheduler.stop());
   const context: StartContext = {
     settings,
@@ -84,7 +84,7 @@ async function composeApp(opening: StartContext): Promise<Reloads> {
     authorship: base.authorship,
   });
   context.shutdown.add('background tasks', () => tasks.stop());
-  // Flushed before the background tasks end, because they may outlast the process.
+  // Flushed before the end of the background tasks is awaited: these may run longer than the process.
   flushRecords(context, parts);
   await serve(base, parts, platform);
   startTasks(base, parts, platform);
@@ -102,7 +102,7 @@ async function composeApp(opening: StartContext): Promise<Reloads> {
 type Base = Awaited<ReturnType<typeof composeBase>>;
 type Parts = Awaited<ReturnType<typeof composeParts>>;
 
-/** Stores, messages between processes, and the settings with those that are stored. */
+/** Stores, messages between processes, and the settings, including stored ones. */
 async function composeBase(opening: StartContext) {
   const { stores: own, exports } = await composeStores(opening);
   const { stores: announcing, changes, feeds } = composeChanges(opening, { stores: own, bus: createBus() });
@@ -112,7 +112,7 @@ async function composeBase(opening: StartContext) {
   return { context, ...configured, exports, changes, feeds, bus, authorship: own.authorship };
 }
 
-/** What operations use: models, keys, records, limits and the gateway over them. */
+/** Parts that operations use: models, keys, records, limits and the gateway over them. */
 async function composeParts({ context, stores, configuration, exports, changes, bus }: Base) {
   const http = await composeUpstreams(context);
   const { catalog, recorder } = await composeCatalog(context, { stores, bus });
@@ -146,7 +146,7 @@ function serve({ context, addressOf, admit, authorship }: Base, parts: Parts, pl
   });
 }
 
-/** Starts the work that runs beside requests. */
+/** Starts the background work of the parts. */
 function startTasks({ context, changes, feeds }: Base, parts: Parts, { passThrough, records }: Platform): void {
   changes.start(evictionFrom({ ...parts, passThrough }));
   feeds.start(records.readable);

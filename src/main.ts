@@ -9,7 +9,7 @@ import { createLog } from './runtime/telemetry/log.ts';
 import { explainStart } from './startup/start-failure.ts';
 import { welcome } from './startup/welcome.ts';
 
-// Files of this process (database, admin key) are readable by its owner only, also in a shared folder.
+// Only the user of this process may read its files (database, admin key), even in a shared folder.
 process.umask(0o077);
 
 const answer = commandAnswer(process.argv.slice(2));
@@ -19,7 +19,7 @@ if (answer !== null) {
 }
 
 const settings = read();
-// Libraries read the environment too, for example for credentials of a cloud.
+// Libraries read the environment, too, for example for cloud credentials.
 Object.assign(processEnvironment(), settings.variables);
 const log = createLog(settings.logLevel);
 for (const warning of settings.warnings) log.warn({}, warning);

@@ -33,7 +33,7 @@ interface ComposedChanges<Own extends Bus> {
   readonly feeds: SharedBus<Own>;
 }
 
-/** Messages between processes: changes of what is in memory, and events of live feeds. */
+/** Messages between processes: changes of cached rows, and events of live feeds. */
 export function composeChanges<Own extends Bus>(
   { scheduler, shutdown }: StartContext,
   { stores, bus }: { readonly stores: Stores; readonly bus: Own },
@@ -90,7 +90,7 @@ export const announcingKeys = (ring: CredentialRing, { announce }: ChangeAnnounc
   },
 });
 
-/** The same for catalog keys. */
+/** The same ring of catalog keys, which also announces its evictions to other processes. */
 export const announcingCatalogKeys = (ring: CatalogKeyRing, { announce }: ChangeAnnouncer): CatalogKeyRing => ({
   ...ring,
   evict(hash) {
@@ -99,7 +99,7 @@ export const announcingCatalogKeys = (ring: CatalogKeyRing, { announce }: Change
   },
 });
 
-/** Caches of rows. These rings do not announce changes. */
+/** Caches of rows. Their key rings do not announce evictions. */
 interface Caches {
   readonly keyRing: CredentialRing;
   readonly catalogKeys: CatalogKeyRing;
@@ -112,7 +112,7 @@ interface Caches {
   readonly teamLogging: Pick<TeamLogging, 'evict' | 'evictAll'>;
 }
 
-/** Evicts cached rows that other processes have changed. */
+/** Evicts or refreshes cached rows that other processes have changed. */
 export const evictionFrom =
   (caches: Caches) =>
   (changed: ChangedRows): void => {

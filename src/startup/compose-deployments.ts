@@ -13,7 +13,7 @@ import { addressFault, withCredential } from '../runtime/settings/deployments.ts
 import type { Settings } from '../runtime/settings/settings.ts';
 import type { StartContext } from './context.ts';
 
-/** The deployments that calls are routed to, and the stores of those that are made at run time. */
+/** The deployments that calls are routed to, and the stores of those that are created at run time. */
 export interface Deployments {
   readonly deployments: DeploymentRegistry & CredentialFinder;
   readonly deploymentStore: DeploymentStore;
@@ -21,13 +21,13 @@ export interface Deployments {
   readonly fallbacks: FallbackRegistry;
 }
 
-/** Deployments of the file, and the built-in one where it is served. */
+/** Deployments of the file, and the demo deployment where it is served. */
 export const configuredDeployments = (
   { demoModel }: Pick<Settings, 'demoModel'>,
   deployments: readonly Deployment[],
 ): readonly Deployment[] => (demoModel ? [...deployments, demoDeployment] : deployments);
 
-/** Opens the stores with the salt key, and reads what they have. */
+/** Opens the stores with the salt key, and reads their rows. */
 export async function composeDeployments(
   { settings, state }: StartContext,
   stores: Pick<DatabaseStores, 'credentials' | 'deployments' | 'fallbacks'>,

@@ -30,11 +30,11 @@ const MS_PER_DAY = 86_400_000;
 const RESETS_SECONDS = 5;
 /** Interval between rounds of retention, in seconds. */
 const RETENTION_SECONDS = 600;
-/** Delay of the first round of retention, in ms: the first requests need the time. */
+/** Delay of the first round of retention, in ms: the first requests need the CPU time. */
 const FIRST_ROUND_MS = 100;
 /** Maximum number of traces that one retention step deletes in ClickHouse: each step rewrites parts of tables. */
 const CLICKHOUSE_STEP = 5_000;
-/** Spend rows of one step of retention: a busy gateway adds some hundred in a second. */
+/** Maximum number of spend rows of one retention step: a busy gateway adds some hundred rows per second. */
 const SPEND_STEP = 1_000;
 /** Deadline of a run, in seconds. The rest of a long retention is removed in the next period. */
 const MAX_SECONDS = { reset: 60, upstream: 300, retention: 1_800 } as const;
@@ -52,8 +52,8 @@ interface PlannedDuty {
 }
 
 /**
- * Periodic work that one of all processes over a database does, as jobs. `alone`: no other process uses the database. Its
- * periods begin with the process then, so that nothing waits for the job of an earlier one. Each run is exported as a span.
+ * Periodic work that one of all processes of a database does, as jobs. `alone`: no other process uses the database. The periods
+ * then begin with this process, so that no duty waits for a job of an earlier process. Each run is exported as a span.
  */
 export function composeDuties(
   context: Pick<StartContext, 'settings' | 'scheduler' | 'log'>,

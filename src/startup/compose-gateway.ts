@@ -53,7 +53,7 @@ interface GatewayParts extends ReturnType<typeof composeRecords>, AdmissionParts
   readonly guardrails: Pick<Guardrails, 'definitions' | 'checkWith'>;
 }
 
-/** The gateway over the configured deployments and every provider adapter. */
+/** The gateway over all deployments and provider adapters. */
 export function composeGateway(context: StartContext, parts: GatewayParts) {
   const { bus, admission, rateLimits, countedBudgets } = parts;
   const { endUserBudgetId, modelMetrics } = context.settings;
@@ -91,7 +91,7 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
   };
 }
 
-/** Where the record of a call goes, in this order. */
+/** Passes the record of a call to each of its receivers, in this order. */
 function recordOf(
   { records, guardrailUse, teamLogging, bus }: GatewayParts,
   modelCalls: CallMetrics | null,

@@ -22,7 +22,7 @@ import { createClientNetworks } from '../runtime/network/client-network.ts';
 import { sessionOpeners } from './compose-sign-in.ts';
 import type { StartContext } from './context.ts';
 
-/** Names the network a request comes from. */
+/** Returns the network that a request comes from. */
 type NetworkOf = ReturnType<typeof createClientNetworks>;
 
 /** The key ring of the gateway, and the watch that ends live feeds of invalid keys. */

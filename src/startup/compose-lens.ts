@@ -15,13 +15,13 @@ import type { StartContext } from './context.ts';
 
 const MS_PER_SECOND = 1_000;
 
-/** Compares tokens with that of the trace service; null without one. */
+/** Compares tokens with the token of the trace service; null without one. */
 export function lensServiceCheck({ settings }: Pick<StartContext, 'settings'>): LensPlatform['isLensService'] {
   const { serviceToken } = settings.lens;
   return serviceToken === null ? null : secretCheck(serviceToken);
 }
 
-/** The worker of lens runs in this process. Its row and its key are created when the first run is due. */
+/** The lens worker of this process. Its row and its key are created when the first lens run is due. */
 export function composeLensWorker(
   { settings, scheduler, log }: Pick<StartContext, 'settings' | 'scheduler' | 'log'>,
   platform: Platform,

@@ -39,7 +39,7 @@ import { composeSignIns } from './compose-sign-in.ts';
 import type { AdmissionParts } from './compose-admission.ts';
 import type { StartContext } from './context.ts';
 
-/** Starting a purchase is open to everyone, and each one creates a row and a session at the payment provider. */
+/** Everyone may start a purchase. Each one creates a row, and a session at the payment provider. */
 const CHECKOUT_RATE_LIMIT = { most: 60, windowMs: 3_600_000, what: 'checkouts' } as const;
 
 interface PlatformParts
@@ -104,7 +104,7 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
   };
 }
 
-/** The catalog, and who reads it. */
+/** The catalog, its keys, its free tier and estimates by its prices. */
 const catalogPlatform = ({ catalog, catalogKeys, changes, freeTier }: PlatformParts) => ({
   catalog,
   catalogKeys: announcingCatalogKeys(catalogKeys, changes),
@@ -134,7 +134,7 @@ const modelPlatform = ({ settings, log }: StartContext, { deployments, ...parts 
   },
 });
 
-/** The gateway, and what calls other than chats need. */
+/** The gateway, pass-through calls, file limits, decisions and responses. */
 const callPlatform = (context: StartContext, { deployments, ...parts }: PlatformParts) => {
   const { settings } = context;
   return {

@@ -26,7 +26,7 @@ interface RecordParts {
   readonly bus: Bus;
 }
 
-/** Where calls and answers are recorded: the stores, and an external collector where one is configured. */
+/** Recording of calls and answers: in the stores, and at external collectors where they are configured. */
 export function composeRecords(context: StartContext, parts: RecordParts & { readonly http: UpstreamClient }) {
   const { stores } = parts;
   const spans = composeSpanExport(context, parts);
@@ -86,7 +86,7 @@ const composeQueues = ({ settings, log }: StartContext, stores: Stores) => ({
   healthCheckQueue: createRowQueue({ store: stores.healthChecks, noun: 'health checks', log }),
 });
 
-/** Counts of requests and of guardrails. */
+/** Counts of requests and of guardrail runs. */
 const composeCounters = ({ settings, scheduler }: StartContext, { stores, bus }: RecordParts) => ({
   guardrailUse: createGuardrailUseCounter({
     process: randomIds.uuid(),
@@ -107,7 +107,7 @@ const composeCounters = ({ settings, scheduler }: StartContext, { stores, bus }:
   }),
 });
 
-/** Adds the commit of waiting call records to the shutdown. */
+/** Adds the commit of all waiting records, rows and counts to the shutdown. */
 export function flushRecords(
   { log, shutdown }: StartContext,
   {

@@ -22,11 +22,11 @@ interface ReloadParts {
   readonly guardrails: Pick<Guardrails, 'configure' | 'resolve'>;
 }
 
-/** Reads the configuration again on request, and after a change of one of its files. */
+/** Reads the configuration again on request, and after a change of its files or of stored variables. */
 export interface Reloads {
   /** Applies the new configuration, or keeps the running one and logs the reason. Never throws. */
   reload(): Promise<void>;
-  /** Reads the file with stored variables, where there are some. */
+  /** Reads the file again if variables are stored, because it may refer to them. */
   prepare(): Promise<void>;
   start(): void;
 }
@@ -54,7 +54,7 @@ export function composeReload(context: StartContext, parts: ReloadParts): Reload
     }
   }
 
-  /** Reloads run one after another. */
+  /** Reloads run sequentially. */
   function reload(): Promise<void> {
     running = running.then(reloadOnce);
     return running;

@@ -12,13 +12,13 @@ import { renewSecrets } from './renew-secrets.ts';
 
 const VARIABLES = 'environment_variables';
 
-/** Names the address that a request comes from. */
+/** Returns the address that a request comes from. */
 type AddressOf = ReturnType<typeof createClientAddresses>;
 
 export interface ComposedSettings {
-  /** The settings of the process with stored ones, which hold from this start on. */
+  /** The settings of the process, with stored settings, which take effect at the start. */
   readonly settings: Settings;
-  /** The stores with sealed settings. */
+  /** The stores, with encrypted settings. */
   readonly stores: Stores;
   readonly configuration: RunningConfiguration;
   readonly addressOf: AddressOf;

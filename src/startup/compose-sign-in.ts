@@ -19,7 +19,7 @@ import type { Settings } from '../runtime/settings/settings.ts';
 import type { Stores } from '../persistence/stores.ts';
 import type { StartContext } from './context.ts';
 
-/** Starts of logins of command lines from one network. */
+/** Maximum number of command-line logins that one network may start. */
 const LOGIN_RATE_LIMIT = { most: 30, windowMs: 60_000, what: 'logins' };
 
 /** Current secrets that open sessions of administrators. */
@@ -29,7 +29,7 @@ export const sessionOpeners = ({ masterKey, signIn: { username, password } }: Se
 const storedFailures = (store: PendingSignInStore, keptSeconds: number): SignInFailureCounts =>
   createStoredFailures({ store, generator: keyGenerator, clock: systemClock, keptSeconds });
 
-/** Name and password of the administrator, and the counts of failed sign-ins. */
+/** Parts of sign-in: the credentials of the administrator, the throttle of failed sign-ins, logins of command lines, one-time codes. */
 export function composeSignIns(
   { settings }: StartContext,
   { pendingSignIns: pending, admissionLedger }: Pick<Stores, 'pendingSignIns' | 'admissionLedger'>,

@@ -27,7 +27,7 @@ import { configSchema } from '../runtime/settings/config-schema.ts';
 import { setWriteCoalescing } from '../runtime/write-coalescing/write-coalescing.ts';
 import type { StartContext } from './context.ts';
 
-/** Time beyond the grace for the end of requests in flight, in ms. */
+/** Time beyond the grace period in which requests in flight end, in ms. */
 const DRAIN_MARGIN_MS = 1_000;
 
 /**
@@ -54,13 +54,13 @@ interface TransportParts {
   readonly authorship: Authorship;
 }
 
-/** Runs work whose changes the audit log records. */
+/** Runs work whose changes the audit log records with the caller as author. */
 const authoredBy =
   (authorship: Authorship): Authored =>
   (caller, headers, work) =>
     authorship.by(changeAuthor(caller, headers, systemClock.now()), work);
 
-/** Limits the connections of each network. */
+/** Limits the connections, in total and of each network. */
 export const composeConnections = ({ settings, log }: StartContext): Connections =>
   createConnections({
     maxOpen: settings.maxConnections,

@@ -10,9 +10,9 @@ type RunRef = readonly [lensId: string, runId: string, reviewed: readonly string
 type FindingRef = readonly [lensId: string, findingId: string];
 
 /**
- * Links that carry live feeds of the graph to other processes. Changes of the catalog and counts of requests do not:
- * each process refreshes its own catalog and counts for itself. Changes of settings are published where they are read
- * again.
+ * Links that carry live feeds of the graph to other processes. Changes of the catalog and counts of requests have no link:
+ * each process refreshes its own catalog and counts its own requests. Each process that reads settings again publishes
+ * their changes itself.
  */
 export const feedLinks = ({ codingAgents, jobs, lenses, spend, traces }: Stores): EventLinks => ({
   trace: traceLink(traces),
@@ -89,7 +89,7 @@ async function lensesOf(lenses: Stores['lenses'], ids: readonly string[]): Promi
   return new Map(found.flatMap((state) => (state === null ? [] : [[state.lens.id, state] as const])));
 }
 
-/** Alerts are not stored: the ref is the alert itself, a sentence with amounts. */
+/** Alerts are not stored: the ref is the alert itself, as JSON. */
 const BUDGET_ALERT_LINK: Required<EventLinks>['budgetAlert'] = {
   refOf: (alert) => JSON.stringify(alert),
   read: (refs) =>

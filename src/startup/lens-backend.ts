@@ -13,7 +13,7 @@ import {
 import type { LensPlatform } from '../../resolvers/operation/platform.ts';
 import type { Scope } from '../../resolvers/operation/scope.ts';
 
-/** The server of a worker in this process: operations with the worker as their caller. */
+/** Backend of a worker in this process: operations with the caller of `scopeOf`, instead of HTTP requests. */
 export function lensBackend(scopeOf: (signal: AbortSignal) => Scope<LensPlatform>): LensBackend {
   return {
     claim: (signal) => claimLensRun(scopeOf(signal), undefined),

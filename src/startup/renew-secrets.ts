@@ -21,7 +21,7 @@ interface Renewable<Row> {
   readonly withSealed: (row: Row, sealed: string) => Row;
 }
 
-/** Encrypts rows of former keys with the current key; resolves to their number. A row that was changed meanwhile is left as it is. */
+/** Encrypts rows of former keys with the current key. Resolves to their number. A row that was renewed meanwhile does not change. */
 async function renewRows<Row extends { readonly id: string }>(about: Renewable<Row>): Promise<number> {
   const { rows, change, cipher, sealedOf, withSealed } = about;
   const renewed = (row: Row): string | null =>
@@ -50,7 +50,7 @@ const renewSealed = <Row extends { readonly id: string; readonly sealed: string 
     withSealed: (row, sealed) => ({ ...row, sealed }),
   });
 
-/** Encrypts everything stored that a former salt key or admin key has encrypted with the current one. */
+/** Encrypts all stored secrets of a former salt key or admin key with the current key. Does nothing without a former salt key. */
 export async function renewSecrets(
   { settings, log }: Pick<StartContext, 'settings' | 'log'>,
   stores: Pick<Stores, 'deployments' | 'credentials' | 'guardrails' | 'passThrough' | 'settings' | 'teams'>,

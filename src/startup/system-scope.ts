@@ -3,7 +3,7 @@ import type { Platform, Scope } from '../../resolvers/operation/scope.ts';
 import { Client } from '../domain/free-tier/client.ts';
 import { SystemCaller } from '../domain/system-caller.ts';
 
-/** The scope of a background task. `task` replaces a key hash on the rows that the task writes. */
+/** The scope of a background task. Rows that the task writes name `task` in place of a key hash. */
 export function systemScope(platform: Platform, task: string, signal: AbortSignal): Scope {
   const caller = new SystemCaller(task);
   return { platform, caller, client: new Client('', null), signal, loaders: createLoaders(platform.stores, caller) };
