@@ -8,7 +8,7 @@ import { SpendShare } from './spend-share.ts';
 import { createTotalsReader, type TotalsReader } from './totals-reader.ts';
 import { UseCounter } from './use-counter.ts';
 
-/** Maximum counters in memory. Beyond that the least recently used one without a call in flight is evicted. */
+/** Number of counters in memory above which a new counter evicts the least recently used one that is not busy. */
 const COUNTERS_LIMIT = 100_000;
 /** Time after which an open reservation expires, in ms: one hour, as parallel slots in the reference. */
 const LEASE_MS = 3_600_000;
@@ -16,7 +16,7 @@ const LEASE_MS = 3_600_000;
 const STALE_MS = 5_000;
 /** Age in ms from which a stored total is read again in the background when it is used. */
 const AHEAD_MS = 2_500;
-/** Counters that one eviction examines. Those with calls in flight are not evicted. */
+/** Counters that one eviction examines. When all of them are busy, none is evicted. */
 const EVICTION_TRIES = 8;
 /**
  * Maximum time that a call repeats its requests for shares, in ms. Then it is admitted: each limit has room left, but other calls
@@ -41,7 +41,7 @@ export interface MemoryAdmission extends Admission {
 interface MemoryAdmissionOptions {
   readonly totals: StoredTotals;
   readonly clock: Pick<Clock, 'monotonicMs'>;
-  /** Called when a background read of stored totals failed. The totals in memory stay in use. */
+  /** Called when a repeated read of a stored total has failed. The total in memory stays in use. */
   readonly failed: (error: unknown) => void;
   /** Shares of budgets that several processes count together; absent where each process counts for itself. */
   readonly shares?: Shares | null | undefined;
@@ -53,9 +53,10 @@ interface MemoryAdmissionOptions {
 
 /**
  * Admission that counts in this process, over stored totals that several processes add to. The spend of this process is
- * exact. The spend of others is known with the next read: a total in use is read every 2.5 seconds in the background,
- * and one that is older than 5 seconds before it is used. So processes over one store exceed a limit together by at
- * most their spend within 5 seconds and the time to the commit of their records.
+ * exact. The spend of others is known with the next read: a total in use is read every 2.5 seconds in the background.
+ * A total older than 5 seconds is read before it is used; if that read fails or is slow, the old total is used. Without
+ * such failures, processes over one store exceed a limit together by at most their spend within 5 seconds and the time
+ * to the commit of their records.
  */
 export function createMemoryAdmission({
   totals,
@@ -110,7 +111,7 @@ export function createMemoryAdmission({
     }
   }
 
-  /** Starts the reads that are due. Returns the ones to wait for; null when there are none. */
+  /** Starts or schedules the reads that are due. Returns a promise of the reads that the call waits for; null for none. */
   function dueReads(charged: readonly CountedCharge[], now: number): Promise<unknown> | null {
     let waits: Promise<void>[] | null = null;
     for (const { counter } of charged) {
@@ -161,8 +162,8 @@ export function createMemoryAdmission({
       if (refusal !== null) return refusal;
       const first = charged.find(lacksRoom);
       if (first === undefined) return admitted(charged);
-      // Another call may have taken the granted room: ask again. Each answer admits at least one call.
       if (first.counter.share?.isRefused(first.charge) === true) return sharedRefusal(first);
+      // Another call has taken the granted room: ask again. Each answer admits at least one call.
       if (nowMs() >= deadlineMs) return admitted(charged);
       await Promise.all(
         charged

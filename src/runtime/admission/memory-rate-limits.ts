@@ -12,7 +12,7 @@ import { OpenList, type Place } from '../../domain/open-list.ts';
 
 /** Time after which a slot is freed in any case, in ms: one hour, as in the reference. */
 const SLOT_MS = 3_600_000;
-/** Maximum counters of one scope in memory. Beyond it the oldest without an open call and an open window are evicted. */
+/** Number of counters of one scope in memory above which a new counter evicts the oldest idle ones. */
 const COUNTERS_LIMIT = 100_000;
 /** Counters that one eviction examines. */
 const EVICTION_TRIES = 8;
@@ -35,6 +35,7 @@ class RateCounter {
     return this;
   }
 
+  /** Whether its window has ended and no call is open. */
   isIdle(nowMs: number): boolean {
     return this.parallel === 0 && nowMs - this.windowMs >= RATE_WINDOW_MS;
   }
@@ -194,8 +195,8 @@ export function createMemoryRateLimits({
       });
       const tooMany = refusedBy(counted, 'requests', expected);
       if (tooMany !== null) return tooMany;
-      // Counted only where this call has a limit of requests. Keys may share a counter, for example that of a model in a team, but a
-      // key with its own limit for the model is not counted in the limit of the team.
+      // A request counts only in limits of requests. Keys of a team share a counter for each model, but calls of a key with its own
+      // limit of requests for the model do not count in it.
       for (const { limit, counter } of counted)
         if (limit.requests !== undefined) counter.requests += amountOf(limit, 'requests', expected);
       return (

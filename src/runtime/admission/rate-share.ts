@@ -4,14 +4,14 @@ import type { ShareHolder, Shares } from './shares.ts';
 
 /** Ticks without a call after which an unused share is released. */
 const IDLE_TICKS = 4;
-/** Divisor: unused room is kept while it is smaller than this fraction of what is left of the limit. */
+/** Divisor: room above the target is kept while it is at most the rest of the limit divided by this. */
 const SMALL_PART = 16;
 
 const roundedUp = (amount: number): bigint => BigInt(Math.ceil(amount));
 
 /**
  * Share of one rate limit: requests or tokens of a window, or slots of open calls. It counts the use of this process. Calls are
- * admitted while the use is below the ceiling that the ledger has granted.
+ * admitted up to the ceiling that the ledger has granted.
  */
 export class RateShare implements ShareHolder {
   readonly name: string;
@@ -25,7 +25,7 @@ export class RateShare implements ShareHolder {
   readonly #nowMs: () => number;
   /** Start of the window by the ledger's clock; null when none is known. */
   #window: number | null = null;
-  /** End of the window by the clock of this process. */
+  /** End of the window by the clock of this process; infinity when none is known. */
   #endMs = Number.POSITIVE_INFINITY;
   /** Number of windows of this share so far. */
   #windows = 0;
@@ -74,7 +74,7 @@ export class RateShare implements ShareHolder {
     this.#limit = limit;
   }
 
-  /** Number of the current window; use of an earlier one has ended with it. */
+  /** Number of the current window. Use in a window with another number no longer counts. */
   get window(): number {
     return this.#isOver() ? this.#windows + 1 : this.#windows;
   }
@@ -86,7 +86,7 @@ export class RateShare implements ShareHolder {
     return this.#left + this.#ceiling - this.used;
   }
 
-  /** Whether this process alone has used up the limit. */
+  /** Whether the use of this process alone leaves no room for an amount. */
   isUsedUp(amount: number): boolean {
     return this.#localUse() + amount > this.limit && (this.#shares.isUnavailable() || !this.#isOver());
   }

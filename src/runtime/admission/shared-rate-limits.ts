@@ -17,7 +17,7 @@ const SLOT_MS = 3_600_000;
 const SHARES_LIMIT = 300_000;
 /** Shares that one eviction examines. */
 const EVICTION_TRIES = 8;
-/** Maximum time in ms that a call repeats its requests because other calls took the granted shares. Then it is refused. */
+/** Maximum time in ms that a call repeats its requests because other calls took the granted shares. Without room it is then refused. */
 const MAX_WAIT_MS = 2_000;
 
 /** The phases of a check, in their order. */
@@ -53,7 +53,7 @@ export function createSharedRateLimits({
   readonly sharesLimit?: number;
 }): RateLimits {
   const nowMs = (): number => clock.monotonicMs();
-  /** Least recently created first. */
+  /** Oldest first. An eviction moves the shares in use to the end. */
   const known = new Map<string, RateShare>();
   const holding: SlotHolders = new OpenList();
 
@@ -92,7 +92,7 @@ export function createSharedRateLimits({
     return counted;
   }
 
-  /** Takes the amounts of a call with room everywhere; else the refusal. A request that a later phase refuses stays counted. */
+  /** Admits the call when every limit has room, and otherwise refuses it. A request that a later phase refuses stays counted. */
   function decide(counted: readonly CountedLimit[]): RateAdmission | RateRefusal {
     const refused = counted.find(lacksRoom);
     if (refused === undefined) return new SharedCall(counted, { nowMs, holding });
@@ -102,10 +102,10 @@ export function createSharedRateLimits({
   }
 
   async function requestAndDecide(counted: readonly CountedLimit[]): Promise<RateAdmission | RateRefusal> {
-    const lateMs = nowMs() + MAX_WAIT_MS;
+    const deadlineMs = nowMs() + MAX_WAIT_MS;
     for (;;) {
       const lacking = counted.filter(lacksRoom);
-      if (lacking.length === 0 || nowMs() >= lateMs) return decide(counted);
+      if (lacking.length === 0 || nowMs() >= deadlineMs) return decide(counted);
       // Shares that lack room send their requests in one round trip.
       await Promise.all(lacking.map(({ share, amount }) => share.request(amount)));
       const first = counted.find(lacksRoom);
@@ -150,7 +150,7 @@ class SharedCall implements RateAdmission {
   readonly kind = 'admitted';
   readonly standings: readonly RateStanding[];
   readonly endMs: number;
-  /** Windows of the tokens of this call. */
+  /** Number of the window in which each counted limit took its amount, in the order of `#counted`. */
   readonly #windows: readonly number[];
   readonly #counted: readonly CountedLimit[];
   readonly #holding: SlotHolders;
@@ -185,7 +185,7 @@ class SharedCall implements RateAdmission {
   }
 }
 
-/** The order of the answer's headers: by limit, then by type. */
+/** Standings in the order of the answer's headers: by limit, then by type. */
 function standingsOf(counted: readonly CountedLimit[]): readonly RateStanding[] {
   const limits = new Set(counted.map(({ limit }) => limit));
   const standings: RateStanding[] = [];

@@ -7,7 +7,7 @@ import { withDeadline } from '../../domain/with-deadline.ts';
 const BATCH = 200;
 /** Time for which the last answer of the ledger stays valid after the ledger is lost, in ms. */
 const ANSWER_VALID_MS = 5_000;
-/** Minimum time between two heartbeats of a process without calls. Well below the lease. */
+/** Minimum time in ms between two heartbeats of a process without calls. Well below the lease. */
 const HEARTBEAT_MS = 3_000;
 
 /** A counter of this process that holds a share of a limit. */
@@ -16,18 +16,18 @@ export interface ShareHolder {
   listed: boolean;
   /** Whether its next request waits to be sent. Only `Shares` changes it. */
   queued: boolean;
-  /** The request to send now. From here until the answer, calls are admitted from the amount held in it. */
+  /** The request to send now. Until its answer, calls are admitted up to its amount `held`. */
   nextRequest(): ShareRequest;
   answer(share: ShareAnswer, ask: ShareRequest, sentMs: number): void;
-  /** Action at a tick: send a request, visit again, or neither. */
+  /** Action at a tick. `ask` sends a request; `ask` and `stay` keep the holder on the list; `drop` removes it. */
   tick(): 'ask' | 'stay' | 'drop';
 }
 
 /** How much room is requested in advance. */
 export interface ShareTiming {
-  /** Time between two checks of the counters in use, in ms. Unused shares are returned. */
+  /** Time between two checks of the counters in use, in ms. A check returns unused shares. */
   readonly tickMs: number;
-  /** Number of calls that a share has room for, where the limit allows it. Zero sends a request for each call. */
+  /** Minimum number of calls that a share keeps room for, where the limit allows it. Zero: only as many as in the last two ticks. */
   readonly minCalls: number;
   /** Timeout of a round trip, in ms. The first calls after a loss of the ledger wait this long, later ones do not. */
   readonly answerMs: number;
@@ -36,20 +36,20 @@ export interface ShareTiming {
 /** Shares of limits that this process holds in a ledger. */
 export interface Shares {
   readonly pace: ShareTiming;
-  /** Changes with each loss of the ledger: shares of an earlier epoch are void. */
+  /** Changes when the ledger is lost or has removed this process: shares of an earlier epoch are void. */
   epoch(): number;
   /** Whether the ledger is unavailable. This process then counts for itself. */
   isUnavailable(): boolean;
-  /** Whether an answer of an epoch is valid: of the current one, or of the last one for a short time after the ledger was lost. */
+  /** Whether an answer of an epoch is valid: of the current epoch, or of the last one until `ANSWER_VALID_MS` after the loss. */
   isAnswerValid(epoch: number): boolean;
   /** Sends the request of a holder with the next round trip. Resolves with its answer, or when the ledger is unavailable. */
   requestShare(holder: ShareHolder): Promise<void>;
   /** Calls `tick` of the holder at each tick, until it returns `drop`. */
   watch(holder: ShareHolder): void;
-  /** Null when the ledger is unavailable. */
+  /** State of counters in the ledger, in their order; null when the ledger is unavailable. */
   snapshot(counters: readonly string[]): Promise<readonly LedgerSnapshot[] | null>;
   counts(): { readonly isUnavailable: boolean; readonly losses: number };
-  /** Reports the last state, and ends the lease. */
+  /** Reports the last state, ends the lease and closes the ledger. */
   stop(): Promise<void>;
 }
 
@@ -228,7 +228,7 @@ export function createShares({
 
 const withTimeout = <Result>(work: Promise<Result>, ms: number): Promise<Result> =>
   withDeadline(work, ms, async () => {
-    // Two turns: an answer that arrived while the event loop was blocked is read before the second one.
+    // An answer that arrived while the event loop was blocked is read before the second turn.
     await nextTurn();
     await nextTurn();
     throw new Error(`The ledger did not answer within ${ms} ms.`);

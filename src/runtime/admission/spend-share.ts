@@ -4,7 +4,7 @@ import type { ShareHolder, Shares } from './shares.ts';
 
 /** Ticks without a call after which an unused share is released. */
 const IDLE_TICKS = 4;
-/** Divisor: a change below this fraction of what is left of the limit is reported later. */
+/** Divisor: a change of at most the rest of the limit divided by this is reported later. */
 const SMALL_PART = 16n;
 
 /** Parts of a counter that a share reads. */
@@ -35,6 +35,7 @@ export class SpendShare implements ShareHolder {
   readonly #storedThrough: () => number;
   /** Starts a read of the stored total. */
   readonly #reread: () => void;
+  /** Limit of the last request. */
   #limit = 0n;
   /** Use up to which amounts are reserved without asking the ledger. */
   #ceiling = 0n;
@@ -97,7 +98,7 @@ export class SpendShare implements ShareHolder {
     return this.#left + this.#ceiling - this.#counter.held + limit - this.#limit;
   }
 
-  /** Whether the ledger has refused a charge with its last answer. */
+  /** Whether the last answer of the ledger is valid and leaves no room for a charge. */
   isRefused({ limit }: Charge): boolean {
     return this.#isAnswerValid() && this.leftOf(limit) <= 0n;
   }
@@ -110,7 +111,7 @@ export class SpendShare implements ShareHolder {
     this.#shares.watch(this);
   }
 
-  /** The use of the counter has changed: it is reported with the next tick. */
+  /** Called after the use of the counter has changed: the next tick decides whether to report it. */
   changed(): void {
     this.#shares.watch(this);
   }
@@ -192,7 +193,7 @@ export class SpendShare implements ShareHolder {
     return isOver && unreported === 0n ? 'drop' : 'stay';
   }
 
-  /** Whether the last answer of the ledger is valid. After its validity, the stored totals include the use of other processes. */
+  /** Whether the last answer of the ledger is valid. When it no longer is, the stored totals include the use of other processes. */
   #isAnswerValid(): boolean {
     return this.#isKnown && !this.#joins && this.#shares.isAnswerValid(this.#epoch);
   }

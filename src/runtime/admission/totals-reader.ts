@@ -7,9 +7,9 @@ import type { UseCounter } from './use-counter.ts';
 const READ_COUNTERS = 500;
 /** How long background reads are collected, so that one statement serves many counters. */
 const GATHER_MS = 50;
-/** After a failed read, totals in memory are used this long before another is tried. */
+/** After a failed or slow read, totals in memory are used for this time before another read starts, in ms. */
 const RETRY_MS = 1_000;
-/** How long a call waits for the read of an old total; then it uses the old one. */
+/** How long a call waits for a new read of an old total, in ms. Then it uses the old total. */
 const CALLER_WAIT_MS = 250;
 /**
  * How long a read waits for the running commit. A first read has a waiting caller and no costs of this process that
@@ -20,7 +20,7 @@ const COMMIT_WAIT_MS = 5_000;
 
 /** Reads stored totals, many in one statement. */
 export interface TotalsReader {
-  /** Schedules a read in the background, unless one is running. */
+  /** Schedules a read in the background, unless one is scheduled or running. */
   readAhead(counter: UseCounter): void;
   /**
    * Reads now. For a counter that was read before, it waits no longer than a quarter of a second, and does not reject: the
@@ -47,7 +47,7 @@ export function createTotalsReader({
   readonly failed: (error: unknown) => void;
 }): TotalsReader {
   const ahead = new Set<UseCounter>();
-  /** Reads that begin at the end of this turn of the microtask queue: of counters never read, and of others. */
+  /** Batches whose reads begin in the next microtask: of counters that were never read, and of others. */
   const gathering: { first: Batch | null; again: Batch | null } = { first: null, again: null };
 
   async function read(counters: readonly UseCounter[], commitWaitMs: number): Promise<void> {

@@ -22,13 +22,13 @@ export class UseCounter {
   holds = 0;
   /** Time of its last move in the LRU of counters. */
   movedMs = -Infinity;
-  /** When the stored total was read; never when negative infinity. */
+  /** Start of the read of the stored total; negative infinity before the first read. */
   readMs = -Infinity;
-  /** After a failed read: no other before this time, unless the total was never read. */
+  /** After a failed or slow read: no call starts another before this time, unless the total was never read. */
   retryMs = -Infinity;
-  /** Share of a budget that several processes count; null when this process counts alone, or before the first charge. */
+  /** Share of a budget that several processes count; null when this process counts alone. */
   share: SpendShare | null = null;
-  /** The running or scheduled read; null when there is none. */
+  /** The read that is running or begins in the next microtask; null when there is none. */
   reading: Promise<void> | null = null;
   /** The stored total, and uses that were stored after it was read. */
   #base = 0n;
@@ -94,7 +94,7 @@ export class UseCounter {
     return total - (this.#own - this.#pending);
   }
 
-  /** Every later total includes stored uses: their sum is enough. A running read may be older than they are. */
+  /** Moves stored uses into the base: every later total includes them. Not while a read runs: its total may lack them. */
   #settleStored(storedThrough: number): void {
     const oldest = this.#unstored[0];
     if (oldest === undefined || this.reading !== null || oldest.position > storedThrough) return;

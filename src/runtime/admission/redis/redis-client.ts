@@ -16,10 +16,10 @@ const FIRST_MS = 1_000;
 const CONNECT_MS = 2_000;
 /** Maximum wait before another attempt to connect, in ms. */
 const RECONNECT_MS = 1_000;
-/** Timeout of one command, in ms. The caller has an earlier one. */
+/** Timeout of one command, in ms. The caller gives up earlier. */
 const COMMAND_MS = 1_000;
 
-/** Commands of a connection, and a test of it that ends after `COMMAND_MS`. */
+/** Commands of a connection, and `ping`, which rejects after `COMMAND_MS` without an answer. */
 export interface RedisConnection extends RedisCommands {
   ping(): Promise<unknown>;
 }

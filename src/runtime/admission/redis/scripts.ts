@@ -1,21 +1,21 @@
 import { LEDGER_LEASE_MS, spareDivisor } from '../../../domain/admission/ledger.ts';
 import { RATE_WINDOW_MS } from '../../../domain/admission/rate-limits.ts';
 
-// Keys: the first is a sorted set of processes by the end of their lease, the others are hashes, one for each counter.
-// Members of a hash: `t:<process>` is the share of a process, `c:<process>` what it has stored, `b` the base, `v` the
-// version of the list of members, `w` the start of the window. Numbers are doubles: exact up to 2^53.
+// The first key is a sorted set of processes by the end of their lease. The others are hashes, one for each counter.
+// Fields of a hash: `t:<process>` is the share of a process, `c:<process>` its stored use, `b` the base, `v` the
+// version of the list of members, `w` the start of the window in ms. Numbers are doubles: exact up to 2^53.
 
 /**
- * Time without use after which the members of a counter are removed, in ms. The next request starts from the stored
- * total.
+ * Time without use after which a counter of a budget or of slots expires, in ms. The next request of a budget starts from
+ * the stored total.
  */
 const UNUSED_MS = 3_600_000;
 
 /** Number of arguments of one request. They follow the arguments for all requests. */
 const ASK_ARGUMENTS = 12;
 
-// The ledger never writes a key of another type, or a member that is not a number. Such a key is removed and such a member
-// is read as absent. Otherwise one of them would fail the requests of all counters.
+// The ledger never writes a key of another type, or a value that is not a number. Such a key is removed, and such a value
+// is read as zero. Otherwise one of them would fail the requests of all counters.
 const HEAD = `
 local function text(number) return string.format('%.0f', number) end
 local function members(key)
@@ -30,7 +30,7 @@ local me = ARGV[1]
 local expired = redis.pcall('ZREMRANGEBYSCORE', KEYS[1], '-inf', text(now))
 if type(expired) == 'table' then redis.call('DEL', KEYS[1]) end`;
 
-/** Answers asks. Arguments: the process, then \`ASK_ARGUMENTS\` for each ask. */
+/** Answers requests for shares. Arguments: the process, then `ASK_ARGUMENTS` for each request. */
 export const ASK_SCRIPT = `${HEAD}
 local joined = redis.call('ZADD', KEYS[1], text(now + ${LEDGER_LEASE_MS}), me)
 redis.call('PEXPIRE', KEYS[1], ${4 * LEDGER_LEASE_MS})
@@ -122,7 +122,7 @@ for at = 2, #KEYS do
 end
 return answers`;
 
-/** The versions of spend counters, and what other members have stored. Argument: the process. */
+/** Returns the version of each spend counter, and the sum that other processes have stored. Argument: the process. */
 export const SNAPSHOT_SCRIPT = `${HEAD}
 local answers = {}
 for at = 2, #KEYS do
