@@ -4,7 +4,7 @@ import type { Secret } from '../../domain/secret.ts';
 import { readOrCreateAdminKey, openDataFolder } from './data-folder.ts';
 import type { SettingsRead } from './values.ts';
 
-/** Publicly known admin keys: those of tutorials. */
+/** Publicly known admin keys, from tutorials. */
 const PUBLIC_KEYS = new Set(['sk-1234', 'sk-12345', 'sk-123', 'sk-test', 'sk-my-master-key', 'sk-change-me']);
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '::1']);
 
@@ -29,7 +29,7 @@ export function openAdminKey({ values, originOf }: SettingsRead, generator: KeyG
   return { dataDir, masterKey: values.masterKey, masterKeySource };
 }
 
-/** Refuses a publicly known admin key, except on a loopback address. */
+/** Refuses a publicly known admin key. On a loopback address, or where the settings permit it, only warns. */
 export function checkMasterKey({ values, originOf, refuse }: SettingsRead, warn: (text: string) => void): void {
   const key = values.masterKey;
   if (key === null || !PUBLIC_KEYS.has(key.reveal())) return;

@@ -2,7 +2,7 @@ import type { SettingValues } from './table.ts';
 
 /** Settings of what callers may choose, and what answers show of upstreams. */
 export interface CallerSettings {
-  /** Callers may send a key and an address of their own, to every deployment. */
+  /** Callers may send their own key and address, for every deployment. */
   readonly clientCredentials: boolean;
   /** Private hosts, addresses and blocks that callers may choose. */
   readonly allowedHosts: readonly string[];

@@ -12,7 +12,7 @@ export interface ClickHouseSettings {
 }
 
 const MS_PER_SECOND = 1_000;
-/** Names of stores: ClickHouse, or the database of everything else. */
+/** Names of trace stores: ClickHouse, or the database that stores everything else. */
 const KNOWN_STORES = new Set(['clickhouse', 'database', 'postgres', 'postgresql', 'sqlite']);
 
 /** The ClickHouse server of the traces; null when the database stores them. Warnings never repeat a value. */

@@ -27,7 +27,7 @@ export function commandAnswer(argv: readonly string[]): string | null {
   return argv.includes('--version') ? `Lensgate ${VERSION}\n` : null;
 }
 
-/** The default as a text: `none` for null, an empty list or an empty text. */
+/** The default as a text: `none` for null or an empty list. */
 export function defaultOf({ default: value, defaultText }: Setting): string {
   if (defaultText !== undefined) return defaultText;
   if (value === null || (Array.isArray(value) && value.length === 0)) return 'none';

@@ -22,13 +22,13 @@ import { aliasFault } from './yaml-aliases.ts';
 /** The configuration file with its included files and resolved references. */
 export interface ConfigDocument {
   readonly content: JsonObject;
-  /** The same with references as they are written. */
+  /** `content` with references as they are written. */
   readonly declared: JsonObject;
   /** The file, and those that it includes. */
   readonly files: readonly string[];
   /** Variables that the file sets, by name. They may be secrets. */
   readonly variables: Readonly<Record<string, string>>;
-  /** Variables that the file names and that are left out. */
+  /** Entries of `environment_variables` that are left out. */
   readonly warnings: readonly ConfigFault[];
   /** Invalid variables of the file, and references to unset variables in settings that are read. */
   readonly faults: readonly ConfigFault[];
@@ -60,9 +60,9 @@ interface Segment {
 }
 
 /**
- * Reads a file and those that its `include` names. As in the reference, lists of an included file are appended and other
- * sections replaced. A file that is included twice, also by itself, is read once. `isRead` decides for which paths an unset variable is a fault;
- * `plainYaml` allows the fast reader. Throws ConfigError.
+ * Reads a file and, recursively, those that `include` names, relative to the folder of the first file. As in the reference,
+ * lists of an included file are appended and other sections replaced. A file that is included twice, also by itself, is read
+ * once. `isRead` decides for which paths an unset variable is a fault. `plainYaml` allows the fast reader. Throws ConfigError.
  */
 export function readConfigDocument(
   file: string,
@@ -167,7 +167,7 @@ function readAnyYaml(file: string, text: string): Part {
   };
 }
 
-/** Messages that replace those of the YAML library, which name its API or no remedy. */
+/** Messages in place of those of the YAML library, which name its API or give no remedy. */
 const SYNTAX: Readonly<Record<string, string>> = {
   MULTIPLE_DOCS: 'begins a second document; a configuration file has one, without `---` in between',
   TAB_AS_INDENT: 'Tabs are not allowed as indentation; indent with spaces',
@@ -214,7 +214,7 @@ function repeatedKey(document: Document, lines: LineCounter, offset: number): { 
   return found;
 }
 
-/** Throws ConfigError for aliases without an anchor, and for so many aliases that they are an attack. */
+/** The sections of a document. Throws ConfigError for a document that is no map, and for an alias that cannot be expanded. */
 function sectionsOf(document: Document, file: string, lines: LineCounter): JsonObject {
   const fault = aliasFault(document);
   if (fault !== null) {

@@ -23,7 +23,7 @@ export class ConfigError extends Error {
 export const faultText = ({ source, line, key, message }: ConfigFault): string =>
   `${source}${line === null ? '' : `:${line}`}: ${key === '' ? '' : `${key}: `}${message}`;
 
-/** Faults by source, those of a file by line. */
+/** Faults grouped by source, and sorted by line. */
 export const sortedFaults = (faults: readonly ConfigFault[]): readonly ConfigFault[] =>
   [...Map.groupBy(faults, ({ source }) => source).values()].flatMap((ofOne) =>
     ofOne.toSorted((one, other) => (one.line ?? 0) - (other.line ?? 0)),

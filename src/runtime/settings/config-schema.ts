@@ -114,7 +114,7 @@ export function configSchema(): JsonSchema {
     properties: {
       ...unsupportedSchemas(UNSUPPORTED_SECTIONS),
       include: {
-        description: 'Further files, relative to the folder of this one.',
+        description: 'Further files, relative to the folder of the first file.',
         type: ['array', 'null'],
         items: { type: 'string' },
       },

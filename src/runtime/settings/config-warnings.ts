@@ -137,7 +137,7 @@ function checkModel(model: JsonObject, path: Path, note: Warn): void {
 const INPUT_ONLY =
   'prices input alone: output is free unless the catalog has a price for the model; set output_cost_per_token, 0 for free output';
 
-/** Warning about a key beside `litellm_params`, which may belong into it. */
+/** Warning about a key beside `litellm_params` that may belong inside. */
 function misplacedKeyWarning(name: string): string {
   if (MODEL_KEYS.test(name)) return `has no effect here; did you mean litellm_params.${name}?`;
   const nearest = nearestOf(name, ['model_name', 'litellm_params', 'model_info']);

@@ -19,8 +19,8 @@ export const credentialEntry = z.looseObject({
 const REFERENCE = /^os\.environ\/(.+)$/;
 
 /**
- * The credentials of `credential_list`; empty when one is wrong, with a fault for each. `faultIfStrict` gets references to variables
- * that are not set: these values are absent, and the start goes on.
+ * The credentials of `credential_list`; empty when an entry has a wrong form. `fault` receives each fault. `faultIfStrict` receives
+ * each reference to a variable that is not set: that value is absent.
  */
 export function readCredentialList(
   document: ConfigDocument,

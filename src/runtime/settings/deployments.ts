@@ -244,7 +244,7 @@ function routingOf({ litellm_params: params, model_info: info }: ModelEntry): Pi
   return Object.keys(routing).length === 0 ? {} : { routing };
 }
 
-/** `openai/responses/o1-pro` names the API of a model; `openai/chat_completions/…` the other one. */
+/** `openai/responses/o1-pro` selects the Responses API; `openai/chat_completions/…` selects chat completions. */
 const API_PREFIX = /^(?:(responses|chat_completions)\/)?(.*)$/s;
 
 function responsesOf(
@@ -273,7 +273,7 @@ function providerOf(named: string): { readonly provider: string; readonly model:
 const firstSet = (names: readonly string[], env: NodeJS.ProcessEnv): string | null =>
   names.map((name) => env[name]).find((value) => value !== undefined && value !== '') ?? null;
 
-/** Whether the key of the environment may be sent to an address of the file: only to the vendor, or when it has no address. */
+/** Whether the key of the environment may be sent to an address of the file: only to the origin of the vendor, where that is fixed. */
 function maySendKey(vendor: Vendor | null, apiBase: string | undefined): boolean {
   if (!vendor?.base || apiBase === undefined) return true;
   return URL.parse(apiBase)?.origin === URL.parse(vendor.base)?.origin;

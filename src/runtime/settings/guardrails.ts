@@ -63,7 +63,7 @@ export function readGuardrails(
     return [];
   }
   const ids = new Set<string>();
-  const equals = new Map<string, number>();
+  const counts = new Map<string, number>();
   const declared = document.declared[SECTION] as readonly Entry[];
   const definitions = parsed.data.map((entry, index) => {
     const { faults, notes, ...common } = commonParams(entry.litellm_params);
@@ -73,17 +73,17 @@ export function readGuardrails(
     if (wrongName !== null) refuse([index, 'guardrail_name'], wrongName);
     for (const name of Object.keys(entry))
       if (!MEMBERS.includes(name)) faultIfStrict(at([index, name], unknownMember(name, entry.litellm_params)));
-    const alike = `${entry.litellm_params.guardrail} ${entry.guardrail_name}`;
-    const before = equals.get(alike) ?? 0;
-    equals.set(alike, before + 1);
-    const id = entry.guardrail_id ?? idOf(alike, before);
+    const kindAndName = `${entry.litellm_params.guardrail} ${entry.guardrail_name}`;
+    const before = counts.get(kindAndName) ?? 0;
+    counts.set(kindAndName, before + 1);
+    const id = entry.guardrail_id ?? idOf(kindAndName, before);
     if (ids.has(id)) refuse([index, 'guardrail_id'], 'is the id of another guardrail, too');
     ids.add(id);
     return {
       id,
       name: entry.guardrail_name,
       ...common,
-      // As it is written: a secret that is a reference is not shown.
+      // As written: references stay unresolved, so that `list` shows no value of a variable.
       params: declared[index]?.litellm_params ?? entry.litellm_params,
       info: entry.guardrail_info ?? null,
       isFromConfig: true,
@@ -117,8 +117,8 @@ const isOff = (value: unknown): boolean =>
   (typeof value === 'object' && Object.keys(value).length === 0);
 
 /** Stable id, equal in every start and every process. `before`: number of earlier guardrails of the same kind and name. */
-const idOf = (alike: string, before: number): string =>
+const idOf = (kindAndName: string, before: number): string =>
   createHash('sha256')
-    .update(JSON.stringify([alike, before]))
+    .update(JSON.stringify([kindAndName, before]))
     .digest('hex')
     .slice(0, 32);

@@ -37,7 +37,7 @@ const DEFAULTS: typeof CAPS = {
   metadata: ['metadata', map],
 };
 
-/** A map of members, each with a reader; null is not set. */
+/** A map of members, each with a reader. A member that is null is not set. */
 function mapOf<Value>(form: string, readers: typeof CAPS): Kind<Value> {
   return {
     form,
@@ -49,9 +49,9 @@ function mapOf<Value>(form: string, readers: typeof CAPS): Kind<Value> {
       for (const [name, sent] of Object.entries(raw)) {
         if (sent === null) continue;
         const known = Object.hasOwn(readers, name) ? readers[name] : undefined;
-        const done = known?.[1](sent) ?? 'is not supported';
-        if (typeof done === 'string') refusals.push({ message: done, path: [name] });
-        else if (known !== undefined) read[known[0]] = done.value;
+        const result = known?.[1](sent) ?? 'is not supported';
+        if (typeof result === 'string') refusals.push({ message: result, path: [name] });
+        else if (known !== undefined) read[known[0]] = result.value;
       }
       return refusals.length > 0 ? { refusals } : { value: read as Value };
     },
@@ -61,7 +61,7 @@ function mapOf<Value>(form: string, readers: typeof CAPS): Kind<Value> {
 export const keyDefaults = (): Kind<KeyDefaults> => mapOf<KeyDefaults>('map of parameters of keys', DEFAULTS);
 export const keyCaps = (): Kind<KeyCaps> => mapOf<KeyCaps>('map of limits of keys', CAPS);
 
-/** Rules about who may make keys, for keys of teams and others. */
+/** Who may create keys of teams, and personal keys. */
 export interface KeyMakersSetting {
   readonly team?: KeyMakers;
   readonly personal?: KeyMakers;

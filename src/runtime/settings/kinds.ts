@@ -107,7 +107,7 @@ export function secretText(form: string, check: (value: string) => string | null
   return kind(form, (raw) => textOf(raw, check), { isSecret: true });
 }
 
-/** A secret. An empty text in the file is passed to `check`, so that a required secret is not lost silently. */
+/** A secret. Unless `emptyIsUnset`, an empty text in the file is refused, so that a required secret is not lost silently. */
 export function secret(
   form = '',
   check: (value: string) => string | null = () => null,
@@ -264,7 +264,7 @@ export function anyValue(form: string): Kind<unknown> {
   return kind(form, (raw) => ({ value: raw }), { isSecret: true });
 }
 
-/** A setting of the file that can also be stored at run time. Both have the same rules. */
+/** A setting of the file that can also be stored at run time. The same rules check both values. */
 export function storable(section: string, name: string): Kind<unknown> {
   return kind<unknown>(
     'map',

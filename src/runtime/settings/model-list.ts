@@ -15,7 +15,7 @@ const MODELS = z.object({ model_list: z.array(modelEntry).nullish() });
 /** Settings for reading the models of the file, and receivers of their faults. */
 interface ModelReading {
   readonly dropParams: boolean;
-  /** Callers may send keys and addresses of their own. */
+  /** Callers may send their own keys and addresses. */
   readonly hasClientCredentials: boolean;
   readonly env: NodeJS.ProcessEnv;
   /** A wrong value, which stops the start. */
@@ -35,12 +35,12 @@ export function isOfModel({ key }: ConfigFault): boolean {
   return name !== undefined && !REQUIRED.has(name);
 }
 
-/** Contains members of a request, in which null is a value. */
+/** Member whose content is sent in requests, so that null is kept as a value. */
 const REQUEST_MEMBER = 'health_check_params';
 
 /**
- * Members that are null, or refer to unset variables, are absent. `at` is the dotted path of the value;
- * `keepsNull`: it is part of a request.
+ * The value without members that are null or refer to unset variables. `at` is its dotted path. `keepsNull`: members that
+ * are null stay.
  */
 function withoutUnset(value: unknown, unset: ReadonlySet<string>, at: string, keepsNull = false): unknown {
   if (typeof value !== 'object' || value === null) return value;
@@ -52,7 +52,7 @@ function withoutUnset(value: unknown, unset: ReadonlySet<string>, at: string, ke
   });
 }
 
-/** The deployments of `model_list`; empty when one is wrong, with a fault for each. */
+/** The deployments of `model_list`; empty when an entry has a wrong form. `about.fault` receives each fault. */
 export function readModels(document: ConfigDocument, about: ModelReading): readonly Deployment[] {
   const unset = document.faults.filter(isOfModel);
   const refuse = (path: Path, message: string): void => {
@@ -83,7 +83,7 @@ export function readModels(document: ConfigDocument, about: ModelReading): reado
   });
 }
 
-/** Hint for parameters that are indented as `litellm_params`, not below it. */
+/** Hint for parameters with the same indentation as `litellm_params`. */
 function indentHint(models: unknown, [, index, name, ...below]: readonly PropertyKey[]): string {
   if (name !== 'litellm_params' || below.length > 0 || !Array.isArray(models)) return '';
   const entry: unknown = models[Number(index)];

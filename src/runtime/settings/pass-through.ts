@@ -11,7 +11,7 @@ import type { Path } from './config-references.ts';
 const ENTRIES_PATH = ['general_settings', 'pass_through_endpoints'] as const;
 const MAX_SECONDS = 86_400;
 
-/** A header's value; YAML reads digits as numbers. */
+/** Value of a header or query parameter; YAML reads digits as numbers. */
 const headerValue = z.union([z.string(), z.number(), z.boolean()]).transform(String);
 
 const entry = z.looseObject({
@@ -33,7 +33,7 @@ type Entry = z.infer<typeof entry>;
 /** A name of a variable inside a longer text, as in `bearer os.environ/KEY`. */
 const REFERENCE = /os\.environ\/([A-Za-z_]\w*)/g;
 
-/** The entries of `pass_through_endpoints`; empty when one is wrong, with a fault for each. */
+/** The entries of `pass_through_endpoints`; empty when an entry has a wrong form. `fault` receives each fault. */
 export function readPassThrough(
   document: ConfigDocument,
   { env, fault }: { readonly env: NodeJS.ProcessEnv; readonly fault: (fault: ConfigFault) => void },

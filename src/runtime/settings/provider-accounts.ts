@@ -15,11 +15,11 @@ import type { ConfigFault } from './config-fault.ts';
 export interface EnvironmentAccount {
   readonly base: string | null;
   readonly key: Secret | null;
-  /** Identity that calls without a key are signed with; null where there is none. */
+  /** Identity that authenticates calls in place of a key; null where there is none. */
   readonly cloud: CloudIdentity | null;
   /** Issuer of the tokens for a stored key; null for a provider whose key is sent. */
   readonly issuer: Omit<Extract<CloudIdentity, { kind: 'issued' }>, 'key'> | null;
-  /** Region of Amazon. */
+  /** AWS region. */
   readonly region: string;
 }
 
@@ -39,7 +39,7 @@ export const awsBase = (host: string, region: string): string =>
 
 const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
 
-/** Identity at Amazon for a service, from parameters by the names of stored credentials; null without keys, a profile and a role. */
+/** AWS identity for a service, from parameters by the names of stored credentials; null when keys, profile and role are all missing. */
 export function awsIdentity(service: string, given: JsonObject, environmentRegion: string): CloudIdentity | null {
   const [id, secret] = [textOf(given['aws_access_key_id']), textOf(given['aws_secret_access_key'])];
   const session = textOf(given['aws_session_token']);
@@ -95,7 +95,7 @@ function issuerOf({ tokens }: ForwardedProvider, env: NodeJS.ProcessEnv): Enviro
   };
 }
 
-/** Base addresses and keys of the providers with a prefix, by their first prefixes. */
+/** Base addresses and keys of the providers with a prefix, by the first prefix of each. */
 export function readProviderAccounts(
   env: NodeJS.ProcessEnv,
   fault: (fault: ConfigFault) => void,

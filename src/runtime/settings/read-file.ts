@@ -6,7 +6,7 @@ import { SETTINGS } from './table.ts';
 
 const ROWS: readonly Setting[] = Object.values(SETTINGS);
 
-/** Whether a row of the table reads a path. Billing settings may refer to variables that are not set. */
+/** Whether an unset variable at a path is a fault: a setting, a model or a guardrail reads the path. Billing settings may be unset. */
 function isRead(path: Path): boolean {
   const [section] = path;
   if (section === 'model_list' || section === 'guardrails') return true;

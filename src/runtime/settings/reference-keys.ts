@@ -148,7 +148,7 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKeys>> = {
   },
 };
 
-/** Explanations of unread keys of `litellm_params`. Other unread keys are reported without one. */
+/** Explanations of keys of `litellm_params` that are not read. Other such keys are reported without an explanation. */
 export const MODEL_EFFECTS: Readonly<Record<string, string>> = {
   rpm: 'the limit is not enforced, and does not weight the deployment',
   tpm: 'the limit is not enforced, and does not weight the deployment',

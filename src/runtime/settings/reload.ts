@@ -22,7 +22,7 @@ export interface Reloaded {
   readonly warnings: readonly string[];
 }
 
-/** The same without functions and models, as the worker thread sends it. */
+/** `Reloaded` without functions and models, as the worker thread sends it. */
 export interface TransferredConfig extends Omit<Reloaded, 'config' | 'deployments'> {
   readonly config: Omit<DeclaredConfig, 'placeOf'>;
   /** Places of settings by section and name. */
@@ -35,14 +35,14 @@ type Place = ReturnType<DeclaredConfig['placeOf']>;
 export interface ReloadTask {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Marks secrets in the answer. No value of a configuration has it. */
+  /** Marks secrets in the answer. A random text that no configuration contains. */
   readonly mark: string;
 }
 
 /** Asks for the next answer of a reading. */
 const NEXT_ANSWER = 'next';
 
-/** An answer of the thread. It sends the next one on request: reading many models in one step would delay requests. */
+/** An answer of the thread. The thread sends the next one on request: receiving many models in one step would delay requests. */
 export type ReloadAnswer =
   | { readonly kind: 'models'; readonly deployments: unknown; readonly declared: readonly unknown[] }
   | { readonly kind: 'end'; readonly config: unknown }
@@ -57,7 +57,7 @@ const YOUNG_GENERATION_MB = 32;
 
 /** Reads the configuration again. */
 export interface ConfigReader {
-  /** Throws ConfigError with every fault, and an Error when its thread ends without an answer. One reading at a time. */
+  /** Throws ConfigError with every fault, and an Error when the thread ends without an answer or takes over a minute. */
   read(): Promise<Reloaded>;
   /** Ends the thread. */
   stop(): void;

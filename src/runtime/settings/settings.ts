@@ -81,7 +81,7 @@ export interface Settings {
   readonly adminSecrets: Secrets;
   /** Serves the APIs of providers below their prefixes. */
   readonly providerPassThrough: boolean;
-  /** Cost of an answered call of such an API whose usage or price is unknown; null leaves the cost unknown. */
+  /** Cost of an answered call to the API of a provider when its usage or price is unknown; null leaves the cost unknown. */
   readonly providerCostPerRequest: Usd | null;
   /** Minimum seconds between two polls of a coding agent. */
   readonly codingAgentPollSeconds: number;
@@ -171,7 +171,7 @@ export interface Settings {
   readonly catalogRefreshSeconds: number;
   /** Catalog requests per UTC day of a client without a key; 0 allows none. */
   readonly catalogDailyLimit: number;
-  /** Wrong keys per minute of a client address; 0 sets no limit. */
+  /** Wrong keys per minute of a client network; 0 sets no limit. */
   readonly wrongKeysPerMinute: number;
   /** Age in days at which traces are deleted; 0 keeps them. */
   readonly retentionDays: number;

@@ -17,7 +17,7 @@ interface Server {
   readonly password: Secret | null;
 }
 
-/** The first configured server: of its own settings, else of the cache's. */
+/** Shared budgets and limits, with the Redis server of the Redis settings, else of the cache settings. */
 export function sharingOf(values: SettingValues): SharingSettings {
   const { redisUsername: username, redisPassword: password, redisNamespace: namespace, redisSsl: isSecure } = values;
   const own: Server = { url: values.redisUrl, host: values.redisHost, port: values.redisPort, username, password };

@@ -105,7 +105,7 @@ const issuersOf: Reader = (value) => {
     if (other !== undefined) return `has an entry with \`${other}\`, which is not known`;
     if (typeof issuer !== 'string' || issuer === '') return 'has an entry without `issuer`';
     if (typeof keySetUrl !== 'string' || !/^https?:$/.test(URL.parse(keySetUrl)?.protocol ?? ''))
-      return 'has an entry whose `public_key_url` is no http:// or https:// address';
+      return 'has an entry whose `public_key_url` is not an http:// or https:// address';
     const audiences: unknown = typeof audience === 'string' ? [audience] : audience;
     if (!isTextList(audiences)) return 'has an entry whose `audience` is neither a text nor a list of texts';
     if (issuers.some((known) => known.issuer === issuer)) return 'names an issuer twice';

@@ -17,7 +17,7 @@ interface Origin {
 export interface SettingsRead {
   readonly values: SettingValues;
   originOf(name: SettingName): Origin;
-  /** Reports a wrong value at its origin; `path` leads to a part of it. */
+  /** Reports a wrong value at its origin. */
   refuse(name: SettingName, message: string): void;
 }
 

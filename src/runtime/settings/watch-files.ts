@@ -7,7 +7,7 @@ export interface FileWatch {
   /** Begins to poll. `changed` is called when a file has a new state that two checks in a row have found. */
   start(): void;
   stop(): void;
-  /** Reports only changes after the current state. */
+  /** Takes the current state of the files as known: only later changes are reported. */
   markCurrent(): Promise<void>;
 }
 

@@ -10,7 +10,7 @@ export interface AliasFault {
   readonly message: string;
 }
 
-/** The first alias that has no anchor, contains itself, or expands all aliases to too many values; null for none. */
+/** The first alias that has no anchor, contains itself, or exceeds `MAX_ALIASED_VALUES` with those before it; null for none. */
 export function aliasFault(document: Document): AliasFault | null {
   const weights = new Map<unknown, number>();
   let total = 0;
@@ -18,11 +18,11 @@ export function aliasFault(document: Document): AliasFault | null {
   visit(document, {
     Alias(_key, alias, ancestors) {
       const target = alias.resolve(document);
-      const message = target === undefined ? `*${alias.source} has no anchor &${alias.source} before it` : null;
+      const missing = target === undefined ? `*${alias.source} has no anchor &${alias.source} before it` : null;
       total += target === undefined ? 0 : weightOf(target, { document, weights });
-      const excess = Number.isNaN(total) || total === Infinity ? 'contains itself' : null;
+      const cycle = Number.isNaN(total) || total === Infinity ? 'contains itself' : null;
       const tooMany = `aliases stand for more than ${MAX_ALIASED_VALUES} values in all`;
-      const fault = message ?? excess ?? (total > MAX_ALIASED_VALUES ? tooMany : null);
+      const fault = missing ?? cycle ?? (total > MAX_ALIASED_VALUES ? tooMany : null);
       if (fault === null) return undefined;
       found = { alias, ancestors, message: fault };
       return visit.BREAK;
@@ -31,7 +31,7 @@ export function aliasFault(document: Document): AliasFault | null {
   return found;
 }
 
-/** Number of values below a node with its aliases expanded; infinite where it contains itself. */
+/** Number of values in a node, itself included, with its aliases expanded; infinite where it contains itself. */
 function weightOf(
   node: unknown,
   about: { readonly document: Document; readonly weights: Map<unknown, number> },

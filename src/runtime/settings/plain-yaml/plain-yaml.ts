@@ -43,7 +43,7 @@ const WORDS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
 
 /**
  * Reads the subset of YAML that most configuration files have: block maps and lists of plain or simply quoted scalars on one line each.
- * Twenty times as fast as the library. Null for any other text, also for an invalid one: the library reads it, or reports the fault.
+ * Faster than the library (README.md). Null for any other text, also for an invalid one: the library reads it, or reports the fault.
  */
 export function readPlainYaml(text: string): PlainDocument | null {
   try {
@@ -92,7 +92,7 @@ type Collection = Pick<ValueWithLine, 'value' | 'inner'>;
 
 function createReader(lines: readonly Line[]) {
   let at = 0;
-  /** The rest of a line after `- `, as a line of its own. */
+  /** The rest of a line after `- `, as a separate line. */
   let pending: Line | null = null;
   const peek = (): Line | undefined => pending ?? lines[at];
   const advance = (): void => {

@@ -31,7 +31,7 @@ export const CATALOG_SETTINGS = {
   }),
 } as const;
 
-/** An address without its trailing slash has no path: the SDK of Stripe takes a host only. */
+/** Fault of an address with a path, because the SDK of Stripe takes a host only. Null for a valid address. */
 const stripeHost = (value: string): string | null =>
   httpAddress(value) ?? (new URL(value).pathname === '/' ? null : 'has a path; name the host only');
 

@@ -28,7 +28,7 @@ export const GATEWAY_SETTINGS = {
     kind: flag(),
     default: false,
     file: 'litellm_settings.drop_params',
-    description: 'Drops request parameters that a provider does not support. When false they are a 400.',
+    description: 'Drops request parameters that a provider does not support. When false, they are refused with 400.',
   }),
   demandsEndUser: setting({
     kind: flag(),
@@ -95,7 +95,7 @@ export const GATEWAY_SETTINGS = {
     default: null,
     file: 'general_settings.decision_fallback_below',
     description:
-      'Asks refused questions of a decision again at the fallbacks of its model, and those whose label mass is below this number. 0 asks refused ones only. Without it, none is asked again.',
+      'Asks a question of a decision again at the fallbacks of its model when it is refused or its label mass is below this number. 0 asks refused questions only. Without a number, none is asked again.',
   }),
   streamHeartbeatSeconds: setting({
     kind: decimal({ from: 0, to: MAX_SECONDS }),
@@ -120,8 +120,7 @@ export const GATEWAY_SETTINGS = {
     kind: text(),
     default: null,
     file: 'litellm_settings.max_end_user_budget_id',
-    description:
-      'Id of the budget of customers without their own, which holds for each of them. A key may name another one.',
+    description: 'Id of the budget that applies to each customer without a budget. A key may name another budget.',
   }),
   budgetAlertUrl: setting({
     kind: secretText('http:// or https:// address', proxyAddress),
@@ -181,7 +180,7 @@ export const GATEWAY_SETTINGS = {
     default: true,
     env: ['LENSGATE_EXPOSE_API_BASE_HEADER'],
     file: 'general_settings.expose_api_base_header',
-    description: 'Sends the header `x-litellm-model-api-base` to every caller. When false only to administrators.',
+    description: 'Sends the header `x-litellm-model-api-base` to every caller. When false, only to administrators.',
   }),
   capturePrompts: setting({
     kind: flag(),
@@ -250,7 +249,7 @@ export const HEALTH_SETTINGS = {
     kind: flag(),
     default: true,
     file: 'general_settings.health_check_details',
-    description: 'Gives errors and parameters in `GET /health`. When false only which deployments answer.',
+    description: '`GET /health` shows errors and parameters. When false, it only shows which deployments answer.',
   }),
 } as const;
 
@@ -294,13 +293,13 @@ export const UPSTREAM_SETTINGS = {
     kind: secretText('http:// or https:// address', proxyAddress),
     default: null,
     env: ['http_proxy', 'HTTP_PROXY'],
-    description: 'Forward proxy for calls of http: upstreams and span export.',
+    description: 'Forward proxy for calls and span export to http: addresses.',
   }),
   httpsProxy: setting({
     kind: secretText('http:// or https:// address', proxyAddress),
     default: null,
     env: ['https_proxy', 'HTTPS_PROXY'],
-    description: 'Forward proxy for calls of https: upstreams.',
+    description: 'Forward proxy for calls and span export to https: addresses.',
   }),
   noProxy: setting({
     kind: text('comma-separated hosts'),

@@ -43,20 +43,20 @@ export const GROUP_SETTINGS = {
     file: 'litellm_settings.max_budget',
     unit: 'USD',
     description:
-      'Budget of all calls, those of the administrator too. Free models ignore it; zero refuses every other call. Not set, there is none.',
+      'Budget of all calls, also those of the administrator. Free models ignore it; zero refuses every other call. Without it, only other budgets apply.',
   }),
   globalBudgetDuration: setting({
     kind: text('duration such as `1d`, `7d`, `30d` or `5h`', (value) => (isDuration(value) ? null : 'is no duration')),
     default: null,
     file: 'litellm_settings.budget_duration',
-    description: 'Length of the windows of that budget. Not set, its spend is never reset.',
+    description: 'Length of the windows of `litellm_settings.max_budget`. Without it, the spend is never reset.',
   }),
   throttlePart: setting({
     kind: decimal({ above: 0, to: 1 }),
     default: null,
     file: 'litellm_settings.budget_exceeded_throttle_percentage',
     description:
-      'Fraction of their limits per minute that keys with `throttle_on_budget_exceeded` keep when their budget is used up. Not set, their calls are refused, as those of other keys.',
+      'Fraction of their limits per minute that keys with `throttle_on_budget_exceeded` keep when their budget is used up. Without it, their calls are refused, as those of other keys.',
   }),
   costMargins: setting({
     kind: storable('litellm_settings', 'cost_margin_config'),
@@ -69,19 +69,20 @@ export const GROUP_SETTINGS = {
     kind: flag(),
     default: false,
     file: 'general_settings.allow_public_health_readiness_details',
-    description: '`/health/readiness` answers what `/health/readiness/details` does, without a key.',
+    description: '`/health/readiness` gives the answer of `/health/readiness/details`, without a key.',
   }),
   teamsAddNoModels: setting({
     kind: flag(),
     default: false,
     file: 'general_settings.disable_model_add_for_internal_users',
-    description: 'Only proxy administrators add models, also those of teams.',
+    description: 'Only proxy administrators can add models, also models of teams.',
   }),
   teamAdminsRemoveNoMembers: setting({
     kind: flag(),
     default: false,
     file: 'general_settings.disable_team_admin_delete_team_user',
-    description: 'Administrators of teams remove no members; those of their organization and of the proxy do.',
+    description:
+      'Administrators of a team cannot remove its members. Administrators of its organization and of the proxy can.',
   }),
   hubNeedsKey: setting({
     kind: flag(),
@@ -94,7 +95,7 @@ export const GROUP_SETTINGS = {
     default: false,
     file: 'litellm_settings.block_requests_for_models_without_pricing',
     description:
-      'Refuses calls of models that have no price, neither of their own nor in the catalog. On paths of pass-through, calls that name no model are not checked; a `cost_per_request` above 0 is a price.',
+      'Refuses calls of models without a price in their settings or the catalog. On pass-through paths, calls that name no model are not checked; a `cost_per_request` above 0 is a price.',
   }),
   theme: setting({
     kind: storable('litellm_settings', 'ui_theme_config'),

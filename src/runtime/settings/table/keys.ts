@@ -2,6 +2,7 @@ import { flag } from '../kinds.ts';
 import { keyCaps, keyDefaults, keyMakers } from '../key-rules-kind.ts';
 import { setting } from '../setting.ts';
 
+/** Rules of new keys. */
 export const KEY_SETTINGS = {
   keyDefaults: setting({
     kind: keyDefaults(),
@@ -9,7 +10,7 @@ export const KEY_SETTINGS = {
     defaultText: 'none',
     file: 'litellm_settings.default_key_generate_params',
     description:
-      'What `/key/generate` and service accounts use where a request leaves it out: `models`, `team_id`, `metadata`, `max_budget`, `budget_duration`, `duration`, `tpm_limit`, `rpm_limit`, `max_parallel_requests`.',
+      'Defaults of `/key/generate` and service accounts for members that a request leaves out: `models`, `team_id`, `metadata`, `max_budget`, `budget_duration`, `duration`, `tpm_limit`, `rpm_limit`, `max_parallel_requests`.',
   }),
   keyCaps: setting({
     kind: keyCaps(),
@@ -25,7 +26,7 @@ export const KEY_SETTINGS = {
     defaultText: 'everyone',
     file: 'litellm_settings.key_generation_settings',
     description:
-      'Who may make keys: `team_key_generation` with `allowed_team_member_roles`, `personal_key_generation` with `allowed_user_roles`, each with `required_params`, members that a request must name. Keys of teams that do not exist are refused.',
+      'Who may create keys: `team_key_generation` with `allowed_team_member_roles`, `personal_key_generation` with `allowed_user_roles`. `required_params` of each are members that a request must have. Keys of teams that do not exist are refused.',
   }),
   refusesOwnSecrets: setting({
     kind: flag(),
@@ -37,13 +38,13 @@ export const KEY_SETTINGS = {
     kind: flag(),
     default: false,
     file: 'general_settings.disable_key_generate_for_org_admin',
-    description: 'Administrators of an organization make no keys.',
+    description: 'Administrators of an organization cannot create keys.',
   }),
   checksKeyAliases: setting({
     kind: flag(),
     default: false,
     file: 'general_settings.enable_key_alias_format_validation',
     description:
-      'Refuses aliases of keys but those of 2 to 255 letters, digits and `_-/.@` that begin and end with a letter or digit.',
+      'Refuses key aliases other than 2 to 255 letters, digits and `_-/.@` that begin and end with a letter or digit.',
   }),
 };

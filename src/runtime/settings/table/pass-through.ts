@@ -11,20 +11,20 @@ export const PASS_THROUGH_SETTINGS = {
     default: null,
     file: 'general_settings.pass_through_endpoints',
     description:
-      'Paths whose calls are forwarded to an address, see [pass-through.md](pass-through.md). Stored entries are served besides.',
+      'Paths whose calls are forwarded to an address, see [pass-through.md](pass-through.md). Stored entries are served, too.',
   }),
   passThroughTimeoutSeconds: setting({
     kind: decimal({ above: 0, to: MAX_SECONDS }),
     default: 600,
     file: 'general_settings.pass_through_request_timeout',
     unit: 's',
-    description: 'Time to the first byte of a forwarded answer, where an entry sets no `timeout`.',
+    description: 'Maximum time to the first byte of a forwarded answer, where an entry sets no `timeout`.',
   }),
   providerPassThrough: setting({
     kind: flag(),
     default: true,
     file: 'general_settings.provider_passthrough',
-    description: 'Serves the own APIs of providers below their prefixes (`/openai/…`). When false they are a 404.',
+    description: 'Serves the APIs of providers under their prefixes (`/openai/…`). When false, these paths answer 404.',
   }),
   providerCostPerRequest: setting({
     kind: decimal({ from: 0, to: MAX_COST }),
@@ -41,7 +41,7 @@ export const PASS_THROUGH_SETTINGS = {
     file: 'general_settings.coding_agent_poll_seconds',
     unit: 's',
     description:
-      'Shortest time between two polls of a coding agent that has subscribers. It grows to a minute while nothing changes.',
+      'Minimum time between two polls of a coding agent that has subscribers. The time grows to a minute while nothing changes.',
   }),
   codingAgentWebhookSecret: setting({
     kind: secret(),

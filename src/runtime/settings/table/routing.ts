@@ -25,7 +25,7 @@ export const ROUTING_SETTINGS = {
     kind: integer(0, MAX_RETRIES),
     default: 2,
     file: 'litellm_settings.num_retries',
-    description: 'The same, where `router_settings.num_retries` is not set.',
+    description: 'Used where `router_settings.num_retries` is not set.',
   }),
   retryAfterSeconds: setting({
     kind: decimal({ from: 0, to: MAX_SECONDS }),
@@ -44,13 +44,13 @@ export const ROUTING_SETTINGS = {
     kind: countsByModel(RETRY_COUNTS, MAX_RETRIES),
     default: null,
     file: 'router_settings.model_group_retry_policy',
-    description: 'The same by model. It replaces `retry_policy` for the model.',
+    description: 'Retries by model and class of failure. They replace `retry_policy` for the model.',
   }),
   disableCooldowns: setting({
     kind: flag(),
     default: false,
     file: 'router_settings.disable_cooldowns',
-    description: 'Calls every deployment, whatever its last calls did.',
+    description: 'Turns cooldowns off: a deployment is not left out after failures.',
   }),
   cooldownSeconds: setting({
     kind: decimal({ from: 0, to: MAX_SECONDS }),
@@ -65,13 +65,13 @@ export const ROUTING_SETTINGS = {
     default: null,
     defaultText: 'a rule by status and share of failures',
     file: 'router_settings.allowed_fails',
-    description: 'Failures within `cooldown_time` after which a deployment is not yet left out.',
+    description: 'Maximum failures within `cooldown_time` after which a deployment is still called.',
   }),
   allowedFailsPolicy: setting({
     kind: countsByClass(FAIL_COUNTS, MAX_FAILS),
     default: null,
     file: 'router_settings.allowed_fails_policy',
-    description: 'The same by class of failure, e.g. `TimeoutErrorAllowedFails: 10`.',
+    description: '`allowed_fails` by class of failure, e.g. `TimeoutErrorAllowedFails: 10`.',
   }),
   routerFallbacks: setting({
     kind: listsByModel(),
@@ -84,7 +84,7 @@ export const ROUTING_SETTINGS = {
     kind: listsByModel(),
     default: null,
     file: 'litellm_settings.fallbacks',
-    description: 'The same, where `router_settings.fallbacks` is not set.',
+    description: 'Used where `router_settings.fallbacks` is not set.',
   }),
   routerContextWindowFallbacks: setting({
     kind: listsByModel(),
@@ -97,7 +97,7 @@ export const ROUTING_SETTINGS = {
     kind: listsByModel(),
     default: null,
     file: 'litellm_settings.context_window_fallbacks',
-    description: 'The same, where `router_settings.context_window_fallbacks` is not set.',
+    description: 'Used where `router_settings.context_window_fallbacks` is not set.',
   }),
   routerContentPolicyFallbacks: setting({
     kind: listsByModel(),
@@ -110,7 +110,7 @@ export const ROUTING_SETTINGS = {
     kind: listsByModel(),
     default: null,
     file: 'litellm_settings.content_policy_fallbacks',
-    description: 'The same, where `router_settings.content_policy_fallbacks` is not set.',
+    description: 'Used where `router_settings.content_policy_fallbacks` is not set.',
   }),
   defaultFallbacks: setting({
     kind: models(),

@@ -60,21 +60,21 @@ export const SERVER_SETTINGS = {
     defaultText: 'the admin key',
     env: ['LITELLM_SALT_KEY'],
     description:
-      'Encrypts stored credentials and parameters of models. To change it, name the former one in `LENSGATE_FORMER_SECRETS`: what was stored with an unknown one cannot be read.',
+      'Encrypts stored credentials and parameters of models. To change it, name the former key in `LENSGATE_FORMER_SECRETS`: values that were encrypted with an unknown key cannot be read.',
   }),
   formerSecrets: setting({
     kind: secret('comma-separated secrets'),
     default: null,
     env: ['LENSGATE_FORMER_SECRETS'],
     description:
-      'Former salt keys and admin keys, comma-separated. What they have encrypted is read, and encrypted with the current key at the start; then they can be removed.',
+      'Former salt keys and admin keys, comma-separated. The start encrypts the values of these keys with the current key. After that, they can be removed.',
   }),
   permitWeakKey: setting({
     kind: flag(),
     default: false,
     env: ['LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY'],
     file: 'general_settings.dangerously_permit_weak_or_unset_master_key',
-    description: 'Accepts an admin key that tutorials print on every address.',
+    description: 'Accepts, on every address, an admin key that tutorials print.',
   }),
   keyHeader: setting({
     kind: text('name of a header', (name) =>
@@ -126,7 +126,7 @@ export const SERVER_SETTINGS = {
     default: DEFAULT_WRONG_KEYS,
     env: ['LENSGATE_WRONG_KEYS_PER_MINUTE'],
     unit: 'per minute',
-    description: 'Wrong API keys per client address before it gets 429. 0 sets no limit.',
+    description: 'Wrong API keys of a client network before its unknown keys get 429. 0 sets no limit.',
   }),
   trustedProxies: setting({
     kind: list('addresses or CIDR blocks', proxyFault),
@@ -227,7 +227,8 @@ export const SERVER_SETTINGS = {
     kind: flag(),
     default: false,
     file: 'strict_config',
-    description: 'Refuses to start when the file has a section or key that has no effect or is not known.',
+    description:
+      'Refuses to start when the file has a section, key or value without an effect, or a model that cannot be called.',
   }),
 } as const;
 

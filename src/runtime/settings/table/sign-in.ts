@@ -20,7 +20,7 @@ export const SIGN_IN_SETTINGS = {
     defaultText: 'the admin key only',
     env: ['UI_PASSWORD'],
     description:
-      'Password of the administrator at `/login`, beside the admin key. Other users sign in with a key of theirs.',
+      'Password of the administrator at `/login`, in addition to the admin key. Other users sign in with one of their keys.',
   }),
   controlPlaneUrl: setting({
     kind: text('http(s) address', (value) => (/^https?:\/\/[^\s]+$/i.test(value) ? null : 'is not an http(s) address')),
@@ -33,7 +33,7 @@ export const SIGN_IN_SETTINGS = {
     default: 24,
     env: ['LITELLM_CLI_JWT_EXPIRATION_HOURS', 'CLI_JWT_EXPIRATION_HOURS'],
     unit: 'h',
-    description: 'How long a session of the command line lasts.',
+    description: 'Lifetime of a session of the command line.',
   }),
   failedSignIns: setting({
     kind: integer(0, MAX_FAILURES),
@@ -48,7 +48,7 @@ export const SIGN_IN_SETTINGS = {
     defaultText: 'none',
     file: 'general_settings.max_failed_login_attempts_per_source_overrides',
     description:
-      'Other limits for client networks, e.g. `{10.0.0.0/8: 50, 192.0.2.7: 0}`. The smallest block that contains the network holds; 0 sets no limit.',
+      'Other limits for client networks, e.g. `{10.0.0.0/8: 50, 192.0.2.7: 0}`. The smallest block that contains the network applies; 0 sets no limit.',
   }),
   failedSignInWindowSeconds: setting({
     kind: integer(1, MAX_SECONDS),

@@ -65,7 +65,7 @@ export const TRACE_STORE_SETTINGS = {
     file: 'general_settings.tracing.store.retention_days',
     fileFirst: true,
     unit: 'days',
-    description: 'Age, counted from its start, at which a trace is deleted. 0 keeps it.',
+    description: 'Age of a trace, counted from its start, at which it is deleted. 0 keeps it.',
   }),
 } as const;
 
@@ -115,7 +115,7 @@ export const OTLP_SETTINGS = {
     defaultText: '32768; 524288 on one core',
     env: ['OTLP_OFFLOAD_DECODE_BYTES'],
     unit: 'bytes',
-    description: 'Not a limit: inflated bodies above this size are decoded on a worker thread (ADR 0050).',
+    description: 'Not a limit: inflated bodies above this size are decoded on a worker thread (ADR 0024).',
   }),
 } as const;
 
@@ -128,7 +128,7 @@ export const EXPORT_SETTINGS = {
     default: null,
     env: otel('ENDPOINT'),
     file: 'general_settings.otlp_endpoint',
-    description: 'Collector. `/v1/traces` is appended, except to the variable with `_TRACES_`.',
+    description: 'Address of the collector. `/v1/traces` is appended, except to the variable with `_TRACES_`.',
   }),
   exportHeaders: setting({
     kind: texts('`name=value` pairs, comma-separated; a map in the file'),
