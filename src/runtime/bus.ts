@@ -199,7 +199,7 @@ export function createBus({ queueLimit = QUEUE_CAPACITY }: { readonly queueLimit
       wanted,
       feed: new Feed(queueLimit, {
         idOf,
-        // Not bound to the first reader's signal: this reader may outlive it.
+        // A fork has no signal: it may outlive the signal of the original subscription.
         another: () => addSubscription(channel, wanted, () => {}).feed,
         wake,
         closed() {

@@ -20,7 +20,7 @@ const MAX_IDS = 100;
 
 /** Announces changed rows to other processes, and evicts the rows that they announce. */
 export interface CacheChanges extends ChangeAnnouncer {
-  /** Begins to listen. `evict` receives the rows that other processes have changed, and all rows when messages may be lost. */
+  /** Begins to listen. `evict` receives the rows that other processes have changed, or every row when messages may have been lost. */
   start(evict: (changed: ChangedRows) => void): void;
   /** Sends pending changes and stops listening. */
   stop(): Promise<void>;
@@ -89,7 +89,7 @@ function changesWithMessages(messages: ProcessMessages): CacheChanges {
 function createRateLimitedTask(work: () => Promise<void>) {
   let timer: NodeJS.Timeout | null = null;
   let isRunning = false;
-  /** Delay of the next run, when one was requested during a run. */
+  /** Delay in ms from the end of the work to the next run; null when no run was requested meanwhile. */
   let nextMs: number | null = null;
   let isStopped = false;
 
@@ -123,7 +123,7 @@ function createRateLimitedTask(work: () => Promise<void>) {
   };
 }
 
-/** Changed rows that are not sent yet; at most `MAX_IDS` of each kind. */
+/** Changed rows that are not sent or not evicted yet. More than `MAX_IDS` of a kind are stored as every row. */
 function createBatch() {
   let rows = new Map<ChangeKind, ReadonlySet<string> | null>();
   return {
@@ -156,7 +156,7 @@ function encodeMessage(origin: string, changed: ChangedRows, mostBytes: number):
   }
 }
 
-/** Content of a message; null for one of this process, and for one of another kind. */
+/** Content of a message; null for a message of this process or of another format. */
 function decodeMessage(text: string, origin: string): ChangedRows | null {
   let message: unknown;
   try {

@@ -1,6 +1,6 @@
 import type { ProcessListener, ProcessMessages } from '../domain/process-messages.ts';
 
-/** Shares one connection between all listeners. It is closed after the last one has stopped. */
+/** Shares one connection between all listeners. The connection is closed after the last listener has stopped. */
 export function shareMessages(messages: ProcessMessages): ProcessMessages {
   const listeners = new Set<ProcessListener>();
   let listening: { stop(): Promise<void> } | null = null;

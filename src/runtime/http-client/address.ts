@@ -16,7 +16,7 @@ export interface Address {
   /** Scheme, host and port. */
   readonly origin: string;
   readonly peer: Peer;
-  /** Connect to the peer directly, never through a proxy, which would bypass its lookup. */
+  /** Connect to the peer directly, never through a proxy, which would bypass the lookup of the peer. */
   readonly direct?: boolean;
   /** Path and query. */
   readonly path: string;
@@ -27,7 +27,7 @@ export interface Address {
 const PATH = /^\/[\x21-\x7e]*$/;
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
-/** Headers of the transfer and the connection. Only the client sets them. */
+/** Headers of the transfer and the connection. Requests may not have them: the client sets those that it needs. */
 const TRANSFER_HEADERS = new Set([
   'connection',
   'content-length',

@@ -8,7 +8,7 @@ export interface Request {
   readonly method: HttpMethod;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Request line and all headers but the length of the body, as bytes of HTTP/1.1 without the empty line. */
+  /** Request line and all headers but the length of the body, as text of HTTP/1.1 without the empty line. */
   readonly head: string;
   /** One chunk, or several that are sent in order without a copy. */
   readonly body: Uint8Array | readonly Uint8Array[];
@@ -23,7 +23,7 @@ export interface OriginPool {
   send(dispatch: CallDispatch): void;
   /** Open connections. */
   counts(): { readonly active: number; readonly idle: number };
-  /** Closes its connections. Only called when none carries a call. */
+  /** Closes the connections. Only called when none carries a call. */
   close(): void;
 }
 

@@ -69,7 +69,7 @@ export class Call implements ByteStream, HasDeadline {
     this.#signal.addEventListener('abort', this.#onAbort);
   }
 
-  /** Whether the call needs no connection any more: it is finished, or the reader has only its end to read. */
+  /** Whether the call needs no connection any more: it is finished, or the rest of its answer is buffered. */
   get isOver(): boolean {
     return this.#finished || this.#ended !== null;
   }

@@ -42,7 +42,7 @@ export interface UpstreamClient extends HttpClient {
 
 /** Transport of requests. */
 export interface Transport {
-  /** The connections of one origin. Called again for an origin whose connections were all closed for a while. */
+  /** The connections of one origin. Called again for an origin that was dropped, because it had no call and no connection. */
   pool(address: Address): OriginPool;
   /** Idle connections that no pool counts. */
   idle(): number;
@@ -81,11 +81,11 @@ export function createClient(options: HttpClientOptions, open: (watch: DeadlineW
   /** Calls that wait for a connection or have one. */
   let openCalls = 0;
   let closing: Promise<void> | null = null;
-  let drained: (() => void) | null = null;
+  let onDrained: (() => void) | null = null;
 
   const settled = (): void => {
     openCalls -= 1;
-    if (openCalls === 0) drained?.();
+    if (openCalls === 0) onDrained?.();
   };
 
   function destinationOf(address: Address, name = address.origin): Destination {
@@ -151,7 +151,7 @@ export function createClient(options: HttpClientOptions, open: (watch: DeadlineW
   async function shutDown(): Promise<void> {
     if (openCalls > 0) {
       await new Promise<void>((resolve) => {
-        drained = resolve;
+        onDrained = resolve;
       });
     }
     for (const { pool } of destinations.values()) pool.close();

@@ -26,7 +26,7 @@ interface Pool {
  */
 export class Connection implements TransportHandle, HasDeadline {
   readonly queued = false;
-  /** Infinity while the call has a deadline of its own. */
+  /** Infinity while a call, which has its own deadline, uses the connection. */
   deadlineMs: number;
   place: Place<HasDeadline> | null = null;
   readonly #pool: Pool;
@@ -178,7 +178,7 @@ export class Connection implements TransportHandle, HasDeadline {
     this.#state = 'idle';
     this.#used = true;
     this.deadlineMs = this.#watch.now() + keepAliveMs;
-    // The reader may have paused it in the last chunk.
+    // The reader may have paused the socket in the last chunk.
     if (this.#socket.paused) this.#socket.resume();
     this.#pool.free(this);
   }
@@ -192,7 +192,7 @@ export class Connection implements TransportHandle, HasDeadline {
     this.#socket.destroy();
     this.#pool.closed(this);
     if (dispatch === null) return;
-    // Closed before a byte of the request was written: the upstream cannot have seen it (ADR 0054).
+    // Closed before a byte of the request was written: the upstream cannot have seen the request (ADR 0054).
     if (this.#used && this.#unsent) return this.#pool.resend(dispatch);
     dispatch.free();
     dispatch.call.failed(error ?? new ConnectionEnded('CLOSED'));

@@ -22,7 +22,7 @@ export interface Share {
  * An owner gets a slot while it holds less than `fraction` of the slots that other owners do not use. With the default
  * of 3/4 a single owner uses at most three quarters of the limit, two at most 3/7 each, and so on: a slot stays free
  * for an owner that has none. Slots in use are never revoked; they become free when their calls end. A free slot goes
- * to the waiting owner that holds the fewest, and to the oldest call of it.
+ * to the waiting owner that holds the fewest, for its oldest call.
  *
  * With free slots a call costs two counter updates and one map look-up.
  */
@@ -52,7 +52,7 @@ export class FairSlots {
     return this.#waiting;
   }
 
-  /** Starts a call now, or queues it. Each call ends with `leave` if it was started, else with `withdraw`. */
+  /** Starts a call now, or queues it. Each started call ends with `leave`, each other call with `withdraw`. */
   enter(owner: string, waiter: WaitingCall): Share {
     let share = this.#shares.get(owner);
     if (share === undefined) {
@@ -101,7 +101,7 @@ export class FairSlots {
     this.#shares.delete(share.owner);
   }
 
-  /** Starts waiting calls while slots are free. A call that ends inside its start is served by the running loop. */
+  /** Starts waiting calls while slots are free. The running loop also assigns the slot of a call that ends inside its start. */
   #serve(): void {
     if (this.#serving) return;
     this.#serving = true;

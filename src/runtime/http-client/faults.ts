@@ -45,7 +45,7 @@ export function failureOf(error: Error, headReceived: boolean): HttpFailure {
   });
 }
 
-/** A call that could not be sent. */
+/** Failure of a call that could not be sent. */
 export function misused(why: string, cause?: unknown): HttpFailure {
   return new HttpFailure(
     'misused',

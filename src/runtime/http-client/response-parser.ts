@@ -61,7 +61,7 @@ const HOP_BY_HOP = new Set([
   'upgrade',
 ]);
 
-/** Idle time of a connection without a Keep-Alive header, in ms: shorter than that of common servers. */
+/** Idle time of a connection without a Keep-Alive header, in ms: shorter than the idle timeout of common servers. */
 const KEEP_ALIVE_MS = 4_000;
 /** Margin before the Keep-Alive timeout of the upstream, and maximum idle time, in ms. */
 const KEEP_ALIVE_MARGIN_MS = 2_000;
@@ -81,8 +81,8 @@ function nameOf(raw: string): string {
 }
 
 /**
- * Converts headers of another parser to the form of this one. Throws MalformedResponse for input that only this one
- * refuses: a transfer coding other than `chunked`, and folded lines.
+ * Converts headers of another parser to the form of this one. Throws MalformedResponse for input that the other parser may
+ * accept and this one refuses: control characters, line ends in a value, and a transfer coding other than `chunked`.
  */
 export function headersOf(received: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
   const headers: Record<string, string> = {};

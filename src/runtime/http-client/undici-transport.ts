@@ -31,7 +31,7 @@ const SETTINGS = {
 
 /**
  * Calls upstreams through undici, which supports forward proxies: HTTP_PROXY, HTTPS_PROXY and NO_PROXY of the environment
- * apply. It is slower than the native client and behaves the same: queue, deadlines and settling are shared (ADR 0054). The
+ * apply. It is slower than the native client. Queue, deadlines and settling are shared; ADR 0054 lists the differences. The
  * library is loaded here, so that a start without it stays fast.
  */
 export async function openUndiciClient(options: HttpClientOptions = {}): Promise<UpstreamClient> {
@@ -80,7 +80,7 @@ function openTransport({ EnvHttpProxyAgent, Pool }: Undici, connections: number)
             dispatch.free();
           });
           dispatch.call.setHandle(undiciCall);
-          // Deferred: inside the callbacks of another answer, its connection is not free yet.
+          // Deferred: inside a callback of an earlier answer, the connection of that answer is not free yet.
           setImmediate(() => undiciCall.begin(pool ?? proxyAgent, origin));
         },
         counts: () => ({ active: openCalls, idle: 0 }),
@@ -105,7 +105,7 @@ class UndiciCall implements TransportHandle, Dispatcher.DispatchHandler {
   readonly #free: () => void;
   #state: 'new' | 'dispatched' | 'done' = 'new';
   #controller: Dispatcher.DispatchController | null = null;
-  /** Whether the call is settled. */
+  /** Whether the call has aborted the request: it receives no further report. */
   #aborted = false;
   #paused = false;
   #headReceived = false;
@@ -147,7 +147,7 @@ class UndiciCall implements TransportHandle, Dispatcher.DispatchHandler {
     if (this.#state === 'done') return;
     this.#aborted = true;
     if (this.#state === 'new') this.#finish();
-    // Without a controller the request waits for its connection; it is aborted when that is open.
+    // Without a controller, the request waits for a connection. `onRequestStart` then aborts it.
     else this.#controller?.abort(new ConnectionEnded('CLOSED'));
   }
 

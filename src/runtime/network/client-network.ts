@@ -16,7 +16,7 @@ export const withoutIpv4Mapping = (address: Address): Address =>
     ? (address as ipaddr.IPv6).toIPv4Address()
     : address;
 
-/** Only dotted decimal: other spellings of IPv4 are read differently by different programs. */
+/** An IP address; null for other text. IPv4 only in dotted decimal, because programs read its other spellings differently. */
 function parseAddress(text: string): Address | null {
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text);
   return text.includes(':') && ipaddr.IPv6.isValid(text) ? withoutIpv4Mapping(ipaddr.IPv6.parse(text)) : null;
@@ -84,7 +84,7 @@ function createLookup(trustedProxies: readonly string[]): (text: string) => Pars
   };
 }
 
-/** The network of a connection's peer; null for a trusted proxy, which connects for many clients. */
+/** The network of a connection's peer; `unknown` without an address. Null for a trusted proxy, which connects for many clients. */
 export function createPeerNetworks(trustedProxies: readonly string[]): (peer: string | undefined) => string | null {
   const lookUp = createLookup(trustedProxies);
   return (peer) => {

@@ -8,8 +8,8 @@ export type SourceLimits = readonly (readonly [block: string, limit: number])[];
 const IPV6_BITS = 64;
 
 /**
- * Limit of a client network: that of the smallest block that contains it, null for none. Of equal blocks, a limit of 0
- * wins, then the highest limit.
+ * Finds the limit of a client network: the limit of the smallest block that contains the network, or null. Of equal
+ * blocks, a limit of 0 wins, then the highest limit.
  */
 export function createSourceLimits(limits: SourceLimits): (source: string) => number | null {
   const blocks = limits.flatMap(([block, limit]): readonly (readonly [Range, number])[] => {

@@ -45,7 +45,7 @@ interface Acceptance {
 
 /** Accepts WebSockets of clients. */
 export interface SocketServer {
-  /** Completes a validated handshake. Null when the client has disconnected. */
+  /** Completes a validated handshake. Null when the client has disconnected or the handshake fails. */
   accept(request: IncomingMessage, socket: Duplex, head: Buffer, how: Acceptance): Promise<OpenSocket | null>;
 }
 
@@ -67,7 +67,7 @@ export const webSocketServer: SocketServer = {
     });
     return await new Promise((resolve) => {
       server.handleUpgrade(request, socket, head, (client) => resolve(openSocket(client)));
-      // The callback is synchronous; without it the handshake failed.
+      // The callback runs synchronously. When it has not run, the handshake has failed.
       resolve(null);
     });
   },
@@ -203,7 +203,7 @@ function openSocket(connection: Library.WebSocket): OpenSocket {
     resume: () => connection.resume(),
     close(code, reason) {
       over = true;
-      // Its close frame and the messages before it must be read.
+      // The peer's close frame and the messages before it must be read.
       connection.resume();
       connection.close(code, reason);
     },
