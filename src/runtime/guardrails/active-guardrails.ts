@@ -39,13 +39,16 @@ const common = z.looseObject({
 const SAMPLING_RATE = 5;
 const STREAM: StreamSettings = { samplingRate: SAMPLING_RATE, atEndOnly: false };
 
-/** The guardrails of a directory, compiled again when it changes. A guardrail that cannot run refuses the calls that it applies to. */
+/**
+ * The guardrails of a directory, each compiled again when it changes. A guardrail that cannot run refuses the calls that it applies
+ * to.
+ */
 export function createActiveGuardrails({ directory, services = {}, broken }: Options): ActiveGuardrails {
   let compiledFrom: readonly GuardrailDefinition[] | null = null;
   let active: readonly ActiveGuardrail[] = [];
   let compiled: ReadonlyMap<GuardrailDefinition, ActiveGuardrail> = new Map();
 
-  /** Throws GuardrailFault for one that cannot run. */
+  /** Throws GuardrailFault for a guardrail that cannot run. */
   function build(definition: GuardrailDefinition): ActiveGuardrail {
     const { kind, params } = definition;
     const make = Object.hasOwn(LOCAL_KINDS, kind) ? LOCAL_KINDS[kind] : services[kind];

@@ -4,7 +4,7 @@ import type { GuardrailKind } from './active-guardrails.ts';
 import { GuardrailFault, readParams, SERVICE } from './params.ts';
 import { baseOf, createService } from './service.ts';
 
-/** Path of the format. A base address may have it already. */
+/** Path of the format. A base address may already end with it. */
 const PATH = '/beta/litellm_basic_guardrail_api';
 
 const settings = z.looseObject({
@@ -40,7 +40,7 @@ export const genericGuardrailApi =
         service.passIfUnreachable(inspection, async () => {
           const sent = bodyOf(inspection, additional);
           const parsed = answer.safeParse(await service.post(url, headers, sent, inspection.signal));
-          if (!parsed.success) throw service.failed('its answer has not the form of a guardrail');
+          if (!parsed.success) throw service.failed('its answer does not have the form of a guardrail answer');
           return verdictOf(parsed.data);
         }),
     };

@@ -18,16 +18,18 @@ interface GuardrailOptions {
   readonly configured: readonly GuardrailDefinition[];
   readonly readParams: ParamReader;
   readonly store: GuardrailStore;
-  /** The params are encrypted with a key derived from it. */
+  /** Secrets from which the keys of the stored params are derived. */
   readonly salt: Secrets;
   readonly log: { warn(facts: object, event: string): void };
 }
 
-/** A stored guardrail, as configured and as it runs. */
+/** A guardrail of the configuration file or the store. */
 interface LoadedGuardrail {
-  /** Differs after each change: encrypting the same text again gives another ciphertext. */
+  /** Differs after each change of a stored guardrail, because its params are encrypted again. Empty for one of the file. */
   readonly version: string;
+  /** As configured: params refer to variables. */
   readonly shown: GuardrailDefinition;
+  /** With the values of the variables. */
   readonly run: GuardrailDefinition;
 }
 
@@ -61,7 +63,7 @@ export function createGuardrails({ configured, readParams, store, salt, log }: G
     return { version: versionOf(row), shown, run };
   }
 
-  /** Guardrails that have not changed stay the same objects. */
+  /** Replaces the stored guardrails. Unchanged ones stay the same objects. */
   function use(rows: readonly StoredGuardrail[]): void {
     const before = new Map(stored.map((one) => [one.version, one]));
     const next = rows.map((row) => before.get(versionOf(row)) ?? load(row));

@@ -29,7 +29,7 @@ function compiled(source: string): RE2JS {
   try {
     engine = RE2JS.compile(source, RE2JS.CASE_INSENSITIVE);
   } catch {
-    throw new GuardrailFault(`the pattern ${JSON.stringify(source.slice(0, 80))} is no valid RE2 expression`);
+    throw new GuardrailFault(`the pattern ${JSON.stringify(source.slice(0, 80))} is not a valid RE2 expression`);
   }
   if (engine.programSize() > MAX_PROGRAM_SIZE) throw new GuardrailFault('a pattern is too large');
   return engine;

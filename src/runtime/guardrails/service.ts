@@ -25,7 +25,7 @@ interface ServiceSettings {
 }
 
 export interface Service {
-  /** The JSON answer to a JSON body. Throws GuardrailFailed. */
+  /** The JSON answer to a JSON body. Throws GuardrailFailed, or the reason of the signal when that fires first. */
   post(
     url: string,
     headers: Readonly<Record<string, string>>,
@@ -49,19 +49,19 @@ export function createService(http: Pick<HttpClient, 'send'>, settings: ServiceS
   return {
     failed,
     async post(url, headers, body, signal) {
-      const late = AbortSignal.timeout(deadlineMs);
-      const both = AbortSignal.any([signal, late]);
-      const all = { 'content-type': 'application/json', ...headers };
+      const deadline = AbortSignal.timeout(deadlineMs);
+      const either = AbortSignal.any([signal, deadline]);
+      const allHeaders = { 'content-type': 'application/json', ...headers };
       let status: number;
       let bytes: Uint8Array | null;
       try {
-        const options = { signal: both, headersTimeoutMs: deadlineMs + CLIENT_MARGIN_MS };
-        const answer = await http.send('POST', url, all, [Buffer.from(JSON.stringify(body))], options);
+        const options = { signal: either, headersTimeoutMs: deadlineMs + CLIENT_MARGIN_MS };
+        const answer = await http.send('POST', url, allHeaders, [Buffer.from(JSON.stringify(body))], options);
         status = answer.status;
         bytes = await collect(answer.body, ANSWER_LIMIT);
       } catch (failure) {
         if (signal.aborted) throw failure;
-        if (late.aborted) throw unreachable(`it did not answer within ${deadlineMs / 1000} s`, failure);
+        if (deadline.aborted) throw unreachable(`it did not answer within ${deadlineMs / 1000} s`, failure);
         if (failure instanceof HttpFailure) throw unreachable('it cannot be reached', failure);
         throw failure;
       }
@@ -90,5 +90,5 @@ function parsed(bytes: Uint8Array): unknown {
   }
 }
 
-/** An address without its last slash. */
+/** An address without slashes at its end. */
 export const baseOf = (address: string): string => address.replace(/\/+$/, '');

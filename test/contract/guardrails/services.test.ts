@@ -180,7 +180,7 @@ describe('generic_guardrail_api', () => {
 
   const GARBAGE: readonly (readonly [string, Reply, string])[] = [
     ['garbage', { body: '<html>' }, 'its answer is no JSON'],
-    ['an unknown action', { body: { action: 'MAYBE' } }, 'its answer has not the form of a guardrail'],
+    ['an unknown action', { body: { action: 'MAYBE' } }, 'its answer does not have the form of a guardrail answer'],
     ['a refusal of the key', { status: 401, body: {} }, 'it answered with the status 401'],
   ];
   it.each(GARBAGE)('502 also with fail-open: a service that answers %s', async (_what, fault, reason) => {
