@@ -20,7 +20,7 @@ export async function pause(milliseconds: number, signal: AbortSignal): Promise<
 
 /** Length of a slice of an unblocked pause, in ms. */
 const SLICE_MS = 250;
-/** An unblocked pause ends after this multiple of its length in any case. */
+/** After this multiple of its length, an unblocked pause also counts slices in which the event loop was blocked. */
 const MAX_FACTOR = 3;
 
 /**

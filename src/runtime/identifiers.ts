@@ -5,7 +5,7 @@ import { sameBytes } from './same-secret.ts';
 
 /** Random bytes of one read from the system: a call needs 28. */
 const POOL_BYTES = 8192;
-/** Bytes of one conversion to hex. An id in memory keeps this whole text in memory, so it is short. */
+/** Bytes of one conversion to hex. An id in memory keeps the whole converted text in memory, so the text is short. */
 const TEXT_BYTES = 512;
 let pool = Buffer.alloc(0);
 let pooledBytesUsed = 0;
@@ -55,7 +55,7 @@ function spanId(): string {
   return id === NO_SPAN ? spanId() : id;
 }
 
-/** A version 7 UUID from the pool: faster than Node's own, which every call would use twice. */
+/** A version 7 UUID with random bytes of the pool, which is faster than Node's own function. */
 function uuidV7(): string {
   const time = timeHex();
   const random = randomHex(10);

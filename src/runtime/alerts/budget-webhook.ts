@@ -27,7 +27,7 @@ export interface BudgetWebhook {
   send(alert: BudgetAlert): void;
   /** Sends a test alert. Throws Unavailable when the webhook refuses it or does not answer. */
   test(at: Date): Promise<void>;
-  /** Resolves when no alert is being sent. */
+  /** Resolves when all alerts that are being sent now have been sent or have failed. */
   drained(): Promise<void>;
 }
 
@@ -37,7 +37,7 @@ export function createBudgetWebhook({
   log,
 }: {
   readonly http: Pick<HttpClient, 'send'>;
-  /** It may contain a secret. Private addresses are refused unless the operator allows the host (docs/request-fields.md). */
+  /** May contain a secret. Private addresses are refused unless the operator allows the host (docs/request-fields.md). */
   readonly url: string;
   readonly log: Pick<Log, 'warn'>;
 }): BudgetWebhook {

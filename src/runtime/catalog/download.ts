@@ -42,11 +42,11 @@ export class DownloadFailed extends Error {
 export interface DownloadOptions {
   readonly fetch: Fetch;
   readonly signal: AbortSignal;
-  /** Timeout of the whole download. */
+  /** Timeout of the whole download over HTTP. */
   readonly timeoutMs: number;
 }
 
-/** Reads the source: an http(s) address, a `file:` address or a path. Null when `mark` still matches. */
+/** Reads the source: an http(s) address, a `file:` address or a path. Null when `mark` still matches. Throws DownloadFailed. */
 export function download(url: string, mark: string | null, options: DownloadOptions): Promise<Download | null> {
   return /^https?:/i.test(url) ? overHttp(url, mark, options) : fromFile(url, mark);
 }

@@ -27,8 +27,8 @@ export interface CatalogHolderOptions {
 /** Holds the current catalog. Changes are serialized. */
 export interface CatalogHolder extends Pick<FollowedCatalog, 'current' | 'at' | 'quarantined' | 'release'> {
   /**
-   * Serves a downloaded map, with unit mistakes quarantined. Returns why not, as a text that may be shown; null on
-   * success.
+   * Serves a downloaded map, with unit mistakes quarantined. Returns null, or the fault of a map that is not served, as a
+   * text that may be shown.
    */
   take(read: Download): Promise<string | null>;
   /** Serves the prices that administrators released, also through another process. */
@@ -37,7 +37,7 @@ export interface CatalogHolder extends Pick<FollowedCatalog, 'current' | 'at' | 
   restore(): Promise<string | null>;
 }
 
-/** Serializes asynchronous work. A failure does not affect the next. */
+/** Serializes asynchronous work. A failure does not affect later work. */
 function createSerializer(): <Result>(work: () => Promise<Result>) => Promise<Result> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {
@@ -66,7 +66,7 @@ export function createCatalogHolder(options: CatalogHolderOptions): CatalogHolde
   const serialized = createSerializer();
   const recentStates = createRecentStates(clock);
   let state: CatalogState | null = null;
-  /** Content of the file, which is written only when it changes. */
+  /** Hash and validator of the last saved map. The file is written only when one of them changes. */
   let saved = '';
 
   const now = (): CatalogState => (state ??= embeddedState(isReleased));
@@ -148,10 +148,10 @@ export function createCatalogHolder(options: CatalogHolderOptions): CatalogHolde
     async restore() {
       if (lastGoodFile === undefined) return null;
       try {
-        const before = await loadLastGood(lastGoodFile, { url, notBefore: embeddedTakenAt(), isReleased });
-        if (before === null) return null;
-        state = before.state;
-        return before.mark;
+        const lastGood = await loadLastGood(lastGoodFile, { url, notBefore: embeddedTakenAt(), isReleased });
+        if (lastGood === null) return null;
+        state = lastGood.state;
+        return lastGood.mark;
       } catch (error) {
         const reason = error instanceof LastGoodInvalid ? error.message : 'it is damaged';
         log.warn({ reason, file: lastGoodFile }, 'the stored price map is not used');

@@ -16,7 +16,7 @@ interface Head {
   readonly address: string;
   /** Validator for conditional requests. */
   readonly mark: string | null;
-  /** Its quarantined prices, with the served values and their times. */
+  /** Quarantined prices of the map, with the values served instead and the times of their quarantine. */
   readonly held: readonly HeadPrice[];
 }
 
@@ -35,7 +35,7 @@ export interface LastGood {
 
 const addressOf = (url: string): string => hash('sha256', url, 'hex');
 
-/** File format: a checksum of the rest, one line of JSON, the gzipped models. */
+/** Characters of the checksum. File format: a checksum of the rest, one line of JSON, the gzipped models. */
 const CHECKSUM_LENGTH = 64;
 
 /** Stores a state's price map for a restart without a network. The file is replaced atomically. */
@@ -72,7 +72,7 @@ export class LastGoodInvalid extends Error {
 }
 
 /**
- * The state in a file; null when there is none, when it is of another source, or when it is older than `notBefore`.
+ * The state in a file; null when there is no file, when its map is of another source, or older than `notBefore`.
  * Throws LastGoodInvalid.
  */
 export async function loadLastGood(

@@ -1,4 +1,4 @@
-// Runs in a thread of its own, because parsing a price map would block the event loop for too long.
+// Runs in a worker thread, because parsing a price map would block the event loop for too long.
 import { createHash } from 'node:crypto';
 import { constants, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -14,14 +14,14 @@ export interface ParseTask {
   readonly packed: boolean;
 }
 
-/** Output of the thread: the models as JSON lists of `[id, row]`, each short enough to be parsed without a long block of the main thread. */
+/** Output of the thread: the models as JSON lists of `[id, row]`. Each is short, so that parsing it blocks the main thread briefly. */
 export type ParseOutcome = ParsedLists | { readonly fault: string };
 
 interface ParsedLists {
   /** SHA-256 of the models as compact JSON, in hex. */
   readonly sha256: string;
   readonly lists: readonly string[];
-  /** That JSON, gzipped; null when not requested. */
+  /** The models as compact JSON, gzipped; null when not requested. */
   readonly packed: Uint8Array | null;
 }
 
@@ -50,7 +50,7 @@ function read({ bytes, currentCount, packed }: ParseTask): ParseOutcome {
   return { sha256, lists, packed: packed ? new Uint8Array(gzipSync(json)) : null };
 }
 
-// Lower priority than request handling, where priorities are per thread: a process may have only one core.
+// Linux has priorities per thread. A low one lets request handling run first where the process has only one core.
 if (process.platform === 'linux') setPriority(0, constants.priority.PRIORITY_BELOW_NORMAL);
 
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread's port, not a window's

@@ -15,13 +15,13 @@ export class MapRejected extends Error {
 export interface ParsedMap {
   /** SHA-256 of its models as compact JSON in their order, in hex. */
   readonly sha256: string;
-  /** That JSON, gzipped; null when not requested. */
+  /** The models as compact JSON, gzipped; null when not requested. */
   readonly packed: Uint8Array | null;
   /** Passes every model to `take`, and yields to the event loop after each list. */
   eachModel(take: (model: PricedModel) => void): Promise<void>;
 }
 
-/** Parses a price map in a thread of its own, without blocking the event loop. Throws MapRejected. */
+/** Parses a price map in a worker thread, without blocking the event loop. Throws MapRejected. */
 export async function parsePriceMap(
   bytes: Uint8Array,
   { currentCount, packed }: Omit<ParseTask, 'bytes'>,

@@ -14,7 +14,7 @@ export interface PatternReader {
   groups: number;
   readonly closed: Set<number>;
   readonly names: Map<string, number>;
-  /** Whether a matching part was parsed: global flags must come before. */
+  /** Whether a matching part was parsed. Global flags after it are a fault. */
   hasBegun: boolean;
   /** Global flags that the engine supports. */
   globalFlags: string;
@@ -34,7 +34,7 @@ export function literal(char: string): string {
 
 const fromCode = (code: number): string => String.fromCodePoint(code);
 
-/** A part that matches one character, a class of characters, or a position between characters. */
+/** A part that matches one character, a class of characters, a position between characters, or the text of a group. */
 export type Part =
   | { readonly kind: 'char'; readonly char: string }
   | { readonly kind: 'class' | 'place' | 'reference'; readonly code: string };

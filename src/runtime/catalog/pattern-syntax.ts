@@ -1,6 +1,6 @@
 import { literal, noteUnsupported, type PatternReader, PythonFault, readEscape, readSet } from './pattern-parts.ts';
 
-/** The largest repetition count Python reads. */
+/** The smallest repetition count that is too large for Python. */
 const MAX_REPEATS = 4_294_967_295n;
 
 /** The part before a repetition operator. */
@@ -198,7 +198,7 @@ function readNamed(reader: PatternReader, start: number): Opening | null {
   return null;
 }
 
-/** Reads flags: global ones, which end with a parenthesis, or those of a group. */
+/** Reads global flags, which end with a parenthesis, or the flags of a group. */
 function readFlags(reader: PatternReader, first: string, start: number): Opening | null {
   const on = first === '-' ? '' : first + readLetters(reader);
   const turnsOff = first === '-' || reader.chars[reader.at] === '-';

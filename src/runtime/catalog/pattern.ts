@@ -29,7 +29,7 @@ function compile(source: string): Compiled {
     if (engine.programSize() > MAX_PROGRAM_SIZE) return { fault: 'unsupported: pattern too large' };
     return { pattern: { occursIn: (text) => engine.test(text) } };
   } catch (error) {
-    // Python's own errors were found before. The engine does not support the rest, such as a count over 1,000.
+    // `translatePattern` has found Python's errors. The engine does not support the rest, such as a count over 1,000.
     return { fault: `unsupported: ${error instanceof Error ? reasonOf(error) : 'this pattern'}` };
   }
 }

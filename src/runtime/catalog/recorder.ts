@@ -21,7 +21,7 @@ import type { Log } from '../telemetry/log.ts';
 const ENTRIES_PER_READ = 500;
 /** Maximum number of states that wait to be recorded. Beyond it, steps are merged. */
 const MAX_WAITING = 8;
-/** Interval of confirmations that the recorded state is still the published one. */
+/** Interval in ms of confirmations that the recorded state is still the published one. */
 const CONFIRM_MS = 60_000;
 /** Time without a check of the source, in ms, beyond which changes have a `notBefore`. */
 const LONG_UNCHECKED_MS = 10 * 60_000;
@@ -34,7 +34,7 @@ const NOTHING: EarlierState = stateOfRecord(new Map<string, WatchedFields>());
 export interface CatalogRecorder {
   /** Queues a newly served state. Synchronous, never throws. */
   enqueue(snapshot: CatalogSnapshot): void;
-  /** Ends a running recording and starts no other; the next process records what is missing. */
+  /** Waits for a running recording and starts no other. The next process records what is missing. */
   stop(): Promise<void>;
 }
 
@@ -70,9 +70,9 @@ export function createCatalogRecorder({
   let waiting: readonly ServedState[] = [];
   let running: Promise<void> | null = null;
   const stopping = new AbortController();
-  /** The last state that this process has recorded. It is not read from the store while it is the head. */
+  /** The last state that this process has recorded or skipped. While it is the head, its entries are not read from the store. */
   let last: ServedState | null = null;
-  /** The head, while no other process is known to have changed it. */
+  /** The head after the last recording or confirmation of this process; null when it must be read from the store. */
   let known: RecordHead | null = null;
 
   async function earlierThan(head: RecordHead | null): Promise<EarlierState> {
@@ -97,7 +97,7 @@ export function createCatalogRecorder({
     }
   }
 
-  /** The state before a recorded step of this run; null for a step recorded before the start. */
+  /** The state before a step that is already recorded; null for a step recorded before this process served `last`. */
   const stateBeforeStep = ({ seenAt }: RecordHead): EarlierState | null =>
     last === null || seenAt < last.at ? null : stateOfSnapshot(last.snapshot);
 
@@ -117,7 +117,7 @@ export function createCatalogRecorder({
       const at = new Date(Math.max(state.at.getTime(), confirmedMs + 1));
       const notBefore = at.getTime() - confirmedMs > LONG_UNCHECKED_MS ? new Date(confirmedMs) : null;
       const differences = earlier === null ? [] : await compare(earlier, snapshot);
-      // Without an earlier state there are no changes: the entries were not added now.
+      // Without a recorded state there are no changes: the entries were not added now.
       const changes =
         head === null
           ? []
@@ -152,7 +152,7 @@ export function createCatalogRecorder({
       await history.confirm(head.snapshotId, at);
       if (known === head) known = { ...head, confirmedAt: at };
     } catch (error) {
-      // Without it, only the dates of changes are less precise. A recording reports why the store is unavailable.
+      // Without a confirmation, only the dates of changes are less precise. A failed recording logs why the store is unavailable.
       log.debug({ err: error }, 'the catalog snapshot could not be confirmed');
     }
   }

@@ -23,7 +23,7 @@ export interface SeedReport {
   readonly read: number;
   /** Number of new changes. */
   readonly added: number;
-  /** The period that it covers; null for a file without changes. */
+  /** Times of the first and last change; null for a file without changes. */
   readonly from: Date | null;
   readonly to: Date | null;
 }

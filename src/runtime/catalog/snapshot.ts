@@ -43,7 +43,7 @@ function provenance(): { readonly sha256: string; readonly takenAt: string } {
   return JSON.parse(readFileSync(new URL('provenance.json', EMBEDDED_FOLDER), 'utf8')) as ReturnType<typeof provenance>;
 }
 
-/** The map that was read last. Its rows are immutable: catalogs of one process share it while one of them has it. */
+/** The built-in map, shared by the catalogs of this process until it is garbage-collected. Its rows are immutable. */
 let lastRead: WeakRef<EmbeddedMap> | null = null;
 
 /**

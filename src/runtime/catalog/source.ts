@@ -19,7 +19,7 @@ export interface CatalogSourceOptions extends Omit<CatalogHolderOptions, 'url'> 
   /** Seconds between two checks of the source; zero never checks it and serves the built-in catalog. */
   readonly refreshSeconds: number;
   readonly scheduler: Scheduler;
-  /** Node's own by default, which Node loads at the first call. */
+  /** By default Node's `fetch`, which Node loads when it is first used. */
   readonly fetch?: Fetch;
   /** Timeout of a download, in ms. */
   readonly timeoutMs?: number;
@@ -31,7 +31,7 @@ export interface CatalogSourceOptions extends Omit<CatalogHolderOptions, 'url'> 
 export interface RefreshingCatalog extends FollowedCatalog {
   /** Restores the last good map of an earlier process and the releases. Never throws. */
   restore(): Promise<void>;
-  /** Checks the source now and then periodically. */
+  /** Checks the source immediately, then periodically. */
   start(): void;
   /** Stops the checks and aborts a download. The loaded catalog stays. */
   stop(): void;

@@ -99,7 +99,7 @@ export function stateBuilder(before: CatalogState | null, isReleased: IsReleased
   };
 }
 
-/** The same price map with other releases. The state itself when no quarantined price is released. */
+/** State of the same price map after other releases; `state` itself when no quarantined price is released. */
 export function withReleases(state: CatalogState, isReleased: IsReleased): CatalogState {
   const { snapshot, sha256 } = state;
   const quarantined = new Map(state.quarantined);

@@ -9,7 +9,7 @@ const SIGNATURE = /^sha256=([0-9a-f]{64})$/i;
 /** Maximum number of messages in memory, to recognize repeated ones. */
 const MAX_MESSAGES = 10_000;
 
-/** Signatures of webhooks: `sha256=` and the HMAC-SHA256 of the body in hexadecimal. */
+/** Checks signatures of webhooks, `sha256=` and the HMAC-SHA256 of the body in hexadecimal, and recognizes repeated messages. */
 export function createAgentMessages(secret: Secret | null): AgentMessages {
   const received = new Set<string>();
   return {

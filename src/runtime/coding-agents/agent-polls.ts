@@ -1,7 +1,7 @@
 import type { AgentPolls, PollResult } from '../../domain/coding-agents/agent-polls.ts';
 import type { ScheduledTask, Scheduler } from '../../domain/scheduler.ts';
 
-/** Growth factor of the interval between polls, and its maximum in ms. */
+/** Growth factor of the interval between polls without a change, and the maximum interval in ms. */
 const GROWTH = 1.5;
 const MAX_INTERVAL_MS = 60_000;
 

@@ -115,7 +115,7 @@ async function findCredentials(account: AwsAccount, env: NodeJS.ProcessEnv): Pro
       clientConfig: stsConfig,
     })();
   }
-  // A pod whose own token already has this role would need a permission to assume itself.
+  // A pod whose token already has this role would need a permission of the role to assume itself.
   if (role === null || isOwnRole(role.arn, account, env)) return await own();
   return await library.fromTemporaryCredentials({
     masterCredentials: own,
@@ -156,7 +156,7 @@ function ownCredentials(
   }
   // No fallback: the machine's identity must not be used when a profile is missing.
   if (profile !== null) return library.fromIni({ profile, clientConfig, ignoreCache: true });
-  // Keys in the environment take precedence over a profile named there, as without a role.
+  // Keys in the environment take precedence over `AWS_PROFILE`, as they do without a role.
   if (env['AWS_ACCESS_KEY_ID'] && env['AWS_SECRET_ACCESS_KEY']) return library.fromEnv();
   return library.fromNodeProviderChain({ clientConfig, ignoreCache: true });
 }

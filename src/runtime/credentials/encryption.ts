@@ -6,11 +6,11 @@ const KEY_BYTES = 32;
 export const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Derives a key for one use from the admin key: the same in every process of an installation. */
-export const keyFor = (masterKey: Secret, use: string): Buffer =>
-  Buffer.from(hkdfSync('sha256', masterKey.reveal(), 'lensgate', use, KEY_BYTES));
+/** Derives the key of one use from a secret of the installation. Every process with the secret derives the same key. */
+export const keyFor = (secret: Secret, use: string): Buffer =>
+  Buffer.from(hkdfSync('sha256', secret.reveal(), 'lensgate', use, KEY_BYTES));
 
-/** A secret that encrypts, and former ones whose ciphertexts are still read. */
+/** A secret that encrypts, and former ones whose ciphertexts can still be decrypted. */
 export interface Secrets {
   readonly current: Secret;
   readonly former: readonly Secret[];
@@ -19,7 +19,7 @@ export interface Secrets {
 /** Encrypts with the current key of one use. Decrypts ciphertexts of that key and of former ones. */
 export interface Cipher {
   seal(plain: Uint8Array, about: string): Buffer;
-  /** Null for other bytes, unknown keys, or another `about`. */
+  /** Decrypts. Null when no known key opens the bytes with this `about`. */
   open(sealed: Uint8Array, about: string): Buffer | null;
   /** Encrypts a ciphertext of a former key with the current key; null for any other ciphertext. */
   renewed(sealed: Uint8Array, about: string): Buffer | null;
@@ -54,7 +54,7 @@ export function seal(key: Buffer, plain: Uint8Array, about: string, nonce = rand
   return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** Decrypts. Null for other bytes, another key, or another `about`. */
+/** Decrypts. Null when the bytes are no ciphertext of this key with this `about`. */
 export function open(key: Buffer, sealed: Uint8Array, about: string): Buffer | null {
   if (sealed.length < NONCE_BYTES + TAG_BYTES) return null;
   try {

@@ -8,7 +8,7 @@ export interface ExpiringCredential<T> {
 const REFRESH_BEFORE_EXPIRY_MS = 300_000;
 /** How long before its expiry a credential is not used any more, in ms. */
 const UNUSED_BEFORE_EXPIRY_MS = 30_000;
-/** Delay after a failed refresh, or after one without a later expiry, in ms. */
+/** Minimum time between two requests after a failure, or while the current credential is valid, in ms. */
 const PAUSE_MS = 5_000;
 
 /**
@@ -39,15 +39,15 @@ export function createCredentialCache<T>(
   }
 
   return async () => {
-    const left = cached === null ? 0 : cached.until - now();
-    if (cached !== null && left > REFRESH_BEFORE_EXPIRY_MS) return cached.value;
-    const good = left > UNUSED_BEFORE_EXPIRY_MS ? cached : null;
-    const isPaused = now() < pausedUntil && (good !== null || refusal !== null);
+    const leftMs = cached === null ? 0 : cached.until - now();
+    if (cached !== null && leftMs > REFRESH_BEFORE_EXPIRY_MS) return cached.value;
+    const usable = leftMs > UNUSED_BEFORE_EXPIRY_MS ? cached : null;
+    const isPaused = now() < pausedUntil && (usable !== null || refusal !== null);
     if (!isPaused) fetching ??= renewed();
-    if (good !== null) {
+    if (usable !== null) {
       // A failed background refresh is ignored while the current credential is valid.
       fetching?.catch(() => undefined);
-      return good.value;
+      return usable.value;
     }
     if (fetching === null) throw refusal;
     return await fetching;

@@ -7,9 +7,9 @@ const SCOPE = 'https://www.googleapis.com/auth/cloud-platform';
 const TIMEOUT_MS = 10_000;
 
 /**
- * Access tokens of Google Cloud, for service accounts and all other types that its own library supports. Credentials
- * are the JSON text of a key, or the path of its file; without them the machine's own are used. Concurrent callers
- * share one request, and a token is refreshed shortly before its expiry.
+ * Access tokens of Google Cloud, for service accounts and all other types that Google's library supports. Credentials
+ * are the JSON text of a key, or the path of its file. Without them, the application default credentials are used.
+ * Concurrent callers share one request, and a token is refreshed shortly before its expiry.
  */
 export function createGoogleTokens(fetchTokens?: typeof fetch): CloudTokens {
   const accounts = new Map<string, Promise<GoogleAuth>>();

@@ -1,12 +1,12 @@
 import { SEALED_MARK as MARK } from '../../domain/sealed-text.ts';
 import { type Cipher, cipherFor, type Secrets } from './encryption.ts';
 
-/** Encrypts texts inside of stored rows. `about` is the id of the row, which is authenticated. */
+/** Encrypts texts in stored rows. `about` is the id of the row, which is authenticated. */
 export interface SealedTexts {
   seal(text: string, about: string): string;
   /** The decrypted text. An unencrypted text is returned unchanged. Null when no known key decrypts it. */
   open(text: string, about: string): string | null;
-  /** The text encrypted with the current key; null for one that needs no change. */
+  /** The text encrypted with the current key; null for a text that is not encrypted with a former key. */
   renewed(text: string, about: string): string | null;
 }
 

@@ -30,7 +30,7 @@ export interface CounterContext {
  */
 export class FreeTierCounter {
   readonly ipHash: string;
-  /** Set by every call, cleared by the sweep for idle clients. */
+  /** Set by each call and query. A sweep or eviction clears it, and removes a counter without it. */
   active = true;
   readonly #context: CounterContext;
   #day: number;
@@ -38,7 +38,7 @@ export class FreeTierCounter {
   #left = 0;
   /** Number of remaining calls at which the next block is reserved. */
   #refillAt = 0;
-  /** Use of all processes, as last read. */
+  /** Calls that all processes have reserved on this day, as of the last reservation. */
   #used = 0;
   /** Callers that wait for a block. */
   #waiting = 0;
@@ -85,7 +85,7 @@ export class FreeTierCounter {
     }
   }
 
-  /** Use of this day: the store's count without the calls that are not granted here. */
+  /** Use of this day: the store's count without the calls that this process has reserved and not granted. */
   async usage(today: () => number): Promise<FreeTierUsage> {
     const { limit } = this.#context;
     this.active = true;

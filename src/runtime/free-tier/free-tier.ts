@@ -15,7 +15,7 @@ import type { PaidKeys } from '../../domain/free-tier/paid-keys.ts';
 import type { ScheduledTask, Scheduler } from '../../domain/scheduler.ts';
 import { FreeTierCounter } from './counter.ts';
 
-/** Maximum number of clients in memory. The least recently active one is evicted; its count stays in the store. */
+/** Maximum number of clients in memory. Beyond it, an inactive one is evicted; its count stays in the store. */
 const MAX_CLIENTS = 20_000;
 /** Maximum clients that one eviction examines. `MAX_CLIENTS` may be exceeded for a while when none of them can be evicted. */
 const MAX_CHECKED = 64;

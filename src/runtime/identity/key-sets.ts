@@ -45,7 +45,7 @@ export function createKeySets(options: {
   readonly ttlSeconds: number;
   readonly fetch: KeySetFetch;
   readonly clock: Pick<Clock, 'monotonicMs'>;
-  /** Called with each failed read. Neither the address nor its answer is in the error. */
+  /** Called with each failed read. The error may name the host of the address and quote the answer. */
   readonly failed: (error: unknown) => void;
 }): KeySets {
   const { ttlSeconds, fetch, clock, failed } = options;
@@ -70,7 +70,7 @@ export function createKeySets(options: {
     }
   }
 
-  /** Reads a source unless that was done a short time ago. Concurrent callers share one read. Never rejects. */
+  /** Reads a source unless its last read began within `MIN_READ_INTERVAL_MS`. Concurrent callers share one read. Never rejects. */
   async function refresh(source: Source): Promise<void> {
     if (source.reading === null && clock.monotonicMs() - source.triedMs < MIN_READ_INTERVAL_MS) return;
     source.reading ??= readSource(source).finally(() => {

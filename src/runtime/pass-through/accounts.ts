@@ -89,7 +89,7 @@ export function createProviderAccounts(
     const { base: configured = null, key = null, cloud = null } = known ?? {};
     const base = configured ?? provider.base;
     const deployment = forwarding(provider.name);
-    // The address of coding agents is that of the environment, as in the reference.
+    // The address of coding agents comes from the environment, not from a deployment, as in the reference.
     const own = provider === CODING_AGENTS ? null : (deployment?.apiBase ?? null);
     const located = own ?? base;
     if (deployment?.apiKey && located !== null) return { base: located, key: deployment.apiKey };

@@ -24,7 +24,7 @@ export interface EndpointOptions {
   readonly configured: readonly PassThroughEndpoint[];
   readonly timeoutSeconds: number;
   readonly store: EndpointStore;
-  /** The headers are encrypted with a key derived from it. */
+  /** Secrets from which the keys of the stored headers are derived. */
   readonly secrets: Secrets;
   readonly log: { warn(facts: object, event: string): void };
 }
@@ -123,7 +123,7 @@ export function createPassThroughEndpoints({
 const secretsOf = (headers: Headers): Readonly<Record<string, Secret>> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, new Secret(value)]));
 
-/** Settings with the given ones replaced. */
+/** Settings with the values of a patch. Other members of the patch are ignored. */
 function settingsOf(before: EndpointSettings, patch: EndpointPatch): EndpointSettings {
   const given = Object.entries(patch).filter(([name, value]) => value !== undefined && Object.hasOwn(before, name));
   return { ...before, ...(Object.fromEntries(given) as Partial<EndpointSettings>) };

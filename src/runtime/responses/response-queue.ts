@@ -17,7 +17,7 @@ const MEGABYTE = 1024 * 1024;
 const LIMITS = {
   /** Maximum bytes of one response with its input. */
   response: 16 * MEGABYTE,
-  /** Maximum bytes of a restored conversation, as of a request. */
+  /** Maximum bytes of a restored conversation: the default limit of a request body. */
   conversation: 32 * MEGABYTE,
   /** Maximum number of turns of a conversation. */
   turns: 1_000,
@@ -91,7 +91,7 @@ export function createResponseQueue({
     sealed: seal(key, Buffer.from(JSON.stringify({ input, response })), authenticatedDataOf(about)),
   });
 
-  /** Null for one that was encrypted with another admin key. */
+  /** The decrypted response; null when it was encrypted with another admin key. */
   function opened({ sealed, ...about }: SealedResponse): StoredResponse | null {
     const plain = open(key, sealed, authenticatedDataOf(about));
     if (plain === null) return null;

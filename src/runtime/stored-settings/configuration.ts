@@ -41,7 +41,7 @@ export interface RunningConfiguration extends Configuration {
   requiredParams(): RequiredParams;
   /** Replaces the configuration file. */
   declare(config: DeclaredConfig): void;
-  /** Keeps the outcome of a reload. */
+  /** Sets the outcome that `lastReload` returns. */
   reloaded(outcome: ConfigReload): void;
   /** Calls `listener` with what changed after the file or the stored settings were read again. Returns a function that unsubscribes. */
   onChange(listener: (changed: SettingsChange['changed']) => void): () => void;
