@@ -1,7 +1,7 @@
 import type { BodyReader } from '../domain/traces/packed.ts';
 import type { ClickHouseLocation } from './clickhouse/client.ts';
 
-/** Most spans that may wait for their commit, in rows and in bytes of encoded text. */
+/** Limits of the spans that wait for their commit: rows, and bytes of encoded text and bodies. */
 export interface IngestLimit {
   readonly rows: number;
   readonly bytes: number;
@@ -11,10 +11,10 @@ export interface StoresOptions {
   /** `sqlite:`, `file:`, `postgres:` or `postgresql:`; null is a SQLite file in `dataDir`. */
   readonly databaseUrl: string | null;
   readonly dataDir: string;
-  /** The ClickHouse server that keeps the traces; null or absent: the database does. */
+  /** The ClickHouse server that stores the traces; null or absent: the database stores them. */
   readonly traces?: ClickHouseLocation | null;
   readonly log: { warn(facts: object, event: string): void };
-  /** Opens the bodies of spans; needed only to read or remove spans of exports. */
+  /** Opens the bodies of exports and of logged calls. Without it, work that has to open a body throws. */
   readonly bodies?: BodyReader;
   /** Which library runs SQLite; null or absent: `sqlite3` where it is installed, else `node:sqlite`. */
   readonly sqliteDriver?: 'sqlite3' | 'node:sqlite' | null;

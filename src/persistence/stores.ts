@@ -1,4 +1,4 @@
 import type { openStores } from './database/orm.ts';
 
-/** All stores, over one database; traces may be in another. */
+/** All stores, over one database; ClickHouse may store the traces. */
 export type Stores = Awaited<ReturnType<typeof openStores>>;

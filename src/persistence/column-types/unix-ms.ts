@@ -15,7 +15,7 @@ export class UnixMsType extends Type<Date | null, number | string | null> {
   }
 }
 
-/** An instant as ISO 8601 text, in a column of doubles. */
+/** An instant that is ISO 8601 text in the domain, as Unix ms in a column of doubles. */
 export class IsoTimeType extends Type<string, number> {
   override convertToDatabaseValue(time: string): number {
     return new Date(time).getTime();

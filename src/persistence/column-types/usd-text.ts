@@ -2,8 +2,8 @@ import { Type, type EntityProperty, type Platform } from '@mikro-orm/core';
 import type { Usd } from '../../domain/money.ts';
 
 /**
- * An amount as decimal text of picodollars. For configured amounts, such as a budget of a billion dollars, which exceed
- * 64 bits. SQL never sums them.
+ * An amount as decimal text of picodollars. For amounts that may exceed 64 bits, such as a budget of a billion dollars. SQL
+ * never sums them.
  */
 export class UsdTextType extends Type<Usd | null, string | null> {
   override convertToDatabaseValue(amount: Usd | null): string | null {

@@ -11,7 +11,7 @@ export type SqlFlavour = 'sqlite' | 'postgresql';
 
 export type Orm = MikroORM<AbstractSqlDriver, SqlEntityManager>;
 
-/** Ways in which stores use the database. All wrap the work as `InFlight` does. */
+/** Ways in which stores use the database. All run the work in `InFlight`, except `reader` and `writer`. */
 export interface Access {
   /** Query builder of the read connection, which does not wait for writes. */
   reader(): Kysely<Tables>;
@@ -19,7 +19,7 @@ export interface Access {
   writer(): Kysely<Tables>;
   /** Reads rows. */
   readRows<Result>(work: (db: Kysely<Tables>) => Promise<Result>): Promise<Result>;
-  /** Writes rows by one statement. */
+  /** Writes rows in one statement, outside a transaction. */
   writeRows<Result>(work: (db: Kysely<Tables>) => Promise<Result>): Promise<Result>;
   /** Writes rows in a transaction. */
   transact<Result>(work: (db: Kysely<Tables>) => Promise<Result>): Promise<Result>;
@@ -36,7 +36,7 @@ export interface Database extends Access {
   readonly orm: Orm;
   readonly engine: 'sqlite3' | 'node:sqlite' | 'postgresql';
   readonly flavour: SqlFlavour;
-  /** Wraps every call of a store. */
+  /** Runs the work of every call of a store. */
   readonly inFlight: InFlight;
   readonly writes: WriteHealth;
   readonly audit: AuditRecorder;

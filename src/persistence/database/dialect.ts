@@ -27,7 +27,7 @@ interface SqliteDatabase {
 
 /**
  * The driver keeps the order of users itself (`connection-queue.ts`). Kysely's own mutex has no deadline, and is never released after
- * a `begin` that fails in a transaction of the ORM.
+ * a transaction of the ORM whose `begin` fails.
  */
 class TurnsAdapter extends SqliteAdapter {
   override get supportsMultipleConnections(): boolean {
@@ -67,7 +67,7 @@ function driverOver({ open, file, role, lockTimeoutMs, newSchema, failed }: Sqli
       const isClean = typeof closing === 'boolean' ? closing : await closing;
       const used = handle;
       if (!isClean && used !== null) await settleConnection(used).catch(() => discard(used));
-      // A statement outside a transaction is a commit, too.
+      // Also after a single statement: it is its own commit.
       checkpoints?.used();
     } finally {
       current = null;
@@ -94,8 +94,8 @@ function driverOver({ open, file, role, lockTimeoutMs, newSchema, failed }: Sqli
         throw error;
       }
     },
-    // Takes the write lock immediately: a transaction that reads first and writes later fails when another process wrote in
-    // between, and waiting cannot help it.
+    // A writer takes the write lock immediately: a transaction that reads first and writes later fails when another process
+    // wrote in between, and a retry of its statement fails again.
     async beginTransaction(on) {
       try {
         await leaseOf(on).command(role === 'reader' ? 'begin' : 'begin immediate');

@@ -53,7 +53,7 @@ function isLostConnection(error: unknown): boolean {
   );
 }
 
-/** Time in which the pool removes a lost connection, in ms. */
+/** Wait before the retry of a read, in ms. In this time the pool removes the lost connection. */
 const LEAVE_MS = 25;
 
 /** Runs a read, and retries it once when its connection was lost. */
@@ -73,7 +73,7 @@ export function isLockTimeout(error: unknown): boolean {
   return ('code' in error && error.code === '55P03') || isLockTimeout(error.cause);
 }
 
-/** Whether the database refused a row because one with its key is stored. */
+/** Whether the database refused a row because a row with the same unique value is stored. */
 export function isDuplicate(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (/UNIQUE constraint failed/.test(error.message)) return true;
@@ -87,8 +87,8 @@ function isTooLongForIndex(error: unknown): boolean {
 }
 
 /**
- * Runs work against the database. A connection failure becomes Unavailable, and a text that no index holds InvalidInput;
- * other errors are not changed.
+ * Runs work against the database. A connection failure becomes Unavailable. A text that is too long for an index becomes
+ * InvalidInput. Other errors are not changed.
  */
 export async function withDomainErrors<Result>(work: () => Promise<Result>): Promise<Result> {
   try {

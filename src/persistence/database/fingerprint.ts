@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from './database.ts';
 
-/** Reads the version text of a table of managed entities. It differs after every change of any row. */
+/** Returns a function that reads a version text of a table of managed entities. Any change of a row changes the text. */
 export const fingerprintOf =
   ({ readRows }: Pick<Database, 'readRows'>, table: string): (() => Promise<string>) =>
   () =>

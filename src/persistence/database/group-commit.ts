@@ -11,7 +11,7 @@ export interface Weight {
 export interface GroupCommit<Job extends Weight, Result> {
   /**
    * Queues a job; settles with its commit. Rejects with Unavailable when the queue is full. A job larger than the limit is
-   * accepted when the queue is empty: transports limit the size of a request.
+   * accepted when nothing is queued or being committed: transports limit the size of a request.
    */
   submit(job: Job): Promise<Result>;
   /** Awaits the input of a job that the caller submits right after. On one core, the next commit waits for it up to 10 ms. */
@@ -31,9 +31,9 @@ const GATHER_MS = 10;
 
 /**
  * Jobs that wait at the same time share one commit. The first job starts a commit at the end of its turn of the event
- * loop; jobs during a commit form the next. On one core no job can be prepared during a commit, so the commit waits a
- * moment for jobs in preparation. When a shared commit fails, every job is retried alone, so that an invalid job does not fail
- * the others.
+ * loop; jobs that arrive during a commit form the next one. On one core no job can be prepared during a commit, so a commit
+ * waits up to 10 ms for jobs in preparation. When a shared commit fails, but not with Unavailable, every job is retried alone,
+ * so that an invalid job does not fail the others.
  */
 export function createGroupCommit<Job extends Weight, Result>({
   commit,
@@ -53,7 +53,7 @@ export function createGroupCommit<Job extends Weight, Result>({
   let queue: Entry<Job, Result>[] = [];
   let queuedWeight: Weight = { rows: 0, bytes: 0 };
   let running: Promise<void> | null = null;
-  /** Jobs whose input is awaited. */
+  /** Number of jobs whose input is awaited. */
   let inPreparation = 0;
   let recheck = (): void => {};
 
@@ -100,8 +100,8 @@ export function createGroupCommit<Job extends Weight, Result>({
 
   async function drain(): Promise<void> {
     while (queue.length > 0) {
-      // A commit on another thread may take the core of this one. So the rest of this turn runs first: it sends answers, and its
-      // jobs join the commit.
+      // A commit on another thread may take the core of this thread. So the rest of this turn of the event loop runs first: it
+      // sends answers, and its jobs join the commit.
       await endOfTurn();
       await gather();
       const group = nextGroup();

@@ -2,13 +2,13 @@ import { Unavailable } from '../../domain/errors.ts';
 import { withDomainErrors, retryLostRead } from './faults.ts';
 import type { WriteHealth } from './write-health.ts';
 
-/** Tracks the work in flight, so that the database is closed only after it. */
+/** Tracks the work in flight, so that the database is closed only after this work has ended. */
 export interface InFlight {
   /** Runs work. Throws Unavailable when the database cannot be reached, or is closing. */
   run<Result>(work: () => Promise<Result>): Promise<Result>;
-  /** The same for a read that calls wait for: it is retried once when its connection is lost. */
+  /** As `run`, for a read that gateway calls wait for: it is retried once when its connection is lost. */
   read<Result>(work: () => Promise<Result>): Promise<Result>;
-  /** The same for work that writes. Its outcome counts for the readiness of the process. */
+  /** As `run`, for work that writes. Its outcome counts for the readiness of the process. */
   write<Result>(work: () => Promise<Result>): Promise<Result>;
   /** Refuses new work; resolves when all running work has ended. */
   drain(): Promise<void>;

@@ -57,18 +57,18 @@ import { ENTITIES } from './tables.ts';
 import { createWriteHealth } from './write-health.ts';
 import { probeWrites } from './write-probe.ts';
 
-/** Timeout of opening a PostgreSQL connection, and the size of the pool. */
+/** Timeout of opening a PostgreSQL connection, in ms. */
 const POSTGRES_CONNECT_MS = 5_000;
-/** How long a write waits for a lock of another connection, where the options name no other time. */
+/** Default of `lockTimeoutMs`: how long a write waits for a lock of another connection, in ms. */
 const LOCK_TIMEOUT_MS = 5_000;
-/** One connection listens for messages of other processes. */
+/** Size of the PostgreSQL pool. One connection listens for messages of other processes. */
 const POSTGRES_POOL = { min: 0, max: 11 };
 
 /** Options of a connection. */
 type DatabaseOptions = Pick<StoresOptions, 'databaseUrl' | 'dataDir' | 'log' | 'sqliteDriver' | 'lockTimeoutMs'>;
 /** How a database is opened. */
 interface Opening {
-  /** Reads the statements that make the tables of a new SQLite file; absent: it stays empty. */
+  /** Returns the statements that create the tables of a new SQLite file; absent: the file stays empty. */
   readonly newSchema?: (() => string) | undefined;
 }
 type SqliteChoice = { readonly engine: 'sqlite3' | 'node:sqlite'; readonly open: OpenSqlite };
@@ -91,13 +91,13 @@ async function chooseSqlite({ sqliteDriver, log }: DatabaseOptions): Promise<Sql
 function createOrm(log: StoresOptions['log'], options: SqlOptions<AbstractSqlDriver, SqlEntityManager>): Orm {
   return new MikroORM<AbstractSqlDriver, SqlEntityManager>({
     entities: [...ENTITIES],
-    // Every use has its own fork or transaction; a shared identity map would be a bug.
+    // Every use has its own fork or transaction. Use of a shared identity map is a bug and throws.
     allowGlobalContext: false,
     // Statements are never logged, because they contain values. Only warnings about connections are.
     debug: false,
     colors: false,
     logger: (message) => log.warn({ message }, 'The database layer reports a problem.'),
-    // For people with an SQL client (docs/sql-views.md): made by migrations, no part of the entities.
+    // Views for people with an SQL client (docs/sql-views.md). Migrations create them; no entity declares them.
     schemaGenerator: { skipViews: ['spans', 'traces', 'spend'], ignoreRoutines: true },
     ...options,
   });
@@ -110,8 +110,8 @@ function databaseOver(orm: Orm, engine: Database['engine'], flavour: SqlFlavour)
 }
 
 /**
- * One connection writes; a second, read-only one serves reads, so that with WAL reads do not wait for writes. To
- * MikroORM the second is a read replica.
+ * One connection writes. A second, read-only one serves reads: with WAL, reads do not wait for writes. MikroORM treats the
+ * second one as a read replica.
  */
 async function openSqlite(file: string, options: DatabaseOptions, { newSchema }: Opening): Promise<Database> {
   const { engine, open } = await chooseSqlite(options);
@@ -138,8 +138,8 @@ async function openPostgres(url: string, options: DatabaseOptions): Promise<Data
     driver: PostgreSqlDriver,
     clientUrl: url,
     driverOptions: { connectionTimeoutMillis: POSTGRES_CONNECT_MS },
-    // A statement, not startup parameters: connection poolers refuse parameters they do not know. The planner takes the
-    // lists in JSON for large tables and compiles the query, which takes seconds for a run of milliseconds.
+    // Set by a statement, because connection poolers refuse unknown startup parameters. JIT is off: the planner takes lists
+    // in JSON for large tables, and would compile queries for seconds that run for milliseconds.
     async onCreateConnection(connection) {
       const text = `select set_config('lock_timeout', '${options.lockTimeoutMs ?? LOCK_TIMEOUT_MS}', false), set_config('jit', 'off', false)`;
       await (connection as DatabaseConnection).executeQuery(CompiledQuery.raw(text));
@@ -150,7 +150,7 @@ async function openPostgres(url: string, options: DatabaseOptions): Promise<Data
   return databaseOver(orm, 'postgresql', 'postgresql');
 }
 
-/** Opens the database that the options name. The schema stays as it is, unless `opening` names that of a new file. */
+/** Opens the database that the options name. It applies no migrations; `opening` may create the tables of a new SQLite file. */
 export async function openDatabase(options: DatabaseOptions, opening: Opening = {}): Promise<Database> {
   const location = locateDatabase(options.databaseUrl, options.dataDir);
   const database =
@@ -173,11 +173,12 @@ async function orClose<Result>(orm: Orm, work: () => Promise<Result>): Promise<R
 
 interface CallsAndTraces {
   readonly calls: CallStore;
-  /** Store of the spans of calls, where it is not that of their spend; null: `calls` stores both. */
+  /** Store of the spans of calls when `calls` stores their spend only; null: `calls` stores both. */
   readonly callSpans: CallStore | null;
   readonly spend: SpendStore;
   readonly spendReports: SpendReports;
   readonly traces: TraceStore;
+  /** Resolves when every call committed before is unfolded. */
   readonly unfolded: () => Promise<void>;
   readonly closeTraces: () => Promise<void>;
 }
@@ -218,7 +219,7 @@ async function openCallsAndTraces(database: Database, options: StoresOptions): P
 
 /**
  * Opens the database, applies pending migrations, and returns the stores. Throws Unavailable when the database cannot
- * be reached, Unsupported for a URL of another kind.
+ * be reached, and Unsupported for a database URL with an unknown scheme or an invalid address.
  */
 export async function openStores(options: StoresOptions) {
   const database = await openDatabase(options, { newSchema: newSqliteSchema });
@@ -254,7 +255,7 @@ export async function openStores(options: StoresOptions) {
     guardrailUse: createGuardrailUseStore(database),
     ownerWindows: createOwnerWindowStore(database),
     passThrough: createEndpointStore(database),
-    /** Contents are stored as given: encrypt them before. */
+    /** Stores contents without encryption: encrypt them before. */
     pendingSignIns: createPendingSignInStore(database),
     /** Messages between the processes of the database; null for SQLite, which one process uses at a time. */
     processMessages: createProcessMessages(database, options.log),
@@ -272,11 +273,11 @@ export async function openStores(options: StoresOptions) {
         await sql`select 1`.execute(db);
       }),
     /**
-     * Resolves while the database takes writes. Throws Unavailable within a second after a write failed, until a write works
-     * again. Writes to ClickHouse do not count, as for `ping`.
+     * Resolves while the database accepts writes. After a failed write it throws Unavailable, within a second, until a probe
+     * succeeds. Writes to ClickHouse are not checked.
      */
     writable: writes.check,
-    /** Number of writes since the start that the database did not take. */
+    /** Number of failed writes since the start. Domain errors other than Unavailable do not count. */
     failedWrites: writes.failures,
     /** Waits for running commits, then closes the database. */
     async close() {

@@ -8,22 +8,22 @@ interface OwnerColumns {
   readonly key_hash: string;
 }
 
-/** The same as entity properties. */
+/** The owner of a stored row, as entity properties. */
 interface OwnerProperties {
   readonly teamId: string;
   readonly keyHash: string;
 }
 
 /**
- * Encodes an owner. No team is stored as empty text, because partial indexes and ClickHouse columns need a value that is
- * not null. Only this file knows the encoding: conditions on a team must also exclude the empty text.
+ * Encodes an owner. An owner without team has an empty `teamId`, because partial indexes and ClickHouse columns need a value
+ * that is not null. Therefore conditions on a team must also exclude the empty text.
  */
 export const ownerProperties = ({ teamId, keyHash }: Owner): OwnerProperties => ({
   teamId: storable(teamId ?? ''),
   keyHash: storable(keyHash),
 });
 
-/** Decodes an owner. A blank team, which old rows may hold, means no team: the row belongs to its key alone. */
+/** Decodes an owner. A blank team, which old rows may contain, means no team: the row belongs to its key alone. */
 export const ownerOfProperties = ({ teamId, keyHash }: OwnerProperties): Owner => ({
   teamId: idOrNull(teamId),
   keyHash,

@@ -14,18 +14,18 @@ class Place {
 export type Placeholder<Values> = <Name extends keyof Values & string>(name: Name) => RawBuilder<Values[Name]>;
 
 /**
- * A query that is compiled once, at its first run: compiling takes longer than SQLite needs for a page. Every value
- * that differs between runs must be a `given`.
+ * A query that is compiled once, at its first run: compiling takes longer than SQLite needs for a page. `build` must use
+ * `given(name)` for every value that differs between runs.
  */
 export function preparedQuery<Values extends object, Row>(
   build: (db: Kysely<Tables>, given: Placeholder<Values>) => Compilable<Row>,
 ): (db: Kysely<Tables>, values: Values) => Promise<readonly Row[]> {
-  let made: CompiledQuery<Row> | null = null;
+  let compiled: CompiledQuery<Row> | null = null;
   return async (db, values) => {
-    made ??= build(db, (name) => sql`${new Place(name)}`).compile();
-    const parameters = made.parameters.map((parameter) =>
+    compiled ??= build(db, (name) => sql`${new Place(name)}`).compile();
+    const parameters = compiled.parameters.map((parameter) =>
       parameter instanceof Place ? values[parameter.name as keyof Values] : parameter,
     );
-    return (await db.executeQuery<Row>({ ...made, parameters })).rows;
+    return (await db.executeQuery<Row>({ ...compiled, parameters })).rows;
   };
 }

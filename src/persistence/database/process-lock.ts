@@ -18,11 +18,11 @@ const NO_LOCK: ProcessLock = { release() {} };
 
 /**
  * Locks the SQLite file that the options name, for the process and not for a store: migrations and imports may open the file beside a
- * running server. PostgreSQL serves several processes and is not locked. Throws Conflict, with the id of the holder, when another
- * process holds the lock. Where the file system has no locks it warns and goes on.
+ * running server. PostgreSQL serves several processes and is not locked. Throws Conflict, which names the holder, when another
+ * process holds the lock. Any other failure, as on a file system without locks, is logged, and the file stays unlocked.
  *
- * The lock is an exclusive transaction on an empty database beside the file. A second file names the holder, because reading the first
- * one by other means than SQLite would release its lock.
+ * The lock is an exclusive transaction on an empty SQLite database beside the file. A separate text file names the holder:
+ * opening and closing the locked file without SQLite would release the lock.
  */
 export async function lockDatabase({
   databaseUrl,
@@ -69,7 +69,7 @@ const refusal = (holder: string | null): string =>
   'Stop that process, or give this one a folder of its own with LENSGATE_DATA_DIR. ' +
   'Several processes can share a PostgreSQL database (DATABASE_URL).';
 
-/** Null between the lock and the write of the second file at a start. */
+/** The holder from the text file; null when it cannot be read, as before a starting holder has written it. */
 function holderOf(file: string): string | null {
   try {
     return readFileSync(file, 'utf8').trim() || null;

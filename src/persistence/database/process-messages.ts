@@ -5,14 +5,14 @@ import type { Database } from './database.ts';
 
 /** PostgreSQL channel. Channels belong to one database. */
 const CHANNEL = 'lensgate';
-/** May be repeated, and so shows whether the connection is alive, too. */
+/** Idempotent, so it also serves as the check that the connection is alive. */
 const LISTEN = `listen ${CHANNEL}`;
-/** PostgreSQL takes payloads of less than 8,000 bytes. */
+/** Maximum size of a message, in bytes. PostgreSQL accepts payloads of less than 8,000. */
 const MOST_BYTES = 7_500;
 /** First and longest wait before another attempt to connect, in ms; each failure doubles it. */
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 5_000;
-/** Interval of checks of the connection, in ms. It counts as lost when one takes longer. */
+/** Interval of checks of the connection, in ms. The connection counts as lost when a check takes longer. */
 const ALIVE_MS = 5_000;
 
 /** The parts of a connection of the `pg` driver that listening needs. */
@@ -52,11 +52,14 @@ export function createProcessMessages(
 }
 
 interface Listener extends ProcessListener {
-  /** Called once for each loss of the connection. */
+  /** Called once for each loss of the connection, and when the first attempt to connect fails. */
   readonly failed: (error: unknown) => void;
 }
 
-/** Its timers are not tasks of the scheduler: the delay between attempts grows, and a check belongs to one connection. */
+/**
+ * Listens until `stop`, on a new connection after each loss. The timers are not tasks of the scheduler: the delay between
+ * attempts grows, and a check belongs to one connection.
+ */
 function keepListening(
   connect: () => Promise<ListeningClient>,
   { message, joined, failed }: Listener,

@@ -29,7 +29,7 @@ interface StoredRow {
 
 /** Parts of a store of one noun. */
 export interface RowStoreOptions<Row, Filter, Sort extends string> {
-  /** Its properties are the members of a row, and `revision`. */
+  /** Its properties are the members of a row, and, for rows that change, `revision`. */
   readonly entity: Declared;
   /** Name of a row in errors. */
   readonly noun: string;
@@ -37,18 +37,18 @@ export interface RowStoreOptions<Row, Filter, Sort extends string> {
   readonly audited?: AuditNoun;
   /** Conditions of a filter, all of which must hold. Absent where no filter exists. */
   readonly where?: (filter: Filter) => readonly JsonObject[];
-  /** Ranks of rows as SQL that is never null, beside the time of creation. */
+  /** SQL of the sort rank of a row, never null, for each sort except by time of creation. */
   readonly ranks?: Readonly<Record<Exclude<Sort, 'created_at'>, string>>;
-  /** Sorts whose ranks are numbers; the text of a place is one, too. Absent for none. */
+  /** Sorts whose ranks are numbers: the text of a place is then a decimal number. Absent for none. */
   readonly numbers?: readonly NoInfer<Sort>[];
   /** Text of the conflict that a row caused. */
   readonly conflictText: (row: Row) => string;
 }
 
-/** `%`, `_` and `\` match themselves in a pattern. */
+/** Escapes `%`, `_` and `\` for a `like` pattern. */
 const escaped = (part: string): string => part.replaceAll(/[\\%_]/g, (sign) => `\\${sign}`);
 
-/** Condition that a column contains text in any case. */
+/** Condition that a column contains text, ignoring case. */
 const contains = (column: string, part: string): JsonObject => ({
   [raw(`lower(${column}) like ? escape '\\'`, [`%${escaped(part.toLowerCase())}%`])]: [],
 });
@@ -59,7 +59,7 @@ export function afterPlace(column: string, [value, id]: readonly [unknown, strin
   return { [column]: { [orAt]: value }, $or: [{ [column]: { [beyond]: value } }, { id: { [beyond]: id } }] };
 }
 
-/** Condition that a row comes after a place: in the order of its creation, or of a text. */
+/** Condition that a row comes after a place in the order of creation, or of a rank. */
 function beyondPlace(
   place: RowPlace,
   { rank, beyond, isNumber }: { readonly rank: string; readonly beyond: '$lt' | '$gt'; readonly isNumber: boolean },
@@ -82,8 +82,8 @@ interface RowChange<Stored, Row> {
 }
 
 /**
- * Changes a row; null when there is none. The flush fails after a concurrent change, by the revision of the row: then the
- * change is made again.
+ * Changes a row; resolves to null when it does not exist. The flush compares the revision of the row and fails after a
+ * concurrent change: the change is then retried. Throws Unavailable when all attempts conflict.
  */
 export const changeRow = <Stored, Row>(
   { orm, inFlight }: Database,
@@ -126,17 +126,17 @@ export function createRowStore<Row extends StoredRow, Filter, Sort extends strin
     conflictText,
   }: RowStoreOptions<Row, Filter, Sort>,
 ): RowStore<Row, Filter, Sort> {
-  const { orm, inFlight, audit, change: changing } = database;
+  const { orm, inFlight, audit, change: changeEntities } = database;
   const entity = declared.class as EntityClass<object>;
   const rowOf = plainValues(orm, declared) as (stored: object) => Row;
 
   const query = (conditions: readonly JsonObject[]): object => ({ $and: [...conditions] });
   const conflictOf = (row: Row, cause: unknown): Conflict => new Conflict(conflictText(row), { cause });
 
-  const found = async (conditions: readonly JsonObject[]): Promise<readonly Row[]> =>
+  const findRows = async (conditions: readonly JsonObject[]): Promise<readonly Row[]> =>
     (await orm.em.fork().find(entity, query(conditions), { orderBy: OLDEST_FIRST })).map(rowOf);
 
-  async function listed({ filter, sort, descending, limit, from }: RowPage<Filter, Sort>): Promise<readonly Row[]> {
+  async function listRows({ filter, sort, descending, limit, from }: RowPage<Filter, Sort>): Promise<readonly Row[]> {
     const direction = descending ? 'desc' : 'asc';
     const beyond = descending ? '$lt' : '$gt';
     const isNumber = numbers?.includes(sort) === true;
@@ -168,10 +168,10 @@ export function createRowStore<Row extends StoredRow, Filter, Sort extends strin
         }
       });
     },
-    find: (id) => inFlight.read(async () => (await found([{ id: storable(id) }]))[0] ?? null),
-    findMany: (ids) => inFlight.read(() => found(matching({ id: ids }))),
-    all: (filter) => inFlight.run(() => found(where(filter))),
-    list: (page) => inFlight.run(() => listed(page)),
+    find: (id) => inFlight.read(async () => (await findRows([{ id: storable(id) }]))[0] ?? null),
+    findMany: (ids) => inFlight.read(() => findRows(matching({ id: ids }))),
+    all: (filter) => inFlight.run(() => findRows(where(filter))),
+    list: (page) => inFlight.run(() => listRows(page)),
     count: (filter) => inFlight.run(() => orm.em.fork().count(entity, query(where(filter)))),
     change(id, change) {
       const record = audit.forNoun(audited);
@@ -191,7 +191,7 @@ export function createRowStore<Row extends StoredRow, Filter, Sort extends strin
     },
     remove(ids) {
       const record = audit.forNoun(audited);
-      return changing(async (em) => {
+      return changeEntities(async (em) => {
         const stored = await em.find(entity, query(matching({ id: ids })));
         const rows = stored.map(rowOf);
         for (const one of stored) em.remove(one);
@@ -204,7 +204,7 @@ export function createRowStore<Row extends StoredRow, Filter, Sort extends strin
 
 type Value = string | boolean | readonly string[] | null | undefined;
 
-/** Conditions that members have a value, or one of several; none for null or undefined. */
+/** Conditions that each member has its value, or one of its values; none for null or undefined. */
 export const matching = (members: Readonly<Record<string, Value>>): readonly JsonObject[] =>
   Object.entries(members).flatMap(([name, value]): readonly JsonObject[] => {
     if (value === null || value === undefined) return [];
@@ -216,17 +216,17 @@ export const matching = (members: Readonly<Record<string, Value>>): readonly Jso
 export const containing = (column: string, part: string | null | undefined): readonly JsonObject[] =>
   part === null || part === undefined ? [] : [contains(column, storable(part))];
 
-/** Condition that a time is not after another; none without one. A row without a time does not match. */
+/** Condition that the member `name` is not after `time`; none for undefined. A member that is null does not match. */
 export const until = (name: string, time: Date | undefined): readonly JsonObject[] =>
   time === undefined ? [] : [{ [name]: { $lte: storableTime(time) } }];
 
-/** Conditions that a row was made from one instant on, and before another; none for null or undefined. */
+/** Conditions that a row was created at `from` or later, and before `to`; none for null or undefined. */
 export const createdWithin = (from: Date | null | undefined, to: Date | null | undefined): readonly JsonObject[] => [
   ...(from ? [{ createdAt: { $gte: storableTime(from) } }] : []),
   ...(to ? [{ createdAt: { $lt: storableTime(to) } }] : []),
 ];
 
-/** Conditions of the rows that a reader may see, as `mayRead` has them. The rows have a key and a nullable team. */
+/** Conditions of the rows that a reader may see, by the rule of `mayRead`. The rows have a key and a nullable team. */
 export function visibleTo(visible: Visibility): readonly JsonObject[] {
   switch (visible.kind) {
     case 'all':

@@ -20,7 +20,7 @@ export interface RowTable<Name extends keyof Tables> {
   readonly columns: readonly Column<keyof Tables[Name] & string>[];
 }
 
-/** The row form of the entity of a table. */
+/** The table with this name, with columns from the metadata of its entity. */
 export function rowTable<Name extends keyof Tables>(orm: Orm, name: Name): RowTable<Name> {
   const metadata = orm
     .getMetadata()
@@ -62,15 +62,15 @@ export function encodeRow<Name extends keyof Tables>(
 const storedValue = (value: unknown): unknown =>
   typeof value === 'string' ? storable(value) : value instanceof Date ? value.getTime() : value;
 
-/** Encodes values by their properties: times as Unix ms, texts without characters that no store holds. */
+/** Encodes the properties of an object as a row: times as Unix ms, texts as `storable` returns them. */
 export function encodeValues<Name extends keyof Tables>({ columns }: RowTable<Name>, values: object): EncodedRow {
   const named = values as Readonly<Record<string, unknown>>;
   return JSON.stringify(columns.map(({ property }) => storedValue(named[property]))) as EncodedRow;
 }
 
 /**
- * Encoded rows as a query to insert from. Any number of rows is a single JSON parameter: one short statement and no
- * limit on parameters. Binding values one by one costs the main thread several times as much. 64-bit numbers are text
+ * Encoded rows as a query to insert from. Any number of rows is a single JSON parameter: the statement is short and has no
+ * limit on parameters. Binding each value costs the main thread several times as much. 64-bit numbers are text
  * in the JSON and become numbers in their column.
  */
 export function rowsFrom<Name extends keyof Tables>(
@@ -99,7 +99,7 @@ export function rowsFrom<Name extends keyof Tables>(
 export const insertOrRollback = (flavour: SqlFlavour): string =>
   flavour === 'postgresql' ? 'insert' : 'insert or rollback';
 
-/** Inserts encoded rows; resolves to what its statement returns. */
+/** Inserts encoded rows; resolves to the rows of the `returning` clause. */
 export type Insertion = <Returned = unknown>(
   db: Kysely<Tables>,
   encodedRows: readonly EncodedRow[],
@@ -127,9 +127,9 @@ export function insertionInto<Name extends keyof Tables>(
   };
 }
 
-/** Most rows and characters of one statement, which limits each step on the main thread to milliseconds. */
+/** Maximum rows and size (characters or bytes) of one statement, so that a step on the main thread takes milliseconds. */
 const STATEMENT_ROWS = 1_000;
-const STATEMENT_BYTES = 1 << 21;
+const STATEMENT_SIZE = 1 << 21;
 
 const lengthOf = (encodedRow: string): number => encodedRow.length;
 
@@ -137,23 +137,23 @@ const lengthOf = (encodedRow: string): number => encodedRow.length;
 export const statements = <Row extends string>(encodedRows: Iterable<Row>): Generator<readonly Row[]> =>
   statementsOf(encodedRows, lengthOf, STATEMENT_ROWS);
 
-/** The same for rows of any type. */
+/** Splits rows of any type by `mostRows` and by the sum of their sizes. A larger row is alone. */
 export function* statementsOf<Row>(
   all: Iterable<Row>,
-  bytesOf: (row: Row) => number,
+  sizeOf: (row: Row) => number,
   mostRows: number,
 ): Generator<readonly Row[]> {
   let rows: Row[] = [];
-  let bytes = 0;
+  let size = 0;
   for (const row of all) {
-    const more = bytesOf(row);
-    if (rows.length === mostRows || (rows.length > 0 && bytes + more > STATEMENT_BYTES)) {
+    const more = sizeOf(row);
+    if (rows.length === mostRows || (rows.length > 0 && size + more > STATEMENT_SIZE)) {
       yield rows;
       rows = [];
-      bytes = 0;
+      size = 0;
     }
     rows.push(row);
-    bytes += more;
+    size += more;
   }
   if (rows.length > 0) yield rows;
 }
@@ -162,7 +162,7 @@ export function* statementsOf<Row>(
 export const textsIn = (flavour: SqlFlavour, texts: readonly string[]): RawBuilder<string> =>
   textsInJson(flavour, sql`${JSON.stringify(texts)}`);
 
-/** The same for a JSON list of texts. */
+/** As `textsIn`, for texts that are a JSON list already. */
 export function textsInJson(flavour: SqlFlavour, json: RawBuilder<string>): RawBuilder<string> {
   return flavour === 'postgresql'
     ? sql<string>`(select json_array_elements_text(${json}::json))`
@@ -173,17 +173,17 @@ export function textsInJson(flavour: SqlFlavour, json: RawBuilder<string>): RawB
 export const elementsOf = (flavour: SqlFlavour, json: RawBuilder<unknown>): RawBuilder<unknown> =>
   flavour === 'postgresql' ? sql`jsonb_array_elements(${json}::jsonb)` : sql`json_each(${json})`;
 
-/** The same for a column with a list of texts. PostgreSQL joins it laterally. */
+/** The texts of a column with a JSON list, as a relation with the column `value`. PostgreSQL joins it laterally. */
 export const textsOf = (flavour: SqlFlavour, column: string): string =>
   flavour === 'postgresql' ? `jsonb_array_elements_text(${column}::jsonb)` : `json_each(${column})`;
 
-/** Row numbers in text as the right-hand side of `in`, as one parameter. */
+/** Row numbers, given as texts, as the right-hand side of `in`, as one parameter. */
 export function numbersIn(flavour: SqlFlavour, numbers: readonly string[]): RawBuilder<string> {
   const texts = textsIn(flavour, numbers);
   return flavour === 'postgresql' ? sql<string>`(select cast(value as bigint) from ${texts} as t(value))` : texts;
 }
 
-/** Lists of texts as the right-hand side of `in` for as many columns, as one parameter. */
+/** Tuples of `width` texts as the right-hand side of `in`, as one parameter. */
 export function tuplesIn(
   flavour: SqlFlavour,
   width: number,
@@ -192,7 +192,7 @@ export function tuplesIn(
   return tuplesInJson(flavour, width, sql`${JSON.stringify(tuples)}`);
 }
 
-/** The same for a JSON list of lists. */
+/** As `tuplesIn`, for tuples that are a JSON list already. */
 export function tuplesInJson(flavour: SqlFlavour, width: number, json: RawBuilder<string>): RawBuilder<unknown> {
   const parts = sql.join(Array.from({ length: width }, (_, position) => sql`value ->> ${sql.lit(position)}`));
   return flavour === 'postgresql'
@@ -200,15 +200,15 @@ export function tuplesInJson(flavour: SqlFlavour, width: number, json: RawBuilde
     : sql`(select ${parts} from json_each(${json}))`;
 }
 
-/** Whether a column has 64 bits. Row numbers have other types: `integer` in SQLite, `bigserial` in PostgreSQL. */
+/** Whether a column has 64 bits, row numbers included: they are `integer` in SQLite, `bigserial` in PostgreSQL. */
 export function isWide({ sqlType, runtimeType }: Column): boolean {
   return sqlType.startsWith('big') || (sqlType === 'integer' && runtimeType === 'string');
 }
 
 /**
  * All columns of a table to select, with the types of their properties. 64-bit columns need a cast: the SQLite addon
- * reads them as doubles and PostgreSQL's driver as text. Order by `table.column`: a bare column is the cast expression,
- * which no index serves.
+ * reads them as doubles and PostgreSQL's driver as text. Order by `table.column`: a column name without its table means the
+ * cast expression, which has no index.
  */
 export function everyColumn<Name extends keyof Tables>({ name: table, columns }: RowTable<Name>) {
   return columns.map((declared) => {

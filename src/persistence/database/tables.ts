@@ -127,5 +127,5 @@ export const ENTITIES = [
   DecisionOutcomeEntity,
 ] as const;
 
-/** Tables of the query builder, typed from the declarations that the migrations come from. */
+/** Tables of the query builder, typed by the entities, from which the migrations are generated. */
 export type Tables = InferKyselyDB<(typeof ENTITIES)[number]>;

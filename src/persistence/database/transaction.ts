@@ -4,16 +4,16 @@ import type { Orm } from './database.ts';
 import type { Tables } from './tables.ts';
 
 /**
- * Runs work in a transaction of its own. Not the ORM's `transactional`: on PostgreSQL that never returns the connection to
- * the pool when `begin` or `rollback` fails, as after a lost server.
+ * Runs work in a new transaction. It does not use the ORM's `transactional`: on PostgreSQL, that never returns the connection
+ * to the pool when `begin` or `rollback` fails, as after a lost connection.
  */
 export function transaction<Result>(orm: Orm, work: (db: Kysely<Tables>) => Promise<Result>): Promise<Result> {
   return orm.em.fork().getKysely<Tables>().transaction().execute(work);
 }
 
 /**
- * The same for entities: `work` reads and changes them inside the transaction, then its changes are flushed. A `flush` by
- * itself opens the ORM's own transaction. `em.getKysely()` is the query builder of the same transaction.
+ * Runs work on entities in a new transaction, then flushes its changes in that transaction. Without it, a `flush` opens the
+ * ORM's own transaction. `em.getKysely()` is the query builder of the same transaction.
  */
 export function entityTransaction<Result>(
   orm: Orm,

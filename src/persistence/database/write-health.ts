@@ -5,22 +5,22 @@ import { withDeadline } from '../../domain/with-deadline.ts';
 const WAIT_MS = 1_000;
 const PAUSE_MS = 1_000;
 
-/** Whether the database takes writes, as the last writes of all stores show. */
+/** Whether the database accepts writes, by the outcomes of the writes of all stores, and of probes. */
 export interface WriteHealth {
   succeeded(): void;
   failed(error: unknown): void;
-  /** Number of writes since the start that the database did not take. Retries count. */
+  /** Number of failed writes since the start, retries included. Domain errors other than Unavailable do not count. */
   failures(): number;
   /**
-   * Resolves while writes work. After a failed write it probes the database, at most once a second, and resolves as soon as a
-   * probe succeeds. Throws Unavailable otherwise, within a second.
+   * Resolves while writes work. Before the first write, and after a failed one, it probes the database, at most once a second,
+   * and resolves as soon as a probe succeeds. Throws Unavailable, within a second, while writes or probes fail.
    */
   check(): Promise<void>;
 }
 
 /**
- * Only a probe ends the failing state: it touches every table, while a write that succeeds may touch others than the one
- * that failed. `probe` makes a small write and rejects when that fails; it has a deadline of its own.
+ * Only a probe ends the failing state: it locks every table, while a write that succeeds may use other tables than the write
+ * that failed. `probe` makes a small write and rejects when that fails.
  */
 export function createWriteHealth(probe: () => Promise<void>): WriteHealth {
   // Unknown before the first write.
@@ -58,7 +58,7 @@ export function createWriteHealth(probe: () => Promise<void>): WriteHealth {
         failures += 1;
         fail(error);
       } else if (!(error instanceof DomainError)) {
-        // Refused data, or a failure of the database: the next check decides which.
+        // Refused data, or an unknown failure of the database: the probe of the next check decides.
         failures += 1;
         if (state === 'working') state = 'unknown';
       }
@@ -68,7 +68,7 @@ export function createWriteHealth(probe: () => Promise<void>): WriteHealth {
       if (state === 'working') return;
       if (running === null && performance.now() - endedMs >= PAUSE_MS) running = runProbe();
       if (running !== null) await withDeadline(running, WAIT_MS, () => {});
-      // Unknown after a probe: data was refused since then, which is no fault of the database.
+      // Unknown although a probe has run: a write failed with another error since then, such as refused data.
       const hasProbed = endedMs !== Number.NEGATIVE_INFINITY;
       if (state === 'failing' || (state === 'unknown' && !hasProbed))
         throw new Unavailable('The database takes no writes.', undefined, { cause: lastError });

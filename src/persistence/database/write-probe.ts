@@ -5,7 +5,7 @@ import { transaction } from './transaction.ts';
 
 /** Size of the row that a probe inserts: enough to need pages that a full database does not have. */
 const PROBE_BYTES = 65_536;
-/** How long the probe waits for a table lock on PostgreSQL, where each table has locks of its own. */
+/** How long the probe waits for a table lock on PostgreSQL, where each table has its own locks, in ms. */
 const LOCK_TIMEOUT_MS = 1_000;
 
 const PROBE_BODY: Readonly<Record<SqlFlavour, string>> = {
@@ -14,8 +14,8 @@ const PROBE_BODY: Readonly<Record<SqlFlavour, string>> = {
 };
 
 /**
- * Inserts a row and deletes it in one transaction. On PostgreSQL it first takes the lock that a write takes, on every
- * table: on SQLite one lock covers the file.
+ * Inserts a row and deletes it in one transaction. On PostgreSQL it first takes the lock of a write on every table. SQLite has
+ * one lock for the whole file.
  */
 export function probeWrites({ orm, flavour }: Pick<Database, 'orm' | 'flavour'>): Promise<void> {
   const tables = ENTITIES.map(({ tableName }) => tableName);

@@ -2,12 +2,12 @@ import type { Database, RunResult, Statement } from 'sqlite3';
 import type { OpenSqlite, SqliteHandle, SqliteParameter, SqliteRow } from './handle.ts';
 import { createStatementCache, isCacheable } from './statement-cache.ts';
 
-/** Beyond 32 bits the addon binds a number as a double and a bigint not at all; as text it keeps every digit. */
+/** The addon cannot bind a bigint. As text, every digit is kept. */
 function bindable(parameter: SqliteParameter): string | number | Uint8Array | null {
   return typeof parameter === 'bigint' ? parameter.toString() : parameter;
 }
 
-/** Starts a statement and passes its failure or its result on. */
+/** Starts a statement; `done` receives its failure or its result. */
 type Start<Result> = (
   statement: Statement,
   parameters: readonly unknown[],
@@ -22,9 +22,9 @@ const startRun: Start<{ readonly changes: number; readonly lastRowId: number }> 
   });
 
 /**
- * The addon does not reset a statement that fails. After SQLITE_BUSY such a statement stays active, and while it does SQLite commits no
- * statement that runs outside a transaction: its changes are visible to this connection only, and the next rollback removes them. A
- * failed statement is therefore finalized before its failure is reported (ADR 0053).
+ * The addon does not reset a statement that fails. After SQLITE_BUSY such a statement stays active. While one is active, SQLite does
+ * not commit statements outside a transaction: their changes are visible to this connection only, and the next rollback removes
+ * them. A failed statement is therefore finalized before its failure is reported (ADR 0053).
  */
 function handleOver(database: Database): SqliteHandle {
   const statements = createStatementCache<Statement>((statement) => statement.finalize());
@@ -50,7 +50,7 @@ function handleOver(database: Database): SqliteHandle {
   /** Prepares, runs and finalizes a statement in one round trip. */
   const once = <Result>(start: Start<Result>, sql: string, parameters: readonly unknown[]): Promise<Result> =>
     new Promise((resolve, reject) => {
-      // After a failure here the addon drops what is queued for the statement.
+      // After a failure to prepare, the addon drops the queued calls of the statement.
       const statement = database.prepare(sql, (error: Error | null) => {
         if (error) reject(error);
       });

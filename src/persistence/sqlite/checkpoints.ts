@@ -2,9 +2,9 @@ import type { SqliteHandle } from './handle.ts';
 
 /** Pages of the log at which a checkpoint starts. */
 const STEP_PAGES = 4_000;
-/** Most pages that are left to the writer, which blocks it only briefly. */
+/** Passes end when at most this many pages of the log are left. The writer checkpoints the rest, which blocks it briefly. */
 const REST_PAGES = 256;
-/** Most checkpoint passes in a row; each one takes the pages committed during the one before. */
+/** Maximum number of successive checkpoint passes; each one checkpoints the pages committed during the pass before. */
 const MOST_PASSES = 4;
 
 /** Delay of a check of the log after a commit, in ms, because a check is a round trip to another thread. */
@@ -57,7 +57,7 @@ export function createCheckpoints({
     try {
       await checkLog();
     } catch (error) {
-      // The log grows to the size at which the writer checkpoints it itself. The next check opens a new connection.
+      // The log may grow to the size at which the writer checkpoints it. The next check opens a new connection.
       failed(error);
       const broken = side;
       side = null;

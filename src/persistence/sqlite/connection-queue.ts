@@ -11,7 +11,7 @@ interface Waiting {
   readonly deadline: NodeJS.Timeout;
 }
 
-/** A FIFO mutex. `waitMs` is the longest that one caller waits for its turn. */
+/** A FIFO mutex. `waitMs` is the maximum wait of a caller for its turn, in ms. */
 export function createConnectionQueue(waitMs: number): ConnectionQueue {
   const waiting = new Set<Waiting>();
   let isTaken = false;

@@ -23,12 +23,12 @@ export interface SqliteChange {
 export type SqliteAccess = 'readwrite' | 'readonly';
 export type OpenSqlite = (file: string, access: SqliteAccess) => Promise<SqliteHandle>;
 
-/** What a connection is for. Only the writer sets up a new file. */
+/** Purpose of a connection. Only the writer sets up a new file. */
 export type SqliteRole = 'writer' | 'reader' | 'checkpointer';
 
 /**
- * A commit writes whole pages, many of them for one index row each. 8 KiB costs ingest an eighth less of SQLite's time
- * than 16 KiB, and wastes less space for bodies; 4 KiB is not faster. Applies to a new file only.
+ * Page size of a new file. A commit writes whole pages, many of them for a single index row. With 8 KiB, ingest takes an eighth
+ * less of SQLite's time than with 16 KiB, and bodies waste less space; 4 KiB is not faster.
  */
 const PAGE_BYTES = 8_192;
 
@@ -81,24 +81,24 @@ async function retryWhileBusy(timeoutMs: number, attempt: () => Promise<unknown>
 /** How a connection is set up. */
 export interface SqliteSetup {
   readonly role: SqliteRole;
-  /** How long a statement waits for a lock of another connection. */
+  /** How long a statement waits for a lock of another connection, in ms. */
   readonly lockTimeoutMs: number;
-  /** Reads the statements that make the tables of a new file; absent: it stays empty. */
+  /** Returns the statements that create the tables of a new file; absent: the file stays empty. */
   readonly newSchema?: (() => string) | undefined;
 }
 
 /**
- * Makes all tables or none. A failure is left to the migrations, which make what is missing and report what persists:
- * another process may have made the tables meanwhile.
+ * Creates all tables or none. Ignores a failure: another process may have created the tables meanwhile. The migrations then
+ * create what is missing, and report a failure that persists.
  */
-async function makeTables(handle: SqliteHandle, statements: string): Promise<void> {
+async function createTables(handle: SqliteHandle, statements: string): Promise<void> {
   await handle
     .script(`begin immediate;\n${statements}\ncommit;`)
     .catch(() => handle.run('rollback', []))
     .catch(() => {});
 }
 
-/** Opens a connection and sets its pragmas; closes it again when that fails. The writer makes the tables of a new file. */
+/** Opens a connection and sets its pragmas; closes it again when that fails. The writer creates the tables of a new file. */
 export async function openReady(
   open: OpenSqlite,
   file: string,
@@ -114,7 +114,7 @@ export async function openReady(
       const [size] = await handle.all('pragma page_count', []);
       const isNew = size?.['page_count'] === 0;
       for (const pragma of [...(isNew ? NEW_FILE_PRAGMAS : []), ...WRITER_PRAGMAS]) await run(pragma);
-      if (isNew && newSchema !== undefined) await makeTables(handle, newSchema());
+      if (isNew && newSchema !== undefined) await createTables(handle, newSchema());
     }
     return handle;
   } catch (error) {

@@ -29,7 +29,7 @@ async function perform<Row>(handle: SqliteHandle, compiled: CompiledQuery): Prom
   return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastRowId) };
 }
 
-/** A refused row leaves no doubt about the state of its connection. */
+/** After a violated constraint the state of the connection is known. */
 const isConstraint = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'SQLITE_CONSTRAINT';
 
@@ -106,11 +106,11 @@ export function createLease(handle: SqliteHandle): Lease {
 }
 
 /**
- * Brings a connection back to having no transaction. Throws when that cannot be proved: `commit` fails while a statement
- * that writes is still active.
+ * Ends any transaction of a connection. Throws when one may still be open: `commit` fails while a statement that writes is
+ * active.
  */
 export async function settleConnection(handle: SqliteHandle): Promise<void> {
-  // Without a transaction this fails, which is the usual case.
+  // The rollback fails when no transaction is open, which is the usual case.
   await handle.run('rollback', []).catch(() => {});
   await handle.run('begin', []);
   await handle.run('commit', []);

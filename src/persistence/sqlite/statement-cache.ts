@@ -3,8 +3,11 @@ import type { SqliteParameter } from './handle.ts';
 /** Capacity of the statement cache of one connection. */
 const MOST_KEPT = 64;
 
-/** A cached statement holds its last parameters. Larger ones are not worth the memory. */
-const MOST_BYTES = 524_288;
+/**
+ * Maximum total length of the parameters of a cached statement, in characters and bytes. The statement keeps its last
+ * parameters in memory.
+ */
+const MOST_LENGTH = 524_288;
 
 /** Statements without parameters that repeat word for word. Others may have values in their text. */
 const WITHOUT_PARAMETERS: ReadonlySet<string> = new Set(['begin immediate', 'commit']);
@@ -18,9 +21,9 @@ export interface StatementCache<Statement> {
   find(sql: string): Statement | undefined;
   /** Adds a statement. Beyond the capacity the least recently used one is evicted. */
   add(sql: string, statement: Statement): void;
-  /** Removes a statement without dropping it: the caller releases it. */
+  /** Removes a statement without calling `drop`: the caller releases it. */
   remove(sql: string): void;
-  /** Drops all of them. */
+  /** Removes all statements and calls `drop` with each. */
   clear(): void;
 }
 
@@ -33,7 +36,7 @@ export function createStatementCache<Statement>(drop: (statement: Statement) => 
     statements.delete(sql);
     return statement;
   }
-  function dropped(sql: string | undefined): void {
+  function evict(sql: string | undefined): void {
     const statement = sql === undefined ? undefined : take(sql);
     if (statement !== undefined) drop(statement);
   }
@@ -44,23 +47,23 @@ export function createStatementCache<Statement>(drop: (statement: Statement) => 
       return statement;
     },
     add(sql, statement) {
-      dropped(sql);
-      if (statements.size === MOST_KEPT) dropped(statements.keys().next().value);
+      evict(sql);
+      if (statements.size === MOST_KEPT) evict(statements.keys().next().value);
       statements.set(sql, statement);
     },
     remove(sql) {
       statements.delete(sql);
     },
     clear() {
-      for (const sql of statements.keys()) dropped(sql);
+      for (const sql of statements.keys()) evict(sql);
     },
   };
 }
 
-/** Whether a statement is worth a place in the cache. */
+/** Whether a statement may be cached: its text repeats, and its parameters are small. */
 export function isCacheable(sql: string, parameters: readonly SqliteParameter[]): boolean {
   if (parameters.length === 0) return WITHOUT_PARAMETERS.has(sql) || sql.startsWith(REPEATED);
-  return parameters.reduce<number>((total, parameter) => total + lengthOf(parameter), 0) <= MOST_BYTES;
+  return parameters.reduce<number>((total, parameter) => total + lengthOf(parameter), 0) <= MOST_LENGTH;
 }
 
 const lengthOf = (parameter: SqliteParameter): number =>

@@ -35,8 +35,8 @@ interface Waiting {
 }
 
 /**
- * A connection of `node:sqlite` on a worker thread, with the same behaviour as the addon. Used where `sqlite3` could
- * not be built.
+ * A connection of `node:sqlite` on a worker thread, with the same behaviour as the addon. Used when `sqlite3` cannot be
+ * loaded, or the options name `node:sqlite`.
  */
 export async function openWorkerHandle(file: string, access: SqliteAccess): Promise<SqliteHandle> {
   const start: WorkerStart = { file, access };

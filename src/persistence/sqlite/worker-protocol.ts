@@ -1,6 +1,6 @@
 import type { SqliteAccess, SqliteChange, SqliteParameter, SqliteRow } from './handle.ts';
 
-/** Worker data at its start. */
+/** Worker data at the start of the thread. */
 export interface WorkerStart {
   readonly file: string;
   readonly access: SqliteAccess;

@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { createStatementCache, isCacheable } from './statement-cache.ts';
 import { OPENING, type WorkerAnswer, type WorkerRequest, type WorkerStart } from './worker-protocol.ts';
 
-// One connection of `node:sqlite`, which is synchronous, on a thread of its own.
+// One connection of `node:sqlite`, which is synchronous, on a separate thread.
 
 if (parentPort === null) throw new Error('This module is the body of a worker thread.');
 const port = parentPort;
