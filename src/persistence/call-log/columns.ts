@@ -2,7 +2,7 @@ import type { SpanRow } from '../traces/span-rows.ts';
 import type { StoredRow } from '../spend/spend-rows.ts';
 import type { NewSummaryRow } from '../traces/summary-rows.ts';
 
-/** The values of an encoded call, in the order of its row. Those from `call_id` on are present with extras only. */
+/** The values of an encoded call, in the order of its row. Only calls with extras have the values from `call_id` on. */
 export const CALL_VALUES = {
   trace_id: 'text',
   span_id: 'text',
@@ -30,9 +30,9 @@ export const CALL_VALUES = {
 } as const;
 export type CallValue = keyof typeof CALL_VALUES;
 
-/** Optional parts of a call. A profile lists the parts of its calls. */
+/** Optional parts of a call. All calls of a profile have the same extras. */
 export const EXTRAS = ['call_id', 'preview', 'cached', 'error'] as const;
-/** Extras of later versions. A profile of an earlier version ends before them, which reads as null. */
+/** Extras of later versions. A profile of an earlier version ends before their flags, which are then read as null. */
 export const LATER_EXTRAS = ['labels'] as const;
 export type Extra = (typeof EXTRAS)[number] | (typeof LATER_EXTRAS)[number];
 
@@ -191,7 +191,7 @@ export const sourceOf = <Table extends keyof CallTables>(table: Table, column: k
 interface Constant {
   readonly table: keyof CallTables;
   readonly column: string;
-  /** Calls with this extra have a value of their own. */
+  /** Calls with this extra have their own value. */
   readonly unless: Extra | null;
 }
 
@@ -210,7 +210,7 @@ const ALL_CONSTANTS: readonly Constant[] = [
 ];
 const isLater = ({ unless }: Constant): boolean => LATER_EXTRAS.some((extra) => extra === unless);
 
-/** The columns whose values a profile contains, in this order. Its extras follow, as 0 and 1. */
+/** The columns whose values a profile contains, in this order. A 0 or 1 for each of `EXTRAS` follows. */
 export const CONSTANTS: readonly Constant[] = ALL_CONSTANTS.filter((constant) => !isLater(constant));
 /** Columns added later. Their values follow the calls of a profile, so that profiles of earlier versions stay readable. */
 export const LATER_CONSTANTS: readonly Constant[] = ALL_CONSTANTS.filter(isLater);

@@ -20,7 +20,7 @@ import { SPAN_COLUMNS } from '../traces/span-rows.ts';
 import { storedRowOf, tagsText } from '../spend/spend-rows.ts';
 import { namesText, summaryRowOf } from '../traces/summary-rows.ts';
 
-/** Common values of the calls of a key, written once per segment: those of `CONSTANTS`. */
+/** Values that calls of a key share, written once per segment: those of `CONSTANTS` and `LATER_CONSTANTS`. */
 export interface CallProfile {
   readonly owner: Owner;
   /** JSON list without its closing bracket. */
@@ -32,13 +32,16 @@ export interface CallProfile {
 /** An encoded call that is the only span of its trace. */
 export interface EncodedCall {
   readonly profile: CallProfile;
-  /** JSON list of its own values, in the order of `CALL_VALUES`, and a comma. Without extras the tail is left out. */
+  /**
+   * JSON list of the call's own values, in the order of `CALL_VALUES`, and a comma. It ends before `call_id` without extras,
+   * and before `end_user` without the extra `labels`.
+   */
   readonly row: string;
   /** One line of the body, with its line break; see `call-body.ts`. */
   readonly payload: string;
 }
 
-/** How each member is encoded: `own` for each call, or in the profile, with a function that compares two rows. */
+/** How each member is encoded: `own` is in each call. A function means that the profile has it, and compares two rows. */
 type Sharing<Row> = { readonly [Member in keyof Row]: 'own' | ((left: Row, right: Row) => boolean) };
 
 /** The compiler reports a missing member. */
@@ -118,7 +121,7 @@ interface CachedProfile extends CallProfile {
 const MOST_PROFILES_PER_KEY = 64;
 const MOST_PROFILES = 10_000;
 
-/** From this start time on, in ms, the end time in nanoseconds would overflow 63 bits. */
+/** From this start time on, in ms, the end time in nanoseconds may overflow 63 bits. */
 const START_MS_LIMIT = 9_000_000_000_000;
 const NS_PER_MS = 1_000_000;
 
@@ -202,7 +205,7 @@ const extrasOf = ({ spend, span }: CallRecord): Extras => {
   );
 };
 
-/** Whether a call has labels of its own. Tags of the user agent alone are part of the profile. */
+/** Whether a call has its own labels. Tags that all come from the user agent are part of the profile. */
 const isLabelled = ({ endUser, sessionId, tags }: SpendRow): boolean =>
   endUser !== null || sessionId !== null || !tags.every((tag) => tag.startsWith(AGENT_TAG));
 
@@ -213,7 +216,7 @@ const PLAIN = /^[\w-]*$/;
 const jsonText = (value: string | null): string =>
   value === null ? 'null' : PLAIN.test(value) ? `"${value}"` : JSON.stringify(storable(value));
 
-/** Duration of the call in ns; null when spend row and span differ in their times. */
+/** Duration of the call in ns; null when a time is out of range, or spend row and span differ in their times. */
 function durationOf({ spend, span }: CallRecord): number | null {
   const startMs = spend.startedAt.getTime();
   const durationNs = Number(span.endNs - span.startNs);
@@ -228,7 +231,7 @@ function durationOf({ spend, span }: CallRecord): number | null {
   return isConsistent ? durationNs : null;
 }
 
-/** Whether a span is a root with the values of its spend row, so that these are encoded once. */
+/** Whether a span is a root without estimate and has the values of its spend row, so that these are encoded once. */
 function spanMatchesSpendRow(
   { traceId, spanId, responseId, cost, usage, sessionId, endUser }: SpendRow,
   span: SpanHead,
@@ -260,7 +263,7 @@ function matchesProfile(profile: CachedProfile, { spend, span }: CallRecord, ext
 const sameTags = (left: readonly string[], right: readonly string[]): boolean =>
   left === right || (left.length === right.length && left.every((tag, at) => tag === right[at]));
 
-/** The values of `CONSTANTS` and `LATER_CONSTANTS` with their extras, taken from the complete rows of one call. */
+/** The values of `CONSTANTS` and `LATER_CONSTANTS` and the flags of the extras, taken from the complete rows of one call. */
 function profileTexts(
   { spend, span }: CallRecord,
   traceRef: string,

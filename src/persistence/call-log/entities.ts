@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 
-/** Segment of the call log: calls of one commit that are not unfolded yet (`call-log/README.md`). Rows only. */
+/** Segment of the call log: calls of one commit that are not unfolded yet (`call-log/README.md`). Not a managed entity. */
 export const CallSegmentEntity = defineEntity({
   name: 'CallSegmentEntity',
   tableName: 'call_segment',
@@ -8,7 +8,7 @@ export const CallSegmentEntity = defineEntity({
     /** The `export_body` with the payloads. Segments are unfolded in this order. */
     bodyNo: p.bigint('string').primary().autoincrement(false),
     calls: p.integer(),
-    /** 1 when it cannot be unfolded. An operator has to examine it. */
+    /** 1 for a segment that cannot be unfolded. An operator has to examine it. */
     setAside: p.integer(),
     /** JSON list: spend of each key, tag, end user and budget window, picodollars as text. */
     totals: p.text(),

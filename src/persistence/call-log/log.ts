@@ -23,15 +23,15 @@ export interface CallLog {
   /** Number of calls not unfolded, as far as this process knows. */
   backlog(): number;
   /**
-   * Unfolds the oldest segments. Resolves to the summaries, since the last step, of traces into which clients had written
-   * before their call was unfolded. Throws Unavailable when the database does not answer.
+   * Unfolds the oldest segments. Resolves to summaries of traces to which a client had sent spans before the call was
+   * unfolded, collected since the last step. Throws Unavailable when the database does not answer.
    */
   step(): Promise<readonly TraceSummary[]>;
-  /** Resolves when every segment written before, by any process, is unfolded. */
+  /** Resolves when every segment that any process wrote before is unfolded or set aside. */
   readable(): Promise<void>;
 }
 
-/** Segments of one transaction; other writes run in between. */
+/** Maximum number of segments of one transaction. Other writes run between the transactions. */
 const SEGMENTS_PER_STEP = 4;
 /** Lock timeout while another process unfolds, in ms. */
 const LOCK_TIMEOUT_MS = 60_000;
@@ -44,9 +44,9 @@ interface WaitingSegment extends StoredSegment {
 }
 
 /**
- * A segment is unfolded once: one transaction writes its rows and deletes it. When a row of it exists already (a repeated
- * commit, a trace that a client wrote into first), its calls go one by one through the spend and trace stores, which are
- * idempotent.
+ * A segment is unfolded once: one transaction writes its rows and deletes it. When one of its rows exists already (after a
+ * repeated commit, or in a trace to which a client sent spans first), its calls go one by one through the spend and trace
+ * stores, which are idempotent.
  */
 export function createCallLog(
   { orm, flavour, inFlight }: Database,
@@ -61,7 +61,7 @@ export function createCallLog(
     readonly unfolding: CallUnfolding;
     readonly addToTotals: ReturnType<typeof createTotals>;
     readonly addToWindows: ReturnType<typeof createWindowTotals>;
-    /** Whether all of these calls are stored: their segment was committed twice. */
+    /** Whether all of these calls are stored already, as after a repeated commit. */
     readonly isStored: (calls: readonly CallRecord[]) => Promise<boolean>;
     readonly storeOneByOne: (calls: readonly CallRecord[]) => Promise<readonly TraceSummary[]>;
     readonly log: StoresOptions['log'];
@@ -131,7 +131,7 @@ export function createCallLog(
 
   /**
    * Stores the calls of a segment one by one. `repeated`: all of them were stored before. `new`: at least one was not, so the
-   * caller adds the window totals of the segment. Null: no call can be stored.
+   * caller adds the window totals of the segment. Null: the segment cannot be read, or none of its calls can be stored.
    */
   async function storeCallsOfSegment(bodyNo: string, bytes: Uint8Array): Promise<'new' | 'repeated' | null> {
     try {
@@ -196,7 +196,7 @@ export function createCallLog(
     backlog = rows[0]?.calls ?? 0;
   }
 
-  /** Steps of one process run one after another. */
+  /** Runs a step after the previous ones of this process. Resolves to the number of the last unfolded segment. */
   function step(): Promise<number | null> {
     const current = lastStep.then(() =>
       inFlight.write(async () => {
@@ -224,7 +224,7 @@ export function createCallLog(
 
   return {
     async write(calls) {
-      // Encoding is part of the write, so that a close waits for it too.
+      // The segments are built inside the write, so that a close waits for that too.
       await inFlight.write(async () => {
         const segments = await segmentsOf(calls);
         await transaction(orm, async (db) => {

@@ -13,7 +13,7 @@ import { costsByKey, costsByLabel, costsByWindow } from '../spend/spend-rows.ts'
 export interface LoggedCall extends QueuedCall {
   readonly profile: CallProfile;
   readonly cost: SpendRow['cost'];
-  /** End user and tags of the request; null without any. */
+  /** End user and tags of the request, without tags of the user agent; null without any. */
   readonly labels: Pick<SpendRow, 'endUser' | 'tags'> | null;
   /** Budget windows of the call; undefined for none. */
   readonly windows: SpendRow['windows'];
@@ -33,13 +33,13 @@ export interface Segment {
   readonly totals: string;
 }
 
-/** Size limits of a segment: a read of one payload inflates the whole body. */
+/** Size limits of a segment: a read of one payload inflates the whole body. A larger payload is a segment alone. */
 const MOST_CALLS = 4_000;
 const MOST_BODY_BYTES = 1 << 20;
 const compress = promisify(zstdCompress);
 const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
-/** Splits calls into segments. They are compressed one after another, in the thread pool of libuv. */
+/** Splits calls into segments. The bodies are compressed sequentially, in the thread pool of libuv. */
 export async function segmentsOf(calls: readonly LoggedCall[]): Promise<readonly Segment[]> {
   const segments: Segment[] = [];
   for (const part of splitBySize(calls)) segments.push(await segmentOf(part));
@@ -95,7 +95,7 @@ export async function insertSegment(db: Kysely<Tables>, flavour: SqlFlavour, seg
     insert into export_body (format, compression, held_by, bytes)
     values ('calls', 'zstd', ${calls}, ${body}) returning cast(body_no as text) as body_no`.execute(db);
   const [exportBody] = inserted;
-  if (exportBody === undefined) throw new Error('The database gave no number for a body.');
+  if (exportBody === undefined) throw new Error('The database returned no number for the body of a segment.');
   // SQLite stores the bytes as text without a copy.
   const text = flavour === 'sqlite' ? sql`cast(${rows} as text)` : sql`${rows.toString()}`;
   await sql`

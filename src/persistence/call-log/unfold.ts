@@ -102,7 +102,7 @@ const namedValues = (table: keyof CallTables): string =>
 interface Selections {
   /** One row per profile. */
   readonly profiles: string;
-  /** One row per call, from `profiles` under this name, with the columns `more` of its profile. */
+  /** One row per call. `profiles` is the name of the table or query of profiles; `more` are columns of it to select. */
   calls(profiles: string, more: readonly string[]): string;
 }
 
@@ -169,7 +169,7 @@ const FROM_CALLS = `from unfolded_profile cross join unfolded_call on call_no >=
       (select min(later.profile_no) from unfolded_profile later where later.profile_no > unfolded_profile.profile_no),
       ${Number.MAX_SAFE_INTEGER})`;
 
-/** Values of a call that keys of `fresh_spend` may have; the other keys are values of the profile. */
+/** Keys of `fresh_spend` that may be own values of a call; the other keys are values of the profile. */
 const OWN_KEYS = ['v_tags', 'v_end_user'];
 const DAY_SUMS = [...FRESH_COUNTS.map((name) => `v_${name}`), 'total_ms', 'last_ms'];
 const DAY_COLUMNS = ['of_profile', 'started_at', ...OWN_KEYS, 'calls', ...DAY_SUMS].join(', ');
@@ -179,7 +179,7 @@ const spendValue = (column: keyof CallTables['spend_row']): string =>
 
 /**
  * Queries of the sums of calls by profile and day. SQLite sorts calls to group them, except by profile: they are stored in that
- * order. So the first query is for profiles without labels whose calls are of one day, the second for all others.
+ * order. So the first query is for profiles without labels whose calls all start on one day, the second for the other profiles.
  */
 function daysOfProfiles(): readonly string[] {
   const [startedAt, endedAt] = [spendValue('started_at'), spendValue('ended_at')];
@@ -198,7 +198,7 @@ function daysOfProfiles(): readonly string[] {
   ];
 }
 
-/** The query of `fresh_spend` from these sums. Counts of a profile are zero or null. */
+/** The query of `fresh_spend` from `unfolded_day`. A count that a profile has is zero or null, so it need not be multiplied. */
 function freshOfDays(): string {
   const keys = FRESH_KEYS.map((name) => `${spendValue(name)} as ${name}`);
   const counts = FRESH_COUNTS.map((name) => `coalesce(${spendValue(name)}, 0) as ${name}`);
@@ -234,16 +234,16 @@ function sqliteStatements({ profiles, calls }: Selections, daily: readonly strin
   ];
 }
 
-/** PostgreSQL: one statement inserts the summaries, and uses the trace numbers it returns for the spans. */
+/** PostgreSQL: one statement inserts all rows. The spans get the trace numbers that the insert of summaries returns. */
 const postgresStatement = (
   withCalls: string,
   daily: readonly string[],
 ): string => `${withCalls}, ${FRESH} as materialized (
       ${freshOf(`select ${namedValues('spend_row')} from one`)}
-    ), ${daily.map((statement, at) => `days_${at} as (${statement})`).join(', ')}, made as (
+    ), ${daily.map((statement, at) => `days_${at} as (${statement})`).join(', ')}, new_traces as (
       ${insertInto('trace_summary')} select ${valuesOf('trace_summary')} from one order by place returning trace_no, trace_ref
     ), spans as (
-      ${insertInto('span')} select ${valuesOf('span', 'trace_no')} from one join made on trace_ref = v_trace_ref
+      ${insertInto('span')} select ${valuesOf('span', 'trace_no')} from one join new_traces on trace_ref = v_trace_ref
     )
     ${insertInto('spend_row')} select ${valuesOf('spend_row')} from one`;
 
@@ -260,7 +260,7 @@ export function createCallUnfolding(
   const withCalls = `with profile as materialized (${selected.profiles}), one as (${selected.calls('profile', CONSTANT_NAMES)})`;
   const daily = dailyAdditions(flavour);
   const texts = flavour === 'sqlite' ? sqliteStatements(selected, daily) : [postgresStatement(withCalls, daily)];
-  /** `isRead`: whether the statement reads segments, whose list is its parameter. */
+  /** `isRead`: whether the statement reads segments, and so has the list of segments as its parameter. */
   const statements = texts.map((text) => {
     const isRead = text.includes(selected.profiles);
     return { text: isRead ? text : `${REPEATED}${text}`, isRead };

@@ -13,7 +13,7 @@ interface StoredSpan extends QueuedCall {
   readonly parts: readonly IngestPart[];
 }
 
-/** Call store for spend only, where ClickHouse keeps the spans. `log` may hold calls from before; they are unfolded. */
+/** Call store for spend only, where ClickHouse stores the spans. Calls that the log still contains are unfolded. */
 export function createCallSpendStore({
   spend,
   log,
@@ -37,7 +37,7 @@ export function createCallSpendStore({
   };
 }
 
-/** Call store for spans only, where ClickHouse keeps them. */
+/** Call store for spans only, in ClickHouse. */
 export function createCallSpanStore(traces: {
   ingestParts(parts: readonly IngestPart[]): Promise<readonly TraceSummary[]>;
 }): CallStore<StoredSpan> {

@@ -22,8 +22,8 @@ import { createWindowTotals } from '../spend/budget-windows.ts';
 import { summaryOf, summaryRowOf, type SummaryRow } from '../traces/summary-rows.ts';
 
 /**
- * A call that is the only span of its trace, for the log. Small, because thousands wait; its ids are decoded from its bytes
- * when they are needed, which is rare.
+ * A call that is the only span of its trace, for the log. Small, because thousands wait for their commit. The ids are decoded
+ * from the bytes of the row when they are needed, which is rare.
  */
 class QueuedRoot implements LoggedCall {
   readonly kind = 'root';
@@ -31,7 +31,7 @@ class QueuedRoot implements LoggedCall {
   readonly cost: LoggedCall['cost'];
   readonly labels: LoggedCall['labels'];
   readonly windows: LoggedCall['windows'];
-  /** Summary of its trace, of this call alone; null when no subscriber follows traces. */
+  /** Summary of the trace with this call alone; null for a call that was encoded without a summary. */
   readonly summary: TraceSummary | null;
   readonly #rows: Buffer;
   readonly #rowStart: number;
@@ -74,7 +74,7 @@ class QueuedRoot implements LoggedCall {
   }
 }
 
-/** A call in the trace of its caller, or one that the log format cannot represent: stored one by one. */
+/** A call that is stored without the log: in the trace of its caller, with guardrail spans, or not representable in the log. */
 interface QueuedSingleCall extends QueuedCall {
   readonly kind: 'whole';
   readonly record: CallRecord;
@@ -82,13 +82,13 @@ interface QueuedSingleCall extends QueuedCall {
 
 type QueuedRecord = QueuedRoot | QueuedSingleCall;
 
-/** The call store, as the stores with reads need it. */
+/** The call store with the wait that reads of other stores need. */
 export interface ReadableCallStore extends CallStore<QueuedRecord> {
   /** Resolves when everything committed before is unfolded. */
   readable(): Promise<void>;
 }
 
-/** Call store over the call log (`call-log/README.md`): records are encoded as calls end, and committed as segments. */
+/** Call store over the call log (`call-log/README.md`): records are encoded when calls end, and committed as segments. */
 export function createCallStore(
   database: Database,
   stores: { readonly spend: SpendStore; readonly traces: TraceStore },
@@ -137,7 +137,7 @@ export function createCallStore(
 
   /**
    * The summaries of the traces that calls begin, from memory, so that a subscriber does not force the log to be unfolded.
-   * The exception is a trace into which its client has written before the call was unfolded.
+   * Exceptions are calls without a summary in memory, and traces to which a client sent spans before the call was unfolded.
    */
   async function summariesOf(calls: readonly QueuedRoot[]): Promise<readonly TraceSummary[]> {
     if (calls.length === 0) return [];
@@ -172,7 +172,7 @@ export function createCallStore(
       }
       const { profile, row, payload } = encoded;
       const { owner } = profile;
-      // As it will be stored: columns do not hold every character.
+      // As it will be read: columns cannot store every character.
       const summary = withSummary
         ? summaryOf(summaryRowOf(growSummary(null, { traceId, traceRef, owner }, [call.span])))
         : null;
@@ -196,13 +196,13 @@ export function createCallStore(
   };
 }
 
-/** The labels of a call that may have a budget. Those of its user agent have none. */
+/** The labels of a call that may have a budget: its end user, and its tags except those of the user agent. Null for none. */
 function labelsOf({ endUser, tags }: SpendRow): LoggedCall['labels'] {
   const own = tags.filter((tag) => !tag.startsWith(AGENT_TAG));
   return endUser === null && own.length === 0 ? null : { endUser, tags: own };
 }
 
-/** Throws InvalidInput for a value that no store holds, before it can fail the commit of other calls. */
+/** Throws InvalidInput for a count or time that no store accepts, before it can fail the commit of other calls. */
 export function assertStorableCall({ spend, span }: CallRecord): void {
   const { usage, startedAt, endedAt, firstByteAt } = spend;
   const sound =

@@ -7,7 +7,7 @@ import { costsByWindow } from './spend-rows.ts';
 
 /** How long the total of an ended window is kept, in ms: calls that began in it may end later. */
 const KEPT_MS = 2 * 86_400_000;
-/** How often ended windows are removed, in ms. */
+/** Interval between removals of ended windows, in ms. */
 const REMOVAL_MS = 3_600_000;
 
 /** Adds the costs of rows to the totals of their budget windows, and removes windows that ended long ago. */

@@ -7,7 +7,7 @@ import { DAY_MS, MOST_KEY_CHARACTERS, ROW_KEYS, ROW_SUMS } from './daily-sums.ts
 
 type Sql = RawBuilder<unknown>;
 
-/** Fields that the sums of days have. */
+/** Fields that the sums of days can be filtered and grouped by. */
 const FIELDS: ReadonlySet<SpendField> = new Set([
   'key',
   'user',
@@ -22,22 +22,22 @@ const FIELDS: ReadonlySet<SpendField> = new Set([
   'callType',
 ]);
 
-/** A relation `spend_row` that has the sums of whole days, and the calls of the days that a period cuts. */
+/** A relation named `spend_row`: the sums of the whole days of a period, and the calls of its partial days. */
 export interface DailyRelation {
   readonly relation: Sql;
-  /** Conditions that the relation does not cover. */
+  /** Conditions that a query of the relation must still apply. */
   readonly filter: SpendFilter;
   /** Column of the tag. */
   readonly tag: Sql;
   readonly sums: Sql;
 }
 
-/** Calls that the sums cover: all, those with tags, or those of a tag or an end user. */
+/** Kind of sums: of all calls, of calls with tags, or of calls by tag or by end user. */
 type Labelled = 'all' | 'tagged' | 'tag' | 'end_user';
 
 const isShort = (value: string): boolean => value.length <= MOST_KEY_CHARACTERS;
 
-/** Sums that answer a grouping; null where only the calls do. */
+/** The kind of sums that answers a grouping; null when only the calls do. */
 function labelledOf({ by, filter }: SpendGrouping): Labelled | null {
   const { any, none = {}, some = [] } = filter;
   const tags = any.tag;
@@ -61,8 +61,8 @@ function isAnswered({ by, filter, bucket }: SpendGrouping): boolean {
   const { any, none = {}, some = [], requestId, minCost, maxCost } = filter;
   if (requestId !== undefined || minCost !== undefined || maxCost !== undefined) return false;
   if (bucket !== undefined && !(isDaily(bucket.ms) && isDaily(bucket.offsetMs))) return false;
-  const asked = [...by, ...some, ...Object.keys(any), ...Object.keys(none)] as readonly SpendField[];
-  if (!asked.every((field) => FIELDS.has(field))) return false;
+  const fields = [...by, ...some, ...Object.keys(any), ...Object.keys(none)] as readonly SpendField[];
+  if (!fields.every((field) => FIELDS.has(field))) return false;
   return [...Object.values(any), ...Object.values(none)].flat().every(isShort);
 }
 
@@ -72,6 +72,7 @@ interface Parts {
   readonly edges: readonly (readonly [from: number, to: number])[];
 }
 
+/** Null for a period without a whole day. */
 function partsOf({ from, to }: Pick<SpendFilter, 'from' | 'to'>): Parts | null {
   const [begin, end] = [from?.getTime() ?? null, to?.getTime() ?? null];
   const first = begin === null ? null : Math.ceil(begin / DAY_MS) * DAY_MS;
@@ -107,7 +108,7 @@ function ofDays(labelled: Labelled, [from, to]: Parts['days'], labels: Sql | nul
     from ${sql.raw(isLabel ? 'spend_day_label' : 'spend_day')} where ${sql.join(conditions, sql` and `)}`;
 }
 
-/** The calls of a part of a day, each as a sum; a call of tags once for each tag. */
+/** The calls of a part of a day, each as a row of sums. By tag, a call has one row for each of its tags. */
 function ofCalls(labelled: Labelled, [from, to]: Parts['edges'][number], flavour: SqlFlavour): Sql {
   const conditions: Sql[] = [sql`started_at >= ${from}`, sql`started_at < ${to}`];
   if (labelled === 'tagged' || labelled === 'tag') conditions.push(sql`tags is not null`);
@@ -118,7 +119,7 @@ function ofCalls(labelled: Labelled, [from, to]: Parts['edges'][number], flavour
     from spend_row ${sql.raw(labelled === 'tag' ? `cross join ${each}` : '')} where ${sql.join(conditions, sql` and `)}`;
 }
 
-/** Whole numbers, below 2^53, that both drivers read as numbers. */
+/** Sum of whole numbers as a double, which both drivers read as a number. It is exact below 2^53. */
 const total = (name: string): Sql =>
   sql`cast(coalesce(sum(${sql.ref(`spend_row.${name}`)}), 0) as double precision) as ${sql.ref(name)}`;
 
@@ -131,7 +132,7 @@ const SUMS = sql`
 const wantedLabels = (labelled: Labelled, { any }: SpendFilter): readonly string[] | null =>
   (labelled === 'tag' ? any.tag : labelled === 'end_user' ? any.endUser : undefined) ?? null;
 
-/** The filter without conditions on labels: the relation has only calls that meet them. */
+/** The filter without period and labels: the relation contains only calls that meet these conditions. */
 function withoutLabels({ any, some = [], ...filter }: SpendFilter): SpendFilter {
   const { tag: _tag, endUser: _endUser, ...others } = any;
   return { ...filter, from: null, to: null, any: others, some: some.filter((field) => !isLabelField(field)) };
@@ -139,7 +140,7 @@ function withoutLabels({ any, some = [], ...filter }: SpendFilter): SpendFilter 
 
 const isLabelField = (field: SpendField): boolean => field === 'tag' || field === 'endUser';
 
-/** The relation that answers a grouping; null where only the calls themselves do. */
+/** The relation that answers a grouping; null when only the calls do. */
 export function dailyRelation(grouping: SpendGrouping, flavour: SqlFlavour): DailyRelation | null {
   const { filter } = grouping;
   const labelled = isAnswered(grouping) ? labelledOf(grouping) : null;

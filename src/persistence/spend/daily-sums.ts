@@ -5,7 +5,7 @@ import { type EncodedRow, rowsFrom, type RowTable, textsOf } from '../database/r
 import type { Tables } from '../database/tables.ts';
 
 /*
- * Sums of calls by day, for reports and budgets. They are added to in the transaction that stores the rows, so that both
+ * Sums of calls by day, for reports and budgets. They are updated in the transaction that stores the rows, so that both
  * always agree. Additions of several processes commute.
  */
 
@@ -14,17 +14,17 @@ export const DAY_MS = 86_400_000;
 /** Longest text of a key column, in characters: an index entry of PostgreSQL has at most 2,704 bytes. */
 export const MOST_KEY_CHARACTERS = MAX_LABEL_CHARACTERS;
 
-/** Name of the relation of new spend in the statements: one row for each combination of `FRESH_KEYS`, with its sums. */
+/** Name of the relation of new spend in the statements: one row of sums for each day and combination of `FRESH_KEYS`. */
 export const FRESH = 'fresh_spend';
 
 const cut = (column: string): string => `substr(coalesce(${column}, ''), 1, ${MOST_KEY_CHARACTERS})`;
 
 const OWN_KEYS = ['key_hash', 'team_id', 'user_id', 'provider', 'model', 'model_group', 'call_type'] as const;
 
-/** Columns of a spend row whose values are alike in all calls of a row of `fresh_spend`. */
+/** Columns of a spend row whose values are equal in all calls of a row of `fresh_spend`. */
 export const FRESH_KEYS = [...OWN_KEYS, 'status', 'tags', 'end_user'] as const;
 
-/** Columns of a spend row that `fresh_spend` has the sums of. */
+/** Columns of a spend row that `fresh_spend` sums. */
 export const FRESH_COUNTS = [
   'input_tokens',
   'output_tokens',
@@ -33,19 +33,19 @@ export const FRESH_COUNTS = [
   'cost',
 ] as const;
 
-/** The day of a time. */
+/** SQL of the start of the day of a time, Unix ms. */
 export const dayOf = (time: string): string => `${time} - ${time} % ${DAY_MS}`;
 
 /** Columns of `fresh_spend`: its keys, the day, then the sums. */
 const FRESH_COLUMNS = [...FRESH_KEYS, 'started_at', 'calls', ...FRESH_COUNTS, 'total_ms', 'last_ms'] as const;
 
-/** Key columns of `fresh_spend`, by their names. */
+/** Key columns that both tables share, each with its value from a row of `fresh_spend`. */
 const KEYS: readonly (readonly [name: string, value: string])[] = [
   ['started_at', 'started_at'],
   ...OWN_KEYS.map((name) => [name, cut(name)] as const),
 ];
 
-/** Sums of a row, by their names. */
+/** Sum columns, each with its value for a single spend row. */
 export const ROW_SUMS: readonly (readonly [name: string, value: string])[] = [
   ['calls', '1'],
   ['failures', "case when status = 'failure' then 1 else 0 end"],
@@ -57,7 +57,7 @@ export const ROW_SUMS: readonly (readonly [name: string, value: string])[] = [
   ['success_ms', "case when status = 'success' then ended_at - started_at else 0 end"],
 ];
 
-/** The same sums of a row of `fresh_spend`. */
+/** Sum columns, each with its value from a row of `fresh_spend`. */
 const FRESH_SUMS: readonly (readonly [name: string, value: string])[] = [
   ['calls', 'calls'],
   ['failures', "case when status = 'failure' then calls else 0 end"],
@@ -65,7 +65,7 @@ const FRESH_SUMS: readonly (readonly [name: string, value: string])[] = [
   ['success_ms', "case when status = 'success' then total_ms else 0 end"],
 ];
 
-/** Key columns of a row without its day, for a union with sums. */
+/** Key columns except the day, each with its value from a spend row, for a union with sums. */
 export const ROW_KEYS: readonly (readonly [name: string, value: string])[] = OWN_KEYS.map((name) => [name, cut(name)]);
 
 interface Target {
@@ -74,7 +74,7 @@ interface Target {
   readonly from: string;
 }
 
-/** The statement that adds the new spend to a table. Rows are locked in one order. */
+/** The statement that adds the new spend to a table. All processes lock rows in the same order. */
 function addition({ table, keys, from }: Target): string {
   const names = [...keys.map(([name]) => name), ...FRESH_SUMS.map(([name]) => name), 'last_ms'];
   const places = keys.map((_key, at) => at + 1).join(', ');

@@ -2,9 +2,9 @@ import { defineEntity, p } from '@mikro-orm/core';
 import type { SpendRow } from '../../domain/spend/spend-row.ts';
 
 /**
- * Usage and cost of one gateway call. Append-only rows, no managed entities. Times are Unix ms. The key begins with the
- * trace id, and our trace ids begin with the time: rows of one time are adjacent, and a span needs no further index
- * (ADR 0018).
+ * Usage and cost of one gateway call. Append-only; not a managed entity. Times are Unix ms. The primary key begins with the
+ * trace id, and trace ids of the gateway begin with the time. So rows of the same time are adjacent, and look-ups by span need
+ * no further index (ADR 0018).
  */
 export const SpendRowEntity = defineEntity({
   name: 'SpendRowEntity',
@@ -48,8 +48,8 @@ export const SpendRowEntity = defineEntity({
 });
 
 /**
- * Spend in one window of a budget of a provider, a deployment or a single model, updated in the commit of its spend rows.
- * Picodollars.
+ * Total of one budget window: picodollars, or tokens for windows of batch tokens. Updated in the commit of its spend rows. The
+ * name contains the scope (`budgetWindowOf`).
  */
 export const BudgetWindowEntity = defineEntity({
   name: 'BudgetWindowEntity',
@@ -63,8 +63,8 @@ export const BudgetWindowEntity = defineEntity({
 });
 
 /**
- * Total spend of a key, updated in the commit of its spend rows, so that a total is one row to read. Picodollars in 64 bits
- * hold nine million dollars per key.
+ * Total spend of a key, updated in the commit of its spend rows, so that a total is one row to read. 64 bits of picodollars
+ * allow nine million dollars per key.
  */
 export const KeySpendEntity = defineEntity({
   name: 'KeySpendEntity',
@@ -75,9 +75,7 @@ export const KeySpendEntity = defineEntity({
   },
 });
 
-// Optional ids are blank where a call has none: they are part of the primary key.
-
-/** Sums of calls of one day. */
+/** Sum columns of the calls of one day. */
 const sums = () => ({
   calls: p.bigint('number'),
   failures: p.bigint('number'),
@@ -87,18 +85,18 @@ const sums = () => ({
   cacheWriteTokens: p.bigint('number'),
   /** Picodollars. */
   cost: p.bigint('string'),
-  /** Durations of successful calls. */
+  /** Total duration of successful calls, ms. */
   successMs: p.bigint('number'),
   /** End of the last call, Unix ms. */
   lastMs: p.bigint('number'),
 });
 
-/** Sums of the calls of a day with equal values of these columns. Rows only. */
+/** Sums of the calls of a day with equal key columns. An absent team or user is blank in the key. Not a managed entity. */
 export const SpendDayEntity = defineEntity({
   name: 'SpendDayEntity',
   tableName: 'spend_day',
   properties: {
-    /** Begin of the day, Unix ms. */
+    /** Start of the day, Unix ms. */
     startedAt: p.bigint('number').primary(),
     keyHash: p.text().primary(),
     teamId: p.text().primary(),
@@ -113,7 +111,7 @@ export const SpendDayEntity = defineEntity({
   },
 });
 
-/** The same for the calls of a tag or an end user. Rows only. */
+/** Sums of the calls of a day with a tag or an end user, and equal key columns. Not a managed entity. */
 export const SpendDayLabelEntity = defineEntity({
   name: 'SpendDayLabelEntity',
   tableName: 'spend_day_label',

@@ -13,11 +13,11 @@ type NamedKind = 'key' | Exclude<OwnerKind, KeyOwnerKind>;
 const isNamed = (kind: OwnerKind | 'key'): kind is NamedKind =>
   kind === 'key' || kind === 'tag' || kind === 'end_user' || kind === 'window';
 
-/** The calls that are not unfolded yet: `t.value` is a total of a segment. */
+/** The totals of the segments in the call log: `t.value` is one of them. */
 const loggedTotals = (flavour: Flavour): RawBuilder<unknown> =>
   sql`call_segment s cross join ${elementsOf(flavour, sql.ref('s.totals'))} t`;
 
-/** Where the stored totals of each kind are, and the member of a logged total with its name. */
+/** For each kind: the query of the stored totals, the column of the id in it, and the member of the id in a logged total. */
 const STORED: Readonly<Record<NamedKind, readonly [totals: RawBuilder<unknown>, column: string, member: string]>> = {
   key: [sql`select key_hash as one, '' as other, total from key_spend where`, 'key_hash', 'key_hash'],
   window: [sql`select name as one, '' as other, total from budget_window where`, 'name', 'window'],
@@ -79,8 +79,8 @@ export function ownedKeys(flavour: Flavour, kind: KeyOwnerKind, ids: readonly st
 }
 
 /**
- * The spend of keys, owners, labels and windows, with the call log, so that admission does not wait for unfolding. Calls that are
- * unfolded one by one count twice until their segment is deleted.
+ * The spend of keys, owners, labels and windows, including the call log, so that admission does not wait for unfolding. Calls
+ * that are unfolded one by one count twice until their segment is deleted.
  */
 export const createTotalsOf =
   ({ reader, flavour, inFlight }: Database) =>

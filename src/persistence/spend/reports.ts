@@ -98,7 +98,10 @@ const valuesIn = (values: FieldValues): readonly (readonly [SpendField, readonly
     return given === undefined ? [] : [[field, given.map(storable)] as const];
   });
 
-/** Condition: false, never null, for a row without a value. A model is found by its own name, too. */
+/**
+ * Condition that a field has one of these values; false, never null, for a row without a value. A model also matches by its
+ * name without the provider.
+ */
 function hasOneOf(field: SpendField, values: readonly string[], flavour: SqlFlavour): Sql {
   const wanted = textsIn(flavour, values);
   if (field === 'tag') return sql`exists (select 1 from ${tagsOf(flavour)} where tag.value in ${wanted})`;
@@ -106,7 +109,7 @@ function hasOneOf(field: SpendField, values: readonly string[], flavour: SqlFlav
   return field === 'model' ? sql`(${own} or spend_row.model in ${wanted})` : own;
 }
 
-/** Condition on the tags that a grouping by tag reads: the groups of other tags are left out. */
+/** Condition on the tags in a grouping by tag: only tags that the filter allows get a group. */
 function shownTags({ any, none }: SpendFilter, flavour: SqlFlavour): Sql {
   const conditions = [sql`1 = 1`];
   if (any.tag !== undefined) conditions.push(sql`tag.value in ${textsIn(flavour, any.tag.map(storable))}`);
@@ -142,7 +145,7 @@ const groupOf = (row: StoredGroup, by: SpendGrouping['by']): SpendGroup => ({
   lastMs: row.last_ms,
 });
 
-/** Whole numbers, below 2^53, that both drivers read as numbers. */
+/** Sum of whole numbers as a double, which both drivers read as a number. It is exact below 2^53. */
 const total = (value: Sql): Sql => sql`cast(coalesce(sum(${value}), 0) as double precision)`;
 
 const SUMS = sql`
@@ -156,11 +159,11 @@ const SUMS = sql`
   ${total(sql`case when spend_row.status = 'success' then spend_row.ended_at - spend_row.started_at else 0 end`)} as success_ms,
   cast(max(spend_row.ended_at) as double precision) as last_ms`;
 
-/** Begin of the bucket of a start time, Unix ms. */
+/** SQL of the start of the bucket of a call, Unix ms. */
 const bucketOf = ({ ms, offsetMs }: NonNullable<SpendGrouping['bucket']>): Sql =>
   sql`((spend_row.started_at + ${sql.lit(offsetMs)}) / ${sql.lit(ms)}) * ${sql.lit(ms)} - ${sql.lit(offsetMs)}`;
 
-/** Relation that is grouped. */
+/** A relation to group: its SQL, the column of the tag, the conditions, and the sums. */
 interface GroupedRelation {
   readonly relation: Sql;
   readonly tag: Sql;
@@ -200,7 +203,7 @@ export function createSpendReports({ orm, flavour, readRows }: Database): SpendR
     };
   }
 
-  /** The sums of days where they have the answer: they are fewer than the calls. */
+  /** The sums of days when they answer the grouping, because they are fewer than the calls; otherwise the calls. */
   function relationOf(grouping: SpendGrouping): GroupedRelation {
     const daily = dailyRelation(grouping, flavour);
     return daily === null ? callsOf(grouping) : { ...daily, conditions: matching(daily.filter, flavour) };

@@ -102,7 +102,7 @@ export function costsByKey(
     .toSorted((left, right) => (left.key_hash < right.key_hash ? -1 : 1));
 }
 
-/** Costs per tag and end user of requests, in a fixed order. */
+/** Costs per tag, then per end user. */
 export function costsByLabel(
   calls: readonly {
     readonly cost: SpendRow['cost'];
@@ -124,7 +124,7 @@ export function costsByLabel(
   );
 }
 
-/** Costs per budget window, in the order of their names, so that all processes lock totals in one order. */
+/** Costs or other amounts per budget window, in the order of their names, so that all processes lock totals in one order. */
 export function costsByWindow(
   rows: readonly (Pick<SpendRow, 'cost'> & { readonly windows?: SpendRow['windows'] | undefined })[],
 ): readonly { readonly window: string; readonly end_ms: number; readonly total: string }[] {

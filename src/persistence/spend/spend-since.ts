@@ -10,14 +10,14 @@ import { ownedKeys } from './owner-totals.ts';
 
 type Sql = RawBuilder<unknown>;
 
-/** The id of an owner in two parts, as `ownedKeys` has it. */
+/** The id of an owner in two parts, as `ownedKeys` returns it; the second part is empty except for a member. */
 function partsOf(kind: CountedKind, id: string): readonly [one: string, other: string] {
   if (kind !== 'member') return [storable(id), ''];
   const [team = '', user = ''] = JSON.parse(id) as readonly string[];
   return [storable(team), storable(user)];
 }
 
-/** Owners with the start of their window and the first whole day in it, Unix ms. Any number is one parameter. */
+/** Owners with the start of their window and of the first whole day in it, Unix ms. All owners are one parameter. */
 function wanted(flavour: SqlFlavour, kind: CountedKind, starts: readonly SpendStart[]): Sql {
   const rows = starts.map(({ id, from }) => {
     const ms = from.getTime();
@@ -39,7 +39,7 @@ const OWNED = sql`
   select w.one, w.other, r.cost from ${EDGES} join owned o on o.hash = r.key_hash
     join wanted w on w.one = o.one and w.other = o.other and w.start_ms = s.start_ms`;
 
-/** The costs of calls with a label, in the same form. */
+/** The costs of calls with a label, as `one`, `other` and `cost`. */
 function labelled(flavour: SqlFlavour, kind: 'tag' | 'end_user'): Sql {
   const tags = sql`cross join ${sql.raw(textsOf(flavour, 'r.tags'))} as tag`;
   const label = kind === 'tag' ? sql`tag.value` : sql`r.end_user`;
@@ -54,7 +54,7 @@ function labelled(flavour: SqlFlavour, kind: 'tag' | 'end_user'): Sql {
 const keysThemselves = (flavour: SqlFlavour, hashes: readonly string[]): Sql =>
   sql`select hash, hash as one, '' as other from virtual_key where hash in ${textsIn(flavour, hashes.map(storable))}`;
 
-/** The spend of keys, owners and labels since the start of a window of each, by one statement. */
+/** The spend of each key, owner or label since the start of its window, in one statement. */
 export const createSpendSince =
   ({ flavour, readRows }: Database) =>
   (kind: CountedKind, starts: readonly SpendStart[]): Promise<ReadonlyMap<string, Usd>> =>

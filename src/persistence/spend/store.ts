@@ -32,7 +32,7 @@ const inOrder = (rows: readonly SpendRow[]): readonly SpendRow[] =>
     .toSorted(([left], [right]) => (left < right ? -1 : 1))
     .flatMap(([, [first]]) => first ?? []);
 
-/** First twelve hex digits of the trace ids that the gateway makes at this time. */
+/** First twelve hex digits of the trace ids that the gateway creates at this time, Unix ms. */
 const timeHex = (ms: number): string => Math.max(0, Math.floor(ms)).toString(16).padStart(12, '0');
 
 interface Interval {
@@ -98,11 +98,11 @@ export function createSpendStore(database: Database): SpendStore {
     await addToWindows(db, rows);
   }
 
-  /** Checks each row for being new, which costs as much as storing it. */
+  /** Stores only rows that are new. The check of a row costs as much as storing it. */
   async function appendNew(db: Kysely<Tables>, rows: readonly SpendRow[]): Promise<void> {
     const inserted = await insertNew<Pick<StoredRow, 'trace_id' | 'span_id' | 'id'>>(db, encoded(rows));
-    const news = new Set(inserted.map((row) => keyOf({ traceId: row.trace_id, spanId: row.span_id, id: row.id })));
-    const fresh = rows.filter((row) => news.has(keyOf(row)));
+    const newKeys = new Set(inserted.map((row) => keyOf({ traceId: row.trace_id, spanId: row.span_id, id: row.id })));
+    const fresh = rows.filter((row) => newKeys.has(keyOf(row)));
     await addToDays(db, encoded(fresh));
     await addToTotals(db, fresh);
     await addToWindows(db, fresh);
@@ -153,7 +153,7 @@ export function createSpendStore(database: Database): SpendStore {
       if (traces.length === 0) return;
       const keys = traces.map(({ traceId, keyHash }) => [storable(traceId), storable(keyHash)]);
       const ids = traces.map(({ traceId }) => storable(traceId));
-      // The trace ids alone as well: they are the first column of the primary key.
+      // Also a condition on the trace id alone, which is the first column of the primary key.
       await transact((db) =>
         db
           .updateTable('spend_row')
