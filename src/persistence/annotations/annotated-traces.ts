@@ -10,10 +10,10 @@ import type { Tables } from '../database/tables.ts';
 type Flavour = Database['flavour'];
 
 /**
- * Most annotations that a search of traces begins with. Of more, each trace of the search is looked up, which finds a page
- * soon then.
+ * Maximum number of matching annotations from which a search selects its traces. When more match, the search checks each
+ * trace for an annotation, and a page fills quickly.
  */
-const MOST_BEGUN_WITH = 2_000;
+const MOST_PRESELECTED = 2_000;
 
 /** Annotations to look for. */
 export interface AnnotatedSearch {
@@ -23,7 +23,7 @@ export interface AnnotatedSearch {
   readonly conditions: AnnotationConditions;
 }
 
-/** Last ms of the year 9999. Annotations are written between 1970 and then. */
+/** Last ms of the year 9999. Times of a filter are clamped to 1970 and this: no annotation is created before or after. */
 const LAST_MS = 253_402_300_799_999;
 
 /** A time as its column stores it: ms in SQLite. */
@@ -71,7 +71,7 @@ function visibleTo(visibility: Visibility): readonly RawBuilder<SqlBool>[] {
   }
 }
 
-/** Query of one annotation more than `most`, with the keys of their traces. */
+/** Query of the trace keys of matching annotations. It returns at most one more than `most`, which shows that more match. */
 export function annotatedQuery(
   flavour: Flavour,
   { visibility, startMs, conditions }: AnnotatedSearch,
@@ -86,8 +86,8 @@ export function annotatedQuery(
 }
 
 /**
- * The traces of at most `most` matching annotations, each once; null when more annotations match. Annotations of traces
- * that began before the window are left out: the start of a trace is never later than its annotation states.
+ * The traces of at most `most` matching annotations, each once; null when more annotations match. Annotations whose
+ * `trace_start_ms` is before the window are skipped: the start of a trace never moves to a later time.
  */
 export async function annotatedTraces(
   db: Kysely<Tables>,
@@ -101,20 +101,17 @@ export async function annotatedTraces(
   return [...byRef.values()].map((row) => ({ traceId: row.trace_id, traceRef: row.trace_ref }));
 }
 
-/**
- * Condition on summaries that a reader may see them, which `visible` says, and that one of the annotations of the trace
- * matches.
- */
+/** Condition on summaries: `visible` holds, and at least one annotation of the trace matches the search. */
 export async function visibleAndAnnotated(
   db: Kysely<Tables>,
   flavour: Flavour,
   search: AnnotatedSearch,
   visible: RawBuilder<SqlBool>,
 ): Promise<RawBuilder<SqlBool>> {
-  const few = await annotatedTraces(db, flavour, search, MOST_BEGUN_WITH);
+  const few = await annotatedTraces(db, flavour, search, MOST_PRESELECTED);
   if (few !== null) {
     const keys = few.map(({ traceId, traceRef }) => [traceId, traceRef]);
-    // `is true` and the row number, because SQLite would read all traces of a team by its index before it tried the keys.
+    // Without `is true` and the row number, SQLite would read all traces of a team by its index and then check the keys.
     return sql<SqlBool>`(${visible}) is true and trace_summary.trace_no in (
       select sought.trace_no from trace_summary as sought
       where (sought.trace_id, sought.trace_ref) in ${tuplesIn(flavour, 2, keys)})`;

@@ -11,7 +11,7 @@ function visibleTo(visibility: Visibility): readonly JsonObject[] {
   return [{ teamId: '', keyHash: visibility.keyHash }];
 }
 
-/** Condition that a member is within bounds; none for null. Null values do not match. */
+/** Condition that compares a member with a bound; none for a null bound. A member that is null does not match. */
 const bound = (name: string, comparison: '$gte' | '$lte' | '$lt', value: unknown): readonly JsonObject[] =>
   value === null ? [] : [{ [name]: { [comparison]: value } }];
 

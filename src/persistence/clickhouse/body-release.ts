@@ -8,7 +8,7 @@ import { BODY_COLUMNS } from './trace-tables.ts';
 /** A body without its bytes. */
 interface BodyRow {
   readonly body_id: string;
-  /** The traces in it. */
+  /** Ids of the traces with payloads in the body. */
   readonly trace_ids: readonly string[];
 }
 
@@ -21,8 +21,8 @@ interface WholeRow extends BodyRow {
 }
 
 /**
- * Removes from bodies the traces that no span refers to any more, or deletes the body. Without locks, several processes may do
- * so at the same time: each checks again after its write, so that the last one sees all removals.
+ * Removes the payloads of a trace from a body when no span of the trace refers to the body any more. Deletes a body without
+ * traces. There are no locks: each process checks a body again after its write, so that the last one sees all removals.
  */
 export function createBodyRelease(server: ClickHouse, bodies: BodyReader | undefined) {
   /** The traces that still have spans in these bodies, by body. */
@@ -41,7 +41,7 @@ export function createBodyRelease(server: ClickHouse, bodies: BodyReader | undef
     return holders;
   }
 
-  /** Deletes bodies, or all versions of a body before one. */
+  /** Deletes rows by a condition: whole bodies, or old versions of a body. */
   async function drop(condition: string, how: DeletionMode): Promise<void> {
     await server.run(
       how === 'masked'
@@ -62,7 +62,7 @@ export function createBodyRelease(server: ClickHouse, bodies: BodyReader | undef
     const body = { format: row.format, compression: row.compression, bytes: Buffer.from(row.base64, 'base64') };
     const { format, compression, bytes } = await readerOf(bodies).without(body, unreferenced);
     const base64 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
-    // The time distinguishes two versions made from the same one.
+    // The time distinguishes two versions that processes create from the same one.
     const version = Math.max(Number(row.version) + 1, Date.now() * 1_000);
     await server.insert('export_body', BODY_COLUMNS, [
       JSON.stringify([bodyId, row.arrived, version, remaining, format, compression, base64]),
@@ -81,9 +81,9 @@ export function createBodyRelease(server: ClickHouse, bodies: BodyReader | undef
     const unheld: string[] = [];
     const shared: string[] = [];
     for (const { body_id: id, trace_ids: traceIds } of rows) {
-      const of = holders.get(id);
-      if (of === undefined || of.size === 0) unheld.push(id);
-      else if (traceIds.some((traceId) => !of.has(traceId))) shared.push(id);
+      const holding = holders.get(id);
+      if (holding === undefined || holding.size === 0) unheld.push(id);
+      else if (traceIds.some((traceId) => !holding.has(traceId))) shared.push(id);
     }
     for (const id of shared) await rewrite(id, holders.get(id) ?? new Set(), how);
     await inBatches(unheld, async (ids) => {

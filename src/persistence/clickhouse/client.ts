@@ -7,7 +7,7 @@ import { withClickHouseErrors } from './faults.ts';
 /** Parameters of a statement, `{name:Type}`. 64-bit numbers are text: JavaScript numbers are doubles. */
 export type Params = Readonly<Record<string, string | number | readonly string[]>>;
 
-/** Operations of a ClickHouse server. All throw Unavailable while it cannot be used. */
+/** Operations of a ClickHouse server. All that send a statement throw Unavailable while the server cannot be used. */
 export interface ClickHouse {
   /** The rows of a query; 64-bit numbers are text. */
   rows<Row>(query: string, params?: Params): Promise<readonly Row[]>;
@@ -26,17 +26,17 @@ export interface ClickHouse {
 
 /** Address of a server; `url` may contain user and password. */
 export interface ClickHouseLocation {
-  /** `http:` or `https:`, or `clickhouse:` for the former. */
+  /** `http:`, `https:`, or `clickhouse:`, which means `http:`. */
   readonly url: string;
   readonly database: string;
   /** Address for reads of the same tables; null or absent: `url`. */
   readonly readerUrl?: string | null;
-  /** Absent: the defaults of the contract. */
+  /** Absent: `DEFAULT_INSERT_LIMITS`. */
   readonly inserts?: InsertLimits;
 }
 
 const SETTINGS: ClickHouseSettings = {
-  // Nanoseconds exceed a double.
+  // A double cannot represent Unix nanoseconds exactly.
   output_format_json_quote_64bit_integers: 1,
   // With asynchronous inserts too, an answer means that the rows are stored.
   wait_for_async_insert: 1,
@@ -45,12 +45,12 @@ const SETTINGS: ClickHouseSettings = {
 };
 const TIMEOUT_MS = 30_000;
 const CONNECTIONS = 10;
-/** Size of a piece of a request body, in bytes. */
-const PIECE_BYTES = 1 << 18;
+/** Minimum length of a piece of a request body, except the last one, in UTF-16 units. */
+const PIECE_LENGTH = 1 << 18;
 
 export const httpUrl = (url: string): string => url.replace(/^clickhouse:/i, 'http:');
 
-/** Does not connect yet. The client library is loaded here, for installations with ClickHouse only. */
+/** Creates a client; it does not connect yet. The library is loaded here, because only installations with ClickHouse need it. */
 export async function openClickHouse(location: ClickHouseLocation, database = location.database): Promise<ClickHouse> {
   const inserts = location.inserts ?? DEFAULT_INSERT_LIMITS;
   const { ClickHouseLogLevel, createClient } = await import('@clickhouse/client');
@@ -68,26 +68,26 @@ export async function openClickHouse(location: ClickHouseLocation, database = lo
     log: { level: ClickHouseLogLevel.OFF },
   });
   let closed = false;
-  const asked = <Result>(work: () => Promise<Result>): Promise<Result> =>
+  const whileOpen = <Result>(work: () => Promise<Result>): Promise<Result> =>
     closed ? Promise.reject(new Unavailable('The store is closing.')) : withClickHouseErrors(work);
 
   return {
     rows: <Row>(query: string, params: Params = {}) =>
-      asked(async () => {
+      whileOpen(async () => {
         const answer = await client.query({ query, query_params: { ...params }, format: 'JSONEachRow' });
         return answer.json<Row>();
       }),
     run: (query, params = {}) =>
-      asked(async () => {
+      whileOpen(async () => {
         await client.command({ query, query_params: { ...params } });
       }),
     insert: (table, columns, rows) =>
-      asked(async () => {
+      whileOpen(async () => {
         const query = `insert into ${table} (${columns.join(', ')}) format JSONCompactEachRow`;
-        for (const lot of batchesOf(rows, inserts.bytes)) {
+        for (const batch of batchesOf(rows, inserts.bytes)) {
           const { stream } = await client.exec({
             query,
-            values: Readable.from(pieces(lot), { objectMode: false }),
+            values: Readable.from(pieces(batch), { objectMode: false }),
             abort_signal: AbortSignal.timeout(inserts.timeoutMs),
           });
           await stream.resume().toArray();
@@ -112,7 +112,7 @@ function* pieces(rows: readonly string[]): Generator<string> {
   let piece = '';
   for (const row of rows) {
     piece += `${row}\n`;
-    if (piece.length < PIECE_BYTES) continue;
+    if (piece.length < PIECE_LENGTH) continue;
     yield piece;
     piece = '';
   }
@@ -124,24 +124,24 @@ const atMostBytes = (row: string): number => 3 * row.length + 1;
 const bytesOf = (row: string): number => Buffer.byteLength(row) + 1;
 const isWithin = (row: string, bytes: number): boolean => atMostBytes(row) <= bytes || bytesOf(row) <= bytes;
 
-/** Batches of rows of at most so many bytes, or of one row. */
+/** Batches of rows of at most `mostBytes` together. A larger row is a batch of its own. */
 function* batchesOf(rows: readonly string[], mostBytes: number): Generator<readonly string[]> {
   // The usual case, without counting bytes.
   if (rows.reduce((total, row) => total + atMostBytes(row), 0) <= mostBytes) {
     yield rows;
     return;
   }
-  let lot: string[] = [];
+  let batch: string[] = [];
   let bytes = 0;
   for (const row of rows) {
     const more = bytesOf(row);
-    if (lot.length > 0 && bytes + more > mostBytes) {
-      yield lot;
-      lot = [];
+    if (batch.length > 0 && bytes + more > mostBytes) {
+      yield batch;
+      batch = [];
       bytes = 0;
     }
-    lot.push(row);
+    batch.push(row);
     bytes += more;
   }
-  if (lot.length > 0) yield lot;
+  if (batch.length > 0) yield batch;
 }

@@ -25,8 +25,8 @@ export const isServerError = (error: unknown): error is ServerError =>
 const withoutValues = ({ type, code }: ServerError): Error => new Error(`ClickHouse: ${type ?? 'error'} (${code})`);
 
 /**
- * Runs work against a server. Throws Unavailable when nothing answers, when the answer is not of a ClickHouse, and for the
- * error codes above. A refused statement becomes an error with the code of the refusal.
+ * Runs work against a server. Throws Unavailable when nothing answers, when the answer is not from a ClickHouse server, and for
+ * the error codes above. Any other error of the server becomes an error with its name and code only.
  */
 export async function withClickHouseErrors<Result>(work: () => Promise<Result>): Promise<Result> {
   try {

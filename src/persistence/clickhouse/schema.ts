@@ -21,7 +21,10 @@ function typeOf(column: Column): string {
 const columnOf = (column: Column): string => `${column.name} ${typeOf(column)} codec(ZSTD(1))`;
 const constraintOf = ({ name }: Column): string => `constraint ${name}_known check isNotNull(${name})`;
 
-/** Partitions by day of arrival, dropped when they are empty. An insert is one part, so that it is atomic. */
+/**
+ * Partitions by day of arrival, dropped when they are empty. All rows of an insert have one arrival time, so the insert writes
+ * one part and is atomic.
+ */
 const ARRIVED = 'arrived UInt64 codec(ZSTD(1))';
 const BY_DAY = 'partition by intDiv(arrived, 86400000000)';
 /** Skips parts without the trace, which are nearly all. */
@@ -32,7 +35,7 @@ function definitions({ span, summary }: ClickHouseTables): readonly string[] {
   const own = (columns: readonly Column[]): string =>
     [...columns.map(columnOf), ...columns.filter(isRequired).map(constraintOf)].join(', ');
   return [
-    // The first to arrive of the spans with one id is kept, in any partition.
+    // Of the spans with the same id, `final` returns the first that arrived, from any partition.
     `create table if not exists span (
       trace_id String codec(ZSTD(1)), trace_ref String codec(ZSTD(1)), team_id LowCardinality(String),
       key_hash LowCardinality(String), body_id String codec(ZSTD(1)), ${ARRIVED},
@@ -41,7 +44,7 @@ function definitions({ span, summary }: ClickHouseTables): readonly string[] {
     `create table if not exists trace_summary (
       ${ARRIVED}, version UInt64, ${own(summary.columns)}, ${FIND_TRACE}
     ) engine = ReplacingMergeTree(version) ${BY_DAY} order by (trace_id, trace_ref) ${SMALL_GRANULES}`,
-    // The same, sorted by start. When an earlier span moves the start of a trace, its old row is deleted.
+    // The summaries again, sorted by start. When an earlier span moves the start of a trace, its old row is deleted.
     `create table if not exists trace_by_start (
       ${ARRIVED}, version UInt64, deleted UInt8, newest_first Int64 materialized -start_ms, ${own(summary.columns)}
     ) engine = ReplacingMergeTree(version, deleted) ${BY_DAY} order by (newest_first, trace_ref) ${SMALL_GRANULES}`,
@@ -57,11 +60,11 @@ export const CLICKHOUSE_TABLES = ['span', 'trace_summary', 'trace_by_start', 'ex
 
 /** Adds columns that an entity has gained. Stored rows have null or 0 in them. */
 async function addColumns(server: ClickHouse, table: string, columns: readonly Column[]): Promise<void> {
-  const there = await server.rows<{ name: string }>(
+  const existing = await server.rows<{ name: string }>(
     'select name from system.columns where database = currentDatabase() and table = {table:String}',
     { table },
   );
-  const known = new Set(there.map(({ name }) => name));
+  const known = new Set(existing.map(({ name }) => name));
   for (const column of columns) {
     if (known.has(column.name)) continue;
     const otherwise = isRequired(column) ? columnOf(column).replace(' codec', ' default 0 codec') : columnOf(column);
@@ -80,8 +83,8 @@ export async function updateSchema(
   tables: ClickHouseTables,
 ): Promise<void> {
   // A user without the right to create databases can use an existing one.
-  const [there] = await outside.rows('select 1 from system.databases where name = {database:String}', { database });
-  if (there === undefined) await outside.run('create database if not exists {database:Identifier}', { database });
+  const [existing] = await outside.rows('select 1 from system.databases where name = {database:String}', { database });
+  if (existing === undefined) await outside.run('create database if not exists {database:Identifier}', { database });
   for (const definition of definitions(tables)) await server.run(definition);
   await addColumns(server, 'span', tables.span.columns);
   await addColumns(server, 'trace_summary', tables.summary.columns);

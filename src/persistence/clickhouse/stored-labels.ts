@@ -12,8 +12,8 @@ import type { TraceIdentity } from '../../domain/traces/trace.ts';
 const MOST_SPANS = 8;
 
 /**
- * The labels of a trace from the attributes of its root and first spans. Summaries have them; they are read again only when
- * a summary is computed from stored spans.
+ * The labels of a trace from the attributes of its roots and first spans. Summaries contain labels; they are read from spans
+ * only when a summary is computed from stored spans.
  */
 export async function storedLabels(
   identity: TraceIdentity,

@@ -32,7 +32,7 @@ interface ChangedTrace {
   readonly identity: TraceIdentity;
   /** Its stored summary; null for a new trace, and for one that a killed process left without summary. */
   readonly before: TraceSummary | null;
-  /** Ids of its stored spans. */
+  /** Number of its stored spans. */
   readonly stored: number;
   readonly fresh: readonly IngestPart[];
 }
@@ -47,7 +47,7 @@ const startMsOf = ({ startNs }: Pick<TraceSummary, 'startNs'>): number => Number
 const sizeOf = (parts: readonly IngestPart[]): number =>
   parts.reduce((total, { spanIds }) => total + spanIds.length, 0);
 
-/** Version: the time, or one more than the last version. */
+/** Arrival times in Unix microseconds: the current time, or one more than the last arrival time if that is later. */
 function microseconds(): () => number {
   let last = 0;
   return () => (last = Math.max(last + 1, Date.now() * 1_000));
@@ -68,9 +68,9 @@ function bodyRow(
 
 /**
  * Commits jobs together, without transactions: bodies first, then spans in one atomic insert (several above the size limit),
- * then the summaries that make traces visible. The spans are counted afterwards: when another process wrote to a trace at the
- * same moment, or a killed one left it without summary, its summary is computed from all of its spans. The summary with more
- * spans wins.
+ * then the summaries that make traces visible. The spans are counted between both: when another process wrote to a trace
+ * at the same moment, or a killed one left it without summary, its summary is computed from all of its spans. The summary with
+ * more spans wins.
  */
 export function createClickHouseIngest(
   server: ClickHouse,
@@ -89,7 +89,7 @@ export function createClickHouseIngest(
   const summaryColumns = [...SUMMARY_PREFIX, ...columnNames(tables.summary)];
   const listedColumns = [...LISTED_PREFIX, ...columnNames(tables.summary)];
 
-  /** Stored spans of these traces, by trace ref. */
+  /** Ids of the stored spans of these traces, by trace ref. */
   async function storedSpans(traceIds: Iterable<string>): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
     const rows = await inBatches(traceIds, (ids) =>
       server.rows<{ trace_ref: string; span_ids: readonly string[] }>(
@@ -112,7 +112,7 @@ export function createClickHouseIngest(
     return new Map(rows.map(({ trace_ref: ref, spans }) => [ref, Number(spans)]));
   }
 
-  /** The traces of the jobs by ref, and the new spans of each job. */
+  /** The new spans of each job, and the traces whose summary has to be written. */
   async function lookUp(jobs: readonly IngestJob[]) {
     const identities = new Map(jobs.flatMap(({ parts }) => parts.map(({ identity }) => [identity.traceRef, identity])));
     const stored = await storedSpans([...identities.values()].map(({ traceId }) => storable(traceId)));

@@ -4,17 +4,17 @@ import { type NewSummaryRow, summaryOf } from '../traces/summary-rows.ts';
 import type { ClickHouse, Params } from './client.ts';
 import { type ClickHouseTables, numbersOf } from './trace-tables.ts';
 
-/** Traces of one lookup: the list of ids must fit the request limits of servers and proxies. */
-const LOOKUP_TRACES = 500;
+/** Maximum number of ids of one lookup: the list must fit the request limits of servers and proxies. */
+const LOOKUP_IDS = 500;
 
-/** Runs a lookup for any number of traces, in batches. */
+/** Runs a lookup for any number of ids of traces or bodies, in batches. Each id is looked up once. */
 export async function inBatches<Row>(
-  traceIds: Iterable<string>,
+  allIds: Iterable<string>,
   lookUp: (some: readonly string[]) => Promise<readonly Row[]>,
 ): Promise<readonly Row[]> {
-  const ids = [...new Set(traceIds)];
+  const ids = [...new Set(allIds)];
   const found: (readonly Row[])[] = [];
-  for (let at = 0; at < ids.length; at += LOOKUP_TRACES) found.push(await lookUp(ids.slice(at, at + LOOKUP_TRACES)));
+  for (let at = 0; at < ids.length; at += LOOKUP_IDS) found.push(await lookUp(ids.slice(at, at + LOOKUP_IDS)));
   return found.flat();
 }
 

@@ -29,8 +29,8 @@ function* conditionsOf(traces: readonly KeyRow[]): Generator<string> {
 }
 
 /**
- * Deletes or redacts traces. The list by time is last, so that an interrupted removal can be repeated. Retention hides rows
- * immediately and frees the disk with the next merge. An explicit removal frees the disk immediately.
+ * Deletes or redacts traces. A removal changes the list by time last, so that retention finds the traces of an interrupted
+ * removal again. Retention hides rows immediately and frees the disk with the next merge. An explicit removal frees the disk immediately.
  */
 export function createClickHouseRemoval(server: ClickHouse, bodies: BodyReader | undefined): TraceRemoval {
   const release = createBodyRelease(server, bodies);
@@ -42,7 +42,7 @@ export function createClickHouseRemoval(server: ClickHouse, bodies: BodyReader |
       { before: beforeMs, most },
     );
 
-  /** The stored ones of these traces. */
+  /** Those of these traces that have a summary. */
   async function findStored(traces: readonly TraceKey[]): Promise<readonly KeyRow[]> {
     const refs = new Set(traces.map(({ traceRef }) => traceRef));
     const found = await inBatches(

@@ -48,23 +48,23 @@ export function visibleTo(visibility: Visibility): Condition {
   }
 }
 
-/** Refs of one parameter: it must fit the request limits of servers and proxies. */
+/** Maximum number of refs in one parameter: it must fit the request limits of servers and proxies. */
 const REFS_OF_PARAMETER = 500;
 
-/** One of these traces. */
+/** Condition: the summary is of one of these traces. */
 export function isOneOf(traces: readonly TraceKey[]): Condition {
   const refs = traces.map(({ traceRef }) => traceRef);
-  const lots = Array.from(
+  const batches = Array.from(
     { length: Math.ceil(refs.length / REFS_OF_PARAMETER) },
-    (_, lot): readonly [string, readonly string[]] => [
-      `refs${lot}`,
-      refs.slice(lot * REFS_OF_PARAMETER, (lot + 1) * REFS_OF_PARAMETER),
+    (_, batch): readonly [string, readonly string[]] => [
+      `refs${batch}`,
+      refs.slice(batch * REFS_OF_PARAMETER, (batch + 1) * REFS_OF_PARAMETER),
     ],
   );
-  if (lots.length === 0) return { text: '0', params: {} };
+  if (batches.length === 0) return { text: '0', params: {} };
   return {
-    text: lots.map(([name]) => `trace_ref in {${name}:Array(String)}`).join(' or '),
-    params: Object.fromEntries(lots),
+    text: batches.map(([name]) => `trace_ref in {${name}:Array(String)}`).join(' or '),
+    params: Object.fromEntries(batches),
   };
 }
 
@@ -76,7 +76,7 @@ export const beganIn = (startMs: number, endMs: number): Condition => ({
 
 const TEXT_COLUMNS = ['name', 'service', 'input_preview', `ifNull(session_id, '')`, `ifNull(user_id, '')`];
 const LIST_COLUMNS = ['agent_names', 'models', `ifNull(tags, '[]')`];
-/** The texts of a column with a JSON list. */
+/** SQL of the texts in a column with a JSON list. */
 const textsIn = (column: string): string => `JSONExtract(${column}, 'Array(String)')`;
 
 /** The filters as one condition. */

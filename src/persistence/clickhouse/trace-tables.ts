@@ -2,7 +2,7 @@ import type { Orm } from '../database/database.ts';
 import { type Column, type RowTable, rowTable, tableWithout } from '../database/rows.ts';
 import { SPAN_COLUMNS } from '../traces/span-rows.ts';
 
-/** The columns of spans and summaries, taken from the entities. Traces and bodies have no row numbers here. */
+/** The columns of spans and summaries, taken from the entities. ClickHouse has no row numbers of traces and bodies. */
 export interface ClickHouseTables {
   readonly span: RowTable<'span'>;
   readonly summary: RowTable<'trace_summary'>;
@@ -26,11 +26,11 @@ export const SUMMARY_PREFIX = ['arrived', 'version'] as const;
 export const LISTED_PREFIX = [...SUMMARY_PREFIX, 'deleted'] as const;
 export const BODY_COLUMNS = ['body_id', 'arrived', 'version', 'trace_ids', 'format', 'compression', 'base64'] as const;
 
-/** Prepends values to a JSON list that is text already. */
+/** Prepends values to a row that is the text of a JSON list. */
 export const rowWith = (values: readonly unknown[], row: string): string =>
   `${JSON.stringify(values).slice(0, -1)},${row.slice(1)}`;
 
-/** Converts 64-bit numbers, which are text, to numbers where the entity has numbers. */
+/** Returns a function that converts 64-bit numbers, which ClickHouse sends as text, to numbers where the entity has numbers. */
 export function numbersOf<Row extends object>({ columns }: { readonly columns: readonly Column[] }) {
   const names = columns.filter(({ runtimeType }) => runtimeType === 'number').map(({ name }) => name);
   return (row: Row): Row => {

@@ -40,7 +40,7 @@ import { clickHouseTables, numbersOf } from './trace-tables.ts';
 import { createViews } from './views.ts';
 
 const INGEST_LIMIT: IngestLimit = { rows: 100_000, bytes: 256 << 20 };
-/** Rows of a group commit. Each insert is a part that the server has to merge: few and large ones. */
+/** Rows of a group commit: many, because each insert creates a part that the server has to merge. */
 const GROUP_ROWS = 20_000;
 /** Most annotations that a filter may match. Their traces are sent with the query: annotations are in the database. */
 const MOST_ANNOTATED = 10_000;
@@ -53,7 +53,7 @@ type FoundSpan = SpanRow & {
   readonly body_id: string;
 };
 
-/** The trace store in ClickHouse. Close it after it is idle. */
+/** The trace store in ClickHouse. `close` waits for running work. */
 export interface ClickHouseTraceStore extends ClosableTraceStore {
   /** As `ingest`, for spans that are encoded already. */
   ingestParts(parts: readonly IngestPart[]): Promise<readonly TraceSummary[]>;
@@ -68,8 +68,8 @@ interface Options extends Pick<StoresOptions, 'log'> {
 }
 
 /**
- * Traces in ClickHouse. The schema is updated now, or before the first use when the server is away: models are served
- * meanwhile. Throws Unavailable when the server refuses the user.
+ * Traces in ClickHouse. The schema is updated now, or before the first use when the server cannot be reached: the gateway
+ * serves models without it. Throws Unavailable when the server refuses the user.
  */
 export async function openClickHouseTraces(
   location: ClickHouseLocation,
@@ -78,7 +78,7 @@ export async function openClickHouseTraces(
 ): Promise<ClickHouseTraceStore> {
   const server = await openClickHouse(location);
   const outside = await openClickHouse(location, 'default');
-  // Reads of callers. Reads before a write go to the writing server.
+  // For reads of callers. Reads that precede a write use the writing server.
   const reader = location.readerUrl ? await openClickHouse({ ...location, url: location.readerUrl }) : server;
   const tables = clickHouseTables(orm);
   const inFlight = createInFlight();
@@ -121,15 +121,15 @@ export async function openClickHouseTraces(
     visibility: Visibility,
     { startMs, filters }: Pick<TraceSearch, 'startMs' | 'filters'>,
   ): Promise<Condition> {
-    const held = allOf(visibleTo(visibility), filterCondition(filters));
+    const condition = allOf(visibleTo(visibility), filterCondition(filters));
     const { annotation: conditions } = filters;
-    if (conditions === null) return held;
+    if (conditions === null) return condition;
     const traces = await annotated({ visibility, startMs, conditions }, MOST_ANNOTATED);
     if (traces === null)
       throw new InvalidInput(
         `More than ${MOST_ANNOTATED} annotations match: narrow the filter, or begin the window later.`,
       );
-    return allOf(held, isOneOf(traces));
+    return allOf(condition, isOneOf(traces));
   }
 
   const spanColumns = `trace_id, team_id, key_hash, body_id, ${selected(columnNames(tables.span))}`;
@@ -263,7 +263,7 @@ export async function openClickHouseTraces(
   };
 }
 
-/** Runs read-modify-write work one after another: a summary must not restore a text that is being redacted. */
+/** Runs read-modify-write work sequentially: a summary must not restore a text that is being redacted. */
 function createSerializer(): <Result>(work: () => Promise<Result>) => Promise<Result> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {

@@ -24,8 +24,8 @@ export const VIEW_QUERIES = {
 } as const;
 
 /**
- * Creates the views for people with `clickhouse client`, or replaces those of an earlier release. The store does not need them: a user without the right to
- * create views has none, and a warning is logged.
+ * Creates the views for people with `clickhouse client`, or replaces those of an earlier release. The store does not need them.
+ * When the user has no right to create views, a warning is logged.
  */
 export async function createViews(server: Pick<ClickHouse, 'run'>, log: StoresOptions['log']): Promise<void> {
   try {

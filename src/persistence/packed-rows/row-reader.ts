@@ -27,7 +27,7 @@ export function rowReader<Name extends keyof Tables>(
   if (flavour === 'postgresql' || !packed)
     return { selection: everyColumn(table), names, rowOf: (found) => found as Row };
   const values = columns.map((column) => valueOf(`${name}.${column.name}`, column));
-  // Copied and then filled: V8 converts an object with so many added members to a slow dictionary.
+  // Each row starts as a copy of this object: V8 turns an object to which many members are added into a slow dictionary.
   const blank = Object.fromEntries(names.map((column) => [column, null]));
   return {
     selection: [sql<string>`json_array(${sql.join(values)})`.as(PACKED)],

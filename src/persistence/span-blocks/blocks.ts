@@ -6,12 +6,12 @@ import type { Tables } from '../database/tables.ts';
 import type { IngestPart } from '../traces/ingest-jobs.ts';
 import { SPAN_COLUMNS, type SpanRow } from '../traces/span-rows.ts';
 
-/** A trace with more spans, or more bytes of them, is read by pages and gets rows immediately. */
+/** A trace with more spans, or more bytes of encoded spans, is read in pages, so its spans are stored as rows. */
 const MOST_SPANS = 100;
 const MOST_LENGTH = 65_536;
 /** Size limit of a block: a read of one trace loads the whole block from the file. */
 const BLOCK_BYTES = 524_288;
-/** An empty JSON list and its padding: they overwrite the spans of a removed trace, so that other offsets stay. */
+/** An empty JSON list and its padding. They overwrite the spans of a removed trace, so that other offsets stay valid. */
 const NOTHING = '[]';
 const BLANK = ' ';
 
@@ -28,10 +28,10 @@ export interface SpanBlock {
   readonly places: ReadonlyMap<IngestPart, BlockPlace>;
 }
 
-/** The block of those parts that fit; null when none fits. */
+/** The block of the parts that fit into it; null when none fits. */
 export function blockOf(parts: readonly IngestPart[]): SpanBlock | null {
   const places = new Map<IngestPart, BlockPlace>();
-  const laid: Uint8Array[] = [];
+  const pieces: Uint8Array[] = [];
   let at = 0;
   for (const part of parts) {
     const { rows, spanIds } = part;
@@ -40,20 +40,20 @@ export function blockOf(parts: readonly IngestPart[]): SpanBlock | null {
     const { length } = bytes;
     if (length > MOST_LENGTH || at + length > BLOCK_BYTES) continue;
     places.set(part, { at, length, spans: spanIds.length });
-    laid.push(bytes);
+    pieces.push(bytes);
     at += length;
   }
-  return places.size === 0 ? null : { heads: Buffer.concat(laid, at), places };
+  return places.size === 0 ? null : { heads: Buffer.concat(pieces, at), places };
 }
 
-/** The block with the spans at these places overwritten. Its length stays. */
+/** A copy of the block with the spans at these places overwritten. The length stays the same. */
 export function withoutPlaces(heads: Uint8Array, places: readonly Pick<BlockPlace, 'at' | 'length'>[]): Buffer {
-  const left = Buffer.from(heads);
-  for (const { at, length } of places) left.fill(BLANK, at, at + length).write(NOTHING, at);
-  return left;
+  const copy = Buffer.from(heads);
+  for (const { at, length } of places) copy.fill(BLANK, at, at + length).write(NOTHING, at);
+  return copy;
 }
 
-/** Spans by the name of the table that has their rows. */
+/** A relation with the name and the columns of `span`. */
 export type SpanSource = AliasedRawBuilder<SpanRow, 'span'>;
 
 /** The two sources of spans. A read needs both. */
@@ -68,7 +68,7 @@ const eachSpan = (flavour: SqlFlavour): string =>
     ? `jsonb_array_elements(convert_from(substring(b.heads from t.at + 1 for t.length), 'UTF8')::jsonb)`
     : 'jsonb_each(cast(substr(b.heads, t.at + 1, t.length) as text))';
 
-/** Joins `sheet_trace t` with its block `b` and each of its spans, a JSON list in `h.value`. */
+/** Joins `sheet_trace t` with its block `b` and with each span of the trace, a JSON list in `h.value`. */
 export const joinedBlocks = (flavour: SqlFlavour): string =>
   `cross join export_body b cross join${flavour === 'postgresql' ? ' lateral' : ''} ${eachSpan(flavour)} h`;
 
@@ -94,10 +94,11 @@ interface BlockTrace extends BlockPlace {
 /** Writes `sheet_trace`: block and position of each trace's spans. */
 export interface BlockWriter {
   insert(db: Kysely<Tables>, traces: readonly BlockTrace[]): Promise<void>;
-  /** Copies the spans of these traces into rows and deletes their places. The caller overwrites them in the blocks. */
+  /** Copies the spans of these traces into rows and deletes their places. The caller overwrites the spans in the blocks. */
   moveToRows(db: Kysely<Tables>, traceNos: readonly string[]): Promise<void>;
-  /** Copies the spans of these traces into rows. Their places stay known, with 0 spans, for a later removal. */
+  /** Copies the spans of these traces into rows. Their places are kept, with 0 spans, for a later removal. */
   copyToRows(db: Kysely<Tables>, traceNos: readonly string[]): Promise<void>;
+  /** Deletes the places of these traces. */
   removeRows(db: Kysely<Tables>, traceNos: readonly string[]): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 
-/** Where in the block of an export the first spans of a trace are. Later spans have rows. Rows only. */
+/** Place of the first spans of a trace in the block of their export. Later spans are rows of `span`. Not a managed entity. */
 export const BlockTraceEntity = defineEntity({
   name: 'BlockTraceEntity',
   tableName: 'sheet_trace',
@@ -10,7 +10,7 @@ export const BlockTraceEntity = defineEntity({
     /** Offset and length in bytes. */
     at: p.integer(),
     length: p.integer(),
-    /** 0 once they have rows; the place is kept for removal. */
+    /** Number of spans; 0 after they were copied to rows. The place is then kept for a later removal. */
     spans: p.integer(),
   },
 });

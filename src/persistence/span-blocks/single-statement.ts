@@ -7,7 +7,7 @@ import type { IngestJob, IngestPart } from '../traces/ingest-jobs.ts';
 import { type SpanBlock, blockOf } from './blocks.ts';
 import { summaryRowOf } from '../traces/summary-rows.ts';
 
-/** Most exports of one statement: few, so that each statement text stays prepared. */
+/** Maximum number of exports in one statement: few, so that each statement text stays prepared. */
 const MOST_BODIES = 4;
 /** Number of remembered traces; a power of two. */
 const SLOTS = 65_536;
@@ -25,7 +25,10 @@ interface WholeExport {
  * a round trip to SQLite's thread while the write lock is held.
  */
 export interface WholeExports {
-  /** The jobs as one statement takes them; null when a trace may be stored already or does not fit. */
+  /**
+   * The jobs as exports for one statement. Null when there are too many jobs, a job has no body, or a trace may be stored
+   * already or does not fit into a block.
+   */
   among(jobs: readonly IngestJob[]): readonly WholeExport[] | null;
   /** Resolves to the summaries by trace ref. Fails, and stores nothing, when one of the traces is stored already. */
   store(db: Kysely<Tables>, exports: readonly WholeExport[]): Promise<ReadonlyMap<string, TraceSummary>>;
@@ -36,14 +39,14 @@ export interface WholeExports {
 /** `no such table: arriving_export`, or `cannot modify arriving_export because it is a view` without its trigger. */
 const isViewMissing = (error: unknown): boolean => error instanceof Error && /\barriving_export\b/.test(error.message);
 
-/** For SQLite only, whose `instead of` triggers run several inserts in one statement. */
+/** For SQLite only: `instead of` triggers run several inserts in one statement. */
 export function createWholeExports(newSummary: RowTable<'trace_summary'>): WholeExports {
   const columns = columnNames(newSummary);
   const values = columns.map((_name, place) => `value ->> ${place}`);
   const summaries = columns.map((name) => `"${name}"`).join(', ');
   /**
-   * A temporary view per connection: the layout of its row is code, no part of the schema. Trace numbers rise in the order
-   * of the list, so that the last one gives all of them.
+   * A temporary view per connection: the layout of its row belongs to the code, not to the schema. Trace numbers increase in the
+   * order of the list, so that all of them follow from the last one.
    */
   const schema = [
     `create temp view if not exists arriving_export as
@@ -64,16 +67,16 @@ export function createWholeExports(newSummary: RowTable<'trace_summary'>): Whole
       values ${Array.from({ length: bodies }, () => '(?, ?, ?, ?, ?, ?, ?)').join(', ')}`;
   /** Hash table without chains: the latest trace of each slot, by 32 bits of its ref. */
   const remembered = new Uint32Array(SLOTS);
-  /** View and trigger exist as long as their connection, which is replaced after some failures. */
-  let isMade = false;
+  /** Whether view and trigger were created. They exist as long as their connection, which is replaced after some failures. */
+  let isCreated = false;
 
   async function insert(db: Kysely<Tables>, query: CompiledQuery): Promise<void> {
-    if (!isMade) for (const text of schema) await db.executeQuery(CompiledQuery.raw(text));
-    isMade = true;
+    if (!isCreated) for (const text of schema) await db.executeQuery(CompiledQuery.raw(text));
+    isCreated = true;
     try {
       await db.executeQuery(query);
     } catch (error) {
-      if (!isDuplicate(error)) isMade = false;
+      if (!isDuplicate(error)) isCreated = false;
       throw error;
     }
   }

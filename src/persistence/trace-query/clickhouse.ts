@@ -16,16 +16,16 @@ import { isServerFailure, isServerError } from '../clickhouse/faults.ts';
 import { VIEW_QUERIES } from '../clickhouse/views.ts';
 
 const MS_PER_SECOND = 1_000;
-/** Time for the connection, in ms, beside that of the query. */
+/** Time for the connection, in ms, in addition to the time of the query. */
 const CONNECT_MS = 5_000;
-/** Most memory of one query, in bytes. */
+/** Maximum memory of one query, in bytes. */
 const MEMORY_BYTES = 512 * 1024 * 1024;
 /** Error codes of settings that the server does not let us set. */
 const REFUSED_SETTINGS = new Set(['164', '452']);
-/** Error code of a result above the limits. */
+/** Error code of a result with more rows or bytes than the limits. */
 const TOO_MANY_ROWS = '396';
 
-/** Limits of the server for one query, and the standard meaning of joins, unions and aggregates without rows. */
+/** Limits of one query, and standard SQL semantics of outer joins, `union`, and aggregates without rows. */
 const SETTINGS: ClickHouseSettings = {
   readonly: '1',
   max_result_rows: String(QUERY_LIMITS.rows + 1),
@@ -43,8 +43,8 @@ const SETTINGS: ClickHouseSettings = {
 };
 
 /**
- * Keeps conditions of the query out of the expressions with the visible rows. Otherwise the server may evaluate them on
- * other rows first, and an error that they cause would reveal their values.
+ * Keeps conditions of the query out of the expressions with the visible rows. Otherwise the server may evaluate these
+ * conditions on other rows first, and an error would reveal values that the caller may not see.
  */
 const BARRIER = 'limit 9223372036854775807';
 
@@ -69,7 +69,7 @@ interface Answer {
   readonly data: readonly (readonly unknown[])[];
 }
 
-/** Runs work with a client of its own, which is closed afterwards. The signal cancels its queries. */
+/** Runs work with a new client, which is closed afterwards. The signal cancels its queries. */
 async function withClient<Result>(
   location: ClickHouseLocation,
   { signal, timeMs }: { readonly signal: AbortSignal | null; readonly timeMs: number },
@@ -87,8 +87,8 @@ async function withClient<Result>(
   });
   try {
     return await work(async (query, params = {}) => {
-      const ended = signal === null ? {} : { abort_signal: signal };
-      const answer = await client.query({ query, query_params: { ...params }, format: 'JSONCompact', ...ended });
+      const cancellation = signal === null ? {} : { abort_signal: signal };
+      const answer = await client.query({ query, query_params: { ...params }, format: 'JSONCompact', ...cancellation });
       return answer.json() as unknown as Promise<Answer>;
     });
   } finally {
@@ -96,14 +96,14 @@ async function withClient<Result>(
   }
 }
 
-/** Names of databases, and of the tables of this one, without those of the views. */
+/** Lower-case names of all databases, and of the tables of this database except the two views. */
 const RELATIONS = `
   select lower(name) from system.tables where database = currentDatabase() and name not in ('spans', 'traces')
   union distinct select lower(name) from system.databases`;
 
 /**
- * Runs a query under settings of its own: read-only, with limits of time, memory and rows. Common table expressions with the
- * visible rows shadow the views; a query that names any other table or a database is refused.
+ * Runs a query read-only, with limits of time, memory and rows. Common table expressions with the visible rows shadow the
+ * views; a query that names any other table or a database is refused.
  */
 export async function runOnClickHouse(
   location: ClickHouseLocation,
@@ -114,7 +114,7 @@ export async function runOnClickHouse(
     timeMs,
   }: { readonly visibility: Visibility; readonly signal: AbortSignal; readonly timeMs: number },
 ): Promise<QueryRows> {
-  // ClickHouse reads them as escapes, so that its texts would end elsewhere than those that the guard has seen.
+  // In ClickHouse a backslash is an escape, so a literal would end at another place than the guard assumes.
   if (sql.includes('\\')) throw new InvalidInput('Invalid trace query: backslashes are not supported.');
   if (names.has('settings')) throw new InvalidInput('Invalid trace query: settings is not available.');
   const where = conditionOf(visibility);
@@ -140,13 +140,13 @@ function rowsOf({ meta, data }: Answer): readonly QueryRow[] {
   );
 }
 
-/** Integers that are exact in a double are numbers. */
+/** 64-bit integers that a double represents exactly become numbers; others stay text. */
 function valueOf(value: unknown, type: string): unknown {
   const isInteger = typeof value === 'string' && /^(?:Nullable\()?U?Int64\)?$/.test(type);
   return isInteger && Number.isSafeInteger(Number(value)) ? Number(value) : value;
 }
 
-/** A failure of the server as an error of the caller. */
+/** Converts a failure of a query to a domain error. */
 function refusalOf(error: unknown): unknown {
   if (error instanceof DomainError) return error;
   if (!isServerError(error)) return queryExceeded(error);
@@ -156,7 +156,7 @@ function refusalOf(error: unknown): unknown {
   return new InvalidInput(`Invalid trace query: ${messageOf(error)}`, [], { cause: error });
 }
 
-/** The message of the server without the statement around the query, and at most a line. */
+/** The message of the server without the statement around the query: at most 300 characters of the first line. */
 const messageOf = ({ message }: Error): string =>
   message
     .replace(/^(?:Code: \d+\. )?(?:DB::\w+: )?/, '')

@@ -14,12 +14,12 @@ import type { Database } from '../database/database.ts';
 import { transaction } from '../database/transaction.ts';
 
 const VIEWS: ReadonlySet<string> = new Set(QUERY_VIEWS);
-/** Classes of errors: syntax and access, and data. Others are the server's. */
+/** SQLSTATE classes of errors of the query: syntax and access, data, cardinality, and writes in a read-only transaction. */
 const OF_QUERY = /^(?:42|22|21|25)/;
 
 /**
- * Keeps conditions of the query out of the expressions with the visible rows. Otherwise the planner may evaluate them on
- * other rows first, and an error that they cause would reveal their values.
+ * Keeps conditions of the query out of the expressions with the visible rows. Otherwise the planner may evaluate these
+ * conditions on other rows first, and an error would reveal values that the caller may not see.
  */
 const BARRIER = sql.raw('offset 0');
 
@@ -34,15 +34,15 @@ function conditionOf(visibility: Visibility) {
   }
 }
 
-/** Names of relations and schemas of the database, without those of the views. */
+/** Lower-case names of the schemas of the database, and of its relations, the views included. */
 const RELATIONS = sql<{ readonly name: string }>`
   select lower(relname) as name from pg_catalog.pg_class where relkind in ('r', 'v', 'm', 'f', 'p', 't', 'S')
   union select lower(nspname) from pg_catalog.pg_namespace
 `;
 
 /**
- * Runs a query in a read-only transaction with a deadline. The views are shadowed by common table expressions with the visible
- * rows; a query that names any other relation or a schema is refused, so that it cannot reach past them.
+ * Runs a query in a read-only transaction with a deadline. Common table expressions with the visible rows shadow the views; a
+ * query that names any other relation or a schema is refused, so that it cannot read other rows.
  */
 export function runOnPostgres(
   { orm }: Pick<Database, 'orm'>,
@@ -56,7 +56,7 @@ export function runOnPostgres(
     const foreign = relations.rows.find(({ name }) => names.has(name) && !VIEWS.has(name));
     if (foreign !== undefined) throw new InvalidInput(`Invalid trace query: ${foreign.name} is not available.`);
     const where = visibility.kind === 'all' ? sql`true` : sql`${conditionOf(visibility)} ${BARRIER}`;
-    // Not recursive: inside of each expression, and in those before it, the name is still that of the view.
+    // Not recursive: inside each expression, and in the expressions before it, its name still means the view.
     const query = sql<QueryRow>`
       with spans as (select * from spans where ${where}),
         traces as (select * from traces where ${where}),
@@ -71,7 +71,7 @@ export function runOnPostgres(
   });
 }
 
-/** A failure of PostgreSQL as an error of the caller. */
+/** Converts a failure of a query to a domain error. Errors without an SQLSTATE are not changed. */
 function refusalOf(error: unknown): unknown {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null;
   if (!(error instanceof Error) || typeof code !== 'string' || code.length !== 5) return error;

@@ -4,13 +4,15 @@ import { QUERY_LIMITS, type QueryRow } from '../../domain/traces/trace-query.ts'
 import type { QueryAnswer, QueryRequest } from './sqlite.ts';
 import { restrict } from './sqlite-rules.ts';
 
-// Body of a process that runs one query and ends. A process, because SQLite cannot be interrupted from its own thread.
+// Body of a process that runs one query and exits. It is a process, because its parent can kill a query that runs too long.
 
-/** Most memory of SQLite in this process, in bytes. */
+/** Maximum memory of SQLite in this process, in bytes. */
 const HEAP_BYTES = 128 * 1024 * 1024;
+/** How long the query waits for a lock, in ms. */
 const LOCKED_MS = 2_000;
 
-const shown = (value: unknown): unknown => {
+/** A value of a row: integers that a double cannot represent exactly become text, bytes become hexadecimal text. */
+const answerValue = (value: unknown): unknown => {
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : value.toString();
   return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value;
 };
@@ -27,7 +29,7 @@ function answerTo({ file, sql, visibility }: QueryRequest): QueryAnswer {
     let characters = 0;
     for (const row of statement.iterate()) {
       if (rows.length === QUERY_LIMITS.rows) return { kind: 'rows', rows, truncated: true };
-      const values = Object.fromEntries(Object.entries(row).map(([name, value]) => [name, shown(value)]));
+      const values = Object.fromEntries(Object.entries(row).map(([name, value]) => [name, answerValue(value)]));
       characters += JSON.stringify(values).length;
       rows.push(values);
       if (characters > QUERY_LIMITS.characters) return { kind: 'exceeded' };
@@ -35,7 +37,7 @@ function answerTo({ file, sql, visibility }: QueryRequest): QueryAnswer {
     return { kind: 'rows', rows, truncated: false };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    // The text names the first column of a foreign table.
+    // The message of SQLite names the first column of a forbidden table, so it is replaced.
     const isForbidden = message.includes('prohibited');
     return { kind: 'refused', message: isForbidden ? 'not authorized' : message.replaceAll(`_${secret}`, '') };
   }

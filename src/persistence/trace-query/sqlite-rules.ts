@@ -8,12 +8,12 @@ const { SQLITE_DENY, SQLITE_OK, SQLITE_FUNCTION, SQLITE_READ, SQLITE_SELECT } = 
 const TABLES = new Set(['trace_summary', 'span', 'sheet_trace', 'export_body', 'spend_row']);
 const FREE_TABLES = new Set(['json_each']);
 const VIEWS: ReadonlySet<string> = new Set(QUERY_VIEWS);
-/** Functions that exceed any memory or leave the database. The list of allowed functions is checked before. */
+/** Functions that may use unlimited memory or access files. `query-guard.ts` checks the list of allowed functions before. */
 const REFUSED = new Set(['load_extension', 'zeroblob', 'randomblob', 'printf', 'format', 'readfile', 'writefile']);
 
 /**
- * Keeps conditions of the query out of the view. Otherwise SQLite may evaluate them on other rows first, and an error that
- * they cause would reveal their values.
+ * Keeps conditions of the query out of the view. Otherwise SQLite may evaluate these conditions on other rows first, and an
+ * error would reveal values that the caller may not see.
  */
 const BARRIER = ' limit -1';
 
@@ -22,7 +22,7 @@ const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 function conditionOf(visibility: Visibility): string {
   switch (visibility.kind) {
     case 'all':
-      // A condition on a column: a table without one is reported as if the caller had named it.
+      // It reads a column: SQLite reports a table of which no column is read as if the caller had named it.
       return "coalesce(key_hash, '') is not null";
     case 'team':
       return `team_id = ${quoted(visibility.teamId)}`;
@@ -32,9 +32,9 @@ function conditionOf(visibility: Visibility): string {
 }
 
 /**
- * Replaces the views of a connection by temporary ones with the visible rows only, and forbids everything else. The stored
- * text of each view becomes a view with a secret name: tables can be read inside of it only, and its name cannot be guessed
- * by a query, whereas SQLite reports the name of any subquery of the caller as if it were a view.
+ * Replaces the views of a connection by temporary views with the visible rows only, and forbids everything else. The stored
+ * text of each view becomes a view with a secret name, and tables can be read only inside it. The name must be secret, because
+ * SQLite reports the name of any subquery of the caller as if it were a view.
  */
 export function restrict(database: DatabaseSync, visibility: Visibility, secret: string): void {
   const secrets = new Set<string>();
@@ -53,7 +53,7 @@ export function restrict(database: DatabaseSync, visibility: Visibility, secret:
     const isInside = context !== null && secrets.has(context);
     if (action === SQLITE_FUNCTION) return isInside || !REFUSED.has(second ?? '') ? SQLITE_OK : SQLITE_DENY;
     if (action !== SQLITE_READ || first === null) return SQLITE_DENY;
-    // A name of which no column is read is reported as it was written: without a schema it is the temporary view.
+    // SQLite reports a view of which no column is read by the name in the query: without a schema it is the temporary view.
     const isView = VIEWS.has(first) && (schema === 'temp' || (schema === null && second === ''));
     if (FREE_TABLES.has(first) || secrets.has(first) || isView) return SQLITE_OK;
     return isInside && TABLES.has(first) ? SQLITE_OK : SQLITE_DENY;

@@ -4,7 +4,7 @@ import type { Visibility } from '../../domain/caller.ts';
 import { InvalidInput } from '../../domain/errors.ts';
 import { queryExceeded, type QueryRows } from '../../domain/traces/trace-query.ts';
 
-/** Request and answer of the process of a query. */
+/** Request to the process that runs a query. */
 export interface QueryRequest {
   readonly file: string;
   readonly sql: string;
@@ -15,9 +15,10 @@ export type QueryAnswer =
   | { readonly kind: 'refused'; readonly message: string }
   | { readonly kind: 'exceeded' };
 
+/** Maximum size of the old generation of the process's heap, in MiB. */
 const MEMORY_MB = 128;
 
-/** Runs a query in a process of its own, which is killed at the deadline and by the signal. It gets no environment. */
+/** Runs a query in a new process, which is killed at the deadline and by the signal. It gets no environment variables. */
 export async function runOnSqlite(
   request: QueryRequest,
   { signal, timeMs }: { readonly signal: AbortSignal; readonly timeMs: number },

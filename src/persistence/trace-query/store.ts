@@ -17,7 +17,7 @@ import { createQueryTurns } from './query-turns.ts';
 import { runOnPostgres } from './postgresql.ts';
 import { runOnSqlite } from './sqlite.ts';
 
-/** SQL over the views. Where ClickHouse keeps the traces, queries of `spend` alone run in the database. */
+/** SQL over the views. When ClickHouse stores the traces, only queries that name `spend` run in the database. */
 export function createTraceQueries(
   database: Database,
   {

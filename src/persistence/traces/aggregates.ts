@@ -2,10 +2,10 @@ import type { Usd } from '../../domain/money.ts';
 import type { SessionActivity } from '../../domain/traces/sessions.ts';
 import type { AgentActivity, TraceBucket, TraceSeries } from '../../domain/traces/trace-search.ts';
 
-/** A number of an aggregate as its database returns it: numbers of 64 bits may be text. */
+/** A number of an aggregate as the database returns it: 64-bit numbers may be text. */
 type Count = number | string;
 
-/** Columns that buckets and sessions have. */
+/** Columns of buckets and of sessions. */
 type Sums = Readonly<Record<'traces' | 'failed' | 'calls' | 'tokens_in' | 'tokens_out', Count>>;
 
 export interface BucketRow extends Sums {

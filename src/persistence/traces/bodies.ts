@@ -12,7 +12,7 @@ export function readerOf(bodies: BodyReader | undefined): BodyReader {
   return bodies;
 }
 
-/** The body without traces of which it has no new spans, because a removal of such a trace would not find this body. */
+/** The body without the traces of which no span is new: a later removal of such a trace would not find this body. */
 export async function bodyOfNew(
   bodies: BodyReader | undefined,
   { body, sent, fresh }: Readonly<Record<'sent' | 'fresh', readonly IngestPart[]>> & { readonly body: ExportBody },
@@ -25,7 +25,7 @@ export async function bodyOfNew(
 /** A span with its trace and owner. */
 export type OwnedSpan = SpanRow & Pick<SummaryRow, 'trace_id' | 'team_id' | 'key_hash'>;
 
-/** The spans with their payloads. Each body is opened once; spans without one are left out. */
+/** The spans with their payloads. Each body is opened once. Spans whose payload is missing are left out. */
 export async function withBodyPayloads<Found extends OwnedSpan>(
   bodies: BodyReader | undefined,
   found: readonly Found[],

@@ -4,7 +4,7 @@ import type { SqlFlavour } from '../database/database.ts';
 import { insertOrRollback, statementsOf } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
 
-/** A body, the number of spans with their payload in it, and its span block. */
+/** A body, the number of spans whose payload it contains, and its span block. */
 export interface HeldBody {
   readonly body: ExportBody;
   readonly heldBy: number;
@@ -14,7 +14,7 @@ export interface HeldBody {
 /** Stores bodies; resolves to their numbers, in their order. */
 export type BodyWriter = (db: Kysely<Tables>, held: readonly HeldBody[]) => Promise<readonly string[]>;
 
-/** Most bodies of one statement: few, so that each statement text stays prepared. */
+/** Maximum number of bodies in one statement: few, so that each statement text stays prepared. */
 const STATEMENT_BODIES = 16;
 const VALUES = ['format', 'compression', 'held_by', 'bytes', 'heads'] as const;
 
@@ -47,8 +47,8 @@ export function createBodyWriter(flavour: SqlFlavour): BodyWriter {
         heads,
       ]);
       const { rows } = await db.executeQuery<{ body_no: string }>(CompiledQuery.raw(text, values));
-      if (rows.length !== some.length) throw new Error('The database did not give each body a number.');
-      // Numbers rise in the order of the rows; no engine guarantees the order of `returning`.
+      if (rows.length !== some.length) throw new Error('The database did not return a number for each body.');
+      // Numbers increase in the order of the rows; no engine guarantees the order of `returning`.
       numbers.push(...rows.map((row) => row.body_no).toSorted((left, right) => Number(left) - Number(right)));
     }
     return numbers;

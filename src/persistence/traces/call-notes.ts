@@ -18,7 +18,7 @@ const KINDS: Readonly<Record<NoteKind, number>> = {
 };
 const KIND_OF = new Map(Object.entries(KINDS).map(([kind, number]) => [number, kind as NoteKind]));
 
-/** Condition on a summary: its calls are noted. Not valid in a statement that waits for a row lock. */
+/** Condition on a summary: the calls of the trace have notes. Not valid in a statement that waits for a row lock. */
 export const IS_NOTED = `exists (select 1 from call_note
   where call_note.trace_no = trace_summary.trace_no and call_note.kind = ${COUNTED})`;
 
@@ -67,7 +67,7 @@ const visitedAncestorOf = (row: AncestorRow): VisitedAncestor => ({
   answered: row.answered !== null,
 });
 
-/** The statements. `given` are the rows of their only parameter, which is JSON: see `rowsFrom`. */
+/** The statements. `given` is the relation of the rows in their only parameter, which is JSON for the reason in `rowsFrom`. */
 function textsFor(flavour: SqlFlavour) {
   const list = flavour === 'postgresql' ? 'jsonb_array_elements($1::jsonb)' : 'jsonb_each(?)';
   const number = (at: number, type: 'bigint' | 'integer'): string =>
@@ -115,17 +115,17 @@ function textsFor(flavour: SqlFlavour) {
   };
 }
 
-/** The notes of a database, and the spans they are made from. */
+/** The notes of a database, and the spans from which they are computed. */
 export interface StoredCallNotes extends CallNotes {
-  /** Every span of these traces, by their numbers. */
+  /** Every span of these traces that is a row, by trace number. Spans in blocks must be copied to rows before. */
   all(traces: readonly string[]): Promise<ReadonlyMap<string, readonly CallCount[]>>;
-  /** Those of these traces whose calls are noted. */
+  /** The traces among these whose calls have notes. */
   withNotes(traces: readonly string[]): Promise<ReadonlySet<string>>;
-  /** Marks the calls of these traces as noted. */
+  /** Marks these traces as traces whose calls have notes. */
   begin(traces: readonly string[]): Promise<void>;
 }
 
-/** A row of the parameter. `name` is a span id or the id of an answer. */
+/** A row of the parameter. `name` is a span id or the id of an answer; empty for the mark of a trace. */
 const given = (trace: string, kind: number, name: string, spanId = ''): string =>
   `[${trace},${kind},${JSON.stringify(name)},${JSON.stringify(spanId)}]`;
 

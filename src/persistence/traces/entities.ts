@@ -3,12 +3,12 @@ import type { ExportBody } from '../../domain/traces/packed.ts';
 import type { SpanKind, SpanStatus, SpanType } from '../../domain/traces/span.ts';
 import { RowNumberType } from '../column-types/row-number.ts';
 
-/** One row per trace and owner. Rows only: never used as a managed entity. `startMs` is the sort key of lists. */
+/** One row per trace and owner. Not a managed entity. `startMs` is the sort key of lists. */
 export const TraceSummaryEntity = defineEntity({
   name: 'TraceSummaryEntity',
   tableName: 'trace_summary',
   properties: {
-    /** Spans refer to it. It counts up, so that spans that arrive together are adjacent. */
+    /** Row number, to which spans refer. It increases, so that spans that arrive together are adjacent. */
     traceNo: p.type(RowNumberType).$type<string>().primary().autoincrement(),
     traceId: p.text(),
     /** Owner and trace id as one handle; see `trace-ref.ts`. */
@@ -44,11 +44,14 @@ export const TraceSummaryEntity = defineEntity({
     gatewayCalls: p.integer().default(0),
     /** JSON; see `TraceSource`. */
     source: p.text().nullable(),
-    /** Rank of the preview (`previewRankOf`), negative for a root; null when its own root has it. */
+    /**
+     * Rank of the preview (`previewRankOf`), negative for the preview of a root. Null without a preview, and when the preview is
+     * that of the root with the start `rootNs`.
+     */
     previewNs: p.bigint('string').nullable(),
-    /** Start of its root. */
+    /** Start of the root span, Unix ns; null without a root. */
     rootNs: p.bigint('string').nullable(),
-    /** Time of redaction, Unix ms. */
+    /** Time of redaction, Unix ms; null for none. */
     redactedMs: p.bigint('number').nullable(),
     sessionId: p.text().nullable(),
     userId: p.text().nullable(),
@@ -59,8 +62,8 @@ export const TraceSummaryEntity = defineEntity({
   },
   uniques: [{ properties: ['traceId', 'traceRef'] }],
   indexes: [
-    // For "newest first": one index for all, one per team, one per key without a team. A row is in the first and in one
-    // of the others.
+    // For "newest first": all traces, those of a team, those of a key without a team. A row is in the first index and in one
+    // of the next two.
     { properties: ['startMs', 'traceRef'] },
     { properties: ['teamId', 'startMs', 'traceRef'], where: `"team_id" <> ''` },
     { properties: ['keyHash', 'startMs', 'traceRef'], where: `"team_id" = ''` },
@@ -68,20 +71,23 @@ export const TraceSummaryEntity = defineEntity({
   ],
 });
 
-/** Notes on the calls of a pieced trace (ADR 0038): later spans are counted without reading earlier ones. Rows only, all key. */
+/**
+ * Notes on the calls of a pieced trace (ADR 0038): later spans are counted without reading earlier ones. All columns are the
+ * primary key. Not a managed entity.
+ */
 export const CallNoteEntity = defineEntity({
   name: 'CallNoteEntity',
   tableName: 'call_note',
   properties: {
     traceNo: p.bigint('string').primary(),
-    /** See `traces/call-notes.ts`. */
+    /** A number of `KINDS` in `call-notes.ts`, or 0 for the mark that a trace has notes. */
     kind: p.integer().primary(),
     name: p.text().primary(),
     spanId: p.text().primary(),
   },
 });
 
-/** Body of an export, or of the calls of a segment, compressed. Stored once for all spans in it. Rows only. */
+/** Body of an export, or of the calls of a segment, compressed. Stored once for all its spans. Not a managed entity. */
 export const ExportBodyEntity = defineEntity({
   name: 'ExportBodyEntity',
   tableName: 'export_body',
@@ -89,7 +95,7 @@ export const ExportBodyEntity = defineEntity({
     bodyNo: p.type(RowNumberType).$type<string>().primary().autoincrement(),
     format: p.text().$type<ExportBody['format']>(),
     compression: p.text().$type<ExportBody['compression']>(),
-    /** Number of spans whose payload is in it. It is deleted with the last of them. */
+    /** Number of stored spans whose payload the body contains. The body is deleted with the last of these spans. */
     heldBy: p.integer(),
     bytes: p.blob(),
     /** Span block of the export (`span-blocks/README.md`): the `SpanRows` of some of its traces, concatenated. */
@@ -98,8 +104,8 @@ export const ExportBodyEntity = defineEntity({
 });
 
 /**
- * Head of a span, for lists and trees. The payload is in the body of its export, or in the last column for spans of our
- * own. Many spans are in blocks instead (`span-blocks/README.md`). Rows only.
+ * Head of a span, for lists and trees. The payload is in a body, or in the last column for a span without body. Many spans are in
+ * blocks instead of rows (`span-blocks/README.md`). Not a managed entity.
  */
 export const SpanEntity = defineEntity({
   name: 'SpanEntity',
@@ -129,16 +135,16 @@ export const SpanEntity = defineEntity({
     provider: p.text().nullable(),
     framework: p.text().nullable(),
     callId: p.text().nullable(),
-    /** 1 for a span that the gateway made, 0 for a client's call with unknown cached tokens. */
+    /** 1 for a span of the gateway, 0 for a client's call with unknown cached tokens, null for other spans of clients. */
     gateway: p.integer().nullable(),
     /** JSON; see `TraceSource`. */
     source: p.text().nullable(),
     /** Picodollars. */
     estimate: p.bigint('string').nullable(),
-    /** Body of its export, and the place of the span in it. */
+    /** Body with the payload, and place of the span in this body; both null for a payload in the row. */
     bodyNo: p.bigint('string').nullable(),
     bodyAt: p.integer().nullable(),
-    /** JSON text. Last column, so that reads of heads do not reach overflow pages. */
+    /** JSON text; null when a body contains it. Last column, so that reads of heads do not reach overflow pages. */
     payload: p.text().nullable(),
   },
 });

@@ -37,7 +37,7 @@ const identityOf = (owner: Owner, traceId: string): TraceIdentity => ({
   owner,
 });
 
-/** Encodes spans with their payloads. Throws InvalidInput for values no column holds. */
+/** Encodes spans with their payloads. Throws InvalidInput for values that no column can store. */
 export function jobOfBatches(batches: readonly SpanBatch[]): IngestJob {
   const parts = batches.flatMap(({ owner, spans }) =>
     [...byTrace(spans)].map(([traceId, own]): IngestPart => ({
@@ -54,7 +54,7 @@ export function jobOfBatches(batches: readonly SpanBatch[]): IngestJob {
   );
 }
 
-/** The spans of each trace; the first of those with one id. */
+/** The spans of each trace. Of spans with the same id, only the first counts. */
 function byTrace(spans: readonly Span[]): ReadonlyMap<string, readonly Span[]> {
   const traces = new Map<string, Map<string, Span>>();
   for (const span of spans) {
@@ -87,7 +87,7 @@ export function newParts(
   jobs: readonly IngestJob[],
   stored: ReadonlyMap<string, ReadonlySet<string>>,
 ): readonly (readonly IngestPart[])[] {
-  // A list until a trace comes a second time, which is rare: a set costs CPU per id.
+  // Ids are a list until a trace occurs a second time, which is rare: a set costs CPU per id.
   const seen = new Map<string, readonly string[] | Set<string>>();
   for (const [traceRef, spanIds] of stored) seen.set(traceRef, new Set(spanIds));
   return jobs.map(({ parts }) =>
@@ -111,7 +111,7 @@ function onlyWith(part: IngestPart, wanted: ReadonlySet<string>): IngestPart {
   const spans = spansOfRows(part.identity.traceId, part.rows).filter(({ head }) => wanted.has(head.spanId));
   return {
     identity: part.identity,
-    // Stored labels are those of the trace: rows have none.
+    // Labels come from the whole part: encoded rows have none.
     tally: { ...tallyOf(spans.map(({ head }) => head)), ...labelsIn(part.tally) },
     spanIds: [...wanted],
     rows: spanRows(spans),

@@ -46,7 +46,7 @@ interface KnownTrace {
 
 type Summaries = ReadonlyMap<string, TraceSummary>;
 type NumberedRow = Pick<SummaryRow, 'trace_no' | 'trace_ref'>;
-/** `noted` on SQLite only. */
+/** Only SQLite returns `noted`. */
 type LockedRow = SummaryRow & { readonly noted?: number };
 
 function byKey(left: TraceIdentity, right: TraceIdentity): number {
@@ -54,7 +54,7 @@ function byKey(left: TraceIdentity, right: TraceIdentity): number {
   return left.traceRef < right.traceRef ? -1 : 1;
 }
 
-/** The traces of a commit that were stored before, or that come in several pieces now. */
+/** The traces of a commit that were stored before, or come in several pieces now, and whose calls may be counted twice. */
 function piecedTraces(
   fresh: readonly IngestPart[],
   stored: {
@@ -65,16 +65,16 @@ function piecedTraces(
 ): readonly PiecedTrace[] {
   const byTrace = Map.groupBy(fresh, ({ identity }) => identity.traceRef);
   return [...byTrace].flatMap(([ref, pieces]): readonly PiecedTrace[] => {
-    const [there, after, number] = [stored.known.get(ref), stored.grown.get(ref), stored.numbers.get(ref)];
-    if (after === undefined || number === undefined || (there === undefined && pieces.length === 1)) return [];
-    const { summary: before = null, noted = false } = there ?? {};
+    const [known, after, number] = [stored.known.get(ref), stored.grown.get(ref), stored.numbers.get(ref)];
+    if (after === undefined || number === undefined || (known === undefined && pieces.length === 1)) return [];
+    const { summary: before = null, noted = false } = known ?? {};
     if (!noted && !mayRepeatCalls(after)) return [];
     const added = pieces.flatMap(({ rows }) => spansOfRows(after.traceId, rows).map(({ head }) => head));
     return [{ number, before, noted, after, added }];
   });
 }
 
-/** Commits jobs together: summaries, which grow by the new spans only, bodies and spans. */
+/** Commits jobs together: bodies, new spans, and summaries, to which only the new spans are added. */
 export function createTraceIngest(
   { orm, flavour, inFlight }: Database,
   tables: TraceTables,
@@ -114,8 +114,8 @@ export function createTraceIngest(
   }
 
   /**
-   * The stored traces, locked until the commit. SQLite has the write lock already. PostgreSQL locks rows, so that a new
-   * trace needs a row first. Rows are inserted and locked in the order of their keys: no deadlock between processes.
+   * The stored traces, locked until the commit. SQLite has the write lock already. PostgreSQL locks rows, so a new trace first
+   * gets an empty row. Rows are inserted and locked in the order of their keys, so that processes cannot deadlock.
    */
   async function lockTraces(
     db: Kysely<Tables>,
@@ -134,21 +134,21 @@ export function createTraceIngest(
       .compile().sql;
     const keys = identities.map(({ traceId, traceRef }) => [traceId, traceRef]);
     const { rows } = await db.executeQuery<LockedRow>(CompiledQuery.raw(lockText, [JSON.stringify(keys)]));
-    const there = rows.filter((row) => row.span_count > 0);
+    const stored = rows.filter((row) => row.span_count > 0);
     // After a lock wait PostgreSQL rereads the locked row, but not subqueries beside it: hence a second statement.
     const noted =
-      flavour === 'postgresql' && there.length > 0
-        ? await notesOf(db).withNotes(there.map((row) => row.trace_no))
+      flavour === 'postgresql' && stored.length > 0
+        ? await notesOf(db).withNotes(stored.map((row) => row.trace_no))
         : null;
     return new Map(
-      there.map((row) => {
+      stored.map((row) => {
         const isNoted = noted === null ? Boolean(row.noted) : noted.has(row.trace_no);
         return [row.trace_ref, { traceNo: row.trace_no, summary: summaryOf(row), noted: isNoted }];
       }),
     );
   }
 
-  /** Stored span ids of these jobs by trace ref. Only known traces can have some. */
+  /** Ids of stored spans, by trace ref: at least those of these jobs that are stored. Only known traces have stored spans. */
   async function storedSpans(
     db: Kysely<Tables>,
     jobs: readonly IngestJob[],
@@ -200,7 +200,7 @@ export function createTraceIngest(
     return blocks;
   }
 
-  /** Stores the new spans of each job. `known` are the traces stored before. */
+  /** Stores the new spans of each job. `known` contains the traces that were stored before. */
   async function storeParts(
     db: Kysely<Tables>,
     jobs: readonly IngestJob[],
@@ -246,7 +246,7 @@ export function createTraceIngest(
     );
     const known = await lockTraces(db, [...identities.values()].toSorted(byKey));
     const fresh = newParts(jobs, await storedSpans(db, jobs, known));
-    // PostgreSQL has inserted a row for each in `lockTraces`. On SQLite the write lock excludes other inserts.
+    // On PostgreSQL `lockTraces` has inserted a row for each trace. On SQLite the write lock excludes other inserts.
     const into = flavour === 'sqlite' && known.size === 0 ? insert.summary : insert.summaryInPlace;
     return storeParts(db, jobs, fresh, known, into);
   }

@@ -4,7 +4,7 @@ import type { TraceStore } from '../../domain/traces/store.ts';
 
 type Method = (...parameters: never[]) => Promise<unknown>;
 
-/** Methods that wait for `readable` first. */
+/** The methods, each of which first waits for `readable`. */
 function waiting<Methods extends object>(methods: Methods, readable: () => Promise<void>): Methods {
   const after =
     (method: Method): Method =>
@@ -17,7 +17,7 @@ function waiting<Methods extends object>(methods: Methods, readable: () => Promi
   ) as Methods;
 }
 
-/** Spend after the call log is unfolded (ADR 0035). Totals include the log anyway; writes and retention do not depend on it. */
+/** Spend after the call log is unfolded (ADR 0035). Totals include the log anyway; `append` and retention do not wait. */
 export const readableSpend = (
   { append, removeStartedBefore, totalOf, totalsOf, totalsOfOwners, ...reads }: SpendStore,
   readable: () => Promise<void>,
@@ -34,7 +34,7 @@ export const readableSpend = (
 export const readableReports = (reports: SpendReports, readable: () => Promise<void>): SpendReports =>
   waiting(reports, readable);
 
-/** Traces after the call log is unfolded. Ingest and retention do not depend on it. */
+/** Traces after the call log is unfolded. Ingest and retention do not wait. */
 export const readableTraces = (
   { ingest, ingestExport, removeStartedBefore, ...reads }: TraceStore,
   readable: () => Promise<void>,

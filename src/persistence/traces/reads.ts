@@ -15,7 +15,7 @@ import { type SpanSource, spanSources } from '../span-blocks/blocks.ts';
 import { summaryOf, type SummaryRow } from './summary-rows.ts';
 import type { TraceTables } from './ingest.ts';
 
-/** A span with the trace and the body it belongs to. */
+/** A span with columns of its trace and of its body. `bytes` may be null for all but one of the spans of a body. */
 export type FoundSpan = SpanRow &
   Pick<SummaryRow, 'trace_id' | 'team_id' | 'key_hash'> & {
     readonly format: ExportBody['format'] | null;
@@ -25,11 +25,11 @@ export type FoundSpan = SpanRow &
 
 /** The reads of a trace store with prepared statements. */
 export interface TraceReads extends Pick<TraceStore, 'listSummaries' | 'findSummaries' | 'listSpans' | 'listSpanPage'> {
-  /** The stored traces of these keys, newest first. The caller counts as work in flight. */
+  /** The stored traces with these keys, newest first. Does not count as work in flight: the caller does. */
   summariesOf(traces: readonly TraceKey[]): Promise<readonly TraceSummary[]>;
-  /** The first span of these traces with this id. */
+  /** The span of these traces with this id; of several, that with the first trace ref. */
   findSpan(traces: readonly TraceKey[], spanId: string): Promise<FoundSpan | undefined>;
-  /** Those of the spans of a trace that exist, in no order. Of the spans in one body, only one has its bytes. */
+  /** The spans of a trace with these ids, in no particular order. Of the spans in one body, only one has the bytes. */
   findSpans(trace: TraceKey, spanIds: readonly string[]): Promise<readonly FoundSpan[]>;
 }
 
@@ -85,7 +85,7 @@ interface SpanPageValues {
   readonly limit: number;
 }
 
-/** The sort columns of spans. */
+/** The trace of a span, and the sort columns of spans. */
 interface HeadRow extends Pick<SummaryRow, 'trace_id' | 'trace_ref'> {
   readonly by_start: unknown;
   readonly by_id: string;
@@ -131,7 +131,7 @@ export function createTraceReads(
         .where(visibleTo(kind, given('owner')))
         .where('start_ms', '>=', given('startMs'))
         .limit(given('limit'));
-    // A single upper bound: with two, SQLite may start at the higher one and scan all rows between.
+    // Each query has a single upper bound: with two, SQLite may start at the higher one and scan all rows between both.
     return {
       first: preparedQuery((db, given: Placeholder<PageValues>) =>
         page(db, given).where('start_ms', '<', given('endMs')),
@@ -170,7 +170,7 @@ export function createTraceReads(
         'span.span_id as by_id',
       ])
       .select(headRows.selection);
-  /** Rows and blocks in one order. The sort columns are not selected: a start in ns exceeds JavaScript numbers. */
+  /** Spans of rows and blocks, sorted together. The sort columns are not selected: a start in ns exceeds JavaScript numbers. */
   const inOrder = (db: Kysely<Tables>, headsIn: (source: SpanSource) => Expression<HeadRow>) => {
     const [rows, blocks] = [headsIn(sources.rows), headsIn(sources.blocks)];
     return db
@@ -188,7 +188,7 @@ export function createTraceReads(
     sql<boolean>`(span.start_ns, span.span_id) > (cast(${given('afterNs')} as bigint), ${given('afterId')})`;
   const spanPage = (behind: boolean) =>
     preparedQuery((db, given: Placeholder<SpanPageValues>) => {
-      // A limit for each source, so that fewer rows are sorted.
+      // Each source has a limit, so that fewer rows are sorted.
       const first = (source: SpanSource) =>
         headsOf(db, source, given('keys'))
           .$if(behind, (query) => query.where(isBehind(given)))
@@ -211,7 +211,7 @@ export function createTraceReads(
     return spanIn(sources.rows).unionAll(spanIn(sources.blocks)).orderBy('trace_ref').limit(1);
   });
 
-  /** Joins a body to one of its spans only: the result holds its bytes once. */
+  /** Joins a body to only one of its spans, so that the result contains the bytes once. */
   const theseSpans = preparedQuery((db, given: Placeholder<{ readonly keys: string; readonly spanIds: string }>) => {
     const spansIn = (source: SpanSource) =>
       spansOf(db, source, given('keys'))

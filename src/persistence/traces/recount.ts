@@ -22,32 +22,32 @@ export interface PiecedTrace {
 
 /**
  * Counts each call of pieced traces once, after their spans are stored. Later pieces are counted by the notes of the trace,
- * so that the cost is proportional to the piece (ADR 0038). Resolves to the summaries that changed.
+ * so that the cost is proportional to the piece (ADR 0038). Resolves to the summaries that differ from the sum of their pieces.
  */
 export async function recountCalls(
   db: Kysely<Tables>,
   { notes, blocks }: { readonly notes: StoredCallNotes; readonly blocks: Pick<BlockWriter, 'copyToRows'> },
   traces: readonly PiecedTrace[],
 ): Promise<readonly TraceSummary[]> {
-  const [begun, there] = [
+  const [begun, existing] = [
     traces.filter(({ before }) => before === null),
     traces.filter(({ before }) => before !== null),
   ];
   const recounted = begun.map(({ number, after, added }) => [number, withCallsCountedOnce(after, added)] as const);
-  const toNote = there.filter(({ noted }) => !noted).map(({ number }) => number);
-  // A climb reads single spans, which is slow in a block.
+  const toNote = existing.filter(({ noted }) => !noted).map(({ number }) => number);
+  // Notes are computed from rows only: reads of single spans are slow in a block.
   if (toNote.length > 0) await blocks.copyToRows(db, toNote);
   const all = await notes.all(toNote);
   await notes.begin(toNote);
-  const growing = there.map(({ number, before, noted, added }): GrowingTrace => {
+  const growing = existing.map(({ number, before, noted, added }): GrowingTrace => {
     return noted ? { trace: number, before, added } : { trace: number, before: null, added: all.get(number) ?? [] };
   });
   const counts = growing.length === 0 ? null : await countAdded(notes, growing);
-  const grown = there.map(({ number, after }) => [number, withCounts(after, counts?.get(number) ?? after)] as const);
-  const changed = new Map(traces.map(({ number, after }) => [number, after]));
+  const grown = existing.map(({ number, after }) => [number, withCounts(after, counts?.get(number) ?? after)] as const);
+  const sums = new Map(traces.map(({ number, after }) => [number, after]));
   const result: TraceSummary[] = [];
   for (const [number, summary] of [...recounted, ...grown]) {
-    if (isSame(summary, changed.get(number))) continue;
+    if (isSame(summary, sums.get(number))) continue;
     await store(db, number, summary);
     result.push(summary);
   }

@@ -10,7 +10,7 @@ import { createBlockWriter, type BlockPlace, withoutPlaces } from '../span-block
 import { readerOf } from './bodies.ts';
 import type { TraceTables } from './ingest.ts';
 
-/** Free bytes that stay in the file, and most bytes returned to the file system in one step. */
+/** Free bytes that stay in the file, and maximum number of bytes that one step returns to the file system. */
 const FREE_BYTES = 16 << 20;
 const STEP_BYTES = 4 << 20;
 /** Payload of a redacted span. */
@@ -21,7 +21,7 @@ const NO_LABELS = { session_id: null, user_id: null, tags: null, root_labels: 0 
 
 const keysOf = (traces: readonly TraceKey[]) => traces.map(({ traceId, traceRef }) => [traceId, traceRef]);
 
-/** A trace by its number, locked. */
+/** Number and id of a locked trace. */
 interface LockedTrace {
   readonly number: string;
   readonly trace_id: string;
@@ -31,7 +31,7 @@ interface LockedTrace {
 interface BodySpans {
   count: number;
   readonly traceIds: string[];
-  /** Their places in its span block. */
+  /** Places of the spans in the span block of the body. */
   readonly places: BlockPlace[];
 }
 
@@ -51,7 +51,7 @@ export function createTraceRemoval(
   const selectTraces = (db: Kysely<Tables>) =>
     db.selectFrom('trace_summary').select([sql<string>`cast(trace_no as text)`.as('number'), 'trace_id']);
 
-  /** The oldest traces, without those that are locked by another transaction. */
+  /** Locks the oldest traces. On PostgreSQL it skips traces that another transaction has locked. */
   const lockOldest = (db: Kysely<Tables>, beforeMs: number, most: number): Promise<readonly LockedTrace[]> =>
     selectTraces(db)
       .where('start_ms', '<', beforeMs)
@@ -60,7 +60,7 @@ export function createTraceRemoval(
       .$if(flavour === 'postgresql', (query) => query.forUpdate().skipLocked())
       .execute();
 
-  /** The stored ones of these traces, locked in the order of their keys. */
+  /** Those of these traces that are stored, locked in the order of their keys. */
   const lockTraces = (db: Kysely<Tables>, traces: readonly TraceKey[]): Promise<readonly LockedTrace[]> =>
     selectTraces(db)
       .where(sql`(trace_id, trace_ref)`, 'in', tuplesIn(flavour, 2, keysOf(traces)))
@@ -69,12 +69,12 @@ export function createTraceRemoval(
       .$if(flavour === 'postgresql', (query) => query.forUpdate())
       .execute();
 
-  /** The bodies of these traces, with their spans in them. */
+  /** The bodies with spans of these traces, and for each body the spans of these traces in it. */
   async function bodiesOf(
     db: Kysely<Tables>,
-    taken: readonly LockedTrace[],
+    locked: readonly LockedTrace[],
   ): Promise<readonly (readonly [bodyNo: string, held: BodySpans])[]> {
-    const idOf = new Map(taken.map(({ number, trace_id: traceId }) => [number, traceId]));
+    const idOf = new Map(locked.map(({ number, trace_id: traceId }) => [number, traceId]));
     const numbers = numbersIn(flavour, [...idOf.keys()]);
     const names = [sql<string>`cast(body_no as text)`.as('body'), sql<string>`cast(trace_no as text)`.as('number')];
     const inRows = await db
@@ -93,19 +93,19 @@ export function createTraceRemoval(
       .execute();
     const held = new Map<string, BodySpans>();
     function addSpans(body: string, number: string, count: number): BodySpans {
-      const of = held.get(body) ?? { count: 0, traceIds: [], places: [] };
-      of.count += count;
-      of.traceIds.push(idOf.get(number) ?? '');
-      held.set(body, of);
-      return of;
+      const spans = held.get(body) ?? { count: 0, traceIds: [], places: [] };
+      spans.count += count;
+      spans.traceIds.push(idOf.get(number) ?? '');
+      held.set(body, spans);
+      return spans;
     }
     for (const { body, number, count } of inRows) addSpans(body, number, Number(count));
     for (const { body, number, ...place } of inBlocks) addSpans(body, number, place.spans).places.push(place);
-    // One lock order, so that two processes cannot deadlock.
+    // In the order of their numbers, so that two processes cannot deadlock.
     return [...held].toSorted(([left], [right]) => Number(left) - Number(right));
   }
 
-  /** Deletes a body without spans; removes these traces from a body with spans of other traces. */
+  /** Deletes a body that has no other spans; otherwise removes these traces from the body. */
   async function release(db: Kysely<Tables>, bodyNo: string, { count, traceIds, places }: BodySpans): Promise<void> {
     const held = await sql<{ held_by: number }>`
       update export_body set held_by = held_by - ${count} where body_no = ${bodyNo} returning held_by
@@ -131,7 +131,7 @@ export function createTraceRemoval(
       .execute();
   }
 
-  /** Returns free pages to the file system. Only files made with incremental vacuum shrink. */
+  /** Returns free pages to the file system. Only files created with incremental vacuum shrink. */
   async function vacuumStep(): Promise<void> {
     if (flavour !== 'sqlite') return;
     const db = orm.em.fork().getKysely<Tables>();
@@ -151,7 +151,7 @@ export function createTraceRemoval(
     await blocks.removeRows(db, traceNos);
     await db.deleteFrom('call_note').where('trace_no', 'in', numbers).execute();
     await db.deleteFrom('trace_summary').where('trace_no', 'in', numbers).execute();
-    for (const [bodyNo, of] of held) await release(db, bodyNo, of);
+    for (const [bodyNo, spans] of held) await release(db, bodyNo, spans);
     return locked.length;
   }
 
@@ -168,11 +168,11 @@ export function createTraceRemoval(
     },
     redact: (traces, atMs) =>
       transaction(orm, async (db) => {
-        const taken = await lockTraces(db, traces);
-        if (taken.length === 0) return;
-        const traceNos = taken.map(({ number }) => number);
+        const locked = await lockTraces(db, traces);
+        if (locked.length === 0) return;
+        const traceNos = locked.map(({ number }) => number);
         const numbers = numbersIn(flavour, traceNos);
-        const held = await bodiesOf(db, taken);
+        const held = await bodiesOf(db, locked);
         await blocks.moveToRows(db, traceNos);
         await db
           .updateTable('span')
@@ -184,7 +184,7 @@ export function createTraceRemoval(
           .set({ input_preview: '', preview_ns: null, source: null, redacted_ms: atMs, ...NO_LABELS })
           .where('trace_no', 'in', numbers)
           .execute();
-        for (const [bodyNo, of] of held) await release(db, bodyNo, of);
+        for (const [bodyNo, spans] of held) await release(db, bodyNo, spans);
       }),
   };
 }

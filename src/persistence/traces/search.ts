@@ -34,7 +34,7 @@ const lists = (flavour: Flavour, column: string, text: string): RawBuilder<SqlBo
     ? sql<SqlBool>`cast(${sql.ref(column)} as jsonb) @> to_jsonb(cast(${text} as text))`
     : sql<SqlBool>`exists (select 1 from json_each(${sql.ref(column)}) where value = ${text})`;
 
-/** Condition: the product's own model calls, or all others. Traces of earlier versions have no list of tags. */
+/** Condition: the trace is of the product's own model calls, or is not. `tags` is null for a trace without tags. */
 function internalIs(flavour: Flavour, internal: boolean): RawBuilder<SqlBool> {
   const tagged = lists(flavour, 'trace_summary.tags', INTERNAL_TAG);
   return internal ? tagged : sql<SqlBool>`(trace_summary.tags is null or not ${tagged})`;
@@ -81,18 +81,18 @@ export function filterCondition(flavour: Flavour, filters: TraceFilters): RawBui
     minErrors === null ? null : sql<SqlBool>`trace_summary.error_count >= ${bigint(minErrors)}`,
     text === null ? null : mentions(flavour, storable(text)),
   ];
-  const held = demands.filter((demand) => demand !== null);
-  return held.length === 0 ? sql<SqlBool>`1 = 1` : sql<SqlBool>`(${sql.join(held, sql` and `)})`;
+  const conditions = demands.filter((demand) => demand !== null);
+  return conditions.length === 0 ? sql<SqlBool>`1 = 1` : sql<SqlBool>`(${sql.join(conditions, sql` and `)})`;
 }
 
 const HALF = 2n ** 32n;
 
-/** The selected sum of a column of picodollars, in two halves: SQLite fails when a sum overflows 64 bits. */
+/** SQL that selects the sum of a column of picodollars in two halves: SQLite fails when a sum overflows 64 bits. */
 export const halves = (column: 'spend' | 'estimate') => sql`
   cast(sum(${sql.ref(column)} / ${bigint(HALF)}) as text) as ${sql.ref(`${column}_high`)},
   cast(sum(${sql.ref(column)} % ${bigint(HALF)}) as text) as ${sql.ref(`${column}_low`)}`;
 
-/** The sum of two halves. */
+/** The amount whose sum `halves` selected; null without values. */
 export const amountOf = (high: string | null, low: string | null): Usd | null =>
   high === null || low === null ? null : ((BigInt(high) * HALF + BigInt(low)) as Usd);
 

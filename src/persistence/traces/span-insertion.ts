@@ -17,14 +17,14 @@ export function spanGroup(traceNo: string, bodyNo: string | null, rows: SpanRows
 /** Inserts spans and looks up stored ones. The statements are built once. */
 export interface SpanWriter {
   insert(db: Kysely<Tables>, groups: readonly SpanGroup[]): Promise<void>;
-  /** Stored spans by trace number: at least those of `wanted` that are stored, perhaps others of the same traces. */
+  /** Ids of stored spans, by trace number: all of `wanted` that are stored, and possibly others of the same traces. */
   stored(
     db: Kysely<Tables>,
     wanted: ReadonlyMap<string, readonly string[]>,
   ): Promise<ReadonlyMap<string, ReadonlySet<string>>>;
 }
 
-/** The rows of a trace are sent as the JSON that ingest made, without decoding. See `rowsFrom` for why JSON. */
+/** The rows of a trace are sent as the JSON that ingest has encoded, without decoding. `rowsFrom` explains why they are JSON. */
 export function createSpanWriter(flavour: SqlFlavour, { columns }: RowTable<'span'>): SpanWriter {
   const typeOf = (name: string): string => columns.find((column) => column.name === name)?.sqlType ?? 'text';
   const into = ['trace_no', 'body_no', ...SPAN_COLUMNS].map((name) => `"${name}"`).join(', ');

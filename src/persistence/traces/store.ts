@@ -22,10 +22,10 @@ import { createTraceIngest, type TraceTables } from './ingest.ts';
 import { createTraceReads, type FoundSpan, ownerOf, visibleTo } from './reads.ts';
 
 const INGEST_LIMIT: IngestLimit = { rows: 20_000, bytes: 256 << 20 };
-/** Rows of a group commit: enough to share its cost, few enough to keep the wait short. */
+/** Maximum rows of a group commit: enough to share the cost of a commit, few enough to keep the wait short. */
 const GROUP_ROWS = 4_000;
 
-/** The trace store with what a shutdown needs. */
+/** A trace store that a shutdown can wait for. */
 export interface ClosableTraceStore extends TraceStore {
   /** Resolves when no ingest is in flight. */
   idle(): Promise<void>;
@@ -84,7 +84,7 @@ export function createTraceStore(
   const submit = (job: IngestJob): Promise<readonly TraceSummary[]> =>
     job.rows === 0 ? Promise.resolve([]) : commits.submit(job);
 
-  /** The spans with their payloads. One of the spans in a body has its bytes. */
+  /** The spans with their payloads. At least one of the spans in a body must have the bytes of the body. */
   const withPayloads = (found: readonly FoundSpan[]): Promise<readonly Span[]> =>
     withBodyPayloads(bodies, found, { bodyIdOf: ({ body_no: bodyNo }) => bodyNo, bodyOf });
 

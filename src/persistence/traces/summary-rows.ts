@@ -12,7 +12,7 @@ export type NewSummaryRow = Omit<SummaryRow, 'trace_no'>;
 
 const NS_PER_MS = 1_000_000n;
 
-/** Names as a JSON list. They are made storable first: PostgreSQL fails on escapes such as `\u0000` when it parses the list. */
+/** Distinct storable names as a JSON list: PostgreSQL fails on escapes such as `\u0000` when it parses the list. */
 export const namesText = (names: readonly string[]): string => JSON.stringify([...new Set(names.map(storable))]);
 
 export function summaryRowOf(summary: TraceSummary): NewSummaryRow {
@@ -90,6 +90,6 @@ export function summaryOf(row: NewSummaryRow): TraceSummary {
   };
 }
 
-/** Row of a trace without spans, to be locked. Never visible after a commit. */
+/** Row of a trace without spans: PostgreSQL locks it until the commit replaces it; ClickHouse uses it for deleted list rows. */
 export const emptySummaryRow = (identity: TraceIdentity): NewSummaryRow =>
   summaryRowOf(addTally(null, identity, tallyOf([])));
