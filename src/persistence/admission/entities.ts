@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 
-/** A counter of a limit that several processes share. Used on PostgreSQL, by functions of the database. Rows only. */
+/** A counter of a limit that several processes share. Functions of the PostgreSQL database use it. Not a managed entity. */
 export const AdmissionCounterEntity = defineEntity({
   name: 'AdmissionCounterEntity',
   tableName: 'admission_counter',
@@ -13,7 +13,7 @@ export const AdmissionCounterEntity = defineEntity({
   },
 });
 
-/** A process that holds shares of limits, and the end of its lease. Rows only. */
+/** A process that holds shares of limits, and the end of its lease. Not a managed entity. */
 export const AdmissionProcessEntity = defineEntity({
   name: 'AdmissionProcessEntity',
   tableName: 'admission_process',

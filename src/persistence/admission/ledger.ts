@@ -15,10 +15,10 @@ import { textsIn } from '../database/rows.ts';
 const UNUSED_MS = 3_600_000;
 /** Time between two removals by one process, in ms. */
 const REMOVAL_MS = 300_000;
-/** Most counters of one removal. */
+/** Maximum number of counters that one removal deletes. */
 const REMOVAL_ROWS = 10_000;
 
-/** A row of an answer: known, granted, left, window, and what is left of the window. */
+/** Answer to one request: known, granted, left, start of the window, and remaining time of the window in ms. */
 type Answer = readonly [boolean, string, string, number, number];
 
 interface Answers {
@@ -74,7 +74,7 @@ export function createDatabaseLedger({ flavour, inFlight, writer }: Database): L
       inFlight.run(async () => {
         await sql`delete from admission_process where name = ${process}`.execute(writer());
       }),
-    // The stores close the database.
+    // The database is closed with the stores.
     close: () => Promise.resolve(),
   };
 }

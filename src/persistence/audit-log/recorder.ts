@@ -12,7 +12,10 @@ type RecordChange = (
 
 /** Records changes of rows. */
 export interface AuditRecorder extends Authorship {
-  /** Records changes of the author of the running work. Call it before the first `await`. */
+  /**
+   * Recorder of changes by the author of the running work. It records nothing without a noun or an author. Call it before the
+   * first `await`.
+   */
   forNoun(noun: AuditNoun | undefined): RecordChange;
 }
 
@@ -26,7 +29,7 @@ export function createAuditRecorder(): AuditRecorder {
       const author = authors.getStore();
       if (noun === undefined || author === undefined) return recordNothing;
       return (em, change) => {
-        // Another process made the change first.
+        // The row is unchanged, for example because another process made the change first.
         if (change.before === change.after) return;
         em.create(AuditEntryEntity, auditEntry({ noun, ...change }, { id: randomUUID(), author }));
       };

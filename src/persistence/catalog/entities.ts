@@ -2,7 +2,7 @@ import { defineEntity, p } from '@mikro-orm/core';
 import type { ChangeOp, FieldKind } from '../../domain/catalog/changes.ts';
 import { UnixMsType } from '../column-types/unix-ms.ts';
 
-/** One dated change of the catalog. Append-only: rows, not managed entities. */
+/** One dated change of the catalog. Append-only; not a managed entity. */
 export const CatalogChangeEntity = defineEntity({
   name: 'CatalogChangeEntity',
   tableName: 'catalog_change',
@@ -26,14 +26,14 @@ export const CatalogChangeEntity = defineEntity({
     snapshotId: p.text().nullable(),
   },
   indexes: [
-    // Read backwards for "newest first": of everything, of one entry, of one field.
+    // Read backwards for "newest first": all changes, those of an entry, those of a field.
     { properties: ['atMs', 'number', 'key'] },
     { properties: ['entryId', 'atMs', 'number', 'key'] },
     { properties: ['field', 'atMs', 'number', 'key'] },
   ],
 });
 
-/** The last recorded fields of an entry, which the next snapshot is compared with. Rows only. */
+/** The last recorded fields of an entry. The next snapshot is compared with them. Not a managed entity. */
 export const CatalogRecordedEntity = defineEntity({
   name: 'CatalogRecordedEntity',
   tableName: 'catalog_recorded',
@@ -58,7 +58,7 @@ export const CatalogReleaseEntity = defineEntity({
   },
 });
 
-/** A period that history covers. Rows only; times are Unix ms. */
+/** A period that the history covers. Not a managed entity. Times are Unix ms. */
 export const CatalogSpanEntity = defineEntity({
   name: 'CatalogSpanEntity',
   tableName: 'catalog_span',
@@ -68,7 +68,7 @@ export const CatalogSpanEntity = defineEntity({
     fromMs: p.bigint('number'),
     /** Null while it continues. */
     toMs: p.bigint('number').nullable(),
-    // The head of the record; null together for imported spans.
+    // The head of the recorded span. All four are null for imported spans.
     snapshotId: p.text().nullable(),
     takenMs: p.bigint('number').nullable(),
     seenMs: p.bigint('number').nullable(),

@@ -77,11 +77,12 @@ export function createCatalogHistory({ orm, flavour, readRows, transact }: Datab
   const recordedFrom = async (db: Kysely<Tables>): Promise<number> =>
     (await recordIn(db).executeTakeFirst())?.from_ms ?? Number.POSITIVE_INFINITY;
 
-  async function insertSpan(db: Kysely<Tables>, row: SpanRow, present: keyof typeof putSpan): Promise<boolean> {
-    return (await putSpan[present](db, [encodeRow(spanTable, row)])).length > 0;
+  /** Resolves to whether a row was inserted or updated. `onConflict`: what to do with a span of this name. */
+  async function insertSpan(db: Kysely<Tables>, row: SpanRow, onConflict: keyof typeof putSpan): Promise<boolean> {
+    return (await putSpan[onConflict](db, [encodeRow(spanTable, row)])).length > 0;
   }
 
-  /** Resolves to the number of new ones. */
+  /** Adds changes that are not stored yet; resolves to their number. */
   async function insertChanges(db: Kysely<Tables>, rows: Iterable<ChangeRow>): Promise<number> {
     let added = 0;
     for (const some of statements(Iterator.from(rows).map((row) => encodeRow(changeTable, row))))
@@ -114,7 +115,7 @@ export function createCatalogHistory({ orm, flavour, readRows, transact }: Datab
     return head;
   }
 
-  /** The newest price changes, additions and removals: one more than the limit shows that there are older ones. */
+  /** The newest price changes, additions and removals, oldest first: one more than the limit, which shows that older ones exist. */
   const newestOf = (db: Kysely<Tables>, entryIds: readonly string[]) => {
     const ranked = db
       .selectFrom('catalog_change')

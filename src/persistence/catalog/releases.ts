@@ -5,12 +5,12 @@ import type { Database } from '../database/database.ts';
 import { plainValues } from '../database/plain-values.ts';
 import { CatalogReleaseEntity } from './entities.ts';
 
-/** The value of a release is compared as JSON text, because a member's order and a number's form belong to it. */
+/** The value of a release is compared as JSON text: the order of members and the notation of numbers are significant. */
 const storedOf = ({ entryId, field, value, releasedAt, releasedBy }: Release) => {
   return { entryId: storable(entryId), field: storable(field), value: JSON.stringify(value), releasedAt, releasedBy };
 };
 
-/** Releases of quarantined prices as managed entities: few, and read all together. */
+/** Releases of quarantined prices as managed entities. They are few, and all are read together. */
 export function createReleaseStore({ orm, inFlight, find, change }: Database): ReleaseStore {
   const plain = plainValues(orm, CatalogReleaseEntity);
   return {

@@ -74,7 +74,7 @@ export function headOf({ snapshot_id, taken_ms, seen_ms, confirmed_ms }: SpanRow
   };
 }
 
-/** The row of the record with this head; an existing one keeps its start. */
+/** The row of the recorded span with this head. `from_ms` counts for a new row only: an existing row keeps its start. */
 export function recordRowOf({ snapshotId, takenAt, seenAt, confirmedAt }: RecordHead): SpanRow {
   return {
     name: RECORDED,

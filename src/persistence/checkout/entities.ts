@@ -12,7 +12,7 @@ export const CheckoutEntity = defineEntity({
     mode: p.text().$type<CheckoutMode>(),
     secretHash: p.text(),
     sessionId: p.text().nullable().unique(),
-    /** State by its events, stored so that the validity of a key needs one row. */
+    /** State computed from its events, stored so that a check of its key reads one row. */
     state: p.text().$type<CheckoutState>(),
     createdAt: p.type(UnixMsType),
     paidAt: p.type(UnixMsType).nullable(),

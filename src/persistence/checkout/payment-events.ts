@@ -32,10 +32,10 @@ async function eventsNaming(em: SqlEntityManager, objects: readonly string[]): P
 
 /** The checkout that an event belongs to: by the checkout id in the event, else by an object that a known event shares. */
 async function findOwner(em: SqlEntityManager, event: PaymentEvent): Promise<CheckoutEntity | null> {
-  const marked =
+  const byId =
     event.checkoutId === null ? null : await em.findOne(CheckoutEntity, { id: event.checkoutId }, FOR_UPDATE);
-  // A checkout has one session. An event of another session does not pay for it, whatever id it carries.
-  if (marked !== null && [null, marked.sessionId ?? event.sessionId].includes(event.sessionId)) return marked;
+  // A checkout has one session. An event of another session does not pay for it, even with the id of the checkout.
+  if (byId !== null && [null, byId.sessionId ?? event.sessionId].includes(event.sessionId)) return byId;
   const owners = (await eventsNaming(em, event.objects)).flatMap(({ checkoutId }) => checkoutId ?? []);
   const [id] = owners.toSorted();
   return id === undefined ? null : em.findOne(CheckoutEntity, { id }, FOR_UPDATE);
@@ -58,14 +58,14 @@ async function connectedEvents(
   return [...events];
 }
 
-/** Gives a checkout the events connected with a new one, and updates its state from all its events. */
+/** Assigns a new event, and the events connected with it, to a checkout. Updates its state from all its events. */
 async function applyEvent(
   em: SqlEntityManager,
   checkout: CheckoutEntity,
   event: PaymentEvent,
   stored: PaymentEventEntity,
 ): Promise<void> {
-  // The session is still missing when the process ended between opening it and storing its id.
+  // The checkout has no session id if the process ended after it had opened the session and before it stored the id.
   if (event.sessionId !== null) checkout.sessionId ??= event.sessionId;
   const earlier = await em.find(PaymentEventEntity, { checkoutId: checkout.id });
   const connected = await connectedEvents(em, stored, event.objects);

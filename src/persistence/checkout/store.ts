@@ -9,10 +9,10 @@ import type { Tables } from '../database/tables.ts';
 import { CheckoutEntity } from './entities.ts';
 import { FOR_UPDATE, lockPaymentEvents, storeEvent } from './payment-events.ts';
 
-/** Reads of the writing connection: a buyer returns within milliseconds of the payment event. */
+/** Reads through the writing connection: a buyer returns within milliseconds of the payment event. */
 const CURRENT = { connectionType: 'write' } as const;
 
-/** Values of an entity. The members of the key are columns of their own, null together until a key is issued. */
+/** Values of an entity. The members of the key are separate columns, all null until a key is issued. */
 const storedOf = ({ key, ...checkout }: Checkout) => ({
   ...checkout,
   keyHash: key?.hash ?? null,
@@ -29,7 +29,7 @@ function checkoutOf({
   return { ...checkout, key: hash === null || name === null || issuedAt === null ? null : { hash, name, issuedAt } };
 }
 
-/** Removes old unpaid checkouts, and old events without a checkout. */
+/** Removes old unpaid checkouts, old events without a checkout, and objects without an event. */
 async function removeBefore(em: SqlEntityManager, before: Date): Promise<void> {
   const db = em.getKysely<Tables>();
   await em.nativeDelete(CheckoutEntity, { createdAt: { $lt: before }, paidAt: null });

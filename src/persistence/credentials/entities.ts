@@ -9,7 +9,7 @@ export const CredentialEntity = defineEntity({
     id: p.text().primary(),
     displayName: p.text().nullable(),
     info: objectColumn(),
-    /** Its values, encrypted, in Base64. */
+    /** The values of the credential, encrypted, in Base64. */
     sealed: p.text(),
     ...stampColumns(),
   },

@@ -17,7 +17,7 @@ export const createDecisionStore = (database: Database): DecisionStore =>
     conflictText: ({ id }) => `The decision ${id} is stored already.`,
   });
 
-/** Rows of one statement. */
+/** Maximum number of rows that one statement reads. */
 const READ_AT_ONCE = 1_000;
 
 export function createOutcomeStore(database: Database): OutcomeStore {

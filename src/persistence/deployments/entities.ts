@@ -2,7 +2,7 @@ import { defineEntity, p } from '@mikro-orm/core';
 import type { Probe } from '../../domain/deployments/probe.ts';
 import { objectColumn, stampColumns } from '../column-types/shared-columns.ts';
 
-/** A deployment made at run time: a managed entity. */
+/** A deployment created at run time: a managed entity. */
 export const DeploymentEntity = defineEntity({
   name: 'DeploymentEntity',
   tableName: 'deployment',
@@ -11,7 +11,7 @@ export const DeploymentEntity = defineEntity({
     modelGroup: p.text(),
     info: objectColumn(),
     blocked: p.boolean(),
-    /** Its parameters, encrypted, in Base64. */
+    /** The parameters of the deployment, encrypted, in Base64. */
     sealed: p.text(),
     ...stampColumns(),
   },

@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 
-/** Calls of one client on one day that are used or reserved by a process. Rows only. */
+/** Calls of one client on one day that are used, or reserved by a process. Not a managed entity. */
 export const FreeTierUseEntity = defineEntity({
   name: 'FreeTierUseEntity',
   tableName: 'free_tier_use',

@@ -5,7 +5,7 @@ import { createGroupCommit, type Weight } from '../database/group-commit.ts';
 import { columnNames, encodeValues, rowsFrom, rowTable } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
 
-/** Most reservations that wait for their commit, and most of one commit. */
+/** Maximum number of reservations that wait for their commit, and of reservations in one commit. */
 const WAITING = { rows: 20_000, bytes: Number.MAX_SAFE_INTEGER };
 const GROUP_ROWS = 1_000;
 
@@ -19,7 +19,7 @@ type FreeTierRow = Selectable<Tables['free_tier_use']>;
 const nameOf = ({ day, ipHash }: { readonly day: string; readonly ipHash: string }): string => `${day}/${ipHash}`;
 
 /** One row per client and day, in the order of their keys, so that two processes lock rows in one order. */
-function added(calls: readonly FreeTierCalls[]): readonly FreeTierCalls[] {
+function sumsByClient(calls: readonly FreeTierCalls[]): readonly FreeTierCalls[] {
   const sums = new Map<string, FreeTierCalls>();
   for (const asked of calls) {
     const name = nameOf(asked);
@@ -28,13 +28,13 @@ function added(calls: readonly FreeTierCalls[]): readonly FreeTierCalls[] {
   return [...sums.values()].toSorted((left, right) => (nameOf(left) < nameOf(right) ? -1 : 1));
 }
 
-/** Counters of free calls as rows that single statements change. */
+/** Counters of free calls as rows. A reservation reads and writes its counters in a single statement. */
 export function createFreeTierStore({ orm, flavour, readRows, writeRows, transact }: Database): FreeTierStore {
   const table = rowTable(orm, 'free_tier_use');
 
-  /** Rows to insert; `used` and `granted` both have the requested number. */
+  /** Rows to insert; `used` and `granted` both are the requested number of calls, at most `most`. */
   function rowsOf(calls: readonly FreeTierCalls[], most: number): RawBuilder<unknown> {
-    const encoded = added(calls).map((asked) => {
+    const encoded = sumsByClient(calls).map((asked) => {
       const number = Math.min(asked.calls, most);
       return encodeValues(table, { ...asked, used: number, granted: number });
     });
@@ -70,9 +70,9 @@ export function createFreeTierStore({ orm, flavour, readRows, writeRows, transac
       for (const job of alike) {
         const name = nameOf(job.asked);
         const { granted, used } = reserved.get(name) ?? { granted: 0, used: limit };
-        const mine = Math.min(granted, job.asked.calls);
-        results.set(job, { granted: mine, used });
-        reserved.set(name, { granted: granted - mine, used });
+        const own = Math.min(granted, job.asked.calls);
+        results.set(job, { granted: own, used });
+        reserved.set(name, { granted: granted - own, used });
       }
     }
     return jobs.map((job) => results.get(job) ?? { granted: 0, used: job.limit });
@@ -134,7 +134,7 @@ export function createFreeTierStore({ orm, flavour, readRows, writeRows, transac
   };
 }
 
-/** Locks the rows in the order of their keys. An update locks in any order, and two of them could wait for each other. */
+/** Locks the rows in the order of their keys. An update locks in any order, so two updates could deadlock. */
 async function lockInOrder(db: Kysely<Tables>, returned: AliasedRawBuilder<FreeTierRow, 'returned'>): Promise<void> {
   await db
     .selectFrom('free_tier_use')

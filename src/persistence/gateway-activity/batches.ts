@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Tables } from '../database/tables.ts';
 
-/** Whether a batch is the next one of its process. Locks the row of the process, so that one batch is added once. */
+/** Records the number of a batch; false for a batch that its process has committed before. Locks the row of the process. */
 export async function isNewBatch(
   db: Kysely<Tables>,
   { process, number, now }: { readonly process: string; readonly number: number; readonly now: Date },

@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import type { ActivityCategory } from '../../domain/gateway-activity/gateway-activity.ts';
 
-/** Numbers of requests by day, category and route. Rows only. */
+/** Numbers of requests by day, category and route. Not a managed entity. */
 export const GatewayActivityEntity = defineEntity({
   name: 'GatewayActivityEntity',
   tableName: 'gateway_activity',
@@ -15,7 +15,7 @@ export const GatewayActivityEntity = defineEntity({
   },
 });
 
-/** The last batch of counts that a process committed. */
+/** The last batch of counts that a counter of a process committed; `id` is the id of the counter. Not a managed entity. */
 export const ActivityProcessEntity = defineEntity({
   name: 'ActivityProcessEntity',
   tableName: 'activity_process',

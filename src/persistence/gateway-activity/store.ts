@@ -14,7 +14,7 @@ import { columnNames, encodeValues, rowsFrom, rowTable, textsIn } from '../datab
 import type { Tables } from '../database/tables.ts';
 import { isNewBatch } from './batches.ts';
 
-/** How long the last batch of an ended process is known, in ms: longer than any process repeats a commit. */
+/** How long the number of the last batch is kept, in ms: longer than a process retries a commit. */
 const PROCESS_MS = 7 * 86_400_000;
 
 const COLUMNS: Readonly<Record<ActivityField, RawBuilder<string>>> = {
@@ -27,7 +27,7 @@ type StoredGroup = ActivityGroup['of'] & ActivityCounts;
 
 const placeOf = ({ day, category, route }: ActivityRow): string => `${day} ${category} ${route}`;
 
-/** Counts of requests as rows that single statements add to. */
+/** Counts of requests as rows. A batch is added in one transaction. */
 export function createGatewayActivityStore({ orm, flavour, readRows, transact }: Database): GatewayActivityStore {
   const table = rowTable(orm, 'gateway_activity');
 

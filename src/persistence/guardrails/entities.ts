@@ -21,7 +21,7 @@ export const GuardrailEntity = defineEntity({
   indexes: [{ properties: ['createdAt', 'id'] }],
 });
 
-/** Numbers of runs by day and guardrail. Rows only. */
+/** Numbers of runs by day and guardrail. Written by SQL, read as entities. */
 export const GuardrailDayEntity = defineEntity({
   name: 'GuardrailDayEntity',
   tableName: 'guardrail_day',
@@ -39,7 +39,7 @@ export const GuardrailDayEntity = defineEntity({
   },
 });
 
-/** A run of a guardrail that did not pass. Rows only. */
+/** A run of a guardrail with another result than passed. Written by SQL, read as entities. */
 export const GuardrailRunEntity = defineEntity({
   name: 'GuardrailRunEntity',
   tableName: 'guardrail_run',

@@ -10,23 +10,23 @@ import { GuardrailDayEntity, GuardrailRunEntity } from './entities.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Begin of a day, Unix ms; `otherwise` for a text that is not a day. */
-const beginOf = (day: string, otherwise: number): number => {
+/** Start of a day, Unix ms; `otherwise` for a text that is not a day. */
+const startOf = (day: string, otherwise: number): number => {
   const ms = Date.parse(`${day}T00:00:00Z`);
   return Number.isNaN(ms) ? otherwise : ms;
 };
 
-/** Use of guardrails: days that single statements add to, and runs that did not pass. */
+/** Use of guardrails: sums by day, and the runs that did not pass. A batch is added in one transaction. */
 export function createGuardrailUseStore({ orm, flavour, find, transact }: Database): GuardrailUseStore {
   const dayTable = rowTable(orm, 'guardrail_day');
   const runTable = rowTable(orm, 'guardrail_run');
-  const added = ['passed', 'flagged', 'intervened', 'failed', 'latency_ms'].map(
+  const additions = ['passed', 'flagged', 'intervened', 'failed', 'latency_ms'].map(
     (name) => sql`${sql.ref(name)} = guardrail_day.${sql.ref(name)} + excluded.${sql.ref(name)}`,
   );
   const insertDays = insertionInto(
     flavour,
     dayTable,
-    sql`on conflict (day, guardrail_id) do update set name = excluded.name, kind = excluded.kind, ${sql.join(added)}`,
+    sql`on conflict (day, guardrail_id) do update set name = excluded.name, kind = excluded.kind, ${sql.join(additions)}`,
   );
   const insertRuns = insertionInto(flavour, runTable, sql`on conflict (id) do nothing`);
   const dayOf: (stored: InferEntity<typeof GuardrailDayEntity>) => GuardrailDay = plainValues(orm, GuardrailDayEntity);
@@ -53,7 +53,7 @@ export function createGuardrailUseStore({ orm, flavour, find, transact }: Databa
       }),
     runs: ({ from, to, guardrailId, result, limit, offset }) =>
       find(async (em) => {
-        const period = { $gte: beginOf(from, 0), $lt: beginOf(to, Number.MAX_SAFE_INTEGER - DAY_MS) + DAY_MS };
+        const period = { $gte: startOf(from, 0), $lt: startOf(to, Number.MAX_SAFE_INTEGER - DAY_MS) + DAY_MS };
         const where = { at: period, ...guardrail(guardrailId), ...(result === null ? {} : { result }) };
         const options = { orderBy: { at: 'desc', id: 'desc' }, limit, offset } as const;
         const [found, totalCount] = await em.findAndCount(GuardrailRunEntity, where, options);

@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import type { JobStatus } from '../../domain/jobs/job.ts';
 
-/** A job. Its times are in Unix ms. */
+/** A job. Times are Unix ms. Not a managed entity. */
 export const JobEntity = defineEntity({
   name: 'JobEntity',
   tableName: 'job',

@@ -35,13 +35,13 @@ const ACTIVE: readonly JobStatus[] = ['queued', 'running'];
 const ofKind = (kind: string, now: Date): OfKind => ({ kind: storable(kind), now: now.getTime() });
 const ofClaim = ({ id, attempt }: JobClaim, now: Date): OfClaim => ({ id: storable(id), attempt, now: now.getTime() });
 
-/** Condition of the jobs of a kind that wait for a worker, or were lost by one. */
+/** Condition: queued jobs of a kind that are due, and running jobs whose lease has ended. */
 const due =
   (given: Placeholder<OfKind>) =>
   (job: Builder): Condition =>
     job.and([job('kind', '=', given('kind')), job('status', 'in', ACTIVE), job('due_at', '<=', given('now'))]);
 
-/** Condition of a claim that holds (`>`), or of one whose lease has ended (`<=`). */
+/** Condition: the job of a claim whose lease has not ended (`>`), or has ended (`<=`). */
 const claimed =
   (given: Placeholder<OfClaim>, lease: '>' | '<=') =>
   (job: Builder): Condition =>
@@ -76,7 +76,7 @@ const jobOrNull = ([row]: readonly JobRow[]): Job | null => (row === undefined ?
 
 /**
  * Jobs as rows. Each change is one conditional statement, so that no job changes between a check and a write. As managed
- * entities they cost an idle process most of its CPU.
+ * entities, jobs would cost an idle process most of its CPU.
  */
 export function createJobStore({ orm, flavour, readRows, writeRows }: Database): JobStore {
   const columns = columnNames(rowTable(orm, 'job'));
@@ -208,7 +208,7 @@ export function createJobStore({ orm, flavour, readRows, writeRows }: Database):
       return (await writeRows((db) => endHeld(db, ending))).length > 0;
     },
     async retry(claim, { dueAt, error, counts }, now) {
-      // An attempt that does not count is allowed again, so that such a job is never out of attempts.
+      // An attempt that does not count raises the maximum by one, so that it never exhausts the attempts of a job.
       const again = { dueAt: dueAt.getTime(), error: storable(error), allowed: counts ? 0 : 1 };
       return jobOrNull(await writeRows((db) => retryClaim(db, { ...ofClaim(claim, now), ...again })));
     },

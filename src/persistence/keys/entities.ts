@@ -22,7 +22,7 @@ export const KEY_RANKS: Readonly<Record<KeySort, string>> = {
     / (cast(max_budget as bigint) / 1000000 + 1) end`,
 };
 
-/** The column of the rank is in the index, too, because PostgreSQL reads the row for it otherwise. */
+/** Index of a list by rank. It also contains the column of the rank: otherwise PostgreSQL reads the row for it. */
 const rankIndex = (column: string, rank: string) => {
   const name = `virtual_key_${column}_list_index`;
   const further = column === 'hash' ? '' : `, "${column}"`;
@@ -34,7 +34,7 @@ export const VirtualKeyEntity = defineEntity({
   name: 'VirtualKeyEntity',
   tableName: 'virtual_key',
   properties: {
-    /** Identity: hash of the first secret. Rows that the key owns name it, so it survives a rotation. */
+    /** Identity: hash of the first secret. It stays the same after a rotation, because rows that the key owns refer to it. */
     hash: p.text().primary(),
     secretHash: p.text().unique(),
     previousSecretHash: p.text().nullable().unique(),
@@ -53,11 +53,11 @@ export const VirtualKeyEntity = defineEntity({
     budgetResetAt: p.datetime().nullable(),
     /** Null is zero. */
     spentBefore: p.type(UsdTextType).nullable(),
-    /** When the first of its budget windows ends. Null without one, and for deleted keys. */
+    /** End of the budget window of the key that ends first. Null without a window, and for deleted keys. */
     nextResetAt: p.datetime().nullable(),
-    /** Null for a key without any. */
+    /** Null for a key without settings. */
     settings: p.json().columnType('json').$type<KeySettings>().nullable(),
-    // `json`, not PostgreSQL's `jsonb`, so that the caller's order of keys is preserved.
+    // `json`, not PostgreSQL's `jsonb`, so that the caller's order of members is preserved.
     metadata: p.json().columnType('json').$type<JsonObject>(),
     blocked: p.boolean(),
     expiresAt: p.datetime().nullable(),
@@ -67,19 +67,19 @@ export const VirtualKeyEntity = defineEntity({
     createdBy: p.text(),
     updatedAt: p.datetime(),
     updatedBy: p.text(),
-    /** Rows of deleted keys stay: their spend and traces name them, and their secrets must not be issued again. */
+    /** Rows of deleted keys stay: spend and traces refer to them, and their secrets must not be issued again. */
     deletedAt: p.datetime().nullable(),
     deletedBy: p.text().nullable(),
-    /** Grows with every change through the ORM: concurrent changes cannot overwrite each other. */
+    /** Increases with every change through the ORM, so that concurrent changes cannot overwrite each other. */
     revision: p.integer().version(),
   },
   uniques: [{ properties: ['alias'], where: `"deleted_at" is null` }],
   indexes: [
     { properties: ['nextResetAt'] },
-    // For the keys of owners, their number and their spend.
+    // For lists, counts and sums of the keys of an owner.
     { properties: ['teamId', 'deletedAt', 'hash'] },
     { properties: ['userId', 'deletedAt', 'hash'] },
-    // For lists and their counts: every column of a filter without an index of its own, so that no row is read for a count.
+    // For lists and their counts: the columns of common filters that have no other index, so that a count reads no row.
     {
       name: 'virtual_key_list_index',
       properties: ['createdAt', 'hash', 'deletedAt', 'blocked', 'expiresAt', 'alias'],

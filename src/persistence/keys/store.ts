@@ -73,7 +73,7 @@ const aliasTaken = (alias: string | null, cause: unknown): Conflict =>
     field: 'key_alias',
   });
 
-/** Conditions on the expiry are about one instant, so that pages of one list agree. */
+/** Conditions on the expiry use the instant `now`, which is the same for all pages of a list. */
 function statusWhere(status: KeyFilter['status'], now: Date): KeyWhere {
   switch (status) {
     case null:
@@ -89,17 +89,17 @@ function statusWhere(status: KeyFilter['status'], now: Date): KeyWhere {
   }
 }
 
-/** An alias that contains a text, in any case of letters. */
+/** Condition that the alias contains a text, ignoring case. */
 const aliasWhere = (part: string, flavour: SqlFlavour): KeyWhere => ({
   [raw(`${flavour === 'sqlite' ? 'instr' : 'strpos'}(lower(alias), ?) > 0`, [storable(part.toLowerCase())])]: [],
 });
 
-/** Members of a list of texts in front of one of them, in JSON text without spaces. */
+/** Pattern of the texts that precede a text in a JSON list without spaces. */
 const EARLIER_TEXTS = String.raw`(?:"(?:[^"\\]|\\.)*",)*`;
 
 /**
- * Keys of an access group: those whose settings name it, and those that it names. PostgreSQL matches the text of the
- * columns: its JSON functions fail for every row in which any text has a lone surrogate.
+ * Keys of an access group: those whose settings name the group, and those that the group names. On PostgreSQL the condition
+ * matches the text of the columns: JSON functions fail for every row in which any text has a lone surrogate.
  */
 function accessGroupWhere(id: string, flavour: SqlFlavour): KeyWhere {
   if (flavour === 'sqlite') {
@@ -109,7 +109,7 @@ function accessGroupWhere(id: string, flavour: SqlFlavour): KeyWhere {
   }
   const text = JSON.stringify(storable(id)).replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`);
   const pattern = String.raw`"accessGroupIds":\[${EARLIER_TEXTS}${text}`;
-  // A quote inside of an id is escaped in JSON, so that a hash in quotes is a whole id.
+  // A quote inside an id is escaped in JSON, so that a hash in quotes matches a whole id only.
   const naming = `select 1 from access_group where id = ? and strpos(cast(key_ids as text), '"' || hash || '"') > 0`;
   return { [raw(`(cast(settings as text) ~ ? or exists (${naming}))`, [pattern, storable(id)])]: [] };
 }
@@ -159,9 +159,7 @@ export function createKeyStore(database: Database): KeyStore {
     if ((await em.count(RetiredSecretEntity, { hash: secretHash })) > 0) throw keyTaken();
   }
 
-  /**
-   * The unique value that another row has already; null when a concurrent change of the same row caused the failure.
-   */
+  /** The conflict with another row over a unique value; null when a concurrent change of the same row caused the failure. */
   async function conflictOf(key: VirtualKey, isNew: boolean, cause: unknown): Promise<Conflict | null> {
     const em = orm.em.fork();
     const among = isNew ? {} : { hash: { $ne: key.hash } };
@@ -231,7 +229,7 @@ export function createKeyStore(database: Database): KeyStore {
         `.execute(db);
         return new Map(rows.map(({ id: named, count }) => [named, Number(count)]));
       }),
-    list: (page) => find((em) => listed(em, page, flavour)),
+    list: (page) => find((em) => listKeys(em, page, flavour)),
     count: (filter, now) => find((em) => em.count(VirtualKeyEntity, whereOf(filter, { now, flavour }))),
     change(hash, change) {
       const record = audit.forNoun('key');
@@ -256,10 +254,10 @@ export function createKeyStore(database: Database): KeyStore {
 }
 
 /**
- * One page in two statements: hashes from an index, then the rows of the page alone, so that the rows before the page are not
+ * One page in two statements: hashes from an index, then the rows of these hashes, so that the rows before the page are not
  * read.
  */
-async function listed(em: SqlEntityManager, page: KeyPage, flavour: SqlFlavour): Promise<readonly VirtualKey[]> {
+async function listKeys(em: SqlEntityManager, page: KeyPage, flavour: SqlFlavour): Promise<readonly VirtualKey[]> {
   const { filter, now, sort, descending, limit, from } = page;
   const direction = descending ? 'desc' : 'asc';
   const beyond = descending ? '$lt' : '$gt';

@@ -14,7 +14,7 @@ type StoredReservation = Omit<BudgetReservation, 'amount'> & { readonly amount: 
 type RunData = Omit<RunHead, 'id' | 'lensId' | 'status' | 'createdAt' | 'cost'>;
 type FindingData = Omit<Finding, 'id' | 'status' | 'kind' | 'priority' | 'lastSeen'>;
 
-/** A lens. Its times are ISO 8601 inside `data`; `dueAt` is Unix milliseconds. */
+/** A lens. Times in `data` are ISO 8601; `dueAt` is Unix ms. */
 export const LensEntity = defineEntity({
   name: 'LensEntity',
   tableName: 'lens',
@@ -25,7 +25,7 @@ export const LensEntity = defineEntity({
     spent: p.type(UsdTextType),
     /** When the schedule queues a run; null while a run is active, and for a paused lens. */
     dueAt: p.double().nullable().index(),
-    /** Its latest run. */
+    /** Id of the latest run. */
     runId: p.text(),
   },
 });
@@ -99,7 +99,7 @@ export const DatasetRevisionEntity = defineEntity({
   uniques: [{ properties: ['datasetId', 'number'] }],
 });
 
-/** A review of one execution, to be used again while its trace does not change. */
+/** A review of one execution, which later runs reuse while the trace is unchanged. */
 export const LensReviewEntity = defineEntity({
   name: 'LensReviewEntity',
   tableName: 'lens_review',
@@ -127,7 +127,7 @@ export const LensAnswerEntity = defineEntity({
   },
 });
 
-/** A worker of lens runs. Only the hash of its token is stored; the worker of this process has none. */
+/** A worker of lens runs. Only the hash of its token is stored; null for the built-in worker, which has no token. */
 export const LensWorkerEntity = defineEntity({
   name: 'LensWorkerEntity',
   tableName: 'lens_worker',

@@ -4,7 +4,7 @@ import type { Lens, LensRun, RunHead } from '../../domain/lens/lens.ts';
 import { nextRunDueAt } from '../../domain/lens/schedule.ts';
 import type { LensEntity, LensFindingEntity, LensRunEntity } from './entities.ts';
 
-// Members with a column of their own are not in the document of a row.
+// A member that has its own column is not repeated in `data`.
 
 export function lensRow(lens: Lens, run: Pick<LensRun, 'id'>) {
   const { id, spent, reservations, ...data } = lens;
@@ -12,7 +12,7 @@ export function lensRow(lens: Lens, run: Pick<LensRun, 'id'>) {
   return { id, data, reservations: stored, spent, runId: run.id };
 }
 
-/** When the schedule of a row is due, in Unix milliseconds. */
+/** When the schedule queues the next run, Unix ms; null for a paused lens, and while a run is active. */
 export const dueMs = (lens: Lens, run: LensRun): number | null => nextRunDueAt({ lens, run })?.getTime() ?? null;
 
 export const lensOf = ({ id, data, reservations, spent }: LensEntity): Lens => ({

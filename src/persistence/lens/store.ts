@@ -21,17 +21,17 @@ import { dueMs, findingOf, findingRow, lensOf, lensRow, runHeadOf, runHeadRow, r
 const reviewId = (lensId: string, criteriaKey: string, executionId: string): string =>
   JSON.stringify([lensId, criteriaKey, executionId]);
 
-/** Rows of one statement that have large documents. */
+/** Maximum number of rows with large documents that one statement reads. */
 const STATEMENT_ROWS = 500;
 
 /** Lenses, their runs and findings as managed entities. A lens is locked while it changes. */
-export function createLensStore({ find, readRows, change: changing }: Database): LensStore {
+export function createLensStore({ find, readRows, change: changeEntities }: Database): LensStore {
   const dueBy = preparedQuery<{ nowMs: number; most: number }, { readonly id: string }>((db, given) =>
     db.selectFrom('lens').select('id').where('due_at', '<=', given('nowMs')).orderBy('due_at').limit(given('most')),
   );
 
-  /** Locked, so that changes of one lens run one after another; SQLite has one writer anyway. */
-  const locked = (em: SqlEntityManager, id: string): Promise<LensEntity | null> =>
+  /** Reads and locks a lens, so that changes of one lens are serialized. SQLite has a single writer and needs no lock. */
+  const findLocked = (em: SqlEntityManager, id: string): Promise<LensEntity | null> =>
     em.findOne(LensEntity, { id: storable(id) }, { lockMode: LockMode.PESSIMISTIC_WRITE });
 
   async function stateOf(em: SqlEntityManager, stored: LensEntity): Promise<LensState> {
@@ -44,7 +44,7 @@ export function createLensStore({ find, readRows, change: changing }: Database):
     em.create(LensRunEntity, runRow(run));
   }
 
-  /** Writes the differences between two states of a lens. Unchanged objects are identical. */
+  /** Writes the differences between two states of a lens. Objects are compared by identity. */
   async function write(
     em: SqlEntityManager,
     stored: LensEntity,
@@ -69,7 +69,7 @@ export function createLensStore({ find, readRows, change: changing }: Database):
   }
 
   async function changeLens(em: SqlEntityManager, id: string, change: (lens: Lens) => Lens): Promise<Lens | null> {
-    const stored = await locked(em, id);
+    const stored = await findLocked(em, id);
     if (stored === null) return null;
     const before = lensOf(stored);
     const after = change(before);
@@ -82,7 +82,7 @@ export function createLensStore({ find, readRows, change: changing }: Database):
 
   return {
     add: ({ lens, run, findings }) =>
-      changing((em) => {
+      changeEntities((em) => {
         const row = { ...lensRow(lens, run), dueAt: isActive(run) ? null : dueMs(lens, run) };
         em.create(LensEntity, row);
         addRun(em, run);
@@ -109,18 +109,18 @@ export function createLensStore({ find, readRows, change: changing }: Database):
         });
       }),
     change: (id, change) =>
-      changing(async (em) => {
-        const stored = await locked(em, id);
+      changeEntities(async (em) => {
+        const stored = await findLocked(em, id);
         if (stored === null) return null;
         const before = await stateOf(em, stored);
         const after = change(before);
         await write(em, stored, before, after);
         return after;
       }),
-    changeLens: (id, change) => changing((em) => changeLens(em, id, change)),
+    changeLens: (id, change) => changeEntities((em) => changeLens(em, id, change)),
     changeRun: (lensId, runId, change) =>
-      changing(async (em) => {
-        if ((await locked(em, lensId)) === null) return null;
+      changeEntities(async (em) => {
+        if ((await findLocked(em, lensId)) === null) return null;
         const named = { id: storable(runId), lensId: storable(lensId) };
         const stored = await em.findOne(LensRunEntity, named, { exclude: ['sample'] });
         if (stored === null) return null;
@@ -129,7 +129,7 @@ export function createLensStore({ find, readRows, change: changing }: Database):
         return after;
       }),
     recordCall: (id, change, { runId, cost, answer }) =>
-      changing(async (em) => {
+      changeEntities(async (em) => {
         await changeLens(em, id, change);
         const run = await em.findOne(LensRunEntity, { id: runId }, { fields: ['cost'] });
         if (run !== null) run.cost = addUsd(run.cost, cost);
@@ -183,7 +183,7 @@ export function createLensStore({ find, readRows, change: changing }: Database):
         return found && lensFindingOf(found);
       }),
     keepReviews: (cached) =>
-      changing(async (em) => {
+      changeEntities(async (em) => {
         const rows = cached.map(({ lensId, criteriaKey, review }) => ({
           id: reviewId(lensId, criteriaKey, review.executionId),
           lensId,
@@ -206,7 +206,7 @@ export function createLensStore({ find, readRows, change: changing }: Database):
         return found;
       }),
     removeBefore: (before, most) =>
-      changing(async (em) => {
+      changeEntities(async (em) => {
         const old = { at: { $lt: before.getTime() } };
         const oldest = { orderBy: { at: 'asc' }, limit: most } as const;
         const rows = [

@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 
-/** A stored response. Rows only; times are Unix ms. */
+/** A stored response. Not a managed entity. Times are Unix ms. */
 export const ResponseEntity = defineEntity({
   name: 'ResponseEntity',
   tableName: 'response',

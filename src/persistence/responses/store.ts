@@ -8,7 +8,7 @@ import type { Tables } from '../database/tables.ts';
 
 type ResponseRow = Omit<Selectable<Tables['response']>, 'bytes'>;
 
-/** Rows of one statement: few, because each contains a turn of a conversation. */
+/** Maximum number of rows of one insert: few, because each row contains a turn of a conversation. */
 const STATEMENT_ROWS = 50;
 
 const rowOf = ({ id, previousId, owner, createdAt, sealed }: SealedResponse) => ({
@@ -29,8 +29,8 @@ const responseOf = (row: ResponseRow): SealedResponse => ({
 });
 
 /**
- * Stored responses as rows. A response never changes, and each call of the Responses API reads and adds some: as managed
- * entities they cost twice the CPU.
+ * Stored responses as rows. A response never changes, and each call of the Responses API reads and adds some. As managed
+ * entities, responses would double the CPU of a call.
  */
 export function createResponseStore({
   orm,
@@ -42,7 +42,7 @@ export function createResponseStore({
 }: Database): SealedResponseStore {
   const columns = everyColumn(tableWithout(rowTable(orm, 'response'), 'bytes'));
 
-  /** Sizes are summed on the way, so that the content of an oversized conversation is not read. */
+  /** Sizes are summed first: the content is not read beyond the response that exceeds `mostBytes`. */
   const chainFrom = preparedQuery<{ id: string; mostTurns: number; mostBytes: number }, ResponseRow>((db, given) =>
     db
       .withRecursive('turn(id, previous_id, place, so_far)', (recursive) =>
@@ -98,7 +98,7 @@ export function createResponseStore({
       }),
     find: (ids, mostBytes) =>
       inFlight.run(async () => {
-        // Not the read replica: clients continue a response right after they get it.
+        // Through the writing connection: clients continue a response right after they get it.
         const db = writer();
         const wanted = { ids: JSON.stringify(ids) };
         const [sum] = await bytesOf(db, wanted);

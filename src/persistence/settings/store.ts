@@ -5,7 +5,7 @@ import type { Database } from '../database/database.ts';
 import { createRowStore } from '../database/row-store.ts';
 import { SettingsSectionEntity } from './entities.ts';
 
-/** Attempts of a change of a section that others create and remove. */
+/** Attempts of a change of a section that other requests create and remove concurrently. */
 const ATTEMPTS = 5;
 
 /** Stored settings in the database, one row for each section. */
@@ -17,7 +17,8 @@ export function createSettingsStore(database: Database): SettingsStore {
     conflictText: ({ id }) => `The section ${id} exists.`,
   });
 
-  async function added(id: string, content: SectionContent, about: Authored): Promise<StoredSection | null> {
+  /** Adds a section; null when another request has added it first. */
+  async function addSection(id: string, content: SectionContent, about: Authored): Promise<StoredSection | null> {
     const row = { id, content, ...newStamps(about) };
     try {
       await rows.add(row);
@@ -33,14 +34,14 @@ export function createSettingsStore(database: Database): SettingsStore {
     all: () => rows.all(null),
     async change(section, change, about) {
       for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-        const done = await rows.change(section, (row) => ({
+        const changed = await rows.change(section, (row) => ({
           ...row,
           content: change(row.content),
           updatedAt: about.now,
           updatedBy: about.by,
         }));
-        if (done !== null) return done.after;
-        const created = await added(section, change({}), about);
+        if (changed !== null) return changed.after;
+        const created = await addSection(section, change({}), about);
         if (created !== null) return created;
       }
       throw new Unavailable(`The settings ${section} are being changed by others. Try again.`);

@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 
-/** A sign-in that another request ends, with encrypted content: a managed entity. `untilMs` is Unix ms. */
+/** A sign-in that a later request completes, with encrypted content: a managed entity. `untilMs`, its expiry, is Unix ms. */
 export const PendingSignInEntity = defineEntity({
   name: 'PendingSignInEntity',
   tableName: 'pending_sign_in',

@@ -18,9 +18,9 @@ export const UpstreamObjectEntity = defineEntity({
     keyHash: p.text(),
     createdAt: p.type(UnixMsType),
     purpose: p.text().nullable(),
-    /** The upstream's last state. */
+    /** The last known state at the upstream. */
     shown: p.type(JsonTextType).$type<ShownObject>().nullable(),
-    /** Labels of the call that made a batch. */
+    /** Labels of the call that created a batch. */
     labels: p.type(JsonTextType).$type<CallLabels>().nullable(),
     /** Calls of a batch or its file. */
     calls: p.type(JsonTextType).$type<BatchCalls>().nullable(),

@@ -10,7 +10,7 @@ import { UpstreamObjectEntity } from './entities.ts';
 
 type ObjectWhere = FilterQuery<UpstreamObjectEntity>;
 
-/** Reads of the writing connection: clients read an object right after they create it. */
+/** Reads through the writing connection: clients read an object right after they create it. */
 const CURRENT = { connectionType: 'write' } as const;
 
 function objectOf({
@@ -37,7 +37,7 @@ function visibleTo(visibility: Visibility): ObjectWhere {
   }
 }
 
-async function listed(
+async function listObjects(
   em: SqlEntityManager,
   visibility: Visibility,
   { kind, purpose, after, limit, oldestFirst }: ObjectPage,
@@ -81,6 +81,6 @@ export function createUpstreamObjectStore({ orm, find, change, addIfNew }: Datab
       }),
     saveState: (id, shown) => changeOne(id, { shown }),
     remove: (id, at) => changeOne(id, { removedAt: at }),
-    list: (visibility, page) => find(async (em) => (await listed(em, visibility, page)).map(read)),
+    list: (visibility, page) => find(async (em) => (await listObjects(em, visibility, page)).map(read)),
   };
 }

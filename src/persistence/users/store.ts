@@ -4,7 +4,7 @@ import type { Database } from '../database/database.ts';
 import { containing, createRowStore, matching, until } from '../database/row-store.ts';
 import { InvitationEntity, UserEntity } from './entities.ts';
 
-/** Spend of a user in its current budget window, as SQL: that of its keys, deleted ones too. */
+/** SQL of the spend of a user in the current budget window: the spend of the user's keys, deleted keys included. */
 const SPEND = `coalesce((select sum(key_spend.total) from virtual_key join key_spend on key_spend.key_hash = virtual_key.hash
   where virtual_key.user_id = id), 0) - coalesce(cast(spent_before as numeric), 0)`;
 
