@@ -39,10 +39,11 @@ export const anyKey: Access = {
   },
 };
 
-/** Every credential. The operation filters keys by what the caller may see. */
+/** Every credential. The operation checks which keys the caller may see. */
 export const keyReader: Access = {
   name: 'keyReader',
-  description: 'Every key, for the keys it may see: admins all, others their own and those of their user.',
+  description:
+    'Every key. Admins see all keys. Another key may see itself, the keys of its user, and keys of teams that its user administers or that permit it.',
   check(caller) {
     requireCaller(caller);
   },
@@ -64,10 +65,10 @@ export const isReadOnly = ({ role }: Caller): boolean =>
 export const isAdminOrUser = (one: Caller): boolean =>
   isAdmin(one) || (!isReadOnly(one) && idOrNull(one.userId) !== null);
 
-/** Error for a caller who may not manage keys. `right` is the missing right of a user who may write. */
-function keyRefusal(caller: Caller, right: 'key_admin' | 'key_block'): Forbidden {
+/** Error for a caller who may not manage keys. Its `right` is `viewer`, `key_admin` or `proxy_admin`. */
+function keyRefusal(caller: Caller): Forbidden {
   if (isReadOnly(caller)) return new Forbidden('Only proxy admins can do this.', 'viewer');
-  if (idOrNull(caller.userId) !== null) return new Forbidden('Only proxy admins can do this.', right);
+  if (idOrNull(caller.userId) !== null) return new Forbidden('Only proxy admins can do this.', 'key_admin');
   return new Forbidden(
     `Only proxy admin can be used to generate, delete, update info for new keys/users/teams. Your role=unknown.`,
     'proxy_admin',
@@ -75,29 +76,27 @@ function keyRefusal(caller: Caller, right: 'key_admin' | 'key_block'): Forbidden
   );
 }
 
-/** Proxy administrators, and users. */
-function checkUser(right: 'key_admin' | 'key_block'): Access['check'] {
-  return (caller) => {
-    if (!isAdminOrUser(requireCaller(caller))) throw keyRefusal(requireCaller(caller), right);
-  };
+function checkUser(caller: Caller | null): void {
+  if (!isAdminOrUser(requireCaller(caller))) throw keyRefusal(requireCaller(caller));
 }
 
-/**
- * Proxy administrators for every key; users for keys of their own and of their teams. The operation checks which keys.
- */
+/** Proxy administrators for every key; users for their own keys and keys of teams. The operation checks which keys. */
 export const keyMaker: Access = {
   name: 'keyMaker',
   description:
     'Proxy administrators; keys of an `internal_user` for keys of the same user, of teams and organizations that it administers, and of teams that permit it.',
-  check: checkUser('key_admin'),
+  check: checkUser,
 };
 
-/** As `keyMaker`, for keys of teams. The operation checks which keys. */
+/**
+ * Proxy administrators for every key; users for keys of teams, and to rotate their own keys. The operation checks which
+ * keys.
+ */
 export const keyManager: Access = {
   name: 'keyManager',
   description:
-    'Proxy administrators; keys of an `internal_user` for keys of teams and organizations that it administers, and for its own keys of teams that permit it.',
-  check: checkUser('key_admin'),
+    'Proxy administrators; keys of an `internal_user` for keys of teams and organizations that it administers, and for its own keys of teams that permit it. It may also rotate its own keys without a team.',
+  check: checkUser,
 };
 
 /** Proxy administrators, for models. Every other caller gets the same refusal. */
@@ -120,17 +119,22 @@ export const modelManager: Access = {
   },
 };
 
-/** Proxy administrators. The refusal names the missing right. */
+/** Proxy administrators, for keys. */
 export const keyAdmin: Access = {
   name: 'keyAdmin',
   description: 'Proxy administrators.',
   check(caller) {
-    if (!isAdmin(requireCaller(caller))) throw keyRefusal(requireCaller(caller), 'key_admin');
+    if (!isAdmin(requireCaller(caller))) throw keyRefusal(requireCaller(caller));
   },
 };
 
 /** As `keyManager`, for blocking and unblocking keys. */
-export const keyBlocker: Access = { ...keyManager, name: 'keyBlocker', check: checkUser('key_block') };
+export const keyBlocker: Access = {
+  ...keyManager,
+  name: 'keyBlocker',
+  description:
+    'Proxy administrators; keys of an `internal_user` for keys of teams and organizations that it administers, and for its own keys of teams that permit it.',
+};
 
 /** Error for a caller who may not manage users and teams. The `right` of the error selects the HTTP status, as in LiteLLM. */
 export function refuseManagement(caller: Caller): Forbidden {
@@ -166,13 +170,14 @@ export const teamManager: Access = {
 /** Every credential. The operation checks which rows the caller may see. */
 export const teamReader: Access = {
   name: 'teamReader',
-  description: 'Every key, for the users, teams and organizations it may see: admins all, others their own.',
+  description:
+    'Every key. Admins see all users, teams and organizations. Another key sees its user and team, the organizations of its user, and the teams that its user joined or administers.',
   check(caller) {
     requireCaller(caller);
   },
 };
 
-/** Users, for some members of their own row. */
+/** Proxy administrators; users for some fields of their own row. */
 export const userEditor: Access = {
   name: 'userEditor',
   description: 'Proxy administrators; keys of an `internal_user` for the alias, email and metadata of the same user.',
@@ -241,17 +246,18 @@ export const anyAdmin: Access = {
 /** Every credential; the store filters rows by visibility. */
 export const traceReader: Access = {
   name: 'traceReader',
-  description: 'Every key, for the traces it may see: admins all, team keys their team, other keys their own.',
+  description:
+    'Every key. Admins see all traces. A key of a team sees the traces of the team. Another key sees its own traces.',
   check(caller) {
     requireCaller(caller);
   },
 };
 
-/** Every credential except read-only administrators. */
+/** Every credential except those of read-only administrators. */
 export const traceWriter: Access = {
   name: 'traceWriter',
   admitsTraceSenders: true,
-  description: 'Every key except read-only administrators; tracing keys.',
+  description: 'Every key, and tracing keys. Not keys of read-only administrators.',
   check(caller) {
     const { role } = requireCaller(caller);
     if (role === 'proxy_admin_viewer')
@@ -282,7 +288,7 @@ export const traceEraser: Access = {
 export const objectReader: Access = {
   name: 'objectReader',
   description:
-    'Every key, for the files, batches and responses it may see: admins all, team keys their team, other keys their own.',
+    'Every key. Admins see all files, batches and responses. A key of a team sees those of the team. Another key sees its own.',
   check(caller) {
     requireCaller(caller);
   },
@@ -303,7 +309,8 @@ export const objectWriter: Access = {
 
 export const codingAgentReader: Access = {
   name: 'codingAgentReader',
-  description: 'Every key, for the coding agents it may see: admins all, team keys their team, other keys their own.',
+  description:
+    'Every key. Admins see all coding agents. A key of a team sees those of the team. Another key sees its own.',
   check(caller) {
     requireCaller(caller);
   },

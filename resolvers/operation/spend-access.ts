@@ -7,7 +7,7 @@ import { type Access, isAdmin, isAnyAdmin, requireCaller, refuseManagement } fro
 export const seesAllSpend = (caller: Caller): boolean =>
   isAnyAdmin(caller) || caller.key?.settings.permissions?.['get_spend_routes'] === true;
 
-/** Callers that see all spend, and keys of a user for the calls of that user. */
+/** Callers that see all spend; keys of a user for the calls of that user. */
 export const spendReader: Access = {
   name: 'spendReader',
   description:
@@ -22,7 +22,7 @@ export const spendReader: Access = {
 export const activityReader: Access = {
   name: 'activityReader',
   description:
-    'Proxy administrators, read-only ones too, for all calls; keys of a user for its calls and those of teams and organizations that it administers.',
+    'Proxy administrators, read-only ones too, for all calls; keys of a user for the calls of that user, and of teams and organizations that the user administers.',
   check(caller) {
     requireCaller(caller);
   },
