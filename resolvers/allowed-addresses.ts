@@ -19,9 +19,10 @@ export const listAllowedAddresses = operation({
 });
 
 /**
- * Allows an address or a block of addresses. The first entry of the list refuses all other addresses. Throws
- * InvalidInput for other text and for a list that would refuse the caller itself, Conflict for one that is allowed
- * already, OwnedByFile when the configuration file declares the list, Unsupported while settings are not stored.
+ * Adds an address or a block of addresses to the list. The first entry creates the list, which refuses all other
+ * addresses. Throws InvalidInput for other text and for a list that would refuse the caller, Conflict for an entry that
+ * the list has, OwnedByFile when the configuration file declares the list, and Unsupported while settings are not
+ * stored.
  */
 export const allowAddress = operation({
   name: 'allowAddress',
@@ -37,8 +38,8 @@ export const allowAddress = operation({
 });
 
 /**
- * Removes an address from the list. Removing the last entry removes the list: every address may call again. Throws
- * NotFound, and otherwise as `allowAddress`.
+ * Removes an entry from the list. Removing the last entry removes the list: every address may call again. Throws
+ * NotFound, OwnedByFile, and InvalidInput for a list that would refuse the caller.
  */
 export const disallowAddress = operation({
   name: 'disallowAddress',
@@ -52,7 +53,7 @@ export const disallowAddress = operation({
   },
 });
 
-/** Stores the list unless it would refuse the caller. An empty list is removed. */
+/** Stores the changed list. An empty list is removed. Throws InvalidInput for a list that would refuse the caller. */
 async function storeList(
   scope: Scope<SettingsPlatform>,
   change: (list: readonly string[]) => readonly string[],
@@ -74,13 +75,16 @@ function assertAddress({ platform }: Scope<SettingsPlatform>, address: string): 
     throw new InvalidInput(`"${address}" is neither an IP address nor a block such as 10.0.0.0/8.`);
 }
 
-/** Throws InvalidInput for a list that would refuse the caller itself. */
+/** Throws InvalidInput for a list that would refuse the caller. */
 function assertCovered({ platform, client }: Scope<SettingsPlatform>, list: readonly string[]): void {
   if (!platform.allowedAddresses.covers(list, client.address))
     throw new InvalidInput(`The list would refuse your own address ${client.address}. Allow it first.`);
 }
 
-/** Checks a whole list before it is stored. Throws InvalidInput for a value that is no list of addresses, and as `allowAddress`. */
+/**
+ * Throws InvalidInput for a value that is not a list of addresses and blocks, and for a list that would refuse the
+ * caller.
+ */
 export function assertAllowedList(scope: Scope<SettingsPlatform>, value: unknown): void {
   if (!Array.isArray(value) || !value.every((one) => typeof one === 'string'))
     throw new InvalidInput(`${ALLOWED_ADDRESSES} must be a list of addresses.`);

@@ -26,7 +26,7 @@ import { type TraceAddress, visibleSummaries } from './traces.ts';
 export const ANNOTATION_PAGE_SIZE = 100;
 
 const SPAN_ID = /^[0-9a-f]{16}$/;
-/** Attempts to save an annotation that others create or delete at the same time. */
+/** Maximum number of attempts to save an annotation that concurrent requests create or delete. */
 const ATTEMPTS = 3;
 
 /** Trace or span to annotate, and the annotation. */
@@ -36,7 +36,7 @@ export interface AnnotationDraft extends Judgement {
   readonly spanId: string | null;
 }
 
-/** The trace of a draft. Throws NotFound, and InvalidInput when several keys sent its id. */
+/** The trace at an address. Throws NotFound, and InvalidInput when several keys sent its id. */
 async function annotatedTrace(scope: Scope<AnnotationPlatform>, address: TraceAddress): Promise<TraceSummary> {
   const [summary, ...others] = await visibleSummaries(scope, address);
   if (summary === undefined) throw new NotFound('Trace', address.traceId);
@@ -117,7 +117,7 @@ export const annotateTrace = operation({
   },
 });
 
-/** Deletes an annotation: its author, and administrators. Throws NotFound and Forbidden. */
+/** Deletes an annotation. Only its author and proxy administrators may do this. Throws NotFound and Forbidden. */
 export const deleteAnnotation = operation({
   name: 'deleteAnnotation',
   access: annotator,
@@ -161,7 +161,7 @@ export interface AnnotationList {
   readonly count: () => Promise<number>;
 }
 
-/** Lists annotations of traces that the caller may see, by creation. */
+/** Lists annotations of traces that the caller may see, in the order of their creation. */
 export const listAnnotations = operation({
   name: 'listAnnotations',
   access: traceReader,

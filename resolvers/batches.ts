@@ -32,11 +32,14 @@ export interface BatchDraft extends CallFacts {
   /** Body of the request as bytes, and parsed. */
   readonly bytes: Uint8Array;
   readonly body: JsonObject;
-  /** Members for the gateway only, which are not sent. */
+  /** Members for the gateway, which the upstream does not get. */
   readonly without: readonly string[];
 }
 
-/** Starts a batch over a file that an upstream stores. Throws InvalidInput, Forbidden, NotFound and UpstreamFailed. */
+/**
+ * Starts a batch over a file that an upstream stores. Throws InvalidInput, Forbidden, NotFound, LimitExceeded and
+ * UpstreamFailed.
+ */
 export const createBatch = operation({
   name: 'createBatch',
   access: objectWriter,
@@ -69,9 +72,8 @@ export const createBatch = operation({
 });
 
 /**
- * Refuses a batch above the tokens that a key, or its team, may have in batches that have not ended
- * (`batch_enqueued_token_limit` of the metadata). Batches that are started concurrently do not count against each
- * other.
+ * Throws LimitExceeded when the key or its team would have more tokens in open batches than the
+ * `batch_enqueued_token_limit` of the metadata. Batches that are started concurrently do not count against each other.
  */
 async function assertTokenLimit({ platform, caller }: Scope<ObjectPlatform>, calls: BatchCalls): Promise<void> {
   const key = caller?.key ?? null;
@@ -91,7 +93,7 @@ async function assertTokenLimit({ platform, caller }: Scope<ObjectPlatform>, cal
   }
 }
 
-/** Tokens of batches of an owner that have not ended. */
+/** Sum of the tokens of an owner's batches that have not ended. */
 async function openTokens(
   { stores, clock }: ObjectPlatform,
   isOwn: (owner: UpstreamObject['owner']) => boolean,
@@ -119,9 +121,9 @@ function requiredText(body: BatchDraft['body'], member: (typeof REQUIRED_MEMBERS
 }
 
 /**
- * Checks that the models of a file's lines were checked for the caller. The upload checks them for its key, and only with
- * purpose `batch`. A key that may not call every model must have uploaded the file itself. Throws InvalidInput and
- * Forbidden.
+ * Checks that the models of a file's lines were checked for the caller. An upload checks them for the key that uploads,
+ * and only with purpose `batch`. A key that may not call every model must have uploaded the file itself. Throws
+ * InvalidInput and Forbidden.
  */
 function assertLinesChecked(scope: Scope<ObjectPlatform>, { purpose, owner }: UpstreamObject): void {
   if (purpose !== 'batch') {
@@ -164,7 +166,7 @@ export const cancelBatch = operation({
     callForBatch(scope, CANCEL_BATCH, named),
 });
 
-/** The caller's batches. */
+/** A page of the batches that the caller may see. */
 export const listBatches = operation({
   name: 'listBatches',
   access: objectReader,
@@ -174,7 +176,7 @@ export const listBatches = operation({
 
 /** Maximum age of a batch that may still be open, in ms. It includes time for a late cancellation. */
 const OPEN_MS = 3 * 86_400_000;
-/** Batches of one read. */
+/** Number of batches of one read. */
 const PAGE = 100;
 
 /**

@@ -21,7 +21,7 @@ export const createBudget = operation({
   },
 });
 
-/** Reads those of the budgets that exist. */
+/** Reads the budgets with these ids; unknown ids are ignored. */
 export const getBudgets = operation({
   name: 'getBudgets',
   access: tenantViewer,
@@ -67,7 +67,7 @@ export const updateBudget = operation({
   },
 });
 
-/** Deletes a budget; null when it does not exist. Rows that refer to it have no limits then. */
+/** Deletes a budget; null when it does not exist. Rows that refer to it then have no limits. */
 export const deleteBudget = operation({
   name: 'deleteBudget',
   access: tenantAdmin,

@@ -15,16 +15,16 @@ const ARGUMENTS = 'alerting_args';
 interface AlertingSetting {
   readonly name: string;
   readonly field: AlertingField;
-  /** Set value, else the built-in one. */
+  /** The set value, or the default when none of the right kind is set. */
   readonly value: unknown;
-  /** Whether the database has it. Null when neither the file nor the database sets it. */
+  /** Whether the database sets it. Null when neither the file nor the database sets it. */
   readonly isStored: boolean | null;
 }
 
 export interface AlertingSettings {
-  /** Where alerts are sent. */
+  /** Names of the channels of alerts. */
   readonly alerting: readonly string[];
-  /** Whether the database has that list. Null when neither the file nor the database sets it. */
+  /** Whether the database sets `alerting`. Null when neither the file nor the database sets it. */
   readonly isStored: boolean | null;
   readonly settings: readonly AlertingSetting[];
 }
@@ -58,7 +58,7 @@ export const getAlertingSettings = operation({
   },
 });
 
-/** An image of the pages: the address of the operator's own, null for the built-in one. */
+/** An image of the pages: the address of the operator's image; null for the built-in one. */
 export interface PageImage {
   readonly address: string | null;
 }

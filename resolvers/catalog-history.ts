@@ -86,7 +86,7 @@ async function historyOf({ platform, loaders }: Scope<CatalogPlatform>, entryId:
   return platform.catalog.current().find(entryId) === null ? null : history;
 }
 
-/** Price changes of an entry, by price and time; null for an unknown id. Throws InvalidInput. */
+/** Prices of an entry over time, by price field and then by time; null for an unknown id. Throws InvalidInput. */
 export const listPriceSteps = operation({
   name: 'listPriceSteps',
   access: anyone,
@@ -115,7 +115,7 @@ export const findPricesAt = operation({
   },
 });
 
-/** Streams changes as they are recorded. Ends when the client disconnects. */
+/** Streams changes that pass the filters as they are recorded. Ends when the client disconnects. */
 export const watchCatalogChanges = operation({
   name: 'watchCatalogChanges',
   access: anyone,

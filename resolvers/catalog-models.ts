@@ -17,7 +17,10 @@ export interface PinnedModelFilters extends ModelFilters {
   readonly pin: string | null;
 }
 
-/** Every model that matches the filters, in the order of first offers. Throws InvalidInput for an evicted snapshot. */
+/**
+ * Every model that matches the filters, in the order of their first offers. Throws InvalidInput for an evicted
+ * snapshot.
+ */
 export const findCatalogModels = operation({
   name: 'findCatalogModels',
   access: anyone,
@@ -28,7 +31,7 @@ export const findCatalogModels = operation({
   },
 });
 
-/** The model with this name, or of the offer with this id; null when the catalog has no offer of it. */
+/** The model with this name, or with an offer that has this id; null when the catalog has neither. */
 export const findCatalogModel = operation({
   name: 'findCatalogModel',
   access: anyone,

@@ -13,7 +13,7 @@ export interface CatalogHealth extends CatalogStatus {
   readonly snapshotId: string;
   /** Time between two periodic checks in seconds; null where there are none. */
   readonly refreshSeconds: number | null;
-  /** Time of the next one; null without any. */
+  /** Time of the next periodic check; null where there are none. */
   readonly nextCheckAt: Date | null;
 }
 
@@ -39,8 +39,8 @@ export const getCatalogStatus = operation({
 });
 
 /**
- * Checks the source of the catalog now, and serves its data. Throws Unavailable, with the reason, when the source could
- * not be read or its data was rejected: the current catalog stays.
+ * Checks the source of the catalog now, and serves its data. When the source cannot be read or its data is rejected,
+ * the current catalog stays, and Unavailable is thrown with the reason.
  */
 export const refreshCatalog = operation({
   name: 'refreshCatalog',
@@ -53,7 +53,7 @@ export const refreshCatalog = operation({
   },
 });
 
-/** Reads when the catalog checks its source. */
+/** Reads the age of the catalog and the schedule of its checks. */
 export const getCatalogSchedule = operation({
   name: 'getCatalogSchedule',
   access: tenantViewer,

@@ -18,7 +18,7 @@ function matcherOf(model: string | null, patterns: PatternCompiler): ((id: strin
   return (id) => compiled.pattern.occursIn(id);
 }
 
-/** Searches a snapshot; in the current one the same search gives the same object. Throws InvalidInput. */
+/** Searches a snapshot. Equal searches of the current snapshot return the same object. Throws InvalidInput. */
 export function searchEntries(platform: CatalogPlatform, snapshot: CatalogSnapshot, search: EntrySearch): FoundEntries {
   const { filters, conditions, sort } = search;
   if (conditions) assertConditions(conditions);
@@ -30,7 +30,7 @@ export function searchEntries(platform: CatalogPlatform, snapshot: CatalogSnapsh
   return platform.catalogResults.found(snapshot, search, find);
 }
 
-/** The snapshot with an id, else the current one. Throws InvalidInput for an evicted snapshot. */
+/** The snapshot with the id `pin`; the current one for null. Throws InvalidInput for an evicted snapshot. */
 export function snapshotOf({ catalog }: CatalogPlatform, pin: string | null): CatalogSnapshot {
   if (pin === null) return catalog.current();
   const state = catalog.at(pin);

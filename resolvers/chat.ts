@@ -69,14 +69,14 @@ export interface ChatStep {
   readonly callId: string;
   readonly traceId: string;
   readonly spanId: string;
-  /** Text of the answer up to this step, which is included. */
+  /** Text of the answer so far, this step included. */
   readonly textSoFar: string;
   readonly delta: ChatDelta;
 }
 
 /**
- * Sends a chat and streams the answer. Resolves when the answer starts, and throws what failed before that; a later
- * failure is the last step. Leaving the iterator cancels the upstream call.
+ * Sends a chat and streams the answer. Resolves when the answer starts. An earlier failure is thrown; a later failure
+ * is the last step. `return` cancels the upstream call.
  */
 export const streamChat = operation({
   name: 'streamChat',

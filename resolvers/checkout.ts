@@ -65,7 +65,7 @@ export const createCheckout = operation({
         successUrl: successUrl(base, buyer),
         cancelUrl: `${base}/billing/cancelled`,
       });
-    // Throws the missing settings, before a row is written.
+    // Throws Unavailable with the missing settings, before a row is written.
     if (!payments.configured) return open();
     platform.checkoutRateLimiter.count(client.network);
     await stores.checkouts.add({
@@ -80,7 +80,7 @@ export const createCheckout = operation({
       revokedAt: null,
     });
     const session = await open();
-    // If the process ends here, the first event of the session contains the id of the checkout.
+    // If the process ends before this write, the first event of the session still contains the id of the checkout.
     await stores.checkouts.setSession(buyer.checkoutId, session.id);
     return { url: session.url };
   },
@@ -117,7 +117,7 @@ async function checkoutOf(
   return checkout;
 }
 
-/** Looks up a checkout. Throws NotFound; text of another form is not looked up. */
+/** Looks up a checkout. Throws NotFound, also for text that cannot be an id, which is not looked up. */
 async function existingCheckout(id: string, lookUp: () => Promise<Checkout | null>): Promise<Checkout> {
   const checkout = CHECKOUT_ID.test(id) ? await lookUp() : null;
   if (checkout === null) throw new NotFound('checkout', id);
@@ -132,13 +132,13 @@ async function readFromProvider(platform: CheckoutPlatform, checkout: Checkout):
     const event = await platform.payments.readSession(checkout.sessionId);
     return (event && (await applyEvent(platform, event))) ?? checkout;
   } catch (error) {
-    // Not a failure: the page reloads, and the message may still arrive.
+    // Ignored: the page reloads, and the message may still arrive.
     if (error instanceof DomainError) return checkout;
     throw error;
   }
 }
 
-/** Issues a key in place of the current one; null when another request issued it first, or nothing is paid. */
+/** Issues a key in place of the current one; null when another request has issued one since, or nothing is paid. */
 async function issueKey(
   { stores, keyGenerator, catalogKeys, clock }: CheckoutPlatform,
   checkout: Checkout,

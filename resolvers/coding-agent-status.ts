@@ -21,7 +21,7 @@ import type { Scope } from './operation/scope.ts';
 
 type AgentScope = Scope<CodingAgentPlatform>;
 
-/** Reads the state of an agent as the process itself. */
+/** Reads the state of an agent from the provider, with the process as the caller. */
 async function poll(scope: AgentScope, id: string, signal: AbortSignal): Promise<PollResult> {
   const own = { ...scope, caller: new SystemCaller('coding-agent-status'), signal };
   const agent = await scope.platform.stores.codingAgents.find(id);
@@ -104,8 +104,9 @@ export const watchCodingAgent = operation({
 
 /**
  * Takes a message of the provider about the state of an agent that was launched through the gateway. Throws NotFound
- * where no secret is configured, InvalidInput for a wrong signature, for other bytes, for an old message and for one
- * that would move an agent out of a final state. A repeated message has no effect.
+ * where no secret is configured. Throws InvalidInput for a wrong signature, for bytes that are not a valid message, for
+ * an old message, and for a message sent before the final state of the agent was stored. A repeated message, and one
+ * about an unknown agent, have no effect.
  */
 export const takeAgentMessage = operation({
   name: 'takeAgentMessage',
@@ -127,7 +128,7 @@ export const takeAgentMessage = operation({
   },
 });
 
-/** The sent state, with stored members where the message has none. */
+/** The sent state, with stored values for members that the message does not have. */
 const merged = (before: AgentState, sent: AgentState): AgentState => ({
   name: sent.name ?? before.name,
   status: sent.status,

@@ -31,7 +31,7 @@ type AgentScope = Scope<CodingAgentPlatform>;
 /** A request for the coding agents' API. */
 type AgentCall = Omit<ProviderCall, 'provider'>;
 
-/** An answer of the API. The bytes are null where they have not been read. */
+/** An answer of the API. `bytes` is null when they have not been read. */
 export interface AgentAnswer {
   readonly call: GatewayCall;
   readonly bytes: Uint8Array | null;
@@ -83,8 +83,8 @@ export function jsonOf(bytes: Uint8Array): unknown {
 }
 
 /**
- * Stores the owner of a launched agent. When that fails with Unavailable, the agent runs, but only administrators see
- * it in the graph.
+ * Stores a launched agent with its owner. Null when the answer has no agent. When storing fails with Unavailable, the
+ * agent runs, but the graph does not contain it.
  */
 async function register(scope: AgentScope, bytes: Uint8Array): Promise<CodingAgent | null> {
   const launched = agentIn(jsonOf(bytes));
@@ -100,9 +100,8 @@ async function register(scope: AgentScope, bytes: Uint8Array): Promise<CodingAge
 }
 
 /**
- * Forwards a request to the coding agents' API, at no cost. A launch stores the owner of the agent, a deletion removes
- * it.
- * Throws what the gateway's `forward` throws.
+ * Forwards a request to the coding agents' API, at no cost. A launch stores the agent, a deletion removes the stored
+ * row. Throws what the gateway's `forward` throws, and Forbidden for an agent of another key or team.
  */
 export const callCodingAgents = operation({
   name: 'callCodingAgents',
@@ -122,7 +121,8 @@ export const callCodingAgents = operation({
 });
 
 /**
- * Throws Forbidden for an agent that another key or team launched. An agent that was not launched here has no owner.
+ * Throws Forbidden for an agent that another key or team launched. Agents that are not stored have no owner: every
+ * caller may send requests about them.
  */
 async function assertNotOfOthers(scope: AgentScope, subpath: string): Promise<void> {
   const [, collection, segment = ''] = subpath.split('/');
@@ -132,7 +132,7 @@ async function assertNotOfOthers(scope: AgentScope, subpath: string): Promise<vo
     throw new Forbidden('The coding agent belongs to another key or team.');
 }
 
-/** The id in a segment of a path. */
+/** The decoded id of a path segment; the segment itself when its encoding is invalid. */
 function idIn(segment: string): string {
   try {
     return decodeURIComponent(segment);
@@ -147,8 +147,8 @@ async function removeAgent({ platform }: AgentScope, id: string): Promise<void> 
 }
 
 /**
- * Calls the API and reads its answer. Throws NotFound for 404, InvalidInput for 400, and UpstreamFailed for other
- * errors.
+ * Calls the API and reads its answer. Throws NotFound for status 404, InvalidInput for 400 and 422, and UpstreamFailed
+ * for other errors.
  */
 async function callApi(
   scope: AgentScope,
@@ -192,7 +192,7 @@ export async function ownAgent(scope: AgentScope, id: string): Promise<CodingAge
   return agent;
 }
 
-/** Path of an agent. Its id is encoded, because the provider may use characters that a path may not have. */
+/** Path of an agent. Its id is encoded, because the provider may use characters that a path may not contain. */
 const pathOf = (id: string, more = ''): string => `v0/agents/${encodeURIComponent(id)}${more}`;
 
 /** Agents that the caller may see with their last known states, the latest first. */
@@ -206,7 +206,7 @@ export const listCodingAgents = operation({
     pageOf(scope.platform.stores.codingAgents, { ...filter, visible: visibilityOf(callerOf(scope)) }, page),
 });
 
-/** An agent with its last known state; null when the caller may not see one. */
+/** An agent with its last known state; null when there is none that the caller may see. */
 export const findCodingAgent = operation({
   name: 'findCodingAgent',
   access: codingAgentReader,
@@ -270,7 +270,10 @@ export interface AgentDraft {
   readonly autoCreatePr: boolean | null;
 }
 
-/** Launches an agent of the caller. Throws InvalidInput, UpstreamFailed and what the gateway's `forward` throws. */
+/**
+ * Launches an agent that belongs to the caller. Throws InvalidInput, UpstreamFailed and what the gateway's `forward`
+ * throws.
+ */
 export const launchCodingAgent = operation({
   name: 'launchCodingAgent',
   access: codingAgentWriter,

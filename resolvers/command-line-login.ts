@@ -55,13 +55,17 @@ export type LoginState =
 interface Poll {
   readonly loginId: string;
   readonly pollSecret: string;
-  /** Team of the session. `skip` takes the first. With null and several teams, the answer lists them. */
+  /**
+   * Team of the session. `skip` selects the first team. Null selects the only team; with several, the answer lists
+   * them.
+   */
   readonly teamId: string | null;
 }
 
 /**
- * The state of a login, for the command line that started it. Throws InvalidInput for an unknown login, and Forbidden
- * for a wrong secret or a team of which the user is no member.
+ * The state of a login, for the command line that started it. Throws InvalidInput for an unknown login. Throws
+ * Forbidden for a wrong secret, for a team of which the user is not a member, and when the key of the sign-in was
+ * deleted or rotated.
  */
 export const collectLogin = operation({
   name: 'collectLogin',

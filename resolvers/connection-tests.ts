@@ -16,7 +16,7 @@ export interface ConnectionDraft {
   readonly info: JsonObject;
 }
 
-/** Result of a test. `found` is a text where no request was sent: the reason. */
+/** Result of a test. `found` is the probe, or the reason as a text when no request was sent. */
 export interface TestedConnection {
   readonly model: string;
   readonly apiBase: string | null;
@@ -25,7 +25,7 @@ export interface TestedConnection {
 
 const CREDENTIAL = 'litellm_credential_name';
 
-/** Parameters with those of the stored credential that they name. Throws InvalidInput for an unknown one. */
+/** Adds the parameters of the credential that the parameters name. Throws InvalidInput for an unknown credential. */
 function withCredential({ platform }: Scope<ConnectionTestPlatform>, params: JsonObject): JsonObject {
   const { [CREDENTIAL]: name, ...own } = params;
   if (typeof name !== 'string') return params;

@@ -27,7 +27,7 @@ export interface NewCredential {
 const unknownName = (name: string): NotFound =>
   new NotFound('credential', name, `Credential not found. Got credential name: ${name}`);
 
-/** Refuses changes of a credential that the configuration file declares. Throws InvalidInput. */
+/** Throws InvalidInput for a credential that the configuration file declares. */
 function assertNotDeclared({ platform }: CredentialScope, name: string): void {
   if (platform.credentials.declared().some(({ id }) => id === name))
     throw new InvalidInput(

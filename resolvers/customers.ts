@@ -14,7 +14,7 @@ import { budgetedRows } from './operation/window-spend.ts';
 export interface CustomerView {
   readonly customer: Customer;
   readonly budget: Budget | null;
-  /** Cost of its calls in the window of the budget; of all calls without one. */
+  /** Cost of the customer's calls in the window of the budget; of all its calls without a budget. */
   readonly spend: Usd;
 }
 

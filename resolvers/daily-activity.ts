@@ -39,13 +39,13 @@ export interface Activity {
   readonly days: readonly DayActivity[];
   /** Number of days with calls, on all pages. */
   readonly totalDays: number;
-  /** Number of keys of the shown days, including those that are not in the breakdowns. */
+  /** Number of keys with calls on these days, including keys that are not in the breakdowns. */
   readonly totalKeys: number;
   readonly keysByEntity: ReadonlyMap<string, number>;
   readonly names: ActivityNames;
 }
 
-/** The period of some of the days of a report. */
+/** The period from the first of these days to the end of the last. */
 const within = (days: readonly SpendGroup[]): Period => {
   const starts = days.map(({ startMs }) => startMs ?? 0);
   return { from: new Date(Math.min(...starts)), to: new Date(Math.max(...starts) + DAY_MS) };
@@ -69,7 +69,7 @@ export const readDailyActivity = operation({
     const isEmpty = !isOnePage && shown.length === 0;
     const groupsBy = (by: readonly SpendField[]): Promise<readonly SpendGroup[]> =>
       isEmpty ? Promise.resolve([]) : stores.spendReports.groups({ ...grouping, by });
-    // A call with several tags would count several times in its day.
+    // Tags are grouped by a separate query: a call with several tags would count several times in its day.
     const isTags = entity === 'tag';
     const [groups, tagGroups] = await Promise.all([
       groupsBy(['key', ...ACTIVITY_FIELDS, ...(isTags ? [] : [entity])]),
@@ -98,7 +98,7 @@ async function shownActivity(
   };
 }
 
-/** The part of a period that another one covers. */
+/** Intersection of two periods. */
 const narrowed = (period: Period, days: Period): Period => ({
   from: days.from > period.from ? days.from : period.from,
   to: days.to < period.to ? days.to : period.to,

@@ -46,7 +46,7 @@ export interface TypedDecision extends MadeDecision {
 export const decideTyped = operation({
   name: 'decideTyped',
   access: anyKey,
-  run: (scope: DecisionScope, draft: DecisionDraft): Promise<TypedDecision> => typed(scope, draft, scope.signal),
+  run: (scope: DecisionScope, draft: DecisionDraft): Promise<TypedDecision> => sendTyped(scope, draft, scope.signal),
 });
 
 /** One event of a streamed decision: an answer, or the whole decision at the end. */
@@ -72,7 +72,7 @@ export const streamDecision = operation({
       wake.resolve();
     }
     const signal = AbortSignal.any([scope.signal, cancelled.signal]);
-    const deciding = typed(scope, draft, signal, (one) => push({ kind: 'answer', ...one })).then((decision) => {
+    const deciding = sendTyped(scope, draft, signal, (one) => push({ kind: 'answer', ...one })).then((decision) => {
       push({ kind: 'decision', decision });
       ended = true;
     });
@@ -103,7 +103,7 @@ export const streamDecision = operation({
   },
 });
 
-async function typed(
+async function sendTyped(
   scope: DecisionScope,
   draft: DecisionDraft,
   signal: AbortSignal,

@@ -45,7 +45,7 @@ export function assertStoresModels({ platform }: Scope<Pick<StoredDeploymentPlat
 const knownOf = ({ platform }: ModelScope, id: string): KnownDeployment | null =>
   platform.deployments.all().find(({ deployment }) => deployment.id === id) ?? null;
 
-/** Row of the price map for a deployment; empty for none. Throws InvalidInput where it cannot be called. */
+/** Row of the price map for a deployment; empty for none. Throws InvalidInput when the deployment cannot be called. */
 function pricedRow({ platform }: ModelScope, row: StoredDeployment): JsonObject {
   const deployment = platform.deploymentReader.read(row);
   if (row.info[MADE_BY_TEAM] === true) assertTeamParams(revealedParameters(row), deployment);
@@ -60,7 +60,7 @@ function pricedRow({ platform }: ModelScope, row: StoredDeployment): JsonObject 
   return catalogEntryFor(deployment, platform.catalog.current())?.row ?? {};
 }
 
-/** A deployment after a change, with a warning about its prices; null for none. */
+/** A deployment after a change. `warning` is about its prices; null for none. */
 export interface ChangedDeployment extends StoredDeployment {
   readonly warning: string | null;
 }
@@ -84,7 +84,7 @@ async function assertTeam({ platform }: TeamModelScope, teamId: string | null): 
     throw new InvalidInput(`Team not found, passed team_id=${teamId}`);
 }
 
-/** Whether the caller changes models as the administrator of a team only. Throws Forbidden. */
+/** True for an administrator of the team, false for a proxy administrator. Throws Forbidden for other callers. */
 async function managesAsTeam(scope: TeamModelScope, teamId: string | null): Promise<boolean> {
   if (isAdmin(callerOf(scope))) return false;
   if (teamId === null) throw refuseModels();
@@ -120,8 +120,8 @@ export const createDeployment = operation({
 });
 
 /**
- * Checks a change of a stored deployment. Administrators of a team change only models that one of them created: the
- * credential of another model may be the operator's, and it is sent to the address. Throws Forbidden and
+ * Checks a change of a stored deployment. Administrators of a team may change only models that one of them created.
+ * Another model may have a credential of the operator, which a changed address would receive. Throws Forbidden and
  * InvalidInput.
  */
 async function assertMayChange(
@@ -158,13 +158,13 @@ async function changeDeployment(
   return withPriceWarning(scope, done.after);
 }
 
-/** Null where no stored deployment has the id, or models are not stored. Throws Forbidden. */
+/** As `changeDeployment`; null when no stored deployment has the id, or models are not stored. Throws Forbidden. */
 function changeStored(scope: TeamModelScope, id: string, patch: DeploymentPatch): Promise<ChangedDeployment | null> {
   if (!scope.platform.storesModels && !isAdmin(callerOf(scope))) throw refuseModels();
   return scope.platform.storesModels ? changeDeployment(scope, id, patch) : Promise.resolve(null);
 }
 
-/** Changes a deployment by the id in its `info`. Throws NotFound, InvalidInput and Conflict. */
+/** Changes a deployment by the id in its `info`. Throws NotFound, InvalidInput, Conflict and Forbidden. */
 export const updateDeployment = operation({
   name: 'updateDeployment',
   access: modelManager,
@@ -192,7 +192,7 @@ export const patchDeployment = operation({
   },
 });
 
-/** Deletes a stored deployment. Throws Unsupported, and NotFound for another one. */
+/** Deletes a stored deployment. Throws Unsupported, Forbidden, and NotFound when no stored deployment has the id. */
 export const deleteDeployment = operation({
   name: 'deleteDeployment',
   access: modelManager,

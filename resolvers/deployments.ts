@@ -17,11 +17,11 @@ import { readableTeam } from './operation/team-views.ts';
 
 /** A deployment without its credentials. Only administrators see its address. */
 export interface SeenDeployment extends Pick<Deployment, 'id' | 'modelGroup' | 'provider' | 'upstreamModel'> {
-  /** The only team that may call it; null for a model of all. */
+  /** The only team whose keys may call it; null for a model without a team. */
   readonly teamId: string | null;
   readonly apiBase: string | null;
   readonly entry: CatalogEntry | null;
-  /** Why it cannot be called; null where it can. Only administrators see the reason. */
+  /** Why it cannot be called; null when it can. Only administrators see the reason; others get a general text. */
   readonly fault: string | null;
   /** Warning about its prices; null for none, and for callers who are not administrators. */
   readonly warning: string | null;
@@ -34,8 +34,8 @@ export interface SeenDeployment extends Pick<Deployment, 'id' | 'modelGroup' | '
 }
 
 /**
- * Deployments that a caller may see, in configured order: administrators all, others those they may call. `teamId` is
- * a team that the caller may read.
+ * Deployments that the caller sees, in configured order. Administrators see all deployments, other callers those that
+ * they may call. `teamId` adds the deployments of a team; the caller of this function has checked access to the team.
  */
 export function seenBy(scope: Scope<DeploymentPlatform>, teamId?: string): readonly SeenDeployment[] {
   const caller = callerOf(scope);
@@ -82,7 +82,7 @@ export const listDeployments = operation({
     seenBy(scope).filter(({ modelGroup }) => model === null || modelGroup === model),
 });
 
-/** Models of a team, for its members too. Throws NotFound and Forbidden. */
+/** Lists the deployments that belong to a team, for callers that may read the team. Throws NotFound and Forbidden. */
 export const listTeamDeployments = operation({
   name: 'listTeamDeployments',
   access: anyKey,

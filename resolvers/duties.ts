@@ -26,8 +26,8 @@ export interface DutyWanted {
 }
 
 /**
- * Adds the job of a period once among all processes, and claims the job of the duty that is due. Null when there is
- * none.
+ * Adds the job of a period once among all processes, and claims the job of the duty that is due. Null when no job is
+ * due.
  */
 export const claimDuty = operation({
   name: 'claimDuty',
@@ -41,7 +41,7 @@ export const claimDuty = operation({
     if (leftBehind)
       for (const { id } of await jobs.list({ kind, status: 'running' }, MAX_LOST_JOBS))
         await jobs.cancel(id, clock.now());
-    // A job is added only where none is active, so that there is no lost one, either.
+    // A job is added only when none is active. Then there is no job of a lost process either.
     if (!(await addJob())) {
       if (!(await jobs.hasDue(kind, clock.now()))) return null;
       const lost = await jobs.exhausted(kind, clock.now(), MAX_LOST_JOBS);
@@ -66,7 +66,10 @@ export const extendDuty = operation({
   },
 });
 
-/** Ends the claim of a duty unless it was lost, and removes old jobs of the duty. */
+/**
+ * Ends the claim of a duty, unless it was lost. A released job is due again; otherwise, old jobs of the duty are
+ * removed.
+ */
 export const endDuty = operation({
   name: 'endDuty',
   access: system,

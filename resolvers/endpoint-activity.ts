@@ -27,8 +27,9 @@ export interface EndpointDay {
 }
 
 /**
- * Calls by endpoint and day, endpoints with the most calls first: administrators of all calls, users of their own. Days
- * are `YYYY-MM-DD`; null is the default of the last 30 days. Throws InvalidInput for no days, or for more than 366.
+ * Calls by endpoint and day, endpoints with the most calls first. `seesAllSpend` decides who sees all calls; other
+ * callers see those of their key and user. Days are `YYYY-MM-DD`; null is the default of the last 30 days. Throws
+ * InvalidInput for an empty period, and for more than 366 days.
  */
 export const readEndpointActivity = operation({
   name: 'readEndpointActivity',
@@ -39,8 +40,8 @@ export const readEndpointActivity = operation({
   ): Promise<readonly EndpointActivity[]> {
     const { stores, records, clock } = scope.platform;
     const now = clock.now();
-    const usual = defaultPeriod(now);
-    const period = assertReportDays(start ?? dayText(usual.from.getTime()), end ?? dayText(now.getTime()));
+    const defaults = defaultPeriod(now);
+    const period = assertReportDays(start ?? dayText(defaults.from.getTime()), end ?? dayText(now.getTime()));
     const filter = await visibleFilter(scope, { ...period, any: {} }, seesAllSpend);
     await records.readable();
     const bucket = { ms: DAY_MS, offsetMs: 0 };

@@ -20,7 +20,7 @@ type FallbackScope = Scope<FallbackPlatform>;
 
 /** The fallbacks of a model for one kind of failure. */
 export interface FallbackView extends FallbackDraft {
-  /** Whether the configuration declares them. Such fallbacks cannot be changed at run time. */
+  /** Whether the configuration file declares them. Then they cannot be changed at run time. */
   readonly isConfigured: boolean;
 }
 
@@ -38,7 +38,7 @@ export interface ChosenFallback {
 const noFallback = ({ model, type }: ChosenFallback): NotFound =>
   new NotFound('fallback', fallbackId(model, type), `No ${type} fallbacks configured for model '${model}'`);
 
-/** Whether a model can be called by a name: exactly, by a wildcard, or by the id of a deployment. */
+/** Whether a name selects a deployment: by its public model name, by a wildcard, or by its id. */
 const isKnown = ({ platform }: FallbackScope, name: string): boolean =>
   platform.deployments
     .all()
@@ -108,7 +108,10 @@ export const listFallbacks = operation({
   },
 });
 
-/** Deletes the stored fallbacks of a model. Throws Unsupported, InvalidInput for those of the file, and NotFound. */
+/**
+ * Deletes the stored fallbacks of a model. Throws Unsupported, InvalidInput for fallbacks of the configuration file,
+ * and NotFound.
+ */
 export const deleteFallback = operation({
   name: 'deleteFallback',
   access: tenantAdmin,

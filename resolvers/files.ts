@@ -28,11 +28,11 @@ import type { Scope } from './operation/scope.ts';
 /** A file to upload. */
 export interface FileDraft extends CallFacts {
   readonly form: Form;
-  /** Text fields by name; files by their names. */
+  /** Form fields by name: texts, lists, and `FormFile` for files. */
   readonly fields: JsonObject;
-  /** Fields for the gateway only, which are not sent. */
+  /** Fields for the gateway, which the upstream does not get. */
   readonly without: readonly string[];
-  /** Model or provider whose upstream stores it; null when the request names none. */
+  /** Model and provider whose upstream stores the file; null where the request does not name one. */
   readonly model: string | null;
   readonly provider: string | null;
 }
@@ -65,9 +65,9 @@ export const createFile = operation({
     const body = { kind: 'form', form, without, ...(isBatch ? { rename, count } : {}) } as const;
     const request = { action: CREATE_FILE, place, tail: '', body };
     const { call, read } = await passForObject(scope, request, { callId, parent });
-    // The purpose of the request applies, because the lines were checked by it.
-    const made = { ...read, shown: { ...read.shown, purpose } };
-    const object = await storeObject(scope, request, made, {
+    // The purpose of the request is stored, because it decided whether the lines were checked.
+    const readWithPurpose = { ...read, shown: { ...read.shown, purpose } };
+    const object = await storeObject(scope, request, readWithPurpose, {
       calls: isBatch ? calls : undefined,
       undo: (id) => deleteAtUpstream(scope, request.place, id),
     });
@@ -131,14 +131,14 @@ export const deleteFile = operation({
       await removeRow();
       return await shownCall(scope, object, { call, shown: read.shown });
     } catch (failure) {
-      // Already deleted or expired at the upstream.
+      // The file was already deleted, or has expired, at the upstream.
       if (failure instanceof UpstreamFailed && failure.upstreamStatus === 404) await removeRow();
       throw failure;
     }
   },
 });
 
-/** The caller's files. */
+/** A page of the files that the caller may see. */
 export const listFiles = operation({
   name: 'listFiles',
   access: objectReader,

@@ -35,7 +35,7 @@ export interface ProviderCall {
 
 type Headers = ReturnType<typeof requestHeaders>;
 
-/** Parameter that may carry the key of the gateway. */
+/** Query parameter in which a client may send its gateway key. It is not forwarded. */
 const KEY_PARAMETER = 'key';
 
 const NAMES: Readonly<Record<string, string>> = { cursor: 'Cursor' };
@@ -66,11 +66,14 @@ function assertServed({ provider: { name, only }, subpath, sent }: ProviderCall)
     throw new InvalidInput(`${unsupported} is not supported for ${name} requests`, [], { field: unsupported });
 }
 
-/** Name of an operation of an Amazon service that is not called by path. */
+/** Operation name of an Amazon service that has no path per operation. */
 const OPERATION = /^[A-Za-z][A-Za-z0-9]{0,63}$/;
 const AMZ_JSON = 'application/x-amz-json-1.1';
 
-/** The operation that a call of such a service names, in its path or in `X-Amz-Target`. Throws InvalidInput. */
+/**
+ * The operation of an Amazon service that a call names, in its path or in `X-Amz-Target`. Null for providers that are
+ * called by path. Throws InvalidInput for a call that names none.
+ */
 function amazonOperation({ provider, subpath, sent }: ProviderCall): string | null {
   const prefix = provider.aws?.target;
   if (prefix === undefined) return null;
@@ -81,7 +84,7 @@ function amazonOperation({ provider, subpath, sent }: ProviderCall): string | nu
   throw new InvalidInput(message, [{ path: ['path'], rule: 'operation', message }]);
 }
 
-/** Operations of Amazon that are billed. The others read and manage. */
+/** Whether Amazon bills an operation. Other operations read or manage. */
 const isBilled = (name: string): boolean => /^(?:Start|Detect|Infer)/.test(name);
 
 /**
@@ -118,7 +121,7 @@ const amazonHeaders = ({ aws }: ForwardedProvider, name: string) => ({
   'x-amz-target': `${aws?.target ?? ''}.${name}`,
 });
 
-/** Headers of a request, with those whose names start with a prefix of the provider. */
+/** Adds the sent headers whose names start with a prefix of the provider. */
 function withOwn({ headers: starts }: ForwardedProvider, sent: SentRequest, own: Headers): Headers {
   if (starts === undefined) return own;
   const wanted = Object.entries(sent.headers).filter(([name]) => starts.some((start) => name.startsWith(start)));
@@ -135,7 +138,10 @@ export async function accountOf(
   return account;
 }
 
-/** The vLLM deployment of the named model, else the first one. Null for other providers, and without one. */
+/**
+ * The vLLM deployment of the named model; the first one when no model is named. Null for other providers, and without
+ * vLLM deployments. Throws NotFound for an unknown model.
+ */
 function deploymentFor({ platform }: Scope<PassThroughPlatform>, { provider, sent }: ProviderCall): Deployment | null {
   if (provider.name !== 'vllm') return null;
   const model = modelOf(sent);
@@ -150,7 +156,8 @@ function deploymentFor({ platform }: Scope<PassThroughPlatform>, { provider, sen
 }
 
 /**
- * Forwards a request to a provider's own API. The models of the key apply. Throws what the gateway's `forward` throws.
+ * Forwards a request to a provider's own API. The key must be allowed to call the models that the request names. Throws
+ * what the gateway's `forward` throws.
  */
 export const callProvider = operation({
   name: 'callProvider',
@@ -194,7 +201,7 @@ export const callProvider = operation({
 
 /**
  * Forwards a request below a provider's prefix whose model is not configured, where the provider has an account.
- * Null: the gateway serves the request itself. Throws what the gateway's `forward` throws.
+ * Null when the gateway serves the request itself. Throws what the gateway's `forward` throws.
  */
 export const callUnconfigured = operation({
   name: 'callUnconfigured',

@@ -52,7 +52,10 @@ export interface GatewayActivity extends ActivityCounts {
   readonly series: readonly ActivityGroup[];
 }
 
-/** Numbers of requests that were answered, in every grouping. Throws InvalidInput for no days, or for more than 366. */
+/**
+ * Numbers of requests that were answered, in every grouping. Throws InvalidInput for an empty period, and for more than
+ * 366 days.
+ */
 export const getGatewayActivity = operation({
   name: 'getGatewayActivity',
   access: gatewayActivityReader,

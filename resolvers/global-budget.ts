@@ -7,7 +7,7 @@ import { spendAdmin } from './operation/spend-access.ts';
 import { type WindowBudget, windowBudgets } from './operation/window-budgets.ts';
 import { type GroupingRequest, readGlobalSpend } from './spend.ts';
 
-/** The budget of all calls in its current window; null for none. */
+/** The budget of all calls with the spend of its current window; null without such a budget. */
 export const getGlobalBudget = operation({
   name: 'getGlobalBudget',
   access: spendAdmin,
@@ -19,7 +19,10 @@ export const getGlobalBudget = operation({
   },
 });
 
-/** The spend of all calls: of a period, else of the current window of their budget, else of the last 30 days. */
+/**
+ * The spend of all calls. With `isDated` or without a global budget it is the sum of `grouping`; otherwise the spend of
+ * the current budget window.
+ */
 export const getTotalSpend = operation({
   name: 'getTotalSpend',
   access: spendAdmin,

@@ -14,20 +14,26 @@ const unknownGuardrail = (id: string): NotFound => new NotFound('guardrail', id,
 const definitionOf = ({ platform }: Scope<GuardrailPlatform>, id: string): GuardrailDefinition | undefined =>
   platform.guardrails.list().find((one) => one.id === id);
 
-/** Refuses a change of a guardrail of the configuration file. */
+/** Throws Conflict for a guardrail of the configuration file. */
 function assertStored(scope: Scope<GuardrailPlatform>, id: string): void {
   if (definitionOf(scope, id)?.isFromConfig !== true) return;
   throw new Conflict(`The guardrail ${id} is in the configuration file. Change it there.`);
 }
 
-/** The guardrail as the caller may see it. Callers who are no administrators do not see parameters. */
+/**
+ * The guardrail as the caller sees it. Callers who are not administrators see no parameters except kind, modes and
+ * default.
+ */
 function visibleTo(isAdmin: boolean, one: GuardrailDefinition): GuardrailDefinition {
   if (isAdmin) return one;
   const { kind, modes, defaultOn } = one;
   return { ...one, params: { guardrail: kind, mode: modes, default_on: defaultOn } };
 }
 
-/** Lists the guardrails of the configuration file. Callers who are no administrators see only kind and modes. */
+/**
+ * Lists the guardrails of the configuration file. Callers who are not administrators see no parameters except kind,
+ * modes and default.
+ */
 export const listConfiguredGuardrails = operation({
   name: 'listConfiguredGuardrails',
   access: anyKey,
@@ -83,7 +89,7 @@ export const updateGuardrail = operation({
   },
 });
 
-/** Deletes a stored guardrail. Keys still name it, and their calls are refused. Throws NotFound and Conflict. */
+/** Deletes a stored guardrail. Calls of keys that still name it are refused. Throws NotFound and Conflict. */
 export const deleteGuardrail = operation({
   name: 'deleteGuardrail',
   access: guardrailAdmin,

@@ -17,7 +17,7 @@ export interface DeploymentFilter {
   readonly deploymentId: string | null;
 }
 
-/** A deployment and its probe, or the reason why it is not probed; null before its first probe. */
+/** A deployment. `found` is its probe, or the reason why it cannot be probed; null before the first probe. */
 export interface Checked {
   readonly deployment: SeenDeployment;
   readonly found: Probe | string | null;
@@ -38,8 +38,8 @@ async function mapInBatches<Item, Result>(
 }
 
 /**
- * The visible deployments that match. When a filter matches none, throws Forbidden for a model that the key may not call, whether
- * or not it exists, else NotFound.
+ * The visible deployments that match. When a filter matches none, throws Forbidden for a model that the key may not
+ * call, whether or not the model exists, and NotFound otherwise.
  */
 function matchingDeployments(
   scope: Scope<DeploymentPlatform>,
@@ -79,13 +79,13 @@ export const probeDeployments = operation({
 /** Deployments with their last probes. */
 export interface HealthReport {
   readonly checked: readonly Checked[];
-  /** Whether reports have details in addition to the names of deployments. */
+  /** Whether reports have details in addition to names. */
   readonly details: boolean;
   /** Whether the caller sees addresses; administrators only. */
   readonly seesAddress: boolean;
 }
 
-/** As `probeDeployments`; with periodic probes, the last result of each. */
+/** As `probeDeployments`. With periodic probes, returns the last result of each deployment and sends no probe. */
 export const checkHealth = operation({
   name: 'checkHealth',
   access: anyKey,
@@ -119,8 +119,8 @@ export interface HealthCheckPage {
 }
 
 /**
- * Lists checks by all processes of deployments that the caller may see, in the order of their time. Administrators see those of
- * deleted deployments, too.
+ * Lists the checks by all processes, in the order of time. Administrators see all checks, also those of deleted
+ * deployments. Other callers see checks of deployments that they may see.
  */
 export const listHealthChecks = operation({
   name: 'listHealthChecks',

@@ -22,7 +22,7 @@ export interface Readiness {
 const PING_DEADLINE_MS = 2_000;
 
 /**
- * Ready exactly when the process can serve: it is not draining, the database answers, and it accepts writes. A
+ * Throws Unavailable while the process is draining, the database does not answer, or it does not accept writes. A
  * readiness check after a failed write probes the database, so that the process becomes ready again without traffic.
  */
 async function assertReady({ draining, stores }: HealthPlatform): Promise<void> {
@@ -48,7 +48,7 @@ export const checkReadiness = operation({
   async run({ platform }: Scope<HealthPlatform>, _input: undefined): Promise<Readiness | null> {
     await assertReady(platform);
     const isPublic = isSwitchedOn(platform.configuration, 'allow_public_health_readiness_details');
-    // Reading the details loads the catalog. The first answer of a process does not wait for it.
+    // Reading the details loads the catalog. A check without details does not wait for that.
     return isPublic ? readinessOf(platform) : null;
   },
 });
@@ -70,7 +70,7 @@ export const readLoad = operation({
   run: ({ platform }: Scope<HealthPlatform>, _input: undefined): ProcessLoad => platform.load(),
 });
 
-/** Checks the key of a request whose answer never changes. */
+/** Checks the key of a request that has a constant answer. */
 export const checkCaller = operation({
   name: 'checkCaller',
   access: anyKey,

@@ -10,7 +10,7 @@ import { askForResponse } from './responses.ts';
 import type { InferencePlatform, ResponsePlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 
-/** A request of an IDE. The model is resolved from its name first. */
+/** A request of an IDE. `requestFor` builds it for the model that `name` resolves to. */
 export interface IdeDraft {
   /** Model name of the IDE, including settings in the name. */
   readonly name: string;
@@ -27,7 +27,7 @@ export const askForIde = operation({
     );
     const request = requestFor(ideModelOf(name, (model) => names.has(model)));
     if (request.endpoint !== RESPONSES) return callModel(scope, request);
-    // A chat client cannot refer to a stored response, unless it requests storage.
+    // IDEs do not refer to earlier responses, so an answer is stored only on request.
     return askForResponse(scope, request, { keep: request.body['store'] === true });
   },
 });

@@ -6,7 +6,10 @@ import { callerOf, operation } from './operation/operation.ts';
 import type { InferencePlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 
-/** Sends a request that is already in the dialect of its model. */
+/**
+ * Sends a request in the dialect of its endpoint. Throws TooLarge for a file above the limit, and what the gateway
+ * throws.
+ */
 export const callModel = operation({
   name: 'callModel',
   access: anyKey,

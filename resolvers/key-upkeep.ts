@@ -25,14 +25,14 @@ export const getKeyInfos = operation({
   },
 });
 
-/** The outcome of one change among several: the key, or why it was not changed. */
+/** The outcome of one change among several: the changed key, or why it was not changed. */
 export interface BulkOutcome {
   readonly key: string;
   readonly info: KeyInfo | null;
   readonly failure: string | null;
 }
 
-/** Changes several keys, one after another. A failure of one does not stop the others. */
+/** Changes several keys in order. A failure of one change does not stop the others. */
 export const updateKeys = operation({
   name: 'updateKeys',
   access: keyAdmin,
@@ -55,7 +55,7 @@ export interface SpendReset extends KeyInfo {
   readonly before: Usd;
 }
 
-/** Sets the spend of a key to an amount of at most its spend. Throws NotFound and InvalidInput. */
+/** Sets the spend of a key to at most its current spend. Throws NotFound and InvalidInput. */
 export const resetKeySpend = operation({
   name: 'resetKeySpend',
   access: keyAdmin,
@@ -81,7 +81,10 @@ export interface AliasPage {
   readonly totalCount: number;
 }
 
-/** Lists the aliases of the keys a caller may see. */
+/**
+ * Lists aliases: administrators see those of all keys, other callers those of their own key and of the keys of their
+ * user.
+ */
 export const listKeyAliases = operation({
   name: 'listKeyAliases',
   access: keyReader,
@@ -94,7 +97,6 @@ export const listKeyAliases = operation({
     const filter = {
       hash: null,
       alias: null,
-      // Every alias contains the empty text, and a key without an alias does not.
       hasAlias: true,
       aliasPart: idOrNull(search),
       teamId: null,
@@ -112,7 +114,9 @@ export const listKeyAliases = operation({
   },
 });
 
-/** Checks the caller's key: the access rule has accepted it. Keys have no logging callbacks here. */
+/**
+ * Returns the caller's key, which the access rule has accepted; null for the admin key. Keys have no logging callbacks.
+ */
 export const checkKeyHealth = operation({
   name: 'checkKeyHealth',
   access: anyKey,
@@ -124,7 +128,10 @@ export const checkKeyHealth = operation({
 /** Maximum number of keys with ended windows that one run reads. */
 const MAX_RESETS = 500;
 
-/** Starts new budget windows where they have ended. Several processes may run it: the first change of a row counts. */
+/**
+ * Starts new budget windows of keys whose windows have ended. Several processes may run this: the first change of a row
+ * counts.
+ */
 export const resetBudgetWindows = operation({
   name: 'resetBudgetWindows',
   access: system,

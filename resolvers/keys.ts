@@ -63,7 +63,10 @@ export const generateKey = operation({
     makeAllowedKey(scope, draft, '/key/generate'),
 });
 
-/** Creates a key of a team without a user. Throws InvalidInput without a team that exists, and as `generateKey`. */
+/**
+ * Creates a service account key: it has a team and no user. Throws InvalidInput for a missing or unknown team, and as
+ * `generateKey`.
+ */
 export const generateServiceKey = operation({
   name: 'generateServiceKey',
   access: keyManager,
@@ -73,7 +76,7 @@ export const generateServiceKey = operation({
   },
 });
 
-/** Reads a key by its secret or its hash; the caller's own when none is named. Throws Forbidden and NotFound. */
+/** Reads a key by its secret or its hash; null reads the caller's own key. Throws Forbidden and NotFound. */
 export const getKeyInfo = operation({
   name: 'getKeyInfo',
   access: anyKey,
@@ -89,7 +92,7 @@ export const getKeyInfo = operation({
   },
 });
 
-/** One key by its hash, as `listKeys` shows it; null when there is none that the caller may see. */
+/** The row of a key by its hash; null when there is none that the caller may see. */
 export const findKey = operation({
   name: 'findKey',
   access: keyReader,
@@ -120,8 +123,9 @@ export interface KeyList {
 }
 
 /**
- * Lists keys: administrators see all, others their own, those of their user, and of teams where the filter names them.
- * Throws Forbidden for the keys of another user.
+ * Lists keys. Administrators see all keys. Other callers see their own key and the keys of their user; `withTeams` or a
+ * filter by team adds keys of teams. Throws Forbidden when another caller asks for the keys of another user, or for the
+ * order by `budget_use`.
  */
 export const listKeys = operation({
   name: 'listKeys',
@@ -156,8 +160,8 @@ export const listUserKeys = operation({
 });
 
 /**
- * The key that a caller names. Null for an unknown key of other callers, so that they cannot probe for keys. For
- * administrators, throws NotFound and InvalidInput.
+ * The key that the caller names. For an unknown key, throws NotFound or InvalidInput to administrators. Other callers
+ * get null, so that they cannot probe for keys.
  */
 const knownKey = (scope: Scope<KeyPlatform>, named: string): Promise<VirtualKey | null> =>
   callerOf(scope).role === 'proxy_admin' ? namedKey(scope, named) : findNamed(scope, named);
@@ -192,7 +196,7 @@ export interface NamedKey {
   readonly key: string;
 }
 
-/** Changes the settings of a key. Throws NotFound, InvalidInput, and Conflict when the alias is taken. */
+/** Changes the settings of a key. Throws Forbidden, NotFound, InvalidInput, and Conflict when the alias is taken. */
 export const updateKey = operation({
   name: 'updateKey',
   access: keyManager,
@@ -200,14 +204,14 @@ export const updateKey = operation({
     patchKey(scope, key, patch),
 });
 
-/** Blocks a key: it is refused until it is unblocked. Throws NotFound and InvalidInput. */
+/** Blocks a key: it is refused until it is unblocked. Throws Forbidden, NotFound and InvalidInput. */
 export const blockKey = operation({
   name: 'blockKey',
   access: keyBlocker,
   run: (scope: Scope<KeyPlatform>, { key }: NamedKey): Promise<KeyInfo> => setBlocked(scope, key, true),
 });
 
-/** Accepts a blocked key again. Throws NotFound and InvalidInput. */
+/** Unblocks a key. Throws Forbidden, NotFound and InvalidInput. */
 export const unblockKey = operation({
   name: 'unblockKey',
   access: keyBlocker,
@@ -220,7 +224,7 @@ export interface KeysToDelete {
   readonly aliases: readonly string[];
 }
 
-/** Deletes keys; the caller has checked the right to do so. Returns those that were not deleted before. */
+/** Deletes keys without an access check. Returns those that existed and were not deleted before. */
 export async function removeKeys(scope: Scope<KeyPlatform>, hashes: readonly string[]): Promise<readonly VirtualKey[]> {
   const { stores, keyRing, clock } = scope.platform;
   const change = { now: clock.now(), by: callerOf(scope).keyHash };
@@ -235,8 +239,9 @@ export async function removeKeys(scope: Scope<KeyPlatform>, hashes: readonly str
 }
 
 /**
- * Deletes the named keys permanently; unknown ones are ignored. Their spend and the objects that they created stay.
- * Returns the deleted keys. Throws InvalidInput when none is named and NotFound when none exists.
+ * Deletes the named keys permanently. Their spend and the objects that they created stay. Returns the deleted keys.
+ * Unknown keys are ignored for administrators; other callers get Forbidden. Throws InvalidInput when no key is named,
+ * and NotFound when none exists.
  */
 export const deleteKeys = operation({
   name: 'deleteKeys',
@@ -261,7 +266,7 @@ export const deleteKeys = operation({
   },
 });
 
-/** Input of a rotation. */
+/** A key whose secret is replaced, and further changes of the key. */
 export interface Rotation extends NamedKey {
   /** The caller's own value for the new secret; null generates one. */
   readonly newKey: string | null;
@@ -271,8 +276,8 @@ export interface Rotation extends NamedKey {
 }
 
 /**
- * Replaces the secret of a key. Its hash, its spend and its objects stay. Throws NotFound, InvalidInput, and Conflict
- * when the new secret was ever in use.
+ * Replaces the secret of a key. The hash that identifies the key, its spend and its objects stay. Throws Forbidden,
+ * NotFound, InvalidInput, and Conflict when the new secret was ever in use.
  */
 export const regenerateKey = operation({
   name: 'regenerateKey',
@@ -303,7 +308,7 @@ export const refreshKeys = operation({
   name: 'refreshKeys',
   access: system,
   async run({ platform }: Scope<KeyPlatform>, _input: undefined): Promise<void> {
-    // First, because it marks the keys of feeds as used.
+    // Before the refresh, because the checks mark the keys of feeds as used.
     platform.callerWatch.runChecks();
     await platform.keyRing.refresh();
   },

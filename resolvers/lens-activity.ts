@@ -24,7 +24,7 @@ import { textOrNull } from '../src/domain/optional-text.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
-/** Number of summaries of one read. */
+/** Number of trace summaries of one read. */
 const PAGE = 1_000;
 /** Traces whose spans are listed by one query. */
 const TRACES_PER_QUERY = 50;
@@ -65,7 +65,7 @@ async function hasAttributes(
   return false;
 }
 
-/** Those of the traces that have a span with all the attributes. */
+/** Yields the traces that have a span with all the attributes. */
 async function* withAttributes(
   scope: Scope<LensPlatform>,
   summaries: readonly TraceSummary[],
@@ -74,7 +74,7 @@ async function* withAttributes(
   for (let from = 0; from < summaries.length; from += TRACES_PER_QUERY) {
     const some = summaries.slice(from, from + TRACES_PER_QUERY);
     const heads = await scope.platform.stores.traces.listSpans(some);
-    // One after another: the stored bodies are decompressed on the event loop.
+    // Sequentially: the stored bodies are decompressed on the event loop.
     for (const summary of some) {
       const spanIds = (heads.get(summary.traceRef) ?? []).map(({ spanId }) => spanId);
       if (await hasAttributes(scope, { summary, spanIds }, filters)) yield summary;
@@ -82,7 +82,10 @@ async function* withAttributes(
   }
 }
 
-/** The summaries of a window that a selection admits, without the model calls of runs. */
+/**
+ * Summaries of the traces of a window that match a selection, without traces of the model calls of lens runs and
+ * signals.
+ */
 async function* eligibleTraces(
   scope: Scope<LensPlatform>,
   { service, agentName, teamId, filters }: Selection,
@@ -105,7 +108,7 @@ async function* eligibleTraces(
   }
 }
 
-/** The executions of ids that a preview returned, that still exist. */
+/** The executions with these ids, which a preview returned. Deleted ones are left out. */
 async function namedExecutions(scope: Scope<LensPlatform>, ids: readonly string[]): Promise<readonly Execution[]> {
   const found = await Promise.all(ids.map((id) => summaryOf(scope, id)));
   return found.flatMap((summary) => (summary === null ? [] : [executionOf(summary)]));
@@ -120,8 +123,8 @@ async function summaryOf({ platform }: Scope<LensPlatform>, executionId: string)
 }
 
 /**
- * All eligible executions by the hash of their id, an order that does not depend on time. A prefix of the list is a
- * uniform sample, also after further traces arrive.
+ * Eligible executions, at most `MAX_ELIGIBLE`, sorted by the hash of their id. The order does not depend on time, so
+ * that a prefix of the list is a uniform sample.
  */
 async function executionsByHash(
   scope: Scope<LensPlatform>,
@@ -155,7 +158,7 @@ export interface PreviewRequest {
   readonly selection: Selection;
   readonly lookbackHours: number;
   readonly offset: number;
-  /** End of the window; null and later times for now. */
+  /** End of the window. Null and a future time mean now. */
   readonly asOf: Date | null;
 }
 
@@ -188,7 +191,7 @@ export const readSamplePreview = operation({
   },
 });
 
-/** Names of the agents of the last 14 days, sorted. */
+/** Names of at most 500 agents of the last 14 days, sorted. */
 export const listLensAgents = operation({
   name: 'listLensAgents',
   access: lensReader,
@@ -210,8 +213,8 @@ export const checkLensActivity = operation({
 const CURSOR = /^[0-9a-f]{16}$/;
 
 /**
- * A page of the content of an execution after a cursor, which is the id of the last span, from an offset in
- * characters. Null when no such trace exists.
+ * A page of the content of an execution. `cursor` is the id of the last span of the previous page, `offset` the first
+ * character of each part. Null when the trace does not exist. Throws InvalidInput for an invalid cursor.
  */
 export async function contentPage(
   scope: Scope<LensPlatform>,
@@ -262,14 +265,16 @@ export const getExecutionContent = operation({
   },
 });
 
-/** A trace, and the number of open findings about it; null when no run has assessed it. */
+/**
+ * A trace, and the number of open findings about it. Null when it has none and no latest run of a lens has assessed it.
+ */
 export interface TraceFindings {
   readonly traceId: string;
   readonly traceRef: string;
   readonly findingCount: number | null;
 }
 
-/** Counts the findings about traces; duplicates are counted once. */
+/** Counts the open findings about each trace. A trace that is named several times is listed once. */
 export const countTraceFindings = operation({
   name: 'countTraceFindings',
   access: lensReader,
@@ -283,7 +288,7 @@ export const countTraceFindings = operation({
   },
 });
 
-/** The number of open findings about a trace, of all its parts; null when no run has assessed it. */
+/** The number of open findings about all parts of a trace. Null as in `TraceFindings`. */
 export const countFindingsOfTrace = operation({
   name: 'countFindingsOfTrace',
   access: lensReader,

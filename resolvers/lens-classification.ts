@@ -39,13 +39,13 @@ const WORKER = 'lens-signals';
 const LEASE_MS = 600_000;
 const MAX_ATTEMPTS = 3;
 
-/** Window of a pass, in ms, and the time in which a trace may still receive spans. */
+/** Window of a pass, and the time after its end in which a trace may still receive spans; both in ms. */
 const WINDOW_MS = 86_400_000;
 const SETTLE_MS = 15_000;
-/** Summaries per read, and reads of a pass. */
+/** Number of summaries of one read, and maximum number of reads of a pass. */
 const PAGE = 100;
 const MAX_PAGES = 10;
-/** Maximum number of traces of a pass, and of concurrent ones. */
+/** Maximum number of traces of a pass, and of traces that are classified concurrently. */
 const MAX_TRACES = 50;
 const CONCURRENCY = 8;
 /** Deadline of one decision, in ms. */
@@ -58,7 +58,7 @@ const SIGNAL_LABELS = withTags(undefined, [INTERNAL_TAG]);
 
 const ALL = { kind: 'all' } as const;
 
-/** Traces without answers to the current questions, the newest first. */
+/** Traces whose questions are due, the newest first: never asked with these settings, failed, or with further spans. */
 async function unclassifiedTraces(scope: Scope<SignalPlatform>, configKey: string): Promise<readonly TraceSummary[]> {
   const { stores, clock, records } = scope.platform;
   await records.readable();
@@ -130,7 +130,7 @@ async function scoresFor(
 ): Promise<TraceSignals['scores']> {
   const signal = AbortSignal.any([scope.signal, AbortSignal.timeout(DECISION_MS)]);
   const { ids } = scope.platform;
-  const made = await decideTyped(
+  const decision = await decideTyped(
     { ...scope, caller: payer, signal },
     {
       model,
@@ -144,7 +144,7 @@ async function scoresFor(
       omitContent: true,
     },
   );
-  return scoresOf(made);
+  return scoresOf(decision);
 }
 
 /** Classifies one trace. A failure is stored; a later pass retries it. */
@@ -178,7 +178,7 @@ async function classify(
   await save(scope, { ...row, ...done, askedMs: scope.platform.clock.now().getTime() });
 }
 
-/** A claimed job; null while another process has a claim. */
+/** Claims a job, which is added when none is queued. Null while another process has a claim. */
 async function claimedJob({ platform }: Scope<SignalPlatform>): Promise<Job | null> {
   const { jobs } = platform.stores;
   const { clock, ids } = platform;
@@ -212,7 +212,7 @@ async function classifyAll(
 }
 
 /**
- * Classifies traces without answers to the current questions: one bounded pass, as a job that one process claims.
+ * Classifies traces whose questions are due: one bounded pass, as a job that one process claims.
  * Resolves to the number of traces. The calls are billed to the key of the built-in worker.
  */
 export const classifyNewTraces = operation({

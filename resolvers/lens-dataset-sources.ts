@@ -23,7 +23,7 @@ import { DATASET_LIMITS } from '../src/domain/lens/text-limits.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
 import { textOrNull } from '../src/domain/optional-text.ts';
 
-/** What cases are built from. */
+/** Source of dataset cases. */
 export type DatasetSource =
   | { readonly kind: 'trace'; readonly traceId: string; readonly traceRef: string; readonly spanId: string }
   | { readonly kind: 'finding'; readonly lensId: string; readonly findingIds: readonly string[] }
@@ -98,7 +98,7 @@ async function fromFindings(
   return built;
 }
 
-/** JSON lines with `messages`, or one user message. */
+/** Cases of a text: one for each JSON line with `messages`, or one with the text as a user message. */
 function fromText(text: string): readonly Built[] {
   if (text.trim() === '') return [skip({}, 'no_content')];
   const lines = jsonLines(text);
@@ -124,7 +124,7 @@ export const buildDatasetCases = operation({
       datasetId,
     }: {
       readonly sources: readonly DatasetSource[];
-      /** Its cases count as duplicates; null for none. */
+      /** Dataset whose latest cases are skipped as duplicates; null for none. */
       readonly datasetId: string | null;
     },
   ): Promise<BuiltCases> {

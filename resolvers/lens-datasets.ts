@@ -18,11 +18,11 @@ export interface ReadDataset {
   readonly cases: readonly DatasetCase[];
 }
 
-/** The cases of an export, with the members of the HTTP routes. */
+/** The included cases, with member names in snake case as in the HTTP routes. */
 export const includedCases = ({ cases }: ReadDataset): readonly unknown[] =>
   cases.filter(({ included }) => included).map((one) => snakeCased(one));
 
-/** An export as JSON lines; empty without a case. */
+/** The included cases as JSON lines; empty without a case. */
 export const exportText = (read: ReadDataset): string =>
   includedCases(read)
     .map((one) => `${JSON.stringify(one)}\n`)
@@ -97,7 +97,7 @@ export const readDataset = operation({
   ): Promise<ReadDataset> => datasetAt(scope, id, revision),
 });
 
-const changed = (): Conflict => new Conflict('Dataset changed, reload');
+const datasetChanged = (): Conflict => new Conflict('Dataset changed, reload');
 
 /** Makes a stored revision the latest one. A later revision stays the latest. */
 async function publish(scope: Scope<LensPlatform>, id: string, number: number, caseCount: number): Promise<Dataset> {
@@ -110,8 +110,8 @@ async function publish(scope: Scope<LensPlatform>, id: string, number: number, c
 }
 
 /**
- * Saves the cases as the next revision. Throws NotFound, InvalidInput, and Conflict when the dataset has another revision
- * than `base`.
+ * Saves the cases as the next revision. Throws NotFound, InvalidInput, and Conflict when `base` is not the latest
+ * revision.
  */
 export const saveDatasetRevision = operation({
   name: 'saveDatasetRevision',
@@ -124,7 +124,7 @@ export const saveDatasetRevision = operation({
     const { datasets, datasetRevisions } = scope.platform.stores;
     const dataset = await datasets.find(id);
     if (dataset === null) throw unknown(id);
-    if (dataset.latest !== base) throw changed();
+    if (dataset.latest !== base) throw datasetChanged();
     const number = base + 1;
     const cases = withIds(scope, drafts);
     const row = { ...newStamps(authored(scope)), id: revisionId(id, number), datasetId: id, number, cases };
@@ -135,7 +135,7 @@ export const saveDatasetRevision = operation({
       // A concurrent request saves this revision, or a process ended before it published the revision.
       const other = await datasetRevisions.find(row.id);
       if (other !== null) await publish(scope, id, number, other.cases.length);
-      throw changed();
+      throw datasetChanged();
     }
     return { dataset: await publish(scope, id, number, cases.length), revision: number, cases };
   },

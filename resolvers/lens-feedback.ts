@@ -32,7 +32,7 @@ const TRACE_ID = /^[0-9a-f]{32}$/;
 export interface FeedbackTarget {
   readonly traceId: string | null;
   readonly sessionId: string | null;
-  /** Empty for the only owner of the trace id. */
+  /** Empty when the trace id has only one owner. */
   readonly traceRef: string;
 }
 
@@ -49,7 +49,7 @@ function traceIdOf({ platform }: Scope<LensPlatform>, { traceId, sessionId }: Fe
     : platform.keyGenerator.hash(sessionSeed(sessionId)).slice(0, 32);
 }
 
-/** The visible traces of an id. */
+/** The traces with an id that the caller may see, of one ref unless it is empty. */
 async function tracesOf(
   scope: Scope<LensPlatform>,
   traceId: string,
@@ -102,7 +102,7 @@ export const listFeedback = operation({
 export interface FeedbackDraft extends FeedbackTarget {
   readonly score: number;
   readonly comment: string;
-  /** User that gives it; empty for the caller. */
+  /** User that gives the feedback; empty for the caller. */
   readonly user: string;
 }
 
@@ -113,8 +113,8 @@ const authorsOf = (scope: Scope<LensPlatform>, user: string) => {
 };
 
 /**
- * Throws Forbidden where the feedback of an author was sent with the author's own credential, and this is another one.
- * Administrators may change all feedback.
+ * Throws Forbidden when the author sent the stored feedback with the author's own credential, and the caller uses
+ * another one. Proxy administrators may change all feedback.
  */
 async function assertNotOfAnother(
   scope: Scope<LensPlatform>,
@@ -141,7 +141,10 @@ function assertDraft({ score, comment, user }: FeedbackDraft): void {
   if (issues.length > 0) throw new InvalidInput('The feedback is not valid.', issues);
 }
 
-/** Saves feedback about a trace; replaces that of the same author. Throws NotFound, Forbidden, InvalidInput and Conflict. */
+/**
+ * Saves feedback about a trace; replaces earlier feedback of the author. Throws NotFound, Forbidden, InvalidInput and
+ * Conflict.
+ */
 export const setFeedback = operation({
   name: 'setFeedback',
   access: feedbackWriter,
@@ -176,7 +179,7 @@ export const deleteFeedback = operation({
   },
 });
 
-/** Counts the feedback about traces. A trace id without a ref has one row per owner. */
+/** Counts the feedback about traces. A trace id without a ref gives one row per owner. */
 export const readFeedbackSummary = operation({
   name: 'readFeedbackSummary',
   access: lensReader,
@@ -196,7 +199,7 @@ export const readFeedbackSummary = operation({
   },
 });
 
-/** Executions with the feedback about them, which reviewers read. */
+/** Adds the feedback about executions to their metadata, which reviewers read. */
 export async function withFeedback(
   scope: Scope<LensPlatform>,
   executions: readonly Execution[],

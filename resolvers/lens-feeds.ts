@@ -53,7 +53,7 @@ export const listJobs = operation({
   },
 });
 
-/** Streams jobs after each change of their state, from now on: of one kind, or all. Ends when the reader loses access. */
+/** Streams jobs of one kind, or of all, after each change of their state. Ends when the reader loses access. */
 export const watchJobs = operation({
   name: 'watchJobs',
   access: lensReader,
@@ -66,7 +66,7 @@ export const watchJobs = operation({
   },
 });
 
-/** Streams the runs of a lens as they change, from now on. Ends when the reader loses access. */
+/** Streams the runs of a lens after each change. Ends when the reader loses access. */
 export const watchLensRun = operation({
   name: 'watchLensRun',
   access: lensReader,
@@ -79,7 +79,7 @@ export const watchLensRun = operation({
   },
 });
 
-/** Streams findings as runs and people change them, from now on. Ends when the reader loses access. */
+/** Streams findings of one lens, or of all, as runs and users change them. Ends when the reader loses access. */
 export const watchFindings = operation({
   name: 'watchFindings',
   access: lensReader,

@@ -35,10 +35,10 @@ import { operation } from './operation/operation.ts';
 import type { LensPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 
-/** Wait for the budget, in ms: between two checks, and in total. */
+/** Interval between two checks while a call waits for the budget, and maximum wait; both in ms. */
 const BUDGET_POLL_MS = 250;
 const BUDGET_WAIT_MS = 60_000;
-/** Deadline of one model call, in ms. The lease of the run is as long. */
+/** Deadline of one model call, in ms. It is shorter than the lease of the run. */
 const CALL_MS = 240_000;
 /** Interval between renewals of a reservation, in ms. */
 const RENEW_MS = RESERVED_MS / 10;
@@ -61,7 +61,9 @@ export async function payerOf(scope: Scope<LensPlatform>): Promise<Caller> {
   return payer;
 }
 
-/** The body of a chat completion: JSON by the schema of the prompt, where the model follows one. */
+/**
+ * The body of a chat completion. The answer must be JSON, by the schema of the prompt when the model supports schemas.
+ */
 function bodyOf(
   scope: Scope<LensPlatform>,
   model: string,
@@ -76,7 +78,10 @@ function bodyOf(
   return { model, messages, response_format: format, max_tokens: outputTokensOf(scope, model) };
 }
 
-/** Reserves an amount; waits while other reservations use up the budget. Throws LimitExceeded and AnalysisTimeout. */
+/**
+ * Reserves an amount and returns the id of the reservation. Waits while other reservations use up the budget. Throws
+ * LimitExceeded and AnalysisTimeout.
+ */
 async function reserve(scope: Scope<LensPlatform>, claim: RunClaim, amount: Usd, signal: AbortSignal): Promise<string> {
   const { stores, clock, ids, pause } = scope.platform;
   const reservation = { id: ids.uuid(), jobId: claim.runId, amount };
@@ -96,7 +101,10 @@ async function reserve(scope: Scope<LensPlatform>, claim: RunClaim, amount: Usd,
 
 type AnswerText = Pick<PaidAnswer, 'content' | 'finishReason'>;
 
-/** Text and finish reason of a chat completion. Throws Unavailable for another body. */
+/**
+ * Text and finish reason of a chat completion. The text is empty when the body has none. Throws Unavailable for bytes
+ * that are not JSON.
+ */
 function answerIn(bytes: Uint8Array): AnswerText {
   try {
     const body = JSON.parse(new TextDecoder().decode(bytes)) as {
@@ -128,7 +136,7 @@ function requestOf(scope: Scope<LensPlatform>, claim: RunClaim, body: JsonObject
     bytes: new TextEncoder().encode(JSON.stringify(body)),
     body,
     callId: null,
-    // All calls of a run are one trace, so that no lens reviews them.
+    // All calls of a run have one trace id, which lenses exclude from their samples.
     parent: { traceId: traceIdOfRun(claim.runId), spanId: null },
     retries: RETRIES,
     omitContent: true,
@@ -136,7 +144,7 @@ function requestOf(scope: Scope<LensPlatform>, claim: RunClaim, body: JsonObject
   };
 }
 
-/** Text and finish reason of an answered call. Throws Unavailable. */
+/** Text and finish reason of an answered call. Throws Unavailable when the answer is too large or not JSON. */
 async function textOf(call: GatewayCall): Promise<AnswerText> {
   const bytes = await call.consume((stream) => collect(stream, MAX_ANSWER_BYTES));
   if (bytes === null) throw new Unavailable('The answer of the model is too large.');
@@ -191,7 +199,7 @@ const answerIdOf = (
 /**
  * Asks the model of a run, paid by the key of the worker within the monthly budget of the lens. An answer that the
  * run has paid for before is returned again at no cost. Throws LimitExceeded for a used-up budget, AnalysisTimeout,
- * and what the gateway throws.
+ * OwnershipLost, Conflict without a usable key, InvalidInput for an unavailable model, and what the gateway throws.
  */
 export const askAnalysisModel = operation({
   name: 'askAnalysisModel',

@@ -6,7 +6,7 @@ import { operation } from './operation/operation.ts';
 import type { LensPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 
-/** Where traces are sent to, and whether they can be stored now. */
+/** Address of the trace service, and whether it can store traces now. */
 export interface LensService {
   readonly url: string;
   readonly storageReady: boolean;
@@ -36,8 +36,8 @@ export interface IngestionCredentials {
 }
 
 /**
- * Reads the valid tracing keys, for a trace service of the operator, by its token. Throws Unavailable where no service
- * is configured, and UnknownWorker.
+ * Reads the valid tracing keys for a trace service of the operator, which sends its token. Throws Unavailable when no
+ * service is configured, and UnknownWorker for a wrong token.
  */
 export const readIngestionCredentials = operation({
   name: 'readIngestionCredentials',

@@ -32,7 +32,7 @@ export async function signalConfig({ platform }: Scope<LensPlatform>): Promise<S
   return { model, threshold, signals };
 }
 
-/** Hash of the settings that the answers depend on. */
+/** Hash of the settings that the answers of the model depend on. */
 export const configKeyOf = ({ platform }: Scope<LensPlatform>, config: SignalConfig): string =>
   platform.keyGenerator.hash(questionsOf(config));
 
@@ -100,15 +100,15 @@ export const setSignalConfig = operation({
 export interface SignalsOfTrace {
   readonly traceId: string;
   readonly traceRef: string;
-  /** `unclassified`: not classified with the current questions. */
+  /** `unclassified` when no row for the current questions exists. */
   readonly status: 'unclassified' | TraceSignals['status'];
   readonly flags: readonly SignalFlag[];
   readonly model: string;
-  /** Null before the answer. */
+  /** Null unless the status is `classified`. */
   readonly classifiedAt: Date | null;
 }
 
-function shown(
+function signalsOfTrace(
   trace: { readonly traceId: string; readonly traceRef: string },
   row: TraceSignals | undefined,
   config: SignalConfig,
@@ -139,6 +139,6 @@ export const readTraceSignals = operation({
     const ids = [...new Set(traces.map(signalRowId))];
     const rows = await scope.platform.stores.traceSignals.all({ ids, traceBeforeMs: null });
     const current = new Map(rows.flatMap((row) => (row.configKey === key ? [[row.id, row] as const] : [])));
-    return traces.map((trace) => shown(trace, current.get(signalRowId(trace)), config));
+    return traces.map((trace) => signalsOfTrace(trace, current.get(signalRowId(trace)), config));
   },
 });

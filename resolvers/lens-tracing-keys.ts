@@ -16,7 +16,7 @@ export interface TracingKeyDraft {
   readonly name: string;
   /** Empty for no team. */
   readonly teamId: string;
-  /** Null for never. */
+  /** Null for a key that never expires. */
   readonly expiresAt: Date | null;
 }
 

@@ -28,16 +28,16 @@ import { callerOf, operation } from './operation/operation.ts';
 import type { LensPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 
-/** Maximum number of reviews that a run stores, the latest ones. */
+/** Maximum number of reviews that a run stores. Older ones are dropped. */
 const MAX_REVIEWS = 60;
 /** Maximum number of runs of lost workers that one claim ends. */
 const MAX_LOST_RUNS = 20;
-/** Delay of a run that the key of a worker may not pay for, in ms. */
+/** Delay of a run when the key of the worker may not call the model, in ms. */
 const DENIED_MS = 30_000;
 
 export function workerOf(scope: Pick<Scope, 'caller'>): LensWorkerCaller['worker'] {
   const caller = callerOf(scope);
-  if (!(caller instanceof LensWorkerCaller)) throw new TypeError('The access rule of this operation admits workers.');
+  if (!(caller instanceof LensWorkerCaller)) throw new TypeError('The access rule must admit workers only.');
   return caller.worker;
 }
 
@@ -76,7 +76,7 @@ function assertOwned(scope: Scope<LensPlatform>, run: RunHead, { runId, attempt 
   if (!isOwned) throw new OwnershipLost();
 }
 
-/** Changes the run of a claim. Throws OwnershipLost when another worker has claimed it since. */
+/** Changes the run of a claim. Throws NotFound, and OwnershipLost when the claim is no longer valid. */
 async function changedRun(
   scope: Scope<LensPlatform>,
   claim: RunClaim,
@@ -110,7 +110,7 @@ async function mayPay(scope: Scope<LensPlatform>, { settings }: LensRun): Promis
   return canAnyPay(scope, await scope.platform.stores.keys.findMany([analysisKeyId]), settings.model);
 }
 
-/** The run of a claimed job; null when the run has ended, or the worker cannot pay for it. */
+/** Starts the run of a claimed job; null when the run has ended, was claimed again, or the worker cannot pay for it. */
 async function startRun(scope: Scope<LensPlatform>, job: Job): Promise<ClaimedRun | null> {
   const { stores, clock, bus } = scope.platform;
   const runClaim = { attempts: job.attempts, workerId: workerOf(scope).id, leaseUntil: job.dueAt };
@@ -138,7 +138,7 @@ async function startRun(scope: Scope<LensPlatform>, job: Job): Promise<ClaimedRu
   return { lensId: job.subject, run: state.run, findings: state.findings };
 }
 
-/** Claims the run that is due first; runs of due schedules are queued. Null when there is none. */
+/** Claims the run that is due first. Without one, the run of a due schedule is queued first. Null when none is due. */
 export const claimLensRun = operation({
   name: 'claimLensRun',
   access: lensWorker,
@@ -155,7 +155,7 @@ export const claimLensRun = operation({
   },
 });
 
-/** The executions of a run, sampled once; they stay when another worker continues it. */
+/** The sample of a run. It is chosen once: a worker that continues the run gets the same executions. */
 export const chooseLensSample = operation({
   name: 'chooseLensSample',
   access: lensWorker,
@@ -172,7 +172,7 @@ export const chooseLensSample = operation({
   },
 });
 
-/** Reviews of the sample by the same criteria, of traces that have not changed since. */
+/** Stored reviews of the sample by the run's criteria, without those of traces that have changed since. */
 export const listReusableReviews = operation({
   name: 'listReusableReviews',
   access: lensWorker,
@@ -215,8 +215,8 @@ export const extendLensRun = operation({
   },
 });
 
-/** A review as a run lists it: without the extraction. */
-const listed = (review: Review): Review => ({ ...review, extraction: null, contentVersion: '' });
+/** A review as a run stores it: without extraction and content version. */
+const withoutExtraction = (review: Review): Review => ({ ...review, extraction: null, contentVersion: '' });
 
 function withProgress(
   run: RunHead,
@@ -226,7 +226,7 @@ function withProgress(
   const changed = {
     ...run,
     coverage: coverage ?? run.coverage,
-    reviews: [...run.reviews, ...reviews.map(listed)].slice(-MAX_REVIEWS),
+    reviews: [...run.reviews, ...reviews.map(withoutExtraction)].slice(-MAX_REVIEWS),
     reviewed: run.reviewed + reviews.length,
     reading: reading ?? run.reading,
     activities: activities ?? run.activities,
@@ -234,7 +234,7 @@ function withProgress(
   return stage === undefined ? changed : inStage(changed, stage, now);
 }
 
-/** Stores what a worker has done so far. Reviews are stored for later runs. Throws InvalidInput and OwnershipLost. */
+/** Stores the progress of a run, and its new reviews for later runs. Throws InvalidInput and OwnershipLost. */
 export const reportLensProgress = operation({
   name: 'reportLensProgress',
   access: lensWorker,
@@ -258,11 +258,11 @@ export const reportLensProgress = operation({
       return withProgress(before, progress, clock.now());
     });
     if (head === null) throw new OwnershipLost();
-    bus.publish('lensRun', { ...head, sample: run.sample, reviews: reviews.map(listed) });
+    bus.publish('lensRun', { ...head, sample: run.sample, reviews: reviews.map(withoutExtraction) });
   },
 });
 
-/** Checks the result of a run, merges its findings and ends the run. Throws InvalidInput and OwnershipLost. */
+/** Checks a result, merges its findings and ends the run. Throws NotFound, InvalidInput and OwnershipLost. */
 export const completeLensRun = operation({
   name: 'completeLensRun',
   access: lensWorker,
@@ -272,7 +272,7 @@ export const completeLensRun = operation({
   ): Promise<LensState> {
     const { stores, clock, ids, bus } = scope.platform;
     const known = await stores.lenses.find(claim.lensId);
-    // A worker that did not receive the answer sends the result again.
+    // A worker that did not receive the response sends the result again.
     if (known !== null && known.run.id === claim.runId && known.run.status === 'completed') return known;
     const run = await extendedRun(scope, claim);
     await assertResult(scope, run, known?.findings ?? [], result);
@@ -322,7 +322,7 @@ function endingOf(run: LensRun, result: RunResult, changed: LensState['findings'
   } as const;
 }
 
-/** Returns a run to the queue: at a shutdown without counting the attempt, after a failure with a delay. */
+/** Requeues a run: without `failure` the attempt does not count, with one it is delayed or, out of attempts, fails. */
 export const releaseLensRun = operation({
   name: 'releaseLensRun',
   access: lensWorker,

@@ -144,7 +144,10 @@ export const checkLensWork = operation({
   },
 });
 
-/** Removes cached reviews and paid answers, and ended jobs, from before an instant; resolves to their number. */
+/**
+ * Removes cached reviews, paid answers and ended jobs from before an instant, at most `limit` of each. Resolves to the
+ * larger of the two numbers that the stores of lenses and jobs report.
+ */
 export const removeExpiredLensWork = operation({
   name: 'removeExpiredLensWork',
   access: system,
@@ -158,7 +161,9 @@ export const removeExpiredLensWork = operation({
   },
 });
 
-/** The key of the worker of this process: the one with its alias, else a new one, whose secret is not used. */
+/**
+ * Hash of the key of this process's worker: the key with its alias, or a new one. The secret of a new one is not used.
+ */
 async function analysisKey(scope: Scope<LensPlatform & KeyPlatform>): Promise<string> {
   const [known] = await scope.platform.stores.keys.findAliases([ANALYSIS_KEY_ALIAS]);
   if (known !== undefined) return known.hash;

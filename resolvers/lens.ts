@@ -29,7 +29,7 @@ export interface NamedLens {
   readonly id: string;
 }
 
-/** A run of a lens. */
+/** A run of a lens, by its id. */
 export interface NamedRun extends NamedLens {
   readonly runId: string;
 }
@@ -54,7 +54,7 @@ async function shownLens(scope: Scope<LensPlatform>, state: LensState): Promise<
   return { ...state, run };
 }
 
-/** The lens with an id. Throws NotFound. */
+/** The lens with this id. Throws NotFound. */
 export async function lensNamed({ platform }: Scope<LensPlatform>, id: string): Promise<LensState> {
   const state = await platform.stores.lenses.find(id);
   if (state === null) throw unknownLens(id);
@@ -72,7 +72,7 @@ async function changedLens(
   return state;
 }
 
-/** Adds the job of a queued run. It may exist already. */
+/** Adds the job of a queued run, unless the job exists, and publishes the run. */
 async function startJob({ platform }: Scope<LensPlatform>, run: LensRun): Promise<void> {
   const { stores, clock, bus } = platform;
   const job = { id: run.id, kind: RUN_JOB, subject: run.lensId, dueAt: clock.now(), mostAttempts: MAX_ATTEMPTS };
@@ -172,12 +172,13 @@ export const queueLensRun = operation({
   },
 });
 
-/** Throws InvalidInput for settings or a run request whose members contradict each other. Needs no store. */
+/** Throws InvalidInput for invalid settings. Needs no store. */
 export const assertLensInput = (settings: LensSettings): LensSettings => {
   assertSettings(settings);
   return settings;
 };
 
+/** Throws InvalidInput for an invalid run request. Needs no store. */
 export const assertRunRequest = (request: RunRequest): RunRequest => {
   if (request.settings !== null) assertSettings(request.settings);
   if (request.lookbackHours !== null) assertLookback(request.lookbackHours, ['body', 'lookback_hours']);
@@ -185,7 +186,7 @@ export const assertRunRequest = (request: RunRequest): RunRequest => {
   return request;
 };
 
-/** Cancels the active run of a lens; nothing when none is active. Throws NotFound. */
+/** Cancels the active run of a lens. Without an active run the lens is unchanged. Throws NotFound. */
 export const cancelLensRun = operation({
   name: 'cancelLensRun',
   access: lensAdmin,
@@ -206,7 +207,9 @@ export const cancelLensRun = operation({
   },
 });
 
-/** Sets the status of a finding, which may be named by the id of a merged one. An unknown one changes nothing. */
+/**
+ * Sets the status of a finding. The id of a finding that was merged into it is accepted. An unknown id changes nothing.
+ */
 export const setFindingStatus = operation({
   name: 'setFindingStatus',
   access: lensAdmin,
@@ -235,7 +238,7 @@ export interface Watched {
   readonly skipped: readonly { readonly id: string; readonly name: string; readonly reason: string }[];
 }
 
-/** Enables every paused lens whose model can still be used. */
+/** Enables every paused lens whose model can still be used for analysis. */
 export const resumeAllLenses = operation({
   name: 'resumeAllLenses',
   access: lensAdmin,
@@ -266,7 +269,7 @@ interface RunPage extends NamedLens {
   readonly limit: number;
 }
 
-/** Runs of a lens, newest first, and whether there are later pages. Throws NotFound, and InvalidInput for the size. */
+/** Runs of a lens, newest first, and whether another page follows. Throws NotFound, and InvalidInput for the size. */
 export const listLensRuns = operation({
   name: 'listLensRuns',
   access: lensReader,

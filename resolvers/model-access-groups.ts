@@ -11,7 +11,7 @@ import type { Scope } from './operation/scope.ts';
 
 type GroupScope = Scope<StoredDeploymentPlatform>;
 
-/** An access group and its stored deployments: by id, else all of the named models. */
+/** An access group and its stored deployments: those with these ids, or without ids all of the named models. */
 export interface ModelAccessGroupDraft {
   readonly name: string;
   readonly models: readonly string[] | null;
@@ -27,7 +27,7 @@ export interface ChangedGroup extends ModelAccessGroupDraft {
 const unknownGroup = (name: string): NotFound =>
   new NotFound('model access group', name, `Access group '${name}' not found`);
 
-/** Models without a team. A model of a team is for the whole team; groups do not apply to it. */
+/** Deployments without a team. A deployment of a team is for the whole team; groups do not apply to it. */
 const modelsWithoutTeam = ({ platform }: GroupScope): readonly KnownDeployment[] =>
   platform.deployments.all().filter(({ deployment }) => deployment.teamId === undefined);
 
@@ -54,7 +54,7 @@ function deploymentsOf(scope: GroupScope, { name, models, deploymentIds }: Model
   return stored;
 }
 
-/** Writes the access groups of stored deployments. Returns how many still exist. */
+/** Writes the access groups of stored deployments. Returns how many were written; deleted ones are skipped. */
 async function writeGroups(
   scope: GroupScope,
   changes: readonly { readonly known: KnownDeployment; readonly change: (groups: readonly string[]) => string[] }[],
@@ -132,7 +132,10 @@ export const getModelAccessGroup = operation({
   },
 });
 
-/** Removes an access group from its deployments. Throws Unsupported, NotFound, and InvalidInput for one of the file. */
+/**
+ * Removes an access group from its deployments. Throws Unsupported, NotFound, and InvalidInput when the configuration
+ * file has models of the group.
+ */
 export const deleteModelAccessGroup = operation({
   name: 'deleteModelAccessGroup',
   access: modelAdmin,

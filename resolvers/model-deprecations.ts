@@ -10,9 +10,9 @@ export interface Deprecation {
   readonly name: string;
   readonly provider: string;
   readonly upstreamModel: string;
-  /** Day of the catalog, `2027-01-31`. */
+  /** Deprecation date in the catalog, as `2027-01-31`. */
   readonly date: string;
-  /** Whole days from today (UTC) to the day; below zero when it is past. */
+  /** Whole days from today (UTC) to that date; negative for a past date. */
   readonly daysLeft: number;
 }
 
@@ -21,7 +21,7 @@ export interface Deprecations {
   readonly deprecated: readonly Deprecation[];
   readonly imminent: readonly Deprecation[];
   readonly upcoming: readonly Deprecation[];
-  /** Days up to which a date is imminent. */
+  /** Maximum number of days to an imminent deprecation. */
   readonly withinDays: number;
   readonly checkedAt: Date;
 }

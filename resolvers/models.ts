@@ -24,7 +24,7 @@ interface ModelListDraft {
   readonly withWildcards: boolean;
   /** Team whose models to list; null for those of the caller's key. */
   readonly teamId: string | null;
-  /** Lists access groups instead of models, or after them. */
+  /** Lists model access groups instead of models, or after them; null lists none. */
   readonly groups?: 'only' | 'also' | null;
   /** Kind of fallbacks to list with each model; null lists none. */
   readonly fallbackType?: FallbackType | null;
@@ -51,11 +51,11 @@ export const listModels = operation({
   },
 });
 
-/** Access groups of models whose models the caller's key may call. */
+/** Model access groups with a model that the caller's key may call. */
 const groupNames = (scope: Scope<DeploymentPlatform>): readonly string[] => {
   const { key } = callerOf(scope);
-  const named = deploymentsFor(key, scope.platform.gateway.deployments());
-  const callable = named.filter(({ modelGroup, teamId }) => teamId === undefined && mayCallSome(key, modelGroup));
+  const deployments = deploymentsFor(key, scope.platform.gateway.deployments());
+  const callable = deployments.filter(({ modelGroup, teamId }) => teamId === undefined && mayCallSome(key, modelGroup));
   return [...new Set(callable.flatMap(({ accessGroups = [] }) => accessGroups))];
 };
 
@@ -79,8 +79,8 @@ function withFallbacks(
 }
 
 /**
- * As `listModels`; for a team, those that its keys may call. Throws NotFound for an unknown team, Forbidden, and
- * BudgetExceeded when the caller's key has used up its own budget.
+ * As `listModels`, with fallbacks; with `teamId`, only models that the keys of the team may call. Throws NotFound for
+ * an unknown team, Forbidden, and BudgetExceeded when the caller's key has used up its own budget.
  */
 export const listModelsOf = operation({
   name: 'listModelsOf',
@@ -143,7 +143,7 @@ export interface ModelInfoDraft {
   readonly withAccess?: boolean;
 }
 
-/** Further teams whose models the caller sees: all for administrators, else those of its user where requested. */
+/** Further teams whose models the caller sees: all for administrators; for others those of the user, when requested. */
 async function otherTeams(scope: Scope<ModelInfoPlatform>, withTeams: boolean): Promise<OtherTeams> {
   const caller = callerOf(scope);
   if (visibilityOf(caller).kind === 'all') return 'all';
@@ -161,8 +161,8 @@ const isOfTeam = ({ platform }: Scope<ModelInfoPlatform>, team: Team, { name, de
     : deployment.teamId === team.id;
 
 /**
- * Facts of the deployments that the caller's key may call. Throws InvalidInput for the id of another deployment, NotFound for an
- * unknown team, and Forbidden for a team of others.
+ * Facts of the deployments that the caller's key may call. Throws InvalidInput when the id is not among them, NotFound
+ * for an unknown team, and Forbidden for a team that the caller may not read.
  */
 export const listModelInfo = operation({
   name: 'listModelInfo',
@@ -250,7 +250,7 @@ export const listModelPage = operation({
   },
 });
 
-/** Sum of the prices of an input and an output token, in USD; null without a price. */
+/** Sum of the prices of an input and an output token, in USD; null when it is unknown or zero. */
 function tokenCost({ entry, deployment }: ModelInfo): number | null {
   const row: JsonObject = { ...entry?.row, ...deployment.priceOverrides };
   const cost = Number(row['input_cost_per_token'] ?? 0) + Number(row['output_cost_per_token'] ?? 0);

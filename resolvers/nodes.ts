@@ -16,7 +16,7 @@ const TRACE_NODE = /^([0-9a-f]{32})(?::([\x21-\x7e]{1,512}))?$/;
 const SPAN_NODE = /^([0-9a-f]{32}):([0-9a-f]{16}):([\x21-\x7e]{1,512})$/;
 const SPEND_NODE = /^[0-9a-f]{32}:[0-9a-f]{16}$/;
 const MAX_TEAM_ID = 256;
-/** The spans of larger traces are read one by one. */
+/** Maximum number of spans of a trace that is read whole. A span of a larger trace is read alone. */
 const MAX_WHOLE_SPANS = 500;
 
 async function summariesOf(
@@ -28,7 +28,10 @@ async function summariesOf(
   return scope.loaders.summariesByAddress.load({ traceId, traceRef });
 }
 
-/** The trace with the local id `traceId:traceRef`, or `traceId` for all visible traces of the id. Null when none is. */
+/**
+ * The trace with the local id `traceId:traceRef`, or `traceId` for all visible traces of the id. Null when no trace is
+ * visible.
+ */
 export const findTraceNode = operation({
   name: 'findTraceNode',
   access: traceReader,
@@ -68,7 +71,8 @@ export const findSpendRow = operation({
 });
 
 /**
- * A team, for administrators, its own keys and its members; null for others. There may be no stored row of the team.
+ * A team by its id, for administrators, keys of the team, and callers that see its row; null for other callers. For
+ * administrators and keys of the team there may be no stored row.
  */
 export const findTeam = operation({
   name: 'findTeam',

@@ -30,7 +30,7 @@ export async function traceOfSummaries(
   return { summary: await namedSummary(scope, summary), parts: [{ traceId, traceRef, owner }] };
 }
 
-/** Names a trace whose root is not stored by its first span. */
+/** A trace whose root span is not stored gets the name of its first span. */
 async function namedSummary(scope: Scope<TracePlatform>, summary: TraceSummary): Promise<TraceSummary> {
   if (summary.rootNs !== null || summary.name !== '') return summary;
   return namedByFirst(summary, (await scope.platform.stores.traces.listSpanPage(summary, null, 1))[0]);

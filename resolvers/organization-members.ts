@@ -47,8 +47,8 @@ async function viewsOf(
 }
 
 /**
- * Adds users to an organization, one after another; users that do not exist are created. Throws NotFound, InvalidInput,
- * Forbidden, and Conflict for a user who is a member: users before it stay added.
+ * Adds users to an organization in order; users that do not exist are created. Throws NotFound, InvalidInput,
+ * Forbidden, and Conflict for a user who is a member. Users before that one stay members.
  */
 export const addOrganizationMembers = operation({
   name: 'addOrganizationMembers',

@@ -52,7 +52,7 @@ export const createOrganization = operation({
   },
 });
 
-/** Reads those of the organizations that exist and that the caller may read. */
+/** Reads the organizations with these ids. Unknown ones, and those that the caller may not read, are left out. */
 export const getOrganizations = operation({
   name: 'getOrganizations',
   access: teamReader,
@@ -63,7 +63,7 @@ export const getOrganizations = operation({
   },
 });
 
-/** Reads one organization. Throws NotFound, also for one that the caller may not read. */
+/** Reads one organization. Throws NotFound, also when the caller may not read it. */
 export const getOrganization = operation({
   name: 'getOrganization',
   access: teamReader,

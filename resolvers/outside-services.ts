@@ -14,6 +14,7 @@ export interface ServiceState {
   readonly sent: number;
   readonly failed: number;
   readonly dropped: number;
+  /** Spans that wait to be sent. */
   readonly waiting: number;
 }
 
@@ -25,7 +26,7 @@ export const listServices = operation({
     platform.spanExport === null ? [] : [COLLECTOR],
 });
 
-/** Services that can be tested, with the message for one that is not configured. */
+/** Services that can be tested, with the error message when a service is not configured. */
 const TESTED: Readonly<Record<string, string>> = {
   webhook: 'No webhook of budget alerts is configured.',
   database: 'No database is configured.',
@@ -64,7 +65,7 @@ export const checkService = operation({
   },
 });
 
-/** Tests the cache of answers. Throws Unavailable: there is none. */
+/** Tests the cache of answers. Always throws Unavailable, because there is no such cache. */
 export const checkCache = operation({
   name: 'checkCache',
   access: tenantViewer,
@@ -73,7 +74,7 @@ export const checkCache = operation({
   },
 });
 
-/** Removes answers from the cache. Throws Unavailable: there is none. */
+/** Removes answers from the cache. Always throws Unavailable, because there is no such cache. */
 export const clearCache = operation({
   name: 'clearCache',
   access: tenantAdmin,

@@ -19,8 +19,8 @@ import { type FilterRequest, visibleFilter } from './operation/spend-filter.ts';
 import { seesAllSpend, spendReader } from './operation/spend-access.ts';
 
 /**
- * Lists teams: administrators all, others those of their key, of their user, and of organizations that the user
- * administers.
+ * Lists teams. Administrators see all teams. Other callers see the team of their key, the teams of their user, and
+ * teams of organizations that the user administers.
  */
 export const listTeamRows = operation({
   name: 'listTeamRows',
@@ -38,7 +38,7 @@ export const listTeamRows = operation({
 
 /** A user of a list. */
 export interface ListedUser extends User {
-  /** Spend in its budget window; null where the list is in another order. */
+  /** Spend in the user's budget window; null unless the list is sorted by spend. */
   readonly windowSpend: Usd | null;
 }
 
@@ -67,7 +67,7 @@ export const listUserRows = operation({
   },
 });
 
-/** Lists organizations: administrators all, others those of their user. */
+/** Lists organizations. Administrators see all organizations, other callers those of their user. */
 export const listOrganizationRows = operation({
   name: 'listOrganizationRows',
   access: teamReader,
@@ -78,7 +78,7 @@ export const listOrganizationRows = operation({
     pageOf(scope.platform.stores.organizations, { ids: await visibleOrganizationIds(scope), ...filter }, page),
 });
 
-/** Lists projects: administrators all, others those of the teams that they may read. */
+/** Lists projects. Administrators see all projects, other callers those of teams that they see. */
 export const listProjectRows = operation({
   name: 'listProjectRows',
   access: teamReader,
@@ -114,7 +114,10 @@ export interface SpendRequest extends Omit<SpendPage, 'filter'> {
   readonly filter: FilterRequest;
 }
 
-/** Lists calls with usage and cost: administrators see all, users their own. */
+/**
+ * Lists calls with usage and cost. `seesAllSpend` decides who sees all calls; other callers see those of their key and
+ * user.
+ */
 export const listSpendRows = operation({
   name: 'listSpendRows',
   access: spendReader,

@@ -82,7 +82,7 @@ export const findTeamRow = operation({
   },
 });
 
-/** A user by its id, for administrators and for its own keys; null for others. */
+/** A user by its id, for administrators and for keys of the user; null for others. */
 export const findUserRow = operation({
   name: 'findUserRow',
   access: teamReader,
@@ -92,7 +92,7 @@ export const findUserRow = operation({
   },
 });
 
-/** An organization by its id, for administrators and its members; null for others. */
+/** An organization by its id, for administrators and members of the organization; null for others. */
 export const findOrganizationRow = operation({
   name: 'findOrganizationRow',
   access: teamReader,
@@ -102,7 +102,7 @@ export const findOrganizationRow = operation({
   },
 });
 
-/** A project by its id, for those who see its team; null for others. */
+/** A project by its id, for callers that see its team; null for others. */
 export const findProjectRow = operation({
   name: 'findProjectRow',
   access: teamReader,
@@ -129,7 +129,7 @@ export const findBudgetRow = operation({
     isAdmin(scope) ? scope.loaders.owners.budgetById.load(id) : null,
 });
 
-/** Members of a team that the caller sees. */
+/** Members of a team; empty when the caller does not see the team. */
 export const listTeamMembers = operation({
   name: 'listTeamMembers',
   access: teamReader,
@@ -137,7 +137,7 @@ export const listTeamMembers = operation({
     (await findTeamRow(scope, teamId)) === null ? [] : scope.loaders.owners.membersOfTeam.load(teamId),
 });
 
-/** Projects of a team that the caller sees. */
+/** Projects of a team; empty when the caller does not see the team. */
 export const listTeamProjects = operation({
   name: 'listTeamProjects',
   access: teamReader,
@@ -145,7 +145,7 @@ export const listTeamProjects = operation({
     (await findTeamRow(scope, teamId)) === null ? [] : scope.loaders.owners.projectsOfTeam.load(teamId),
 });
 
-/** Memberships of a user that the caller sees. */
+/** Memberships of a user in teams; empty when the caller does not see the user. */
 export const listUserTeams = operation({
   name: 'listUserTeams',
   access: teamReader,
@@ -153,7 +153,7 @@ export const listUserTeams = operation({
     (await findUserRow(scope, userId)) === null ? [] : scope.loaders.owners.teamsOfUser.load(userId),
 });
 
-/** Members of an organization that the caller sees. */
+/** Members of an organization; empty when the caller does not see the organization. */
 export const listOrganizationMembers = operation({
   name: 'listOrganizationMembers',
   access: teamReader,
@@ -188,7 +188,9 @@ async function seesSpender(scope: Scope<object>, kind: Spender, id: string): Pro
 const seesSpend = async (scope: Scope<object>, kind: Spender, id: string): Promise<boolean> =>
   (kind === 'key' && callerOf(scope).keyHash === id) || seesSpender(scope, kind, id);
 
-/** Total spend of an owner; null where the caller may not see it. A key of its own is visible to every caller. */
+/**
+ * Total spend of an owner or a key; null when the caller may not see it. Every caller sees the spend of its own key.
+ */
 export const readTotalSpend = operation({
   name: 'readTotalSpend',
   access: teamReader,
@@ -201,13 +203,13 @@ export const readTotalSpend = operation({
 interface RestartedSpend {
   readonly kind: CountedKind;
   readonly id: string;
-  /** Its budget row; null for none. */
+  /** Id of the budget row of the object; null for none. */
   readonly budgetId: string | null;
-  /** Total spend when its own window began. */
+  /** Total spend when the object's own window began. */
   readonly spentBefore?: Usd | null;
 }
 
-/** Spend in the current budget window; null where the caller may not see it. The budget is compared with it. */
+/** Spend in the current budget window, which the budget limits; null when the caller may not see it. */
 export const readWindowSpend = operation({
   name: 'readWindowSpend',
   access: teamReader,

@@ -31,7 +31,7 @@ function assertTimeout({ timeoutSeconds }: EndpointPatch): void {
   );
 }
 
-/** Refuses a change of an entry of the configuration file. */
+/** Throws Conflict for an entry of the configuration file. */
 function assertStored({ platform }: Scope<PassThroughPlatform>, id: string): void {
   const found = platform.passThrough.list().find((one) => one.id === id);
   if (found?.isFromConfig !== true) return;

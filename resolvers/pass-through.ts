@@ -30,7 +30,7 @@ export interface SentRequest extends Pick<Forwarded, 'callId' | 'parent' | 'fiel
 /** A request for an entry. */
 export interface EndpointCall {
   readonly endpoint: PassThroughEndpoint;
-  /** The rest of the path below the entry; null for the path itself. */
+  /** The path below that of the entry; null for the path of the entry itself. */
   readonly subpath: string | null;
   readonly sent: SentRequest;
 }
@@ -38,10 +38,10 @@ export interface EndpointCall {
 /** Maximum size of a forwarded answer, in bytes. */
 export const MAX_ANSWER_BYTES = 1024 * 1024 * 1024;
 
-/** Caller of entries that need no key. Its calls are charged to no key. */
+/** Caller of entries that need no key. No key pays for these calls. */
 const ANONYMOUS: Caller = new SystemCaller('anonymous');
 
-/** Members that a forwarded request takes over from the request of the client. */
+/** Members that a forwarded request copies from the request of the client. */
 export const factsOf = ({ method, body, fields, callId, parent, labels, userAgent, form }: SentRequest) => ({
   method,
   body,
@@ -53,7 +53,7 @@ export const factsOf = ({ method, body, fields, callId, parent, labels, userAgen
   ...(form === undefined ? {} : { form }),
 });
 
-/** The model that a body names. */
+/** The model that a body names; null for none. */
 export const modelOf = ({ fields: { model } }: Pick<SentRequest, 'fields'>): string | null =>
   typeof model === 'string' && model !== '' ? model : null;
 
@@ -95,7 +95,7 @@ export const callEndpoint = operation({
   },
 });
 
-/** As `callEndpoint`, for an entry that needs no key. Throws Unauthenticated for any other. */
+/** As `callEndpoint`, for an entry that needs no key. Throws Unauthenticated for an entry that needs one. */
 export const callOpenEndpoint = operation({
   name: 'callOpenEndpoint',
   access: anyone,

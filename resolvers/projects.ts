@@ -19,7 +19,7 @@ import { listTeams } from './teams.ts';
 export interface ProjectView {
   readonly project: Project;
   readonly budget: Budget | null;
-  /** Spend of its keys in the budget window, deleted keys included. */
+  /** Spend of the project's keys in the budget window, deleted keys included. */
   readonly spend: Usd;
 }
 
@@ -37,8 +37,8 @@ async function viewOf(scope: Scope<TeamPlatform>, project: Project): Promise<Pro
 }
 
 /**
- * Id of the budget of a project. Only a proxy administrator may select an existing budget by its id, because other rows
- * may use it. Throws Forbidden.
+ * Id of the budget of a project. Only a proxy administrator may select another existing budget by its id, because other
+ * rows may use it. Throws InvalidInput and Forbidden.
  */
 async function budgetOfProject(
   scope: Scope<TeamPlatform>,
@@ -91,7 +91,10 @@ function assertOfTeam(models: readonly string[], ofTeam: readonly string[]): voi
   if (foreign !== undefined) throw new InvalidInput(`Model ${foreign} is not a model of the team.`);
 }
 
-/** Reads a project. Throws NotFound, and Forbidden for a project of a team of others. */
+/**
+ * Reads a project. Throws NotFound to administrators, and Forbidden when the caller may not read the team of the
+ * project.
+ */
 export const getProject = operation({
   name: 'getProject',
   access: teamReader,
@@ -106,7 +109,7 @@ export const getProject = operation({
   },
 });
 
-/** Lists projects: administrators all, others those of their user's teams. */
+/** Lists projects. Administrators see all projects, other callers those of their user's teams. */
 export const listProjects = operation({
   name: 'listProjects',
   access: teamReader,

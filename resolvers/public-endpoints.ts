@@ -21,7 +21,7 @@ const CONVERSATIONS: readonly (readonly [key: string, label: string, path: strin
   ['generateContent', 'Generate Content', '/generateContent'],
   ['count_tokens', 'Count Tokens', '/utils/token_counter'],
 ];
-/** Other endpoints, with the mode of their models in the catalog. */
+/** Other endpoints, with the mode that their models have in the catalog. */
 const OF_MODES: readonly (readonly [key: string, label: string, path: string, mode: string])[] = [
   ['embeddings', 'Embeddings', '/embeddings', 'embedding'],
   ['image_generations', 'Image Generations', '/images/generations', 'image_generation'],
@@ -31,23 +31,26 @@ const OF_MODES: readonly (readonly [key: string, label: string, path: string, mo
   ['rerank', 'Rerank', '/rerank', 'rerank'],
 ];
 
-const named = (names: readonly string[]): PublicEndpoint['providers'] =>
+const namedProviders = (names: readonly string[]): PublicEndpoint['providers'] =>
   names.map((name) => ({ name, label: displayName(name) }));
 
-/** Lists the model endpoints, with the supported providers whose models in the catalog they serve. */
+/**
+ * Lists the model endpoints with their providers: all supported providers for conversations, and for other endpoints
+ * those with a model of the endpoint's mode in the catalog.
+ */
 export const listPublicEndpoints = operation({
   name: 'listPublicEndpoints',
   access: anyone,
   run({ platform }: Scope<{ readonly catalog: CatalogSource }>, _input: undefined): readonly PublicEndpoint[] {
     const { entries } = platform.catalog.current();
-    const providers = named(PROVIDER_NAMES.filter((name) => name !== 'demo').toSorted());
+    const providers = namedProviders(PROVIDER_NAMES.filter((name) => name !== 'demo').toSorted());
     const byMode = Map.groupBy(entries, ({ mode }) => mode);
     const serving = (mode: string): PublicEndpoint['providers'] => {
       const found = new Set((byMode.get(mode) ?? []).map(({ provider }) => provider));
       return providers.filter(({ name }) => found.has(name));
     };
     return [
-      ...CONVERSATIONS.map(([key, label, path]) => ({ key, label, path, providers: providers })),
+      ...CONVERSATIONS.map(([key, label, path]) => ({ key, label, path, providers })),
       ...OF_MODES.map(([key, label, path, mode]) => ({ key, label, path, providers: serving(mode) })),
     ];
   },

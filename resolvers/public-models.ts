@@ -6,7 +6,7 @@ import { operation } from './operation/operation.ts';
 import type { DeploymentPlatform } from './operation/model-platform.ts';
 import type { Scope } from './operation/scope.ts';
 
-/** A page of public models: names and their deployments. */
+/** A page of public models, each with its name and its deployments. */
 export interface PublicModelPage {
   readonly models: readonly (readonly [name: string, deployments: readonly KnownModel[]])[];
   readonly total: number;

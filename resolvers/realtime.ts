@@ -6,7 +6,8 @@ import type { RealtimePlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 
 /**
- * Opens a session with the model's upstream. The transport connects the client's socket to it, or abandons the session.
+ * Opens a session with the model's upstream. The transport connects the client's socket to the session, or abandons the
+ * session.
  */
 export const openRealtime = operation({
   name: 'openRealtime',

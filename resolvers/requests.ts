@@ -7,7 +7,9 @@ import { callerOf, operation } from './operation/operation.ts';
 import type { InferencePlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 
-/** The request that the gateway would send to the upstream. Sends nothing. Throws Forbidden, NotFound, Unsupported. */
+/**
+ * The request that the gateway would send to the upstream. Sends nothing. Throws Forbidden, NotFound and Unsupported.
+ */
 export const getRequestPreview = operation({
   name: 'getRequestPreview',
   access: admin,
@@ -23,7 +25,7 @@ export const listSupportedParams = operation({
   name: 'listSupportedParams',
   access: anyKey,
   async run(scope: Scope<InferencePlatform>, { model }: { readonly model: string }): Promise<readonly string[]> {
-    const reached = await Promise.all(
+    const isSent = await Promise.all(
       CHAT_PARAMS.map(async (param) => {
         const { dropped } = await scope.platform.gateway.preview(
           callerOf(scope),
@@ -32,7 +34,7 @@ export const listSupportedParams = operation({
         return !dropped.some((member) => member === param || member.startsWith(`${param}.`));
       }),
     );
-    return CHAT_PARAMS.filter((_param, index) => reached[index]);
+    return CHAT_PARAMS.filter((_param, index) => isSent[index]);
   },
 });
 

@@ -16,7 +16,7 @@ export interface TurnRequest {
   readonly request: ModelRequest;
   /** Responses that the connection stores. */
   readonly memory: TurnMemory;
-  /** Name of its lane. */
+  /** Name of the turn's lane. Turns of one lane run in order. */
   readonly lane: string;
 }
 
@@ -35,15 +35,15 @@ interface PreparedResponse {
 }
 
 /**
- * Requests a response that may continue one of the connection. A response with `store: false` is stored in the
- * connection, for the next turn of the lane.
+ * Requests a response, which may continue a response that the connection stores. A response with `store: false` is
+ * stored in the connection only, for the next turn of the lane.
  */
 export const takeResponseTurn = operation({
   name: 'takeResponseTurn',
   access: anyKey,
   async run(scope: Scope<ResponsePlatform>, turn: TurnRequest): Promise<ResponseTurn> {
     const { memory, lane } = turn;
-    const { request, from, previousStoredId } = continued(turn);
+    const { request, from, previousStoredId } = continuedTurn(turn);
     const { call, items } = await askWithItems(scope, request, { keep: true, from });
     return {
       call,
@@ -65,7 +65,7 @@ export const prepareResponse = operation({
   name: 'prepareResponse',
   access: anyKey,
   async run(scope: Scope<ResponsePlatform>, turn: TurnRequest): Promise<PreparedResponse> {
-    const { request, from, previousStoredId } = continued(turn);
+    const { request, from, previousStoredId } = continuedTurn(turn);
     const { request: sent, items } = await resolveReferences(scope, withUpstreamPrevious(scope, request));
     await scope.platform.gateway.admit(callerOf(scope), sent);
     const id = ownResponseId(scope.platform.ids.uuid());
@@ -79,11 +79,11 @@ interface ContinuedTurn {
   readonly request: ModelRequest;
   /** Previous response of the connection; null for none. */
   readonly from: string | null;
-  /** Previous response before the items, which is not stored in the connection; null for none. */
+  /** Response that precedes the items and is not stored in the connection; null for none. */
   readonly previousStoredId: string | null;
 }
 
-function continued({ request, memory }: TurnRequest): ContinuedTurn {
+function continuedTurn({ request, memory }: TurnRequest): ContinuedTurn {
   const named = request.body['previous_response_id'];
   const previous = typeof named === 'string' ? memory.find(named) : null;
   if (previous === null) return { request, from: null, previousStoredId: typeof named === 'string' ? named : null };

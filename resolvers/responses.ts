@@ -21,8 +21,8 @@ import type { ResponsePlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 
 /**
- * Requests a response. Its references are resolved first, for their owner only. A translated answer is stored when it is
- * complete, unless the request disables that.
+ * Requests a response. References to stored responses and items are resolved first; with id security, only for callers
+ * that may see them. A translated answer is stored when it is complete, unless the request disables that.
  */
 export const createResponse = operation({
   name: 'createResponse',
@@ -32,8 +32,8 @@ export const createResponse = operation({
 });
 
 /**
- * As `createResponse`, without its access rule. With `keep: false` the answer is not stored, because no request refers
- * to it.
+ * As `createResponse`, without its access rule. With `keep: false` the answer is not stored, because no later request
+ * refers to it.
  */
 export const askForResponse = async (
   scope: Scope<ResponsePlatform>,
@@ -41,7 +41,7 @@ export const askForResponse = async (
   how: { readonly keep: boolean },
 ): Promise<GatewayCall> => (await askWithItems(scope, request, how)).call;
 
-/** The call for a response, and its own items with references resolved. */
+/** Requests a response. Returns the call, and the own items of the request with references resolved. */
 export async function askWithItems(
   scope: Scope<ResponsePlatform>,
   request: ModelRequest,
@@ -84,7 +84,7 @@ function followUpOf(scope: Scope<ResponsePlatform>, previousId: string | null): 
   };
 }
 
-/** Stores the answer to these items. `previousId` is a stored response, too. */
+/** A function that stores the answer to these items. `previousId` is the id of a stored response; null for none. */
 function storeAnswer(
   scope: Scope<ResponsePlatform>,
   { id, previousId, items }: Pick<StoredResponse, 'id' | 'previousId'> & { readonly items: readonly ResponseItem[] },
@@ -101,7 +101,10 @@ function storeAnswer(
     });
 }
 
-/** The request with the upstream's id of its previous response, when an upstream stores that. */
+/**
+ * The request with the upstream's id of its previous response, when an upstream stores that response. With id security,
+ * throws InvalidInput for an id that the caller may not use.
+ */
 export function withUpstreamPrevious(scope: Scope<ResponsePlatform>, request: ModelRequest): ModelRequest {
   const previous = request.body['previous_response_id'];
   if (typeof previous !== 'string' || isOwnResponseId(previous)) return request;
@@ -111,12 +114,12 @@ export function withUpstreamPrevious(scope: Scope<ResponsePlatform>, request: Mo
     const replaced = { ...request.replaced, ...named };
     return { ...request, body: { ...request.body, ...named }, replaced, deploymentId: upstream.deploymentId };
   }
-  // An id of the upstream; allowed when id security is off.
+  // Without id security the id may be the upstream's own.
   if (!scope.platform.responses.idSecurity) return request;
   throw noPrevious(previous);
 }
 
-/** The upstream response of a sealed id; null for another id, and when the caller may not see it. */
+/** The upstream response of a sealed id; null for another id, and with id security when the caller may not see it. */
 function upstreamOf(scope: Scope<ResponsePlatform>, id: string): UpstreamResponse | null {
   const { ids, idSecurity } = scope.platform.responses;
   const upstream = ids.open(id);
@@ -130,7 +133,7 @@ export interface NamedResponse extends CallFacts {
   readonly query: string;
 }
 
-/** A response that is stored here, or the call of its upstream about it. */
+/** A response that is stored here, or a call to its upstream about it. */
 export type ResponseAnswer = { readonly kind: 'stored'; readonly value: ResponseItem } | ResponseCall;
 
 interface ResponseCall {
@@ -141,8 +144,8 @@ interface ResponseCall {
 }
 
 /**
- * Throws Forbidden for an id that the gateway did not issue, and NotFound for a response that is not stored or belongs
- * to another owner.
+ * Answers a request about a response: from the store, or by a call to the upstream that stores it. Throws Forbidden for
+ * an id that the gateway did not issue, and NotFound for a response that is not stored or that the caller may not see.
  */
 async function answerAbout(
   scope: Scope<ResponsePlatform>,
@@ -218,7 +221,8 @@ export const deleteResponse = operation({
 });
 
 /**
- * Cancels a background response. Throws InvalidInput for a response that is stored here: none runs in the background.
+ * Cancels a background response. Throws InvalidInput for a response that is stored here, because such a response never
+ * runs in the background.
  */
 export const cancelResponse = operation({
   name: 'cancelResponse',

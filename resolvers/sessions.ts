@@ -16,7 +16,7 @@ export interface SessionQuery {
   readonly startMs: number | null;
   /** Unix milliseconds, exclusive; null for now. */
   readonly endMs: number | null;
-  /** Null for those of the cursor, and for no filter on the first page. */
+  /** Null means the filters of the cursor, and no filter on the first page. */
   readonly filters: TraceFilters | null;
   /** Cursor of the previous page, which contains its window; null for the first page. */
   readonly cursor: string | null;

@@ -22,7 +22,7 @@ export interface GroupView {
   readonly group: SettingGroup;
   /** Settings of the configuration file and the database, without built-in values. */
   readonly values: SectionContent;
-  /** Whether any part is set, and its owner. */
+  /** Owner of the settings: the file, the database, or `unset` when none is set. */
   readonly source: 'config' | 'db' | 'unset';
   /** Names of settings that the configuration file declares individually. */
   readonly owned: readonly string[];
@@ -52,7 +52,7 @@ function viewOfGroup(
   };
 }
 
-/** Reads settings that belong together. */
+/** Reads a group of settings. Secrets are hidden. */
 export const getSettingGroup = operation({
   name: 'getSettingGroup',
   access: tenantViewer,
@@ -61,8 +61,8 @@ export const getSettingGroup = operation({
 });
 
 /**
- * Stores settings that belong together. Throws InvalidInput, OwnedByFile when the configuration file declares other
- * values, and Unsupported while settings are not stored.
+ * Stores a group of settings. Throws InvalidInput, OwnedByFile when the configuration file declares other values, and
+ * Unsupported while settings are not stored.
  */
 export const updateSettingGroup = operation({
   name: 'updateSettingGroup',
@@ -88,7 +88,7 @@ export const updateSettingGroup = operation({
   },
 });
 
-/** Removes the stored settings of a group. Throws as `updateSettingGroup`. */
+/** Removes the stored settings of a group. Throws OwnedByFile, and Unsupported while settings are not stored. */
 export const removeSettingGroup = operation({
   name: 'removeSettingGroup',
   access: tenantAdmin,
@@ -149,17 +149,17 @@ export const listCallbacks = operation({
   access: tenantViewer,
   async run(scope: Scope<SettingsPlatform>): Promise<ActiveCallbacks> {
     const { config, stored } = await settingsState(scope);
-    const named = (section: string, name: string): readonly string[] => {
+    const namesOf = (section: string, name: string): readonly string[] => {
       const { effectiveValue } = settingViewOf(config, stored, section, name);
       return (Array.isArray(effectiveValue) ? effectiveValue : [effectiveValue]).filter(
         (one) => typeof one === 'string',
       );
     };
     return {
-      success: named('litellm_settings', 'success_callback'),
-      failure: named('litellm_settings', 'failure_callback'),
-      both: named('litellm_settings', 'callbacks'),
-      alerting: named('general_settings', 'alerting'),
+      success: namesOf('litellm_settings', 'success_callback'),
+      failure: namesOf('litellm_settings', 'failure_callback'),
+      both: namesOf('litellm_settings', 'callbacks'),
+      alerting: namesOf('general_settings', 'alerting'),
       router: { fields: ROUTER_FIELDS, settings: routerSettingsOf(config, stored) },
     };
   },

@@ -23,7 +23,7 @@ import type { Scope } from './operation/scope.ts';
 import { readerOf, type SettingsState, settingsState, storeSettings } from './operation/settings-state.ts';
 import { removeSetting, updateConfiguration, updateSetting } from './settings.ts';
 
-/** A section that has settings. */
+/** A section whose settings can be stored. */
 type SettingSection = (typeof UPDATED_SECTIONS)[number];
 
 /** A setting with its owner, its description and its values. */
@@ -56,7 +56,7 @@ const namesOf = (section: SettingSection, { config, stored }: SettingsState): re
   ...new Set([...KNOWN[section].keys(), ...namesIn(config.declared[section]), ...namesIn(stored.get(section))]),
 ];
 
-function described(
+function describedSetting(
   scope: Scope<SettingsPlatform>,
   { config, stored }: SettingsState,
   section: SettingSection,
@@ -102,7 +102,7 @@ export const listSettingViews = operation({
     return UPDATED_SECTIONS.filter((section) => sections?.includes(section) !== false).flatMap((section) =>
       namesOf(section, state)
         .filter((name) => names?.includes(name) !== false)
-        .map((name) => described(scope, state, section, name)),
+        .map((name) => describedSetting(scope, state, section, name)),
     );
   },
 });
@@ -122,7 +122,7 @@ export const changeSetting = operation({
   name: 'changeSetting',
   access: tenantAdmin,
   async run(scope: Scope<SettingsPlatform>, { section, name, value }: SettingChange): Promise<DescribedSetting> {
-    // The list of addresses has checks of its own.
+    // The list of allowed addresses is stored by `updateConfiguration`, which checks it.
     const isNamed =
       (section === GENERAL && name !== ALLOWED_ADDRESSES) || (section === SHARED && Object.hasOwn(SHARED_FIELDS, name));
     if (section === GENERAL && Object.hasOwn(SHARED_FIELDS, name))
@@ -130,7 +130,7 @@ export const changeSetting = operation({
     if (!isNamed) await changeOther(scope, { section, name, value });
     else if (value === null) await removeSetting(scope, { name });
     else await updateSetting(scope, { name, value });
-    return described(scope, await settingsState(scope), section, name);
+    return describedSetting(scope, await settingsState(scope), section, name);
   },
 });
 
@@ -141,7 +141,7 @@ async function changeOther(scope: Scope<SettingsPlatform>, { section, name, valu
   await storeSettings(scope, sectionRowOf(section, name), ({ [name]: _removed, ...rest }) => rest);
 }
 
-/** Reads the outcome of the last attempt to read the configuration file again; null before the first. */
+/** Reads the outcome of the last attempt to reload the configuration file; null before the first. */
 export const getConfigReload = operation({
   name: 'getConfigReload',
   access: tenantViewer,
@@ -149,7 +149,7 @@ export const getConfigReload = operation({
     platform.configuration.lastReload(),
 });
 
-/** Settings that were just changed. */
+/** One change of settings. */
 export interface SettingsUpdate extends SettingsChange {
   /** Updates that were dropped before this one because the reader was too slow. */
   readonly missed: number;

@@ -35,17 +35,17 @@ import type { SettingsPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { readerOf, type SettingsState, settingsState, storeSettings } from './operation/settings-state.ts';
 
-/** A setting of the list: of `general_settings`, or of those of `litellm_settings` in `SHARED_FIELDS`. */
+/** A listed setting: one of `general_settings`, or one of `litellm_settings` that is in `SHARED_FIELDS`. */
 export interface ListedSetting {
   readonly view: SettingView;
   readonly field: GeneralField | SharedField;
-  /** Whether the database has it. Null when neither the file nor the database sets it. */
+  /** Whether the database sets it. Null when neither the file nor the database sets it. */
   readonly isStored: boolean | null;
 }
 
 const unknownField = (name: string): InvalidInput => new InvalidInput(`Invalid field=${name} passed in.`);
 
-/** Values as the caller may see them. */
+/** The setting with secret values redacted for the caller. */
 function shownTo(scope: Scope<SettingsPlatform>, view: SettingView): SettingView {
   const reader = readerOf(scope);
   const { name, declaredValue, effectiveValue, ignoredStoredValue } = view;
@@ -82,7 +82,7 @@ export const listSettings = operation({
   },
 });
 
-/** Reads one general setting. Throws InvalidInput for an unknown one, and for one that nothing sets. */
+/** Reads one general setting. Throws InvalidInput for an unknown setting, and for one that is not set. */
 export const getSetting = operation({
   name: 'getSetting',
   access: tenantViewer,
@@ -95,7 +95,10 @@ export const getSetting = operation({
   },
 });
 
-/** A section with its stored settings, or the name of a setting that has no section of its own. */
+/**
+ * The general section with its stored settings, or the name of a shared setting and whether it was reset to its
+ * default.
+ */
 export type StoredResult =
   | { readonly section: string; readonly content: SectionContent }
   | { readonly name: string; readonly reset: boolean };
@@ -104,8 +107,8 @@ const shownContent = (scope: Scope<SettingsPlatform>, content: SectionContent): 
   Object.fromEntries(Object.entries(content).map(([name, value]) => [name, redacted(name, value, readerOf(scope))]));
 
 /**
- * Stores a setting. Throws InvalidInput for an unknown setting and for a value of a wrong type, OwnedByFile when the
- * configuration file declares another value.
+ * Stores a setting. Throws InvalidInput for an unknown setting, for an invalid value, and for a setting that is read at
+ * the start only. Throws OwnedByFile when the configuration file declares another value.
  */
 export const updateSetting = operation({
   name: 'updateSetting',
@@ -158,8 +161,8 @@ async function storeShared(
 }
 
 /**
- * Removes a stored setting. Throws InvalidInput for an unknown one and where nothing is stored, OwnedByFile when the
- * configuration file declares it.
+ * Removes a stored setting; stores the default of a shared setting. Throws InvalidInput for an unknown setting and
+ * where nothing is stored, and OwnedByFile when the configuration file declares it.
  */
 export const removeSetting = operation({
   name: 'removeSetting',
@@ -179,8 +182,9 @@ export const removeSetting = operation({
 });
 
 /**
- * Stores settings of several sections. Nulls are ignored; other sent settings replace stored ones. Throws InvalidInput for
- * unknown router settings, and OwnedByFile before anything is stored.
+ * Stores settings of several sections. A null removes an environment variable, and is ignored in other sections.
+ * Success callbacks are added to stored ones; other settings replace stored ones. Before anything is stored, throws
+ * InvalidInput for unknown router settings and invalid values, and OwnedByFile.
  */
 export const updateConfiguration = operation({
   name: 'updateConfiguration',

@@ -28,8 +28,8 @@ export interface SignIn {
 }
 
 /**
- * Signs a user in. Administrators give the configured name with the configured password or the admin key; others their id
- * or email with one of their keys. Throws SignInRefused, SignInThrottled, and Unavailable.
+ * Signs a user in. Administrators send the configured name with the configured password or the admin key. Other users
+ * send their id or email with one of their keys. Throws SignInRefused, SignInThrottled, and Unavailable.
  */
 export const signIn = operation({
   name: 'signIn',
@@ -40,7 +40,7 @@ export const signIn = operation({
   },
 });
 
-/** The codes of sign-ins. Throws NotFound where no other server signs its users in here. */
+/** The store of sign-in codes. Throws NotFound when no other server is configured to sign its users in here. */
 function codesOf({ platform }: Scope<SignInPlatform>) {
   const { codes } = platform.signIns;
   if (codes === null)
@@ -48,7 +48,9 @@ function codesOf({ platform }: Scope<SignInPlatform>) {
   return codes;
 }
 
-/** As `signIn`, for another server of the deployment: a code that it exchanges for the session within a minute. */
+/**
+ * As `signIn`, but returns a code, which another server of the deployment exchanges for the session within a minute.
+ */
 export const signInForCode = operation({
   name: 'signInForCode',
   access: anyone,
@@ -58,7 +60,10 @@ export const signInForCode = operation({
   },
 });
 
-/** The session of a code. Throws NotFound, and Unauthenticated for an unknown, used or expired code. */
+/**
+ * The session of a code. Throws NotFound when no other server is configured, and Unauthenticated for an unknown, used
+ * or expired code.
+ */
 export const exchangeCode = operation({
   name: 'exchangeCode',
   access: anyone,
@@ -83,7 +88,7 @@ export async function signedIn(scope: Scope<SignInPlatform>, { username, passwor
   return found;
 }
 
-/** Deletes the session key of the caller. Throws Forbidden for a key that is no session. */
+/** Deletes the session key of the caller. Throws Forbidden for a key that is not a session. */
 export const signOut = operation({
   name: 'signOut',
   access: anyKey,
@@ -138,7 +143,7 @@ function boundsOf(key: VirtualKey | null): Pick<KeyDraft, 'models' | 'maxBudget'
   return { models: key.models, maxBudget, metadata: key.metadata, settings };
 }
 
-/** Seconds that a session lasts: no longer than the key. */
+/** Lifetime of a session in seconds: at least 1, at most `maxSeconds`, and no longer than the key. */
 function secondsOf({ key }: SignedIn, maxSeconds: number, now: Date): number {
   const left = key?.expiresAt ? Math.floor((key.expiresAt.getTime() - now.getTime()) / MS) : maxSeconds;
   return Math.max(1, Math.min(maxSeconds, left));

@@ -20,7 +20,10 @@ export const MAX_PAGE_SPANS = 500;
 const TRACE_ID = /^[0-9a-f]{32}$/;
 const UPDATE_ID = /^\d{1,15}$/;
 
-/** Larger traces are read page by page. Smaller ones are read whole, in one statement for all traces of a list. */
+/**
+ * Maximum number of spans of a trace that is read whole, in one statement for all traces of a list. Larger traces are
+ * read page by page.
+ */
 const MAX_WHOLE_SPANS = 500;
 
 /** One page of spans. */
@@ -41,13 +44,16 @@ interface ReadableTrace {
 
 export interface SpanListQuery {
   readonly trace: ReadableTrace;
-  /** Position of the last span before the page; null for the start. */
+  /** Cursor of the last span before the page; null for the first page. */
   readonly cursor: string | null;
   /** 1 to 500. */
   readonly limit: number;
 }
 
-/** Spans of a trace by start. Throws InvalidInput, and Conflict for a cursor from before the trace changed. */
+/**
+ * A page of the spans of a trace by start. Throws InvalidInput, and Conflict for a cursor from before the trace
+ * changed.
+ */
 export const listSpans = operation({
   name: 'listSpans',
   access: traceReader,
@@ -85,7 +91,10 @@ export const findParent = operation({
   },
 });
 
-/** The children of a span by start. Throws InvalidInput, and Conflict for a cursor from before the trace changed. */
+/**
+ * A page of the children of a span by start. Throws InvalidInput, and Conflict for a cursor from before the trace
+ * changed.
+ */
 export const listChildren = operation({
   name: 'listChildren',
   access: traceReader,
@@ -129,7 +138,9 @@ export const getSpanError = operation({
 
 /** New spans of a trace for one subscriber, by start. */
 export interface SpanUpdate {
-  /** Number of delivered spans, this update included. A subscriber passes it as `after` to resume without loss. */
+  /**
+   * Number of spans delivered so far, this update included. A subscriber passes it as `after` to resume without loss.
+   */
   readonly id: string;
   readonly spans: readonly DeliveredSpan[];
 }
@@ -190,7 +201,7 @@ class SpanFeed implements AsyncIterableIterator<SpanUpdate> {
     return this;
   }
 
-  /** Adds the stored spans. They are delivered to subscribers that resume with another number of spans. */
+  /** Adds the stored spans. They are delivered only when the subscriber resumes with another number of spans. */
   take(summaries: readonly TraceSummary[], spans: SpansByRef, after: string | null): void {
     for (const summary of summaries) this.#add(summary, spans);
     const total = this.#waiting.length;

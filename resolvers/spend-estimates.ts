@@ -35,14 +35,14 @@ function pricesOf(scope: Scope<SpendPlatform>, model: string): ModelPrices | nul
   return { row, provider: deployment.provider };
 }
 
-/** A priced usage with its discount and margin, and the provider whose prices it has. */
+/** A priced usage with discount and margin, and the provider of the prices. */
 export interface UsageEstimate extends PricedUsage {
   readonly provider: string | null;
   /** The margin, which the total includes. */
   readonly margin: Usd;
 }
 
-/** Applies the discount and the margin of its provider to a priced usage. The parts keep the list price. */
+/** Applies the discount and the margin of a provider to the total of a priced usage. Its parts keep the list price. */
 function adjusted(
   { platform }: Scope<SpendPlatform>,
   priced: PricedUsage,
@@ -52,7 +52,7 @@ function adjusted(
   return { ...priced, total: addUsd(reduced, margin), margin };
 }
 
-/** Estimates what a usage costs with a model. Throws NotFound without a price. */
+/** Estimates the cost of a usage of a model. Throws NotFound for a model without a price. */
 export const estimateUsage = operation({
   name: 'estimateUsage',
   access: anyKey,
@@ -71,7 +71,10 @@ export type CallToPrice = { readonly model: string } & (
   | { readonly messages: readonly unknown[] }
 );
 
-/** Estimates the cost of a call: of its usage, else of its input, whose tokens are counted by size. Throws InvalidInput. */
+/**
+ * Estimates the cost of a call from its usage, or from its messages, whose tokens are estimated by size. Throws
+ * InvalidInput for a model without a price.
+ */
 export const estimateCall = operation({
   name: 'estimateCall',
   access: anyKey,

@@ -10,7 +10,7 @@ import { callerOf, operation } from './operation/operation.ts';
 import type { TracePlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 
-/** Calls as they are settled, of keys that the caller may read. Ends when the reader loses access. */
+/** Streams calls of keys that the caller may read, as they are settled. Ends when the reader loses access. */
 export const watchSpend = operation({
   name: 'watchSpend',
   access: traceReader,
@@ -28,7 +28,10 @@ export const watchSpend = operation({
   },
 });
 
-/** Budgets that refuse calls, at most one alert a minute of each process for each. Ends when the reader loses access. */
+/**
+ * Streams alerts about budgets that refuse calls, at most one a minute per budget and process, and about crossed soft
+ * budgets, one per window and process. Ends when the reader loses access.
+ */
 export const watchBudgets = operation({
   name: 'watchBudgets',
   access: anyAdmin,

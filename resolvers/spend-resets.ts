@@ -9,7 +9,7 @@ import type { Scope } from './operation/scope.ts';
 import { spendResetter } from './operation/spend-access.ts';
 import { windowSpendOf } from './operation/user-views.ts';
 
-/** Number of rows of one step of a reset. */
+/** Number of rows that one step of a reset reads. */
 const STEP = 500;
 
 /** Numbers of the rows whose spend was not zero before. */

@@ -10,7 +10,7 @@ import { seesAllSpend, spendReader } from './operation/spend-access.ts';
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
-/** Lengths of time buckets, in ms. Weeks would begin on Thursdays. */
+/** Lengths of time buckets, in ms. There are no weeks: counted from 1970, they would begin on Thursdays. */
 const BUCKETS = { hour: HOUR_MS, day: DAY_MS } as const;
 type BucketName = keyof typeof BUCKETS;
 
@@ -19,7 +19,7 @@ export const MAX_GROUP_FIELDS = 3;
 export const MAX_GROUPS = 10_000;
 
 export interface SeriesQuery {
-  /** Without times: the last 30 days. */
+  /** Without times, the last 30 days. */
   readonly filter: FilterRequest;
   readonly by: readonly SpendField[];
   /** Null for one group over the whole period. */
@@ -30,13 +30,16 @@ export interface SeriesQuery {
 export interface SpendSeries {
   readonly from: Date;
   readonly to: Date;
-  /** The oldest bucket first, within it by descending cost. */
+  /** The oldest bucket first; within a bucket by descending cost. */
   readonly groups: readonly SpendGroup[];
   /** Whether groups of the lowest cost were left out. */
   readonly isCapped: boolean;
 }
 
-/** Sums of calls by fields and time: administrators see all calls, users their own. Throws InvalidInput. */
+/**
+ * Sums of calls by fields and time. `seesAllSpend` decides who sees all calls; other callers see those of their key and
+ * user. Throws InvalidInput.
+ */
 export const readSpendSeries = operation({
   name: 'readSpendSeries',
   access: spendReader,
@@ -46,8 +49,8 @@ export const readSpendSeries = operation({
       throw new InvalidInput(`\`groupBy\` has at most ${MAX_GROUP_FIELDS} fields.`, [
         { path: ['groupBy'], rule: 'range', message: `must have at most ${MAX_GROUP_FIELDS} fields` },
       ]);
-    const usual = defaultPeriod(clock.now());
-    const [from, to] = [requested.from ?? usual.from, requested.to ?? usual.to];
+    const defaults = defaultPeriod(clock.now());
+    const [from, to] = [requested.from ?? defaults.from, requested.to ?? defaults.to];
     await records.readable();
     const filter = await visibleFilter(scope, { ...requested, from, to }, seesAllSpend);
     const found = await stores.spendReports.groups({

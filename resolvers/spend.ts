@@ -9,10 +9,10 @@ import type { Scope } from './operation/scope.ts';
 import { seesAllSpend, spendAdmin, spendReader } from './operation/spend-access.ts';
 import { type FilterRequest, visibleFilter } from './operation/spend-filter.ts';
 
-/** Maximum number of calls that a count of matches reads. */
+/** Maximum number of matching calls that are counted exactly. */
 const MAX_COUNTED_CALLS = 10_000;
 
-/** Keys by their hashes, deleted ones too; the admin key has none. */
+/** Key rows by hash, deleted ones too. The admin key has no row. */
 async function keysByHash(
   { platform }: Scope<SpendPlatform>,
   hashes: Iterable<string>,
@@ -38,7 +38,10 @@ export interface SpendList {
   readonly apiBases: ReadonlyMap<string, string | null>;
 }
 
-/** Lists calls with usage and cost: administrators see all, users their own. */
+/**
+ * Lists calls with usage and cost. `seesAllSpend` decides who sees all calls; other callers see those of their key and
+ * user.
+ */
 export const listSpend = operation({
   name: 'listSpend',
   access: spendReader,
@@ -97,7 +100,7 @@ export interface SpendReport {
   readonly keys: ReadonlyMap<string, VirtualKey>;
 }
 
-/** Groups the calls that the caller may see. Does not check access. */
+/** Groups the calls that the caller may see. Operations check the access rule. */
 async function groupedSpend(scope: Scope<SpendPlatform>, grouping: GroupingRequest): Promise<SpendReport> {
   const { stores, records } = scope.platform;
   await records.readable();
@@ -107,27 +110,33 @@ async function groupedSpend(scope: Scope<SpendPlatform>, grouping: GroupingReque
   return { groups, keys: await keysByHash(scope, named) };
 }
 
-/** Sums of calls by fields and time: administrators of all calls, users of their own. */
+/**
+ * Sums of calls by fields and time. `seesAllSpend` decides who sees all calls; other callers see those of their key and
+ * user.
+ */
 export const readSpend = operation({
   name: 'readSpend',
   access: spendReader,
   run: groupedSpend,
 });
 
-/** As `readSpend`, for administrators only. */
+/** As `readSpend`, only for callers that see all calls. */
 export const readGlobalSpend = operation({
   name: 'readGlobalSpend',
   access: spendAdmin,
   run: groupedSpend,
 });
 
-/** Calls of a period, and those of them that have a cost. */
+/** Numbers of successful calls of a period, and of those that have a cost. */
 export interface CaptureRate {
   readonly calls: number;
   readonly priced: number;
 }
 
-/** Counts the answered calls of a period that have a cost. The others are free or have no known price. */
+/**
+ * Counts the successful calls of a period, and those that have a cost. Calls without a cost are free or have no known
+ * price.
+ */
 export const readCaptureRate = operation({
   name: 'readCaptureRate',
   access: spendAdmin,

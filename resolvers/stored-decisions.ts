@@ -43,7 +43,7 @@ export const findDecision = operation({
 /** The right answer to a question, as a caller reports it. */
 export interface OutcomeDraft {
   readonly callId: string;
-  /** Name of the question, or its index where it has none. */
+  /** Name of the question. Null when `index` names it. */
   readonly question: string | null;
   readonly index: number | null;
   readonly outcome: unknown;
@@ -55,7 +55,7 @@ export interface RecordedOutcome extends AnsweredQuestion {
   readonly outcome: DecisionOutcome;
 }
 
-/** The question that a draft names. Throws InvalidInput where none or several have the name. */
+/** The question that a draft names. Throws InvalidInput when no question or several have the name. */
 function questionOf({ content }: StoredDecision, { question: name, index }: OutcomeDraft): AnsweredQuestion {
   const found = content.answers.flatMap((stored, position): readonly AnsweredQuestion[] => {
     const isNamed = index === null ? stored.question.name === name : position === index;
@@ -68,9 +68,9 @@ function questionOf({ content }: StoredDecision, { question: name, index }: Outc
 }
 
 /**
- * Records the right answer to a question of a stored decision that the caller may see. It belongs to the caller's
- * scope: a team, a key, or the whole platform for an administrator. A second outcome in the same scope replaces the
- * first. Throws NotFound and InvalidInput.
+ * Records the right answer to a question of a stored decision that the caller may see. The outcome belongs to the scope
+ * of the caller: a team, a key, or the whole platform for an administrator. A second outcome in the same scope replaces
+ * the first. Throws NotFound and InvalidInput.
  */
 export const recordDecisionOutcome = operation({
   name: 'recordDecisionOutcome',
@@ -93,12 +93,12 @@ export const recordDecisionOutcome = operation({
     const result = judgedAnswer(question, answer, draft.outcome);
     if (question.kind === 'box' || source === null) throw new NotFound('stored decision', draft.callId);
     const by = authored(scope);
-    const counted = outcomeScopeOf(visibilityOf(caller));
+    const outcomeScope = outcomeScopeOf(visibilityOf(caller));
     const id = `${decision.id}.${position}`;
     const outcome: DecisionOutcome = {
       // The outcome of an administrator and that of the owner are separate rows: neither replaces the other.
-      id: counted === PLATFORM_SCOPE ? `${id}.${PLATFORM_SCOPE}` : id,
-      scope: counted,
+      id: outcomeScope === PLATFORM_SCOPE ? `${id}.${PLATFORM_SCOPE}` : id,
+      scope: outcomeScope,
       decisionId: decision.id,
       model: modelOf(answer) ?? decision.content.upstream,
       kind: question.kind,
@@ -127,7 +127,7 @@ const notStored = (callId: string): NotFound =>
     `No stored decision has the call id ${callId}. Decisions are stored where \`store_decisions\` of the settings or of the key is \`redacted\` or \`full\`.`,
   );
 
-/** Calibration of all groups of answers with an outcome. */
+/** Lists the calibrations of all groups of answers that have outcomes. */
 export const listCalibrations = operation({
   name: 'listCalibrations',
   access: anyAdmin,

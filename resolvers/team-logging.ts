@@ -42,7 +42,7 @@ async function changedTeam(
 
 /**
  * Adds a destination for the spans of the team's calls, and enables logging again. Secrets are stored encrypted. Throws
- * NotFound, Forbidden, and InvalidInput for a callback that is not supported or that the team has.
+ * NotFound, Forbidden, and InvalidInput for a callback that is not supported or that the team already has.
  */
 export const addTeamCallback = operation({
   name: 'addTeamCallback',
@@ -62,7 +62,10 @@ export const addTeamCallback = operation({
   },
 });
 
-/** Reads the callbacks of a team. Throws NotFound, and Forbidden for callers who do not administer it. */
+/**
+ * Reads the callbacks of a team, for proxy administrators, read-only ones too, and administrators of the team. Throws
+ * NotFound and Forbidden.
+ */
 export const getTeamLogging = operation({
   name: 'getTeamLogging',
   access: teamReader,

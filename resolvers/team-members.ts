@@ -89,8 +89,7 @@ export interface JoinOutcome {
 }
 
 /**
- * Adds users one after another. A failure of one does not stop the others. Throws NotFound for the team, and
- * Forbidden.
+ * Adds users in order. A failure for one user does not stop the others. Throws NotFound for the team, and Forbidden.
  */
 export const addManyTeamMembers = operation({
   name: 'addManyTeamMembers',
@@ -114,7 +113,7 @@ export interface NamedMember extends UserName {
   readonly teamId: string;
 }
 
-/** The member, or null. Throws InvalidInput without id and email. */
+/** The member; null when the user is not in the team. Throws InvalidInput when both id and email are missing. */
 async function memberOf({ platform }: Scope<TeamPlatform>, team: Team, named: NamedMember): Promise<TeamMember | null> {
   const { stores } = platform;
   const userId = await userIdOf(stores, named);
@@ -128,7 +127,7 @@ const unknownMember = (teamId: string, userId: string): NotFound =>
 const notAMember = ({ teamId, userId, email }: NamedMember): InvalidInput =>
   new InvalidInput(`User ${userId ?? email} is not a member of team ${teamId}.`);
 
-/** The id of a member's own budget, which is changed or created. */
+/** Changes the member's own budget, or creates one. Returns its id; null for a member without an own budget. */
 async function budgetOf(
   scope: Scope<TeamPlatform>,
   { memberBudgetId }: Team,
@@ -144,7 +143,7 @@ async function budgetOf(
       : await stores.budgets.change(member.budgetId, (budget) => patchedBudget(budget, patch, about));
   if (done !== null) return done.after.id;
   if (!setsLimits(patch)) return null;
-  // The increase is added to the budget of the member, else to the default budget of the team.
+  // A temporary increase for a member without an own budget raises a copy of the team's default budget.
   const isIncrease = patch.tempBudgetIncrease !== undefined && patch.tempBudgetIncrease !== null;
   const shared = isIncrease && memberBudgetId !== null ? await stores.budgets.find(memberBudgetId) : null;
   const named = { ...about, id: ids.uuid() };
@@ -154,7 +153,8 @@ async function budgetOf(
 }
 
 /**
- * Changes the role and the limits of a member. Throws NotFound for the team, InvalidInput for the member, Forbidden.
+ * Changes the role and the limits of a member. Throws NotFound for the team, InvalidInput for the member, and
+ * Forbidden.
  */
 export const updateTeamMember = operation({
   name: 'updateTeamMember',
@@ -186,15 +186,15 @@ export const updateTeamMember = operation({
   },
 });
 
-/** A member after its spend was set, with its spend before. */
+/** A member after its spend was set, and its spend before. */
 export interface MemberReset {
   readonly view: MemberView;
   readonly before: Usd;
 }
 
 /**
- * Sets the spend of a member to an amount of at most its spend: its budget counts on from this amount. Reports keep the
- * calls. Throws NotFound, InvalidInput, and Forbidden, also for the spend of the caller's own user.
+ * Sets the spend of a member to at most its current spend. The budget of the member counts from this amount. Reports
+ * keep the calls. Throws NotFound, InvalidInput, and Forbidden, also for the spend of the caller's own user.
  */
 export const resetMemberSpend = operation({
   name: 'resetMemberSpend',
@@ -230,7 +230,9 @@ async function viewOf(scope: Scope<TeamPlatform>, team: Team, { id, userId }: Te
   return view;
 }
 
-/** Throws Forbidden for a caller who administers only the team, where team administrators may not remove members. */
+/**
+ * Throws Forbidden when the caller administers only the team, and the settings do not let such callers remove members.
+ */
 async function assertMayRemove(scope: Scope<TeamPlatform>, team: Team): Promise<void> {
   if (!isSwitchedOn(scope.platform.configuration, 'disable_team_admin_delete_team_user')) return;
   const caller = callerOf(scope);
@@ -238,7 +240,9 @@ async function assertMayRemove(scope: Scope<TeamPlatform>, team: Team): Promise<
   throw new Forbidden('Removing members is disabled for team administrators by your administrator.', 'team_member');
 }
 
-/** Removes a user from a team, and deletes its keys of the team. Throws NotFound, InvalidInput and Forbidden. */
+/**
+ * Removes a user from a team, and deletes the user's keys of this team. Throws NotFound, InvalidInput and Forbidden.
+ */
 export const removeTeamMember = operation({
   name: 'removeTeamMember',
   access: memberManager,

@@ -63,7 +63,7 @@ async function assertInOrganization({ platform }: Scope<TeamPlatform>, team: Tea
 }
 
 /**
- * Creates a team. Absent members have the defaults of new teams. Its author becomes an administrator of the team,
+ * Creates a team. Absent settings get the defaults of new teams. The author becomes an administrator of the team,
  * except proxy administrators where `disable_auto_add_proxy_admin_to_teams` is on. Throws Conflict when the id is
  * taken, InvalidInput, and Forbidden for a caller who administers neither the proxy nor the organization.
  */
@@ -110,7 +110,7 @@ export interface NamedTeam {
   readonly id: string;
 }
 
-/** Reads a team with its members and keys. Throws NotFound, and Forbidden for a team of others. */
+/** Reads a team with its members and keys. Throws NotFound, and Forbidden when the caller may not read it. */
 export const getTeam = operation({
   name: 'getTeam',
   access: teamReader,
@@ -147,7 +147,7 @@ function listedUser(scope: Scope<TeamPlatform>, userId: string | null): string |
   );
 }
 
-/** The rows of a list of teams: administrators see all, others those of their user. Throws Forbidden. */
+/** A page of team rows. Administrators see all teams, other callers those of their user. Throws Forbidden. */
 async function foundTeams(
   scope: Scope<TeamPlatform>,
   { filter: requested, userId, limit, ...page }: TeamQuery,
@@ -163,7 +163,9 @@ async function foundTeams(
   return { teams: found.slice(0, size), totalCount, hasMore: found.length > size };
 }
 
-/** Lists teams with their members and keys: administrators all, others those of their user. Throws Forbidden. */
+/**
+ * Lists teams with members and keys. Administrators see all teams, other callers those of their user. Throws Forbidden.
+ */
 export const listTeams = operation({
   name: 'listTeams',
   access: teamReader,
@@ -216,7 +218,7 @@ async function changedTeam(scope: Scope<TeamPlatform>, id: string, change: (team
   return teamView(scope, done.after);
 }
 
-/** The id of the team's budget for members, which is changed or created. */
+/** Changes the team's default budget of members, or creates it. Returns its id; null for none. */
 async function memberBudgetOf(scope: Scope<TeamPlatform>, team: Team, patch: LimitsPatch): Promise<string | null> {
   if (Object.keys(patch).length === 0) return team.memberBudgetId;
   const { stores, ids } = scope.platform;
@@ -245,7 +247,7 @@ function withCallbacks(
 const refuseRightsOfTeam = (): Forbidden =>
   new Forbidden('Only proxy admins change the models, budget and limits of a team.', 'user_owner');
 
-/** Members of a team that its administrators may change. */
+/** Settings of a team that its administrators may change. */
 const TEAM_ADMIN_MEMBERS = new Set([
   'alias',
   'metadata',
@@ -256,7 +258,8 @@ const TEAM_ADMIN_MEMBERS = new Set([
 ]);
 
 /**
- * Changes a team. Throws NotFound, InvalidInput and Forbidden; a team administrator may not change budget and models.
+ * Changes a team. A team administrator may change only `TEAM_ADMIN_MEMBERS`. Throws NotFound, InvalidInput and
+ * Forbidden.
  */
 export const updateTeam = operation({
   name: 'updateTeam',
@@ -269,7 +272,7 @@ export const updateTeam = operation({
     const isAdmin = callerOf(scope).role === 'proxy_admin';
     const foreign = Object.keys(patch).find((member) => !TEAM_ADMIN_MEMBERS.has(member));
     if (!isAdmin && (foreign !== undefined || guardedOfTeam(team.metadata, patch) !== null)) throw refuseRightsOfTeam();
-    // Commits the records of earlier calls first, so that a new window does not count them.
+    // Waits until the records of earlier calls are committed, so that a new window does not count them.
     if (patch.budgetLimits?.length) await scope.platform.records.readable();
     const about = authored(scope);
     const allowed = allowedGuardrails(scope, patch, { team: team.metadata, before: team.metadata, ofTeam: true });
@@ -297,7 +300,7 @@ export const blockTeam = operation({
   },
 });
 
-/** Adds models to those of a team, or removes them. Throws NotFound. */
+/** Adds models to the list of a team, then removes models from it. Throws NotFound. */
 export const changeTeamModels = operation({
   name: 'changeTeamModels',
   access: tenantAdmin,

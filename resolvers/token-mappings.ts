@@ -19,7 +19,7 @@ import type { Scope } from './operation/scope.ts';
 
 const unknownMapping = (id: string): NotFound => new NotFound('token mapping', id, 'Mapping not found');
 
-/** A new mapping. `key` is a key, or its identity. */
+/** A new mapping. `key` is the secret or the hash of a key. */
 export interface TokenMappingDraft {
   readonly claimName: string;
   readonly claimValue: string;
@@ -28,14 +28,16 @@ export interface TokenMappingDraft {
   readonly active: boolean;
 }
 
-/** Changes to a mapping. Absent members stay. */
+/** Changes of a mapping. Absent fields stay. */
 export interface TokenMappingChange {
   readonly id: string;
   readonly key?: string;
   readonly patch: Pick<TokenMappingPatch, 'description' | 'active'>;
 }
 
-/** The key that a mapping may name. Throws InvalidInput; the text does not repeat the key. */
+/**
+ * The key of a mapping. Throws InvalidInput for an unknown key and for a session. The message does not contain the key.
+ */
 async function mappedKey(scope: Scope<TokenMappingPlatform>, named: string): Promise<VirtualKey> {
   const key = named.startsWith('sk-') || HASH.test(named) ? await findNamed(scope, named) : null;
   if (key === null) throw new InvalidInput('The key does not exist.', [], { field: 'key' });
@@ -59,7 +61,7 @@ export const createTokenMapping = operation({
   },
 });
 
-/** Changes a mapping. Throws NotFound, and InvalidInput. */
+/** Changes a mapping. Throws NotFound and InvalidInput. */
 export const updateTokenMapping = operation({
   name: 'updateTokenMapping',
   access: tenantAdmin,
@@ -82,10 +84,10 @@ export const deleteTokenMapping = operation({
   name: 'deleteTokenMapping',
   access: tenantAdmin,
   async run({ platform }: Scope<TokenMappingPlatform>, { id }: { readonly id: string }): Promise<TokenMapping> {
-    const [gone] = await platform.stores.tokenMappings.remove([id]);
-    if (gone === undefined) throw unknownMapping(id);
+    const [removed] = await platform.stores.tokenMappings.remove([id]);
+    if (removed === undefined) throw unknownMapping(id);
     platform.keyRing.markStale();
-    return gone;
+    return removed;
   },
 });
 
@@ -118,7 +120,7 @@ export const listTokenMappings = operation({
   },
 });
 
-/** Finds mappings, in an order. */
+/** Lists a sorted page of the mappings that match a filter. */
 export const findTokenMappings = operation({
   name: 'findTokenMappings',
   access: tenantViewer,

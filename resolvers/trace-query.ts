@@ -16,8 +16,8 @@ import type { TracePlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 
 /**
- * Runs one SELECT over the views of traces and spend, on rows that the caller may see. Throws InvalidInput, and Unavailable
- * above the limits, that of rows included.
+ * Runs one SELECT over the views of traces and spend, on rows that the caller may see. Throws InvalidInput, and
+ * Unavailable when a limit is exceeded, the maximum number of rows included.
  */
 export const readTraceQuery = operation({
   name: 'readTraceQuery',
@@ -37,7 +37,10 @@ function runQuery(scope: Scope<TracePlatform>, sql: string): Promise<QueryRows> 
   return scope.platform.stores.traceQueries.run(reader, sql);
 }
 
-/** As `readTraceQuery`, but returns the first `maxRows` rows of a larger result. */
+/**
+ * As `readTraceQuery`, but returns the first `maxRows` rows of a larger result. Throws InvalidInput for an invalid
+ * `maxRows`.
+ */
 export const readFirstTraceQuery = operation({
   name: 'readFirstTraceQuery',
   access: traceReader,

@@ -11,11 +11,13 @@ import { type TraceAddress, visibleSummaries } from './traces.ts';
 import type { TracePlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 
-/** Whether a caller may remove or redact the traces of an owner: administrators those of all. */
+/** Whether a caller may remove or redact the traces of an owner. Proxy administrators may do so for every owner. */
 const mayErase = ({ role, keyHash }: Caller, owner: Owner): boolean =>
   role === 'proxy_admin' || owner.keyHash === keyHash;
 
-/** Traces of an address. Throws NotFound when the caller sees none, and Forbidden for those of another key. */
+/**
+ * The traces at an address. Throws NotFound when the caller sees none, and Forbidden when another key sent one of them.
+ */
 async function erasable(scope: Scope<TracePlatform>, address: TraceAddress): Promise<readonly TraceSummary[]> {
   const summaries = await visibleSummaries(scope, address);
   if (summaries.length === 0) throw new NotFound('Trace', address.traceId);
@@ -47,7 +49,7 @@ async function removeAnnotations({ platform }: Scope<TracePlatform>, filter: Par
 /** Result of a removal. */
 export interface RemovedTraces {
   readonly traceId: string;
-  /** Number of traces with the id: several keys may have sent one. */
+  /** Number of removed traces. Several keys may have sent the same trace id. */
   readonly traces: number;
 }
 
@@ -81,17 +83,15 @@ export const redactTrace = operation({
   },
 });
 
-/** Traces or responses to remove because of their age. */
+/** Age and maximum number of the traces to remove. */
 export interface ExpiredRows {
-  /** Rows that started before this time are removed; Unix milliseconds. */
+  /** Traces that started before this time are removed; Unix milliseconds. */
   readonly beforeMs: number;
-  /** Maximum number of rows to remove. */
+  /** Maximum number of traces to remove. */
   readonly limit: number;
 }
 
-/**
- * Removes at most `limit` expired traces, and as many of their annotations and signals. Returns the number of traces.
- */
+/** Removes expired annotations, signals and traces, at most `limit` of each. Returns the number of removed traces. */
 export const removeExpiredTraces = operation({
   name: 'removeExpiredTraces',
   access: system,

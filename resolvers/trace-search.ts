@@ -28,9 +28,9 @@ export interface TraceSearchQuery {
   readonly startMs: number | null;
   /** Unix milliseconds, exclusive; null for now. */
   readonly endMs: number | null;
-  /** Null for those of the cursor, and for no filter on the first page. */
+  /** Null means the filters of the cursor, and no filter on the first page. */
   readonly filters: TraceFilters | null;
-  /** Null for that of the cursor, and for the newest first on the first page. */
+  /** Null means the order of the cursor, and the newest first on the first page. */
   readonly order: TraceOrder | null;
   /** Cursor of the previous page, which contains its window; null for the first page. */
   readonly cursor: string | null;
@@ -56,7 +56,7 @@ export function windowOf(
   return { startMs: start, endMs: end };
 }
 
-/** Traces that started in a window and match the filters, in descending order. Throws InvalidInput. */
+/** Traces that started in a window and match the filters, in the descending order of the query. Throws InvalidInput. */
 export const searchTraces = operation({
   name: 'searchTraces',
   access: traceReader,

@@ -31,7 +31,7 @@ import { textOrNull } from '../src/domain/optional-text.ts';
 import { checkedPageSize } from '../src/domain/page-size.ts';
 
 /**
- * Maximum number of calls of an export that are looked up in the spend rows; further ones are estimated without a
+ * Maximum number of calls of an export that are looked up in the spend rows. Further calls are estimated without a
  * lookup.
  */
 const MAX_SEARCHED_CALLS = 4_096;
@@ -43,7 +43,7 @@ const TRACE_REF = /^[\x21-\x7e]{1,512}$/;
 /** Address of a trace. */
 export interface TraceAddress {
   readonly traceId: string;
-  /** The ref of a summary, for just its owner's trace; null or empty for every visible one of the id. */
+  /** Ref of one owner's trace; null or empty for every visible trace with the id. */
   readonly traceRef: string | null;
 }
 
@@ -52,7 +52,7 @@ export interface TraceListQuery {
   readonly startMs: number | null;
   /** Unix milliseconds, exclusive; null for now. */
   readonly endMs: number | null;
-  /** `nextCursor` of the previous page, which contains its window. */
+  /** `nextCursor` of the previous page, which contains its window; null for the first page. */
   readonly cursor: string | null;
   /** Summaries a page, 1 to 50. */
   readonly limit?: number;
@@ -144,7 +144,7 @@ function windowOf({ startMs, endMs, cursor }: TraceListQuery, nowMs: number): Tr
   return { startMs: start, endMs: end, after: null };
 }
 
-/** A page of the spans of a trace. Null cursor: from the start. Null size: all spans. */
+/** A page of the spans of a trace. Without cursor and size, all spans. With a cursor and no size, at most 500 spans. */
 export interface SpanPage {
   readonly cursor: string | null;
   readonly pageSize: number | null;
@@ -158,7 +158,7 @@ export interface ReadTrace extends TraceOutline, Trace {
   readonly nextCursor: string | null;
 }
 
-/** Default number of spans of a page. */
+/** Number of spans of a page after a cursor, when the request names none. */
 const DEFAULT_PAGE_SPANS = 500;
 
 /**
@@ -222,7 +222,7 @@ async function readWhole(
   summaries: readonly TraceSummary[],
 ): Promise<{ readonly trace: Trace; readonly outline: TraceOutline }> {
   const trace = await assembled(scope, summaries);
-  if (trace === null) throw new TypeError('A trace is assembled from one summary at least.');
+  if (trace === null) throw new TypeError('A trace is assembled from at least one summary.');
   const { spans, agents, parts, summary } = trace;
   const { calls, agentSpend, elsewhere } = await scope.loaders.accountsByTrace.load(parts);
   const spend = spendWithElsewhere(summary, spans, calls, elsewhere);
@@ -263,9 +263,9 @@ export const getSpan = operation({
 });
 
 /**
- * Streams traces as they are stored, or one of them; with `after`, first the updates since that one. Ends when the
- * client disconnects or loses access. Throws Conflict when updates since then were evicted, and Unsupported for a
- * filter of annotations: an update does not contain them.
+ * Streams traces as they are stored: all that match the filters, or one. With `after`, the stream starts with the
+ * updates since that event. Ends when the client disconnects or loses access. Throws Conflict when some of these
+ * updates were evicted, and Unsupported for a filter of annotations, which updates do not contain.
  */
 export const watchTraces = operation({
   name: 'watchTraces',
@@ -298,8 +298,8 @@ export const watchTraces = operation({
 });
 
 /**
- * Whether a caller may see a trace, so that invisible events do not fill its queue. True when the key is not cached or
- * no longer valid: the feed checks each event again.
+ * Whether a subscriber may see the traces of an owner, so that invisible events do not fill its queue. True when the
+ * key is not cached or no longer valid: the feed checks each event again.
  */
 function mayBeShown(scope: Scope<TracePlatform>, reader: Caller, owner: Owner): boolean {
   try {
@@ -311,7 +311,7 @@ function mayBeShown(scope: Scope<TracePlatform>, reader: Caller, owner: Owner): 
   return true;
 }
 
-/** Null when there is no summary. The loader caches the spans for other fields of the trace. */
+/** Merges traces into one, with all spans; null without a summary. The loader caches the spans for other fields. */
 export async function assembled(
   scope: Scope<TracePlatform>,
   summaries: readonly TraceSummary[],
@@ -325,7 +325,7 @@ export async function assembled(
   return assembleTrace(summaries, new Map(byRef));
 }
 
-/** Visible summaries of an address. Ids of an invalid form are not looked up. */
+/** Visible summaries of the traces at an address. Ids of an invalid form are not looked up. */
 export const visibleSummaries = async (
   scope: Scope<TracePlatform>,
   address: TraceAddress,

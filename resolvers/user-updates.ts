@@ -7,14 +7,14 @@ import type { Scope } from './operation/scope.ts';
 import type { UserView } from './operation/user-views.ts';
 import { type NamedUser, updateUser } from './users.ts';
 
-/** The outcome of one change among several: the user, or why it was not changed. */
+/** The outcome of one change among several: the changed user, or why it was not changed. */
 export interface UserOutcome {
   readonly named: NamedUser;
   readonly view: UserView | null;
   readonly failure: string | null;
 }
 
-/** Changes several users, one after another. A failure of one does not stop the others. */
+/** Changes several users in order. A failure of one change does not stop the others. */
 export const updateUsers = operation({
   name: 'updateUsers',
   access: tenantAdmin,

@@ -58,7 +58,7 @@ async function assertNew({ platform }: Scope<UserPlatform>, user: User): Promise
 }
 
 /**
- * Creates a user, its memberships and its key. Absent members have the defaults of new users. Throws Conflict when the
+ * Creates a user, its memberships and its key. Absent settings get the defaults of new users. Throws Conflict when the
  * id or the email is taken, and InvalidInput.
  */
 export const createUser = operation({
@@ -98,7 +98,7 @@ export interface UserDetails extends UserView {
   readonly teams: readonly Team[];
 }
 
-/** Reads a user; the caller's own when none is named. Throws NotFound, and Forbidden for the user of another key. */
+/** Reads a user; null reads the caller's own user. Throws NotFound, and Forbidden for another user. */
 export const getUser = operation({
   name: 'getUser',
   access: teamReader,
@@ -165,11 +165,12 @@ export interface NamedUser {
   readonly email: string | null;
 }
 
-/** Members of a user that the user may change. */
+/** Fields of a user that the user may change. */
 const OWN_MEMBERS = new Set(['alias', 'email', 'metadata']);
 
 /**
- * Whether signed tokens name their users by email. Then a user who takes the email of another one would get its rights.
+ * Whether signed tokens name their users by email. Then a user who takes another user's email would get that user's
+ * rights.
  */
 function tokensNameUsersByEmail({ configuration }: UserPlatform): boolean {
   const general = configuration.current().resolved['general_settings'] as JsonObject | undefined;
@@ -187,8 +188,9 @@ function assertMayEdit(scope: Scope<UserPlatform>, id: string | null, patch: Use
 }
 
 /**
- * Changes a user. An administrator creates a user that does not exist, as the reference does. Throws InvalidInput,
- * Conflict when the email is taken, and Forbidden for another user.
+ * Changes a user. For an administrator, a user that does not exist is created, as in the reference. Throws
+ * InvalidInput, Conflict when the email is taken, and Forbidden for another user and for fields that only
+ * administrators change.
  */
 export const updateUser = operation({
   name: 'updateUser',
@@ -209,8 +211,8 @@ export const updateUser = operation({
 });
 
 /**
- * Deletes users with their keys, memberships and invitations. Returns their number. Throws NotFound for an unknown
- * one.
+ * Deletes users with their keys, memberships and invitations. Returns the number of users. Throws NotFound for an
+ * unknown one, before any is deleted.
  */
 export const deleteUsers = operation({
   name: 'deleteUsers',
@@ -235,7 +237,7 @@ export const deleteUsers = operation({
   },
 });
 
-/** Counts users and teams. */
+/** Counts all users and all teams, for every caller. */
 export const countUsers = operation({
   name: 'countUsers',
   access: teamReader,

@@ -19,8 +19,9 @@ export interface EntityQuery {
 const WITH_UNASSIGNED = new Set<ActivityEntity>(['user', 'team']);
 
 /**
- * The calls that a caller may see as activity of an entity. Administrators see all; users their own, all of the teams and
- * organizations that they administer, and nothing by customer and agent. Throws Forbidden and NotFound.
+ * The calls that a caller may see as activity of an entity. Administrators see all calls. Users see their own calls,
+ * and all calls of teams and organizations that they administer. Only administrators may query customers and agents.
+ * Throws Forbidden and NotFound.
  */
 export async function activityFilter(
   scope: Scope<ActivityPlatform>,
@@ -44,7 +45,7 @@ export async function activityFilter(
   return own;
 }
 
-/** Calls of the caller's teams: all of those it administers, its own of the others. */
+/** Calls of the user's teams: all calls of teams that the user administers, the user's own calls in other teams. */
 async function filterOfTeams(
   { platform, caller }: Scope<ActivityPlatform>,
   filter: SpendFilter,
@@ -83,16 +84,16 @@ async function filterOfOrganizations(
   return { ...filter, any: { ...filter.any, organization }, visibleTo: null };
 }
 
-/** Names of entities and of users of keys. */
+/** Keys by hash, and names of users and entities. */
 export interface ActivityNames {
   readonly keys: ReadonlyMap<string, VirtualKey>;
   /** Emails by user id; null for a user without one. */
   readonly emails: ReadonlyMap<string, string | null>;
-  /** Aliases of entities by id; null for one without, absent where there is no such row. */
+  /** Aliases of entities by id; null for an entity without an alias, absent for an entity without a row. */
   readonly aliases: ReadonlyMap<string, string | null>;
 }
 
-/** Names of keys, of their users, and of entities. */
+/** Reads keys, and the names of their users and of entities. */
 export async function activityNames(
   { platform: { stores } }: Scope<ActivityPlatform>,
   entity: ActivityEntity,

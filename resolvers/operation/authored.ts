@@ -3,7 +3,10 @@ import { DEFAULT_USER_ID } from '../../src/domain/users/user.ts';
 import { callerOf } from './operation.ts';
 import type { Scope } from './scope.ts';
 
-/** Time and author of a change: the user of the caller, else its key. The admin key acts as the default user. */
+/**
+ * Time and author of a change. The author is the id of the caller's user. Without a user it is the hash of the caller's
+ * key, or the default user for the admin key.
+ */
 export function authored(scope: Scope<{ readonly clock: { now(): Date } }>): Authored {
   const { key, keyHash, userId } = callerOf(scope);
   return { now: scope.platform.clock.now(), by: userId ?? (key === null ? DEFAULT_USER_ID : keyHash) };

@@ -14,10 +14,10 @@ import type { Scope } from './scope.ts';
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
 /**
- * Asks the fallbacks of the model, in order, the questions that were refused or answered weakly. Returns the first call
- * where `fallbackBelow` is null. Each request to a fallback is a separate call with its own checks of key, budget and
- * limits, and its own price and records. A failed fallback is skipped. Returns one call with all answers and the sum
- * of the costs.
+ * Asks the fallbacks of the model, in order, the questions that were refused or answered weakly. Returns one call with
+ * all answers and the sum of the costs; the first call when `fallbackBelow` is null. Each request to a fallback is a
+ * separate call with its own checks of key, budget and limits, and its own price and records. A failed fallback is
+ * skipped.
  */
 export async function askFallbacks(
   scope: Scope<DecisionPlatform>,
@@ -51,12 +51,12 @@ const callFallback = (
   signal: AbortSignal,
 ): Promise<GatewayCall> => scope.platform.gateway.call(callerOf(scope), request, signal);
 
-/** Reads an answer that is not forwarded to its end, which settles the call. */
+/** Reads an answer, which is not forwarded, up to its end. The end settles the call. */
 const settle = (call: GatewayCall): Promise<unknown> => call.consume((bytes) => collect(bytes, MAX_ANSWER_BYTES));
 
 /**
  * Fallbacks of the requested model, without those that failed before the first answer, and without the one that gave
- * it.
+ * that answer.
  */
 function targetsOf(
   { platform }: Scope<DecisionPlatform>,
@@ -92,7 +92,7 @@ const fallbackRequest = (
   retries: { ...NO_RETRIES, withoutFallbacks: true },
 });
 
-/** One call of several: ids and limits of the first, the answer of the last, and the sum of the costs. */
+/** Combines calls: ids, deployment, tries and limits of the first, the answer of the last, and the sum of the costs. */
 function combined(calls: readonly GatewayCall[]): GatewayCall {
   const [first] = calls;
   const last = calls.at(-1);
@@ -123,6 +123,6 @@ function combined(calls: readonly GatewayCall[]): GatewayCall {
   };
 }
 
-/** Null where a part is unknown. */
+/** The sum; null when one of the costs is unknown. */
 const sumOf = (costs: readonly (Usd | null)[]): Usd | null =>
   costs.reduce((sum, cost) => (sum === null || cost === null ? null : addUsd(sum, cost)));

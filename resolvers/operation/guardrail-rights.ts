@@ -13,7 +13,10 @@ import type { Scope } from './scope.ts';
 
 type GuardrailScope = Scope<{ readonly guardrails: Pick<Guardrails, 'list'> }>;
 
-/** Refuses a key that names unknown guardrails, and one of a user that switches guardrails off. */
+/**
+ * Checks the guardrails of a new or changed key. Throws InvalidInput for unknown guardrails, and Forbidden when a
+ * caller who is not a proxy administrator opts out of guardrails or sets rights about them.
+ */
 export function assertGuardrailsOfKey({ platform }: GuardrailScope, caller: Caller, patch: MetadataPatch): void {
   assertGuardrails(platform.guardrails.list(), patch);
   const changes = guardedChanges({}, patch).filter((name) => name !== 'guardrails');
@@ -21,8 +24,8 @@ export function assertGuardrailsOfKey({ platform }: GuardrailScope, caller: Call
 }
 
 /**
- * A change of a team or of what belongs to it, as its author may make it. Administrators of teams change guardrails where
- * the team has the right, and never the right itself. Throws InvalidInput and Forbidden.
+ * The change of a team or its project that the caller may make. Administrators of a team may change guardrails when the
+ * metadata of the team permits it, but not that permission. Throws InvalidInput and Forbidden.
  */
 export function allowedGuardrails<Patch extends MetadataPatch>(
   scope: GuardrailScope,

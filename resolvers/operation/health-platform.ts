@@ -10,7 +10,9 @@ import type { RecordState } from './platform.ts';
 export interface OutsidePlatform {
   /** Null where no collector of spans is configured. */
   readonly spanExport: Pick<SpanExport, 'counts' | 'push'> | null;
-  /** Tests services that the process uses, by name. A test throws Unavailable, without an address, and ends in time. */
+  /**
+   * Tests of services that the process uses, by name. A test has a deadline. Its Unavailable error contains no address.
+   */
   readonly serviceTests: ReadonlyMap<string, () => Promise<void>>;
 }
 
@@ -31,7 +33,7 @@ export interface MetricsPlatform {
   readonly metrics: Metrics;
 }
 
-/** Periodic work that runs in one process of all. */
+/** Periodic work that one of all processes does in each period (ADR 0061). */
 export interface DutyPlatform {
   readonly stores: Pick<Stores, 'jobs'>;
   readonly clock: Clock;

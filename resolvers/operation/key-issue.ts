@@ -15,11 +15,14 @@ import type { Scope } from './scope.ts';
 export interface GeneratedKey {
   readonly clearKey: string;
   readonly row: VirtualKey;
-  /** The budget that it names; null without one. */
+  /** The budget that the key names; null without one. */
   readonly budget?: Budget | null;
 }
 
-/** The secret of a new or rotated key: the caller's own value, else a generated one. */
+/**
+ * The secret of a new or rotated key: the caller's own value, or a generated one for null. Throws InvalidInput for an
+ * invalid value, and Conflict for the admin key.
+ */
 export function secretFor(scope: Scope<KeyPlatform>, own: string | null) {
   const { keyGenerator, clock } = scope.platform;
   const maker = callerOf(scope);
@@ -31,14 +34,17 @@ export function secretFor(scope: Scope<KeyPlatform>, own: string | null) {
   return { key, hash, now: clock.now(), createdBy: maker.keyHash };
 }
 
-/** The draft with a budget id where it has a soft budget: a budget row stores the soft budget. */
+/** Adds a budget id to a draft with a soft budget, because a budget row stores the soft budget. */
 function withBudget(scope: Scope<KeyPlatform>, draft: KeyDraft): KeyDraft {
   const { settings = {} } = draft;
   if (settings.softBudget === undefined || settings.softBudget === null) return draft;
   return { ...draft, settings: { ...settings, budgetId: settings.budgetId ?? scope.platform.ids.uuid() } };
 }
 
-/** Creates a key for another operation, which has checked access. Throws InvalidInput, and Conflict when it is taken. */
+/**
+ * Creates a key for an operation that has checked access. Throws InvalidInput, Forbidden for its guardrails, and
+ * Conflict when the secret or the alias is taken.
+ */
 export async function issueKey(scope: Scope<KeyPlatform>, draft: KeyDraft): Promise<GeneratedKey> {
   const { stores, keyRing } = scope.platform;
   const secret = secretFor(scope, draft.key);

@@ -20,12 +20,12 @@ export const keyNotFound = (named: string, message = 'Key not found.'): NotFound
 /** A key's row, its spend, and its current status. */
 export interface KeyInfo {
   readonly row: VirtualKey;
-  /** Of all time. */
+  /** Spend of all time. */
   readonly total: Usd;
-  /** In the current budget window: the budget is compared with it. */
+  /** Spend in the current budget window. The budget of the key limits it. */
   readonly spend: Usd;
   readonly status: KeyStatus;
-  /** The budget that it names; null without one, absent in lists. */
+  /** The budget that the key names; null without one, absent in lists. */
   readonly budget?: Budget | null;
 }
 
@@ -40,11 +40,11 @@ export async function findNamed({ platform }: Scope<KeyPlatform>, named: string)
     const [first] = await stores.keys.findMany([secretHash]);
     return first?.deletedAt === null ? first : null;
   }
-  // Text that is not a hash names no key. Some databases reject some characters, so it is not passed on.
+  // Text that is not a hash names no key. It is not looked up, because some databases reject some characters.
   if (!HASH.test(named)) return null;
   const [key] = await stores.keys.findMany([named]);
   if (key !== undefined) return key.deletedAt === null ? key : null;
-  // A client may know a rotated key by the hash of its secret.
+  // A client may name a rotated key by the hash of its current secret.
   return await stores.keys.find(named);
 }
 
@@ -69,7 +69,7 @@ export async function budgetOfKey(
   return settings.budgetId === undefined ? null : await platform.stores.budgets.find(settings.budgetId);
 }
 
-/** Keys with their spend: three statements for any number of keys. */
+/** Keys with their spend: at most three statements for any number of keys. */
 export async function keyInfos(
   { platform }: Pick<Scope<KeyPlatform>, 'platform'>,
   rows: readonly VirtualKey[],
@@ -100,7 +100,10 @@ export async function infoOf({ platform }: Scope<KeyPlatform>, row: VirtualKey):
   return { ...info, budget };
 }
 
-/** Changes a key, then evicts it from memory, so that later calls use the change. */
+/**
+ * Changes a key, then evicts it from memory, so that later calls use the change. Throws NotFound, and what `change` and
+ * the store throw.
+ */
 export async function changeKey(
   scope: Scope<KeyPlatform>,
   named: string,

@@ -12,7 +12,7 @@ import type { Scope } from './scope.ts';
 const unknown = (noun: string, id: string, field: string): InvalidInput =>
   new InvalidInput(`${noun} ${id} does not exist.`, [], { field });
 
-/** Refuses a change that moves a key to a team that does not exist. Throws NotFound. */
+/** Throws NotFound for a change that moves a key to a team that does not exist. */
 async function assertTeamOfChange(
   { platform }: Scope<KeyPlatform>,
   before: string | null,
@@ -24,16 +24,19 @@ async function assertTeamOfChange(
   throw new NotFound('team of key', wanted, message);
 }
 
-/** Refuses a service account of a team that does not exist. Throws InvalidInput. */
+/** Throws InvalidInput for a service account without a team, or of a team that does not exist. */
 export async function assertTeamOfService({ platform }: Scope<KeyPlatform>, teamId: string | null): Promise<void> {
   const wanted = idOrNull(teamId);
-  const member = 'Please specify a valid `team_id` in the request body.';
   if (wanted === null) {
     const message = 'team_id is required for service account keys. Please specify `team_id` in the request body.';
     throw new InvalidInput(message, [], { field: 'team_id' });
   }
   if ((await platform.stores.teams.find(wanted)) === null)
-    throw new InvalidInput(`team_id does not exist in the database. ${member}`, [], { field: 'team_id' });
+    throw new InvalidInput(
+      'team_id does not exist in the database. Please specify a valid `team_id` in the request body.',
+      [],
+      { field: 'team_id' },
+    );
 }
 
 /**

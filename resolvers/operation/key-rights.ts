@@ -54,20 +54,20 @@ function refusalOf(scope: KeyScope, route: KeyPermission): Forbidden {
   );
 }
 
-/** Routes that a user may call for keys of its own. */
+/** Routes that users may call for all of their own keys. */
 const OWNER_ROUTES = new Set<KeyPermission>(['/key/delete']);
-/** Routes that a user may call for keys of its own without a team. */
+/** Routes that users may call for their own keys without a team. */
 const PERSONAL_KEY_ROUTES = new Set<KeyPermission>(['/key/delete', '/key/regenerate']);
 
 /** A right over a key. */
 interface KeyRight {
-  /** Whether the caller administers the team of the key, or the proxy. */
+  /** Whether the caller administers the team of the key, its organization, or the proxy. */
   readonly isManager: boolean;
 }
 
 /**
- * Checks that the caller may call a route for a key; null for one that does not exist. Throws Forbidden, also for an
- * unknown key, so that a caller cannot probe for keys.
+ * Checks that the caller may call a route for a key. `row` is null for an unknown key: callers other than proxy
+ * administrators get the same Forbidden error, so that they cannot probe for keys.
  */
 export async function assertManages(scope: KeyScope, row: VirtualKey | null, route: KeyPermission): Promise<KeyRight> {
   const caller = callerOf(scope);
@@ -87,10 +87,12 @@ export async function assertManages(scope: KeyScope, row: VirtualKey | null, rou
   return { isManager: false };
 }
 
-/** The change of a key that the caller may make, by its row at the time of the change. Throws Forbidden. */
+/**
+ * Limits a requested change to the caller's rights, given the key's row at the time of the change. Throws Forbidden.
+ */
 type BoundPatch = (row: VirtualKey) => KeyPatch;
 
-/** A change as the caller may make it of a key. Throws Forbidden. */
+/** Limits a change of a key to the rights of the caller. Throws Forbidden. */
 export async function allowedPatch(scope: KeyScope, row: VirtualKey | null, patch: KeyPatch): Promise<BoundPatch> {
   const caller = callerOf(scope);
   const { isManager } = await assertManages(scope, row, '/key/update');
@@ -102,7 +104,7 @@ export async function allowedPatch(scope: KeyScope, row: VirtualKey | null, patc
   };
 }
 
-/** A change as the caller may make it with a new secret of a key. Throws Forbidden. */
+/** Limits a change that comes with a new secret of the key to the rights of the caller. Throws Forbidden. */
 export async function allowedRotation(scope: KeyScope, row: VirtualKey | null, patch: KeyPatch): Promise<BoundPatch> {
   const caller = callerOf(scope);
   await assertManages(scope, row, '/key/regenerate');
@@ -124,8 +126,8 @@ const isUnchanged = ({ settings = {}, metadataMembers = {}, ...patch }: KeyPatch
   [settings, metadataMembers, patch].every((part) => Object.keys(part).length === 0);
 
 /**
- * The user of a new key of a team: the caller's own, unless a manager names another member. Throws InvalidInput and
- * Forbidden.
+ * The user of a new key: the caller's own user. A manager of the key's team may name another member of the team. Throws
+ * InvalidInput and Forbidden.
  */
 async function userOfDraft(scope: KeyScope, draft: KeyDraft, isManager: boolean): Promise<string> {
   const own = callerOf(scope).userId ?? '';
@@ -146,7 +148,7 @@ const foreignUser = (scope: KeyScope, userId: string): Forbidden => {
 const unknownTeamOf = (teamId: string): InvalidInput =>
   new InvalidInput(`Unable to find team object in database. Team ID: ${teamId}`);
 
-/** Whether a membership has limits, which a key of the team without a user would not have. */
+/** Whether a member has limits. They would not apply to a service account of the team. */
 async function isLimited({ platform }: KeyScope, team: Team, { budgetId }: TeamMember): Promise<boolean> {
   const id = budgetId ?? team.memberBudgetId;
   return id !== null && (await platform.stores.budgets.find(id)) !== null;
@@ -190,8 +192,8 @@ export async function allowedDraft(
 }
 
 /**
- * Whether the caller may read a key: its own, those of its user, and those of teams that it administers or that permit
- * it.
+ * Whether the caller may read a key. Administrators may read all keys. Other callers may read their own key, the keys
+ * of their user, and keys of teams that the user administers or that permit it.
  */
 export async function mayRead(scope: KeyScope, row: VirtualKey | null): Promise<boolean> {
   const caller = callerOf(scope);
@@ -205,7 +207,7 @@ export async function mayRead(scope: KeyScope, row: VirtualKey | null): Promise<
   return isManager || (team !== null && member !== null && isPermitted(team, '/key/info'));
 }
 
-/** Ids of the teams whose keys the caller's user may see, in addition to its own keys. */
+/** Ids of the teams whose keys the caller's user may list. Empty for administrators, who see all keys. */
 export async function visibleTeams(scope: KeyScope): Promise<readonly string[]> {
   const caller = callerOf(scope);
   const user = idOrNull(caller.userId);

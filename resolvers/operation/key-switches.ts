@@ -5,7 +5,7 @@ import { callerOf } from './operation.ts';
 import type { KeyPlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
 
-/** Refuses a secret of the caller's own, where keys are always random. Throws Forbidden. */
+/** Throws Forbidden for a secret that the caller chose, when the settings allow only generated secrets. */
 export function assertMayChooseSecret({ platform }: Scope<KeyPlatform>, own: string | null): void {
   if (own === null || !isSwitchedOn(platform.configuration, 'disable_custom_api_keys')) return;
   throw new Forbidden(
@@ -14,7 +14,7 @@ export function assertMayChooseSecret({ platform }: Scope<KeyPlatform>, own: str
   );
 }
 
-/** Refuses administrators of an organization, where they may not create keys. Throws Forbidden. */
+/** Throws Forbidden for administrators of an organization, when the settings do not let them create keys. */
 export async function assertMayGenerate(scope: Scope<KeyPlatform>): Promise<void> {
   const { configuration, stores } = scope.platform;
   const { role, userId } = callerOf(scope);

@@ -13,7 +13,7 @@ import type { Scope } from './scope.ts';
 /** Maximum output tokens of one answer in an analysis. */
 const MAX_OUTPUT_TOKENS = 8_192;
 
-/** Deployments of a public model name; those of a wildcard where no deployment has the name itself. */
+/** Deployments of a public model name; those of matching wildcards when no deployment has exactly this name. */
 function deploymentsOf({ platform }: Scope<LensPlatform>, model: string): readonly Deployment[] {
   const all = deploymentsFor(null, platform.gateway.deployments());
   const exact = all.filter(({ modelGroup }) => modelGroup === model);
@@ -63,13 +63,15 @@ export const outputTokensOf = (scope: Scope<LensPlatform>, model: string): numbe
     ...modelsOf(scope, model).map(({ row }) => numberIn(row, 'max_output_tokens', 'max_tokens') ?? MAX_OUTPUT_TOKENS),
   );
 
-/** Whether every deployment of a model supports answers by a JSON schema. Unknown support counts as support. */
+/**
+ * Whether every deployment of a model supports answers that follow a JSON schema. Unknown support counts as support.
+ */
 export const followsSchema = (scope: Scope<LensPlatform>, model: string): boolean =>
   modelsOf(scope, model).every(
     ({ row }) => row['supports_response_schema'] === true || row['supports_response_schema'] === undefined,
   );
 
-/** Whether a prompt is longer than the context window of every deployment. */
+/** Whether a prompt exceeds the context window of every deployment. A window of unknown size is never exceeded. */
 export const exceedsContext = (scope: Scope<LensPlatform>, model: string, promptTokens: number): boolean => {
   const windows = modelsOf(scope, model).map(({ row }) => numberIn(row, 'max_input_tokens') ?? Infinity);
   return windows.length > 0 && windows.every((window) => promptTokens > window);
@@ -95,7 +97,7 @@ export function maxCallCost(
   return costs.reduce((max, cost) => (cost > max ? cost : max), ZERO_USD);
 }
 
-/** Whether a deployment has this public model name. */
+/** Whether a deployment has this public model name, exactly or by a wildcard. */
 export const isConfigured = (scope: Scope<LensPlatform>, model: string): boolean =>
   deploymentsOf(scope, model).length > 0;
 

@@ -17,15 +17,15 @@ import type { Stores } from './stores.ts';
 const MAX_HISTORIES = 100;
 
 /**
- * Maximum number of spans of one read. The rows of a read are converted synchronously at some microseconds each; other
- * work runs between two reads.
+ * Maximum number of spans of one read. The rows of a read are converted synchronously, in a few microseconds each.
+ * Other work runs between two reads.
  */
 const MAX_READ_SPANS = 2_000;
 
 /** Maximum number of traces whose annotations one query reads: each may have a thousand. */
 const MAX_ANNOTATED_TRACES = 50;
 
-/** Spans whose content is read at the same time: up to some hundred kilobytes each. */
+/** Maximum number of spans whose content is read at the same time: each may have a few hundred kilobytes. */
 const MAX_CONTENTS = 8;
 
 /** One DataLoader per query, so that a list of traces costs one query for its spans, not fifty. */
@@ -36,32 +36,32 @@ export interface Loaders {
   readonly spansByTrace: DataLoader<TraceKey, readonly SpanHead[], string>;
   /** The spend row of a span, by `traceId:spanId`; null when the gateway did not make the span. */
   readonly spendRowBySpan: DataLoader<string, SpendRow | null>;
-  /** Spend rows that may belong to a call, from traces of the gateway. */
+  /** Spend rows that may belong to a call of a client's trace. They are rows of traces that the gateway began. */
   readonly spendRowsElsewhere: DataLoader<CallSearch, readonly SpendRow[], string>;
   /** Accounts of a trace, by its parts. */
   readonly accountsByTrace: DataLoader<readonly TraceIdentity[], TraceAccounts, string>;
-  /** Annotations of a trace and its spans, the oldest first. The caller may read the trace. */
+  /** Annotations of a trace and its spans, the oldest first. Only for traces that the caller may read. */
   readonly annotationsByTrace: DataLoader<TraceKey, readonly Annotation[], string>;
   /** The visible summaries of a trace id, or the one with a ref. */
   readonly summariesByAddress: DataLoader<SummaryAddress, readonly TraceSummary[], string>;
   /** All spans of a trace, indexed, by the parts of the trace. */
   readonly spanTreeByTrace: DataLoader<readonly TraceIdentity[], SpanTree, string>;
-  /** A span with its content. The caller may read its trace. */
+  /** A span with its content. Only for traces that the caller may read. */
   readonly contentBySpan: DataLoader<SpanKey, Span | null, string>;
   /** A key by its hash, deleted ones too, for any caller: operations check access. */
   readonly storedKeyByHash: DataLoader<string, VirtualKey | null>;
   /**
-   * A key by its hash, where the caller may see it: an administrator every one, a key without a team its own; else
-   * null.
+   * A key by its hash; null when the caller may not see it. Administrators see every key, a key without a team sees
+   * itself, a key of a team sees none.
    */
   readonly keyByHash: DataLoader<string, VirtualKey | null>;
-  /** Open findings about a trace, for any caller: operations check access. Null when no run has assessed it. */
+  /** Number of open findings as in `TraceFindings`, for any caller: operations check access. */
   readonly findingCountByTrace: DataLoader<TraceKey, number | null, string>;
   /** Owners of keys. */
   readonly owners: OwnerLoaders;
 }
 
-/** A trace id, and the ref of one of its traces; null for all that are visible. */
+/** A trace id, and the ref of one of its traces; a null ref for all visible ones. */
 interface SummaryAddress {
   readonly traceId: string;
   readonly traceRef: string | null;
@@ -73,7 +73,7 @@ type SpanKey = TraceKey & { readonly spanId: string };
 /** A trace whose spans to read. A summary contains their number. */
 type SpansWanted = TraceKey & { readonly spanCount?: number };
 
-/** The spans of each trace: in one read, or in several where there are many. */
+/** The spans of each trace, in reads of at most `MAX_READ_SPANS` spans where the counts are known. */
 async function readSpans(
   store: Pick<TraceStore, 'listSpans' | 'listSpanPage'>,
   traces: readonly SpansWanted[],

@@ -8,17 +8,17 @@ import type { DeploymentPlatform } from './model-platform.ts';
 import type { TeamPlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
 
-/** How the user of a caller may call a model. */
+/** How a caller's user may call a model. */
 export interface ModelAccess {
-  /** By itself, without a team. */
+  /** Whether the user may call it without a team. */
   readonly isDirect: boolean;
-  /** Through these teams; null for a key without a user. */
+  /** Ids of teams through which the user may call it. Null only when the caller has no user. */
   readonly teamIds: readonly string[] | null;
 }
 
 type AccessScope = Scope<DeploymentPlatform & TeamPlatform>;
 
-/** Teams that the caller sees: all for administrators, else those of its user. */
+/** Teams that the caller sees: all for administrators, those of the user for other callers. */
 async function teamsOf(scope: AccessScope, user: string | null): Promise<readonly Team[]> {
   const { stores } = scope.platform;
   if (visibilityOf(callerOf(scope)).kind === 'all') return await stores.teams.all(ALL_TEAMS);
@@ -27,7 +27,7 @@ async function teamsOf(scope: AccessScope, user: string | null): Promise<readonl
   return await stores.teams.findMany(members.map(({ teamId }) => teamId));
 }
 
-/** Finds how the caller's user may call models. Teams with one list of models are checked once for each model. */
+/** Finds how the caller's user may call models. Teams with equal lists of models share one check per model. */
 export async function modelAccess(scope: AccessScope): Promise<(model: ModelInfo) => ModelAccess> {
   const { stores, deployments } = scope.platform;
   const caller = callerOf(scope);

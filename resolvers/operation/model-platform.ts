@@ -16,7 +16,7 @@ export interface DeploymentPlatform {
   readonly fallbacks: Pick<FallbackRegistry, 'policy'>;
   readonly gateway: Pick<Gateway, 'admitKey' | 'deployments' | 'healthOf'> & ProbeGateway;
   readonly catalog: CatalogSource;
-  /** Whether deployments are probed periodically, and whether callers see more than the result. */
+  /** Whether deployments are probed periodically, and whether reports have details in addition to names. */
   readonly healthChecks: {
     readonly background: boolean;
     readonly details: boolean;
@@ -43,14 +43,14 @@ export interface ConnectionTestPlatform {
   readonly gateway: ProbeGateway;
 }
 
-/** Deployments that administrators make at run time. */
+/** Deployments that administrators create at run time. */
 export interface StoredDeploymentPlatform {
   readonly stores: Pick<Stores, 'credentials' | 'deployments'>;
   readonly deployments: DeploymentRegistry;
   /** Stored credentials by name. */
   readonly credentials: CredentialFinder;
   readonly deploymentReader: DeploymentReader;
-  /** Whether deployments may be made at run time. */
+  /** Whether deployments may be created at run time. */
   readonly storesModels: boolean;
   /** Logs a warning about the prices of a deployment that a caller has created or changed. */
   readonly modelWarning: (about: { readonly id: string; readonly model: string; readonly warning: string }) => void;

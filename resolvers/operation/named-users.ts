@@ -9,13 +9,13 @@ export interface UserName {
   readonly email: string | null;
 }
 
-/** Id of a named user; null when no user has the email. Throws InvalidInput without id and email. */
+/** Id of a named user; null when no user has the email. Throws InvalidInput when both id and email are missing. */
 export async function userIdOf(stores: Pick<Stores, 'users'>, name: UserName): Promise<string | null> {
   const { id, emailKey } = readUserName(name);
   return id ?? (await userByEmail(stores, emailKey))?.id ?? null;
 }
 
-/** A named user; null when it does not exist. Throws InvalidInput without id and email. */
+/** A named user; null when it does not exist. Throws InvalidInput when both id and email are missing. */
 export async function findNamedUser(stores: Pick<Stores, 'users'>, name: UserName): Promise<User | null> {
   const { id, emailKey } = readUserName(name);
   return id === null ? await userByEmail(stores, emailKey) : await stores.users.find(id);

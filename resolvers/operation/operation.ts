@@ -28,11 +28,10 @@ interface Declared<Input, Result, Slice> {
 const operations: Operation<never, unknown, never>[] = [];
 
 /**
- * Declares an operation. Its access rule is data and is checked first; `run` may rely on it, and finds the caller of a
- * rule that requires a credential with `callerOf`. Tracing keys are refused first, unless the rule admits them. `run`
- * declares its slice of the platform in the type of its scope; without one it receives no part of the platform. An
- * operation with an allowance charges an anonymous request before it runs, once for all operations of the request; the
- * charge may read the store.
+ * Declares an operation. Its access rule is checked before `run`. Tracing keys are refused unless the rule admits them.
+ * When the rule requires a credential, `callerOf` returns the caller. `run` declares its slice of the platform in the
+ * type of its scope; without one it receives no part of the platform. An operation with an allowance charges an
+ * anonymous request before it runs, once for all operations of the request. The charge may read the store.
  */
 export function operation<Input, Result, Slice = object>(
   declared: Declared<Input, Result, Slice>,
@@ -62,7 +61,7 @@ export function operation<Input, Result, Slice = object>(
   return run;
 }
 
-/** Checks an access rule. Its refusal says whom the rule admits. */
+/** Checks an access rule. A Forbidden error gets the description of the rule as `allowed`. */
 function checkAccess(access: Access, caller: Caller | null): void {
   try {
     access.check(caller);

@@ -17,13 +17,13 @@ export interface OrganizationMemberView {
   readonly budget: Budget | null;
 }
 
-/** An organization with what belongs to it. */
+/** An organization with its budget, members, teams and spend. */
 export interface OrganizationView {
   readonly organization: Organization;
   readonly budget: Budget | null;
   readonly members: readonly OrganizationMemberView[];
   readonly teams: readonly Team[];
-  /** Spend of its keys and of those of its teams in the budget window, deleted keys included. */
+  /** Spend in the budget window of the keys of the organization and of its teams, deleted keys included. */
   readonly spend: Usd;
 }
 

@@ -6,13 +6,18 @@ import { authored } from './authored.ts';
 import type { BudgetPlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
 
-/** A budget of a row: the id of an existing budget, or limits of a budget that is created for the row. */
+/**
+ * Requested budget of a row: the id of an existing budget, or limits. Limits change the row's budget, or create one.
+ */
 export interface WantedBudget {
   readonly budgetId: string | null;
   readonly limits: BudgetPatch;
 }
 
-/** The id of the budget of a row. Throws InvalidInput for an unknown budget, and for an id with limits. */
+/**
+ * The id of the budget of a row after a change; `current` is the id before. Throws InvalidInput for an unknown budget,
+ * and for an id with limits.
+ */
 export async function budgetOf(
   scope: Scope<BudgetPlatform>,
   { budgetId, limits }: WantedBudget,
@@ -41,8 +46,8 @@ export async function budgetOf(
 }
 
 /**
- * The id of the budget of a row whose author may not change budgets of other rows. A budget that the author created is
- * changed. Any other one is copied with the changes, for this row only.
+ * As `budgetOf`, for a caller that may not change budgets of other rows. A budget that the caller created is changed.
+ * Another budget is copied, and the copy with the changes belongs to this row only.
  */
 export async function ownBudgetOf(
   scope: Scope<BudgetPlatform>,

@@ -11,7 +11,7 @@ import {
   tenantViewer,
 } from './access.ts';
 
-/** Administrators and keys with a user, for lists of keys. */
+/** Proxy administrators, the read-only ones too, and keys with a user, for lists of keys. */
 export const keyLister: Access = {
   name: 'keyLister',
   description: 'Proxy administrators, read-only ones too, for all keys; keys of a user for those of that user.',

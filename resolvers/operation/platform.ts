@@ -102,7 +102,7 @@ export interface AccessGroupPlatform {
   readonly ids: Ids;
 }
 
-/** Virtual keys that stand for values of claims of signed tokens. */
+/** Mappings from claim values of signed tokens to virtual keys. */
 export interface TokenMappingPlatform extends KeyPlatform {
   readonly stores: KeyPlatform['stores'] & Pick<Stores, 'tokenMappings'>;
   readonly keyRing: KeyPlatform['keyRing'] & Pick<KeyRing, 'markStale'>;
@@ -149,7 +149,7 @@ export interface ProviderBudgetPlatform {
   readonly stores: Pick<Stores, 'spend'>;
   readonly records: Pick<RecordState, 'readable'>;
   readonly providerBudgets: () => ProviderBudgets;
-  /** Null for none. */
+  /** Budget of all calls; null for none. */
   readonly globalBudget: () => RouteBudget | null;
   readonly clock: Clock;
 }
@@ -182,7 +182,7 @@ export interface DecisionPlatform {
   readonly decisions: {
     /** Maximum number of questions of one request. */
     readonly maxQuestions: number;
-    /** Label mass below which a question is sent to a fallback, as refused questions are. Null: no question is. */
+    /** Label mass below which a question is sent to a fallback, as refused questions are. Null disables fallbacks. */
     readonly fallbackBelow: number | null;
     /** Storage level of decisions, unless their key sets another one. */
     readonly storage: StorageLevel;
@@ -202,7 +202,7 @@ export interface RealtimePlatform {
 export interface ObjectPlatform {
   readonly stores: Pick<Stores, 'upstreamObjects'>;
   readonly gateway: ObjectGateway;
-  /** Maximum size of a file, in bytes; null where only the size of a request is limited. */
+  /** Maximum sizes of files, in bytes; null where only the size of a request is limited. */
   readonly fileLimits: FileLimits;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -313,7 +313,7 @@ export interface LensPlatform {
   >;
   /** Evicts tracing keys from memory. */
   readonly tracingKeyRing: Pick<CredentialRing, 'evictTracingKey'>;
-  /** Whether a token is that of the trace service of the operator; null without one. */
+  /** Whether a token is that of the operator's trace service; null when no service is configured. */
   readonly isLensService: ((token: string) => boolean) | null;
   /** Base address of this process, without a trailing slash. */
   publicUrl(): string;
@@ -327,6 +327,6 @@ export interface LensPlatform {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly claimedRuns: ClaimedRuns;
-  /** Waits. Rejects with the signal's reason when it fires first. */
+  /** Waits. Rejects with the reason of the signal when the signal aborts first. */
   pause(milliseconds: number, signal: AbortSignal): Promise<void>;
 }

@@ -13,7 +13,7 @@ interface ResolvedRequest {
   readonly request: ModelRequest;
   /** Own items of the request, without those of previous responses. */
   readonly items: readonly ResponseItem[];
-  /** Previous response, when it is stored here. */
+  /** Previous response, when it is stored here; null otherwise. */
   readonly previousId: string | null;
 }
 
@@ -48,7 +48,10 @@ export async function findStored(scope: Scope<ResponsePlatform>, id: string): Pr
 const maySee = (scope: Scope<ResponsePlatform>, { owner }: StoredResponse): boolean =>
   !scope.platform.responses.idSecurity || mayRead(visibilityOf(callerOf(scope)), owner);
 
-/** Null for an id that may belong to an upstream, when id security is off. */
+/**
+ * The stored response with an id. For an unknown id, and one that the caller may not see, throws InvalidInput with id
+ * security and returns null without it.
+ */
 async function previousOf(scope: Scope<ResponsePlatform>, id: string): Promise<StoredResponse | null> {
   const stored = await findStored(scope, id);
   if (stored === null && scope.platform.responses.idSecurity) throw noPrevious(id);
@@ -71,7 +74,10 @@ async function itemsOfConversation(
 /** Maximum number of responses whose items one request may refer to. */
 const MAX_REFERENCED_RESPONSES = 1_000;
 
-/** The items with references to stored items replaced; the same list when there are none. */
+/**
+ * The items with references to stored items replaced; the given list when it has none. Throws InvalidInput for too many
+ * referenced responses, and with id security for an item that is not found.
+ */
 async function withoutReferences(
   scope: Scope<ResponsePlatform>,
   input: readonly ResponseItem[],

@@ -1,7 +1,7 @@
 import { Conflict } from '../../src/domain/errors.ts';
 import type { RowPage, RowPlace, RowStore } from '../../src/domain/row-store.ts';
 
-/** A page in an order. */
+/** Sort order, size and start of a page. */
 export interface RequestedPage<Sort extends string = 'created_at'> {
   readonly sort: Sort;
   readonly descending: boolean;
@@ -16,7 +16,7 @@ export interface FoundPage<Row> {
   readonly hasMore: boolean;
 }
 
-/** A filter, without what the caller may see, and a page. */
+/** A page, and a filter without the visibility of the caller, which the operation adds. */
 export interface FilteredPage<Filter, Sort extends string> {
   readonly filter: Filter;
   readonly page: RequestedPage<Sort>;
@@ -45,7 +45,7 @@ export async function removeOldest<Row extends { readonly id: string }, Filter>(
   return rows.length === 0 ? 0 : (await store.remove(rows.map(({ id }) => id))).length;
 }
 
-/** Changes the stored row with the id of `row`, or adds `row`. Another request may add the row at the same time. */
+/** Changes the stored row with the id of `row`, or adds `row`. A row that a concurrent request adds is changed. */
 export async function changeOrAdd<Row extends { readonly id: string }, Filter, Sort extends string>(
   store: Pick<RowStore<Row, Filter, Sort>, 'add' | 'change'>,
   row: Row,

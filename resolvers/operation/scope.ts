@@ -40,7 +40,7 @@ import type {
 import type { SignInPlatform } from './sign-in-platform.ts';
 import type { Stores } from './stores.ts';
 
-/** All slices. Its objects live as long as the process; transports pass it to operations. */
+/** All slices together. Its objects live as long as the process. Transports pass it to operations. */
 export interface Platform
   extends
     ActivityPlatform,

@@ -20,7 +20,7 @@ export interface SignInPlatform extends UserPlatform {
     readonly logins: CommandLineLogins<StoredSignIn>;
     /** Limits how often one network may start a login. */
     readonly loginRateLimiter: RateLimiter;
-    /** Lifetime of their sessions, in seconds. */
+    /** Lifetime of the session of a command-line login, in seconds. */
     readonly commandLineSeconds: number;
     /** Codes that another server exchanges for sessions; null where no other server uses this one. */
     readonly codes: OneTimeCodes<Session> | null;

@@ -11,7 +11,7 @@ export interface SpanTree {
   readonly byId: ReadonlyMap<string, SpanHead>;
   /** By the id of the parent, in the order of `spans`. */
   readonly children: ReadonlyMap<string, readonly SpanHead[]>;
-  /** The ref of the stored trace that a span of this tree is from. */
+  /** The ref of the stored trace that has a span of this tree. */
   refOf(span: SpanHead): string;
 }
 

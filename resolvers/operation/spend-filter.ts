@@ -7,7 +7,7 @@ import { callerOf } from './operation.ts';
 import type { SpendPlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
 
-/** Filter of a request. The caller decides which calls it can match. A key is named by its secret or its hash. */
+/** Filter of a request, without the visibility of the caller. A key is named by its secret or its hash. */
 export interface FilterRequest extends Omit<SpendFilter, 'visibleTo'> {
   /** Alias of the key; absent for all keys. */
   readonly keyAlias?: string;
@@ -15,7 +15,10 @@ export interface FilterRequest extends Omit<SpendFilter, 'visibleTo'> {
   readonly within?: FieldValues;
 }
 
-/** The filter with keys by their hashes, limited to what the caller may see. `seesAll` decides which callers see the calls of everyone. */
+/**
+ * The filter with keys by their hashes, limited to the calls that the caller may see. `seesAll` decides which callers
+ * see the calls of everyone.
+ */
 export async function visibleFilter(
   scope: Scope<SpendPlatform>,
   request: FilterRequest,
@@ -32,7 +35,7 @@ export async function visibleFilter(
   return { ...filter, any: bothOf({ ...filter.any, key }, within), visibleTo };
 }
 
-/** Intersection of two filters: for each field, the values that both have. */
+/** Intersection of two filters. A field that only one of them names keeps its values. */
 function bothOf(requested: FieldValues, within: FieldValues): FieldValues {
   const both = Object.entries(within).map(([field, values]) => {
     const named = requested[field as keyof FieldValues];

@@ -21,21 +21,24 @@ export interface MemberView {
   readonly member: TeamMember;
   /** Null when the user row does not exist. */
   readonly user: User | null;
-  /** Its own budget, else the default of the team; null for none. */
+  /** The member's own budget, or the default of the team; null without both. */
   readonly budget: Budget | null;
-  /** Spend of the keys of its user in the team in the window of the budget or since its reset, deleted keys included. */
+  /**
+   * Spend of the user's keys of this team, deleted keys included: in the window of the budget, or since the last reset
+   * of the spend if that is later.
+   */
   readonly spend: Usd;
-  /** The same, of all time. */
+  /** Spend of these keys of all time. */
   readonly total: Usd;
 }
 
-/** A team with what belongs to it. */
+/** A team with its members, their default budget, its keys and its spend. */
 export interface TeamView {
   readonly team: Team;
   readonly members: readonly MemberView[];
   readonly memberBudget: Budget | null;
   readonly keys: readonly KeyInfo[];
-  /** Spend of its keys in the budget window, deleted keys included. Its budget is compared with it. */
+  /** Spend of the team's keys in the budget window, deleted keys included. The budget of the team limits it. */
   readonly spend: Usd;
 }
 
@@ -80,7 +83,7 @@ const sinceReset = ({ spentBefore }: TeamMember, { spend, total }: CountedSpend)
   total,
 });
 
-/** Teams with their members, budgets and keys: ten statements for any number of teams. */
+/** Teams with their members, budgets and keys: at most ten statements for any number of teams. */
 export async function teamViews(scope: Scope<TeamPlatform>, teams: readonly Team[]): Promise<readonly TeamView[]> {
   if (teams.length === 0) return [];
   const { stores } = scope.platform;
@@ -119,7 +122,7 @@ export async function teamViews(scope: Scope<TeamPlatform>, teams: readonly Team
   }));
 }
 
-/** One team with what belongs to it. */
+/** One team with its members, budgets and keys. */
 export async function teamView(scope: Scope<TeamPlatform>, team: Team): Promise<TeamView> {
   const [view] = await teamViews(scope, [team]);
   if (view === undefined) throw unknownTeam(team.id);
@@ -169,7 +172,7 @@ export async function managedTeam(
   return team;
 }
 
-/** Whether the caller may read a team; false for one that does not exist, unless the caller reads all. */
+/** Whether the caller may read a team. `team` is its row; null when no team has this id. */
 async function mayRead(scope: Scope<TeamPlatform>, id: string, team: Team | null): Promise<boolean> {
   const caller = callerOf(scope);
   if (isAnyAdmin(caller) || caller.teamId === id) return true;
@@ -181,7 +184,7 @@ async function mayRead(scope: Scope<TeamPlatform>, id: string, team: Team | null
 export const mayReadTeam = async (scope: Scope<TeamPlatform>, id: string): Promise<boolean> =>
   mayRead(scope, id, await scope.platform.stores.teams.find(id));
 
-/** A team that the caller may read. Throws NotFound, and Forbidden for a team of others. */
+/** A team that the caller may read. Throws NotFound, and Forbidden for other teams. */
 export async function readableTeam(scope: Scope<TeamPlatform>, id: string): Promise<Team> {
   const team = await scope.platform.stores.teams.find(id);
   if (!(await mayRead(scope, id, team)))

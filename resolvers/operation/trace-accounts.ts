@@ -15,13 +15,13 @@ import type { TraceIdentity } from '../../src/domain/traces/trace.ts';
 /** Accounts of a trace: the gateway's records of its calls. */
 export interface TraceAccounts {
   readonly spans: readonly SpanHead[];
-  /** Of its model calls, by span id. */
+  /** Spend of the trace's model calls, by span id. */
   readonly calls: ReadonlyMap<string, CallSpend>;
   /** By the agent's name. */
   readonly agentSpend: ReadonlyMap<string, AgentSpend>;
   /** By the agent's name. */
   readonly agentTokens: ReadonlyMap<string, AgentTokens>;
-  /** Rows of its calls in traces of the gateway. */
+  /** Spend rows of the trace's calls that the gateway recorded in other traces. */
   readonly elsewhere: readonly SpendRow[];
 }
 
@@ -54,7 +54,7 @@ export async function accountsOf(parts: readonly TraceIdentity[], queries: Accou
   return { spans, calls, agentSpend: agentSpendOf(spans, calls), agentTokens: agentTokensOf(spans), elsewhere };
 }
 
-/** A sender chooses response ids, so only calls of the trace's own senders belong to it. */
+/** Whether an owner of the trace made the call. Senders choose response ids, so other calls may have the same ids. */
 export const isOfOwner = ({ teamId, keyHash }: SpendRow, owners: readonly Pick<TraceIdentity, 'owner'>[]): boolean =>
   owners.some(({ owner }) => owner.keyHash === keyHash && owner.teamId === teamId);
 

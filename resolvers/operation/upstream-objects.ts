@@ -27,7 +27,7 @@ import { callerOf } from './operation.ts';
 import type { ObjectPlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
 
-/** Scope of calls about stored objects; background work has one without a request. */
+/** Scope of calls about stored objects. Background work has such a scope without a request. */
 type BackgroundScope = Pick<Scope<ObjectPlatform>, 'platform' | 'caller' | 'signal'>;
 
 /** Scope of a call that reads and writes no store. */
@@ -36,7 +36,7 @@ type CallScope = Pick<Scope<Pick<ObjectPlatform, 'gateway'>>, 'platform' | 'call
 /** Id, parent span and labels of a request, for its upstream call. */
 export type CallFacts = Pick<ModelRequest, 'callId' | 'parent' | 'labels'>;
 
-/** An object as its caller sees it, and the call that read it. */
+/** An object as the caller sees it, and the call that read it. */
 export interface ShownCall {
   readonly call: GatewayCall;
   readonly shown: ShownObject;
@@ -59,7 +59,7 @@ const MISSING: Readonly<Record<ObjectKind, (id: string) => string>> = {
 /** Error for an object that does not exist or that the caller may not see. */
 export const noObject = (kind: ObjectKind, id: string): NotFound => new NotFound(kind, id, MISSING[kind](id));
 
-/** The object with an id of the gateway. Throws NotFound when the caller may see none. */
+/** The object with an id of the gateway. Throws NotFound when it does not exist or the caller may not see it. */
 export async function getObject(scope: Scope<ObjectPlatform>, kind: ObjectKind, id: string): Promise<UpstreamObject> {
   const object = await scope.platform.stores.upstreamObjects.find(id);
   if (object?.kind === kind && mayRead(visibilityOf(callerOf(scope)), object.owner)) return object;
@@ -84,7 +84,7 @@ interface ObjectCall {
   /** Path after that of the kind: empty, or `/{id}` with an optional suffix. */
   readonly tail: string;
   readonly body?: PassBody;
-  /** Calls of the batch that is started. */
+  /** Counted calls of the batch to start. */
   readonly calls?: BatchCalls;
 }
 
@@ -117,7 +117,10 @@ export async function passForObject(
   return { call, read };
 }
 
-/** Stores the row of an object that an upstream created for the caller. `undo` runs when that fails. */
+/**
+ * Stores the row of an object that an upstream created for the caller. When that fails, `undo` runs before the error is
+ * thrown.
+ */
 export async function storeObject(
   scope: Scope<ObjectPlatform>,
   { action, place }: ObjectCall,
@@ -160,8 +163,8 @@ export async function storeObject(
 const purposeOf = ({ purpose }: ShownObject): string | null => (typeof purpose === 'string' ? purpose : null);
 
 /**
- * Objects as their callers see them: with ids of the gateway, also for the files they name. An output file of a batch
- * belongs to the owner of the batch and gets its row when it is first named.
+ * Objects as the caller sees them: with ids of the gateway, also for the files that they name. An output file of a
+ * batch belongs to the owner of the batch. Its row is created when an object first names the file.
  */
 async function shownObjects(
   scope: Scope<ObjectPlatform>,
@@ -181,7 +184,7 @@ async function shownObjects(
       Object.values(filesOf(shown)).flatMap((upstreamId) => (known.has(upstreamId) ? [] : [{ object, upstreamId }])),
     );
     for (const { object, upstreamId } of unknown) await upstreamObjects.add(outputFileOf(scope, object, upstreamId));
-    // Another process may have created their rows first.
+    // Another process may have created the rows of these files first.
     if (unknown.length > 0) await readKnownIds();
   }
   return objects.map(({ object, shown }) => withOurIds(shown, object.id, known));
@@ -199,7 +202,7 @@ function outputFileOf(
   return { id, kind: 'file', deploymentId, upstreamId, owner, createdAt, purpose: 'batch_output', shown: null };
 }
 
-/** A page of a list, as its caller sees it. */
+/** A page of a list, as the caller sees it. */
 export interface ShownPage {
   readonly data: readonly ShownObject[];
   readonly hasMore: boolean;
@@ -208,7 +211,9 @@ export interface ShownPage {
 /** Maximum number of concurrent reads of the objects of a page. */
 const CONCURRENCY = 8;
 
-/** The caller's objects of a kind. Those that may have changed are read from their upstreams. */
+/**
+ * A page of the objects of a kind that the caller may see. Objects that may have changed are read from their upstreams.
+ */
 export async function listObjects(
   scope: Scope<ObjectPlatform>,
   page: ObjectPage,
@@ -229,7 +234,7 @@ export async function listObjects(
   return { data: await shownObjects(scope, shown), hasMore: found.length > page.limit };
 }
 
-/** The answer about one object, as its caller sees it. */
+/** The answer about one object, as the caller sees it. */
 export async function shownCall(
   scope: Scope<ObjectPlatform>,
   object: UpstreamObject,
@@ -240,8 +245,8 @@ export async function shownCall(
 }
 
 /**
- * Stores the current state of an object. A batch that has ended since the last read is accounted for, with the usage from
- * its upstream or from its output file. While that file cannot be read, the state is not stored.
+ * Stores the current state of an object. A batch that has ended since the last read is accounted for, with the usage
+ * from its upstream or from its output file. While that file cannot be read, the state is not stored.
  */
 export async function storeState(scope: BackgroundScope, object: UpstreamObject, shown: ShownObject): Promise<void> {
   const { stores, gateway, clock } = scope.platform;
@@ -256,7 +261,10 @@ export async function storeState(scope: BackgroundScope, object: UpstreamObject,
   await stores.upstreamObjects.saveState(id, shown);
 }
 
-/** Usage of an ended batch: of its state, else of the lines of its output. Empty without either. */
+/**
+ * Usage of an ended batch: from its state, or from the lines of its output file. Empty without both; `unread` while the
+ * output file cannot be read.
+ */
 async function usesOf(
   scope: BackgroundScope,
   object: UpstreamObject,

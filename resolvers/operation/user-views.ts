@@ -5,12 +5,12 @@ import { type KeyInfo, keyInfos } from './key-lookup.ts';
 import type { UserPlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
 
-/** A user with what belongs to it. */
+/** A user with its teams, keys and spend. */
 export interface UserView {
   readonly user: User;
   readonly teamIds: readonly string[];
   readonly keys: readonly KeyInfo[];
-  /** Spend of its keys in the budget window, deleted keys included. Its budget is compared with it. */
+  /** Spend of the user's keys in the budget window, deleted keys included. The budget of the user limits it. */
   readonly spend: Usd;
 }
 
@@ -52,7 +52,7 @@ export async function countedUsers(
   }));
 }
 
-/** Users with their teams and keys: five statements for any number of users. */
+/** Users with their teams and keys: at most six statements for any number of users. */
 export async function userViews(scope: Scope<UserPlatform>, users: readonly User[]): Promise<readonly UserView[]> {
   if (users.length === 0) return [];
   const { stores } = scope.platform;

@@ -8,11 +8,11 @@ import type { BudgetPlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
 import type { Stores } from './stores.ts';
 
-/** Spend of an object whose budget is a row. */
+/** Spend of an object that may have a budget row. */
 export interface CountedSpend {
-  /** In the current window of the budget; of all time in the first window, and without a budget. */
+  /** Spend in the current window of the budget; of all time in the first window, and without a budget. */
   readonly spend: Usd;
-  /** Of all time. */
+  /** Spend of all time. */
   readonly total: Usd;
 }
 
@@ -22,7 +22,7 @@ interface BudgetOwner {
   readonly budget: Budget | null | undefined;
 }
 
-/** The windows that were reset since their owners were created. */
+/** Starts of the current budget windows. Objects whose whole spend counts are left out. */
 export const startsOf = (all: readonly BudgetOwner[], now: Date): readonly SpendStart[] =>
   all.flatMap(({ id, budget }) => {
     const from = budget === null || budget === undefined ? null : countStart(budget, now);
@@ -72,14 +72,16 @@ export async function budgetedRows<Row extends { readonly id: string; readonly b
   return all.map(({ row, id, budget }) => ({ row, budget, spend: spentBy(id).spend }));
 }
 
-/** The budget row whose window the spend of a key is counted in; null where the key has a window of its own. */
+/**
+ * Id of the budget row whose window the spend of a key counts in; null when the key has its own window or no budget
+ * row.
+ */
 export const windowBudgetId = ({ budgetDuration, settings }: Pick<VirtualKey, 'budgetDuration' | 'settings'>) =>
   budgetDuration === null ? (settings.budgetId ?? null) : null;
 
 /**
  * The spend of a budget window: since the spend was last set, or since the window of the budget row began, if that is
- * later.
- * `since` is null where that window is the first one.
+ * later. `since` is null in the first window, and without a budget row.
  */
 export const laterSpend = (sinceSet: Usd, since: Usd | null): Usd =>
   since !== null && since < sinceSet ? since : sinceSet;
