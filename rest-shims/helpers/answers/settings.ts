@@ -11,16 +11,16 @@ type Nested = readonly [name: string, type: string, description: string];
 
 /** Members of an entry of `pass_through_endpoints`. */
 const PASS_THROUGH: readonly Nested[] = [
-  ['id', 'str | None', 'Its id.'],
+  ['id', 'str | None', 'Id of the endpoint.'],
   ['path', 'str', 'Path on this server.'],
   ['target', 'str', 'Address that requests are forwarded to.'],
   ['headers', 'dict', 'Headers of the forwarded request.'],
   ['default_query_params', 'dict', 'Query parameters that clients may replace.'],
-  ['include_subpath', 'bool', 'Forwards paths below it, too.'],
+  ['include_subpath', 'bool', 'Also forwards paths below `path`.'],
   ['cost_per_request', 'float', 'Price of a request in USD.'],
   ['timeout', 'float | None', 'Longest wait for the upstream, in seconds.'],
   ['auth', 'bool', 'Requires a key.'],
-  ['guardrails', 'dict | None', 'Guardrails of its requests.'],
+  ['guardrails', 'dict | None', 'Guardrails of the forwarded requests.'],
   ['is_from_config', 'bool', 'Declared by the configuration file.'],
   ['methods', 'list[str] | None', 'Methods; all when empty.'],
 ];

@@ -28,7 +28,7 @@ export const sharedSchemas = (): Readonly<Record<string, JsonSchema>> =>
 
 type Content = Readonly<Record<string, { readonly schema?: JsonSchema }>>;
 
-/** Media types and schemas of the answer of a row; null without a stated type. */
+/** Media types of the answer of a row, with the schema of JSON; null if the row has no stated type. */
 export function answerContent(name: string, status: number): Content | null {
   const types = ANSWER_TYPES[`${name} ${status}`] ?? (status < FIRST_FAILURE ? ANSWER_TYPES[name] : undefined);
   if (types === undefined) return null;
@@ -41,4 +41,5 @@ export function answerContent(name: string, status: number): Content | null {
   );
 }
 
+/** The first status of failures. */
 const FIRST_FAILURE = 400;

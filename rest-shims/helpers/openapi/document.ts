@@ -28,11 +28,11 @@ const STATUS_DESCRIPTIONS: Readonly<Record<number, string>> = {
   401: 'The key is missing or not valid.',
   402: 'A budget is exceeded.',
   403: 'The caller lacks the right.',
-  404: 'It does not exist, or the caller may not read it.',
+  404: 'The object does not exist, or the caller may not read it.',
   405: 'The path does not support the method.',
   408: 'An upstream did not answer in time.',
   409: 'The request conflicts with the current state.',
-  410: 'It is no longer available.',
+  410: 'The object is no longer available.',
   413: 'The body is too large.',
   415: 'The media type is not supported.',
   422: 'The parameters are not valid.',
@@ -46,7 +46,7 @@ const STATUS_DESCRIPTIONS: Readonly<Record<number, string>> = {
 const FIRST_FAILURE = 400;
 const BODILESS = new Set([101, 204, 303, 307]);
 
-/** Failures of all rows for which `of` is true: authentication, limits, body size, and a process that shuts down. */
+/** Failures of all rows for which `of` is true: authentication, access, limits, body size, and a process that shuts down. */
 const COMMON_FAILURES: readonly { readonly error: DomainError; readonly of: (row: RouteFacts) => boolean }[] = [
   { error: new Unauthenticated('', 'unknown'), of: ({ credential }) => credential !== 'none' },
   // Also for a client address that is not allowed.
@@ -77,16 +77,19 @@ function responseObject(row: RouteRow, status: number): JsonObject {
   if (status >= FIRST_FAILURE) {
     // Both the upstream and the gateway may answer with this status.
     if (row.relays === 'answers') return { ...RELAYED.answers, description };
-    const own = answerContent(row.name, status);
+    const answerTypes = answerContent(row.name, status);
     const media = row.surface === 'otlp' ? ['application/json', 'application/x-protobuf'] : ['application/json'];
     const schema = failureSchema(row);
     const page = row.failures?.page === undefined ? {} : { 'text/html': {} };
-    return { description, content: own ?? { ...Object.fromEntries(media.map((type) => [type, { schema }])), ...page } };
+    return {
+      description,
+      content: answerTypes ?? { ...Object.fromEntries(media.map((type) => [type, { schema }])), ...page },
+    };
   }
   if (BODILESS.has(status)) return { description };
-  const own = answerContent(row.name, status);
-  if (own === null && row.relays === 'answers') return RELAYED.answers;
-  return { description, content: own ?? { 'application/json': {} } };
+  const answerTypes = answerContent(row.name, status);
+  if (answerTypes === null && row.relays === 'answers') return RELAYED.answers;
+  return { description, content: answerTypes ?? { 'application/json': {} } };
 }
 
 /** `default` response for statuses of an upstream. */
@@ -94,7 +97,7 @@ function upstreamFailureOf(row: RouteRow): JsonObject {
   if (row.relays === undefined) return {};
   if (row.relays === 'answers') return { default: RELAYED.answers };
   const content = { 'application/json': { schema: failureSchema(row) } };
-  return { default: { description: 'The upstream failed. The status is its own.', content } };
+  return { default: { description: 'The upstream failed. The status is that of the upstream.', content } };
 }
 
 const PARAMETER = /\{?([:*])(\w+)\}?/g;
@@ -117,7 +120,7 @@ function pathParametersOf(path: string, documented: string): readonly JsonObject
   }));
 }
 
-/** Parameters of the query, or headers. */
+/** Parameters of the query or of the headers, from an object schema. */
 function parametersIn(place: 'query' | 'header', members: JsonSchema = {}): readonly JsonObject[] {
   const properties = Object.entries((members['properties'] ?? {}) as Readonly<Record<string, JsonSchema>>);
   const required = new Set((members['required'] ?? []) as readonly string[]);
@@ -180,9 +183,9 @@ export function openApiDocument(rows: readonly RouteRow[]): JsonObject {
   const names = new Map<string, string>();
   for (const row of rows)
     for (const [index, path] of row.paths.entries()) {
-      const named = documentedPath(path);
-      const documented = names.get(pathWithoutNames(named)) ?? named;
-      names.set(pathWithoutNames(named), documented);
+      const ownPath = documentedPath(path);
+      const documented = names.get(pathWithoutNames(ownPath)) ?? ownPath;
+      names.set(pathWithoutNames(ownPath), documented);
       const operations = (paths[documented] ??= {});
       operations[row.method.toLowerCase()] ??= operationObject(row, { path, documented, index });
     }

@@ -63,14 +63,14 @@ const BODY_EXAMPLES: Readonly<Record<string, object>> = {
 
 type RequestTypes = Pick<RouteFacts, 'name' | 'request' | 'requestType'>;
 
-/** Example body of a row: a written one, else its required members. Undefined for a row without a body schema. */
+/** Example body of a row: the written one, else one of the required members. Undefined for a row without a body schema. */
 export function bodyExample({ name, request }: Pick<RequestTypes, 'name' | 'request'>): unknown {
-  const written = BODY_EXAMPLES[name];
-  if (written !== undefined || request === undefined || Object.keys(request).length === 0) return written;
+  const example = BODY_EXAMPLES[name];
+  if (example !== undefined || request === undefined || Object.keys(request).length === 0) return example;
   return sampleValue(request, 'value');
 }
 
-/** A value that matches a schema. Objects have their required members only. */
+/** A value of the type of a schema. Objects have their required members only. `name` is the name of the member. */
 function sampleValue(schema: JsonSchema, name: string): unknown {
   const { type, enum: choices, const: fixed, items, anyOf, properties = {}, required = [] } = schema;
   if (fixed !== undefined) return fixed;
@@ -126,8 +126,8 @@ export function curlExample(
 ): string {
   const { method, paths, credential, query } = row;
   const path = paths[0].replace(/\{?[:*](\w+)\}?/g, (_all, parameter: string) => shellVariable(parameter));
-  const needed = (query?.['required'] ?? []) as readonly string[];
-  const search = needed.map((name) => `${encodeURIComponent(name)}=${queryValue(query ?? {}, name)}`).join('&');
+  const requiredNames = (query?.['required'] ?? []) as readonly string[];
+  const search = requiredNames.map((name) => `${encodeURIComponent(name)}=${queryValue(query ?? {}, name)}`).join('&');
   const hasBody = method !== 'GET' && (method !== 'DELETE' || row.request !== undefined);
   return [
     'curl',

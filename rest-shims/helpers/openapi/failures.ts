@@ -25,7 +25,7 @@ const DESCRIPTIONS: Readonly<Record<FailureName, string>> = {
   AnthropicError: 'A failure in the envelope of Anthropic.',
   GeminiError: 'A failure in the envelope of Google.',
   OtlpError: 'A failure of an OTLP export, in the media type of the export.',
-  UpstreamError: 'A failure of the upstream, as it answered it.',
+  UpstreamError: 'A failure of the upstream, as the upstream sent it.',
 };
 
 export const FAILURE_SCHEMAS: Readonly<Record<string, JsonSchema>> = Object.fromEntries(
