@@ -15,7 +15,7 @@ export const activityMetrics = (sums: SpendSums) => ({
   cache_creation_input_tokens: sums.cacheWriteTokens,
 });
 
-/** Alias and owner of a key. `key_exists` is false for a deleted or unknown key. */
+/** Alias, team and user of a key. `key_exists` is false for a deleted or unknown key. */
 export function keyMetadata(hash: string, { keys, emails }: ActivityNames) {
   const key = keys.get(hash);
   return {

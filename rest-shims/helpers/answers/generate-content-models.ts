@@ -8,7 +8,7 @@ type NamedModel = ReturnType<typeof getModel>;
 const DEFAULT_PAGE_SIZE = 50;
 const MAX_PAGE_SIZE = 1_000;
 
-/** Modes of models that do not serve `generateContent`. */
+/** Modes of models that no method of this API serves. */
 const OTHER_MODES = new Set([
   'audio_speech',
   'audio_transcription',
@@ -49,25 +49,25 @@ interface Page {
 function parsePage({ search }: HttpRequest): Page {
   const query = new URLSearchParams(search);
   const input = query.get('pageSize') ?? query.get('page_size') ?? '';
-  // Zero requests the default size.
   if (!/^\d{0,9}$/.test(input)) throw invalidParameter('/models', 'pageSize', 'a whole number');
   const token = query.get('pageToken') ?? query.get('page_token') ?? '';
   return {
+    // Zero and an empty text request the default size.
     size: Math.min(Number(input) || DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE),
     after: token === '' ? null : Buffer.from(token, 'base64url').toString('utf8'),
   };
 }
 
-/** A page of models in Google's format. Throws InvalidInput for a page token that no list returned. */
+/** A page of models in Google's format. Throws InvalidInput for an invalid page size, and for a token that names no model. */
 export function generateContentModelList(models: readonly NamedModel[], request: HttpRequest) {
   const { size, after } = parsePage(request);
-  const last = models.findIndex(({ name }) => name === after);
-  if (after !== null && last === -1) throw invalidParameter('/models', 'pageToken', 'one that a list returned');
-  const page = models.slice(last + 1, last + 1 + size);
+  const previous = models.findIndex(({ name }) => name === after);
+  if (after !== null && previous === -1) throw invalidParameter('/models', 'pageToken', 'one that a list returned');
+  const page = models.slice(previous + 1, previous + 1 + size);
   const end = page.at(-1);
-  const more = end !== undefined && last + 1 + size < models.length;
+  const hasMore = end !== undefined && previous + 1 + size < models.length;
   return {
     models: page.map(generateContentModel),
-    ...(more ? { nextPageToken: Buffer.from(end.name).toString('base64url') } : {}),
+    ...(hasMore ? { nextPageToken: Buffer.from(end.name).toString('base64url') } : {}),
   };
 }

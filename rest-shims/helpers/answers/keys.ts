@@ -115,7 +115,7 @@ function sharedMembers(row: VirtualKey) {
 
 type ShownKey = Pick<KeyInfo, 'row' | 'spend' | 'total'>;
 
-/** Members of a stored key, without that of its organization: its name differs between the routes. */
+/** Members of a stored key, except the organization id, whose member name differs between the routes. */
 function storedMembers({ row, spend, total }: ShownKey) {
   const { settings } = row;
   return {
@@ -142,7 +142,7 @@ function storedMembers({ row, spend, total }: ShownKey) {
 /** A new key, or an existing key with a new secret. The answer contains the secret. */
 export function renderGenerated({ clearKey, row, budget }: GeneratedKey, spend: Usd = keySpendOf(row, ZERO_USD)) {
   const { settings } = row;
-  const stored = redactedMetadata(row.metadata);
+  const metadata = redactedMetadata(row.metadata);
   const nulls = Object.fromEntries(METADATA_MEMBERS.map((member) => [member, null]));
   delete nulls['temp_budget_increase'];
   delete nulls['temp_budget_expiry'];
@@ -155,7 +155,7 @@ export function renderGenerated({ clearKey, row, budget }: GeneratedKey, spend: 
     ...sharedMembers(row),
     spend: usdNumber(spend),
     duration: null,
-    guardrails: stored['guardrails'] ?? null,
+    guardrails: metadata['guardrails'] ?? null,
     policies: null,
     prompts: null,
     enable_prompt_caching: null,
@@ -167,7 +167,7 @@ export function renderGenerated({ clearKey, row, budget }: GeneratedKey, spend: 
   };
 }
 
-/** A key as `/key/update` and `/key/unblock` show it. */
+/** A stored key in the answer to a change, and in reports about users, teams and spend. */
 export const renderStored = (info: ShownKey) => ({
   ...storedMembers(info),
   policies: [],
@@ -184,7 +184,7 @@ export const renderInfo = (info: KeyInfo) => ({
   status: info.status,
 });
 
-/** A key as `/key/block` and a list show it. */
+/** A key as `/key/block` and `/key/list` show it. A deleted key also has the members about its deletion. */
 export const renderListed = (info: KeyInfo) => ({
   token: info.row.hash,
   ...storedMembers(info),

@@ -39,7 +39,7 @@ const budgetColumns = (budget: Budget) => ({
   created_at: budget.createdAt.toISOString(),
 });
 
-/** The budget of a row that refers to it, without author and relations; null without a budget. */
+/** The budget to which another row refers, without author, update and relations; null without a budget. */
 export const renderBudgetTable = (budget: Budget | null) => (budget === null ? null : budgetColumns(budget));
 
 /** A budget with its author. Its relations are null. */

@@ -108,7 +108,7 @@ const connectionView = ({ group, values, source }: GroupView): JsonObject => ({
   source: source === 'unset' ? null : source,
 });
 
-/** Settings of an export. Its secrets are redacted like all others. */
+/** Settings of an export. Secrets are already redacted in `view`. */
 function exportView(view: GroupView): JsonObject {
   const { api_key: key, integration_token: token, ...values } = withDefaults(view);
   return {
@@ -123,7 +123,7 @@ const eventsView = (view: GroupView): JsonObject => ({
   settings: Object.entries(withDefaults(view)).map(([event, enabled]) => ({ event, enabled })),
 });
 
-/** Renders the answers of a group: `rendered` of a read, `changed` of an update. */
+/** Renders the answers of a group: `rendered` for a read, `changed` for an update. */
 interface Form {
   readonly rendered: (view: GroupView) => JsonObject;
   readonly changed: (view: GroupView, message: string) => JsonObject;

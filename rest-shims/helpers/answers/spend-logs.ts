@@ -49,7 +49,7 @@ function renderMetadata(row: SpendRow, keys: SpendList['keys']) {
   };
 }
 
-/** A time in one of the two forms of the reference. */
+/** Writes a time in one of the two formats of the reference. */
 type WriteTime = (time: Date) => string;
 const inMicroseconds: WriteTime = (time) => time.toISOString().replace('Z', '000Z');
 const withOffset: WriteTime = (time) => time.toISOString().replace('Z', '+00:00');

@@ -123,7 +123,7 @@ export const renderCountedTeam = (view: CountedTeam) => ({
   access_group_agent_ids: null,
 });
 
-/** Answer after the spend of a member is set. `previous_spend` is the spend before, in USD. */
+/** Answer after the spend of a member is set. `previous_spend` is the spend before the change, in USD. */
 export const renderMemberReset = ({ view: { member, budget, spend }, before }: MemberReset) => ({
   team_id: member.teamId,
   user_id: member.userId,

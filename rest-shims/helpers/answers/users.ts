@@ -141,7 +141,7 @@ const NO_KEY = {
   spend: 0,
 };
 
-/** A new user: the members of its key, replaced by those of the user where both have one. */
+/** A new user: the members of the key, replaced by those of the user where the names are equal. */
 export function renderNewUser({ user, key }: CreatedUser, teamIds: readonly string[]) {
   const { budget_reset_at: _resetAt, ...limits } = renderLimits(user);
   return {

@@ -13,7 +13,7 @@ export const ACTIVITY_READ = {
   failures: { body: 'detail' },
 } as const;
 
-/** Statuses of a row about an entity. As in the reference, callers without access get 404 for teams, 401 for customers and agents, else 403. */
+/** Statuses of a row about an entity. As in the reference, callers without access get 404 for teams, 401 for customers and agents, and 403 for others. */
 export function activityStatuses({ entity }: Pick<ActivityRoute, 'entity'>): readonly number[] {
   if (entity === 'team') return [200, 400, 401, 404, 422];
   return entity === 'endUser' || entity === 'agent' ? [200, 400, 401, 422] : [200, 400, 401, 403, 422];
@@ -26,7 +26,7 @@ const MAX_OFFSET_MINUTES = 1_440;
 export interface ActivityRoute {
   readonly path: string;
   readonly entity: ActivityEntity;
-  /** Parameter that names entities; `exclude_` before it leaves them out. */
+  /** Parameter that selects entities. The same name with the prefix `exclude_` excludes entities. */
   readonly parameter: string;
   readonly pageSize: number;
 }
@@ -41,7 +41,7 @@ export const ACTIVITY_ROUTES: readonly ActivityRoute[] = [
   { path: '/agent', entity: 'agent', parameter: 'agent_ids', pageSize: 10 },
 ];
 
-/** Parameter with the offset of a time zone, in minutes. */
+/** Parameter with the offset of a time zone in minutes, positive west of Greenwich. */
 export const TIMEZONE = integer({ min: -MAX_OFFSET_MINUTES, max: MAX_OFFSET_MINUTES, defaultValue: 0 });
 
 const offsetReader = query({ timezone: TIMEZONE });

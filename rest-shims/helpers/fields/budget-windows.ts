@@ -5,7 +5,7 @@ import { object as objectIn } from '../../../src/wire/json/fields.ts';
 
 export const NOT_AN_AMOUNT = { rule: 'float_type', message: 'Input should be a valid number' };
 
-/** A budget window: `{budget_duration, max_budget}`, in USD. */
+/** A budget window: `{budget_duration, max_budget}`, the budget in USD. */
 export const budgetWindow: FieldReader<WantedWindow | null> = (input) => {
   const { budget_duration: duration, max_budget: maxBudget } = objectIn(input);
   const amount = number(maxBudget);

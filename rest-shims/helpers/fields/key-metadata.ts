@@ -11,13 +11,13 @@ import {
   wholeNumber,
 } from '../http/body-fields.ts';
 
-/** As another reader, but null stays null and is not read as an empty value. */
+/** Wraps a reader. Null and an absent member are read as null, not as an empty value. */
 export const orNull =
   <Value>(read: FieldReader<Value>): FieldReader<Value | null> =>
   (input) =>
     input === null || input === undefined ? { value: null } : read(input);
 
-/** A moment as ISO 8601 text; null when left out. */
+/** A time as ISO 8601 text of at least 10 characters; null when absent. Returns ISO 8601 text in UTC. */
 export const moment: FieldReader<string | null> = (input) => {
   if (input === null || input === undefined) return { value: null };
   const ms = typeof input === 'string' && input.length >= 10 ? Date.parse(input) : Number.NaN;

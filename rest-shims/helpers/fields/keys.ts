@@ -33,7 +33,7 @@ import { type JsonSchema, merged, objectSchema } from '../http/schema.ts';
 import { isEmpty } from '../http/ignored-members.ts';
 import { object as objectIn } from '../../../src/wire/json/fields.ts';
 
-/** A text; null when left out or empty. */
+/** A text; null when absent or empty. */
 const emptyIsNull: FieldReader<string | null> = (input) => (input === '' ? { value: null } : text(input));
 
 /** A budget of a model: `{budget_limit, time_period}`, or `{max_budget, budget_duration}`. */
@@ -128,7 +128,7 @@ function assertNoUnsupported(input: JsonObject): void {
     if (!isEmpty(input[member])) throw new InvalidInput(message, [], { field: member });
 }
 
-/** Names of members that have no effect: unknown ones and `send_invite_email`. */
+/** Names of members with a value but without effect, such as `send_invite_email`. */
 export function ignoredMembers(body: Uint8Array): readonly string[] {
   const known = new Set([
     ...Object.keys({ ...COLUMNS, ...SETTINGS, ...METADATA, ...UNSUPPORTED, ...UNSUPPORTED_GUARDS }),
@@ -168,14 +168,14 @@ const readRotation = members({ key: text, new_key: text, grace_period: text });
 
 /** Settings and metadata members of a body. Members that were not sent are absent. */
 function parseSettings(input: JsonObject): { readonly settings: SettingsPatch; readonly metadataMembers: JsonObject } {
-  const read = readSettings(input);
+  const values = readSettings(input);
   const settings = Object.entries(SETTINGS).flatMap(([name, [member]]) =>
-    read[name] === undefined ? [] : [[member, read[name]] as const],
+    values[name] === undefined ? [] : [[member, values[name]] as const],
   );
-  const soft = read['soft_budget'];
-  const softBudget = typeof soft === 'number' ? usdText(parseAmount(soft, 'soft_budget') as Usd) : soft;
+  const softInput = values['soft_budget'];
+  const softBudget = typeof softInput === 'number' ? usdText(parseAmount(softInput, 'soft_budget') as Usd) : softInput;
   const metadataMembers = METADATA_MEMBERS.flatMap((name) =>
-    read[name] === undefined ? [] : [[name, read[name]] as const],
+    values[name] === undefined ? [] : [[name, values[name]] as const],
   );
   return {
     settings: { ...Object.fromEntries(settings), ...(softBudget === undefined ? {} : { softBudget }) } as SettingsPatch,
@@ -183,7 +183,7 @@ function parseSettings(input: JsonObject): { readonly settings: SettingsPatch; r
   };
 }
 
-/** Runs all readers and throws all their issues together, in reader order. Returns the first reader's value. */
+/** Runs all readers and throws one InvalidInput with all their issues, in reader order. Returns the value of the first reader. */
 function allValid<Value>(...reads: readonly [() => Value, ...(() => unknown)[]]): Value {
   const issues = reads.flatMap((read) => {
     try {
@@ -198,7 +198,7 @@ function allValid<Value>(...reads: readonly [() => Value, ...(() => unknown)[]])
   return reads[0]();
 }
 
-/** An amount from USD. A budget of 0 allows nothing; null is unlimited. Throws InvalidInput below zero. */
+/** Picodollars of an amount in USD; null stays null. Throws InvalidInput for a negative or infinite amount. */
 function parseAmount(input: number | null, member: 'max_budget' | 'soft_budget' | 'spend' = 'max_budget'): Usd | null {
   if (input === null) return null;
   const amount = input < 0 ? null : usdFrom(input);
@@ -209,49 +209,49 @@ function parseAmount(input: number | null, member: 'max_budget' | 'soft_budget' 
 /** Reads a new key from a body. Throws InvalidInput and Forbidden. */
 export function parseDraft(body: Uint8Array): KeyDraft {
   const input = parseObject(body);
-  const read = allValid(
+  const values = allValid(
     () => readDraft(input),
     () => readSettings(input),
   );
   assertNoUnsupported(input);
   return {
-    key: read.key,
-    alias: read.key_alias,
-    role: read.user_role,
-    teamId: read.team_id,
-    userId: read.user_id,
-    models: read.models,
-    maxBudget: parseAmount(read.max_budget),
-    duration: read.duration,
-    metadata: read.metadata,
-    budgetDuration: read.budget_duration,
-    budgetLimits: read.budget_limits,
-    spend: parseAmount(read.spend, 'spend'),
-    blocked: read.blocked,
+    key: values.key,
+    alias: values.key_alias,
+    role: values.user_role,
+    teamId: values.team_id,
+    userId: values.user_id,
+    models: values.models,
+    maxBudget: parseAmount(values.max_budget),
+    duration: values.duration,
+    metadata: values.metadata,
+    budgetDuration: values.budget_duration,
+    budgetLimits: values.budget_limits,
+    spend: parseAmount(values.spend, 'spend'),
+    blocked: values.blocked,
     ...parseSettings(input),
   };
 }
 
 /** The patch of a body. A member that was not sent is absent. For `spend`, `user_role` and `blocked`, null counts as not sent. */
 function parsePatch(input: JsonObject): KeyPatch {
-  const read = allValid(
+  const values = allValid(
     () => readChanges(input),
     () => readSettings(input),
   );
   assertNoUnsupported(input);
-  const { key_alias: alias, duration, models, user_id: userId, team_id: teamId, metadata, blocked } = read;
-  const spend = read.spend === undefined || read.spend === null ? null : parseAmount(read.spend, 'spend');
+  const { key_alias: alias, duration, models, user_id: userId, team_id: teamId, metadata, blocked } = values;
+  const spend = values.spend === undefined || values.spend === null ? null : parseAmount(values.spend, 'spend');
   return {
     ...(alias === undefined ? {} : { alias }),
     ...(duration === undefined ? {} : { duration }),
     ...(models === undefined ? {} : { models }),
-    ...(read.max_budget === undefined ? {} : { maxBudget: parseAmount(read.max_budget) }),
-    ...(read.budget_duration === undefined ? {} : { budgetDuration: read.budget_duration }),
-    ...(read.budget_limits === undefined ? {} : { budgetLimits: read.budget_limits }),
+    ...(values.max_budget === undefined ? {} : { maxBudget: parseAmount(values.max_budget) }),
+    ...(values.budget_duration === undefined ? {} : { budgetDuration: values.budget_duration }),
+    ...(values.budget_limits === undefined ? {} : { budgetLimits: values.budget_limits }),
     ...(spend === null ? {} : { spend }),
     ...(userId === undefined ? {} : { userId }),
     ...(teamId === undefined ? {} : { teamId }),
-    ...(read.user_role === undefined || read.user_role === null ? {} : { role: read.user_role }),
+    ...(values.user_role === undefined || values.user_role === null ? {} : { role: values.user_role }),
     ...(metadata === undefined ? {} : { metadata }),
     ...(blocked === undefined || blocked === null ? {} : { blocked }),
     ...parseSettings(input),
@@ -261,7 +261,7 @@ function parsePatch(input: JsonObject): KeyPatch {
 /** Maximum number of keys in one bulk update. */
 const MAX_UPDATES = 500;
 
-/** Schemas of the bodies about keys. */
+/** Schemas of the request bodies of key routes. */
 export const KEY_DRAFT: JsonSchema = merged(readDraft, readSettings);
 export const KEY_CHANGE: JsonSchema = merged(readChanges, readSettings, readNamed);
 export const KEY_CHANGES: JsonSchema = objectSchema(
@@ -280,7 +280,7 @@ export function parseUpdate(body: Uint8Array): NamedChange {
   return { key: readNamed(input).key, patch: parsePatch(input) };
 }
 
-/** Changes of several keys. Throws InvalidInput for none, and for too many. */
+/** Changes of 1 to `MAX_UPDATES` keys. Throws InvalidInput for another number, and for an invalid change. */
 export function parseUpdates(body: Uint8Array): readonly NamedChange[] {
   const { keys } = parseObject(body);
   if (!Array.isArray(keys) || keys.length === 0)
@@ -293,11 +293,11 @@ export function parseUpdates(body: Uint8Array): readonly NamedChange[] {
   });
 }
 
-/** A rotation. The key is that of the path, else of the body. Throws InvalidInput when neither names one. */
+/** A rotation. The key in the path precedes that in the body. Throws InvalidInput without a key, and for an invalid body. */
 export function parseRotation(body: Uint8Array, inPath: string | undefined) {
   const input = body.length === 0 && inPath !== undefined ? {} : parseObject(body);
   const { key, new_key: newKey, grace_period: gracePeriod } = readRotation(input);
-  const named = inPath ?? key;
-  if (named === null) throw missingField('key');
-  return { key: named, newKey, gracePeriod, patch: parsePatch(input) };
+  const rotatedKey = inPath ?? key;
+  if (rotatedKey === null) throw missingField('key');
+  return { key: rotatedKey, newKey, gracePeriod, patch: parsePatch(input) };
 }

@@ -318,7 +318,7 @@ const readResult = bodyOf(
 
 export const resultFrom = (body: Uint8Array): RunResult => camelCased(readResult(body)) as RunResult;
 
-/** Schemas of the bodies. */
+/** Schemas of the request bodies of lens routes. */
 export const LENS_SETTINGS = readSettings.schema;
 export const RUN_REQUEST = readRun.schema;
 export const PREVIEW = readPreview.schema;

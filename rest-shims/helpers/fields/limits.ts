@@ -43,15 +43,15 @@ function parseAmount(name: string, input: number | null | undefined): Usd | null
 
 /** Limits of a body. Members that were not sent are absent. Throws InvalidInput. */
 export function limitsFrom(input: JsonObject): LimitsPatch {
-  const read = readLimits(input);
+  const values = readLimits(input);
   return defined({
-    maxBudget: parseAmount('max_budget', read.max_budget),
-    softBudget: parseAmount('soft_budget', read.soft_budget),
-    budgetDuration: read.budget_duration,
-    rpmLimit: read.rpm_limit,
-    tpmLimit: read.tpm_limit,
-    tpdLimit: read.tpd_limit,
-    maxParallelRequests: read.max_parallel_requests,
+    maxBudget: parseAmount('max_budget', values.max_budget),
+    softBudget: parseAmount('soft_budget', values.soft_budget),
+    budgetDuration: values.budget_duration,
+    rpmLimit: values.rpm_limit,
+    tpmLimit: values.tpm_limit,
+    tpdLimit: values.tpd_limit,
+    maxParallelRequests: values.max_parallel_requests,
   });
 }
 
@@ -69,7 +69,7 @@ export function increaseFrom(input: JsonObject) {
 /** Schema of the temporary increase of a budget. */
 export const INCREASE_MEMBERS: JsonSchema = readIncrease.schema;
 
-/** Members with other names: `names` maps the sent name to the new one, as `team_member_budget` to `max_budget`. */
+/** Members of a body under other names: `names` maps, for example, `team_member_budget` to `max_budget`. Other members are left out. */
 export const renamed = (input: JsonObject, names: Readonly<Record<string, string>>): JsonObject =>
   Object.fromEntries(
     Object.entries(names).flatMap(([from, to]) => (input[from] === undefined ? [] : [[to, input[from]] as const])),
@@ -80,12 +80,12 @@ const readBudget = members({
   allowed_models: optional(texts),
 });
 
-/** A budget. Members that were not sent are absent. Throws InvalidInput. */
+/** Limits and other members of a budget in a body. Members that were not sent are absent. Throws InvalidInput. */
 export function budgetFrom(input: JsonObject) {
-  const read = readBudget(input);
+  const values = readBudget(input);
   return {
     ...limitsFrom(input),
-    ...defined({ modelMaxBudget: read.model_max_budget, allowedModels: read.allowed_models }),
+    ...defined({ modelMaxBudget: values.model_max_budget, allowedModels: values.allowed_models }),
   };
 }
 
@@ -94,7 +94,7 @@ const readModelLimits = members<JsonObject>({
   model_tpm_limit: optional(recordOf(wholeNumber)),
 });
 
-/** Limits per model, which a request may send beside `metadata`. They are stored there. Throws InvalidInput. */
+/** Limits per model, which a request may send beside `metadata` and which are stored in the metadata. Throws InvalidInput. */
 export function metadataMembersOf(input: JsonObject): { readonly metadataMembers?: JsonObject } {
   return withMetadataMembers(readModelLimits(input));
 }
@@ -113,7 +113,7 @@ export const BUDGET_MEMBERS: JsonSchema = merged(readLimits, readBudget);
 /** Schema of limits. */
 export const LIMIT_MEMBERS: JsonSchema = readLimits.schema;
 
-/** Schema of limits under other names. */
+/** Schema of limits under other names, as `renamed` reads them. */
 export const renamedLimits = (names: Readonly<Record<string, string>>): JsonSchema => {
   const properties = LIMIT_MEMBERS['properties'] as Readonly<Record<string, JsonSchema>>;
   return objectSchema(Object.fromEntries(Object.entries(names).map(([from, to]) => [from, properties[to] ?? {}])));

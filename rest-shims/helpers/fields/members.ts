@@ -14,13 +14,13 @@ export const MEMBER_OR_LIST: JsonSchema = oneOrMany(readMember.schema);
 
 const NO_USER_MESSAGE = 'Value error, Either user id or user email must be provided';
 
-/** Throws InvalidInput for a body without a user id and without an email. */
+/** Throws InvalidInput at `path` for an object that has neither a user id nor an email. */
 export function assertNamesUser({ user_id: id, user_email: email }: JsonObject, path: Issue['path']): void {
   if ([id, email].some((name) => typeof name === 'string' && idOrNull(name) !== null)) return;
   throw new InvalidInput('The body is not valid.', [{ path, rule: 'value_error', message: NO_USER_MESSAGE }]);
 }
 
-/** Reads a member, or a list of members, of a body. Throws InvalidInput that names the place. */
+/** Reads a member, or a list of members, of a body. `member` names the body member in issues. Throws InvalidInput. */
 export function wantedMembers(input: unknown, member: string, limits: BudgetPatch): readonly WantedMember[] {
   const list: readonly unknown[] = Array.isArray(input) ? input : [input];
   return list.map((one, position) => {
@@ -28,8 +28,8 @@ export function wantedMembers(input: unknown, member: string, limits: BudgetPatc
       const rule = input === undefined ? 'missing' : NOT_AN_OBJECT.rule;
       throw new InvalidInput('The body is not valid.', [{ ...NOT_AN_OBJECT, path: ['body', member], rule }]);
     }
-    const read = readMember({ ...one });
+    const values = readMember({ ...one });
     assertNamesUser({ ...one }, ['body', member, ...(Array.isArray(input) ? [position] : [])]);
-    return { userId: read.user_id, email: read.user_email, role: read.role ?? 'user', limits };
+    return { userId: values.user_id, email: values.user_email, role: values.role ?? 'user', limits };
   });
 }

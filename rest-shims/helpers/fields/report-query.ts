@@ -12,7 +12,7 @@ export function queryParameters(search: string): (name: string) => string | null
   return (name) => textOrNull(parameters.getAll(name).at(-1) ?? null);
 }
 
-/** Comma-separated values of a parameter; undefined when it is absent. */
+/** Comma-separated values of a parameter; undefined when it is absent or empty. */
 export function listParameter(search: string, name: string): readonly string[] | undefined {
   const value = queryParameters(search)(name);
   return value === null ? undefined : value.split(',').map((one) => one.trim());
@@ -43,7 +43,7 @@ export function periodIn(search: string): Period | null {
   return parameter('start_date') === null && parameter('end_date') === null ? null : requiredPeriod(search);
 }
 
-/** As `requiredPeriod`; missing parameters are a validation error. */
+/** As `requiredPeriod`, but missing dates and missing `further` parameters are issues of the InvalidInput. */
 export function validatedPeriod(search: string, ...further: readonly string[]): Period {
   const parameter = queryParameters(search);
   const missing = ['start_date', 'end_date', ...further].filter((name) => parameter(name) === null);
@@ -51,26 +51,26 @@ export function validatedPeriod(search: string, ...further: readonly string[]): 
   throw missingParameters(...missing);
 }
 
-/** Filter of a report: values of fields, by the parameters that name them. */
+/** Filter of a report: values of each field. `parameters` maps query parameters to fields. */
 export function fieldsIn(search: string, parameters: Readonly<Record<string, SpendField>>): FieldValues {
-  const named = Object.entries(parameters).flatMap(([parameter, field]) => {
+  const entries = Object.entries(parameters).flatMap(([parameter, field]) => {
     const values = listParameter(search, parameter);
     return values === undefined ? [] : [[field, values] as const];
   });
-  return Object.fromEntries(named);
+  return Object.fromEntries(entries);
 }
 
 /** Maximum number of groups in a report. */
 export const MAX_REPORT_GROUPS = 100_000;
 
-/** Fields to group calls by, and a filter. */
+/** Fields to group calls by, and a filter. `byDay` also groups by day in UTC. */
 export interface Grouped {
   readonly by: readonly SpendField[];
   readonly any?: FieldValues;
   readonly byDay?: boolean;
 }
 
-/** A grouping of all calls of a period, by day in UTC. */
+/** A grouping of the calls of a period that match the filter. */
 export const grouping = (period: Period, { by, any = {}, byDay = false }: Grouped): GroupingRequest => ({
   filter: { ...period, any },
   by,

@@ -15,8 +15,8 @@ interface Heartbeat {
 export const COMMENT_LINE = Buffer.from(': heartbeat\n\n');
 
 /**
- * Calls `onIdle` when no chunk is written for `ms` at most and half of it at least, because proxies close idle
- * connections. A timer counts idle half intervals, so that a chunk only resets a counter.
+ * Calls `onIdle` after an idle time between half of `ms` and `ms`, because proxies close idle connections. A timer counts
+ * idle half intervals, so that a chunk only resets a counter.
  */
 function startHeartbeat(ms: number, onIdle: () => void): Heartbeat {
   let idleHalves = 0;
@@ -37,9 +37,9 @@ function startHeartbeat(ms: number, onIdle: () => void): Heartbeat {
 type StreamBody = Extract<HttpBody, { kind: 'stream' }>;
 
 /**
- * Writes an answer. Resolves when its last byte is written to the socket or the client disconnects. An idle stream sends
- * its heartbeat at least every `heartbeatMs`; 0 sends none. A client that reads nothing from a full socket for `stallMs` is
- * disconnected, and the source of the stream is cancelled.
+ * Writes an answer. The promise for a stream resolves when the last byte is passed to the response, or the client
+ * disconnects. An idle stream sends its heartbeat at least every `heartbeatMs`; 0 sends none. If a full socket does not drain
+ * within `stallMs`, the client is disconnected and the source of the stream is cancelled.
  */
 export function writeAnswer(
   response: Outgoing,
@@ -69,7 +69,7 @@ export function endWith(response: Outgoing, body: Uint8Array): void {
   else response.end(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1'), 'latin1');
 }
 
-/** Writes status and headers. `length` is that of the body; null where it is not known. */
+/** Writes status and headers. `length` is the length of the body in bytes; null where it is not known. */
 function writeHead(response: Outgoing, answer: HttpAnswer, length: number | null): void {
   const { status = 200, headers, head, body } = answer;
   const lines = head?.copy() ?? new HeaderLines();
@@ -82,8 +82,8 @@ function writeHead(response: Outgoing, answer: HttpAnswer, length: number | null
 }
 
 /**
- * Time in ms after which a client that reads nothing from a full socket is disconnected. Twice the limit of common reverse
- * proxies: slow readers read some bytes in this time, and a stalled connection does not keep its upstream open for long.
+ * Time in ms after which a client is disconnected if its full socket does not drain. Twice the limit of common reverse
+ * proxies: most slow readers empty the buffer in this time, and a stalled connection does not keep its upstream open for long.
  */
 export const STALL_TIMEOUT_MS = 120_000;
 
@@ -98,21 +98,21 @@ function writeStream(
 ): Promise<void> {
   return new Promise((resolve) => {
     let open = true;
-    let stalled: NodeJS.Timeout | undefined;
+    let stallTimer: NodeJS.Timeout | undefined;
     let heartbeat: Heartbeat | undefined;
     const finish = (end: 'written' | 'abandoned'): void => {
       if (!open) return;
       open = false;
       heartbeat?.stop();
-      // A full socket is also disconnected after `stallMs` when only the last bytes are unread.
-      if (end === 'abandoned') clearTimeout(stalled);
-      else if (stalled !== undefined) response.once('close', () => clearTimeout(stalled));
+      // After the last bytes are written, a full socket is still disconnected after `stallMs`.
+      if (end === 'abandoned') clearTimeout(stallTimer);
+      else if (stallTimer !== undefined) response.once('close', () => clearTimeout(stallTimer));
       response.off('drain', onDrain).off('close', onClose);
       resolve();
     };
     const onDrain = (): void => {
-      clearTimeout(stalled);
-      stalled = undefined;
+      clearTimeout(stallTimer);
+      stallTimer = undefined;
       body.stream.resume();
     };
     const onClose = (): void => {
@@ -135,13 +135,13 @@ function writeStream(
     response.cut = cut;
     const send = (bytes: Uint8Array): boolean => {
       const more = response.write(bytes);
-      if (!more) stalled ??= setTimeout(() => response.destroy(), stallMs).unref();
+      if (!more) stallTimer ??= setTimeout(() => response.destroy(), stallMs).unref();
       return more;
     };
     const { heartbeat: comment } = body;
     if (comment && heartbeatMs > 0) {
       // No heartbeat while the socket is full: it would only add unread bytes.
-      heartbeat = startHeartbeat(heartbeatMs, () => void (stalled === undefined && send(comment)));
+      heartbeat = startHeartbeat(heartbeatMs, () => void (stallTimer === undefined && send(comment)));
     }
     body.stream.pipe({
       chunk(bytes) {

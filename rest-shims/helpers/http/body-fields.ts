@@ -5,7 +5,7 @@ import { type Described, described, type JsonSchema, objectSchema, orNullSchema,
 
 type BrokenRule = Pick<Issue, 'rule' | 'message' | 'context'>;
 
-/** Reads one field of a body; `input` is undefined or null when it was left out. Returns the value or the broken rule. */
+/** Reads one field of a body. `input` is undefined when the field is absent. Returns the value or the broken rule. */
 export type FieldReader<Value> = (input: unknown) => { readonly value: Value } | BrokenRule;
 
 const STRING: BrokenRule = { rule: 'string_type', message: 'Input should be a valid string' };
@@ -33,14 +33,15 @@ const OBJECT: BrokenRule = { rule: 'dict_type', message: 'Input should be a vali
 const nullable = (type: string): JsonSchema => ({ type: [type, 'null'] });
 const TEXTS: JsonSchema = { type: 'array', items: { type: 'string' } };
 
+/** Whether an optional field is absent. Null counts as absent. */
 const isAbsent = (input: unknown): input is null | undefined => input === undefined || input === null;
 
-/** A text; null when left out. */
+/** A text; null when absent. */
 export const text: FieldReader<string | null> = described(nullable('string'), (input) =>
   isAbsent(input) ? { value: null } : typeof input === 'string' ? { value: input } : STRING,
 );
 
-/** A finite number, also as text or a boolean; null when left out. */
+/** A number, also as a boolean or as text of a finite number; null when absent. */
 export const number: FieldReader<number | null> = described(nullable('number'), (input) => {
   if (isAbsent(input)) return { value: null };
   if (typeof input === 'number') return { value: input };
@@ -51,7 +52,7 @@ export const number: FieldReader<number | null> = described(nullable('number'), 
   return { rule: 'float_parsing', message: 'Input should be a valid number, unable to parse string as a number' };
 });
 
-/** A whole number, also as text; null when left out. */
+/** A whole number, also as text or a boolean; null when absent. */
 export const wholeNumber: FieldReader<number | null> = described(nullable('integer'), (input) => {
   if (isAbsent(input)) return { value: null };
   const value = typeof input === 'string' && INTEGER_TEXT.test(input.trim()) ? Number(input) : input;
@@ -61,7 +62,7 @@ export const wholeNumber: FieldReader<number | null> = described(nullable('integ
   return Number.isSafeInteger(value) ? { value } : INTEGER_FRACTION;
 });
 
-/** An object whose values are read by `read`; null when left out. */
+/** An object whose values are read by `read`; null when absent. Values that are read as null are left out. */
 export const recordOf = <Value>(read: FieldReader<Value | null>): FieldReader<Readonly<Record<string, Value>> | null> =>
   described({ type: ['object', 'null'], additionalProperties: schemaOf(read) }, (input) => {
     if (isAbsent(input)) return { value: null };
@@ -75,7 +76,7 @@ export const recordOf = <Value>(read: FieldReader<Value | null>): FieldReader<Re
     return { value: Object.fromEntries(values) };
   });
 
-/** A list whose items are read by `read`; null when left out. */
+/** A list whose items are read by `read`; null when absent. Items that are read as null are left out. */
 export const listOf = <Value>(read: FieldReader<Value | null>): FieldReader<readonly Value[] | null> =>
   described({ type: ['array', 'null'], items: schemaOf(read) }, (input) => {
     if (isAbsent(input)) return { value: null };
@@ -89,29 +90,29 @@ export const listOf = <Value>(read: FieldReader<Value | null>): FieldReader<read
     return { value: values };
   });
 
-/** A list of texts; empty when left out. */
+/** A list of texts; empty when absent. */
 export const texts: FieldReader<readonly string[]> = described({ ...TEXTS, type: ['array', 'null'] }, (input) => {
   if (isAbsent(input)) return { value: [] };
   if (!Array.isArray(input)) return LIST;
   return input.every((item) => typeof item === 'string') ? { value: input } : STRING;
 });
 
-/** An object with any members; empty when left out. */
+/** An object with any members; empty when absent. */
 export const object: FieldReader<JsonObject> = described(nullable('object'), (input) => {
   if (isAbsent(input)) return { value: {} };
   return typeof input === 'object' && !Array.isArray(input) ? { value: { ...input } } : OBJECT;
 });
 
-/** A boolean; null when left out. */
+/** A boolean; null when absent. */
 export const flag: FieldReader<boolean | null> = described(nullable('boolean'), (input) =>
   isAbsent(input) ? { value: null } : typeof input === 'boolean' ? { value: input } : BOOLEAN,
 );
 
-/** As another reader, but undefined when the field was left out: a patch distinguishes that from null. */
+/** Wraps a reader. An absent field is read as undefined, which a patch distinguishes from null. */
 export const optional = <Value>(read: FieldReader<Value>): FieldReader<Value | undefined> =>
   described(schemaOf(read), (input) => (input === undefined ? { value: undefined } : read(input)));
 
-/** As another reader, for a required field. */
+/** Wraps a reader for a required field. Null does not count as absent. */
 export const required = <Value>(read: FieldReader<Value>): FieldReader<Value> =>
   described(schemaOf(read), (input) => (input === undefined ? MISSING : read(input)));
 
@@ -147,7 +148,7 @@ export const requiredTexts: FieldReader<readonly string[]> = required(
   described(TEXTS, (input) => (input === null ? LIST : texts(input))),
 );
 
-/** One of a few texts; null when left out. */
+/** One of a few texts; null when absent. */
 export function oneOf<Choice extends string>(choices: readonly Choice[]): FieldReader<Choice | null> {
   const quoted = choices.map((choice) => `'${choice}'`);
   const expected = `${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}`;
@@ -160,8 +161,8 @@ export function oneOf<Choice extends string>(choices: readonly Choice[]): FieldR
 }
 
 /**
- * A parser of JSON bodies of known fields; unknown ones are ignored. Throws InvalidInput with every fault and its
- * place, in the order of the readers.
+ * A parser of JSON bodies of known fields; unknown ones are ignored. Throws InvalidInput with an issue for each invalid
+ * field, in the order of the readers.
  */
 export function fields<Values extends JsonObject>(readers: {
   readonly [Name in keyof Values]: FieldReader<Values[Name]>;
@@ -170,19 +171,19 @@ export function fields<Values extends JsonObject>(readers: {
   return described(read.schema, (body) => read(parseObject(body)));
 }
 
-/** As `fields`, of a body that is parsed already. */
+/** As `fields`, for a body that is already parsed. */
 export function members<Values extends JsonObject>(readers: {
   readonly [Name in keyof Values]: FieldReader<Values[Name]>;
 }): ((input: JsonObject) => Values) & Described {
-  const named = Object.entries(readers) as [string, FieldReader<unknown>][];
+  const entries = Object.entries(readers) as [string, FieldReader<unknown>][];
   const schema = objectSchema(
-    Object.fromEntries(named.map(([name, read]) => [name, schemaOf(read)])),
-    named.filter(([, read]) => !('value' in read(undefined))).map(([name]) => name),
+    Object.fromEntries(entries.map(([name, read]) => [name, schemaOf(read)])),
+    entries.filter(([, read]) => !('value' in read(undefined))).map(([name]) => name),
   );
   return described(schema, (input) => {
     const values: Record<string, unknown> = {};
     const issues: Issue[] = [];
-    for (const [name, read] of named) {
+    for (const [name, read] of entries) {
       const result = read(input[name]);
       if ('value' in result) values[name] = result.value;
       else issues.push({ ...result, path: ['body', name], input: input[name] });
@@ -200,7 +201,7 @@ function jsonErrorPath(error: unknown, end: number): Issue['path'] {
   return position === undefined ? ['body'] : ['body', Number(position)];
 }
 
-/** A JSON object. Throws InvalidInput. */
+/** Parses a body that is a JSON object. Throws InvalidInput. */
 export function parseObject(body: Uint8Array): JsonObject {
   if (body.length === 0) throw invalidBody({ path: ['body'], rule: 'missing', message: 'Field required', input: null });
   if (nestsTooDeep(body)) {

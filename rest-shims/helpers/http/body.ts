@@ -16,8 +16,8 @@ function tooLarge(size: number, limit: number): TooLarge {
 }
 
 /**
- * Upload deadline in ms of a small body, or of a body without a valid key. Other bodies have `requestTimeout` of the HTTP
- * server.
+ * Upload deadline in ms of a graph request, of a body on the fast path, and of a body on a row that requires no key. Other
+ * bodies have the deadline of their row, or `requestTimeout` of the HTTP server.
  */
 export const SMALL_BODY_TIMEOUT_MS = 30_000;
 
@@ -39,8 +39,8 @@ export class RequestAborted extends Error {
 
 /**
  * Reads a request body, up to `limit` bytes as received. Throws TooLarge before reading for a `Content-Length` over the
- * limit, and while reading for a chunked body; the rest is discarded. Rejects with BodyTimeout when the body is not
- * complete after `withinMs`, and with RequestAborted when the client disconnects.
+ * limit, and rejects with it while reading a chunked body; the rest is discarded. Rejects with BodyTimeout when a body from
+ * Node's server is not complete after `withinMs`, and with RequestAborted when the client disconnects.
  */
 export function readBody(request: Incoming, limit: number, withinMs?: number): Uint8Array | Promise<Uint8Array> {
   if ('whole' in request) {
@@ -62,12 +62,12 @@ export function readBody(request: Incoming, limit: number, withinMs?: number): U
     const gathered = createBodyBuffer(declared);
     let size = 0;
     if (withinMs !== undefined) {
-      const late = (): void => {
+      const onDeadline = (): void => {
         gathered.drop();
         size = Infinity;
         reject(new BodyTimeout());
       };
-      const timer = setTimeout(late, withinMs).unref();
+      const timer = setTimeout(onDeadline, withinMs).unref();
       request.once('close', () => clearTimeout(timer)).once('end', () => clearTimeout(timer));
     }
     // The listeners are not removed: that costs as much as reading a small body, and a promise settles once.
@@ -90,13 +90,13 @@ export function readBody(request: Incoming, limit: number, withinMs?: number): U
   });
 }
 
-/** Bodies above this size, in bytes, are joined while they arrive, so that they are in memory once. */
+/** Bodies with a declared length above this size, in bytes, are joined while they arrive, so that they are in memory once. */
 const LARGE_BODY_BYTES = MEGABYTE;
 
 /** Joins the chunks of a body. `drop` releases the chunks. */
 interface BodyBuffer {
   add(chunk: Buffer): void;
-  /** Returns the body and releases it here. */
+  /** Returns the body and releases the chunks. */
   whole(): Uint8Array;
   drop(): void;
 }

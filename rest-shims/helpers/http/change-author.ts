@@ -15,7 +15,7 @@ const CHANGED_BY = 'litellm-changed-by';
  * of a key without a user. The admin key acts as the default user.
  */
 export function changeAuthor({ key, keyHash, userId }: Caller, headers: IncomingHttpHeaders, at: Date): ChangeAuthor {
-  const named = idOrNull(
+  const namedUser = idOrNull(
     headers[CHANGED_BY]
       ?.toString()
       .replaceAll(/\p{Cc}/gu, '')
@@ -23,7 +23,7 @@ export function changeAuthor({ key, keyHash, userId }: Caller, headers: Incoming
   );
   const actor = idOrNull(userId) ?? (key === null ? DEFAULT_USER_ID : keyHash);
   return {
-    by: named ?? actor,
+    by: namedUser ?? actor,
     actor,
     keyHash: key === null ? null : keyHash,
     at,

@@ -31,7 +31,8 @@ function headerKey(headers: IncomingHttpHeaders): string | null {
 
 /**
  * The key of a request; null when it has none. A gateway header has precedence over `Authorization`, which then belongs
- * to the upstream. Without both, the session cookie of a browser is used. Throws Unauthenticated for an `Authorization` without the Bearer scheme.
+ * to the upstream. Without both, the session cookie of a browser is used. Throws Unauthenticated for an `Authorization`
+ * with a scheme other than Bearer or Basic.
  */
 export const readCredential: (headers: IncomingHttpHeaders) => string | null = frozenMemo((headers) => {
   const key = headerKey(headers);
@@ -48,7 +49,7 @@ export const readCredential: (headers: IncomingHttpHeaders) => string | null = f
   return input.trim();
 });
 
-/** The credential of a request to a path that requires none, unchecked; null when there is none. */
+/** The credential of a request, unchecked, for the free tier; null when there is none. Ignores the session cookie. */
 export function offeredCredential(headers: IncomingHttpHeaders): Secret | null {
   const key = headerKey(headers) ?? headers.authorization?.replace(SCHEME, '').trim() ?? '';
   return key === '' ? null : new Secret(key);
@@ -66,7 +67,7 @@ export function requireCredential(headers: IncomingHttpHeaders, inQuery: string 
   return key;
 }
 
-/** Headers in which `Authorization` with the given key replaces all keys. `key` may have a scheme. */
+/** Copies headers with `key` as the Bearer token, and without the other key headers. `key` may have a scheme. */
 export function withKey(headers: IncomingHttpHeaders, key: string): IncomingHttpHeaders {
   const rest = Object.entries(headers).filter(([name]) => !KEY_HEADERS.some((header) => header === name));
   return { ...Object.fromEntries(rest), authorization: `Bearer ${key.replace(SCHEME, '').trim()}` };

@@ -171,11 +171,16 @@ const ANTHROPIC_TYPES: Readonly<Record<number, string>> = {
   529: 'overloaded_error',
 };
 
-/** A failure in Anthropic's format. Also the last event of a failed stream. `requestId` comes from the caller. */
+/** A failure in Anthropic's format. Also the last event of a failed stream. `requestId` comes from the caller; an invalid one is left out. */
 export function anthropicError(status: number, error: DomainError | null, requestId?: string | string[]): object {
   const type = ANTHROPIC_TYPES[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error');
   const { message } = proxyError(status, error);
-  const repeated = error !== null && repeatsMessage(error) ? { provider_specific_fields: { error: message } } : {};
-  const echoed = callerId(requestId);
-  return { type: 'error', error: { type, message, ...repeated }, ...(echoed === null ? {} : { request_id: echoed }) };
+  const repeatedMessage =
+    error !== null && repeatsMessage(error) ? { provider_specific_fields: { error: message } } : {};
+  const validId = callerId(requestId);
+  return {
+    type: 'error',
+    error: { type, message, ...repeatedMessage },
+    ...(validId === null ? {} : { request_id: validId }),
+  };
 }

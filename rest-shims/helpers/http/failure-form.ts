@@ -1,10 +1,15 @@
-/** Body and status of the failures of a row that differ from those of its surface. The reference has several forms. */
+/**
+ * Body and status of the failures of a row that differ from those of its surface. The reference has several forms. They
+ * apply to NotFound, Conflict and InvalidInput. Most other failures have the form of the surface.
+ */
 export interface FailureForm {
   /**
+   * Invalid parameters have the form of the surface, except in `auth` and `problem`.
+   *
    * - `detail`: `{"detail":{"error":…}}`
    * - `text`: `{"detail":…}`
-   * - `auth`: the OpenAI envelope with type `auth_error`
-   * - `model`: as `auth`, but invalid parameters have the form of the surface
+   * - `auth`: the OpenAI envelope with type `auth_error`, except for a body that is not valid JSON
+   * - `model`: the OpenAI envelope with type `auth_error`
    * - `named`: the OpenAI envelope with type `not_found` or `bad_request`, and `param`
    * - `rule`: the OpenAI envelope with type `internal_server_error`
    * - `problem`: a problem document for an invalid query, else the form of the surface
@@ -15,7 +20,7 @@ export interface FailureForm {
   readonly param?: string;
   /** `bad_request`: NotFound has the status of a malformed request. */
   readonly unknown?: 'bad_request';
-  /** `conflict`: a taken id has the status 409, not that of a malformed request. */
+  /** `conflict`: Conflict has the status 409, not that of a malformed request. */
   readonly taken?: 'conflict';
   /** HTML page for browsers: `sign-in` for refused sign-ins, `login` for every failure of a login of the command line. */
   readonly page?: 'sign-in' | 'login';

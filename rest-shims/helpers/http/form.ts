@@ -27,12 +27,12 @@ const TEXTS = new Set(['api_key', 'api_base', 'mock_response']);
 /** Form fields for the gateway that are lists. A form may send one item without brackets. */
 const LISTS = new Set(['tags', 'fallbacks', 'guardrails']);
 
-/** A form as a JSON object. Fields for the provider stay texts, except `stream`. Fields for the gateway are parsed as JSON. */
+/** A form as a JSON object. Fields for the provider stay texts, except `stream`. Fields for the gateway and `metadata` are parsed as JSON. */
 export function formFields(form: Form): RequestBody {
   return Object.fromEntries(Object.entries(fieldsOf(form)).map(([name, value]) => [name, parsedField(name, value)]));
 }
 
-/** The value of a field that is a text in the form. */
+/** Value of one form field. Text that is not valid JSON stays text. */
 function parsedField(name: string, value: unknown): unknown {
   if (typeof value !== 'string') return value;
   if (name === 'stream') return value === 'true' ? true : value === 'false' ? false : value;

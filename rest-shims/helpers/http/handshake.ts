@@ -12,18 +12,18 @@ export interface UpgradeRequest {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** Subprotocols that a client offers, in its order. */
+/** Subprotocols that a client offers, in the order of the header. */
 export const offeredProtocols = (headers: IncomingHttpHeaders): readonly string[] =>
   headers['sec-websocket-protocol']?.split(',').map((name) => name.trim()) ?? [];
 
 /** Throws InvalidInput, with the path in its message, for an invalid handshake. */
 export function assertHandshake(path: string, method: string | undefined, headers: IncomingHttpHeaders): void {
-  const wrong =
+  const fault =
     (method !== 'GET' && 'the method must be GET') ||
     (!HANDSHAKE_KEY.test(headers['sec-websocket-key'] ?? '') && 'Sec-WebSocket-Key is missing or not valid') ||
     (headers['sec-websocket-version'] !== '13' && 'Sec-WebSocket-Version must be 13') ||
     (!offeredProtocols(headers).every((name) => PROTOCOL.test(name)) && 'Sec-WebSocket-Protocol is not valid');
-  if (wrong) throw new InvalidInput(`${path}: This is no WebSocket handshake: ${wrong}.`);
+  if (fault) throw new InvalidInput(`${path}: This is no WebSocket handshake: ${fault}.`);
 }
 
 /** The failure of a plain GET to a WebSocket path. */

@@ -1,15 +1,19 @@
 /** Characters of a header value: visible ASCII, space and tab, and bytes above ASCII. */
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-const ENCODED = /^[\t\x20-\x7e]*$/;
+/** Characters that `headerText` does not encode. */
+const UNENCODED = /^[\t\x20-\x7e]*$/;
 
-/** A header value. Characters outside visible ASCII are percent-encoded as UTF-8. */
+/** A header value. Characters other than visible ASCII, space and tab are percent-encoded as UTF-8. */
 export const headerText = (text: string): string =>
-  ENCODED.test(text)
+  UNENCODED.test(text)
     ? text
     : text.replace(/[^\t\x20-\x7e]+/gu, (invalid) => encodeURIComponent(invalid.toWellFormed()));
 
-/** Limits of a header that lists names of members, in names and characters. Clients reject large headers (Node above 16 KiB). */
+/**
+ * Limits of a header that lists names of members: number of names, and length of a name in characters. Clients reject large
+ * headers (Node above 16 KiB).
+ */
 const MAX_NAMES = 50;
 const MAX_NAME_LENGTH = 100;
 
@@ -21,7 +25,7 @@ export const namesText = (names: readonly string[]): string =>
     .slice(0, MAX_NAMES)
     .join(', ');
 
-/** One header as a line. Throws TypeError for characters that could begin another line. */
+/** One header as a line. Throws TypeError for invalid characters, such as those that begin another line. */
 export function headerLine(name: string, value: string): string {
   if (!NAME.test(name) || !VALUE.test(value)) throw new TypeError(`Invalid characters in the header ${name}.`);
   return `\r\n${name}: ${value}`;
@@ -96,7 +100,7 @@ export class HeaderLines {
     return copied;
   }
 
-  /** The value of a header; null when it is not there. */
+  /** The value of a header; null when it is absent. `name` must have the letter case in which it was added. */
   valueOf(name: string): string | null {
     const start = headerLine(name, '');
     const at = this.#text.indexOf(start);
@@ -106,7 +110,7 @@ export class HeaderLines {
     return this.#text.slice(from, end === -1 ? undefined : end);
   }
 
-  /** Names and values in turn, as Node's response takes them. */
+  /** Alternating names and values, the array form of `writeHead`. */
   pairs(): string[] {
     const lines = this.#text.split('\r\n').slice(1);
     return lines.flatMap((line) => {

@@ -11,7 +11,7 @@ export interface Registration {
 /** Paths of POST requests that the fast path serves. */
 export type HotPaths = Pick<ReadonlySet<string>, 'has' | 'size'>;
 
-/** The hot row of a path; `hot` is null if its row is not hot. Null without a row. */
+/** The row of a path; `hot` is null if that row is not hot. Null if no row matches the path. */
 type PathRow = { readonly hot: RouteRow | null } | null;
 
 /** Capacity of the cache of paths and their rows. */
@@ -36,19 +36,19 @@ const firstSegment = (path: string): string => path.slice(1, `${path}/`.indexOf(
 
 /** Whether a path matches a registered one: a parameter is any segment, a wildcard any rest. */
 function matchesPattern(registered: string, path: string): boolean {
-  const wanted = registered.split('/');
+  const segments = registered.split('/');
   const input = path.split('/');
-  for (const [index, segment] of wanted.entries()) {
+  for (const [index, segment] of segments.entries()) {
     if (input[index] === undefined) return false;
     if (segment.includes('*')) return true;
     if (!isPattern(segment) && segment !== input[index]) return false;
   }
-  return wanted.length === input.length;
+  return segments.length === input.length;
 }
 
 /**
- * Finds the row of a POST on the fast path: a row marked `hot`, or a configured pass-through path. Only registrations with
- * the same first segment are compared.
+ * Finds the row of a POST on the fast path: a row marked `hot`, or a configured pass-through path. Only registrations whose
+ * first segment is the same or a pattern are compared.
  */
 export function createHotRows(registrations: readonly Registration[], passThrough: PassThroughRoutes | undefined) {
   const exact = new Map(
@@ -78,14 +78,14 @@ export function createHotRows(registrations: readonly Registration[], passThroug
   }
 
   function rowOf(path: string): RouteRow | null {
-    const found = passThrough?.find('POST', path) ?? { kind: 'none' };
-    if (found.kind !== 'none' && REPLACEABLE.has(path))
-      return found.kind === 'endpoint' ? endpointRow('POST', path, found) : null;
+    const match = passThrough?.find('POST', path) ?? { kind: 'none' };
+    if (match.kind !== 'none' && REPLACEABLE.has(path))
+      return match.kind === 'endpoint' ? endpointRow('POST', path, match) : null;
     const hot = exact.get(path);
     if (hot !== undefined) return hot;
     if (!UNENCODED_PATH.test(path)) return null;
     const pathRow = pathRowOf(path);
-    if (pathRow === null) return found.kind === 'endpoint' ? endpointRow('POST', path, found) : null;
+    if (pathRow === null) return match.kind === 'endpoint' ? endpointRow('POST', path, match) : null;
     return pathRow.hot;
   }
 

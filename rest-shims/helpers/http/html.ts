@@ -15,11 +15,11 @@ export const pageHeaders = (style: string): Readonly<Record<string, string>> => 
   'x-content-type-options': 'nosniff',
 });
 
-/** Text for an HTML page, between tags or inside quotes. */
+/** Escapes text for HTML content and for quoted attributes. */
 export const escapeHtml = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 
-/** An HTML page with one style sheet. `title`, `head` and `content` are HTML: escape them before. */
+/** An HTML page with one style sheet. `title`, `head` and `content` are HTML: the caller escapes texts in them. */
 export const htmlDocument = ({
   title,
   style,

@@ -9,7 +9,7 @@ import type { HttpRequest } from './route.ts';
 
 /** Above this size, in bytes, the nesting of a body is checked: deep nesting blocks the process. */
 const NESTING_CHECK_BYTES = 128 * 1024;
-/** From this size on, in bytes, members of a body are parsed on first use. */
+/** From this size on, in bytes, large members of a body are parsed on first use. */
 const LAZY_PARSE_BYTES = 8 * 1024;
 
 /** The JSON value of a body. Throws InvalidInput. */
@@ -31,15 +31,15 @@ export function parseBody(bytes: Uint8Array): RequestBody {
   return value;
 }
 
-/** As `parseBody`, but large members are parsed on first use. `overrides` replace members of the body. */
+/** As `parseBody`, but large members of a large body are parsed on first use. `overrides` replace members of the body. */
 export function parseLazily(
   { body: bytes, parsesWhole }: Pick<HttpRequest, 'body' | 'parsesWhole'>,
   overrides: RequestBody,
 ): PartiallyParsed {
-  const scans = bytes.length >= LAZY_PARSE_BYTES && parsesWhole !== true;
-  if (scans) assertUtf8(bytes);
-  const partly = scans ? parsePartially(bytes, overrides) : null;
-  return partly ?? fullyParsed(parseBody(bytes), overrides);
+  const isLazy = bytes.length >= LAZY_PARSE_BYTES && parsesWhole !== true;
+  if (isLazy) assertUtf8(bytes);
+  const partial = isLazy ? parsePartially(bytes, overrides) : null;
+  return partial ?? fullyParsed(parseBody(bytes), overrides);
 }
 
 /** Invalid UTF-8 is refused (RFC 8259): decoding replaces invalid bytes, so the gateway and the upstream would read different texts. */
@@ -47,7 +47,7 @@ function assertUtf8(bytes: Uint8Array): void {
   if (!isUtf8(bytes)) throw invalidBody('The request body is not valid UTF-8.');
 }
 
-/** No replaced members. */
+/** No overrides: compared by identity. */
 export const NO_OVERRIDES: RequestBody = Object.freeze({});
 
 /** A body with all members parsed. */

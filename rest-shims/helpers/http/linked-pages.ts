@@ -16,7 +16,7 @@ export function linkedPageIn(search: string): Page {
   return { number: Number(page), size: Number(size) };
 }
 
-/** A page of a list with links to the others. Links keep the other parameters of the query. */
+/** A page of a list with links to the other pages. Links keep the other parameters of the query. */
 export function renderLinkedPage<Row>(path: string, search: string, data: readonly Row[], total: number) {
   const { number, size } = linkedPageIn(search);
   const last = Math.max(1, Math.ceil(total / size));

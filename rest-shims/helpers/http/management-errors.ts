@@ -9,7 +9,7 @@ interface TypeAndParam {
 
 /** Error type of the reference's key routes for most broken rules. */
 const RULE: TypeAndParam = { type: 'internal_server_error', param: null };
-/** The reference's text for an absent value. */
+/** The reference's text for an absent type or parameter. */
 const NO_PARAM = 'None';
 
 /** Members whose errors have the body `{"detail":{"error":…}}`. */
@@ -40,7 +40,7 @@ const PLAIN_RIGHTS: ReadonlySet<string> = new Set([
   'user_list',
 ]);
 
-/** `detail` of a key route's error without an envelope; undefined for an error with one. */
+/** `detail` of a management error that has no envelope; undefined for an error with an envelope. */
 export function plainDetail(error: DomainError | null): unknown {
   if (error instanceof Forbidden && PLAIN_RIGHTS.has(error.right ?? '')) return { error: error.message };
   if (error instanceof Forbidden && error.right === 'gateway_activity') return error.message;
@@ -50,11 +50,11 @@ export function plainDetail(error: DomainError | null): unknown {
   return PLAIN_TEXTS.has(error.field) ? error.message : undefined;
 }
 
-/** Whether the body is not valid JSON. */
+/** Whether the error reports a body that is not valid JSON, or nests too deeply. */
 export const isInvalidJson = (error: DomainError): boolean =>
   error instanceof InvalidInput && error.issues[0]?.rule === 'json_invalid';
 
-/** Type and parameter of a management route's error; null for those of the proxy surface. */
+/** Type and parameter of a management error; null when they are those of the proxy surface. */
 export function managementTypeAndParam(error: DomainError): TypeAndParam | null {
   if (error instanceof InvalidInput && error.field === null) return RULE;
   if (error instanceof InvalidInput && error.field === 'stored_model') return NOT_STORED;

@@ -14,7 +14,7 @@ export interface WholeRequest {
 export interface ArrivingBody {
   /** Declared length in bytes. */
   readonly length: number;
-  /** Reads the body; the connection is paused before. Rejects with RequestAborted when the client disconnects or is too slow. */
+  /** Reads the body; until then the connection is paused. Rejects with RequestAborted when the client disconnects or is too slow. */
   read(): Promise<Uint8Array>;
 }
 
@@ -33,11 +33,14 @@ export interface Outgoing {
   readonly headersSent: boolean;
   /** Status of the answer; valid after `headersSent`. */
   readonly statusCode: number;
-  /** Whether the answer is ended. If not, a close is an abort by the client. */
+  /** Whether the whole answer is written. If not, a close is an abort by the client. */
   readonly writableFinished: boolean;
   /** False closes the connection after the answer and sends `Connection: close`. */
   shouldKeepAlive: boolean;
-  /** Ends a running answer with a failure, for example at shutdown: a stream by a last event, a call by its abort signal. Null when not possible. */
+  /**
+   * Ends a running answer with a failure, for example at shutdown: a stream by a last event, a call by its abort signal.
+   * Null or absent while neither runs.
+   */
   cut?: ((failure: Error) => void) | null;
   /** Value of a header that `setHeader` set. `name` is in lower case. */
   getHeader(name: string): number | string | readonly string[] | undefined;
@@ -47,7 +50,7 @@ export interface Outgoing {
   /** As `writeHead`, with lines. Only responses of the fast path have it. */
   writeLines?(status: number, head: HeaderLines): unknown;
   flushHeaders(): void;
-  /** Returns false if the socket is full: the next write waits for `drain`. */
+  /** Returns false if the socket is full: write again after `drain`. */
   write(bytes: Uint8Array): boolean;
   end(body: Uint8Array): unknown;
   end(body: string, encoding: 'latin1'): unknown;

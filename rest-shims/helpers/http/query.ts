@@ -56,7 +56,7 @@ export const flag: Reader<boolean | undefined> = described({ type: 'boolean' }, 
   input === undefined ? undefined : (flagFrom(input) ?? FLAG_FAULT),
 );
 
-/** An integer of any size within bounds, both inclusive. */
+/** An integer within inclusive bounds. Without `max` it may exceed the safe integers. */
 export function integer(bounds: {
   readonly min: number;
   readonly max?: number;
@@ -66,33 +66,33 @@ export function integer(bounds: {
   const range = { minimum: min, ...(max === undefined ? {} : { maximum: max }) };
   return described({ type: 'integer', ...range, default: defaultValue }, (input) => {
     if (input === undefined) return BigInt(defaultValue);
-    const read = integerFrom(input);
-    if ('fault' in read) return INTEGER_FAULTS[read.fault];
-    if (read.value < min)
+    const result = integerFrom(input);
+    if ('fault' in result) return INTEGER_FAULTS[result.fault];
+    if (result.value < min)
       return new Fault('greater_than_equal', `Input should be greater than or equal to ${min}`, { ge: min });
-    if (max !== undefined && read.value > max)
+    if (max !== undefined && result.value > max)
       return new Fault('less_than_equal', `Input should be less than or equal to ${max}`, { le: max });
-    return read.value;
+    return result.value;
   });
 }
 
 /**
  * A parser of a query. The last value of a repeated parameter counts; unknown parameters are ignored. Throws InvalidInput
- * with all faults, in the order of the readers.
+ * with an issue for each invalid parameter, in the order of the readers.
  */
 export function query<Values extends JsonObject>(readers: {
   readonly [Name in keyof Values]: Reader<Values[Name]>;
 }): ((search: string) => Values) & Described {
-  const named = Object.entries(readers) as [string, Reader<unknown>][];
+  const entries = Object.entries(readers) as [string, Reader<unknown>][];
   const schema = objectSchema(
-    Object.fromEntries(named.map(([name, read]) => [name, schemaOf(read)])),
-    named.filter(([, read]) => read(undefined) instanceof Fault).map(([name]) => name),
+    Object.fromEntries(entries.map(([name, read]) => [name, schemaOf(read)])),
+    entries.filter(([, read]) => read(undefined) instanceof Fault).map(([name]) => name),
   );
   return described(schema, (search) => {
     const parameters = new Map(new URLSearchParams(search));
     const values: Record<string, unknown> = {};
     const issues: Issue[] = [];
-    for (const [name, read] of named) {
+    for (const [name, read] of entries) {
       const value = read(parameters.get(name));
       if (value instanceof Fault) issues.push(issueOf(value, name, parameters.get(name)));
       else values[name] = value;
@@ -115,7 +115,7 @@ export function invalidParameter(path: string, parameter: string, expected: stri
   return new InvalidInput(message, [{ path: ['query', parameter], rule: 'value', message }]);
 }
 
-/** Offset of a page (numbered from 1), clamped to the largest safe integer. */
+/** Number of rows before a page (pages are numbered from 1), clamped to the largest safe integer. */
 export const rowsBefore = (page: number, size: number): number => Math.min((page - 1) * size, Number.MAX_SAFE_INTEGER);
 
 function issueOf({ rule, message, context }: Fault, name: string, input: string | undefined): Issue {

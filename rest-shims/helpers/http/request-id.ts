@@ -6,25 +6,25 @@ import type { Outgoing } from './outgoing.ts';
 /** Header that carries the id of a request, in requests and answers. */
 export const REQUEST_ID_HEADER = 'x-request-id';
 
-/** Number of ids that are generated together, which costs fewer short strings than one by one. */
+/** Number of ids in a batch. Generating a batch allocates fewer short strings than generating single ids. */
 const BATCH = 64;
 const UUID_CHARACTERS = 36;
 const UUID_BYTES = 16;
-/** 32 hex digits, without those of version and variant. */
+/** Matches 32 hex digits. The groups exclude the digits of version and variant. */
 const DIGITS = /(.{8})(.{4}).(.{3}).(.{3})(.{12})/g;
 let batch = '';
-let used = 0;
+let offset = 0;
 
 /** A random UUID of version 4. */
 function newRequestId(): string {
-  if (used === batch.length) {
+  if (offset === batch.length) {
     batch = randomBytes(UUID_BYTES * BATCH)
       .toString('hex')
       .replaceAll(DIGITS, '$1-$2-4$3-a$4-$5');
-    used = 0;
+    offset = 0;
   }
-  const id = batch.slice(used, used + UUID_CHARACTERS);
-  used += UUID_CHARACTERS;
+  const id = batch.slice(offset, offset + UUID_CHARACTERS);
+  offset += UUID_CHARACTERS;
   return id;
 }
 

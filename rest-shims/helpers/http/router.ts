@@ -73,19 +73,19 @@ export function createRestRouter({ rows, passThrough, ...options }: RestRouterOp
     const { req: request, res: response, method } = context;
     const { url = '/' } = request;
     const [path = '/'] = url.split('?', 1);
-    const found = passThrough?.find(method, path) ?? { kind: 'none' };
-    if (found.kind === 'none') return next();
-    if (!REPLACEABLE.has(path) && router.match(path, found.kind === 'endpoint' ? method : '').path.length > 0)
+    const match = passThrough?.find(method, path) ?? { kind: 'none' };
+    if (match.kind === 'none') return next();
+    if (!REPLACEABLE.has(path) && router.match(path, match.kind === 'endpoint' ? method : '').path.length > 0)
       return next();
-    if (found.kind === 'method') return answerUnrouted(context, found.allowed);
-    if (found.kind === 'slash') {
+    if (match.kind === 'method') return answerUnrouted(context, match.allowed);
+    if (match.kind === 'slash') {
       context.status = REDIRECTED.status;
-      context.set('location', found.path + url.slice(path.length));
+      context.set('location', match.path + url.slice(path.length));
       context.body = '';
       return undefined;
     }
     context.respond = false;
-    const row = endpointRow(method as RouteRow['method'], path, found);
+    const row = endpointRow(method as RouteRow['method'], path, match);
     return server.serve({ row, params: NO_PARAMS, request, response });
   };
 
@@ -115,8 +115,8 @@ export function createRestRouter({ rows, passThrough, ...options }: RestRouterOp
 }
 
 /**
- * All paths of all rows in the order of registration. The router takes the first match. So, at each segment, fixed text
- * precedes a parameter, and a parameter precedes a wildcard.
+ * All paths of all rows in the order of registration. The router selects the first match. Therefore, at each segment, fixed
+ * text precedes a parameter, and a parameter precedes a wildcard.
  */
 function registrations(rows: readonly RouteRow[]): readonly Registration[] {
   const all = rows.flatMap((row) => row.paths.map((path) => ({ path, row, rank: rankOf(path) })));

@@ -24,7 +24,7 @@ function formStatus(form: FailureForm, error: DomainError): number {
   return statusOf(form.taken === 'conflict' && error instanceof Conflict ? 'traces' : 'management', error);
 }
 
-/** Renders a failure in the form of its row, or in that of the surface `management`. */
+/** Renders a failure in the form of its row. Other failures have the form of the surface `management`; for decisions, of `proxy`. */
 export function renderFormedError(form: FailureForm, error: DomainError, headers: IncomingHttpHeaders): RenderedError {
   if (form.body === 'decision') return renderDecisionError(error, headers);
   const status = formStatus(form, error);
@@ -88,8 +88,8 @@ function formBody(form: FailureForm, error: DomainError, code: string): object |
 }
 
 /**
- * Body for a change of a setting that the configuration file owns. In the form `auth` the JSON of the detail is the message,
- * as in the reference.
+ * Body for a change of a setting that the configuration file owns. In the form `auth` the message is the detail as JSON
+ * text, as in the reference.
  */
 function ownedBody(form: FailureForm, error: OwnedByFile, code: string): object {
   const { message, keys, section, ignored, resolution } = error;

@@ -21,7 +21,7 @@ export interface RowServerOptions {
   readonly scopeFor: (caller: Caller | null, response: Outgoing) => Scope;
   /** Runs a handler with the author of its changes, for the audit log; absent without an audit log. */
   readonly authored?: Authored;
-  /** Called once for every failed request, for the log. */
+  /** Called for every failure that is rendered, for the log. Not called for a request that the client aborts. */
   readonly failed: (failure: RequestFailure) => void;
   /** Body limits in bytes of rows whose `bodyLimit` is a setting. */
   readonly bodyLimits: Readonly<Record<'setting' | 'otlp', number>>;
@@ -29,7 +29,7 @@ export interface RowServerOptions {
   readonly jsonScan?: boolean;
   /** Interval of heartbeats on idle event streams, in ms; 0 or absent sends none. */
   readonly heartbeatMs?: number;
-  /** Time in ms after which a client that reads nothing from a full socket is disconnected; `STALL_TIMEOUT_MS` when absent. */
+  /** Time in ms after which a client is disconnected if its full socket does not drain; `STALL_TIMEOUT_MS` when absent. */
   readonly stallMs?: number;
 }
 
@@ -87,11 +87,11 @@ export function createRowServer(options: RowServerOptions): RowServer {
     caller: Caller | null,
   ): void {
     const { headers } = request;
-    const known = error instanceof DomainError ? error : null;
+    const domainError = error instanceof DomainError ? error : null;
     const rendered =
-      known !== null && row.failures !== undefined
-        ? renderFormedError(row.failures, known, headers)
-        : renderError(row.surface, known, headers);
+      domainError !== null && row.failures !== undefined
+        ? renderFormedError(row.failures, domainError, headers)
+        : renderError(row.surface, domainError, headers);
     failed({ row, status: rendered.status, error, requestId: assignedRequestId(response) });
     if (response.headersSent) return void response.destroy();
     if (error instanceof BodyTimeout) response.shouldKeepAlive = false;
@@ -101,15 +101,15 @@ export function createRowServer(options: RowServerOptions): RowServer {
   return {
     async serve(exchange) {
       const { row, params, request, response } = exchange;
-      // All awaits are in this function: a rejection through each further async function doubles the cost of a refusal.
+      // All awaits are in this function: each further async function that a rejection passes doubles the cost of a refusal.
       let caller: Caller | null = null;
       try {
         const identified = callerOf(row, request);
         caller = identified instanceof Promise ? await identified : identified;
         const { path, search } = splitTarget(request.url ?? '/');
         if (caller !== null && row.credential === 'required') assertRoute(caller.key, { path, groups: groupsOf(row) });
-        const read = row.method === 'GET' ? NO_BODY : readBody(request, limitOf(row), bodyTimeout(row));
-        const body = read instanceof Promise ? await read : read;
+        const reading = row.method === 'GET' ? NO_BODY : readBody(request, limitOf(row), bodyTimeout(row));
+        const body = reading instanceof Promise ? await reading : reading;
         const scope = scopeFor(caller, response);
         const { method } = row;
         const httpRequest = { method, path, search, params, headers: request.headers, body, parsesWhole };
@@ -117,8 +117,8 @@ export function createRowServer(options: RowServerOptions): RowServer {
           authored === undefined || caller === null || !mayChange(row)
             ? row.handle(httpRequest, scope)
             : authored(caller, request.headers, () => row.handle(httpRequest, scope));
-        const written = writeAnswer(response, answer instanceof Promise ? await answer : answer, heartbeatMs, stallMs);
-        if (written) await written;
+        const writing = writeAnswer(response, answer instanceof Promise ? await answer : answer, heartbeatMs, stallMs);
+        if (writing) await writing;
       } catch (error) {
         if (error instanceof RequestAborted || response.destroyed || refused.has(response)) return;
         answerFailure(exchange, error, caller);
@@ -131,10 +131,10 @@ export function createRowServer(options: RowServerOptions): RowServer {
   };
 }
 
-/** Whether a row may change stored data. Hot rows are model calls, which do not. */
+/** Whether a row may make changes that the audit log records. Hot rows do not: they are model calls and forwarded requests. */
 const mayChange = ({ method, hot }: RouteRow): boolean => method !== 'GET' && hot !== true;
 
-/** Upload deadline of the body of a row in ms; undefined for the limit of the server. */
+/** Upload deadline of the body of a row in ms; undefined for `requestTimeout` of the server. */
 const bodyTimeout = ({ bodyWithinMs, credential }: RouteRow): number | undefined =>
   bodyWithinMs ?? (credential !== 'required' ? SMALL_BODY_TIMEOUT_MS : undefined);
 

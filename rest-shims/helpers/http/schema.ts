@@ -15,7 +15,7 @@ export interface Described {
 export const described = <Reader extends object>(schema: JsonSchema, read: Reader): Reader & Described =>
   Object.assign(read, { schema });
 
-/** Schema of a reader; any value where it states none. */
+/** Schema of a reader; a schema of any value if the reader states none. */
 export const schemaOf = (read: object): JsonSchema => ('schema' in read ? (read.schema as JsonSchema) : {});
 
 /** A schema that also accepts null. */
@@ -50,7 +50,7 @@ export const textParameters = (...names: readonly string[]): JsonSchema =>
 export const requiredParameters = (...names: readonly string[]): JsonSchema =>
   objectSchema(Object.fromEntries(names.map((name) => [name, TEXT])), names);
 
-/** One object schema with the members of several; a later one overrides. */
+/** One object schema with the members of several. Of members with the same name, the last counts. */
 export function merged(...parts: readonly (JsonSchema | Described)[]): JsonSchema {
   const schemas = parts.map((part) => ('schema' in part ? (part.schema as JsonSchema) : part));
   const propertiesOf = ({ properties = {} }: JsonSchema) => properties as Readonly<Record<string, JsonSchema>>;

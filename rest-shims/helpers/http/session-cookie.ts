@@ -7,8 +7,8 @@ export const CSRF_COOKIE = 'lensgate_csrf';
 const CSRF_HEADER = 'x-csrf-token';
 
 function cookieIn(text: string, name: string): string | null {
-  const found = text.split(';').find((pair) => pair.trim().startsWith(`${name}=`));
-  return found === undefined ? null : found.slice(found.indexOf('=') + 1).trim();
+  const cookie = text.split(';').find((pair) => pair.trim().startsWith(`${name}=`));
+  return cookie === undefined ? null : cookie.slice(cookie.indexOf('=') + 1).trim();
 }
 
 /** The key of a browser session; null without one, or if the CSRF header does not match the CSRF cookie. */

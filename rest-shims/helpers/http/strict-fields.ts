@@ -68,8 +68,8 @@ function boundsFault(value: number, { min, above, max }: Bounds): Fault | null {
 }
 
 function checkBounds(value: number, bounds: Bounds, path: Path, issues: Issue[]): number | undefined {
-  const broken = boundsFault(value, bounds);
-  return broken === null ? value : addFault(path, issues, broken.rule, broken.message);
+  const fault = boundsFault(value, bounds);
+  return fault === null ? value : addFault(path, issues, fault.rule, fault.message);
 }
 
 const INTEGER = 'Input should be a valid integer';
@@ -104,6 +104,7 @@ export const numberOf = (bounds: Bounds = {}): Reader<number> =>
     return checkBounds(value, bounds, path, issues);
   });
 
+/** A boolean, also as 0, 1 or a word such as `yes`. */
 export const flag: Reader<boolean> = described({ type: 'boolean' }, (input, path, issues) => {
   if (typeof input === 'boolean') return input;
   if (typeof input !== 'string' && input !== 0 && input !== 1)
@@ -136,11 +137,13 @@ export const instant: Reader<Date> = described({ type: 'string', format: 'date-t
   return value;
 });
 
+/** Wraps a reader. Null is accepted as null. */
 export const orNull = <Value>(inner: Reader<Value>): Reader<Value | null> =>
   described(orNullSchema(schemaOf(inner)), (input, path, issues) =>
     input === null ? null : inner(input, path, issues),
   );
 
+/** A list. `min` and `max` are numbers of items. */
 export const listOf = <Item>(
   inner: Reader<Item>,
   { min = 0, max = Number.POSITIVE_INFINITY }: { readonly min?: number; readonly max?: number } = {},
@@ -154,12 +157,12 @@ export const listOf = <Item>(
     },
     (input, path, issues) => {
       if (!Array.isArray(input)) return addFault(path, issues, 'list_type', 'Input should be a valid list');
-      const after = `item${min === 1 || max === 1 ? '' : 's'} after validation, not ${input.length}`;
-      if (input.length < min) return addFault(path, issues, 'too_short', `List should have at least ${min} ${after}`);
-      if (input.length > max) return addFault(path, issues, 'too_long', `List should have at most ${max} ${after}`);
-      const before = issues.length;
+      const ending = `item${min === 1 || max === 1 ? '' : 's'} after validation, not ${input.length}`;
+      if (input.length < min) return addFault(path, issues, 'too_short', `List should have at least ${min} ${ending}`);
+      if (input.length > max) return addFault(path, issues, 'too_long', `List should have at most ${max} ${ending}`);
+      const issueCount = issues.length;
       const items = input.map((item, at) => inner(item, [...path, at], issues));
-      return issues.length > before ? undefined : (items as readonly Item[]);
+      return issues.length > issueCount ? undefined : (items as readonly Item[]);
     },
   );
 
@@ -169,15 +172,17 @@ export interface Member<Value> {
   readonly defaultValue?: Value;
 }
 
+/** A member without a default. */
 export const required = <Value>(read: Reader<Value>): Member<Value> => ({ read });
+/** A member with a default. */
 export const optional = <Value>(read: Reader<Value>, defaultValue: Value): Member<Value> => ({ read, defaultValue });
 
 /** An object of known members; an unknown member is a fault. */
 export function modelOf<Values extends JsonObject>(members: {
   readonly [Name in keyof Values]: Member<Values[Name]>;
 }): Reader<Values> {
-  const named = Object.entries(members) as [string, Member<unknown>][];
-  const properties = named.map(([name, { read, ...rest }]): [string, JsonSchema] => [
+  const entries = Object.entries(members) as [string, Member<unknown>][];
+  const properties = entries.map(([name, { read, ...rest }]): [string, JsonSchema] => [
     name,
     // The schema has scalar defaults only.
     {
@@ -185,12 +190,12 @@ export function modelOf<Values extends JsonObject>(members: {
       ...(['string', 'number', 'boolean'].includes(typeof rest.defaultValue) ? { default: rest.defaultValue } : {}),
     },
   ]);
-  const needed = named.filter(([, member]) => !('defaultValue' in member)).map(([name]) => name);
-  const schema = { ...objectSchema(Object.fromEntries(properties), needed), additionalProperties: false };
+  const requiredNames = entries.filter(([, member]) => !('defaultValue' in member)).map(([name]) => name);
+  const schema = { ...objectSchema(Object.fromEntries(properties), requiredNames), additionalProperties: false };
   return described(schema, (input, path, issues) => {
     if (!isJsonObject(input)) return addFault(path, issues, NOT_AN_OBJECT.rule, NOT_AN_OBJECT.message);
-    const before = issues.length;
-    const values = named.map(([name, { read, ...rest }]) => {
+    const issueCount = issues.length;
+    const values = entries.map(([name, { read, ...rest }]) => {
       if (Object.hasOwn(input, name)) return [name, read(input[name], [...path, name], issues)];
       if ('defaultValue' in rest) return [name, rest.defaultValue];
       return [name, addFault([...path, name], issues, 'missing', 'Field required')];
@@ -198,7 +203,7 @@ export function modelOf<Values extends JsonObject>(members: {
     for (const name of Object.keys(input))
       if (!Object.hasOwn(members, name))
         addFault([...path, name], issues, 'extra_forbidden', 'Extra inputs are not permitted');
-    return issues.length > before ? undefined : (Object.fromEntries(values) as Values);
+    return issues.length > issueCount ? undefined : (Object.fromEntries(values) as Values);
   });
 }
 

@@ -19,9 +19,9 @@ function tokensOf(notation: string): readonly Token[] {
   const end = notation.trimEnd().length;
   while (TOKEN.lastIndex < end) {
     const at = TOKEN.lastIndex;
-    const found = TOKEN.exec(notation);
-    if (found === null) throw new TypeError(`Invalid type at ${at}: ${notation}`);
-    const [, mark, text, word] = found;
+    const match = TOKEN.exec(notation);
+    if (match === null) throw new TypeError(`Invalid type at ${at}: ${notation}`);
+    const [, mark, text, word] = match;
     tokens.push(
       mark === undefined
         ? text === undefined

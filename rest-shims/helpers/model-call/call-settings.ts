@@ -23,10 +23,10 @@ type CallSettings = Pick<
   | 'reportsGuardrails'
 >;
 
-/** Body members and the header prefix that contain settings of a call. */
+/** Body members that may contain settings of a call, and the prefix of headers that do. */
 const MEMBERS = new Set<string>([...GATEWAY_FIELDS, 'metadata', 'user']);
 const HEADER = 'x-litellm-';
-/** Returned for all requests without settings: compare by identity. */
+/** Returned for a request without setting members and headers: compare by identity. */
 export const NO_SETTINGS: CallSettings = Object.freeze({});
 
 const hasSettingHeader = frozenMemo((headers: HttpRequest['headers']): boolean =>

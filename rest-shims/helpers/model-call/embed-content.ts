@@ -23,8 +23,8 @@ export function embedContent(
   return callThrough(
     {
       read: () => format.read({ ...request, params: {}, body: Buffer.from(JSON.stringify(body)) }),
-      async call(within, modelRequest) {
-        const call = await callModel(within, modelRequest);
+      async call(callScope, modelRequest) {
+        const call = await callModel(callScope, modelRequest);
         const answer = await call.consume(async (stream) => embedAnswer(method, await readJson(stream)));
         const translated = withAnswer(call, answer);
         return dropped.length === 0 ? translated : translated.withDropped(dropped);

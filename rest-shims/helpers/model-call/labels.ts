@@ -18,13 +18,13 @@ const KNOWN_MEMBERS = new Set(['tags', 'spend_logs_metadata', 'session_id', 'tra
 const REDACTION = 'x-litellm-enable-message-redaction';
 const SPEND_METADATA = 'x-litellm-spend-logs-metadata';
 
-/** Labels of a call: session, end user, tags and free metadata. Throws InvalidInput. */
+/** Labels of a call: session, end user, tags and free metadata; `omitContent` if its texts must not be recorded. Throws InvalidInput. */
 export function labelsOf(
   request: Headers,
   { endpoint, body }: { readonly endpoint: Endpoint; readonly body: RequestBody },
 ): Pick<ModelRequest, 'labels' | 'omitContent'> {
   const { metadata, forGateway } = metadataIn(body, endpoint);
-  const own = Object.fromEntries(Object.entries(forGateway).filter(([member]) => !KNOWN_MEMBERS.has(member)));
+  const freeMetadata = Object.fromEntries(Object.entries(forGateway).filter(([member]) => !KNOWN_MEMBERS.has(member)));
   const labels = callLabels({
     session:
       header(request, 'x-litellm-session-id') ??
@@ -37,7 +37,11 @@ export function labelsOf(
       text(body['user']) ??
       text(metadata['user_id']),
     tags: [...headerTags(request), ...bodyTags(body, endpoint), ...list(forGateway['tags']).filter(isText)],
-    metadata: { ...own, ...object(forGateway['spend_logs_metadata']), ...headerSpendMetadata(request, endpoint) },
+    metadata: {
+      ...freeMetadata,
+      ...object(forGateway['spend_logs_metadata']),
+      ...headerSpendMetadata(request, endpoint),
+    },
   });
   const isRedacted = /^(true|1)$/i.test(header(request, REDACTION) ?? '');
   return { ...(labels === undefined ? {} : { labels }), ...(isRedacted ? { omitContent: true } : {}) };
@@ -52,10 +56,10 @@ export function gatewayLabels(
   body: RequestBody,
   path: Endpoint['path'] = FORWARDED.path,
 ): Pick<ModelRequest, 'labels'> {
-  const own = Object.fromEntries(
+  const gatewayMembers = Object.fromEntries(
     ['litellm_metadata', 'tags'].flatMap((name) => (Object.hasOwn(body, name) ? [[name, body[name]]] : [])),
   );
-  const { labels } = labelsOf(request, { endpoint: { ...FORWARDED, path }, body: own });
+  const { labels } = labelsOf(request, { endpoint: { ...FORWARDED, path }, body: gatewayMembers });
   return labels === undefined ? {} : { labels };
 }
 

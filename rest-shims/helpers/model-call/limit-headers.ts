@@ -8,7 +8,7 @@ const KEY_SPEND = new HeaderName('x-litellm-key-spend');
 const KEY_RPM_LIMIT = new HeaderName('x-litellm-key-rpm-limit');
 const KEY_TPM_LIMIT = new HeaderName('x-litellm-key-tpm-limit');
 
-/** Adds budget and spend (in USD) and limits of the key of a call. */
+/** Adds headers about the key of a call: budget and spend (in USD), and limits per minute. */
 export function addKeyHeaders(
   head: HeaderLines,
   key: VirtualKey | null,

@@ -26,7 +26,7 @@ import { parseBody, parseLazily, fullyParsed, NO_OVERRIDES } from '../http/json-
 
 type GatewayCall = Awaited<ReturnType<typeof callModel>>;
 
-/** Maximum size of a complete answer, in bytes. */
+/** Maximum size, in bytes, of an answer that is collected before it is sent. */
 export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
 /** Request reader and stream events of a dialect. */
@@ -57,18 +57,23 @@ function readOpenAi(endpoint: Endpoint, request: HttpRequest): ModelRequest {
   const { callId, parent, userAgent } = callContext(request);
   const model = String(body['model']);
   const call = { endpoint, model, stream, includeUsage, bytes, body, callId, parent };
-  const terms = callSettings(request, call);
-  if (terms === NO_SETTINGS && userAgent === undefined && form === null) return call;
-  return { ...call, ...(userAgent === undefined ? {} : { userAgent }), ...terms, ...(form === null ? {} : { form }) };
+  const settings = callSettings(request, call);
+  if (settings === NO_SETTINGS && userAgent === undefined && form === null) return call;
+  return {
+    ...call,
+    ...(userAgent === undefined ? {} : { userAgent }),
+    ...settings,
+    ...(form === null ? {} : { form }),
+  };
 }
 
 function parseRequestBody({ asks }: Endpoint, request: HttpRequest, form: Form | null): PartiallyParsed {
   const { body: bytes, params } = request;
   // A model in the path, as Azure's clients send it, replaces that of the body.
-  const named = params['model'] ? { model: params['model'] } : NO_OVERRIDES;
-  if (form !== null) return fullyParsed(formFields(form), named);
+  const overrides = params['model'] ? { model: params['model'] } : NO_OVERRIDES;
+  if (form !== null) return fullyParsed(formFields(form), overrides);
   // Input items are parsed immediately, because they may refer to stored responses.
-  return asks.form === 'items' ? fullyParsed(parseBody(bytes), named) : parseLazily(request, named);
+  return asks.form === 'items' ? fullyParsed(parseBody(bytes), overrides) : parseLazily(request, overrides);
 }
 
 const isSentAsForm = ({ written }: Endpoint, request: HttpRequest): boolean =>
@@ -212,7 +217,7 @@ export function callHeaders(call: GatewayCall, scope: Scope): HeaderLines {
   for (const name in exchange.headers) {
     const value = headerText(exchange.headers[name] ?? '');
     head.addOfUpstream(name, value);
-    // Limits of the key replace those of the upstream.
+    // Rate limits of the gateway replace those of the upstream.
     const limit = isLimited ? undefined : rateLimitName(name);
     if (limit !== undefined) head.addChecked(limit, value);
   }

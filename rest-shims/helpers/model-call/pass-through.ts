@@ -35,9 +35,9 @@ export const FORWARDED = {
 } as const satisfies Partial<RouteRow>;
 
 /**
- * A request to forward. A JSON body must be valid. `litellm_metadata` is removed from it; all other bytes stay unchanged. A
- * body of another media type is also parsed if it is a JSON object, because a target may read it as one: access to the
- * model that it names is checked. Throws InvalidInput.
+ * A request to forward. A JSON body must be valid. `litellm_metadata` is removed from the body; all other bytes stay
+ * unchanged. A body of another media type is also parsed if it is a JSON object, because a target may read it as JSON:
+ * access to the model in it is checked. Throws InvalidInput.
  */
 export function sentRequest(request: HttpRequest): SentRequest {
   const { body } = request;
@@ -63,7 +63,7 @@ export function sentToProvider(request: HttpRequest): SentRequest {
 
 function requestWith(request: HttpRequest, fields: JsonObject): SentRequest {
   const { method, path, search, headers } = request;
-  const own = Object.hasOwn(fields, GATEWAY_MEMBER) ? { [GATEWAY_MEMBER]: fields[GATEWAY_MEMBER] } : {};
+  const gatewayMembers = Object.hasOwn(fields, GATEWAY_MEMBER) ? { [GATEWAY_MEMBER]: fields[GATEWAY_MEMBER] } : {};
   const isForm = isMultipart(request) || URL_ENCODED.test(headers['content-type'] ?? '');
   return {
     method: method as HttpMethod,
@@ -71,9 +71,12 @@ function requestWith(request: HttpRequest, fields: JsonObject): SentRequest {
     search,
     headers,
     fields,
-    body: GATEWAY_MEMBER in own && !isForm ? withMembers(request.body, { [GATEWAY_MEMBER]: null }) : request.body,
+    body:
+      GATEWAY_MEMBER in gatewayMembers && !isForm
+        ? withMembers(request.body, { [GATEWAY_MEMBER]: null })
+        : request.body,
     ...callContext(request),
-    ...gatewayLabels(request, own),
+    ...gatewayLabels(request, gatewayMembers),
   };
 }
 
@@ -133,7 +136,7 @@ function relayHeaders(call: Call, scope: Scope): HeaderLines {
   return head;
 }
 
-/** The row of a request to a configured pass-through endpoint. It is not in the OpenAPI document. */
+/** The row of a request to a configured pass-through endpoint. The OpenAPI document has no such row. */
 export function endpointRow(
   method: RouteRow['method'],
   path: string,

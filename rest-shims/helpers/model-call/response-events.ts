@@ -16,7 +16,7 @@ export function invalidMember(member: string, rule: string, text: string): Inval
   return new InvalidInput(message, [{ path: ['body', member], rule, message }]);
 }
 
-/** Parses a client event. Throws InvalidInput for an unknown type. */
+/** Parses a client event. Throws InvalidInput for an invalid body and for an unknown type. */
 export function readEvent(bytes: Uint8Array): RequestBody {
   const event = parseBody(bytes);
   const { type } = event;

@@ -76,9 +76,9 @@ function fallbackOf(input: unknown, endpoint: Endpoint): Fallback {
   if (!isJsonObject(input) || !isName(input['model']))
     throw invalidType('fallbacks', 'an array of models by name, or of objects with a `model`', endpoint);
   const { model, ...members } = input;
-  const refers = (member: string): boolean => endpoint.asks.form === 'items' && REFERENCE_MEMBERS.has(member);
+  const isReference = (member: string): boolean => endpoint.asks.form === 'items' && REFERENCE_MEMBERS.has(member);
   const protectedMember = Object.keys(members).find(
-    (member) => isGatewayField(member) || STREAM_MEMBERS.has(member) || refers(member),
+    (member) => isGatewayField(member) || STREAM_MEMBERS.has(member) || isReference(member),
   );
   if (protectedMember !== undefined)
     throw invalidType('fallbacks', `an array of models with replaced members, without '${protectedMember}'`, endpoint);
@@ -99,5 +99,5 @@ function contextFallbacksOf(body: RequestBody, endpoint: Endpoint): ReadonlyMap<
       `an object of at most ${MAX_NAMED_FALLBACKS} models by the models that they replace`,
       endpoint,
     );
-  return new Map(Object.entries(input).map(([model, longer]) => [model, String(longer)]));
+  return new Map(Object.entries(input).map(([model, fallback]) => [model, String(fallback)]));
 }

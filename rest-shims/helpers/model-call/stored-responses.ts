@@ -10,16 +10,16 @@ import { callHeaders, MAX_ANSWER_BYTES } from './model-call.ts';
 
 /**
  * Answers with a response that the gateway stores, or with that of the upstream, with the public model name and ids.
- * `convert` changes its format; it stays unchanged when absent.
+ * `convert` changes the format of the response. Without it, the format stays unchanged.
  */
 export async function answerWithResponse(
   run: () => Promise<ResponseAnswer>,
   scope: Scope,
   convert?: (response: unknown) => unknown,
 ): Promise<HttpAnswer> {
-  const answered = await run();
-  if (answered.kind === 'stored') return json(convert === undefined ? answered.value : convert(answered.value));
-  const { call, idOf } = answered;
+  const answer = await run();
+  if (answer.kind === 'stored') return json(convert === undefined ? answer.value : convert(answer.value));
+  const { call, idOf } = answer;
   return call.consume(async (stream) => {
     const bytes = (await collect(stream, MAX_ANSWER_BYTES)) ?? new Uint8Array();
     const value = parseJson(bytes);

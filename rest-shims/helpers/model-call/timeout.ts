@@ -3,7 +3,7 @@ import { invalidType, type RequestBody } from '../../../src/domain/inference/req
 import type { Endpoint } from '../../../src/domain/inference/endpoint.ts';
 import type { HttpRequest } from '../http/route.ts';
 
-/** Maximum timeout: one day. */
+/** Maximum timeout: one day, in seconds. */
 const MAX_SECONDS = 86_400;
 const EXPECTED = `a number of seconds, at most ${MAX_SECONDS}`;
 

@@ -15,8 +15,8 @@ export function upstreamLimits(error: unknown): Record<string, string> {
   for (const [name, input] of Object.entries(error.upstreamHeaders)) {
     const value = headerText(input);
     head[`llm_provider-${name}`] = value;
-    const known = RETRY_HEADERS.has(name) ? name : rateLimitName(name);
-    if (known !== undefined) head[known] = value;
+    const answerName = RETRY_HEADERS.has(name) ? name : rateLimitName(name);
+    if (answerName !== undefined) head[answerName] = value;
   }
   return head;
 }

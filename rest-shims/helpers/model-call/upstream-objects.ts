@@ -15,7 +15,10 @@ const MAX_LIMIT = 10_000;
 /** Fields that select the upstream of a new object. They are not forwarded. */
 export const PLACEMENT_FIELDS = ['model', 'target_model_names', 'custom_llm_provider'] as const;
 
-/** Requested model and provider of a new object: from a field, the query or a header, in this order. */
+/**
+ * Requested model and provider of a new object: from a field, the query or a header, in this order. Throws InvalidInput for
+ * several target models.
+ */
 export function placementOf(
   { search, headers }: HttpRequest,
   fields: JsonObject,

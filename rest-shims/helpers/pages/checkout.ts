@@ -12,11 +12,11 @@ button { font: inherit; padding: .4rem .8rem; }
 /** No external content, cache, indexing or referrer: the URL of the page contains the secret of the buyer. */
 const HEADERS = { ...pageHeaders(STYLE), 'x-robots-tag': 'noindex' };
 
-/** Interval and maximum number of automatic reloads. */
+/** Interval in seconds, and maximum number, of automatic reloads. */
 const RELOAD_SECONDS = 3;
 const MAX_RELOADS = 40;
 
-/** Reason why there is no key, by state; null for states in which a key is or will be issued. */
+/** Reason why there is no key, by state; null for states in which a key exists or may still be issued. */
 const NO_KEY_REASONS: Record<CheckoutState, string | null> = {
   open: null,
   processing: null,
@@ -33,21 +33,21 @@ const pageOf = (title: string, content: string, head = ''): HttpAnswer =>
   htmlAnswer(HEADERS, htmlDocument({ title, style: STYLE, head, content: `<h1>${title}</h1>\n${content}` }));
 
 /** Element that reloads the page. The URL is relative, so that it works behind a proxy's path prefix. */
-function reloadElement({ checkoutId, secret }: Buyer, again: number): string {
-  const query = new URLSearchParams({ checkout: checkoutId, secret, again: String(again) });
+function reloadElement({ checkoutId, secret }: Buyer, reloads: number): string {
+  const query = new URLSearchParams({ checkout: checkoutId, secret, again: String(reloads) });
   return `<meta http-equiv="refresh" content="${RELOAD_SECONDS};url=${escapeHtml(`?${query.toString()}`)}">\n`;
 }
 
-function waitingPage(state: CheckoutState, buyer: Buyer, refreshes: number): HttpAnswer {
-  const slow =
+function waitingPage(state: CheckoutState, buyer: Buyer, reloads: number): HttpAnswer {
+  const hint =
     state === 'processing'
       ? 'Some payment methods take days. Save this address: it is the only way to your key. Come back later.'
       : 'This takes a few seconds.';
-  if (refreshes < MAX_RELOADS)
-    return pageOf('Waiting for the payment', `<p>${slow}</p>`, reloadElement(buyer, refreshes + 1));
+  if (reloads < MAX_RELOADS)
+    return pageOf('Waiting for the payment', `<p>${hint}</p>`, reloadElement(buyer, reloads + 1));
   return pageOf(
     'Waiting for the payment',
-    `<p>${slow}</p>\n<p>The payment is not confirmed yet. Reload this page to check again.</p>`,
+    `<p>${hint}</p>\n<p>The payment is not confirmed yet. Reload this page to check again.</p>`,
   );
 }
 
@@ -75,18 +75,14 @@ ${replaceable ? form : '<p>If it is lost, ask the seller for a new one.</p>'}`,
 }
 
 /** Page for a buyer who returns after the payment. */
-export function purchasePage(
-  { checkout, clearKey, replaceable }: Purchase,
-  buyer: Buyer,
-  refreshes: number,
-): HttpAnswer {
+export function purchasePage({ checkout, clearKey, replaceable }: Purchase, buyer: Buyer, reloads: number): HttpAnswer {
   if (clearKey !== null) return keyPage(clearKey);
   if (checkout.revokedAt !== null) return pageOf('No key', '<p>The seller revoked the key.</p>');
-  const why = NO_KEY_REASONS[checkout.state];
-  if (why !== null) return pageOf('No key', `<p>${why}</p>`);
+  const reason = NO_KEY_REASONS[checkout.state];
+  if (reason !== null) return pageOf('No key', `<p>${reason}</p>`);
   if (checkout.state === 'paid' && checkout.key !== null)
     return shownPage(checkout.key.name, checkout.key.issuedAt, buyer, replaceable);
-  return waitingPage(checkout.state, buyer, refreshes);
+  return waitingPage(checkout.state, buyer, reloads);
 }
 
 /** Page for a buyer who returns without a payment. */

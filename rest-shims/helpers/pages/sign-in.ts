@@ -9,7 +9,7 @@ button { font: inherit; margin-top: 1.2rem; padding: .4rem .8rem; }
 .notice { color: #a11d1d; }
 `;
 
-/** Headers of every page of sign-in: no script, no cache, no external content. */
+/** Headers of every sign-in page: no script, no cache, no external content. */
 export const SIGN_IN_HEADERS = pageHeaders(STYLE);
 
 const documentOf = (title: string, content: string): string => htmlDocument({ title, style: STYLE, content });
@@ -57,7 +57,7 @@ const WELCOME = documentOf(
 
 const pageOf = (html: string): HttpAnswer => htmlAnswer(SIGN_IN_HEADERS, html);
 
-/** The sign-in form; with the id of a login, the form of the command line login. */
+/** The sign-in form, or with `loginId` the form of a command line login. */
 export const signInPage = (loginId: string | null): HttpAnswer =>
   pageOf(loginId === null ? signInForm('') : loginForm(loginId));
 
