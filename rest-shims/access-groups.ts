@@ -23,24 +23,24 @@ const LISTS = {
 const readNew = members({ access_group_name: requiredText, description: optional(text), ...LISTS });
 const readChange = members({ access_group_name: optional(requiredText), description: optional(text), ...LISTS });
 
-const patchOf = (read: Omit<ReturnType<typeof readChange>, 'access_group_name'>): AccessGroupPatch =>
+const patchOf = (values: Omit<ReturnType<typeof readChange>, 'access_group_name'>): AccessGroupPatch =>
   defined({
-    description: read.description,
-    models: read.access_model_names,
-    mcpServerIds: read.access_mcp_server_ids,
-    agentIds: read.access_agent_ids,
-    teamIds: read.assigned_team_ids,
-    keyIds: read.assigned_key_ids,
+    description: values.description,
+    models: values.access_model_names,
+    mcpServerIds: values.access_mcp_server_ids,
+    agentIds: values.access_agent_ids,
+    teamIds: values.assigned_team_ids,
+    keyIds: values.assigned_key_ids,
   });
 
 function parseNew(body: Uint8Array) {
-  const read = readNew(parseObject(body));
-  return { ...patchOf(read), name: read.access_group_name };
+  const values = readNew(parseObject(body));
+  return { ...patchOf(values), name: values.access_group_name };
 }
 
 function parseChange({ body, params }: HttpRequest) {
-  const read = readChange(parseObject(body));
-  return { id: params['group'] ?? '', patch: { ...patchOf(read), ...defined({ name: read.access_group_name }) } };
+  const values = readChange(parseObject(body));
+  return { id: params['group'] ?? '', patch: { ...patchOf(values), ...defined({ name: values.access_group_name }) } };
 }
 
 const renderGroup = ({ group, teams, keys }: AccessGroupView) => ({
@@ -70,7 +70,7 @@ const COMMON = {
 
 const GROUP = '/v1/access_group/:group';
 
-/** Access groups: models that teams and keys may call beside their own lists. */
+/** Access groups: models that teams and keys may call in addition to those of their own lists. */
 export const accessGroupRoutes: readonly RouteRow[] = [
   route({
     ...COMMON,

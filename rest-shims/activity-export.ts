@@ -16,7 +16,7 @@ import { type HttpAnswer, json, route, type RouteRow } from './helpers/http/rout
 import { queryParameters } from './helpers/fields/report-query.ts';
 import { merged, objectSchema } from './helpers/http/schema.ts';
 
-/** Field that rows are grouped by, beside day and entity, by `export_type`. */
+/** Third grouping field by `export_type`. Rows are always grouped by day and entity. */
 const TYPES = {
   daily: null,
   daily_with_keys: 'key',
@@ -25,7 +25,7 @@ const TYPES = {
 } as const satisfies Readonly<Record<string, ActivityExportQuery['by']>>;
 const FORMATS = { csv: 'csv', json: 'json' } as const;
 
-/** The value for a parameter of the query. `values` maps accepted texts. Throws InvalidInput for other texts. */
+/** Value of a query parameter. `values` maps the accepted texts to values. Throws InvalidInput for other texts. */
 function choiceIn<Value>(
   search: string,
   name: string,
@@ -96,7 +96,7 @@ const COLUMNS = [
   'cache_creation_input_tokens',
 ] as const;
 
-/** Sort key of a group: day, oldest first, then entity and the further field. */
+/** Sort key of a group: day (oldest first), entity, third grouping field. */
 const sortKey = ({ startMs, of }: SpendGroup): string =>
   JSON.stringify([String(startMs).padStart(16, '0'), ...Object.values(of).map((value) => value ?? '')]);
 

@@ -14,13 +14,13 @@ import { queryParameters } from './helpers/fields/report-query.ts';
 import { merged, requiredParameters } from './helpers/http/schema.ts';
 
 const MAX_KEYS = 1_000;
-/** Default number of keys: on a page, of a search, of a model, and of the keys with the most uncached tokens. */
+/** Default of `limit` for each list of keys. */
 const DEFAULT_LIMITS = { page: 50, search: 50, model: 10, uncached: 50 } as const;
 
 const renderKeys = ({ keys, names }: ActivityKeys) =>
   keys.map(({ hash, sums }) => ({ api_key: hash, metrics: activityMetrics(sums), metadata: keyMetadata(hash, names) }));
 
-/** A required parameter. Throws InvalidInput. */
+/** Value of a required query parameter. Throws InvalidInput if it is absent or empty. */
 function required(search: string, name: string): string {
   const value = queryParameters(search)(name);
   if (value !== null) return value;
@@ -62,7 +62,7 @@ function parseModel(search: string, facts: ActivityRoute): ActivityKeysQuery {
   return { ...activity, filter: { ...filter, any }, search: null, order: 'cost', from: 0, limit };
 }
 
-/** Keys of one entity with their activity: in pages, by a search, and of one model. */
+/** Rows for the keys of one kind of entity: in pages, by a search, and by model group. */
 const keyRows = (facts: ActivityRoute): readonly RouteRow[] => {
   const common = { ...ACTIVITY_READ, answers: activityStatuses(facts), run: readActivityKeys } as const;
   const path = `${facts.path}/daily/activity/aggregated`;

@@ -16,7 +16,7 @@ import { queryParameters } from './helpers/fields/report-query.ts';
 import { merged, textParameters } from './helpers/http/schema.ts';
 import { MANAGEMENT_READ } from './helpers/http/row-facts.ts';
 
-/** Table names of the reference. Other nouns have their own name. */
+/** Table names of the reference by noun. A noun without one is its own table name. */
 const TABLES: Readonly<Partial<Record<AuditNoun, string>>> = {
   key: 'LiteLLM_VerificationToken',
   user: 'LiteLLM_UserTable',
@@ -57,7 +57,7 @@ const readPage = query({
 const malformed = (name: string, message: string): InvalidInput =>
   new InvalidInput('The query is not valid.', [{ path: ['query', name], rule: 'value_error', message }]);
 
-/** One of the accepted texts; null when absent. Throws InvalidInput. */
+/** The word that equals `input`, or whose text equals it; null without input. Throws InvalidInput for other texts. */
 function oneOf<Word extends string>(
   input: string | null,
   name: string,
@@ -65,12 +65,12 @@ function oneOf<Word extends string>(
   textOf: (word: Word) => string = (word) => word,
 ): Word | null {
   if (input === null) return null;
-  const found = words.find((word) => word === input || textOf(word) === input);
-  if (found === undefined) throw malformed(name, `Input should be one of: ${words.map(textOf).join(', ')}`);
-  return found;
+  const match = words.find((word) => word === input || textOf(word) === input);
+  if (match === undefined) throw malformed(name, `Input should be one of: ${words.map(textOf).join(', ')}`);
+  return match;
 }
 
-/** A day as `2026-01-31`, a time as `2026-01-31 10:00:00`, or RFC 3339 text. Throws InvalidInput. */
+/** A day as `2026-01-31`, a time as `2026-01-31 10:00:00`, or RFC 3339 text; null without input. Throws InvalidInput. */
 function parseMoment(input: string | null, name: string): Date | null {
   if (input === null) return null;
   const moment = momentFrom(input) ?? new Date(/^\d{4}-\d{2}-\d{2}T/.test(input) ? input : Number.NaN);
@@ -79,7 +79,7 @@ function parseMoment(input: string | null, name: string): Date | null {
   return moment;
 }
 
-/** Exclusive end of a period: `end_date` is an inclusive day or time. */
+/** Exclusive end of a period; null without input. `end_date` is an inclusive day or time. */
 function parseEnd(input: string | null): Date | null {
   const last = parseMoment(input, 'end_date');
   return last && new Date(last.getTime() + (input?.length === 'YYYY-MM-DD'.length ? DAY_MS : 1));

@@ -17,7 +17,7 @@ import { objectSchema } from './helpers/http/schema.ts';
 
 /** Default number of batches on a page. */
 const DEFAULT_PAGE_SIZE = 20;
-/** Body limit in bytes of a row without a body: some clients send an empty object. */
+/** Body limit in bytes of a row that ignores its body: some clients send an empty object. */
 const EMPTY_BODY_LIMIT = 1_024;
 
 /** Batches of model calls that an upstream processes later. */

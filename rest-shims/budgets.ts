@@ -25,7 +25,7 @@ const readNamed = members({ budget_id: text });
 const readIds = fields({ budgets: requiredTexts });
 const readDeleted = fields({ id: requiredText });
 
-/** Form fields of a budget, with the texts of the reference: name, type, description. */
+/** Form fields of a budget: name, type and description. */
 const SETTINGS = [
   ['max_budget', 'Float', 'Requests will fail if this budget (in USD) is exceeded.'],
   ['soft_budget', 'Float', 'Requests will NOT fail if this is exceeded. Will fire alerting though.'],

@@ -18,7 +18,7 @@ const READING = {
   answers: [200, 401],
 } as const;
 
-/** Lists that are always empty: callbacks of these kinds do not exist here. */
+/** Lists that are always empty: these kinds of callbacks are not supported. */
 const EMPTY_LISTS = {
   'litellm._async_success_callback': [],
   'litellm._async_failure_callback': [],
@@ -94,7 +94,7 @@ const renderAlerting = ({ alerting, isStored, settings }: AlertingSettings) => [
 
 const DEFAULT_IMAGE = iconAnswer('no-cache');
 
-/** An image that the operator configures is not proxied: the browser is redirected to its address. */
+/** Redirects the browser to the address of a configured image. The gateway does not fetch the image. */
 const renderImage = ({ address }: PageImage): HttpAnswer =>
   address === null
     ? DEFAULT_IMAGE

@@ -11,7 +11,7 @@ import { MANAGEMENT } from './helpers/http/row-facts.ts';
 
 const LIST_PATH = '/model_catalog';
 
-/** In the order of the reference, which is the order of reported faults. */
+/** Parameters in the order of the reference: issues are reported in this order. */
 const readQuery = query({
   provider: text,
   mode: text,
@@ -48,7 +48,7 @@ const MAX_CACHED_CHARACTERS = 100_000;
 
 type Write<Source extends object> = (source: Source) => Uint8Array;
 
-/** Cache of parsed queries, and of the JSON of entries and pages. The JSON is held weakly: it is released with its snapshot. */
+/** Cache of parsed queries, and of the JSON of entries, pages and price maps. The JSON of an object is released with the object. */
 interface CatalogCache {
   parse(search: string): PageRequest;
   bytesOf<Source extends object>(source: Source, write: Write<Source>): Uint8Array;
@@ -63,8 +63,8 @@ function createCatalogCache(): CatalogCache {
   return {
     parse: (search) => requests.get(search, () => ({ search, request: readList(search) })).request,
     bytesOf(source, write) {
-      const written = bodies.get(source);
-      if (written !== undefined) return written;
+      const cached = bodies.get(source);
+      if (cached !== undefined) return cached;
       const bytes = write(source);
       bodies.set(source, bytes);
       return bytes;
@@ -87,12 +87,12 @@ const writePage =
       const bytes = cache.bytesOf(entry, writeEntry);
       return at === 0 ? [bytes] : [COMMA, bytes];
     });
-    // `page` may exceed the exact range of a number, so its digits are written as they are.
+    // `page` is a bigint that may exceed the safe integers, so its digits are written as they are.
     const tail = `],"total_count":${totalCount},"has_more":${hasMore},"page":${page},"page_size":${pageSize}}`;
     return Buffer.concat([HEAD, ...data, Buffer.from(tail)]);
   };
 
-/** The price map of a snapshot: unchanged rows by id. */
+/** JSON of the price map of a snapshot: unchanged rows by id. */
 const writePriceMap = ({ entries }: CatalogSnapshot): Uint8Array =>
   Buffer.from(JSON.stringify(Object.fromEntries(entries.map(({ id, row }) => [id, row]))));
 

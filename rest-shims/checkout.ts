@@ -12,7 +12,7 @@ function parseBuyer(input: string): Buyer {
   return { checkoutId: fields.get('checkout') ?? '', secret: fields.get('secret') ?? '' };
 }
 
-/** Number of automatic reloads so far, from the parameter `again`. */
+/** Number of automatic reloads so far, from the parameter `again`; 0 for an invalid value. */
 function reloadCount({ search }: HttpRequest): number {
   const count = new URLSearchParams(search).get('again') ?? '';
   return RELOAD_COUNT.test(count) ? Number(count) : 0;

@@ -15,16 +15,16 @@ function loginId({ params }: HttpRequest): string {
   return id;
 }
 
-/** The submitted form. Throws InvalidInput, and Forbidden for a form of another site. */
+/** The submitted form. Throws Forbidden for a form of another site, and InvalidInput for a malformed login id. */
 function readForm(request: HttpRequest) {
   if (isCrossSiteNavigation(request)) throw new Forbidden('Sign in on a page of this server.');
   const form = new URLSearchParams(Buffer.from(request.body).toString('utf8'));
-  const read = (name: string): string => form.get(name) ?? '';
+  const fieldOf = (name: string): string => form.get(name) ?? '';
   return {
     loginId: loginId(request),
-    userCode: read('user_code'),
-    username: read('username'),
-    password: read('password'),
+    userCode: fieldOf('user_code'),
+    username: fieldOf('username'),
+    password: fieldOf('password'),
   };
 }
 
@@ -54,7 +54,7 @@ const NO_STORE = { 'cache-control': 'no-store' };
 
 const FORM = requiredParameters('user_code', 'username', 'password');
 
-/** Logins of a command line: it starts a login, a person completes it in a browser, and the command line polls for the session. */
+/** Command line login: the command line starts it, a person completes it in a browser, and the command line polls for the session. */
 export const commandLineLoginRoutes: readonly RouteRow[] = [
   route({
     ...ROW,

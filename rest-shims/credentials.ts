@@ -24,13 +24,13 @@ const readChange = fields({ credential_name: text, credential_values: object, cr
 
 function parseNew({ body }: HttpRequest): NewCredential {
   const { credential_name: name, credential_values: values, credential_info: info, model_id: modelId } = readNew(body);
-  if (name === '') throw wrong(['credential_name'], 'the name is empty');
+  if (name === '') throw invalidMember(['credential_name'], 'the name is empty');
   if (Object.keys(values).length > 0) return { name, from: { values }, info };
-  if (modelId === null || modelId === '') throw wrong([], 'Either credential_values or model_id must be set');
+  if (modelId === null || modelId === '') throw invalidMember([], 'Either credential_values or model_id must be set');
   return { name, from: { modelId }, info };
 }
 
-const wrong = (place: readonly string[], message: string): InvalidInput =>
+const invalidMember = (place: readonly string[], message: string): InvalidInput =>
   new InvalidInput('The body is not valid.', [
     { path: ['body', ...place], rule: 'value_error', message: `Value error, ${message}` },
   ]);
@@ -45,7 +45,7 @@ const renderCredential = (row: KnownCredential) => ({
 });
 
 const nameIn = ({ params }: HttpRequest): { readonly name: string } => ({ name: params['name'] ?? '' });
-const done = (what: string) => json({ success: true, message: `Credential ${what} successfully` });
+const changedAnswer = (verb: string) => json({ success: true, message: `Credential ${verb} successfully` });
 
 const CREDENTIALS = {
   ...MANAGEMENT,
@@ -66,7 +66,7 @@ export const credentialRoutes: readonly RouteRow[] = [
     bodyLimit: BODY_LIMIT,
     parse: parseNew,
     run: createCredential,
-    render: () => done('created'),
+    render: () => changedAnswer('created'),
   }),
   route({
     ...READING,
@@ -114,7 +114,7 @@ export const credentialRoutes: readonly RouteRow[] = [
       return { ...nameIn(request), values, info };
     },
     run: updateCredential,
-    render: () => done('updated'),
+    render: () => changedAnswer('updated'),
   }),
   route({
     ...CREDENTIALS,
@@ -125,6 +125,6 @@ export const credentialRoutes: readonly RouteRow[] = [
     bodyLimit: 0,
     parse: nameIn,
     run: deleteCredential,
-    render: () => done('deleted'),
+    render: () => changedAnswer('deleted'),
   }),
 ];

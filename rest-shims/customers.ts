@@ -40,16 +40,16 @@ const readMembers = members({
 
 function parseChange(body: Uint8Array): CustomerChange {
   const input = parseObject(body);
-  const read = readMembers(input);
+  const values = readMembers(input);
   return {
-    id: read.user_id,
+    id: values.user_id,
     patch: defined({
-      alias: read.alias,
-      blocked: read.blocked ?? undefined,
-      allowedModelRegion: read.allowed_model_region,
-      defaultModel: read.default_model,
+      alias: values.alias,
+      blocked: values.blocked ?? undefined,
+      allowedModelRegion: values.allowed_model_region,
+      defaultModel: values.default_model,
     }),
-    budget: { budgetId: read.budget_id, limits: budgetFrom(input) },
+    budget: { budgetId: values.budget_id, limits: budgetFrom(input) },
   };
 }
 

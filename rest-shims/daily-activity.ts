@@ -26,10 +26,10 @@ import { activityMetrics, keyMetadata } from './helpers/answers/activity.ts';
 /** Breakdown name of calls without a value. */
 const UNASSIGNED = 'Unassigned';
 const MAX_DAYS = 1_000;
-/** Default number of keys in the breakdowns of an answer without pages. */
+/** Default number of keys in the breakdowns of an unpaged answer. */
 const DEFAULT_KEYS = 100;
 
-/** Metrics of unsupported features. */
+/** Metrics of unsupported features, which are always 0. */
 const ZERO_SAVINGS = {
   flat_cost: 0,
   compression_saved_tokens: 0,
@@ -67,7 +67,7 @@ const breakdownOf = (
     ]),
   );
 
-/** Alias and email of an entity; empty if it is unknown. */
+/** Alias of an entity, and email of a user. Unknown values of a user are null. Other entities without an alias have no members. */
 function entityMetadata(entity: ActivityEntity, id: string, { aliases, emails }: ActivityNames) {
   const alias = aliases.get(id);
   if (entity === 'user') return { user_email: emails.get(id) ?? null, user_alias: alias ?? null };
@@ -90,7 +90,7 @@ const renderDay = (
     providers: breakdownOf(parts.provider, names),
     endpoints: breakdownOf(parts.callType, names, { nameOf: routeOfCallType }),
     api_keys: keyBreakdown(byKey, names),
-    // As in the reference, an answer without pages about users has no breakdown by user.
+    // As in the reference, an unpaged answer about users has no breakdown by user.
     entities:
       entity === 'user' && keyLimit !== null
         ? {}
@@ -98,7 +98,7 @@ const renderDay = (
   },
 });
 
-/** Totals over all days. Their names have the prefix `total_`, which two metrics already have. */
+/** Totals over the days of the answer. The names have the prefix `total_`, which two metrics already have. */
 const renderTotals = (sums: SpendSums): Record<string, number> =>
   Object.fromEntries(
     Object.entries(metricsWithSavings(sums)).map(([name, value]) => [

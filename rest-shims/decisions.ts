@@ -14,7 +14,7 @@ import { endpointSchema } from './helpers/http/endpoint-schema.ts';
 /** Prefix of headers that are forwarded to TypeSafe. */
 const FORWARDED_PREFIX = 'typesafe-danger-zone-';
 
-/** A request format. `check` validates the questions; as in the reference, before the model is checked. */
+/** A request format. `check` validates the questions before the model name is validated, as in the reference. */
 const decisionFormat = (endpoint: Endpoint, check: (body: RequestBody, bytes: Uint8Array) => unknown): CallFormat => ({
   read(request): ModelRequest {
     const { body: bytes } = request;
@@ -30,10 +30,10 @@ const decisionFormat = (endpoint: Endpoint, check: (body: RequestBody, bytes: Ui
 });
 
 function forwardedHeaders({ headers }: HttpRequest): Pick<ModelRequest, 'forwarded'> {
-  const found = Object.entries(headers).filter(
+  const forwarded = Object.entries(headers).filter(
     (header): header is [string, string] => header[0].startsWith(FORWARDED_PREFIX) && typeof header[1] === 'string',
   );
-  return found.length === 0 ? {} : { forwarded: Object.fromEntries(found) };
+  return forwarded.length === 0 ? {} : { forwarded: Object.fromEntries(forwarded) };
 }
 
 const STANDARD = decisionFormat(DECISIONS, readStandard);
@@ -64,7 +64,7 @@ const rowOf = (name: string, endpoint: Endpoint, paths: RouteRow['paths'], handl
   handle,
 });
 
-/** Decisions in both request formats, at all paths. */
+/** Decision routes of both request formats. */
 export const decisionRoutes: readonly RouteRow[] = [
   rowOf('decisions.create', DECISIONS, ['/v1/decisions', '/decisions'], (request, scope) =>
     callThrough(STANDARD, request, scope),

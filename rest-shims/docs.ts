@@ -42,7 +42,7 @@ function originOf({ host = '', 'x-forwarded-proto': scheme }: IncomingHttpHeader
   return `${scheme === 'https' ? 'https' : 'http'}://${host}`;
 }
 
-/** Query parameters and members of the body of a row, with their types. An asterisk marks required ones. */
+/** Query parameters, headers and body members of a row, with their types. An asterisk marks required ones. */
 function renderMembers({ query, headers, request }: RouteRow): string {
   const parts = [
     ['Query', query],

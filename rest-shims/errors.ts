@@ -24,7 +24,10 @@ import { encodeOtlpError } from '../src/wire/otlp/answer.ts';
 /** A group of paths that share an error contract. */
 export type Surface = 'catalog' | 'proxy' | 'anthropic' | 'gemini' | 'management' | 'traces' | 'otlp' | 'lens';
 
-/** A failed model call of a lens run. Workers get the body `{"detail":{"lens_error":…}}`. */
+/**
+ * A failed model call of a lens run. Workers get the body `{"detail":{"lens_error":…}}`, except for the statuses 401, 404
+ * and 422 and for OwnershipLost.
+ */
 export class LensModelFailure extends DomainError {
   readonly code: ErrorCode;
   readonly failure: DomainError;
@@ -44,7 +47,10 @@ export interface RenderedError {
   readonly body: Uint8Array;
 }
 
-/** Statuses of model calls. The dialects differ only for an unknown model: 404 on the Gemini surface, else 400. */
+/**
+ * Statuses of model calls. The dialects differ in two cases: an unknown model is 404 on the Gemini surface and 400 on the others;
+ * a body that is too large is 413 on the Anthropic surface and 400 on the others.
+ */
 const MODEL_CALL_STATUSES: Record<ErrorCode | 'INTERNAL', number> = {
   INVALID_INPUT: 400,
   UNSUPPORTED: 400,
@@ -61,8 +67,8 @@ const MODEL_CALL_STATUSES: Record<ErrorCode | 'INTERNAL', number> = {
 };
 
 /**
- * Statuses by surface and error code. `UPSTREAM_FAILED` has the status of the upstream if it sent one, except on the
- * catalog surface, which forwards no request.
+ * Statuses by surface and error code. Except on the catalog surface, `UPSTREAM_FAILED` has the status of the upstream if
+ * that is at least 400, 408 after a timeout, and otherwise the status here.
  */
 const STATUSES: Record<Surface, Record<ErrorCode | 'INTERNAL', number>> = {
   catalog: {
@@ -140,17 +146,17 @@ const STATUSES: Record<Surface, Record<ErrorCode | 'INTERNAL', number>> = {
   },
 };
 
-/** Surfaces on which invalid parameters are 422 and other invalid requests 400. */
+/** Surfaces on which InvalidInput is 422 if it has issues, and 400 if it has none. */
 const VALIDATION_SURFACES = new Set<Surface>(['catalog', 'management', 'traces', 'lens']);
 
-/** Statuses of an exceeded lens budget, and of a timeout of its analysis model. */
+/** Statuses on the lens surface of an exceeded budget and of a timeout of the analysis model. */
 const LENS_BUDGET = 402;
 const LENS_TIMED_OUT = 504;
 
-/** Upstream timeout. The OpenAI SDKs retry on it. */
+/** Status of an upstream timeout. The OpenAI SDKs retry a 408. */
 const UPSTREAM_TIMED_OUT = 408;
 
-/** Statuses of an exceeded budget. The default is 422: clients retry 429, and a retry cannot succeed. */
+/** Statuses of an exceeded budget, by setting. The default is 422: clients retry 429, and a retry cannot succeed. */
 const BUDGET_STATUSES: Record<BudgetErrorKind, number> = { unprocessable: 422, rate: 429, bad_request: 400 };
 
 /** Missing rights that management routes answer with 401, as the reference does. */
@@ -164,19 +170,18 @@ export function statusOf(surface: Surface, error: DomainError | null): number {
   if (error instanceof UpstreamFailed && error.upstreamStatus !== null && error.upstreamStatus >= 400)
     return error.upstreamStatus;
   if (error instanceof UpstreamFailed && error.timedOut) return UPSTREAM_TIMED_OUT;
-  // The reference answers an unknown model with 400, and clients depend on it.
+  // The reference answers an unknown model with 400, and clients depend on this status.
   if ((surface === 'proxy' || surface === 'anthropic') && error instanceof NotFound && error.kind === 'model')
     return MODEL_CALL_STATUSES.INVALID_INPUT;
   if (surface === 'lens' && error instanceof LimitExceeded && error.limit === 'budget') return LENS_BUDGET;
   if (surface === 'lens' && error instanceof AnalysisTimeout) return LENS_TIMED_OUT;
   if (error instanceof BudgetExceeded) return BUDGET_STATUSES[error.errorKind];
   if (error instanceof MissingFormField) return STATUSES.management.INVALID_INPUT;
-  // The reference answers a route for administrators with 401.
+  // The reference answers 401 on routes for administrators, and for a missing upstream credential.
   if (error instanceof Forbidden && (error.right === 'admin_route' || error.right === 'upstream_credential'))
     return MODEL_CALL_STATUSES.UNAUTHENTICATED;
   if (surface === 'management' && error instanceof Forbidden && UNAUTHENTICATED_RIGHTS.has(error.right ?? ''))
     return STATUSES.management.UNAUTHENTICATED;
-  // 422 is for invalid parameters only. Other invalid requests are 400.
   if (error instanceof InvalidInput && VALIDATION_SURFACES.has(surface) && error.issues.length === 0) return 400;
   return STATUSES[surface][error.code];
 }
@@ -234,11 +239,11 @@ function errorBody(surface: Surface, status: number, error: DomainError | null):
     return { detail: error.message };
   if (!hasEnvelope(surface, error))
     return { detail: surface === 'traces' ? traceDetail(error) : validationDetail(error, surface !== 'management') };
-  const own = surface === 'management' && error !== null ? managementTypeAndParam(error) : null;
-  return { error: { ...proxyError(status, error), ...own } };
+  const typeAndParam = surface === 'management' && error !== null ? managementTypeAndParam(error) : null;
+  return { error: { ...proxyError(status, error), ...typeAndParam } };
 }
 
-/** Kinds of unknown objects whose failure is `detail`. */
+/** Kinds of unknown objects that the proxy surface answers with `detail`. */
 const PLAIN_NOT_FOUND: ReadonlySet<string> = new Set(['listed model', 'forwarded path']);
 
 const isFallbackType = (error: DomainError | null): boolean =>
@@ -257,7 +262,7 @@ function hasEnvelope(surface: Surface, error: DomainError | null): boolean {
   return surface === 'management' && !(error instanceof InvalidInput && error.issues.length > 0);
 }
 
-/** `code` in the detail of failed trace reads. Other failures have a text as detail. */
+/** `code` in the detail of a failure on the traces surface. Other error codes have a detail in FastAPI's format. */
 const TRACE_ERROR_CODES: Partial<Record<ErrorCode, string>> = {
   CONFLICT: 'trace_changed',
   TOO_LARGE: 'too_large',
@@ -270,8 +275,8 @@ function traceDetail(error: DomainError | null): unknown {
 }
 
 /**
- * `detail` in FastAPI's format: a text, or the list of invalid parameters. `withInput` repeats the sent values; management
- * routes do not, because a value may be a secret.
+ * `detail` in FastAPI's format: a text, or the list of invalid parameters. `withInput` repeats the sent values. Management
+ * and lens routes do not repeat them, because a value may be a secret.
  */
 function validationDetail(error: DomainError | null, withInput = true): unknown {
   if (error === null) return INTERNAL_MESSAGE;
@@ -288,13 +293,13 @@ function validationDetail(error: DomainError | null, withInput = true): unknown 
 /** Statuses of successes other than 200. */
 export const SUCCESS = { created: 201, noContent: 204, seeOther: 303 } as const;
 
-/** `detail` on the lens surface: the message of an issue with an empty path, else as on other surfaces. Sent values are left out. */
+/** `detail` on the lens surface: a text if the first issue has an empty path, else in FastAPI's format without sent values. */
 function lensDetail(error: DomainError | null): unknown {
   const isText = error instanceof InvalidInput && error.issues[0]?.path.length === 0;
   return isText ? error.message : validationDetail(error, false);
 }
 
-/** Status of a health check in which all named deployments fail. */
+/** Status of a health check of named deployments when at least one is checked and none is healthy. */
 export const UNHEALTHY = 503;
 
 /** Answers for unknown paths and methods, in the form of the reference. */
@@ -303,7 +308,7 @@ export const UNROUTED = {
   methodNotAllowed: { status: 405, body: { detail: 'Method Not Allowed' } },
 } as const;
 
-/** Status of redirects: of a path with another trailing slash, and to images of the operator. */
+/** Status of redirects: to the spelling of a pass-through path with or without trailing slash, and to configured images. */
 export const REDIRECTED = { status: 307 } as const;
 
 /** Answers to CORS preflight requests, with the texts of the reference. */

@@ -14,28 +14,28 @@ import { MANAGEMENT } from './helpers/http/row-facts.ts';
 
 /** A list of at least one model, without duplicates. */
 const distinctModels: FieldReader<readonly string[]> = (input) => {
-  const read = requiredTexts(input);
-  if (!('value' in read)) return read;
-  if (read.value.length === 0)
+  const result = requiredTexts(input);
+  if (!('value' in result)) return result;
+  if (result.value.length === 0)
     return { rule: 'too_short', message: 'List should have at least 1 item after validation, not 0' };
-  if (new Set(read.value).size < read.value.length)
+  if (new Set(result.value).size < result.value.length)
     return { rule: 'value_error', message: 'Value error, a model is named more than once' };
-  return read;
+  return result;
 };
 
-const type = oneOf(FALLBACK_TYPES);
-const readNew = fields({ model: requiredText, fallback_models: distinctModels, fallback_type: type });
+const readType = oneOf(FALLBACK_TYPES);
+const readNew = fields({ model: requiredText, fallback_models: distinctModels, fallback_type: readType });
 
 function parseNew({ body }: HttpRequest): FallbackDraft {
-  const read = readNew(body);
-  return { model: read.model, targets: read.fallback_models, type: read.fallback_type ?? 'general' };
+  const values = readNew(body);
+  return { model: values.model, targets: values.fallback_models, type: values.fallback_type ?? 'general' };
 }
 
 function parseNamed({ params, search }: HttpRequest): ChosenFallback {
   const input = new URLSearchParams(search).get('fallback_type');
-  const read = type(input);
-  if ('value' in read) return { model: params['model'] ?? '', type: read.value ?? 'general' };
-  const issue: Issue = { ...read, path: ['query', 'fallback_type'], input };
+  const result = readType(input);
+  if ('value' in result) return { model: params['model'] ?? '', type: result.value ?? 'general' };
+  const issue: Issue = { ...result, path: ['query', 'fallback_type'], input };
   throw new InvalidInput('The query is not valid.', [issue]);
 }
 
@@ -46,7 +46,7 @@ const render = ({ model, targets: models, type: kind }: FallbackView) => ({
 });
 
 const COMMON = { ...MANAGEMENT, failures: { body: 'detail' } } as const;
-/** Model names contain slashes. */
+/** A wildcard, because model names may contain slashes. */
 const FALLBACK = '/fallback/{*model}';
 
 /** Fallbacks of models that administrators store at run time. */
@@ -61,10 +61,10 @@ export const fallbackRoutes: readonly RouteRow[] = [
     bodyLimit: 1024 * 1024,
     parse: parseNew,
     run: setFallback,
-    render: (done) =>
+    render: (fallback) =>
       json({
-        ...render(done),
-        message: `Fallback configuration ${done.isNew ? 'created' : 'updated'} successfully`,
+        ...render(fallback),
+        message: `Fallback configuration ${fallback.isNew ? 'created' : 'updated'} successfully`,
       }),
   }),
   route({

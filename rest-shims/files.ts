@@ -37,7 +37,7 @@ async function upload(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
   return objectAnswer(await createFile(scope, draft), scope);
 }
 
-/** The model of the first line of a batch file, which selects the deployment; null for other files. */
+/** The model of the first line of a batch file, which selects the deployment; null without one, and for other files. */
 function firstModel(form: Form, fields: JsonObject): string | null {
   const file = form.parts.find(({ name, filename }) => name === 'file' && filename !== null);
   return fields['purpose'] === 'batch' && file !== undefined ? firstModelOf(form, file) : null;

@@ -53,8 +53,8 @@ async function forwardToAgents(request: HttpRequest, scope: Scope): Promise<Http
 const isGemini = ({ name }: ForwardedProvider): boolean => name === 'gemini';
 
 /**
- * The APIs of providers, each below a path prefix, and the API of coding agents. Other rows below such a prefix precede
- * these wildcards. Clients of Gemini send their key as a query parameter.
+ * The APIs of providers, each below a path prefix, and the API of coding agents. These rows have wildcards: the router
+ * prefers other rows below the same prefix. Clients of Gemini send their key as a query parameter.
  */
 export const forwardedProviderRoutes: readonly RouteRow[] = [
   route({

@@ -46,8 +46,8 @@ function readCount(request: HttpRequest): ModelRequest {
   const { model } = parseCall(request);
   const { body: bytes } = request;
   const input = parseBody(bytes);
-  const whole = input['generateContentRequest'] ?? input['generate_content_request'];
-  const body = { ...(isJsonObject(whole) ? whole : input), model };
+  const inner = input['generateContentRequest'] ?? input['generate_content_request'];
+  const body = { ...(isJsonObject(inner) ? inner : input), model };
   assertValidRequest(body, COUNT_CONTENT_TOKENS);
   const call = { endpoint: COUNT_CONTENT_TOKENS, model, stream: false, includeUsage: true };
   return { ...call, bytes, body, ...callContext(request) };

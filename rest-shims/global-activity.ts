@@ -19,8 +19,8 @@ const READING = {
 } as const;
 const VALIDATING = { ...READING, answers: [200, 400, 401, 422] } as const;
 
-/** Error code of calls that a rate limit refused. */
-const RATE_LIMITED = 'LIMIT_EXCEEDED';
+/** Error code of calls that a limit of the gateway refused: a rate limit, a budget or a cooldown. */
+const LIMIT_ERROR = 'LIMIT_EXCEEDED';
 /** Name of keys without an alias. */
 const UNNAMED = 'Unnamed Key';
 
@@ -38,8 +38,8 @@ const callsAndTokens = (groups: readonly SpendGroup[]) => {
 function renderCounts<More extends object>(groups: readonly SpendGroup[], more: More) {
   const all = callsAndTokens(groups);
   return {
-    daily_data: groupsByDay(groups).map(([day, own]) => {
-      const { calls, tokens } = callsAndTokens(own);
+    daily_data: groupsByDay(groups).map(([day, dayGroups]) => {
+      const { calls, tokens } = callsAndTokens(dayGroups);
       return { ...more, date: shortDay(day), api_requests: calls, total_tokens: tokens };
     }),
     sum_api_requests: all.calls,
@@ -50,29 +50,29 @@ function renderCounts<More extends object>(groups: readonly SpendGroup[], more: 
 const renderModels = ({ groups }: SpendReport) =>
   [...Map.groupBy(groups, ({ of }) => of.modelGroup ?? '')]
     .toSorted(([, left], [, right]) => callsAndTokens(right).calls - callsAndTokens(left).calls)
-    .map(([model, own]) => ({ model, ...renderCounts(own, { model_group: model }) }));
+    .map(([model, modelGroups]) => ({ model, ...renderCounts(modelGroups, { model_group: model }) }));
 
 const renderExceptions = (groups: readonly SpendGroup[]) => ({
-  daily_data: groupsByDay(groups).map(([day, own]) => ({
+  daily_data: groupsByDay(groups).map(([day, dayGroups]) => ({
     date: shortDay(day),
-    num_rate_limit_exceptions: callsAndTokens(own).calls,
+    num_rate_limit_exceptions: callsAndTokens(dayGroups).calls,
   })),
   sum_num_rate_limit_exceptions: callsAndTokens(groups).calls,
 });
 
-/** Grouping of the calls of a model group that a rate limit refused. Throws InvalidInput. */
+/** Grouping of the calls of a model group that a limit refused. Throws InvalidInput. */
 const exceptionGrouping = (search: string, grouped: Grouped) =>
   grouping(validatedPeriod(search, 'model_group'), {
     ...grouped,
-    any: { modelGroup: [queryParameters(search)('model_group') ?? ''], errorCode: [RATE_LIMITED] },
+    any: { modelGroup: [queryParameters(search)('model_group') ?? ''], errorCode: [LIMIT_ERROR] },
   });
 
 const byCallType = (groups: readonly SpendGroup[]) => Map.groupBy(groups, ({ of }) => of.callType ?? '');
 
-/** Calls and failures by call type. There is no cache of answers: hits are zero. */
+/** Calls and failures by call type. There is no cache of answers: cache hits are always 0. */
 function renderCacheHits({ groups, keys }: SpendReport) {
-  const types = [...byCallType(groups)].map(([type, own]) => {
-    const { calls, failures, outputTokens } = sumOfSpend(own);
+  const types = [...byCallType(groups)].map(([type, callGroups]) => {
+    const { calls, failures, outputTokens } = sumOfSpend(callGroups);
     return {
       call_type: type,
       api_requests: calls - failures,
@@ -101,11 +101,11 @@ function renderCacheHits({ groups, keys }: SpendReport) {
       key_aliases: [...new Set(aliases)],
       models: [...new Set(groups.flatMap(({ of }) => of.model ?? []))],
     },
-    error_breakdown: [...errors.values()].map((own) => ({
-      call_type: own[0]?.of.callType ?? '',
-      error_code: own[0]?.of.errorCode ?? '',
-      error_class: own[0]?.of.errorCode ?? '',
-      count: sumOfSpend(own).calls,
+    error_breakdown: [...errors.values()].map((errorGroups) => ({
+      call_type: errorGroups[0]?.of.callType ?? '',
+      error_code: errorGroups[0]?.of.errorCode ?? '',
+      error_class: errorGroups[0]?.of.errorCode ?? '',
+      count: sumOfSpend(errorGroups).calls,
     })),
   };
 }
@@ -148,9 +148,9 @@ export const globalActivityRoutes: readonly RouteRow[] = [
     run: readGlobalSpend,
     render: ({ groups }) =>
       json(
-        [...Map.groupBy(groups, ({ of }) => of.deployment ?? '')].map(([deployment, own]) => ({
+        [...Map.groupBy(groups, ({ of }) => of.deployment ?? '')].map(([deployment, deploymentGroups]) => ({
           api_base: deployment,
-          ...renderExceptions(own),
+          ...renderExceptions(deploymentGroups),
         })),
       ),
   }),

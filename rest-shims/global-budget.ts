@@ -5,7 +5,10 @@ import { textParameters } from './helpers/http/schema.ts';
 import { periodIn, grouping, last30Days } from './helpers/fields/report-query.ts';
 import { MANAGEMENT_READ } from './helpers/http/row-facts.ts';
 
-/** Total spend of all calls, and the global budget, in USD. */
+/**
+ * Spend of all calls, and the global budget, in USD. Without a period, the spend is that in the window of the budget, or
+ * without a budget that of the last 30 days.
+ */
 export const globalBudgetRoutes: readonly RouteRow[] = [
   route({
     ...MANAGEMENT_READ,

@@ -10,7 +10,7 @@ import { integer, query, text } from './helpers/http/query.ts';
 import { json, route, type RouteRow } from './helpers/http/route.ts';
 import { MANAGEMENT_READ } from './helpers/http/row-facts.ts';
 
-/** Minimum percentage of blocked or failed runs for the states `warning` and `critical`. */
+/** Minimum percentages of blocked or failed runs for the states `warning` and `critical`. */
 const WARNING_PERCENT = 5;
 const CRITICAL_PERCENT = 15;
 
@@ -23,7 +23,7 @@ function healthState(share: number): string {
   return share >= WARNING_PERCENT ? 'warning' : 'healthy';
 }
 
-/** Counts of one guardrail. There are no scores and no trends: `avgScore` is null, `trend` always `stable`. */
+/** Counts of one guardrail; latency in ms. There are no scores and no trends: `avgScore` is null, `trend` always `stable`. */
 function renderUse(use: GuardrailUse | null) {
   const share = use === null ? 0 : percent(blockedRuns(use), use.runs);
   return {
@@ -81,7 +81,7 @@ const ACTIONS: Readonly<Record<GuardrailRunResult, string>> = {
   failed: 'failed',
 };
 
-/** A run. Its texts are not stored. */
+/** One run of a guardrail. Snippets are null, because texts are not stored. */
 const renderRun = (run: GuardrailRun) => ({
   id: run.id,
   timestamp: run.at.toISOString(),
@@ -118,12 +118,12 @@ function parsePeriod(search: string) {
 function parseLogs(search: string) {
   const parameters = readLogs(search);
   const [limit, page] = [Number(parameters.page_size), Number(parameters.page)];
-  const named = Object.entries(ACTIONS).find(([, action]) => action === parameters.action);
+  const entry = Object.entries(ACTIONS).find(([, action]) => action === parameters.action);
   return {
     from: parameters.start_date,
     to: parameters.end_date,
     guardrailId: parameters.guardrail_id,
-    result: (named?.[0] ?? null) as GuardrailRunResult | null,
+    result: (entry?.[0] ?? null) as GuardrailRunResult | null,
     limit,
     offset: (page - 1) * limit,
   };

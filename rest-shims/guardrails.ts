@@ -30,7 +30,6 @@ import { type HttpAnswer, type HttpRequest, json, route, type RouteRow } from '.
 import { described, objectSchema } from './helpers/http/schema.ts';
 import { MANAGEMENT_READ } from './helpers/http/row-facts.ts';
 
-/** An object or null. */
 const objectOrNull: FieldReader<JsonObject | null> = described({ type: ['object', 'null'] }, (input) =>
   input === null ? { value: null } : object(input),
 );
@@ -50,10 +49,10 @@ const readPatch = members({
 });
 const readApplied = members({ guardrail_name: requiredText, text: requiredText, language: text, entities: texts });
 const readOuter = members({ guardrail: required(dictionary) });
-const WHOLE = objectSchema({ guardrail: readGuardrail.schema }, ['guardrail']);
+const WRAPPED = objectSchema({ guardrail: readGuardrail.schema }, ['guardrail']);
 
 /** Parses the body `{guardrail: {…}}`. Throws InvalidInput. */
-function parseWhole(body: Uint8Array) {
+function parseWrapped(body: Uint8Array) {
   const { guardrail } = readOuter(parseObject(body));
   try {
     return readGuardrail(guardrail);
@@ -73,7 +72,7 @@ function parseApplied({ body }: HttpRequest) {
 }
 
 function parseNew({ body }: HttpRequest) {
-  const { guardrail_name: name, litellm_params: params, ...input } = parseWhole(body);
+  const { guardrail_name: name, litellm_params: params, ...input } = parseWrapped(body);
   return { id: input.guardrail_id, name, params, info: input.guardrail_info ?? null, teamId: input.team_id };
 }
 
@@ -83,7 +82,7 @@ function parseReplaced({ body, params: { id = '' } }: HttpRequest) {
     litellm_params: params,
     guardrail_info: info = null,
     team_id: teamId,
-  } = parseWhole(body);
+  } = parseWrapped(body);
   return { id, patch: { name, params, info, teamId } };
 }
 
@@ -99,7 +98,7 @@ function parsePatch({ body, params: { id = '' } }: HttpRequest) {
   return { id, patch };
 }
 
-/** A guardrail without secrets. */
+/** A new guardrail. Its secrets are redacted. */
 const renderNew = (one: GuardrailDefinition) => ({
   guardrail_id: one.id,
   guardrail_name: one.name,
@@ -107,22 +106,23 @@ const renderNew = (one: GuardrailDefinition) => ({
   guardrail_info: one.info,
 });
 
-const rendered = (one: GuardrailDefinition) => ({
+const renderWithTimes = (one: GuardrailDefinition) => ({
   ...renderNew(one),
   created_at: one.createdAt?.toISOString() ?? null,
   updated_at: one.updatedAt?.toISOString() ?? null,
 });
 
-const located = (one: GuardrailDefinition) => ({
-  ...rendered(one),
+const renderWithSource = (one: GuardrailDefinition) => ({
+  ...renderWithTimes(one),
   guardrail_definition_location: one.isFromConfig ? 'config' : 'db',
 });
 
-const answerOf = (definitions: readonly GuardrailDefinition[]) => json({ guardrails: definitions.map(located) });
+const answerOf = (definitions: readonly GuardrailDefinition[]) =>
+  json({ guardrails: definitions.map(renderWithSource) });
 
 /** A changed guardrail. Changes need no review: the status is always `active`. */
 const renderChanged = (one: GuardrailDefinition): HttpAnswer =>
-  json({ ...rendered(one), team_id: one.teamId, status: 'active', submitted_at: null, reviewed_at: null });
+  json({ ...renderWithTimes(one), team_id: one.teamId, status: 'active', submitted_at: null, reviewed_at: null });
 
 const idIn = ({ params }: HttpRequest): { readonly id: string } => ({ id: params['id'] ?? '' });
 
@@ -133,7 +133,7 @@ const READING = {
 const CHANGING = { ...READING, bodyLimit: 1024 * 1024 } as const;
 const LISTED = { ...READING, answers: [200, 401] } as const;
 
-/** Guardrails. */
+/** Guardrails: lists, changes, form options and checks of texts. */
 export const guardrailRoutes: readonly RouteRow[] = [
   route({
     ...LISTED,
@@ -199,7 +199,7 @@ export const guardrailRoutes: readonly RouteRow[] = [
     ...CHANGING,
     method: 'POST',
     name: 'guardrails.create',
-    request: WHOLE,
+    request: WRAPPED,
     paths: ['/guardrails'],
     answers: [200, 400, 401, 403, 409, 422],
     parse: parseNew,
@@ -213,13 +213,13 @@ export const guardrailRoutes: readonly RouteRow[] = [
     answers: [200, 401, 404],
     parse: idIn,
     run: getGuardrail,
-    render: (one) => json(located(one)),
+    render: (one) => json(renderWithSource(one)),
   }),
   route({
     ...CHANGING,
     method: 'PUT',
     name: 'guardrails.replace',
-    request: WHOLE,
+    request: WRAPPED,
     paths: ['/guardrails/:id'],
     answers: [200, 400, 401, 403, 404, 409, 422],
     parse: parseReplaced,
@@ -257,6 +257,6 @@ export const guardrailRoutes: readonly RouteRow[] = [
     answers: [200, 400, 401, 404, 422],
     parse: parseApplied,
     run: applyGuardrail,
-    render: (after) => json({ response_text: after }),
+    render: (checkedText) => json({ response_text: checkedText }),
   }),
 ];

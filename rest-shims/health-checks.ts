@@ -89,7 +89,7 @@ const READING = {
 } as const;
 
 /** A row that requires a key and has a constant answer. */
-const fixed = (name: string, path: string, answer: HttpAnswer): RouteRow =>
+const constantRow = (name: string, path: string, answer: HttpAnswer): RouteRow =>
   route({
     ...READING,
     name,
@@ -102,7 +102,7 @@ const fixed = (name: string, path: string, answer: HttpAnswer): RouteRow =>
 
 /** Health of this process, its deployments and services, for callers with a key. */
 export const healthCheckRoutes: readonly RouteRow[] = [
-  fixed('service.teamMetadata', '/team/metadata_schema', json({ fields: [] })),
+  constantRow('service.teamMetadata', '/team/metadata_schema', json({ fields: [] })),
   route({
     ...READING,
     method: 'POST',
@@ -113,7 +113,7 @@ export const healthCheckRoutes: readonly RouteRow[] = [
     bodyLimit: 1024 * 1024,
     parse: ({ body }) => parseTest(body),
     run: testConnection,
-    render: (tested) => json(testObject(tested)),
+    render: (connection) => json(testObject(connection)),
   }),
   route({
     ...READING,
@@ -138,7 +138,7 @@ export const healthCheckRoutes: readonly RouteRow[] = [
         total_models: checks.length,
       }),
   }),
-  fixed(
+  constantRow(
     'health.sharedStatus',
     '/health/shared-status',
     json({
@@ -172,7 +172,7 @@ export const healthCheckRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'service.cache',
-    // There is no cache of answers: the operations of this row and the next three always throw Unavailable.
+    // There is no cache of answers: the operations of this row and of the next three throw Unavailable for every allowed caller.
     paths: ['/cache/ping'],
     answers: [401, 503],
     parse: () => undefined,
@@ -227,7 +227,7 @@ export const healthCheckRoutes: readonly RouteRow[] = [
       }),
   }),
   // No feature needs a licence.
-  fixed(
+  constantRow(
     'health.license',
     '/health/license',
     json({

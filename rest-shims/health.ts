@@ -5,7 +5,10 @@ import { json, route, type RouteRow } from './helpers/http/route.ts';
 import { textParameters } from './helpers/http/schema.ts';
 import { READY, detailsObject } from './helpers/answers/health.ts';
 
-/** A deployment in a report. Only administrators see its address and warning; a deployment that is not checked has no time and latency. */
+/**
+ * A deployment in a report. A report without details has names only. Only administrators see address and warning. An
+ * unchecked deployment has no time and no latency.
+ */
 interface EndpointRow {
   readonly model: string;
   readonly model_id: string;
@@ -20,10 +23,10 @@ interface EndpointRow {
 
 function endpointObject({ deployment, found }: Checked, details: boolean): EndpointRow {
   const { id, modelGroup, provider, upstreamModel, apiBase, warning } = deployment;
-  const named = { model: `${provider}/${upstreamModel}`, model_id: id, model_group: modelGroup };
-  if (!details) return named;
+  const names = { model: `${provider}/${upstreamModel}`, model_id: id, model_group: modelGroup };
+  if (!details) return names;
   const configured = {
-    ...named,
+    ...names,
     ...(apiBase === null ? {} : { api_base: apiBase }),
     ...(warning === null ? {} : { warning }),
   };
@@ -38,7 +41,7 @@ const isChecked = ({ found }: Checked): boolean => found !== null && typeof foun
 const isHealthy = ({ found }: Checked): boolean =>
   found !== null && typeof found === 'object' && found.failure === null;
 
-/** Whether the request names deployments, at least one is checked and none is healthy. */
+/** Whether the request names a model or deployment, at least one deployment is checked, and none is healthy. */
 const isUnhealthy = ({ checked }: HealthReport, search: string): boolean => {
   const query = new URLSearchParams(search);
   if (!query.has('model') && !query.has('model_id')) return false;
@@ -46,10 +49,10 @@ const isUnhealthy = ({ checked }: HealthReport, search: string): boolean => {
 };
 
 function healthObject({ checked, details }: HealthReport) {
-  const shown = (ones: readonly Checked[]) => ones.map((one) => endpointObject(one, details));
-  const healthy = shown(checked.filter(isHealthy));
-  const unhealthy = shown(checked.filter((one) => isChecked(one) && !isHealthy(one)));
-  const unchecked = shown(checked.filter((one) => !isChecked(one)));
+  const endpointsOf = (ones: readonly Checked[]) => ones.map((one) => endpointObject(one, details));
+  const healthy = endpointsOf(checked.filter(isHealthy));
+  const unhealthy = endpointsOf(checked.filter((one) => isChecked(one) && !isHealthy(one)));
+  const unchecked = endpointsOf(checked.filter((one) => !isChecked(one)));
   return {
     healthy_endpoints: healthy,
     unhealthy_endpoints: unhealthy,
@@ -59,7 +62,7 @@ function healthObject({ checked, details }: HealthReport) {
   };
 }
 
-/** Header for callers who are not administrators: their answer lacks some members. */
+/** Header for callers who are not administrators: their answer has no addresses or warnings. */
 const FIELD_NOTICE = {
   'litellm-health-field-notice': 'api_base and api_version are shown to proxy administrators only',
 };

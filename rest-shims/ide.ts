@@ -19,18 +19,18 @@ type GatewayCall = Awaited<ReturnType<typeof askForIde>>;
 const CHAT = openAiFormat(CHAT_COMPLETIONS);
 const RESPONSE = openAiFormat(RESPONSES);
 
-/** Answers requests of an IDE with chat completions. The body is a chat completion or a Responses request. */
+/** Answers requests of an IDE with chat completions. The body is a chat completion request or a Responses request. */
 function answer(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
   const body = parseBody(request.body);
   const ideRequest = readIdeRequest(body);
-  const inner = ideRequest.kind === 'chat' ? CHAT : RESPONSE;
+  const format = ideRequest.kind === 'chat' ? CHAT : RESPONSE;
   const read = (members: RequestBody): ModelRequest =>
-    inner.read({ ...request, params: {}, body: Buffer.from(JSON.stringify(members)) });
+    format.read({ ...request, params: {}, body: Buffer.from(JSON.stringify(members)) });
   return callThrough(
     {
       read: () => read(ideRequest.body),
-      async call(within, { model }) {
-        const call = await askForIde(within, {
+      async call(callScope, { model }) {
+        const call = await askForIde(callScope, {
           name: model,
           requestFor: (modelId) => read(withModel(ideRequest, modelId)),
         });
@@ -49,7 +49,7 @@ const includesUsage = ({ stream_options: options }: RequestBody): boolean =>
 /** Converts an answer of the Responses API to a chat completion. */
 async function asChatCompletion(call: GatewayCall, includeUsage: boolean): Promise<GatewayCall> {
   const { exchange, callId, modelGroup } = call;
-  const about: AnswerContext = {
+  const context: AnswerContext = {
     model: modelGroup,
     fallbackId: callId,
     createdAt: Math.floor(Date.now() / 1000),
@@ -58,7 +58,7 @@ async function asChatCompletion(call: GatewayCall, includeUsage: boolean): Promi
   };
   if (exchange.streaming) {
     return call.translated((bytes) =>
-      translatedStream(bytes, RESPONSES_OUT.reader(), createIdeWriter(about), {
+      translatedStream(bytes, RESPONSES_OUT.reader(), createIdeWriter(context), {
         failed: (failure) => reportedFailure(call, failure),
       }),
     );
@@ -67,7 +67,7 @@ async function asChatCompletion(call: GatewayCall, includeUsage: boolean): Promi
     const response = await readJson(stream);
     const fault = ideFaultOf(response);
     if (fault !== null) throw reportedFailure(call, fault);
-    return ideCompletion(response, about);
+    return ideCompletion(response, context);
   });
   return withAnswer(call, completion);
 }

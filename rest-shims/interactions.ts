@@ -46,9 +46,9 @@ async function asInteraction(call: GatewayCall): Promise<GatewayCall> {
   const { exchange, callId, modelGroup } = call;
   if (exchange.streaming) {
     const createdAt = Math.floor(Date.now() / 1000);
-    const about: AnswerContext = { model: modelGroup, fallbackId: callId, createdAt, includeUsage: true, body: {} };
+    const context: AnswerContext = { model: modelGroup, fallbackId: callId, createdAt, includeUsage: true, body: {} };
     return call.translated((bytes) =>
-      translatedStream(bytes, RESPONSES_OUT.reader(), createInteractionWriter(about), {
+      translatedStream(bytes, RESPONSES_OUT.reader(), createInteractionWriter(context), {
         failed: (failure) => reportedFailure(call, failure),
       }),
     );
@@ -62,7 +62,7 @@ async function asInteraction(call: GatewayCall): Promise<GatewayCall> {
   return withAnswer(call, interaction);
 }
 
-function named(request: HttpRequest): NamedResponse {
+function namedResponse(request: HttpRequest): NamedResponse {
   if (new URLSearchParams(request.search).get('stream') === 'true') {
     const message = '/interactions: An interaction is given whole here: leave stream out.';
     throw new InvalidInput(message, [{ path: ['query', 'stream'], rule: 'unsupported', message }]);
@@ -72,14 +72,14 @@ function named(request: HttpRequest): NamedResponse {
 
 const answerStored = (run: typeof getResponse, request: HttpRequest, scope: Scope): Promise<HttpAnswer> =>
   answerWithResponse(
-    async () => await run(scope, named(request)),
+    async () => await run(scope, namedResponse(request)),
     scope,
     (response) => interactionOf(response, null),
   );
 
 async function remove(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
   await answerWithResponse(
-    async () => await deleteResponse(scope, named(request)),
+    async () => await deleteResponse(scope, namedResponse(request)),
     scope,
     () => ({}),
   );

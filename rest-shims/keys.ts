@@ -72,21 +72,22 @@ const readList = query({
   status: queryText,
 });
 
-/** Parses a query value of a fixed set. Throws InvalidInput with the field. */
+/** Parses a query value of a fixed set. Throws the InvalidInput of `fault` for another value. */
 function choiceOf<Choice extends string>(
   input: string,
-  known: readonly Choice[],
+  choices: readonly Choice[],
   fault: { field: string; message: string },
 ) {
-  const word = known.find((one) => one === input);
-  if (word === undefined) throw new InvalidInput(fault.message, [], { field: fault.field });
-  return word;
+  const choice = choices.find((one) => one === input);
+  if (choice === undefined) throw new InvalidInput(fault.message, [], { field: fault.field });
+  return choice;
 }
 
 interface ListRequest extends KeyQuery {
   readonly page: number;
   readonly size: number;
-  readonly whole: boolean;
+  /** Whether the list has key objects, not hashes. */
+  readonly asObjects: boolean;
 }
 
 function parseList(search: string): ListRequest {
@@ -125,7 +126,7 @@ function parseList(search: string): ListRequest {
     withTeams: parameters.include_team_keys ?? false,
     page,
     size,
-    whole: parameters.return_full_object ?? false,
+    asObjects: parameters.return_full_object ?? false,
   };
 }
 
@@ -147,7 +148,7 @@ function ignoredMembersHeader(body: Uint8Array): Readonly<Record<string, string>
   return ignoredHeader(body.length === 0 ? [] : ignoredMembers(body));
 }
 
-/** The tags of a new key, if the request has them beside `metadata`. */
+/** The tags of a new key, if the request has `tags` beside `metadata`. */
 function sentTags({ row }: GeneratedKey, body: Uint8Array): JsonObject {
   const isSent = body.length > 0 && Array.isArray(parseObject(body)['tags']);
   return isSent ? { tags: row.metadata['tags'] } : {};
@@ -171,7 +172,7 @@ const renderOutcomes = (outcomes: readonly BulkOutcome[]) => ({
   ),
 });
 
-/** Virtual keys. */
+/** Virtual keys: creation, rotation, changes, lists and spend. */
 export const keyRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
@@ -222,9 +223,9 @@ export const keyRoutes: readonly RouteRow[] = [
     parse: ({ search }) => parseList(search),
     run: listUserKeys,
     render: ({ keys, totalCount }, { search }) => {
-      const { page, size, whole } = parseList(search);
+      const { page, size, asObjects } = parseList(search);
       return json({
-        keys: whole ? keys.map(renderListed) : keys.map(({ row }) => row.hash),
+        keys: asObjects ? keys.map(renderListed) : keys.map(({ row }) => row.hash),
         total_count: totalCount,
         current_page: page,
         total_pages: Math.ceil(totalCount / size),

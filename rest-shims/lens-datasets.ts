@@ -75,7 +75,7 @@ const readCreate = bodyOf(
 );
 const readSave = bodyOf(modelOf({ base_revision: required(wholeOf({ min: 0 })), cases: required(listOf(caseModel)) }));
 
-// Members have the names of the domain in snake case, and the readers check their types: the casts are safe.
+// Members have the names of the domain in snake case, and the readers check their types: the casts below are safe.
 const caseDraft = ({ id: _id, source: input, ...one }: JsonObject): CaseDraft => ({
   ...(camelCased(one) as CaseDraft),
   source: { ...NO_SOURCE, ...(camelCased(input ?? {}) as object) },
@@ -147,7 +147,7 @@ const datasetJson = ({ dataset, revision, cases }: ReadDataset) => ({
   cases: snakeCased(cases),
 });
 
-/** Test cases from traces and findings. `/lens/datasets/build` comes before `/lens/datasets/:dataset`. */
+/** Datasets of test cases from traces, findings and texts. */
 export const lensDatasetRoutes: readonly RouteRow[] = [
   route({
     ...LENS_READ,
@@ -169,7 +169,7 @@ export const lensDatasetRoutes: readonly RouteRow[] = [
       return { name, agentName };
     },
     run: createDataset,
-    render: (made) => json(datasetJson(made)),
+    render: (dataset) => json(datasetJson(dataset)),
   }),
   route({
     ...CHANGING,
@@ -182,7 +182,7 @@ export const lensDatasetRoutes: readonly RouteRow[] = [
       return { sources, datasetId: textOrNull(datasetId) };
     },
     run: buildDatasetCases,
-    render: (built) => json(snakeCased(built)),
+    render: (result) => json(snakeCased(result)),
   }),
   route({
     ...LENS_READ,
@@ -192,7 +192,7 @@ export const lensDatasetRoutes: readonly RouteRow[] = [
     answers: [200, 401, 403, 404, 422],
     parse: parseDatasetRevision,
     run: readDataset,
-    render: (found) => json(datasetJson(found)),
+    render: (dataset) => json(datasetJson(dataset)),
   }),
   route({
     ...CHANGING,
@@ -205,7 +205,7 @@ export const lensDatasetRoutes: readonly RouteRow[] = [
       return { id: params['dataset'] ?? '', base, cases: cases.map(caseDraft) };
     },
     run: saveDatasetRevision,
-    render: (saved) => json(datasetJson(saved)),
+    render: (dataset) => json(datasetJson(dataset)),
   }),
   route({
     ...LENS_READ,

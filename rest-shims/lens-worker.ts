@@ -73,12 +73,12 @@ const claimedRow = (
 });
 
 async function claim(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
-  const own = await workerScope(request, scope);
+  const scopeOfWorker = await workerScope(request, scope);
   const { protocol_version: protocol, worker_release: release } = readClaim(request.search);
   assertWorkerRelease(Number(protocol), release);
-  const claimed = await claimLensRun(own, undefined);
-  if (claimed === null) return json(null);
-  const { lensId, run, findings } = claimed;
+  const claimedRun = await claimLensRun(scopeOfWorker, undefined);
+  if (claimedRun === null) return json(null);
+  const { lensId, run, findings } = claimedRun;
   return json({ lens_id: lensId, job: renderRun(run), findings: snakeCased(findings), reviews: null });
 }
 
@@ -86,8 +86,8 @@ async function model(scope: Scope, runClaim: RunClaim, { body }: HttpRequest): P
   const call = analysisCallFrom(body);
   try {
     const { finishReason, ...answer } = await askAnalysisModel(scope, { claim: runClaim, call });
-    const isCut = finishReason === 'length' || finishReason === 'content_filter';
-    return json(snakeCased(answer), isCut ? { 'x-litellm-lens-finish-reason': finishReason } : undefined);
+    const isIncomplete = finishReason === 'length' || finishReason === 'content_filter';
+    return json(snakeCased(answer), isIncomplete ? { 'x-litellm-lens-finish-reason': finishReason } : undefined);
   } catch (error) {
     throw error instanceof DomainError ? new LensModelFailure(error) : error;
   }

@@ -48,9 +48,9 @@ import { textOrNull } from '../src/domain/optional-text.ts';
 import { LENS_CHANGE, LENS_READ } from './helpers/http/row-facts.ts';
 
 const idOf = ({ params }: HttpRequest): string => params['lens'] ?? '';
-const named = (request: HttpRequest) => ({ id: idOf(request) });
+const lensInput = (request: HttpRequest) => ({ id: idOf(request) });
 const runOf = (request: HttpRequest) => ({ id: idOf(request), runId: request.params['run'] ?? '' });
-const nothing = (): undefined => undefined;
+const noInput = (): undefined => undefined;
 
 const readOffset = query({ offset: integer({ min: 0, defaultValue: 0 }) });
 const readAfter = query({ after: integer({ min: 0, defaultValue: 0 }) });
@@ -65,7 +65,7 @@ const lensRows: readonly RouteRow[] = [
     name: 'lens.list',
     paths: ['/lens'],
     answers: [200, 401, 403],
-    parse: nothing,
+    parse: noInput,
     run: listLenses,
     render: ({ lenses, workers }) =>
       json({ lenses: lenses.map(renderLensWithoutReviews), workers: workers.map(renderWorker), tracing_enabled: true }),
@@ -85,7 +85,7 @@ const lensRows: readonly RouteRow[] = [
     name: 'lens.get',
     paths: ['/lens/:lens'],
     answers: [200, 401, 403, 404],
-    parse: named,
+    parse: lensInput,
     run: getLens,
     render: (state) => json(renderLensWithoutReviews(state)),
   }),
@@ -96,7 +96,7 @@ const lensRows: readonly RouteRow[] = [
     method: 'PUT',
     paths: ['/lens/:lens'],
     answers: [200, 400, 401, 403, 404, 422],
-    parse: (request) => ({ ...named(request), settings: lensSettingsFrom(request.body) }),
+    parse: (request) => ({ ...lensInput(request), settings: lensSettingsFrom(request.body) }),
     run: updateLens,
     render: (state) => json(renderChangedLens(state)),
   }),
@@ -105,7 +105,7 @@ const lensRows: readonly RouteRow[] = [
     name: 'lens.watchAll',
     paths: ['/lens/watch-all'],
     answers: [200, 401, 403],
-    parse: nothing,
+    parse: noInput,
     run: resumeAllLenses,
     render: (watched) => json(watched),
   }),
@@ -114,7 +114,7 @@ const lensRows: readonly RouteRow[] = [
     name: 'lens.cancel',
     paths: ['/lens/:lens/cancel'],
     answers: [200, 401, 403, 404],
-    parse: named,
+    parse: lensInput,
     run: cancelLensRun,
     render: (state) => json(renderChangedLens(state)),
   }),
@@ -126,7 +126,7 @@ const lensRows: readonly RouteRow[] = [
     paths: ['/lens/:lens/findings/:finding'],
     answers: [200, 401, 403, 404, 422],
     parse: (request) => ({
-      ...named(request),
+      ...lensInput(request),
       findingId: request.params['finding'] ?? '',
       ...findingStatusFrom(request.body),
     }),
@@ -142,7 +142,7 @@ const runRows: readonly RouteRow[] = [
     request: RUN_REQUEST,
     paths: ['/lens/:lens/runs'],
     answers: [200, 400, 401, 403, 404, 422],
-    parse: (request) => ({ ...named(request), request: runRequestFrom(request.body) }),
+    parse: (request) => ({ ...lensInput(request), request: runRequestFrom(request.body) }),
     run: queueLensRun,
     render: (state) => json(renderChangedLens(state)),
   }),
@@ -153,7 +153,7 @@ const runRows: readonly RouteRow[] = [
     paths: ['/lens/:lens/runs'],
     answers: [200, 401, 403, 404, 422],
     parse: (request) => ({
-      ...named(request),
+      ...lensInput(request),
       from: Number(readOffset(request.search).offset),
       limit: RUN_PAGE_SIZE,
     }),
@@ -188,7 +188,7 @@ const runRows: readonly RouteRow[] = [
     parse(request) {
       const { cursor, offset } = readContent(request.search);
       const executionId = request.params['execution'] ?? '';
-      return { ...named(request), executionId, cursor: textOrNull(cursor), offset: Number(offset) };
+      return { ...lensInput(request), executionId, cursor: textOrNull(cursor), offset: Number(offset) };
     },
     run: getExecutionContent,
     render: ({ contentVersion: _version, ...page }) => json(snakeCased(page)),
@@ -211,7 +211,7 @@ const activityRows: readonly RouteRow[] = [
     name: 'lens.agents',
     paths: ['/lens/agents'],
     answers: [200, 401, 403],
-    parse: nothing,
+    parse: noInput,
     run: listLensAgents,
     render: (agents) => json(agents),
   }),
@@ -220,7 +220,7 @@ const activityRows: readonly RouteRow[] = [
     name: 'lens.activity',
     paths: ['/lens/activity/available'],
     answers: [200, 401, 403],
-    parse: nothing,
+    parse: noInput,
     run: checkLensActivity,
     render: (available) => json(available),
   }),
@@ -276,5 +276,5 @@ const workerRows: readonly RouteRow[] = [
   }),
 ];
 
-/** Lenses, their runs, findings and workers. Paths of one segment come before `/lens/:lens`. */
+/** Lenses, their runs, findings and workers. */
 export const lensRoutes: readonly RouteRow[] = [...activityRows, ...workerRows, ...lensRows, ...runRows];

@@ -11,11 +11,11 @@ import { type FieldReader, fields, requiredText, texts } from './helpers/http/bo
 import { type HttpRequest, json, route, type RouteRow } from './helpers/http/route.ts';
 import { MANAGEMENT } from './helpers/http/row-facts.ts';
 
-/** A list of texts; null when left out. */
-const someTexts: FieldReader<readonly string[] | null> = (input) =>
+/** A list of texts; null when absent. */
+const optionalTexts: FieldReader<readonly string[] | null> = (input) =>
   input === undefined || input === null ? { value: null } : texts(input);
 
-const MEMBERS = { model_names: someTexts, model_ids: someTexts };
+const MEMBERS = { model_names: optionalTexts, model_ids: optionalTexts };
 const readNew = fields({ access_group: requiredText, ...MEMBERS });
 const readChange = fields(MEMBERS);
 
@@ -40,7 +40,7 @@ const COMMON = {
 const READING = { ...COMMON, method: 'GET', bodyLimit: 0 } as const;
 const BODY_LIMIT = 1024 * 1024;
 
-/** Access groups of models: a key that names a group may call its models. */
+/** Access groups of models: a key whose `models` contains the name of a group may call the models of the group. */
 export const modelAccessGroupRoutes: readonly RouteRow[] = [
   route({
     ...COMMON,

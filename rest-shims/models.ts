@@ -12,7 +12,7 @@ type NamedModel = ReturnType<typeof getModel>;
 
 /** A model in OpenAI's format, with mode and limits if the catalog has them. `created` and `owned_by` are constants. */
 function modelObject({ name, entry }: NamedModel) {
-  const known = (member: string) => {
+  const catalogMember = (member: string) => {
     const value = entry?.row[member];
     return typeof value === 'number' || typeof value === 'string' ? { [member]: value } : {};
   };
@@ -21,9 +21,9 @@ function modelObject({ name, entry }: NamedModel) {
     object: 'model',
     created: 1677610602,
     owned_by: 'openai',
-    ...known('mode'),
-    ...known('max_input_tokens'),
-    ...known('max_output_tokens'),
+    ...catalogMember('mode'),
+    ...catalogMember('max_input_tokens'),
+    ...catalogMember('max_output_tokens'),
   };
 }
 
@@ -61,7 +61,7 @@ function parseFallbackType(query: URLSearchParams): FallbackType | null {
 const withWildcards = ({ search }: HttpRequest): boolean =>
   new URLSearchParams(search).get('return_wildcard_routes')?.toLowerCase() === 'true';
 
-/** Common facts of the rows. They call no model, so they are not counted as activity. */
+/** Common facts of the rows. The rows call no model, so they are not counted as activity. */
 const READING = {
   method: 'GET',
   surface: 'proxy',

@@ -3,7 +3,7 @@ import { openApiDocument } from './helpers/openapi/document.ts';
 
 /** Serves the OpenAPI document of the given rows, which is rendered at the first request. */
 export function openApiRoutes(documented: readonly RouteRow[]): readonly RouteRow[] {
-  let written: Uint8Array | null = null;
+  let bytes: Uint8Array | null = null;
   return [
     {
       name: 'docs.openApi',
@@ -18,7 +18,7 @@ export function openApiRoutes(documented: readonly RouteRow[]): readonly RouteRo
         headers: { 'cache-control': 'no-cache' },
         body: {
           kind: 'bytes',
-          bytes: (written ??= Buffer.from(JSON.stringify(openApiDocument(documented)))),
+          bytes: (bytes ??= Buffer.from(JSON.stringify(openApiDocument(documented)))),
           contentType: 'application/json',
         },
       }),

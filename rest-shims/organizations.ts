@@ -85,13 +85,13 @@ function parseAddition(body: Uint8Array) {
   const input = parseObject(body);
   const { member } = input;
   const list: readonly unknown[] = Array.isArray(member) ? member : [member];
-  const wanted = list.map((one): WantedOrganizationMember => {
+  const additions = list.map((one): WantedOrganizationMember => {
     const inner: JsonObject = typeof one === 'object' && one !== null ? { ...one } : {};
     assertNamesUser(inner, ['body', 'member']);
     const { user_id: userId, user_email: email, role } = readMember(inner);
     return { userId, email, role: role ?? 'internal_user' };
   });
-  return { id: readId(input).organization_id, members: wanted, limits: limitsFrom(renamed(input, MEMBER_LIMITS)) };
+  return { id: readId(input).organization_id, members: additions, limits: limitsFrom(renamed(input, MEMBER_LIMITS)) };
 }
 
 function parseMember(body: Uint8Array) {
@@ -142,7 +142,7 @@ const CHANGING = {
   failures: { body: 'detail' },
 } as const;
 const READING = { ...CHANGING, method: 'GET', answers: [200, 401], bodyLimit: 0 } as const;
-const NAMED = [200, 400, 401, 403, 404, 422] as const;
+const ANSWERS_WITH_ID = [200, 400, 401, 403, 404, 422] as const;
 
 const readIds = fields({ organization_ids: requiredTexts });
 const readOrganizations = fields({ organizations: requiredTexts });
@@ -196,7 +196,7 @@ export const organizationRoutes: readonly RouteRow[] = withIgnoredHeader([
     request: merged(readMembers, MODEL_LIMITS, BUDGET_MEMBERS, readChanged),
     method: 'PATCH',
     paths: ['/organization/update'],
-    answers: NAMED,
+    answers: ANSWERS_WITH_ID,
     parse: ({ body }) => parseChange(body),
     run: updateOrganization,
     render: (view) => json(renderOrganization(view)),
@@ -207,7 +207,7 @@ export const organizationRoutes: readonly RouteRow[] = withIgnoredHeader([
     request: readIds.schema,
     method: 'DELETE',
     paths: ['/organization/delete'],
-    answers: NAMED,
+    answers: ANSWERS_WITH_ID,
     parse: ({ body }) => readIds(body).organization_ids,
     run: deleteOrganizations,
     render: (removed) => json(removed.map(renderColumns)),
@@ -217,7 +217,7 @@ export const organizationRoutes: readonly RouteRow[] = withIgnoredHeader([
     name: 'organizationMembers.add',
     request: merged(readId, renamedLimits(MEMBER_LIMITS), objectSchema({ member: MEMBER }, ['member'])),
     paths: ['/organization/member_add'],
-    answers: NAMED,
+    answers: ANSWERS_WITH_ID,
     parse: ({ body }) => parseAddition(body),
     run: addOrganizationMembers,
     render: ({ users, members: added }, { body }) =>
@@ -233,7 +233,7 @@ export const organizationRoutes: readonly RouteRow[] = withIgnoredHeader([
     request: merged(readOneMember, readRole, renamedLimits(MEMBER_LIMITS)),
     method: 'PATCH',
     paths: ['/organization/member_update'],
-    answers: NAMED,
+    answers: ANSWERS_WITH_ID,
     parse: ({ body }) => parseMember(body),
     run: updateOrganizationMember,
     render: (view) => json(renderMember(view)),
@@ -244,7 +244,7 @@ export const organizationRoutes: readonly RouteRow[] = withIgnoredHeader([
     request: readOneMember.schema,
     method: 'DELETE',
     paths: ['/organization/member_delete'],
-    answers: NAMED,
+    answers: ANSWERS_WITH_ID,
     parse: ({ body }) => parseMember(body).named,
     run: removeOrganizationMember,
     render: (view) => json(renderMember(view)),

@@ -74,7 +74,7 @@ function requiredId(request: HttpRequest): { readonly id: string } {
 }
 
 /** An endpoint for administrators. Values of headers that may be credentials are masked. */
-const rendered = (one: PassThroughEndpoint) => ({
+const renderEndpoint = (one: PassThroughEndpoint) => ({
   id: one.id,
   path: one.path,
   target: one.target,
@@ -91,7 +91,7 @@ const rendered = (one: PassThroughEndpoint) => ({
 });
 
 const answerOf = (endpoints: readonly PassThroughEndpoint[]): HttpAnswer =>
-  json({ endpoints: endpoints.map(rendered) });
+  json({ endpoints: endpoints.map(renderEndpoint) });
 
 const MANAGED = {
   ...MANAGEMENT,

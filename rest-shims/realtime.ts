@@ -20,7 +20,7 @@ import type { RouteRow } from './helpers/http/route.ts';
 type RealtimeSession = Awaited<ReturnType<typeof openRealtime>>;
 
 const MAX_MODEL_CHARACTERS = 512;
-/** Subprotocols that carry the key and the event format of browsers, which cannot set headers. */
+/** Subprotocols of browsers, which cannot set headers: prefix of the key, and event formats. */
 const KEY_PROTOCOL = 'openai-insecure-api-key.';
 const BETA_PROTOCOL = 'openai-beta.realtime-v1';
 const REALTIME_PROTOCOL = 'realtime';
@@ -53,7 +53,10 @@ export function realtimeCredential(headers: IncomingHttpHeaders): Secret {
   return new Secret(key);
 }
 
-/** Subprotocol of the answer; null without a known one. Browsers require an offered one; that with the key is never returned. */
+/**
+ * Subprotocol of the answer; null if the client offers none of the event formats. Browsers accept an offered subprotocol
+ * only. The subprotocol with the key is never returned.
+ */
 export function selectedProtocol(headers: IncomingHttpHeaders): string | null {
   const names = offeredProtocols(headers);
   return [REALTIME_PROTOCOL, BETA_PROTOCOL].find((name) => names.includes(name)) ?? null;

@@ -58,10 +58,10 @@ function readCount(request: HttpRequest): ModelRequest {
   return createRequest(COUNT_CHAT_TOKENS, { model, messages: [{ role: 'user', content: prompt }] }, request);
 }
 
-/** Common facts of the rows. They call no model, so they are not counted as activity. */
+/** Common facts of the rows. The rows generate no answer, so they are not counted as activity. */
 const ROW = { surface: 'catalog', category: null, credential: 'required' } as const satisfies Partial<RouteRow>;
 
-/** Previews of model requests, which are not sent. */
+/** Token counts, supported parameters and previews of model requests. */
 export const requestRoutes: readonly RouteRow[] = [
   route({
     ...ROW,

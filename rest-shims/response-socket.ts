@@ -35,7 +35,7 @@ export const responseSocketRow: RouteRow = {
 
 export const responseSocketRoutes: readonly RouteRow[] = [responseSocketRow];
 
-/** Response headers of a connection. It is not a call, so it has no call id. */
+/** Response headers of a connection. A connection is not a call, so it has no call id. */
 export const RESPONSE_SOCKET_HEAD: Readonly<Record<string, string>> = { 'x-litellm-version': VERSION };
 
 /** Context of one client connection. */
@@ -44,7 +44,7 @@ interface ClientContext {
   readonly memory: TurnMemory;
   /** Scope of a turn, with the current state of the caller's key. Throws Unauthenticated. */
   readonly scopeFor: (signal: AbortSignal) => Promise<Scope>;
-  /** Called for every refused turn, with the status that was sent. */
+  /** Called for every refused turn, with the status in its error event. */
   readonly failed: (failure: unknown, status: number) => void;
 }
 
@@ -100,9 +100,9 @@ function refusedTurn(failure: unknown, streamId: string | null, { failed }: Clie
     async begin() {
       throw failure;
     },
-    refused(why) {
-      const { event, status } = errorEventOf(responseSocketRow, why, { streamId, caller: null });
-      failed(why, status);
+    refused(reason) {
+      const { event, status } = errorEventOf(responseSocketRow, reason, { streamId, caller: null });
+      failed(reason, status);
       return messageOf(event);
     },
   };
@@ -112,7 +112,7 @@ function refusedTurn(failure: unknown, streamId: string | null, { failed }: Clie
 interface CreateEvent {
   readonly event: RequestBody;
   readonly bytes: Uint8Array;
-  /** Name of its lane; null for the unnamed lane. */
+  /** Name of the lane; null for the unnamed lane. */
   readonly streamId: string | null;
 }
 
@@ -122,7 +122,7 @@ function turnOf(create: CreateEvent, { request, memory, scopeFor, failed }: Clie
   const previous = event['previous_response_id'];
   let scope: Scope | null = null;
 
-  /** Removes a response from memory after a failed follow-up, as OpenAI documents. */
+  /** Removes the previous response from memory after a failed turn, as OpenAI documents. */
   const removePrevious = (): void => {
     if (typeof previous === 'string') memory.failed(lane, previous);
   };
@@ -133,8 +133,8 @@ function turnOf(create: CreateEvent, { request, memory, scopeFor, failed }: Clie
       ...(number === undefined ? {} : { number }),
     });
 
-  async function startTurn(within: Scope, turn: TurnRequest): Promise<Turn> {
-    const { call, remember } = await takeResponseTurn(within, turn);
+  async function startTurn(turnScope: Scope, turn: TurnRequest): Promise<Turn> {
+    const { call, remember } = await takeResponseTurn(turnScope, turn);
     const messages = socketMessages(call.bytes(), {
       streamId,
       ended: (response, status) => (status === 'completed' ? remember(response) : removePrevious()),
@@ -180,7 +180,7 @@ function requestOf({ event, bytes }: CreateEvent, { search, headers }: UpgradeRe
   const body: RequestBody = { ...members, model, stream: true };
   assertValidRequest(body, RESPONSES);
   const request = { endpoint: RESPONSES, model: String(body['model']), stream: true, includeUsage: false, bytes, body };
-  // Members of the connection are not sent upstream.
+  // Members of the WebSocket protocol are not sent upstream.
   const replaced = { type: undefined, stream_id: undefined, generate: undefined, stream: true };
   // The call id of the handshake is not used, because a connection has several calls.
   return { ...request, ...callSettings({ headers }, request), ...callContext({ headers }), callId: null, replaced };
@@ -194,7 +194,7 @@ const ZERO_USAGE: Usage = {
   reasoningTokens: 0,
 };
 
-/** A turn with `generate: false`: stores its input for the next turn, without a model call. */
+/** A turn with `generate: false`: stores the input for the next turn, without a model call. */
 async function prepareTurn(scope: Scope, turn: TurnRequest, streamId: string | null): Promise<Turn> {
   const { id, previousId } = await prepareResponse(scope, turn);
   const { model, body } = turn.request;

@@ -31,14 +31,14 @@ const format: CallFormat = {
 };
 
 async function answer(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
-  const answered = await callThrough(format, request, scope);
-  const { body } = answered;
-  if (body.kind !== 'stream') return answered;
+  const httpAnswer = await callThrough(format, request, scope);
+  const { body } = httpAnswer;
+  if (body.kind !== 'stream') return httpAnswer;
   const { stream, nextNumber } = observeNumbers(body.stream);
-  return { ...answered, body: { ...body, stream, failureEvent: (failure) => errorEvent(failure, nextNumber()) } };
+  return { ...httpAnswer, body: { ...body, stream, failureEvent: (failure) => errorEvent(failure, nextNumber()) } };
 }
 
-/** Counts the input tokens of a response that is not created. */
+/** Counts the input tokens of a request, without creating a response. */
 async function inputTokens(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
   const { tokens, by } = await countTokens(scope, countFormat.read(request));
   return json(
@@ -49,14 +49,14 @@ async function inputTokens(request: HttpRequest, scope: Scope): Promise<HttpAnsw
 
 const NUMBER = '"sequence_number":';
 
-/** Observes a stream. `nextNumber` returns the `sequence_number` of the next event. */
+/** Observes a stream. `nextNumber` returns the `sequence_number` of the next event; 0 if the last chunk has no number. */
 function observeNumbers(source: ByteStream): { readonly stream: ByteStream; readonly nextNumber: () => number } {
-  let last: Uint8Array = new Uint8Array();
+  let lastChunk: Uint8Array = new Uint8Array();
   const stream: ByteStream = {
     pipe: (sink: ByteSink) =>
       source.pipe({
         chunk(bytes) {
-          last = bytes;
+          lastChunk = bytes;
           return sink.chunk(bytes);
         },
         done: () => sink.done(),
@@ -68,7 +68,7 @@ function observeNumbers(source: ByteStream): { readonly stream: ByteStream; read
   return {
     stream,
     nextNumber() {
-      const bytes = asBuffer(last);
+      const bytes = asBuffer(lastChunk);
       const at = bytes.lastIndexOf(NUMBER);
       const number = at === -1 ? Number.NaN : Number.parseInt(bytes.toString('latin1', at + NUMBER.length), 10);
       return Number.isNaN(number) ? 0 : number + 1;
@@ -76,7 +76,7 @@ function observeNumbers(source: ByteStream): { readonly stream: ByteStream; read
   };
 }
 
-/** Last event of a failed stream, in OpenAI's format. Its status is already sent. */
+/** Last event of a failed stream, in OpenAI's format. The status of the answer is already sent. */
 function errorEvent(failure: Error, number: number): Uint8Array {
   const error = failure instanceof DomainError ? failure : null;
   const { message, param, code } = proxyError(statusOf('proxy', error), error);
@@ -84,7 +84,7 @@ function errorEvent(failure: Error, number: number): Uint8Array {
   return Buffer.from(`event: error\ndata: ${JSON.stringify(data)}\n\n`);
 }
 
-const named = (request: HttpRequest): NamedResponse => {
+const namedResponse = (request: HttpRequest): NamedResponse => {
   const query = new URLSearchParams(request.search);
   if (query.get('stream') === 'true') {
     const message = '/responses: A response is given whole here: leave stream out.';
@@ -164,7 +164,7 @@ export const responseRoutes: readonly RouteRow[] = [
   },
   storedRow(
     { name: 'responses.get', method: 'GET', paths: pathsBelow('/:id'), answers: [200, 400, 401, 403, 404, 500, 503] },
-    (scope, request) => getResponse(scope, named(request)),
+    (scope, request) => getResponse(scope, namedResponse(request)),
   ),
   storedRow(
     {
@@ -173,7 +173,7 @@ export const responseRoutes: readonly RouteRow[] = [
       paths: pathsBelow('/:id'),
       answers: [200, 400, 401, 403, 404, 500, 503],
     },
-    (scope, request) => deleteResponse(scope, named(request)),
+    (scope, request) => deleteResponse(scope, namedResponse(request)),
   ),
   storedRow(
     {
@@ -185,7 +185,7 @@ export const responseRoutes: readonly RouteRow[] = [
     },
     (scope, request) => {
       const page = parsePage(request, '/responses', { defaultLimit: DEFAULT_ITEMS, max: MAX_ITEMS });
-      return listResponseItems(scope, { ...named(request), page });
+      return listResponseItems(scope, { ...namedResponse(request), page });
     },
   ),
   storedRow(
@@ -195,6 +195,6 @@ export const responseRoutes: readonly RouteRow[] = [
       paths: pathsBelow('/:id/cancel'),
       answers: [200, 400, 401, 403, 404, 500, 503],
     },
-    (scope, request) => cancelResponse(scope, named(request)),
+    (scope, request) => cancelResponse(scope, namedResponse(request)),
   ),
 ];

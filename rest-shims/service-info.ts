@@ -16,7 +16,7 @@ const OPEN = {
 } as const;
 
 /** A row with a constant answer. */
-const fixed = (name: string, paths: RouteRow['paths'], answer: HttpAnswer): RouteRow => ({
+const constantRow = (name: string, paths: RouteRow['paths'], answer: HttpAnswer): RouteRow => ({
   ...OPEN,
   name,
   paths,
@@ -29,7 +29,7 @@ const textAnswer = (text: string): HttpAnswer => ({
 
 /** List of all paths with their methods. */
 export const routeListRoutes = (documented: readonly RouteRow[]): readonly RouteRow[] => [
-  fixed(
+  constantRow(
     'service.routes',
     ['/routes'],
     json({
@@ -49,7 +49,7 @@ const HUB = '/public/v1/model_hub';
 
 function pageObject({ models, total, page, size }: PublicModelPage) {
   const pages = Math.ceil(total / size);
-  const link = (nth: number): string => `${HUB}?page=${nth}`;
+  const link = (number: number): string => `${HUB}?page=${number}`;
   return {
     data: models.map(([name, members]) => groupObject(name, members)),
     meta: { total_count: total, page, page_size: size, total_pages: pages },
@@ -65,19 +65,19 @@ function pageObject({ models, total, page, size }: PublicModelPage) {
 
 /** Public facts about the gateway. */
 export const serviceInfoRoutes: readonly RouteRow[] = [
-  fixed('service.test', ['/test'], json({ route: '/test' })),
-  fixed('service.robots', ['/robots.txt'], textAnswer('User-agent: *\nDisallow: /\n')),
-  fixed('service.providers', ['/public/providers'], json(PROVIDER_NAMES.toSorted())),
-  fixed(
+  constantRow('service.test', ['/test'], json({ route: '/test' })),
+  constantRow('service.robots', ['/robots.txt'], textAnswer('User-agent: *\nDisallow: /\n')),
+  constantRow('service.providers', ['/public/providers'], json(PROVIDER_NAMES.toSorted())),
+  constantRow(
     'service.modelHubInfo',
     ['/public/model_hub/info'],
     json({ docs_title: 'Lensgate API', custom_docs_description: null, litellm_version: VERSION, useful_links: {} }),
   ),
   // No other server is contacted: there are no agents and no release.
-  fixed('service.agentHub', ['/public/agent_hub'], json([])),
+  constantRow('service.agentHub', ['/public/agent_hub'], json([])),
   // There is no routing by prompt.
-  fixed('service.routerPresets', ['/public/autorouter_presets'], json([])),
-  fixed('service.latestRelease', ['/get/latest_release_info'], json(null)),
+  constantRow('service.routerPresets', ['/public/autorouter_presets'], json([])),
+  constantRow('service.latestRelease', ['/get/latest_release_info'], json(null)),
   route({
     ...OPEN,
     name: 'service.endpoints',

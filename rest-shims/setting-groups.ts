@@ -23,13 +23,13 @@ import {
 import type { FailureForm } from './helpers/http/failure-form.ts';
 import { MANAGEMENT, MANAGEMENT_READ } from './helpers/http/row-facts.ts';
 
-/** Rows of a setting group: paths, and form of the answers. */
+/** Facts of the two rows of a setting group. */
 interface GroupRows {
   readonly group: GroupName;
   /** Suffix of the row names: `settings.get…` and `settings.update…`. */
-  readonly named: string;
-  readonly read: string;
-  readonly write: readonly ['PATCH' | 'POST' | 'PUT', string];
+  readonly suffix: string;
+  readonly readPath: string;
+  readonly update: readonly ['PATCH' | 'POST' | 'PUT', string];
   readonly form: GroupForm;
   /** Subject of the message about a stored group. */
   readonly subject: string;
@@ -38,10 +38,10 @@ interface GroupRows {
 
 const groupRows = (
   group: GroupName,
-  named: string,
-  [read, method, write = read]: readonly [string, 'PATCH' | 'POST' | 'PUT', string?],
+  suffix: string,
+  [readPath, method, updatePath = readPath]: readonly [string, 'PATCH' | 'POST' | 'PUT', string?],
   about: { readonly form: GroupForm; readonly subject: string; readonly failures?: FailureForm },
-): GroupRows => ({ group, named, read, write: [method, write], ...about });
+): GroupRows => ({ group, suffix, readPath, update: [method, updatePath], ...about });
 
 const dashboardPaths = (path: string): readonly [string, 'PATCH', string] => [
   `/get/${path}`,
@@ -51,7 +51,7 @@ const dashboardPaths = (path: string): readonly [string, 'PATCH', string] => [
 
 const TEXT: FailureForm = { body: 'text' };
 
-/** All groups with a path to read and one to update. */
+/** Groups with the two common rows, to read and to update. Other groups have rows below. */
 const GROUPS: readonly GroupRows[] = [
   groupRows('internalUser', 'InternalUser', dashboardPaths('internal_user_settings'), {
     form: 'schema',
@@ -113,15 +113,23 @@ const GROUPS: readonly GroupRows[] = [
 const READING = { ...MANAGEMENT_READ, answers: [200, 401] } as const;
 const CHANGING = { ...MANAGEMENT, answers: [200, 400, 401, 403, 422], bodyLimit: 1024 * 1024 } as const;
 
-function rowsOf({ group: name, named, read, write: [method, path], form, subject, failures }: GroupRows): RouteRow[] {
+function rowsOf({
+  group: name,
+  suffix,
+  readPath,
+  update: [method, path],
+  form,
+  subject,
+  failures,
+}: GroupRows): RouteRow[] {
   const { rendered, changed } = GROUP_FORMS[form];
   const about: Pick<RouteFacts, 'failures'> = { failures: failures ?? { body: 'detail' } };
   return [
     route({
       ...READING,
       ...about,
-      name: `settings.get${named}`,
-      paths: [read],
+      name: `settings.get${suffix}`,
+      paths: [readPath],
       parse: () => ({ name }),
       run: getSettingGroup,
       render: (view) => json(rendered(view)),
@@ -130,7 +138,7 @@ function rowsOf({ group: name, named, read, write: [method, path], form, subject
       ...CHANGING,
       ...about,
       method,
-      name: `settings.update${named}`,
+      name: `settings.update${suffix}`,
       request: form === 'events' ? eventsSchema() : groupSchema(name),
       paths: [path],
       parse: ({ body }) => ({ name, sent: form === 'events' ? eventValues(body) : parseObject(body) }),

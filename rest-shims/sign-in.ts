@@ -33,7 +33,7 @@ function readCode({ body }: HttpRequest): string {
   return code;
 }
 
-/** Id of the login of a command line that opened the page; null for a sign-in of the browser. */
+/** Id of the command line login that opened the page; null for a sign-in in the browser. */
 function commandLineLoginId(search: string): string | null {
   const query = new URLSearchParams(search);
   const id = query.get('key') ?? '';

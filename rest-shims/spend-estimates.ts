@@ -53,11 +53,11 @@ const rateNumber = (rate: Rate | null): number | null => (rate === null ? null :
 
 type CostPart = '' | 'input_' | 'output_' | 'margin_' | 'cache_read_' | 'cache_creation_' | 'reasoning_';
 
-/** Costs in USD of a number of requests. `named` returns the name of a part. Null without a number. */
+/** Costs in USD of a number of requests; all null if the number is null. `nameOf` returns the member name of a part. */
 function renderCosts<Name extends string, Requests extends number | null>(
   { total, parts, margin }: UsageEstimate,
   requests: Requests,
-  named: (part: CostPart) => Name,
+  nameOf: (part: CostPart) => Name,
 ) {
   const costs: Readonly<Record<CostPart, Usd>> = {
     '': total,
@@ -69,7 +69,7 @@ function renderCosts<Name extends string, Requests extends number | null>(
     reasoning_: parts.reasoning,
   };
   const members = Object.entries(costs).map(([part, cost]) => [
-    named(part as CostPart),
+    nameOf(part as CostPart),
     requests === null ? null : usdNumber((cost * BigInt(requests)) as Usd),
   ]);
   return Object.fromEntries(members) as Readonly<Record<Name, Requests extends null ? null : number>>;

@@ -20,7 +20,7 @@ import { renderLog, renderLogItem } from './helpers/answers/spend-logs.ts';
 import { merged, objectSchema, requiredParameters, textParameters } from './helpers/http/schema.ts';
 import { MANAGEMENT_READ } from './helpers/http/row-facts.ts';
 
-/** Maximum number of rows on a page, and of the newest rows in a list without pages. */
+/** Maximum number of rows on a page, and in an unpaged list of the newest rows. */
 const MAX_ROWS = 1_000;
 const PAGE_SIZE = 50;
 /** Maximum number of keys in the list by spend. */
@@ -51,11 +51,11 @@ const FIELDS = {
 
 function fieldsIn(search: string): FieldValues {
   const parameter = queryParameters(search);
-  const named = Object.entries(FIELDS).flatMap(([name, field]) => {
+  const entries = Object.entries(FIELDS).flatMap(([name, field]) => {
     const value = parameter(name);
     return value === null ? [] : [[field, [value]] as const];
   });
-  return Object.fromEntries(named);
+  return Object.fromEntries(entries);
 }
 
 const requestFilter = (search: string): Pick<SpendQuery['filter'], 'requestId'> => {
@@ -102,7 +102,10 @@ function parseLogs(search: string): LogsRequest {
 /** Spend by the values of a field, in USD. */
 const spendBy = (groups: readonly SpendGroup[], field: 'user' | 'model' | 'key'): Record<string, number> =>
   Object.fromEntries(
-    [...Map.groupBy(groups, ({ of }) => of[field] ?? '')].map(([name, own]) => [name, usdNumber(sumOfSpend(own).cost)]),
+    [...Map.groupBy(groups, ({ of }) => of[field] ?? '')].map(([name, valueGroups]) => [
+      name,
+      usdNumber(sumOfSpend(valueGroups).cost),
+    ]),
   );
 
 const renderDay = (day: string, groups: readonly SpendGroup[]) => ({
@@ -113,7 +116,7 @@ const renderDay = (day: string, groups: readonly SpendGroup[]) => ({
   models: spendBy(groups, 'model'),
 });
 
-/** Days with calls, the earliest first. The last day of the period is always there. */
+/** Days with calls, the earliest first. The last day of the period is always included. */
 function renderDays(groups: readonly SpendGroup[], { to }: Period) {
   const last = dayText(to.getTime() - DAY_MS);
   const byDay = Map.groupBy(groups, ({ startMs }) => dayText(startMs ?? 0));
@@ -121,7 +124,7 @@ function renderDays(groups: readonly SpendGroup[], { to }: Period) {
   return days.map((day) => renderDay(day, byDay.get(day) ?? []));
 }
 
-/** A moment as `YYYY-MM-DD HH:MM:SS`. Throws InvalidInput. */
+/** A time in UTC as `YYYY-MM-DD HH:MM:SS`, or the start of a day as `YYYY-MM-DD`. Throws InvalidInput. */
 function requiredMoment(input: string): Date {
   const moment = momentFrom(input);
   if (moment !== null) return moment;
@@ -184,7 +187,7 @@ function pagedQuery(search: string, period: Period | null): PagedQuery {
   };
 }
 
-/** A page of rows. */
+/** A page of rows with the counts that clients need for further pages. */
 const renderPage = <Row>(search: string, total: number, data: readonly Row[]) => {
   const parameters = readPage(search);
   const size = Number(parameters.page_size);
@@ -196,7 +199,7 @@ function parseSession(search: string): PagedQuery {
   throw missingParameters('session_id');
 }
 
-/** Stored content: its JSON value, or the text if it is truncated. */
+/** Stored content: its JSON value, an empty object for empty text, or the text if it is not JSON, for example truncated. */
 function storedValue(text: string): unknown {
   if (text === '') return {};
   try {
@@ -206,14 +209,14 @@ function storedValue(text: string): unknown {
   }
 }
 
-/** Grouping of the calls of a period; of the last 30 days without one. */
+/** Grouping of the calls of the requested period. The default is the last 30 days. */
 const groupingBy = (search: string, by: GroupingRequest['by'], any: FieldValues): GroupingRequest => ({
   filter: { ...(periodIn(search) ?? last30Days()), any },
   by,
   limit: MAX_REPORT_GROUPS,
 });
 
-/** Users with their spend. As in the reference, `[null]` for a named user without spend. */
+/** Users with their spend. As in the reference, `[null]` for a requested user without spend. */
 function renderUsers(groups: readonly SpendGroup[], userId: string | null) {
   const users = groups.flatMap(({ of, cost }) =>
     of.user === null || of.user === undefined ? [] : [{ user_id: of.user, spend: usdNumber(cost) }],

@@ -49,7 +49,7 @@ function reportRoute(facts: {
   readonly name: string;
   readonly path: string;
   readonly grouped: Grouped;
-  /** Error field for a missing period. Absent: the default is the last 30 days. */
+  /** Error field for a missing period. When absent, the period is optional and the default is the last 30 days. */
   readonly required?: 'date_range' | 'tag_dates';
   readonly parameters?: Readonly<Record<string, SpendField>>;
   readonly render: (report: SpendReport, search: string) => unknown;
@@ -78,11 +78,11 @@ const limitIn = (search: string): number => {
 /** Spend of teams by day, and in total. */
 function renderTeams({ groups }: SpendReport) {
   const nameOf = ({ of }: SpendGroup): string => of.team ?? UNASSIGNED;
-  const sumsOf = (own: readonly SpendGroup[]): readonly (readonly [name: string, spend: number])[] =>
-    [...Map.groupBy(own, nameOf)].map(([name, all]) => [name, totalUsd(all)]);
+  const sumsOf = (spendGroups: readonly SpendGroup[]): readonly (readonly [name: string, spend: number])[] =>
+    [...Map.groupBy(spendGroups, nameOf)].map(([name, all]) => [name, totalUsd(all)]);
   const totals = sumsOf(groups);
   return {
-    daily_spend: groupsByDay(groups).map(([date, own]) => ({ date, ...Object.fromEntries(sumsOf(own)) })),
+    daily_spend: groupsByDay(groups).map(([date, dayGroups]) => ({ date, ...Object.fromEntries(sumsOf(dayGroups)) })),
     teams: totals.map(([name]) => name),
     total_spend_per_team: totals.map(([name, spend]) => ({ team_id: name, total_spend: spend })),
   };
@@ -98,7 +98,7 @@ const endUserRows = ({ groups }: SpendReport) =>
     total_spend: usdNumber(cost),
   }));
 
-/** Grouping by end user for the period and key of a body; the last 30 days without a period. */
+/** Grouping by end user, for the period and key of a body. The default period is the last 30 days. */
 function endUserGrouping(body: Uint8Array): GroupingRequest {
   const input = body.length === 0 ? {} : parseObject(body);
   const [start, end, key] = [text(input['startTime']), text(input['endTime']), text(input['api_key'])];
@@ -107,7 +107,7 @@ function endUserGrouping(body: Uint8Array): GroupingRequest {
   return grouping(periodIn(dates.toString()) ?? last30Days(), { by: ['endUser'], any });
 }
 
-/** Values of `group_by`: the field to group by, and names of the list and of its key in the answer. */
+/** Values of `group_by`: grouping field, member name of the list, and member name of the value in each item of the list. */
 const GROUPS = {
   team: { field: 'team', list: 'teams', name: 'team_name' },
   customer: { field: 'endUser', list: 'customers', name: 'customer' },
@@ -117,8 +117,8 @@ type ReportGroup = keyof typeof GROUPS;
 
 function groupIn(search: string): ReportGroup {
   const input = queryParameters(search)('group_by') ?? 'team';
-  const known = (Object.keys(GROUPS) as ReportGroup[]).find((one) => one === input);
-  if (known !== undefined) return known;
+  const group = (Object.keys(GROUPS) as ReportGroup[]).find((one) => one === input);
+  if (group !== undefined) return group;
   const message = "Input should be 'team', 'customer' or 'api_key'";
   throw new InvalidInput('The query is not valid.', [{ path: ['query', 'group_by'], rule: 'literal_error', message }]);
 }
@@ -138,12 +138,12 @@ function parseReport(search: string): GroupingRequest {
     : grouping(period, { by: [...new Set([field, 'model', 'key'] as const)], any, byDay: true });
 }
 
-/** Totals of each value of a field, with a breakdown by model. */
-const renderTotals = (groups: readonly SpendGroup[], field: SpendField, named: string) =>
-  [...Map.groupBy(groups, ({ of }) => of[field] ?? '')].map(([name, own]) => ({
-    [named]: name,
-    ...renderSums(sumOfSpend(own)),
-    model_details: [...Map.groupBy(own, ({ of }) => of.model ?? '')].map(([model, all]) => ({
+/** Totals of each value of a field, with a breakdown by model. `member` is the member name of the value. */
+const renderTotals = (groups: readonly SpendGroup[], field: SpendField, member: string) =>
+  [...Map.groupBy(groups, ({ of }) => of[field] ?? '')].map(([name, valueGroups]) => ({
+    [member]: name,
+    ...renderSums(sumOfSpend(valueGroups)),
+    model_details: [...Map.groupBy(valueGroups, ({ of }) => of.model ?? '')].map(([model, all]) => ({
       model,
       ...renderSums(sumOfSpend(all)),
     })),
@@ -158,9 +158,9 @@ const renderSums = (sums: SpendSums) => ({
 function renderReport({ groups }: SpendReport, search: string) {
   if (namesOneKeyOrUser(search)) return renderTotals(groups, 'key', 'api_key');
   const { field, list, name } = GROUPS[groupIn(search)];
-  return groupsByDay(groups).map(([day, own]) => ({
+  return groupsByDay(groups).map(([day, dayGroups]) => ({
     group_by_day: `${day}T00:00:00+00:00`,
-    [list]: [...Map.groupBy(own, ({ of }) => of[field] ?? '')].map(([value, all]) => ({
+    [list]: [...Map.groupBy(dayGroups, ({ of }) => of[field] ?? '')].map(([value, all]) => ({
       [name]: value,
       total_spend: totalUsd(all),
       metadata: all.map((group) => ({
@@ -173,15 +173,15 @@ function renderReport({ groups }: SpendReport, search: string) {
   }));
 }
 
-/** A report of totals by key, user, team or organization. */
-const totalsRoute = (path: 'key' | 'user' | 'team' | 'organization', parameter: string, named: string): RouteRow =>
+/** A report of totals by key, user, team or organization. `member` is the member name of its id in the answer. */
+const totalsRoute = (path: 'key' | 'user' | 'team' | 'organization', parameter: string, member: string): RouteRow =>
   reportRoute({
     name: `spend.${path}Report`,
     path: `/${path}/spend/report`,
     grouped: { by: [path, 'model'] },
     required: 'date_range',
     parameters: { [parameter]: path },
-    render: ({ groups }) => renderTotals(groups, path, named),
+    render: ({ groups }) => renderTotals(groups, path, member),
   });
 
 /** Reports over the spend of all keys, for administrators. */
@@ -193,9 +193,9 @@ export const spendReportRoutes: readonly RouteRow[] = [
     parameters: { api_key: 'key' },
     render: ({ groups }, search) => {
       const key = queryParameters(search)('api_key');
-      return groupsByDay(groups).map(([date, own]) => ({
+      return groupsByDay(groups).map(([date, dayGroups]) => ({
         date,
-        spend: totalUsd(own),
+        spend: totalUsd(dayGroups),
         ...(key === null ? {} : { api_key: key }),
       }));
     },

@@ -11,7 +11,7 @@ const MAX_USERS = 100_000;
 const FROM_PARAMETER = 'filter[startTime][gte]';
 const LAST_PARAMETER = 'filter[startTime][lte]';
 
-/** The period of a query; both ends are inclusive. Throws InvalidInput. */
+/** The period of a query. Both parameters are inclusive, to the millisecond. Throws InvalidInput. */
 function parseTimes(search: string): { readonly from: Date; readonly to: Date } {
   const query = new URLSearchParams(search);
   const issues: Issue[] = [];

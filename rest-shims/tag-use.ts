@@ -13,8 +13,9 @@ const READING = {
   ...MANAGEMENT_READ,
 } as const;
 
-/** Windows of active users: length in days, and the word in their names. */
+/** Number of windows in an answer. */
 const WINDOW_COUNT = 7;
+/** Windows of active users: length in days, and the word in the name of a window. */
 const PERIODS = [
   { name: 'tagUse.daily', path: '/tag/dau', days: 1, word: null },
   { name: 'tagUse.weekly', path: '/tag/wau', days: 7, word: 'Week' },
@@ -27,14 +28,14 @@ const MAX_PAGE_SIZE = 1_000;
 
 const TAGS = textParameters('tag_filter', 'tag_filters');
 
-/** Distinct tags of a query; null if it names none. */
+/** Distinct tags of a query; null without any. */
 function tagsIn(search: string): readonly string[] | null {
   const tags = [...(listParameter(search, 'tag_filter') ?? []), ...new URLSearchParams(search).getAll('tag_filters')];
-  const named = [...new Set(tags.filter((tag) => tag !== ''))];
-  return named.length === 0 ? null : named;
+  const distinct = [...new Set(tags.filter((tag) => tag !== ''))];
+  return distinct.length === 0 ? null : distinct;
 }
 
-/** Name, start and end of a window, in the form of the reference. `at` is its position. */
+/** Name, start and end of a window, in the form of the reference. `at` is the index of the window. */
 function renderWindow(word: 'Week' | 'Month' | null, { from, to }: DayWindow, at: number) {
   if (word === null) return { date: dayText(from), period_start: null, period_end: null };
   const begin = (word === 'Week' ? WEEK : MONTH).format(from);
@@ -98,7 +99,7 @@ function renderUsers({ groups, emails }: TagUse, search: string) {
   return { results, total_count: all.length, page, page_size: size, total_pages: Math.ceil(all.length / size) };
 }
 
-/** Users and calls by tag. Without a tag filter, the tags of user agents. */
+/** Users and calls by tag. Without a tag filter, active users are counted by the tags of user agents only. */
 export const tagUseRoutes: readonly RouteRow[] = [
   ...userRows,
   route({

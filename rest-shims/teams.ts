@@ -86,20 +86,20 @@ const METADATA = {
 const readMetadata = members<JsonObject>(METADATA);
 
 function patchOf(input: JsonObject): TeamPatch {
-  const read = readMembers(input);
+  const values = readMembers(input);
   return {
     ...limitsFrom(input),
     ...defined({
-      alias: read.team_alias,
-      organizationId: read.organization_id,
-      models: read.models,
-      modelAliases: read.model_aliases === null ? {} : read.model_aliases,
-      metadata: read.metadata,
+      alias: values.team_alias,
+      organizationId: values.organization_id,
+      models: values.models,
+      modelAliases: values.model_aliases === null ? {} : values.model_aliases,
+      metadata: values.metadata,
       ...withMetadataMembers(readMetadata(input)),
-      blocked: read.blocked ?? undefined,
-      memberPermissions: read.team_member_permissions,
-      routerSettings: read.router_settings,
-      budgetLimits: read.budget_limits,
+      blocked: values.blocked ?? undefined,
+      memberPermissions: values.team_member_permissions,
+      routerSettings: values.router_settings,
+      budgetLimits: values.budget_limits,
     }),
   };
 }
@@ -139,7 +139,7 @@ function parsePage(search: string): TeamQuery {
   const parameters = readPage(search);
   const [page, size] = [Number(parameters.page), Number(parameters.page_size)];
   const teamId = idOrNull(parameters.team_id);
-  // The reference ignores an unknown sort.
+  // The reference ignores an unknown `sort_by`.
   const sort = TEAM_SORTS.find((one) => one === parameters.sort_by);
   return {
     filter: {
@@ -212,7 +212,7 @@ const block = (blocked: boolean, path: string): RouteRow =>
     render: (view) => json(renderTeamTable(view)),
   });
 
-/** Teams. */
+/** Teams: creation, changes, lists, models and permissions. */
 export const teamRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...CHANGING,

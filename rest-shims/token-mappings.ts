@@ -52,7 +52,7 @@ function parsePage(search: string) {
   return { page: Number(page), size: Number(size) };
 }
 
-/** A mapping without its key, which only the graph shows. */
+/** A mapping without its key. Only the graph shows the key. */
 const renderMapping = (mapping: TokenMapping) => ({
   id: mapping.id,
   jwt_claim_name: mapping.claimName,

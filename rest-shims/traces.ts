@@ -19,17 +19,17 @@ import { usdOrNull } from './helpers/answers/limits.ts';
 
 const MAX_CURSOR_LENGTH = 512;
 const MAX_PAGE_SPANS = 500;
-/** Maximum of Date, in Unix milliseconds. */
+/** Maximum time of `Date`, in Unix milliseconds. */
 const MAX_MS = 8_640_000_000_000_000n;
-/** Upload deadline in milliseconds. It bounds the memory of slow uploads. */
+/** Upload deadline of an export, in ms. It bounds the time for which slow uploads hold memory. */
 const UPLOAD_MS = 30_000;
 
 /** Stores the spans of an OTLP export. Answers in the encoding of the request. */
 async function ingest(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
   const { 'content-type': contentType, 'content-encoding': contentEncoding } = request.headers;
   await ingestTraces(scope, { bytes: request.body, contentType, contentEncoding });
-  const { body, contentType: answered } = encodeOtlpSuccess(contentType);
-  return { body: { kind: 'bytes', bytes: body, contentType: answered } };
+  const { body, contentType: answerType } = encodeOtlpSuccess(contentType);
+  return { body: { kind: 'bytes', bytes: body, contentType: answerType } };
 }
 
 const readListQuery = query({ start_ms: text, end_ms: text, cursor: text });
@@ -60,9 +60,10 @@ function parseList({ search }: HttpRequest): Parameters<typeof listTraces>[1] {
 /** Unix milliseconds, clamped to the range of Date; null when absent. Adds an issue for an invalid value. */
 function parseInstant(name: string, input: string | null, issues: Issue[]): number | null {
   if (input === null) return null;
-  const read = integerFrom(input);
-  if ('value' in read) return Number(read.value > MAX_MS ? MAX_MS : read.value < -MAX_MS ? -MAX_MS : read.value);
-  const { rule, message } = INTEGER_FAULTS[read.fault];
+  const result = integerFrom(input);
+  if ('value' in result)
+    return Number(result.value > MAX_MS ? MAX_MS : result.value < -MAX_MS ? -MAX_MS : result.value);
+  const { rule, message } = INTEGER_FAULTS[result.fault];
   issues.push({ rule, message, path: ['query', name], input: input });
   return null;
 }
@@ -83,7 +84,7 @@ function parseTrace(request: HttpRequest): Parameters<typeof getTrace>[1] {
   };
 }
 
-/** ISO 8601 in UTC as Python writes it: microseconds, or no fraction when there is none. */
+/** ISO 8601 time in UTC as Python writes it: with microseconds, or without a fraction for whole seconds. */
 function isoTime(ns: bigint): string {
   const micros = (ns / 1_000n) % 1_000_000n;
   const seconds = new Date(Number(ns / 1_000_000n)).toISOString().slice(0, 19);
@@ -124,7 +125,7 @@ function sourceJson(source: TraceSummary['source']) {
 
 const NO_SPEND: AgentSpend = { spend: null, pricedCalls: 0, estimatedCalls: 0 };
 
-/** The HTTP API does not distinguish kinds of estimates. */
+/** Source of the cost of a span; null without a cost. The HTTP API does not distinguish kinds of estimates. */
 function costSourceOf({ cost }: SpanHead, call: CallSpend | undefined): 'gateway' | 'estimated' | null {
   if (call === undefined) return cost === null ? null : 'gateway';
   return call.source === 'estimated_upper' ? 'estimated' : call.source;
@@ -204,7 +205,7 @@ const ownersJson = (parts: readonly TraceIdentity[]) =>
         })),
       };
 
-/** As in the reference, `trace_ref` of the summary repeats the requested ref, and is empty without one. */
+/** As in the reference, `trace_ref` of the summary repeats the requested ref. It is empty if the request has none. */
 const traceJson = (
   { summary, agents, spans, parts, calls, agentSpend, spendPending, nextCursor }: ReadTrace,
   requestedRef: string,

@@ -68,32 +68,32 @@ const readMembers = members({
 });
 
 function patchOf(input: JsonObject): UserPatch {
-  const read = readMembers(input);
+  const values = readMembers(input);
   return {
     ...limitsFrom(input),
     ...defined({
-      alias: read.user_alias,
-      email: read.user_email,
-      role: read.user_role,
-      models: read.models,
-      metadata: read.metadata,
-      modelMaxBudget: read.model_max_budget,
-      allowedCacheControls: read.allowed_cache_controls,
-      ssoUserId: read.sso_user_id,
+      alias: values.user_alias,
+      email: values.user_email,
+      role: values.user_role,
+      models: values.models,
+      metadata: values.metadata,
+      modelMaxBudget: values.model_max_budget,
+      allowedCacheControls: values.allowed_cache_controls,
+      ssoUserId: values.sso_user_id,
     }),
   };
 }
 
-/** A new user. Its key gets the same rate limits and models, but no budget. */
+/** A new user. The key of the user gets the same rate limits and models, but no budget. */
 function parseNew(body: Uint8Array): UserDraft {
   const input = parseObject(body);
-  const read = readDraft(input);
+  const values = readDraft(input);
   const patch = patchOf(input);
-  const key = read.auto_create_key === false ? null : parseDraft(body);
+  const key = values.auto_create_key === false ? null : parseDraft(body);
   return {
-    id: read.user_id,
+    id: values.user_id,
     patch,
-    teamIds: read.teams,
+    teamIds: values.teams,
     key: key && { ...key, key: null, role: null, teamId: null, maxBudget: null, budgetDuration: null },
   };
 }
@@ -105,7 +105,7 @@ const USER_CHANGE = merged(USER, readNamed);
 function parseChange(input: JsonObject) {
   const { user_id: id, user_email: email } = readNamed(input);
   const { email: sentEmail, ...patch } = patchOf(input);
-  // Without an id the email names the user.
+  // Without an id, the email selects the user and is not changed.
   return {
     named: { id, email },
     patch: idOrNull(id) === null ? patch : { ...patch, ...defined({ email: sentEmail }) },
@@ -131,7 +131,7 @@ const readList = query({
   sort_order: queryText,
 });
 
-/** Comma-separated ids; null without any, also for an empty parameter. */
+/** Comma-separated ids; null for an absent or empty parameter. */
 function parseIds(input: string | null): readonly string[] | null {
   const ids = (input ?? '').split(',').flatMap((id) => idOrNull(id.trim()) ?? []);
   return ids.length === 0 ? null : ids;
@@ -139,9 +139,9 @@ function parseIds(input: string | null): readonly string[] | null {
 
 function parseSort(input: string | null): UserQuery['sort'] {
   if (input === null) return 'created_at';
-  const known = USER_SORTS.find((sort) => sort === input);
-  if (known === undefined) throw new InvalidInput(`Invalid sort column. Must be one of: ${USER_SORTS.join(', ')}`);
-  return known;
+  const sort = USER_SORTS.find((one) => one === input);
+  if (sort === undefined) throw new InvalidInput(`Invalid sort column. Must be one of: ${USER_SORTS.join(', ')}`);
+  return sort;
 }
 
 function parseList(search: string): UserQuery {
@@ -179,7 +179,7 @@ const readInvited = fields({ user_id: requiredText });
 const readInvitation = fields({ invitation_id: requiredText });
 const readAnswer = fields({ invitation_id: requiredText, is_accepted: flag });
 
-/** Users. */
+/** Users: creation, changes, lists and counts. */
 export const userRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...CHANGING,
@@ -248,7 +248,7 @@ export const userRoutes: readonly RouteRow[] = withIgnoredHeader([
     parse: ({ body }) => parseChanges(body),
     run: updateUsers,
     render: (outcomes) => {
-      const done = outcomes.filter(({ failure }) => failure === null);
+      const succeeded = outcomes.filter(({ failure }) => failure === null);
       return json({
         results: outcomes.map(({ named, view, failure }) => ({
           user_id: view?.user.id ?? named.id,
@@ -258,8 +258,8 @@ export const userRoutes: readonly RouteRow[] = withIgnoredHeader([
           updated_user: view === null ? null : renderUserRow(view),
         })),
         total_requested: outcomes.length,
-        successful_updates: done.length,
-        failed_updates: outcomes.length - done.length,
+        successful_updates: succeeded.length,
+        failed_updates: outcomes.length - succeeded.length,
       });
     },
   }),
@@ -281,7 +281,7 @@ export const userRoutes: readonly RouteRow[] = withIgnoredHeader([
     answers: [200, 401],
     parse: () => undefined,
     run: countUsers,
-    // There is no limit of users or teams.
+    // The number of users and teams is not limited.
     render: ({ users, teams }) =>
       json({
         total_users: null,
