@@ -17,7 +17,10 @@ export const orNull =
   (input) =>
     input === null || input === undefined ? { value: null } : read(input);
 
-/** A time as ISO 8601 text of at least 10 characters; null when absent. Returns ISO 8601 text in UTC. */
+/**
+ * A time that `Date.parse` reads, with at least 10 characters; null when absent. A time of day without an offset is in the
+ * time zone of the process. Returns ISO 8601 text in UTC.
+ */
 export const moment: FieldReader<string | null> = (input) => {
   if (input === null || input === undefined) return { value: null };
   const ms = typeof input === 'string' && input.length >= 10 ? Date.parse(input) : Number.NaN;
