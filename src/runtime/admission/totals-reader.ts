@@ -100,7 +100,14 @@ export function createTotalsReader({
   function readAll(): void {
     const due = [...ahead];
     ahead.clear();
-    for (const counter of due) if (counter.reading === null) void addToBatch(counter);
+    const firstReads = new Set<Promise<void>>();
+    for (const counter of due) {
+      if (counter.reading !== null) continue;
+      const read = addToBatch(counter);
+      if (!counter.wasRead) firstReads.add(read);
+    }
+    // No caller waits for these reads.
+    for (const read of firstReads) read.catch(failed);
   }
 
   return {
