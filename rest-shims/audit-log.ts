@@ -9,7 +9,7 @@ import {
 } from '../src/domain/audit-log/audit-entry.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
 import type { RowPage } from '../src/domain/row-store.ts';
-import { momentFrom } from '../src/domain/spend/report-dates.ts';
+import { utcTimeFrom } from '../src/domain/utc-time.ts';
 import { integer, query, rowsBefore } from './helpers/http/query.ts';
 import { json, route, type RouteRow } from './helpers/http/route.ts';
 import { queryParameters } from './helpers/fields/report-query.ts';
@@ -70,11 +70,11 @@ function oneOf<Word extends string>(
   return match;
 }
 
-/** A day as `2026-01-31`, a time as `2026-01-31 10:00:00`, or RFC 3339 text; null without input. Throws InvalidInput. */
+/** A day or a time as ISO 8601 text, in UTC without an offset; null without input. Throws InvalidInput. */
 function parseMoment(input: string | null, name: string): Date | null {
   if (input === null) return null;
-  const moment = momentFrom(input) ?? new Date(/^\d{4}-\d{2}-\d{2}T/.test(input) ? input : Number.NaN);
-  if (Number.isNaN(moment.getTime()))
+  const moment = utcTimeFrom(input);
+  if (moment === null)
     throw malformed(name, 'Input should be a day (YYYY-MM-DD) or a time in UTC (YYYY-MM-DD HH:MM:SS)');
   return moment;
 }

@@ -1,6 +1,7 @@
 import { readGlobalSpend } from '../resolvers/spend.ts';
 import { InvalidInput, type Issue } from '../src/domain/errors.ts';
 import { usdNumber } from '../src/domain/money.ts';
+import { utcTimeFrom } from '../src/domain/utc-time.ts';
 import { linkedPageIn, readLinkedPage, renderLinkedPage } from './helpers/http/linked-pages.ts';
 import { json, route, type RouteRow } from './helpers/http/route.ts';
 import { merged, requiredParameters } from './helpers/http/schema.ts';
@@ -17,7 +18,7 @@ function parseTimes(search: string): { readonly from: Date; readonly to: Date } 
   const issues: Issue[] = [];
   const timeOf = (name: string): Date => {
     const text = query.get(name);
-    const time = new Date(text ?? Number.NaN);
+    const time = utcTimeFrom(text ?? '') ?? new Date(Number.NaN);
     if (text === null) issues.push({ path: ['query', name], rule: 'missing', message: 'Field required' });
     else if (Number.isNaN(time.getTime()))
       issues.push({ path: ['query', name], rule: 'datetime_parsing', message: 'Input should be a valid datetime' });

@@ -12,6 +12,7 @@ import {
   withSecrets,
 } from '../domain/teams/logging.ts';
 import type { TeamStore } from '../domain/teams/team.ts';
+import { withDeadline } from '../domain/with-deadline.ts';
 import { type ExportedSpan, exportedSpan } from '../domain/traces/exported-span.ts';
 import type { SpanExport } from '../domain/traces/span-export.ts';
 import type { CallRecorder } from '../gateway/gateway.ts';
@@ -227,9 +228,12 @@ export function createTeamLogging(options: {
       };
     },
     async drain(withinMs) {
-      await Promise.all(reading.values());
+      const endsMs = clock.now().getTime() + withinMs;
+      // Half of the time remains for the queues when the store does not answer.
+      await withDeadline(Promise.all(reading.values()), withinMs / 2, () => {});
       const open = [...destinations.values(), ...(shared === null ? [] : [shared])];
-      await Promise.all(open.map((one) => one.drain(withinMs)));
+      const remainingMs = Math.max(0, endsMs - clock.now().getTime());
+      await Promise.all(open.map((one) => one.drain(remainingMs)));
     },
   };
 }

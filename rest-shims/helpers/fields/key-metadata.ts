@@ -1,4 +1,5 @@
 import type { METADATA_MEMBERS } from '../../../src/domain/keys/key-settings.ts';
+import { utcTimeFrom } from '../../../src/domain/utc-time.ts';
 import {
   type FieldReader,
   flag,
@@ -17,17 +18,15 @@ export const orNull =
   (input) =>
     input === null || input === undefined ? { value: null } : read(input);
 
-/**
- * A time that `Date.parse` reads, with at least 10 characters; null when absent. A time of day without an offset is in the
- * time zone of the process. Returns ISO 8601 text in UTC.
- */
+/** A time as ISO 8601 text, in UTC without an offset; null when absent. Returns the text in UTC. */
 export const moment: FieldReader<string | null> = (input) => {
   if (input === null || input === undefined) return { value: null };
-  const ms = typeof input === 'string' && input.length >= 10 ? Date.parse(input) : Number.NaN;
-  if (!Number.isNaN(ms)) return { value: new Date(ms).toISOString() };
+  const time = typeof input === 'string' ? utcTimeFrom(input) : null;
+  if (time !== null) return { value: time.toISOString() };
+  const isShort = typeof input === 'string' && input.length < 'YYYY-MM-DD'.length;
   return {
     rule: 'datetime_from_date_parsing',
-    message: 'Input should be a valid datetime or date, input is too short',
+    message: `Input should be a valid datetime or date${isShort ? ', input is too short' : ''}`,
   };
 };
 

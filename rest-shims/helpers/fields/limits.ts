@@ -125,7 +125,9 @@ export const RESET_BODY: JsonSchema = { ...readReset.schema, required: ['reset_t
 /** The spend to set, in picodollars, from `reset_to` in USD. Throws InvalidInput. */
 export function resetFrom(body: Uint8Array): Usd {
   const { reset_to: input } = readReset(parseObject(body));
-  const amount = input === null ? null : usdFrom(input);
+  if (input === null) throw missingField('reset_to');
+  const amount = usdFrom(input);
   if (amount !== null) return amount;
-  throw missingField('reset_to');
+  const issue = { path: ['body', 'reset_to'], rule: 'finite_number', message: 'Input should be a finite number' };
+  throw new InvalidInput('The body is not valid.', [issue]);
 }

@@ -1,6 +1,6 @@
 import { type ByteStream, streamOfBytes, collect } from '../../domain/bytes.ts';
 import type { Exchange } from '../../domain/chat/chat.ts';
-import { Unavailable } from '../../domain/errors.ts';
+import { Rejected, Unavailable } from '../../domain/errors.ts';
 import type { GuardrailMode } from '../../domain/guardrails/definition.ts';
 import { editedJson } from '../../domain/guardrails/texts/answer-texts.ts';
 import { allTexts } from '../../domain/guardrails/texts/request-texts.ts';
@@ -63,8 +63,8 @@ const EVENTS = /^\s*text\/event-stream/i;
 export async function checkForwardedAnswer(guard: CallGuard, exchange: Exchange, call: RunningCall): Promise<Exchange> {
   const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = exchange.headers;
   if (!guard.has('post_call') || !TEXT.test(type)) return exchange;
-  if (encoding !== 'identity') throw maskingRefusal(guard, 'in a compressed answer');
-  if (OTHER_CHARSET.test(type)) throw maskingRefusal(guard, 'in an answer in this character set');
+  if (encoding !== 'identity') throw uncheckable(guard, 'a compressed answer');
+  if (OTHER_CHARSET.test(type)) throw uncheckable(guard, 'an answer in this character set');
   const { 'content-length': _length, ...headers } = exchange.headers;
   if (EVENTS.test(type)) {
     const { bytes, firstReleased } = guardedBytes(exchange.bytes, {
@@ -84,6 +84,12 @@ export async function checkForwardedAnswer(guard: CallGuard, exchange: Exchange,
   if (bytes === null) throw new Unavailable('The answer is too large to be checked.', null);
   const checked = await editedBody(guard, bytes, call);
   return { ...exchange, headers, bytes: bodyOf(checked) };
+}
+
+/** Error for an answer whose texts the guardrails cannot read. */
+function uncheckable(guard: CallGuard, what: string): Rejected {
+  const [name = ''] = guard.applied;
+  return new Rejected(`The guardrails of this call cannot check ${what}`, name);
 }
 
 const bodyOf = (bytes: Uint8Array): ByteStream => streamOfBytes(bytes);

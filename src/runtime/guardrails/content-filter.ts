@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import type { Guardrail } from '../../domain/guardrails/guardrail.ts';
@@ -91,9 +91,8 @@ const MAX_FILE_BYTES = 4 * 1024 * 1024;
 function wordsIn(path: string): z.output<typeof words> {
   let content: unknown;
   try {
-    const text = readFileSync(path, 'utf8');
-    if (text.length > MAX_FILE_BYTES) throw new GuardrailFault('blocked_words_file: the file is too large');
-    content = parse(text);
+    if (statSync(path).size > MAX_FILE_BYTES) throw new GuardrailFault('blocked_words_file: the file is too large');
+    content = parse(readFileSync(path, 'utf8'));
   } catch (error) {
     if (error instanceof GuardrailFault) throw error;
     throw new GuardrailFault(`blocked_words_file: ${path} cannot be read as YAML`);

@@ -67,7 +67,8 @@ export function createService(http: Pick<HttpClient, 'send'>, settings: ServiceS
       }
       if (UNREACHABLE.has(status)) throw unreachable(`it answered with the status ${status}`);
       if (status >= 400) throw failed(`it answered with the status ${status}`);
-      const value = bytes === null ? undefined : parsed(bytes);
+      if (bytes === null) throw failed(`its answer is larger than ${ANSWER_LIMIT} bytes`);
+      const value = parsed(bytes);
       if (typeof value !== 'object' || value === null) throw failed('its answer is no JSON');
       return Array.isArray(value) ? (value as readonly unknown[]) : { ...value };
     },

@@ -94,7 +94,7 @@ const CLAIMS: Readonly<Record<string, string>> = {
   aud: 'its audience is another',
   iss: 'its issuer is another',
   nbf: 'it is not valid yet',
-  exp: 'it has no expiry',
+  exp: 'its expiry is not a time',
 };
 
 const claimFault = (claim: string, reason: string): string =>

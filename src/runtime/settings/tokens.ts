@@ -23,8 +23,11 @@ export function tokensOf({ values, refuse }: SettingsRead, warn: (text: string) 
   const { tokenKeyUrls, tokenIssuers, tokenAudiences } = values;
   if (tokenKeyUrls.length === 0 && others.length === 0)
     refuse('acceptsTokens', 'needs the variable JWT_PUBLIC_KEY_URL');
-  if (tokenKeyUrls.length > 0 ? tokenAudiences.length === 0 : others.some(({ audiences }) => audiences.length === 0))
+  if (tokenKeyUrls.length > 0 && tokenAudiences.length === 0)
     warn('JWT_AUDIENCE is not set: tokens that an issuer made for other services are accepted.');
+  for (const { issuer, audiences } of others)
+    if (audiences.length === 0)
+      warn(`litellm_jwtauth.issuers: ${issuer} has no audience: its tokens for other services are accepted.`);
   if (tokenKeyUrls.length > 1 && tokenIssuers.length === 0)
     warn('JWT_ISSUER is not set: the key of each address is accepted for every issuer.');
   return { keySetUrls: tokenKeyUrls, keySetSeconds, issuers: tokenIssuers, audiences: tokenAudiences, rules, others };

@@ -68,6 +68,10 @@ describe('claims of wrong types', () => {
   ])('401: a user that is %s', async (_case, claims) => {
     expect(await send(await token(claims))).toEqual(malformed("the token has no claim 'sub'"));
   });
+
+  it('401: an expiry that is text', async () => {
+    expect(await send(await token({ sub: 'anna', exp: 'soon' }))).toEqual(malformed('its expiry is not a time'));
+  });
 });
 
 describe('a token that claims rights', () => {

@@ -163,5 +163,8 @@ describe('teamMembers.resetSpend refuses', () => {
     expect(await reset('sure', 'sure', 'much')).toEqual(
       wrong('float_parsing', 'Input should be a valid number, unable to parse string as a number'),
     );
+    expect(await send('POST', pathOf('sure', 'sure'), '{"reset_to":1e999}')).toEqual(
+      wrong('finite_number', 'Input should be a finite number'),
+    );
   });
 });

@@ -1,0 +1,14 @@
+const ISO_TIME =
+  /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?) ?(?:Z|([+-]\d{2}):?(\d{2}))?)?$/i;
+
+/**
+ * Time of ISO 8601 text, such as `2026-01-31`, `2026-01-31 10:00` or `2026-01-31T10:00:00.5+01:00`. Text without an
+ * offset is in UTC, and a day is its start. Null for other text and for days that do not exist.
+ */
+export function utcTimeFrom(text: string): Date | null {
+  const [, day = '', time = '00:00', hours, minutes = '00'] = ISO_TIME.exec(text.trim()) ?? [];
+  const start = new Date(`${day}T00:00:00Z`);
+  if (Number.isNaN(start.getTime()) || start.toISOString().slice(0, 10) !== day) return null;
+  const found = new Date(`${day}T${time}${hours === undefined ? 'Z' : `${hours}:${minutes}`}`);
+  return Number.isNaN(found.getTime()) ? null : found;
+}
