@@ -27,7 +27,7 @@ import { nodesOf } from './base/node-loading.ts';
 import { creationOrder } from './base/order.ts';
 import { readCreationCursor } from './base/row-pages.ts';
 import { AnnotationType, partsOf, SpanType, TraceType } from './base/refs.ts';
-import { TRACE_ID, TRACE_REF, traceAddressOf } from './base/trace-address.ts';
+import { TRACE_ID, traceAddressOf } from './base/trace-address.ts';
 import { checkedPageSize } from '../src/domain/page-size.ts';
 
 const AnnotatorKindType = builder.enumType('AnnotatorKind', {
@@ -41,7 +41,7 @@ const AnnotatorKindType = builder.enumType('AnnotatorKind', {
 
 builder.node(AnnotationType, {
   description:
-    'A label, score or note on a trace or one of its spans. An author has one annotation of a name for each of them.',
+    'A label, score or note on a trace or one of its spans. An author has at most one annotation of a name on each.',
   id: { resolve: ({ id }) => id },
   loadMany: nodesOf((id, { scope }) => findAnnotation(scope, { id })),
   fields: (t) => ({
@@ -107,7 +107,7 @@ const AnnotateInput = builder.inputType('AnnotateTraceInput', {
   description: 'The trace or span, and its annotation: at least one of label, score and note.',
   fields: (t) => ({
     traceId: t.id({ required: true, description: TRACE_ID }),
-    traceRef: t.id({ description: `${TRACE_REF} Required when several keys sent it.` }),
+    traceRef: t.id({ description: 'Ref of one trace. Required when several keys sent the trace id.' }),
     spanId: t.id({ description: 'Span id, 16 hex digits. The trace as a whole when absent.' }),
     name: t.string({ required: true, description: `What is judged, 1 to ${MAX_NAME_LENGTH} characters.` }),
     annotatorKind: t.field({
@@ -169,7 +169,9 @@ export const AnnotationFilterType = builder.inputType('AnnotationFilter', {
     name: t.string({ description: 'Exact name.' }),
     annotatorKind: t.field({ type: AnnotatorKindType, description: 'Kind of the author.' }),
     label: t.string({ description: 'Exact label.' }),
-    author: t.id({ description: 'User: global id or local id; or key without one: global id or hash.' }),
+    author: t.id({
+      description: 'Author: a user by global id or local id, or a key without a user by global id or hash.',
+    }),
     minScore: t.float({ description: 'Minimum score. Annotations without a score do not match.' }),
     maxScore: t.float({ description: 'Maximum score. Annotations without a score do not match.' }),
     from: t.field({ type: 'DateTime', description: 'First written at this time or later.' }),
@@ -233,7 +235,7 @@ const AnnotationOrderType = creationOrder('Annotation', 'annotations');
 builder.queryField('annotations', (t) =>
   t.field({
     type: AnnotationConnectionType,
-    description: `Annotations of traces that the caller may read, newest first. At most ${ANNOTATION_PAGE_SIZE} a page.`,
+    description: `Annotations of traces that the caller may read, newest first by default. At most ${ANNOTATION_PAGE_SIZE} a page.`,
     complexity: ({ first }) => ({
       field: 1,
       multiplier: Math.max(0, Math.min(first ?? ANNOTATION_PAGE_SIZE, ANNOTATION_PAGE_SIZE)),

@@ -35,8 +35,8 @@ const AuditNounType = builder.enumType('AuditNoun', {
     BUDGET: { value: 'budget', description: 'Budgets that other rows refer to.' },
     TAG: { value: 'tag', description: 'Tags of calls.' },
     ACCESS_GROUP: { value: 'access_group', description: 'Access groups.' },
-    TOKEN_MAPPING: { value: 'token_mapping', description: 'Keys that stand for values of claims of signed tokens.' },
-    DEPLOYMENT: { value: 'deployment', description: 'Models that are stored at run time.' },
+    TOKEN_MAPPING: { value: 'token_mapping', description: 'Mappings of claim values of signed tokens to keys.' },
+    DEPLOYMENT: { value: 'deployment', description: 'Deployments that were created at run time.' },
     MODEL_FALLBACK: { value: 'model_fallback', description: 'Fallbacks of models.' },
     CREDENTIAL: { value: 'credential', description: 'Credentials of providers.' },
     SETTINGS: { value: 'settings', description: 'Sections of the stored settings.' },
@@ -54,7 +54,8 @@ builder.node(AuditEntryType, {
   fields: (t) => ({
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the row was changed.' }),
     changedBy: t.exposeID('changedBy', {
-      description: 'User in the header `litellm-changed-by`, else the user that made the change.',
+      description:
+        'User in the header `litellm-changed-by`, otherwise the user of the key, or the hash of a key without a user.',
     }),
     actor: t.exposeID('actor', {
       nullable: true,
@@ -67,8 +68,11 @@ builder.node(AuditEntryType, {
     }),
     action: t.expose('action', { type: AuditActionType, description: 'What happened.' }),
     noun: t.expose('noun', { type: AuditNounType, description: 'Kind of the row.' }),
-    objectId: t.exposeID('objectId', { description: 'Id of the row; the hash of a key.' }),
-    teamId: t.exposeID('teamId', { nullable: true, description: 'Team of the row. Null when it has none.' }),
+    objectId: t.exposeID('objectId', { description: 'Id of the row. For a key: its hash.' }),
+    teamId: t.exposeID('teamId', {
+      nullable: true,
+      description: 'Team of the row. For a team: its own id. Null when the row has none.',
+    }),
     before: t.field({
       type: 'JSON',
       nullable: true,
@@ -87,7 +91,7 @@ builder.node(AuditEntryType, {
 const AuditLogFilterType = builder.inputType('AuditLogFilter', {
   description: 'Filter of changes. All conditions must match; blank text is ignored.',
   fields: (t) => ({
-    changedBy: t.id({ description: 'Author: global id or local id of the user, or hash of a key without one.' }),
+    changedBy: t.id({ description: 'Author: global id or local id of the user, or hash of a key without a user.' }),
     changedByKey: t.id({ description: 'Key that made the change: global id or hash.' }),
     action: t.field({ type: AuditActionType, description: 'What happened.' }),
     noun: t.field({ type: AuditNounType, description: 'Kind of the row.' }),
@@ -105,7 +109,7 @@ builder.queryField('auditLog', (t) =>
     {
       type: AuditEntryType,
       description:
-        'Changes of keys, teams, users, models, settings and other rows, newest first. For proxy administrators, read-only ones too. At most 100 a page.',
+        'Changes of keys, teams, users, models, settings and other rows, newest first by default. For proxy administrators, read-only ones too. At most 100 a page.',
       complexity: rowPageCost,
       args: {
         filter: t.arg({ type: AuditLogFilterType, description: 'All changes when absent.' }),

@@ -16,7 +16,7 @@ import { RANKING_COST } from './base/limits.ts';
 import { type PageArgs, pageCost, pageOf } from './base/paging.ts';
 import { CatalogEntryType } from './base/refs.ts';
 
-/** Maximum number of lines of an estimate: six kinds, each with and without batch price. */
+/** Maximum number of lines of an estimate: six kinds, each for regular and for batch requests. */
 const MAX_LINES = 12;
 
 interface WorkloadInput {
@@ -77,13 +77,14 @@ const LineKindType = builder.enumType('EstimateLineKind', {
 });
 
 const NOTES = {
-  PRICED_ZERO: 'All prices are zero: free, sold by subscription, or unknown. The price map does not distinguish them.',
+  PRICED_ZERO:
+    'Input and output prices are zero: free, sold by subscription, or unknown. The price map does not distinguish them.',
   CACHING_NOT_STATED: 'The price map does not state caching. Cached tokens are charged as plain input.',
   CACHE_READ_PRICE_MISSING: 'No price for cache reads. They are charged as plain input.',
   CACHE_WRITE_PRICE_MISSING: 'No price for cache writes. They are charged as plain input.',
   BATCH_PRICE_MISSING: 'Part of the batch share has no batch price and is charged at the regular price.',
   BEYOND_PRICED_RANGE: 'A request exceeds the last priced tier and is charged at that tier.',
-  CONTEXT_WINDOW_UNKNOWN: 'The context window is unknown. A request may not fit.',
+  CONTEXT_WINDOW_UNKNOWN: '`maxInputTokens` is unknown. A request may not fit.',
   OFF_PEAK_PRICES_IGNORED: 'The entry has off-peak prices. The regular price is used.',
 } as const satisfies Record<EstimateNote, string>;
 
@@ -98,10 +99,12 @@ const LineType = builder.objectRef<EstimateLine>('EstimateLine').implement({
   description: 'A quantity at a price: part of an estimate.',
   fields: (t) => ({
     kind: t.expose('kind', { type: LineKindType, description: 'What is charged.' }),
-    batch: t.exposeBoolean('batch', { description: 'Whether the batch price applies.' }),
+    batch: t.exposeBoolean('batch', {
+      description: 'Whether the line is for batch requests. They have the regular price where there is no batch price.',
+    }),
     quantity: t.field({
       type: 'Decimal',
-      description: 'Number of tokens or requests. Shares make fractions.',
+      description: 'Number of tokens or requests. A fraction where shares apply.',
       resolve: ({ quantity }) => fixedText(quantity, QUANTITY_DIGITS),
     }),
     unitPriceUsd: t.field({
@@ -185,7 +188,7 @@ builder.queryField('workloadEstimates', (t) =>
           resolve: ({ ranked }) => ranked.entries.length,
         }),
         unpricedCount: connection.int({
-          description: 'Number of entries that match but have no known price.',
+          description: 'Number of entries that match but lack a price that the workload needs.',
           resolve: ({ ranked }) => ranked.unpriced,
         }),
         tooSmallCount: connection.int({

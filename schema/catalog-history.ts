@@ -66,23 +66,26 @@ const CatalogChangeType = builder.objectRef<CatalogChange>('CatalogChange').impl
     oldValue: t.expose('old', {
       type: 'JSON',
       nullable: true,
-      description: 'Value before the change; all fields of a removed entry. Null when unknown. Numbers are floats.',
+      description:
+        'Value before the change; null for none. For a removed entry its recorded fields; null when unknown. Numbers are floats.',
     }),
     newValue: t.expose('new', {
       type: 'JSON',
       nullable: true,
-      description: 'Value after the change; all fields of an added entry. Null when unknown. Numbers are floats.',
+      description:
+        'Value after the change; null for none. For an added entry its recorded fields; null when unknown. Numbers are floats.',
     }),
     oldPriceUsd: t.field({
       type: 'Decimal',
       nullable: true,
-      description: 'Price before the change in USD. Null when the field is not a single amount in USD.',
+      description:
+        'Price before the change in USD. Null when there was none, and when it is not a single amount in USD.',
       resolve: ({ field, old }) => usdTextOf(field, old),
     }),
     newPriceUsd: t.field({
       type: 'Decimal',
       nullable: true,
-      description: 'Price after the change in USD. Null when the field is not a single amount in USD.',
+      description: 'Price after the change in USD. Null when there is none, and when it is not a single amount in USD.',
       resolve: ({ field, new: since }) => usdTextOf(field, since),
     }),
     snapshotId: t.exposeID('snapshotId', {

@@ -38,7 +38,7 @@ const ModelFilterType = builder.inputType('ModelFilter', {
 builder.node(ModelType, {
   description:
     'A logical model: all catalog entries that offer it, by any provider, region, size or contract. A dated version is ' +
-    'a model of its own.',
+    'a separate model.',
   id: { resolve: ({ name }) => name },
   loadMany: nodesOf((id, { scope }) => findCatalogModel(scope, id)),
   fields: (t) => ({
@@ -130,7 +130,7 @@ builder.queryFields((t) => ({
   models: t.connection(
     {
       type: ModelType,
-      description: 'Logical models, in the order of their first offers without an order. At most 500 a page.',
+      description: 'Logical models, by default in the order of their first offers. At most 500 a page.',
       complexity: (page) => ({ ...pageCost(page), field: SEARCH_COST }),
       args: {
         filter: t.arg({ type: ModelFilterType, description: 'All models when absent.' }),

@@ -74,7 +74,7 @@ const EntryPricesType = builder.objectRef<PricesAtInstant>('EntryPrices').implem
     }),
     prices: t.field({
       type: [PriceAtType],
-      description: 'All prices that the entry ever had, by key.',
+      description: 'All prices that the entry ever had, sorted by key.',
       args: { fields: t.arg.stringList({ description: 'Keys of the prices; all when absent.' }) },
       complexity: { field: 1, multiplier: LIST_COST },
       resolve: ({ prices }, { fields }) => (fields ? prices.filter(({ field }) => fields.includes(field)) : prices),
@@ -91,7 +91,8 @@ builder.objectFields(CatalogEntryType, (t) => ({
     type: [PricePeriodType],
     nullable: true,
     complexity: { field: 1, multiplier: LIST_COST },
-    description: 'Its past prices, by key and time. Gaps are unknown. Null when the history could not be read.',
+    description:
+      'Past and current prices of the entry, by key and then by time. Gaps are unknown. Null when the history could not be read.',
     args: {
       from: t.arg({ type: 'DateTime', description: FROM }),
       to: t.arg({ type: 'DateTime', description: TO }),
@@ -102,7 +103,7 @@ builder.objectFields(CatalogEntryType, (t) => ({
   pricesAt: t.field({
     type: EntryPricesType,
     nullable: true,
-    description: 'Its prices at an instant. Null when the history could not be read.',
+    description: 'Prices of the entry at an instant. Null when the history could not be read.',
     args: { at: t.arg({ type: 'DateTime', required: true, description: 'The instant.' }) },
     resolve: ({ id }, { at }, { scope }) => findPricesAt(scope, { entryId: id, at }),
   }),
@@ -114,8 +115,8 @@ builder.queryFields((t) => ({
     nullable: true,
     complexity: { field: 1, multiplier: LIST_COST },
     description:
-      'Past prices of a catalog entry, removed entries included, by key and time. Gaps are unknown. Null for an id that ' +
-      'was never in the catalog.',
+      'Past and current prices of a catalog entry, removed entries included, by key and then by time. Gaps are unknown. ' +
+      'Null for an id that was never in the catalog.',
     args: {
       entryId: t.arg.id({ required: true, description: ENTRY_ID }),
       from: t.arg({ type: 'DateTime', description: FROM }),

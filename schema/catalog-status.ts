@@ -33,7 +33,8 @@ const CatalogStatusType = builder.objectRef<CatalogHealth>('CatalogStatus').impl
     }),
     lastError: t.exposeString('lastError', {
       nullable: true,
-      description: 'Why the last check failed or its data was rejected. Null after a success.',
+      description:
+        'Why the last check failed or its data was rejected. Null after a success, and before the first check.',
     }),
   }),
 });

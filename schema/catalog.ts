@@ -135,7 +135,7 @@ builder.node(CatalogSnapshotType, {
   }),
 });
 
-/** The state that a `snapshotId` argument names; null when it is absent. */
+/** Local id of the snapshot that a `snapshotId` argument names; null when absent. */
 export const pinOf = (snapshotId: string | null | undefined): string | null =>
   typeof snapshotId === 'string' ? localId('CatalogSnapshot', snapshotId) : null;
 

@@ -61,7 +61,8 @@ const ChatInput = builder.inputType('ChatInput', {
     user: t.string({ description: 'End user id, sent to the provider.' }),
     parameters: t.field({
       type: 'JSON',
-      description: 'Further parameters of chat completions: an object. The other fields of this input override it.',
+      description:
+        'Further parameters of chat completions: an object. The other fields of this input override its members.',
     }),
     ...callFields(t),
   }),
@@ -70,7 +71,7 @@ const ChatInput = builder.inputType('ChatInput', {
 type ChatInputShape = typeof ChatInput.$inferInput;
 type ChatMessageShape = typeof ChatMessageInput.$inferInput;
 
-/** Parameters that are present. */
+/** Members that are neither null nor undefined. */
 const present = (fields: JsonObject): Record<string, unknown> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
 
@@ -140,7 +141,7 @@ const ChatCompletionType = builder.objectRef<CompletedChat>('ChatCompletion').im
     }),
     finishReason: t.exposeString('finishReason', {
       nullable: true,
-      description: 'Why the answer ended, e.g. `stop`. The provider defines the values.',
+      description: 'Why the answer ended, e.g. `stop`. The provider defines the values. Null when it sent none.',
     }),
     usage: t.field({
       type: UsageType,
@@ -151,7 +152,7 @@ const ChatCompletionType = builder.objectRef<CompletedChat>('ChatCompletion').im
     costUsd: t.field({
       type: 'Decimal',
       nullable: true,
-      description: 'Cost in USD. Null when no price is known.',
+      description: 'Cost in USD. Null when no price is known, and when no usage was reported.',
       resolve: ({ cost }) => (cost === null ? null : usdText(cost)),
     }),
   }),
@@ -165,8 +166,8 @@ const ChatStepType = builder.interfaceRef<ChatStep>('ChatStep').implement({
     spanId: t.exposeID('spanId', { description: 'Span id of this call.' }),
     textSoFar: t.exposeString('textSoFar', {
       description:
-        'Text of the answer up to this event, which is included. For clients that show the latest event only: sending it ' +
-        'with every event is quadratic in the length of the answer.',
+        'Text of the answer up to and including this event. For clients that show the latest event only: the total size ' +
+        'of all events is quadratic in the length of the answer.',
     }),
   }),
 });

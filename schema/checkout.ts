@@ -133,7 +133,7 @@ builder.queryField('checkouts', (t) =>
   t.field({
     type: CheckoutConnectionType,
     description:
-      'Purchases of access to the catalog, newest first without an order. At most 50 a page. For proxy administrators.',
+      'Purchases of access to the catalog, newest first by default. At most 50 a page. For proxy administrators.',
     complexity: ({ first }) => ({
       field: 1,
       multiplier: Math.max(0, Math.min(first ?? CHECKOUT_PAGE_SIZE, CHECKOUT_PAGE_SIZE)),

@@ -55,7 +55,7 @@ const SourceType = builder.objectRef<AgentState>('CodingAgentSource').implement(
     }),
     ref: t.exposeString('ref', {
       nullable: true,
-      description: 'Branch, tag or commit that it began with. Null when unknown.',
+      description: 'Branch, tag or commit that the agent began with. Null when unknown.',
     }),
   }),
 });
@@ -73,7 +73,7 @@ const TargetType = builder.objectRef<AgentState>('CodingAgentTarget').implement(
     }),
     autoCreatePr: t.exposeBoolean('autoCreatePr', {
       nullable: true,
-      description: 'Whether it opens a pull request when it has finished. Null when unknown.',
+      description: 'Whether the agent opens a pull request when it has finished. Null when unknown.',
     }),
   }),
 });
@@ -103,7 +103,7 @@ builder.node(CodingAgentType, {
     }),
     target: t.field({ type: TargetType, description: 'Destination of its changes.', resolve: ({ state }) => state }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was launched through the gateway.' }),
-    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When its state was last read.' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When its state was last received.' }),
     keyHash: t.exposeID('keyHash', { description: 'Hash of the key that launched it.' }),
     teamId: t.exposeID('teamId', { nullable: true, description: 'Team of that key. Null when it has none.' }),
     costUsd: t.field({
@@ -136,7 +136,7 @@ builder.queryField('codingAgents', (t) =>
     {
       type: CodingAgentType,
       description:
-        'Coding agents that were launched through the gateway, newest first without an order: all for administrators, those of the team for keys of a team, else those of the key. At most 100 a page.',
+        'Coding agents that were launched through the gateway, newest first by default: all for administrators, those of the team for keys of a team, else those of the key. At most 100 a page.',
       complexity: rowPageCost,
       args: {
         filter: t.arg({ type: AgentFilterType, description: 'All agents when absent.' }),
@@ -185,10 +185,12 @@ const LaunchInput = builder.inputType('LaunchCodingAgentInput', {
   fields: (t) => ({
     prompt: t.string({ required: true, description: 'Task of the agent.' }),
     sourceUrl: t.string({ required: true, description: 'Address of the source code.' }),
-    ref: t.string({ description: 'Branch, tag or commit to begin with; the default branch when absent.' }),
-    model: t.string({ description: 'Model of the provider; its choice when absent.' }),
+    ref: t.string({ description: 'Branch, tag or commit to begin with. The provider selects one when absent.' }),
+    model: t.string({ description: 'Model of the provider. The provider selects one when absent.' }),
     branchName: t.string({ description: 'Branch for the changes; named by the provider when absent.' }),
-    autoCreatePr: t.boolean({ description: 'Opens a pull request at the end; false when absent.' }),
+    autoCreatePr: t.boolean({
+      description: 'Whether the agent opens a pull request at the end. The provider decides when absent.',
+    }),
   }),
 });
 
@@ -210,6 +212,7 @@ const DeleteInput = builder.inputType('DeleteCodingAgentInput', {
   fields: (t) => ({ id: t.id({ required: true, description: AGENT_ID }) }),
 });
 
+const WRITERS = 'For every key that is not read-only, on agents that it may read.';
 const FAILURES = [InvalidInput, NotFound, LimitExceeded, UpstreamFailed];
 
 builder.mutationField('launchCodingAgent', (t) =>
@@ -238,7 +241,7 @@ builder.mutationField('followUpCodingAgent', (t) =>
   t.field({
     type: CodingAgentType,
     complexity: CALL_COST,
-    description: 'Adds a prompt to the conversation of a coding agent.',
+    description: `Adds a prompt to the conversation of a coding agent. ${WRITERS}`,
     args: { input: t.arg({ type: FollowUpInput, required: true, description: 'The agent and the prompt.' }) },
     errors: {
       types: FAILURES,
@@ -253,7 +256,7 @@ builder.mutationField('stopCodingAgent', (t) =>
   t.field({
     type: CodingAgentType,
     complexity: CALL_COST,
-    description: 'Stops a coding agent.',
+    description: `Stops a coding agent. ${WRITERS}`,
     args: { input: t.arg({ type: StopInput, required: true, description: 'The agent.' }) },
     errors: {
       types: FAILURES,
@@ -267,7 +270,7 @@ builder.mutationField('deleteCodingAgent', (t) =>
   t.field({
     type: CodingAgentType,
     complexity: CALL_COST,
-    description: 'Deletes a coding agent, at the provider and here.',
+    description: `Deletes a coding agent, at the provider and here. ${WRITERS}`,
     args: { input: t.arg({ type: DeleteInput, required: true, description: 'The agent.' }) },
     errors: {
       types: FAILURES,

@@ -23,7 +23,8 @@ const VALUES = 'Values by name, e.g. `api_key` and `api_base`. They are encrypte
 const CredentialType = builder.objectRef<KnownCredential>(TYPE);
 
 builder.node(CredentialType, {
-  description: 'A credential of a provider, of the configuration file or stored. Deployments use it by its name.',
+  description:
+    'A credential of a provider, from the configuration file or the database. Deployments use it by its name.',
   id: { resolve: ({ id }) => id },
   loadMany: nodesOf((name, { scope }) => findCredential(scope, { name })),
   fields: (t) => ({
@@ -35,7 +36,8 @@ builder.node(CredentialType, {
       resolve: ({ stored }) => stored === null,
     }),
     isStoredIgnored: t.exposeBoolean('isStoredIgnored', {
-      description: 'Whether a stored credential of the same name is not used, because the file owns what it declares.',
+      description:
+        'Whether a stored credential of the same name is ignored, because that of the configuration file takes precedence.',
     }),
     createdAt: t.field({
       type: 'DateTime',
@@ -68,7 +70,7 @@ builder.queryField('credentials', (t) =>
     {
       type: CredentialType,
       description:
-        'Credentials of the configuration file, then stored ones, the oldest first without an order. For administrators.',
+        'Credentials of the configuration file, then stored ones, the oldest first by default. For proxy administrators, read-only ones too.',
       complexity: pageCost,
       args: {
         filter: t.arg({ type: CredentialFilterType, description: 'All credentials when absent.' }),
@@ -93,7 +95,9 @@ const CreateInput = builder.inputType('CreateCredentialInput', {
   fields: (t) => ({
     name: t.string({ required: true, description: 'Unique name.' }),
     values: t.field({ type: 'JSON', description: VALUES }),
-    deploymentId: t.id({ description: 'Deployment to take the values from when `values` is absent.' }),
+    deploymentId: t.id({
+      description: 'Deployment whose values are stored when `values` is absent or empty: global id or `deploymentId`.',
+    }),
     info: t.field({ type: 'JSON', description: 'Facts without secrets: an object.' }),
   }),
 });
@@ -151,7 +155,7 @@ builder.mutationFields((t) => ({
   }),
   deleteCredential: t.field({
     type: CredentialType,
-    description: `Deletes a credential. Deployments that use it cannot be called any more. ${TAKES_EFFECT}`,
+    description: `Deletes a credential. Deployments that use it can no longer be called. ${TAKES_EFFECT}`,
     args: { input: t.arg({ type: DeleteInput, required: true, description: 'The credential.' }) },
     errors: {
       types: [InvalidInput, NotFound],

@@ -22,7 +22,9 @@ const customerFields = (t: InputFields) => ({
     description: 'Model of calls whose own model has no deployment in the region of the customer; null removes it.',
   }),
   limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
-  budgetId: t.id({ description: 'Existing budget, in place of limits: global id or local id.' }),
+  budgetId: t.id({
+    description: 'Existing budget instead of `limits`: global id or local id. Both together are an error.',
+  }),
 });
 
 const CreateCustomerInput = builder.inputType('CreateCustomerInput', {
@@ -53,7 +55,7 @@ const CreateBudgetInput = builder.inputType('CreateBudgetInput', {
   fields: (t) => ({
     id: t.id({ description: 'Local id; generated when absent.' }),
     limits: t.field({ type: OwnerLimitsInput, required: true, description: 'Budget and limits.' }),
-    allowedModels: t.stringList({ description: 'Models that a member with this budget may call.' }),
+    allowedModels: t.stringList({ description: 'Models that a member with this budget may call; empty for all.' }),
   }),
 });
 
@@ -62,7 +64,7 @@ const UpdateBudgetInput = builder.inputType('UpdateBudgetInput', {
   fields: (t) => ({
     id: t.id({ required: true, description: 'Budget: global id or local id.' }),
     limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
-    allowedModels: t.stringList({ description: 'Models that a member with this budget may call.' }),
+    allowedModels: t.stringList({ description: 'Models that a member with this budget may call; empty for all.' }),
   }),
 });
 
@@ -206,7 +208,7 @@ builder.mutationFields((t) => ({
   }),
   deleteBudget: t.field({
     type: BudgetType,
-    description: 'Deletes a budget. Rows that refer to it have no limits then. For proxy administrators.',
+    description: 'Deletes a budget. Rows that refer to it then have no limits. For proxy administrators.',
     args: { input: t.arg({ type: DeleteBudgetInput, required: true, description: 'The budget to delete.' }) },
     errors: {
       types: [InvalidInput, NotFound],

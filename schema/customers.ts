@@ -45,7 +45,7 @@ builder.node(CustomerType, {
       type: SpendRowConnectionType,
       nullable: true,
       complexity: spendPageCost,
-      description: 'Calls that name the customer, newest first. Null when they could not be read.',
+      description: 'Calls that name the customer, newest first by default. Null when they could not be read.',
       args: ownedSpendArgs(),
       resolve: ({ id }, args, { scope }) => spendRowsOf(scope, args, { endUser: [id] }),
     }),

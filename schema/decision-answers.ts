@@ -8,7 +8,7 @@ export const QuestionKindType = builder.enumType('QuestionKind', {
     PREDICATE: { value: 'predicate', description: 'Yes or no.' },
     CHOICE: { value: 'choice', description: 'One of several options.' },
     SCORE: { value: 'score', description: 'A position on ordered levels.' },
-    BOX: { value: 'box', description: 'The place of an object in an image.' },
+    BOX: { value: 'box', description: 'The position of an object in an image.' },
   } as const,
 });
 
@@ -149,7 +149,8 @@ const edgeOf =
     answer.box[edge];
 
 const BoxAnswerType = builder.objectRef<AnswerOfKind<'box'>>('BoxAnswer').implement({
-  description: 'Place of an object in an image. Edges are fractions of its height and width, from its top left corner.',
+  description:
+    'Position of an object in an image. Edges are fractions of the height and width of the image, from its top left corner.',
   interfaces: [AnsweredType],
   fields: (t) => ({
     top: t.float({ description: 'Upper edge.', resolve: edgeOf('top') }),

@@ -46,7 +46,7 @@ builder.mutationField('recordDecisionOutcome', (t) =>
   t.field({
     type: OutcomeType,
     description:
-      'Records the right answer to a question of a stored decision that the caller may see. A second one replaces the first. Calibration is fitted to outcomes: those of a team or of a key without one for its own calls, those of administrators for all callers.',
+      'Records the right answer to a question of a stored decision. A later outcome replaces the earlier one of the same scope: a team, a key without a team, or all administrators. Calibration is fitted to outcomes: those of a team or of a key without a team for its own calls, those of administrators for callers without their own fit. For every key that is not read-only, on decisions that it may read.',
     args: { input: t.arg({ type: OutcomeInput, required: true, description: 'The question and its right answer.' }) },
     errors: {
       types: [InvalidInput, NotFound],
@@ -69,7 +69,8 @@ const BinType = builder.objectRef<ReliabilityBin>('ReliabilityBin').implement({
     }),
     observed: t.exposeFloat('observed', {
       nullable: true,
-      description: 'Share of the answers that were right. Null without answers.',
+      description:
+        'For predicates, the share of answers whose outcome is yes. For other kinds, the share whose likeliest label is right. Null without answers.',
     }),
   }),
 });
@@ -82,7 +83,7 @@ const QualityType = builder.objectRef<Quality>('CalibrationQuality').implement({
     }),
     brier: t.exposeFloat('brier', {
       description:
-        'Brier score: mean squared difference to the outcome; of P(yes) for predicates, else summed over labels.',
+        'Brier score: mean squared difference to the outcome. For predicates that of P(yes), for other kinds the sum over the labels.',
     }),
     expectedCalibrationError: t.exposeFloat('calibrationError', {
       description:
@@ -91,7 +92,7 @@ const QualityType = builder.objectRef<Quality>('CalibrationQuality').implement({
     reliability: t.expose('reliability', {
       type: [BinType],
       description:
-        'Reliability curve in ten bins of equal width: by P(yes) for predicates, else by the probability of the likeliest label.',
+        'Reliability curve in ten bins of equal width: by P(yes) for predicates, by the probability of the likeliest label for other kinds.',
     }),
   }),
 });
@@ -102,7 +103,7 @@ const CalibrationType = builder.objectRef<CalibrationReport>('DecisionCalibratio
   fields: (t) => ({
     scope: t.exposeString('scope', {
       description:
-        'Owner of the outcomes: `team:` and an id, `key:` and a hash, or `platform` for those of administrators, which apply to callers without a fit of their own.',
+        'Owner of the outcomes: `team:` and an id, `key:` and a hash, or `platform` for those of administrators, which apply to callers without their own fit.',
     }),
     model: t.exposeString('model', { description: 'Provider and model, e.g. `typesafe/jev-latest`.' }),
     kind: t.expose('kind', { type: QuestionKindType, description: 'Kind of the questions.' }),
@@ -119,7 +120,7 @@ const CalibrationType = builder.objectRef<CalibrationReport>('DecisionCalibratio
     fitted: t.expose('fitted', {
       type: QualityType,
       nullable: true,
-      description: 'The same at the fitted temperature. Null without a fit.',
+      description: 'Quality of the probabilities at the fitted temperature. Null without a fit.',
     }),
   }),
 });
@@ -129,7 +130,7 @@ builder.queryField('decisionCalibrations', (t) =>
     type: [CalibrationType],
     nullable: true,
     description:
-      'How well probabilities of decisions match recorded outcomes, by scope, model, kind and source. For administrators.',
+      'How well probabilities of decisions match recorded outcomes, by scope, model, kind and source. For proxy administrators, read-only ones too.',
     resolve: async (_root, _args, { scope }) => [...(await listCalibrations(scope, undefined))],
   }),
 );

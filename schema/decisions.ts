@@ -64,7 +64,7 @@ const DecideInput = builder.inputType('DecideInput', {
     }),
     parameters: t.field({
       type: 'JSON',
-      description: 'Further parameters of a decision: an object. The other fields of this input override it.',
+      description: 'Further parameters of a decision: an object. The other fields of this input override its members.',
     }),
     ...callFields(t),
   }),
@@ -214,7 +214,7 @@ builder.queryField('decisions', (t) =>
     {
       type: DecisionType,
       description:
-        'Stored decisions, newest first without an order: all for administrators, those of the team for keys of a team, else those of the key. Decisions are stored where `store_decisions` of the key or the configuration enables it. At most 100 a page.',
+        'Stored decisions, newest first by default: all for administrators, those of the team for keys of a team, else those of the key. Decisions are stored where `store_decisions` of the key or the configuration enables it. At most 100 a page.',
       complexity: rowPageCost,
       args: {
         filter: t.arg({ type: DecisionFilterType, description: 'All stored decisions when absent.' }),

@@ -25,7 +25,7 @@ const ID = 'The deployment: global id or `deploymentId`.';
 const PARAMS = 'Parameters as in `litellm_params` of the configuration, `model` and `api_key` for example.';
 const INFO = 'Facts about the model as in `model_info` of the configuration. `team_id` makes it a model of that team.';
 const TAKES_EFFECT =
-  'Takes effect immediately in this process, within seconds in others. For proxy administrators; administrators of a team for models with its `team_id` that they created.';
+  'Takes effect immediately in this process, within seconds in others. For proxy administrators, and for administrators of a team: models with its `team_id` that an administrator of the team created.';
 
 const StoredDeploymentType = builder.objectRef<StoredDeployment>(TYPE);
 
@@ -77,7 +77,8 @@ builder.queryField('storedDeployments', (t) =>
   t.connection(
     {
       type: StoredDeploymentType,
-      description: 'Deployments that were created at run time, the oldest first without an order. For administrators.',
+      description:
+        'Deployments that were created at run time, the oldest first by default. For proxy administrators, read-only ones too.',
       complexity: pageCost,
       args: {
         filter: t.arg({ type: StoredFilterType, description: 'All stored deployments when absent.' }),
@@ -104,7 +105,7 @@ builder.queryField('misconfiguredDeployments', (t) =>
   t.field({
     type: [BrokenType],
     nullable: true,
-    description: 'Deployments that cannot be called, with the reason. For administrators.',
+    description: 'Deployments that cannot be called, with the reason. For proxy administrators, read-only ones too.',
     complexity: { field: 1, multiplier: LIST_COST },
     resolve: (_root, _args, { scope }) => [...listBrokenDeployments(scope, undefined)],
   }),
@@ -210,7 +211,8 @@ const TestInput = builder.inputType('TestConnectionInput', {
 builder.mutationField('testConnection', (t) =>
   t.field({
     type: TestedType,
-    description: 'Tests the parameters of a model with a call of a few tokens, billed to the key. For administrators.',
+    description:
+      'Tests the parameters of a model with a call of a few tokens, billed to the key. For proxy administrators.',
     complexity: CALL_COST,
     args: { input: t.arg({ type: TestInput, required: true, description: 'The parameters.' }) },
     errors: {

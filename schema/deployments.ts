@@ -87,11 +87,15 @@ builder.node(DeploymentType, {
     (id, { scope }) => listDeployments(scope, { model: null }).find((deployment) => deployment.id === id) ?? null,
   ),
   fields: (t) => ({
-    deploymentId: t.exposeID('id', { description: 'Id in the configuration, or generated from its position there.' }),
+    deploymentId: t.exposeID('id', {
+      description:
+        'Id in the configuration, otherwise generated from model, provider and address. For a stored deployment: its own id.',
+    }),
     model: t.exposeString('modelGroup', { description: 'Public model name that the deployment serves.' }),
     teamId: t.exposeID('teamId', {
       nullable: true,
-      description: 'The only team whose keys may call it (`model_info.team_id`). Null for a model of all.',
+      description:
+        'The only team whose keys may call it (`model_info.team_id`). Null for a model of all teams and keys.',
     }),
     provider: t.exposeString('provider', { description: 'Provider, e.g. `openai`.' }),
     upstreamModel: t.exposeString('upstreamModel', { description: 'Model name sent to the upstream.' }),
@@ -117,7 +121,7 @@ builder.node(DeploymentType, {
     }),
     health: t.expose('health', { type: HealthType, description: 'Health of its calls in this process.' }),
     accessGroups: t.stringList({
-      description: 'Access groups of models that it is in. A key whose `models` names one may call it.',
+      description: 'Access groups of models that contain it. A key with one of them in its `models` may call it.',
       resolve: ({ accessGroups }) => [...accessGroups],
     }),
     cooldownMs: t.exposeFloat('cooldownMs', {
@@ -204,7 +208,7 @@ const ProbedType = builder.objectRef<readonly Checked[]>('ProbedDeployments').im
   fields: (t) => ({
     checked: t.field({
       type: [CheckedType],
-      description: 'Checked deployments, in the order of the configuration.',
+      description: 'Deployments that match, skipped ones included, in the order of `deployments`.',
       complexity: { field: 1, multiplier: LIST_COST },
       resolve: (checked) => [...checked],
     }),
@@ -241,7 +245,8 @@ builder.objectFields(TeamType, (t) => ({
   deployments: t.field({
     type: [DeploymentType],
     nullable: true,
-    description: 'Models of the team that the key may call. Null for a team that the caller may not read.',
+    description:
+      'Deployments with the `team_id` of the team: all for administrators, otherwise those that the key may call. Null for a team that the caller may not read.',
     complexity: { field: 1, multiplier: LIST_COST },
     resolve: async ({ id }, _args, { scope }) => [...(await listTeamDeployments(scope, { teamId: id }))],
   }),
@@ -258,7 +263,8 @@ const DeploymentFilterType = builder.inputType('DeploymentFilter', {
 builder.queryFields((t) => ({
   deployments: t.field({
     type: [DeploymentType],
-    description: 'Deployments in the order of the configuration: all for administrators, else those the key may call.',
+    description:
+      'Deployments in the order of the configuration, then stored ones, the oldest first: all for administrators, otherwise those that the key may call. Blocked ones are left out.',
     args: { filter: t.arg({ type: DeploymentFilterType, description: 'All deployments when absent.' }) },
     complexity: { field: 1, multiplier: LIST_COST },
     resolve: (_root, { filter }, { scope }) =>
@@ -274,7 +280,7 @@ builder.queryFields((t) => ({
   }),
   callableModels: t.field({
     type: [CallableModelType],
-    description: 'Public model names that the key may call, in the order of the configuration.',
+    description: 'Public model names that the key may call, in the order of `deployments`.',
     complexity: { field: 1, multiplier: LIST_COST },
     resolve: (_root, _args, { scope }) => [...listCallableModels(scope, undefined)],
   }),

@@ -14,7 +14,10 @@ import { LIST_COST } from './base/limits.ts';
 const TypeOfFallback = builder.enumType('FallbackType', {
   description: 'Kind of failure that fallbacks handle.',
   values: {
-    GENERAL: { value: FALLBACK_TYPES[0], description: 'Every failure.' },
+    GENERAL: {
+      value: FALLBACK_TYPES[0],
+      description: 'Every failure, but not of another type for which any model has fallbacks.',
+    },
     CONTEXT_WINDOW: { value: FALLBACK_TYPES[1], description: 'Refusals of a conversation that is too long.' },
     CONTENT_POLICY: { value: FALLBACK_TYPES[2], description: 'Refusals of the content of a conversation.' },
   } as const,
@@ -23,11 +26,13 @@ const TypeOfFallback = builder.enumType('FallbackType', {
 const FallbackRef = builder.objectRef<FallbackView>('ModelFallback').implement({
   description: 'Models that are called after a model failed.',
   fields: (t) => ({
-    model: t.exposeString('model', { description: 'The model that failed; `*` is every model.' }),
-    type: t.expose('type', { type: TypeOfFallback, description: 'Failures that they handle.' }),
+    model: t.exposeString('model', {
+      description: 'The model that failed. `*` stands for every model without its own fallbacks of this type.',
+    }),
+    type: t.expose('type', { type: TypeOfFallback, description: 'Failures that the fallbacks handle.' }),
     targets: t.stringList({ description: 'Models to call, in order.', resolve: ({ targets }) => [...targets] }),
     isConfigured: t.exposeBoolean('isConfigured', {
-      description: 'Whether it is set in the configuration file, so that it cannot be changed at run time.',
+      description: 'Whether the configuration file sets them. Such fallbacks cannot be changed at run time.',
     }),
   }),
 });
@@ -36,7 +41,8 @@ builder.queryField('modelFallbacks', (t) =>
   t.field({
     type: [FallbackRef],
     nullable: true,
-    description: 'Fallbacks in force, of the configuration and of the database, by type and model. For administrators.',
+    description:
+      'Fallbacks in force, of the configuration and of the database, by type and model. For proxy administrators, read-only ones too.',
     args: { types: t.arg({ type: [TypeOfFallback], description: 'Types to list; all when absent.' }) },
     complexity: { field: 1, multiplier: LIST_COST },
     resolve: (_root, { types }, { scope }) => [...listFallbacks(scope, { types: types ?? FALLBACK_TYPES })],
@@ -46,7 +52,10 @@ builder.queryField('modelFallbacks', (t) =>
 const SetInput = builder.inputType('SetModelFallbackInput', {
   description: 'Fallbacks of a model, in place of earlier ones.',
   fields: (t) => ({
-    model: t.string({ required: true, description: 'The model; `*` is every model.' }),
+    model: t.string({
+      required: true,
+      description: 'The model. `*` stands for every model without its own fallbacks of this type.',
+    }),
     targets: t.stringList({ required: true, description: 'Models to call after it failed, in order; at least one.' }),
     type: t.field({ type: TypeOfFallback, description: 'Failures that they handle; GENERAL when absent.' }),
   }),

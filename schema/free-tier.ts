@@ -6,7 +6,9 @@ const FreeTierUsageType = builder.objectRef<FreeTierUsage>('FreeTierUsage').impl
   description: 'Use of the free tier by one address today, UTC.',
   fields: (t) => ({
     ipHash: t.exposeString('ipHash', { description: 'Hash of the address.' }),
-    requestsToday: t.exposeInt('requestsToday', { description: 'Number of counted requests today.' }),
+    requestsToday: t.exposeInt('requestsToday', {
+      description: 'Number of counted requests today, including those that other processes have reserved.',
+    }),
     dailyLimit: t.exposeInt('dailyLimit', { description: 'Requests per address and day.' }),
     remaining: t.exposeInt('remaining', { description: 'Requests left today.' }),
   }),

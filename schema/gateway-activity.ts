@@ -23,7 +23,7 @@ const CategoryType = builder.enumType('ActivityCategory', {
 });
 
 const CountsType = builder.objectRef<ActivityGroup>('ActivityCounts').implement({
-  description: 'Numbers of answered requests with the same values.',
+  description: 'Numbers of ended requests with the same values.',
   fields: (t) => ({
     date: t.string({
       nullable: true,
@@ -48,7 +48,7 @@ const CountsType = builder.objectRef<ActivityGroup>('ActivityCounts').implement(
 
 const GatewayActivityType = builder.objectRef<GatewayActivity>('GatewayActivity').implement({
   description:
-    'Counts of answered inbound LLM, MCP and A2A requests. Each request counts once, also with retries and fallbacks. Counts are stored every 10 seconds, or at the interval `proxy_batch_write_at`. Calls in GraphQL documents and over WebSockets are not requests of such a path; `endpointActivity` has them.',
+    'Counts of inbound LLM, MCP and A2A requests that have ended. Each request counts once, also with retries and fallbacks. Counts are stored every 10 seconds, or at the interval `proxy_batch_write_at`. Calls in GraphQL documents and over WebSockets are not requests of such a path; `endpointActivity` has them.',
   fields: (t) => ({
     startDate: t.exposeString('from', { description: 'First UTC day, `YYYY-MM-DD`.' }),
     endDate: t.exposeString('to', { description: 'Last UTC day, included.' }),
@@ -85,7 +85,7 @@ builder.queryField('gatewayActivity', (t) =>
   t.field({
     type: GatewayActivityType,
     nullable: true,
-    description: 'Numbers of answered requests, for proxy administrators.',
+    description: 'Numbers of ended requests. For proxy administrators, read-only ones too.',
     args: {
       startDate: t.arg.string({ description: 'First UTC day, `YYYY-MM-DD`. 30 days ago when absent.' }),
       endDate: t.arg.string({
@@ -105,7 +105,7 @@ builder.queryField('gatewayActivity', (t) =>
 );
 
 const UpdateType = builder.objectRef<ActivityUpdate>('GatewayActivityUpdate').implement({
-  description: 'Requests that one process answered since its last update.',
+  description: 'Requests that ended in one process since its last update.',
   fields: (t) => ({
     at: t.expose('at', { type: 'DateTime', description: 'When they were counted together.' }),
     counts: t.field({
@@ -123,7 +123,7 @@ builder.subscriptionField('activity', (t) =>
   t.field({
     type: UpdateType,
     description:
-      'Requests as this process answers them, at most once a second, for proxy administrators. Without requests there is no update.',
+      'Requests that ended, at most one update a second. Without requests there is no update. For proxy administrators, read-only ones too.',
     subscribe: (_root, _args, { scope }) => watchGatewayActivity(scope, undefined),
     resolve: (update) => update,
   }),

@@ -19,9 +19,9 @@ import { containsText, inOrder, matchesValue, valueOrder } from './base/order.ts
 import { pageCost, pageOf } from './base/paging.ts';
 
 const TYPE = 'Guardrail';
-const NAMED = 'The guardrail: global id, or its own id.';
+const NAMED = 'The guardrail: global id or `guardrailId`.';
 const NAME = 'Name by which keys, teams and requests select it.';
-const INFO = 'Text for people: an object.';
+const INFO = 'Free-form information: an object.';
 const TEAM = 'Team that owns it: global id or local id.';
 
 const ModeType = builder.enumType('GuardrailMode', {
@@ -41,14 +41,14 @@ builder.node(GuardrailType, {
   id: { resolve: ({ id }) => id },
   loadMany: nodesOf((id, { scope }) => getGuardrail(scope, { id })),
   fields: (t) => ({
-    guardrailId: t.exposeString('id', { description: 'Its own id, as over HTTP.' }),
-    name: t.exposeString('name', { description: `${NAME} Guardrails of the configuration file may share one.` }),
+    guardrailId: t.exposeString('id', { description: 'Local id, as in the HTTP API.' }),
+    name: t.exposeString('name', { description: `${NAME} Guardrails of the configuration file may share a name.` }),
     kind: t.exposeString('kind', { description: 'Type of the check, such as `litellm_content_filter`.' }),
     modes: t.field({ type: [ModeType], description: 'When it runs.', resolve: ({ modes }) => [...modes] }),
     defaultOn: t.exposeBoolean('defaultOn', { description: 'Whether it runs on every call, selected or not.' }),
     params: t.field({
       type: 'JSON',
-      description: 'All settings, as `litellm_params` over HTTP. Secrets are `REDACTED`.',
+      description: 'All settings, as `litellm_params` in the HTTP API. Secrets are `REDACTED`.',
       resolve: ({ params }) => redacted('litellm_params', params, 'admin') as GuardrailDefinition['params'],
     }),
     info: t.field({
@@ -122,7 +122,7 @@ builder.queryField('guardrails', (t) =>
     {
       type: GuardrailType,
       description:
-        'Guardrails in the order in which they run without an order, those of the configuration file first. For administrators.',
+        'Guardrails, by default in the order in which they run, those of the configuration file first. For proxy administrators, read-only ones too.',
       complexity: pageCost,
       args: {
         filter: t.arg({ type: GuardrailFilterType, description: 'All guardrails when absent.' }),

@@ -29,7 +29,7 @@ const HealthCheckFilterType = builder.inputType('HealthCheckFilter', {
   description: 'Filter of health checks. All conditions must match.',
   fields: (t) => ({
     model: t.string({ description: 'Exact public model name. Blank text is ignored.' }),
-    healthy: t.boolean({ description: 'Only successes, or only failures.' }),
+    healthy: t.boolean({ description: 'True for successes only, false for failures only.' }),
   }),
 });
 
@@ -40,7 +40,7 @@ builder.queryField('healthChecks', (t) =>
     {
       type: HealthCheckType,
       description:
-        'Stored health checks of deployments that the key may see, newest first. Administrators see those of deleted deployments, too. At most 100 a page.',
+        'Stored health checks of deployments that the key may see, newest first by default. Administrators see those of deleted deployments, too. At most 100 a page.',
       complexity: rowPageCost,
       args: {
         filter: t.arg({ type: HealthCheckFilterType, description: 'All health checks when absent.' }),

@@ -75,7 +75,7 @@ const ResetKeySpendInput = builder.inputType('ResetKeySpendInput', {
     resetToUsd: t.field({
       type: 'Decimal',
       required: true,
-      description: 'The new spend in USD: from zero to the present spend of the key.',
+      description: 'The new spend in USD: from zero to the current spend of the key.',
     }),
   }),
 });
@@ -108,13 +108,14 @@ const DeletedKeysType = builder.objectRef<readonly VirtualKey[]>('DeletedKeys').
   }),
 });
 
-const TAKES_EFFECT =
-  'Takes effect immediately in this process, within 5 seconds in others. For proxy administrators, and for keys of teams that the user administers or that permit it.';
+const TAKES_EFFECT = 'Takes effect immediately in this process, within 5 seconds in others.';
+const MANAGERS =
+  'For proxy administrators, for administrators of the team of the key and of its organization, and for own keys of teams that permit it.';
 
 builder.mutationFields((t) => ({
   updateKey: t.field({
     type: VirtualKeyType,
-    description: `Changes the settings of a virtual key. ${TAKES_EFFECT}`,
+    description: `Changes the settings of a virtual key. ${TAKES_EFFECT} ${MANAGERS}`,
     args: { input: t.arg({ type: UpdateKeyInput, required: true, description: 'The key and its changes.' }) },
     errors: {
       types: [InvalidInput, NotFound, Conflict],
@@ -125,7 +126,7 @@ builder.mutationFields((t) => ({
   }),
   blockKey: t.field({
     type: VirtualKeyType,
-    description: `Blocks a virtual key. ${TAKES_EFFECT}`,
+    description: `Blocks a virtual key. ${TAKES_EFFECT} ${MANAGERS}`,
     args: { input: t.arg({ type: BlockKeyInput, required: true, description: 'The key.' }) },
     errors: {
       types: [InvalidInput, NotFound],
@@ -135,7 +136,7 @@ builder.mutationFields((t) => ({
   }),
   unblockKey: t.field({
     type: VirtualKeyType,
-    description: `Unblocks a virtual key. ${TAKES_EFFECT}`,
+    description: `Unblocks a virtual key. ${TAKES_EFFECT} ${MANAGERS}`,
     args: { input: t.arg({ type: UnblockKeyInput, required: true, description: 'The key.' }) },
     errors: {
       types: [InvalidInput, NotFound],
@@ -145,7 +146,7 @@ builder.mutationFields((t) => ({
   }),
   deleteKeys: t.field({
     type: DeletedKeysType,
-    description: `Deletes virtual keys permanently. ${TAKES_EFFECT}`,
+    description: `Deletes virtual keys permanently. ${TAKES_EFFECT} For proxy administrators, for administrators of the team of a key and of its organization, and for own keys.`,
     args: { input: t.arg({ type: DeleteKeysInput, required: true, description: 'The keys.' }) },
     errors: {
       types: [InvalidInput, NotFound],
@@ -158,7 +159,7 @@ builder.mutationFields((t) => ({
   resetKeySpend: t.field({
     type: VirtualKeyType,
     description:
-      'Sets the spend of a key to an amount of at most its spend; its budget counts from there on. For proxy administrators.',
+      'Sets the spend of a key to an amount of at most its spend; its budget counts from this amount. For proxy administrators.',
     args: { input: t.arg({ type: ResetKeySpendInput, required: true, description: 'The key and its new spend.' }) },
     errors: {
       types: [InvalidInput, NotFound],
@@ -172,7 +173,7 @@ builder.mutationFields((t) => ({
   }),
   regenerateKey: t.field({
     type: GeneratedKeyType,
-    description: `Replaces the secret of a virtual key. Its hash, spend and objects stay. ${TAKES_EFFECT}`,
+    description: `Replaces the secret of a virtual key. Its hash, spend and objects stay. ${TAKES_EFFECT} ${MANAGERS} Also for own keys without a team.`,
     args: { input: t.arg({ type: RegenerateKeyInput, required: true, description: 'The key.' }) },
     errors: {
       types: [InvalidInput, NotFound, Conflict],

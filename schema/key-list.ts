@@ -29,7 +29,7 @@ const OrderFieldType = builder.enumType('VirtualKeyOrderField', {
     BUDGET_USE: {
       value: 'budget_use',
       description:
-        '`spendUsd` by `maxBudgetUsd`; keys without a budget are the smallest. For administrators. Reads all keys of the filter. Spend of calls between two pages may repeat a key or leave it out.',
+        '`spendUsd` divided by `maxBudgetUsd`. Keys without a budget are the smallest. Expensive: reads all keys of the filter. Spend between two pages may repeat a key or leave it out. For proxy administrators, read-only ones too.',
     },
   } as const,
 });
@@ -61,7 +61,7 @@ export interface KeyListArgs extends PageArgs {
   readonly orderBy?: typeof VirtualKeyOrderType.$inferInput | null | undefined;
 }
 
-/** A page of the keys that the caller may read, of one owner with `owner`. */
+/** A page of the keys that the caller may read; only those of the owner when `owner` names one. */
 export async function keyPage(
   scope: Scope,
   { filter, orderBy, ...args }: KeyListArgs,
@@ -102,7 +102,7 @@ builder.queryField('virtualKeys', (t) =>
     {
       type: VirtualKeyType,
       description:
-        'Virtual keys, newest first: all for administrators, else the own key and those of its user. A filter by a team lists its keys for administrators of the team. Deleted keys are left out. At most 100 a page.',
+        'Virtual keys, newest first by default: all for administrators, otherwise the key of the caller and those of its user. With a filter by team, also keys of a team that the user administers or that permits it. Deleted keys are left out. At most 100 a page.',
       complexity: rowPageCost,
       args: {
         filter: t.arg({ type: VirtualKeyFilterType, description: 'All keys when absent.' }),

@@ -174,7 +174,7 @@ builder.mutationField('generateKey', (t) =>
   t.field({
     type: GeneratedKeyType,
     description:
-      'Creates a virtual key. For proxy administrators; users create keys of their own, and of teams that they administer or that permit it.',
+      'Creates a virtual key. For proxy administrators; users create their own keys, and keys of teams that they administer or that permit it.',
     args: { input: t.arg({ type: GenerateKeyInput, required: true, description: 'Settings of the key.' }) },
     errors: {
       types: [InvalidInput, Conflict],

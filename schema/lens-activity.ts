@@ -117,7 +117,7 @@ builder.queryFields((t) => ({
     nullable: true,
     complexity: CONTENT_COST,
     description:
-      'What a lens would review, without a model call. Expensive: reads all traces of the window. For administrators.',
+      'What a lens would review, without a model call. Expensive: reads all traces of the window. For proxy administrators, read-only ones too.',
     args: { input: t.arg({ type: PreviewInput, required: true, description: 'Selection and window.' }) },
     resolve: (_root, { input: { selection, lookbackHours, offset, asOf } }, { scope }) =>
       readSamplePreview(scope, {
@@ -131,7 +131,7 @@ builder.queryFields((t) => ({
     type: ContentType,
     nullable: true,
     complexity: CONTENT_COST,
-    description: 'Content of an execution, for the evidence of findings. For administrators.',
+    description: 'Content of an execution, for the evidence of findings. For proxy administrators, read-only ones too.',
     args: {
       lensId: t.arg.id({ required: true, description: LENS_ID }),
       executionId: t.arg.id({ required: true, description: 'Id of the execution.' }),
@@ -149,7 +149,8 @@ builder.queryFields((t) => ({
   lensAgents: t.field({
     type: ['String'],
     nullable: true,
-    description: 'Names of the agents of the last 14 days, sorted; at most 500. For administrators.',
+    description:
+      'Names of the agents of the last 14 days, sorted; at most 500. For proxy administrators, read-only ones too.',
     resolve: async (_root, _args, { scope }) => [...(await listLensAgents(scope, undefined))],
   }),
   lensService: t.field({
@@ -201,7 +202,8 @@ builder.objectField(TraceType, 'findingCount', (t) =>
   t.int({
     nullable: true,
     complexity: ROW_COST,
-    description: 'Number of open findings about it. Null when no lens has reviewed it. For administrators.',
+    description:
+      'Number of open findings about it. Null when no lens has reviewed it. For proxy administrators, read-only ones too.',
     resolve: (trace, _args, { scope }) => countFindingsOfTrace(scope, partsOf(trace)),
   }),
 );

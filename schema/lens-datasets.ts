@@ -78,7 +78,10 @@ builder.node(SummaryType, {
     }),
     latestRevision: t.exposeInt('latest', { description: 'Number of the latest revision, from 0.' }),
     caseCount: t.exposeInt('caseCount', { description: 'Number of cases of the latest revision.' }),
-    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the latest revision was saved.' }),
+    updatedAt: t.expose('updatedAt', {
+      type: 'DateTime',
+      description: 'When the latest revision was saved; at first, when the dataset was created.',
+    }),
   }),
 });
 
@@ -127,13 +130,14 @@ builder.queryFields((t) => ({
   datasets: t.field({
     type: [SummaryType],
     complexity: pageCost,
-    description: 'All datasets, the last changed first. For administrators.',
+    description: 'All datasets, the last changed first. For proxy administrators, read-only ones too.',
     resolve: async (_root, _args, { scope }) => [...(await listDatasets(scope, undefined))],
   }),
   dataset: t.field({
     type: DatasetType,
     nullable: true,
-    description: 'A revision of a dataset. Fails with NOT_FOUND when there is none. For administrators.',
+    description:
+      'A revision of a dataset. Fails with NOT_FOUND when it does not exist. For proxy administrators, read-only ones too.',
     args: {
       id: t.arg.id({ required: true, description: ID }),
       revision: t.arg.int({ description: 'Number of the revision; the latest when absent.' }),
@@ -173,7 +177,7 @@ const SaveInput = builder.inputType('SaveDatasetInput', {
     id: t.id({ required: true, description: ID }),
     baseRevision: t.int({
       required: true,
-      description: 'Latest revision that the caller has read. ConflictError when there is a later one.',
+      description: 'Revision that the caller has read. ConflictError when it is not the latest one.',
     }),
     cases: t.field({ type: [CaseInput], required: true, description: 'All cases, at most 200.' }),
   }),
@@ -183,7 +187,9 @@ const SourceInput = builder.inputType('DatasetSourceInput', {
   description: 'What cases are built from: exactly one of its members.',
   isOneOf: true,
   fields: (t) => ({
-    traceId: t.id({ description: 'Global id of a trace, or its trace id; its latest conversation with a model.' }),
+    traceId: t.id({
+      description: 'Global id of a trace, or its trace id. The case is its latest conversation with a model.',
+    }),
     text: t.string({ description: 'A user message, or JSON lines with `messages`.' }),
     findings: t.field({
       type: builder.inputType('FindingSourceInput', {

@@ -17,7 +17,9 @@ const FeedbackType = builder.objectRef<Feedback>('Feedback').implement({
       description: 'Comment. Null without one.',
       resolve: ({ comment }) => textOrNull(comment),
     }),
-    author: t.exposeID('author', { description: 'User that wrote it, else the hash of a key.' }),
+    author: t.exposeID('author', {
+      description: 'The user that wrote it, or the hash of the key without a user that sent it.',
+    }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was first written.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last written.' }),
   }),
@@ -49,13 +51,14 @@ const TraceFeedbackType = builder.objectRef<TraceFeedback>('TraceFeedback').impl
 });
 
 const REF = 'Ref of one trace. Required when several keys sent the trace id.';
-const USER = 'Author. The user of the key, else the key, when absent.';
+const USER = 'Author. When absent: the user of the key, or the key when it has no user.';
 
 builder.queryField('traceFeedback', (t) =>
   t.field({
     type: TraceFeedbackType,
     nullable: true,
-    description: 'The feedback about a trace. Fails with NOT_FOUND when there is none. For administrators.',
+    description:
+      'The feedback about a trace. Fails with NOT_FOUND when the trace does not exist. For proxy administrators, read-only ones too.',
     args: {
       traceId: t.arg.id({ required: true, description: TRACE_ID }),
       traceRef: t.arg.id({ description: REF }),
@@ -93,8 +96,8 @@ builder.mutationFields((t) => ({
   setTraceFeedback: t.field({
     type: FeedbackType,
     description:
-      'Saves feedback about a trace; replaces that of the same author. For every key that is not read-only, on traces that it ' +
-      'may read.',
+      'Saves feedback about a trace. It replaces earlier feedback of the same author. For every key that is not read-only, ' +
+      'on traces that it may read.',
     args: { input: t.arg({ type: SetInput, required: true, description: 'The feedback.' }) },
     errors: {
       types: [NotFound, InvalidInput, Conflict],
@@ -110,7 +113,8 @@ builder.mutationFields((t) => ({
   }),
   deleteTraceFeedback: t.field({
     type: FeedbackType,
-    description: 'Deletes the feedback of an author about a trace. For every key that is not read-only.',
+    description:
+      'Deletes the feedback of an author about a trace. For every key that is not read-only, on traces that it may read.',
     args: { input: t.arg({ type: DeleteInput, required: true, description: 'The feedback.' }) },
     errors: {
       types: [NotFound],

@@ -22,7 +22,7 @@ const LensRunConnectionType = builder.connectionObject(
     fields: (t) => ({
       totalCount: t.int({
         complexity: CONTENT_COST,
-        description: 'Number of its runs, on all pages.',
+        description: 'Number of runs of the lens, on all pages.',
         resolve: (page, _args, { scope }) => countLensRuns(scope, { id: (page as RunList).lensId }),
       }),
     }),

@@ -41,7 +41,7 @@ const StatusType = builder.enumType('TraceSignalStatus', {
     unclassified: 'Not classified with the current questions.',
     pending: 'Being classified.',
     classified: 'Answered.',
-    failed: 'The model did not answer. It is classified again later.',
+    failed: 'The model did not answer. The trace is classified again later.',
   }),
 });
 
@@ -58,7 +58,7 @@ const TraceSignalsType = builder.objectRef<SignalsOfTrace>('TraceSignals').imple
   description: 'The signals of the trace of one key.',
   fields: (t) => ({
     traceRef: t.exposeID('traceRef', { description: 'Ref of the trace.' }),
-    status: t.expose('status', { type: StatusType, description: 'Whether they are known.' }),
+    status: t.expose('status', { type: StatusType, description: 'Whether the signals are known.' }),
     flags: t.field({
       type: [FlagType],
       description: 'Signals at or above the threshold, the highest first.',
@@ -67,7 +67,7 @@ const TraceSignalsType = builder.objectRef<SignalsOfTrace>('TraceSignals').imple
     classifiedAt: t.expose('classifiedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When they were answered. Null before that.',
+      description: 'When the questions were answered. Null before that.',
     }),
   }),
 });
@@ -78,7 +78,7 @@ builder.objectField(TraceType, 'signals', (t) =>
     nullable: true,
     complexity: CONTENT_COST,
     description:
-      'Signals of the trace, for each key that sent it. Null when they could not be read. For administrators.',
+      'Signals of the trace, for each key that sent it. Null when they could not be read. For proxy administrators, read-only ones too.',
     resolve: async (trace, _args, { scope }) => [...(await readTraceSignals(scope, partsOf(trace)))],
   }),
 );
@@ -87,7 +87,7 @@ builder.queryField('signalSettings', (t) =>
   t.field({
     type: ConfigType,
     nullable: true,
-    description: 'Questions about new traces. For administrators.',
+    description: 'Questions about new traces. For proxy administrators, read-only ones too.',
     resolve: (_root, _args, { scope }) => readSignalConfig(scope, undefined),
   }),
 );

@@ -54,7 +54,7 @@ builder.queryField('tracingKeys', (t) =>
   t.field({
     type: [TracingKeyType],
     complexity: pageCost,
-    description: 'All tracing keys, the oldest first. For administrators.',
+    description: 'All tracing keys, the oldest first. For proxy administrators, read-only ones too.',
     resolve: async (_root, _args, { scope }) => [...(await listTracingKeys(scope, undefined))],
   }),
 );
@@ -95,7 +95,7 @@ builder.mutationFields((t) => ({
     args: { input: t.arg({ type: DeleteInput, required: true, description: 'The key.' }) },
     errors: {
       types: [NotFound],
-      union: { name: 'DeleteTracingKeyResult', description: 'The deleted key, or why there is none.' },
+      union: { name: 'DeleteTracingKeyResult', description: 'The deleted key, or why it was not deleted.' },
     },
     async resolve(_root, { input }, { scope }) {
       const removed = await deleteTracingKey(scope, { id: localId('TracingKey', input.id) });

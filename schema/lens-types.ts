@@ -25,7 +25,7 @@ export const FindingType = builder.objectRef<LensFinding>('Finding');
 export const LensType = builder.objectRef<LensState>('Lens');
 export const LensRunType = builder.objectRef<LensRun>('LensRun');
 
-/** The ids of a lens and of one of its parts, in the local id of the part. */
+/** Lens id and own id in the local id of a finding or a run. */
 function partOf(id: string): readonly [lensId: string, partId: string] {
   const [lensId = '', partId = ''] = id.split('/');
   return [lensId, partId];
@@ -34,20 +34,20 @@ function partOf(id: string): readonly [lensId: string, partId: string] {
 export const EvidenceType = builder.objectRef<Evidence>('FindingEvidence').implement({
   description: 'A literal quote of one span.',
   fields: (t) => ({
-    executionId: t.exposeID('executionId', { description: 'Execution that it is from.' }),
+    executionId: t.exposeID('executionId', { description: 'Execution of the quoted span.' }),
     traceId: t.id({
       nullable: true,
       description: 'Trace of the execution. Null for an id of another form.',
       resolve: ({ executionId }) => readExecutionId(executionId)?.traceId ?? null,
     }),
-    spanId: t.exposeID('spanId', { description: 'Id of the span that has it.' }),
+    spanId: t.exposeID('spanId', { description: 'Id of the quoted span.' }),
     quote: t.exposeString('quote', { description: 'Quoted text, as stored.' }),
     role: t.expose('role', { type: EvidenceRoleType, description: 'Whether it supports the finding.' }),
     span: t.field({
       type: SpanType,
       nullable: true,
       complexity: CONTENT_COST,
-      description: 'The span. Fails with NOT_FOUND when it was removed.',
+      description: 'The span. Fails with NOT_FOUND when it was removed. Null for an execution id of another form.',
       async resolve({ executionId, spanId }, _args, { scope }) {
         const address = readExecutionId(executionId);
         return address === null ? null : getSpan(scope, { ...address, spanId });
@@ -122,13 +122,13 @@ builder.node(FindingType, {
     }),
     lastSeen: t.field({
       type: 'DateTime',
-      description: 'When a run last found it in further executions.',
+      description: 'When a run last found it in new executions.',
       resolve: ({ finding }) => new Date(finding.lastSeen),
     }),
     evidence: t.field({
       type: [EvidenceType],
       complexity: { field: 1, multiplier: 10 },
-      description: 'Quotes.',
+      description: 'Quotes that support or limit the finding.',
       resolve: ({ finding }) => [...finding.evidence],
     }),
     lens: t.field({
@@ -236,7 +236,7 @@ builder.node(LensRunType, {
       description: 'Why parts of it failed. Null without a failure.',
       resolve: ({ error }) => textOrNull(error),
     }),
-    attempts: t.exposeInt('attempts', { description: 'Number of workers that have claimed it.' }),
+    attempts: t.exposeInt('attempts', { description: 'Number of times that a worker has claimed it.' }),
     coverage: t.expose('coverage', { type: CoverageType, description: 'Progress in counts.' }),
     costUsd: t.field({
       type: 'Decimal',
@@ -301,7 +301,7 @@ builder.node(LensType, {
     revision: t.int({ description: 'Revision of the settings, from 1.', resolve: ({ lens }) => lens.revision }),
     spentUsd: t.field({
       type: 'Decimal',
-      description: 'Cost of the current month, UTC, in USD.',
+      description: 'Cost in USD in the calendar month, UTC, of its latest model call.',
       resolve: ({ lens }) => usdText(lens.spent),
     }),
     nextRunAt: t.field({

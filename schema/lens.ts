@@ -34,13 +34,13 @@ builder.queryFields((t) => ({
   lenses: t.field({
     type: [LensType],
     complexity: { field: 1, multiplier: 50 },
-    description: 'All lenses, by id. For administrators.',
+    description: 'All lenses, by id. For proxy administrators, read-only ones too.',
     resolve: async (_root, _args, { scope }) => [...(await listLenses(scope, undefined)).lenses],
   }),
   lens: t.field({
     type: LensType,
     nullable: true,
-    description: 'One lens. Fails with NOT_FOUND when there is none. For administrators.',
+    description: 'One lens. Fails with NOT_FOUND when it does not exist. For proxy administrators, read-only ones too.',
     args: { id: t.arg.id({ required: true, description: LENS_ID }) },
     resolve: (_root, { id }, { scope }) => getLens(scope, { id: localId('Lens', id) }),
   }),
@@ -102,7 +102,8 @@ builder.queryField('findings', (t) =>
   t.field({
     type: FindingConnectionType,
     complexity: pageCost,
-    description: 'Findings of all lenses, the last seen first without an order. For administrators.',
+    description:
+      'Findings of all lenses, the last seen first by default. For proxy administrators, read-only ones too.',
     args: {
       filter: t.arg({ type: FindingFilterInput, description: 'All findings when absent.' }),
       orderBy: t.arg({ type: FindingOrderType, description: 'The last seen first when absent.' }),
@@ -174,7 +175,7 @@ builder.mutationFields((t) => ({
   }),
   runLens: t.field({
     type: LensType,
-    description: 'Queues a run. Returns the lens with its active run when there is one. For proxy administrators.',
+    description: 'Queues a run, unless one is active. Returns the lens with the active run. For proxy administrators.',
     args: { input: t.arg({ type: RunInput, required: true, description: 'The lens and the run.' }) },
     errors: {
       types: [InvalidInput, NotFound],
@@ -209,14 +210,15 @@ builder.mutationFields((t) => ({
 builder.subscriptionFields((t) => ({
   lensRun: t.field({
     type: LensRunType,
-    description: 'Runs of one lens as they change: stage, coverage and reviews. For administrators.',
+    description:
+      'Runs of one lens as they change: stage, coverage and reviews. For proxy administrators, read-only ones too.',
     args: { id: t.arg.id({ required: true, description: LENS_ID }) },
     subscribe: (_root, { id }, { scope }) => watchLensRun(scope, { id: localId('Lens', id) }),
     resolve: ({ event }) => event,
   }),
   findingChanges: t.field({
     type: FindingType,
-    description: 'Findings as runs and people change them. For administrators.',
+    description: 'Findings as runs and people change them. For proxy administrators, read-only ones too.',
     args: { lensId: t.arg.id({ description: `${LENS_ID} All lenses when absent.` }) },
     subscribe: (_root, { lensId }, { scope }) => watchFindings(scope, { lensId: lensOrNull(lensId) }),
     resolve: ({ event }) => event,
@@ -250,7 +252,7 @@ const JobType = builder.objectRef<Job>('Job').implement({
       nullable: true,
       description: 'Worker or process of the last claim. Null before the first.',
     }),
-    attempts: t.exposeInt('attempts', { description: 'Number of workers that have claimed it.' }),
+    attempts: t.exposeInt('attempts', { description: 'Number of times that a worker or process has claimed it.' }),
     error: t.string({
       nullable: true,
       description: 'Why it ended or was delayed. Null without a failure.',
@@ -274,7 +276,7 @@ builder.queryField('jobs', (t) =>
     type: [JobType],
     complexity: pageCost,
     description:
-      'The latest background jobs, newest first. The last 20 runs of each duty are stored. For administrators.',
+      'The latest background jobs, newest first. The last 20 runs of each duty are stored. For proxy administrators, read-only ones too.',
     args: {
       kind: t.arg.string({ description: 'Only jobs of this kind.' }),
       status: t.arg({ type: JobStatusType, description: 'Only jobs of this status.' }),
@@ -289,7 +291,8 @@ builder.queryField('jobs', (t) =>
 builder.subscriptionField('jobUpdates', (t) =>
   t.field({
     type: JobType,
-    description: 'Background jobs after changes of their state by any process. For administrators.',
+    description:
+      'Background jobs after changes of their state by any process. For proxy administrators, read-only ones too.',
     args: { kind: t.arg.string({ description: 'Only jobs of this kind.' }) },
     subscribe: (_root, { kind }, { scope }) => watchJobs(scope, { kind: kind ?? null }),
     resolve: ({ event }) => event,

@@ -29,7 +29,9 @@ const ChangedType = builder.objectRef<Pick<ChangedGroup, 'name' | 'changed'>>('C
   description: 'A changed access group of models.',
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Its name.' }),
-    changedDeployments: t.exposeInt('changed', { description: 'Number of deployments that were changed.' }),
+    changedDeployments: t.exposeInt('changed', {
+      description: 'Number of deployments that were written, including those whose groups stay the same.',
+    }),
   }),
 });
 
@@ -37,14 +39,16 @@ builder.queryField('modelAccessGroups', (t) =>
   t.field({
     type: [GroupType],
     nullable: true,
-    description: 'Access groups of models, in the order of the deployments. For administrators.',
+    description:
+      'Access groups of models, in the order of the deployments. For proxy administrators, read-only ones too.',
     complexity: { field: 1, multiplier: LIST_COST },
     resolve: (_root, _args, { scope }) => [...listModelAccessGroups(scope, undefined)],
   }),
 );
 
 const GroupInput = builder.inputType('ModelAccessGroupInput', {
-  description: 'An access group and its stored deployments: by id, else all of the named models.',
+  description:
+    'An access group and its stored deployments: those of `deploymentIds`, or all of `models` when there are no ids.',
   fields: (t) => ({
     name: t.string({ required: true, description: 'Name of the group.' }),
     models: t.stringList({ description: 'Public model names.' }),

@@ -8,7 +8,7 @@ import { NODE_COST } from './base/limits.ts';
 /** Maximum number of ids of one `nodes` field. */
 const MAX_NODES = 100;
 
-/** The address of a global id; null for malformed text and for names of types that are no nodes. */
+/** The address of a global id; null for malformed text, and for a type that is not a node. */
 function nodeAddressOf(globalId: string, schema: GraphQLSchema) {
   const address = readGlobalId(globalId);
   return address !== null && isNodeType(schema.getType(address.typename)) ? address : null;
@@ -17,7 +17,7 @@ function nodeAddressOf(globalId: string, schema: GraphQLSchema) {
 const isNodeType = (type: GraphQLNamedType | undefined): boolean =>
   isObjectType(type) && type.getInterfaces().some(({ name }) => name === 'Node');
 
-/** Cost of a number of nodes. Each may be a trace, the most expensive type. */
+/** Cost of a number of nodes, each with its selection. */
 const nodeCost = (count: number) => ({ field: NODE_COST * count, multiplier: count });
 
 builder.queryFields((t) => ({

@@ -10,7 +10,9 @@ import { OrganizationType } from './base/refs.ts';
 
 /** Fields of a new organization and of a change. */
 const organizationFields = (t: InputFields) => ({
-  models: t.stringList({ description: 'Public model names that its keys may call; empty for all.' }),
+  models: t.stringList({
+    description: 'Public model names that its teams may list and its keys may call; empty for all.',
+  }),
   metadata: t.field({ type: 'JSON', description: 'Client data: an object that replaces the old one.' }),
   limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
 });
@@ -21,7 +23,9 @@ const CreateOrganizationInput = builder.inputType('CreateOrganizationInput', {
     id: t.id({ description: 'Local id; generated when absent.' }),
     alias: t.string({ required: true, description: 'Display name.' }),
     ...organizationFields(t),
-    budgetId: t.id({ description: 'Existing budget, in place of limits: global id or local id.' }),
+    budgetId: t.id({
+      description: 'Existing budget instead of `limits`: global id or local id. Both together are an error.',
+    }),
   }),
 });
 

@@ -68,7 +68,7 @@ const AUTHORS = 'For proxy administrators and administrators of the organization
 builder.mutationFields((t) => ({
   addOrganizationMembers: t.field({
     type: AddedMembersType,
-    description: `Adds members to an organization, one after another. After a failure, members before it stay added. ${AUTHORS}`,
+    description: `Adds members to an organization, in order. After a failure, earlier members of the list stay added. ${AUTHORS}`,
     args: { input: t.arg({ type: AddOrganizationMembersInput, required: true, description: 'The new members.' }) },
     errors: {
       types: [InvalidInput, NotFound, Conflict],

@@ -45,7 +45,7 @@ builder.objectFields(TeamType, (t) => ({
     type: OwnedKeyConnectionType,
     nullable: true,
     complexity: rowPageCost,
-    description: 'Keys of the team that the caller may read, newest first.',
+    description: 'Keys of the team that the caller may read, newest first by default.',
     args: {
       first: t.arg.int({ description: FIRST }),
       after: t.arg.string({ description: 'Returns keys after this cursor.' }),
@@ -61,7 +61,7 @@ builder.objectFields(UserType, (t) => ({
     type: OwnedKeyConnectionType,
     nullable: true,
     complexity: rowPageCost,
-    description: 'Keys of the user, newest first.',
+    description: 'Keys of the user, newest first by default.',
     args: {
       first: t.arg.int({ description: FIRST }),
       after: t.arg.string({ description: 'Returns keys after this cursor.' }),
@@ -77,7 +77,7 @@ builder.objectFields(OrganizationType, (t) => ({
     type: OwnedTeamConnectionType,
     nullable: true,
     complexity: rowPageCost,
-    description: 'Teams of the organization that the caller may read, newest first.',
+    description: 'Teams of the organization that the caller may read, newest first by default.',
     args: {
       first: t.arg.int({ description: FIRST }),
       after: t.arg.string({ description: 'Returns teams after this cursor.' }),

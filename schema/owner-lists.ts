@@ -55,7 +55,7 @@ export const TeamOrderType = rowOrder('Team', 'teams', {
   ALIAS: { value: 'team_alias', description: 'Alias; teams without one are the smallest.' },
 });
 
-/** A page of the teams that the caller may read, of one organization with `organization`. */
+/** A page of the teams that the caller may read; only those of the organization when `organization` names one. */
 export async function teamPage(
   scope: Scope,
   {
@@ -84,7 +84,7 @@ builder.queryField('teams', (t) =>
     {
       type: TeamType,
       description:
-        'Teams, newest first without an order: all for administrators; those of the key, its user and organizations that the user administers for others. At most 100 a page.',
+        'Teams, newest first by default: all for administrators, otherwise those of the key, of its user, and of organizations that the user administers. At most 100 a page.',
       complexity: rowPageCost,
       args: {
         filter: t.arg({ type: TeamFilterType, description: 'All teams when absent.' }),
@@ -119,7 +119,7 @@ builder.queryField('users', (t) =>
   t.connection(
     {
       type: UserType,
-      description: 'Users, newest first without an order. For proxy administrators. At most 100 a page.',
+      description: 'Users, newest first by default. For proxy administrators, read-only ones too. At most 100 a page.',
       complexity: rowPageCost,
       args: {
         filter: t.arg({ type: UserFilterType, description: 'All users when absent.' }),
@@ -165,7 +165,7 @@ builder.queryField('organizations', (t) =>
     {
       type: OrganizationType,
       description:
-        'Organizations, newest first without an order: all for administrators, those of the user for others. At most 100 a page.',
+        'Organizations, newest first by default: all for administrators, otherwise those of the user. At most 100 a page.',
       complexity: rowPageCost,
       args: {
         filter: t.arg({ type: OrganizationFilterType, description: 'All organizations when absent.' }),
@@ -205,7 +205,7 @@ builder.queryField('projects', (t) =>
     {
       type: ProjectType,
       description:
-        'Projects, newest first without an order: all for administrators, those of teams that the caller may read for others. At most 100 a page.',
+        'Projects, newest first by default: all for administrators, otherwise those of teams that the caller may read. At most 100 a page.',
       complexity: rowPageCost,
       args: {
         filter: t.arg({ type: ProjectFilterType, description: 'All projects when absent.' }),
@@ -250,7 +250,8 @@ builder.queryField('customers', (t) =>
   t.connection(
     {
       type: CustomerType,
-      description: 'Customers, newest first without an order. For proxy administrators. At most 100 a page.',
+      description:
+        'Customers, newest first by default. For proxy administrators, read-only ones too. At most 100 a page.',
       complexity: rowPageCost,
       args: {
         filter: t.arg({ type: CustomerFilterType, description: 'All customers when absent.' }),
@@ -292,7 +293,8 @@ builder.queryField('budgets', (t) =>
   t.connection(
     {
       type: BudgetType,
-      description: 'Budgets, newest first without an order. For proxy administrators. At most 100 a page.',
+      description:
+        'Budgets, newest first by default. For proxy administrators, read-only ones too. At most 100 a page.',
       complexity: rowPageCost,
       args: {
         filter: t.arg({ type: BudgetFilterType, description: 'All budgets when absent.' }),

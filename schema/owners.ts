@@ -31,6 +31,8 @@ const totalSpend = async (scope: Scope, kind: Spender, id: string): Promise<stri
   usdOrNull(await readTotalSpend(scope, { kind, id }));
 
 const TOTAL = 'Spend of all time in USD, exact. Null when the caller may not see it.';
+export const UNREADABLE = 'Null when the team is not stored, and when the caller may not read it.';
+
 export const MemberRoleType = builder.enumType('TeamMemberRole', {
   description: 'Role of a member in its team.',
   values: {
@@ -86,35 +88,36 @@ export const OrganizationMemberType = builder.objectRef<OrganizationMember>('Org
 builder.objectFields(TeamType, (t) => ({
   alias: t.string({
     nullable: true,
-    description: 'Display name. Null when none is set, and when the team is not stored.',
+    description:
+      'Display name. Null when none is set, when the team is not stored, and when the caller may not read it.',
     resolve: async ({ id }, _args, { scope }) => (await findTeamRow(scope, id))?.alias,
   }),
   blocked: t.boolean({
     nullable: true,
-    description: 'Whether the keys of the team are refused. Null when the team is not stored.',
+    description: `Whether the keys of the team are refused. ${UNREADABLE}`,
     resolve: async ({ id }, _args, { scope }) => (await findTeamRow(scope, id))?.blocked,
   }),
   models: t.stringList({
     nullable: true,
-    description: 'Public model names that its keys may call; empty for all. Null when the team is not stored.',
+    description: `Public model names that its keys may call; empty for all. ${UNREADABLE}`,
     resolve: async ({ id }, _args, { scope }) => (await findTeamRow(scope, id))?.models,
   }),
   metadata: t.field({
     type: 'JSON',
     nullable: true,
-    description: 'Client data: an object. Null when the team is not stored.',
+    description: `Client data: an object. ${UNREADABLE}`,
     resolve: async ({ id }, _args, { scope }) => redactedMetadata((await findTeamRow(scope, id))?.metadata),
   }),
   limits: t.field({
     type: OwnerLimitsType,
     nullable: true,
-    description: 'Budget and limits, shared by its keys. Null when the team is not stored.',
+    description: `Budget and limits, shared by its keys. ${UNREADABLE}`,
     resolve: ({ id }, _args, { scope }) => findTeamRow(scope, id),
   }),
   createdAt: t.field({
     type: 'DateTime',
     nullable: true,
-    description: 'When the team was created. Null when it is not stored.',
+    description: `When the team was created. ${UNREADABLE}`,
     resolve: async ({ id }, _args, { scope }) => (await findTeamRow(scope, id))?.createdAt,
   }),
   organization: t.field({
@@ -130,14 +133,16 @@ builder.objectFields(TeamType, (t) => ({
     type: [TeamMemberType],
     nullable: true,
     complexity: WHOLE_LIST,
-    description: 'Members, the oldest first. Null when they could not be read.',
+    description:
+      'Members, the oldest first. Empty when the caller may not read the team. Null when they could not be read.',
     resolve: async ({ id }, _args, { scope }) => [...(await listTeamMembers(scope, id))],
   }),
   projects: t.field({
     type: [ProjectType],
     nullable: true,
     complexity: WHOLE_LIST,
-    description: 'Projects, the oldest first. Null when they could not be read.',
+    description:
+      'Projects, the oldest first. Empty when the caller may not read the team. Null when they could not be read.',
     resolve: async ({ id }, _args, { scope }) => [...(await listTeamProjects(scope, id))],
   }),
   totalSpendUsd: t.field({
@@ -150,7 +155,7 @@ builder.objectFields(TeamType, (t) => ({
     type: SpendRowConnectionType,
     nullable: true,
     complexity: spendPageCost,
-    description: 'Calls of the team that the caller may read, newest first.',
+    description: 'Calls of the team that the caller may read, newest first by default.',
     args: ownedSpendArgs(),
     resolve: ({ id }, args, { scope }) => spendRowsOf(scope, args, { team: [id] }),
   }),
@@ -180,7 +185,7 @@ builder.node(UserType, {
     }),
     limits: t.field({
       type: OwnerLimitsType,
-      description: 'Budget and limits of its keys without a team.',
+      description: 'Rate limits of all its keys, and budget of its keys without a team.',
       resolve: (user) => user,
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the user was created.' }),
@@ -202,7 +207,7 @@ builder.node(UserType, {
       type: SpendRowConnectionType,
       nullable: true,
       complexity: spendPageCost,
-      description: 'Calls of the user, newest first.',
+      description: 'Calls of the user, newest first by default.',
       args: ownedSpendArgs(),
       resolve: ({ id }, args, { scope }) => spendRowsOf(scope, args, { user: [id] }),
     }),
@@ -217,7 +222,7 @@ builder.node(OrganizationType, {
     organizationId: t.exposeID('id', { description: 'Local id, as teams and filters have it.' }),
     alias: t.exposeString('alias', { description: 'Display name.' }),
     models: t.stringList({
-      description: 'Public model names that its teams may list; empty for all.',
+      description: 'Public model names that its teams may list and its keys may call; empty for all.',
       resolve: ({ models }) => [...models],
     }),
     metadata: t.field({
@@ -250,7 +255,7 @@ builder.node(OrganizationType, {
 });
 
 builder.node(ProjectType, {
-  description: 'A part of a team with models and a budget of its own.',
+  description: 'A part of a team with its own models and budget.',
   id: { resolve: ({ id }) => id },
   loadMany: nodesOf((id, { scope }) => findProjectRow(scope, id)),
   fields: (t) => ({
@@ -312,7 +317,8 @@ builder.objectFields(VirtualKeyType, (t) => ({
     type: SpendRowConnectionType,
     nullable: true,
     complexity: spendPageCost,
-    description: 'Calls of the key, newest first. Null for keys without a user that are no administrators.',
+    description:
+      'Calls of the key, newest first by default. Null for keys without a user, except administrators and keys with the permission `get_spend_routes`.',
     args: ownedSpendArgs(),
     resolve: ({ hash }, args, { scope }) => spendRowsOf(scope, args, { key: [hash] }),
   }),

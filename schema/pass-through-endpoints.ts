@@ -20,7 +20,7 @@ import { containsText, inOrder, matchesValue, valueOrder } from './base/order.ts
 import { pageCost, pageOf } from './base/paging.ts';
 
 const TYPE = 'PassThroughEndpoint';
-const NAMED = 'The entry: global id, or its own id.';
+const NAMED = 'The entry: global id or `endpointId`.';
 const HEADERS = 'Headers that are sent to the target, by name. They are encrypted.';
 
 const EndpointType = builder.objectRef<PassThroughEndpoint>(TYPE);
@@ -30,7 +30,7 @@ builder.node(EndpointType, {
   id: { resolve: ({ id }) => id },
   loadMany: nodesOf((id, { scope }) => listEndpoints(scope, { id })[0] ?? null),
   fields: (t) => ({
-    endpointId: t.exposeString('id', { description: 'Its own id, as over HTTP.' }),
+    endpointId: t.exposeString('id', { description: 'Local id, as in the HTTP API.' }),
     path: t.exposeString('path', { description: 'Path of the gateway.' }),
     target: t.exposeString('target', { description: 'Address that calls are forwarded to.' }),
     headers: t.field({
@@ -65,7 +65,7 @@ builder.node(EndpointType, {
     guardrails: t.field({
       type: 'JSON',
       nullable: true,
-      description: 'Guardrails by name, as configured.',
+      description: 'Guardrails by name, as configured. Null for none.',
       resolve: ({ guardrails }) => guardrails,
     }),
     isFromConfig: t.exposeBoolean('isFromConfig', {
@@ -80,7 +80,7 @@ const EndpointFilterType = builder.inputType('PassThroughEndpointFilter', {
     path: t.string({ description: 'Text that the path contains, in any case.' }),
     target: t.string({ description: 'Text that the target contains, in any case.' }),
     isFromConfig: t.boolean({ description: 'Whether it is in the configuration file.' }),
-    teamId: t.id({ description: 'Only entries that the keys of this team may call: global id or local id of it.' }),
+    teamId: t.id({ description: 'Team: global id or local id. Only entries that its keys may call.' }),
   }),
 });
 
@@ -100,7 +100,8 @@ builder.queryField('passThroughEndpoints', (t) =>
   t.connection(
     {
       type: EndpointType,
-      description: 'Pass-through entries, those of the configuration file first without an order. For administrators.',
+      description:
+        'Pass-through entries, by default those of the configuration file first. For proxy administrators, read-only ones too.',
       args: {
         filter: t.arg({ type: EndpointFilterType, description: 'All entries when absent.' }),
         orderBy: t.arg({ type: EndpointOrderType, description: 'Those of the configuration file first when absent.' }),
@@ -135,7 +136,7 @@ const SETTINGS = {
   auth: 'Whether callers need a key.',
   methods: 'Methods that are served.',
   forwardHeaders: 'Forwards the headers of the caller, without its key.',
-  guardrails: 'Guardrails by name. They are stored and shown.',
+  guardrails: 'Guardrails by name: an object.',
 } as const;
 
 /** Settings that are optional for a new entry and for a change. */
@@ -162,7 +163,7 @@ const CreateInput = builder.inputType('CreatePassThroughEndpointInput', {
 });
 
 const UpdateInput = builder.inputType('UpdatePassThroughEndpointInput', {
-  description: 'Changes to a pass-through entry. Absent members stay as they are.',
+  description: 'Changes to a pass-through entry. Absent and null members stay as they are.',
   fields: (t) => ({
     endpoint: t.id({ required: true, description: NAMED }),
     path: t.string({ description: 'Path of the gateway.' }),

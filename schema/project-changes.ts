@@ -12,12 +12,15 @@ import { ProjectType } from './base/refs.ts';
 const projectFields = (t: InputFields) => ({
   alias: t.string({ description: 'Display name; null removes it.' }),
   description: t.string({ description: 'Purpose; null removes it.' }),
-  models: t.stringList({ description: 'Public model names that its keys may call; empty for all.' }),
+  models: t.stringList({ description: 'Public model names that its keys may call; empty for all of the team.' }),
   tags: t.stringList({ description: 'Tags.' }),
   metadata: t.field({ type: 'JSON', description: 'Client data: an object that replaces the old one.' }),
   blocked: t.boolean({ description: 'Whether its keys are refused; null changes nothing.' }),
   limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
-  budgetId: t.id({ description: 'Existing budget, in place of limits: global id or local id.' }),
+  budgetId: t.id({
+    description:
+      'Existing budget instead of `limits`: global id or local id. Both together are an error. For proxy administrators.',
+  }),
 });
 
 const CreateProjectInput = builder.inputType('CreateProjectInput', {
@@ -67,7 +70,7 @@ const budgetOf = ({ budgetId, limits }: Fields) => ({
 builder.mutationFields((t) => ({
   createProject: t.field({
     type: ProjectType,
-    description: 'Creates a project of a team. For administrators of the team.',
+    description: 'Creates a project of a team. For proxy, organization and team administrators.',
     args: { input: t.arg({ type: CreateProjectInput, required: true, description: 'The new project.' }) },
     errors: {
       types: [InvalidInput, NotFound, Conflict],
@@ -86,7 +89,7 @@ builder.mutationFields((t) => ({
   }),
   updateProject: t.field({
     type: ProjectType,
-    description: 'Changes a project. For administrators of its team.',
+    description: 'Changes a project. For proxy, organization and team administrators; a new team must be theirs, too.',
     args: { input: t.arg({ type: UpdateProjectInput, required: true, description: 'The project and its changes.' }) },
     errors: {
       types: [InvalidInput, NotFound],

@@ -18,7 +18,8 @@ builder.queryField('providerBudgets', (t) =>
     type: [ProviderBudgetType],
     nullable: true,
     complexity: { field: 1, multiplier: USUAL_BUDGETS },
-    description: 'Budgets of providers. For proxy administrators, read-only ones too.',
+    description:
+      'Budgets of providers. For proxy administrators, read-only ones too, and for keys with the permission `get_spend_routes`.',
     resolve: (_root, _args, { scope }) => listProviderBudgets(scope, undefined),
   }),
 );

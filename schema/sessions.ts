@@ -73,7 +73,7 @@ const SessionType = builder.objectRef<ListedSession>('Session').implement({
       type: TraceConnectionType,
       nullable: true,
       complexity: ({ first }) => tracePageCost({ first: first ?? DEFAULT_TRACES }),
-      description: `Its traces, newest first. At most ${TRACE_PAGE_SIZE} a page.`,
+      description: `Its traces that match the filter of the list, newest first by default. At most ${TRACE_PAGE_SIZE} a page.`,
       args: {
         first: t.arg.int({ description: `Page size, 1 to ${TRACE_PAGE_SIZE}; ${DEFAULT_TRACES} when absent.` }),
         after: t.arg.string({ description: 'Returns traces after this cursor.' }),
@@ -127,7 +127,7 @@ builder.queryField('sessions', (t) =>
         description:
           'Returns sessions after this cursor. The cursor contains window and filter, so these arguments are optional with it.',
       }),
-      filter: t.arg({ type: TraceFilterType, description: 'Traces to count. All when absent.' }),
+      filter: t.arg({ type: TraceFilterType, description: 'Traces whose sessions are listed. All when absent.' }),
     },
     resolve: async (_root, { from, to, first, after, filter }, { scope }): Promise<SessionListConnection> => {
       const { items, hasMore, search } = await listSessions(scope, {

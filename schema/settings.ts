@@ -85,7 +85,7 @@ builder.queryField('settings', (t) =>
     type: [SettingType],
     nullable: true,
     complexity: { field: 1, multiplier: SETTINGS },
-    description: 'Settings with their owners, for proxy administrators.',
+    description: 'Settings with their owners. For proxy administrators, read-only ones too.',
     args: {
       sections: t.arg({ type: [SectionType], description: 'Only these sections. All when absent.' }),
       names: t.arg.stringList({ description: 'Only these names. All when absent.' }),
@@ -112,7 +112,7 @@ builder.queryField('configReload', (t) =>
     type: ReloadType,
     nullable: true,
     description:
-      'The last attempt of this process to read the configuration file again, for proxy administrators. Null before the first.',
+      'The last attempt of this process to read the configuration file again. Null before the first. For proxy administrators, read-only ones too.',
     resolve: (_root, _args, { scope }) => getConfigReload(scope, undefined),
   }),
 );
@@ -181,7 +181,7 @@ builder.subscriptionField('settingsChanged', (t) =>
   t.field({
     type: UpdateType,
     description:
-      'Changes of settings at run time, also by other processes and by a new configuration file, for proxy administrators.',
+      'Changes of settings at run time, also by other processes and by a new configuration file. For proxy administrators, read-only ones too.',
     subscribe: (_root, _args, { scope }) => watchSettings(scope, undefined),
     resolve: (update) => update,
   }),

@@ -130,7 +130,7 @@ async function contentOf({ traceId, traceRef, spanId }: PartialSpan, { scope }: 
   return (await scope.loaders.contentBySpan.load({ traceId, traceRef, spanId })) ?? NO_CONTENT;
 }
 
-/** Every field below reads the content of the span. */
+/** Cost of a field that reads the content of its span. */
 const complexity = { field: CONTENT_FIELD_COST, multiplier: 1 };
 const LIMIT = 'Values longer than 64 KiB are truncated. Expensive: reads the content of the span.';
 

@@ -12,7 +12,7 @@ const SpendUpdateType = builder.objectRef<Delivery<SpendRow>>('SpendUpdate').imp
   fields: (t) => ({
     row: t.field({
       type: SpendRowType,
-      description: 'Usage and cost of the call. It is stored a moment later.',
+      description: 'Usage and cost of the call. It is stored shortly after.',
       resolve: ({ event }) => event,
     }),
     ...droppedUpdates(t),
@@ -23,9 +23,9 @@ const BudgetScopeType = builder.enumType('BudgetScope', {
   description: 'Kind of the owner of a budget.',
   values: {
     KEY: { value: 'key', description: 'A key.' },
-    KEY_WINDOW: { value: 'key_window', description: 'A window of a key.' },
+    KEY_WINDOW: { value: 'key_window', description: 'A further budget window of a key.' },
     TEAM: { value: 'team', description: 'A team.' },
-    TEAM_WINDOW: { value: 'team_window', description: 'A window of a team.' },
+    TEAM_WINDOW: { value: 'team_window', description: 'A further budget window of a team.' },
     TEAM_MEMBER: { value: 'team_member', description: 'A member of a team.' },
     USER: { value: 'user', description: 'A user.' },
     END_USER: { value: 'end_user', description: 'A customer.' },
@@ -89,7 +89,7 @@ builder.subscriptionFields((t) => ({
   budgetAlerts: t.field({
     type: BudgetAlertType,
     description:
-      'Budgets that refuse calls, at most one alert a minute of each process for each, and soft budgets that are crossed, one alert for each budget window of each process. For proxy administrators, read-only ones too.',
+      'Budgets that refuse calls, and soft budgets that are crossed. Each process sends at most one alert a minute for each refusing budget. It sends one alert for each budget window whose soft budget is crossed. For proxy administrators, read-only ones too.',
     subscribe: (_root, _args, { scope }) => watchBudgets(scope, undefined),
     resolve: (delivery) => delivery,
   }),

@@ -43,7 +43,7 @@ builder.objectFields(SpendRowType, (t) => ({
   customer: t.field({
     type: CustomerType,
     nullable: true,
-    description: 'Stored customer of `endUser`, for administrators. Null when there is none.',
+    description: 'Stored customer of `endUser`. Null when there is none, and for callers who are not administrators.',
     resolve: ({ endUser }, _args, { scope }) => (endUser === null ? null : findCustomerRow(scope, endUser)),
   }),
   sessionId: t.string({
@@ -87,7 +87,7 @@ export const SpendFilterType = builder.inputType('SpendFilter', {
 
 type Filter = typeof SpendFilterType.$inferInput | null | undefined;
 
-/** The values of a filter by the fields of calls. */
+/** Values of a filter, by field of a call. Absent conditions are left out. */
 export function anyOf(filter: Filter): FieldValues {
   const values = {
     key: localIds('VirtualKey', filter?.keys),
@@ -110,10 +110,13 @@ const OrderFieldType = builder.enumType('SpendRowOrderField', {
   description: 'Properties that calls are ordered by.',
   values: {
     STARTED_AT: { value: 'startTime', description: 'When the gateway received the request.' },
-    COST: { value: 'spend', description: 'Cost; an unknown one is zero. Expensive: reads all calls of the filter.' },
+    COST: {
+      value: 'spend',
+      description: 'Cost; an unknown cost counts as zero. Expensive: reads all calls of the filter.',
+    },
     TOKENS: {
       value: 'total_tokens',
-      description: 'Input and output tokens; unknown ones are zero. Expensive: reads all calls of the filter.',
+      description: 'Input and output tokens; unknown counts are zero. Expensive: reads all calls of the filter.',
     },
   } as const,
 });
@@ -198,7 +201,7 @@ export const spendPageCost = ({ first }: SpendPageArgs) => ({
   multiplier: Math.max(0, Math.min(first ?? PAGE_SIZE, PAGE_SIZE)),
 });
 
-/** A page of the calls of a filter, the newest first without an order; those of one owner with `within`. */
+/** A page of the calls of a filter, the newest first by default. `within` limits the calls to one owner. */
 export async function spendRowsOf(
   scope: Scope,
   { first, after, filter, orderBy }: SpendPageArgs,

@@ -24,7 +24,7 @@ const FieldType = builder.enumType('SpendField', {
     KEY: { value: 'key', description: 'Hash of the key.' },
     USER: { value: 'user', description: 'User of the key.' },
     TEAM: { value: 'team', description: 'Team of the key.' },
-    ORGANIZATION: { value: 'organization', description: 'Organization of the team now.' },
+    ORGANIZATION: { value: 'organization', description: 'Current organization of the team.' },
     END_USER: { value: 'endUser', description: 'End user of the client application.' },
     TAG: { value: 'tag', description: 'Tag. A call with several tags counts in the group of each.' },
     MODEL: { value: 'model', description: 'Upstream model, as `provider/name`.' },
@@ -49,7 +49,7 @@ const GroupType = builder.objectRef<SpendGroup>('SpendGroup').implement({
     const value = (field: keyof SpendGroup['of'], description: string) =>
       t.string({
         nullable: true,
-        description: `${description} Null when it is not grouped by, and for calls without one.`,
+        description: `${description} Null unless \`groupBy\` names it, and for calls without one.`,
         resolve: ({ of }) => of[field] ?? null,
       });
     return {
@@ -95,7 +95,7 @@ const GroupType = builder.objectRef<SpendGroup>('SpendGroup').implement({
       status: value('status', 'Result.'),
       endpoint: t.string({
         nullable: true,
-        description: 'Endpoint, as a path. Null when it is not grouped by.',
+        description: 'Endpoint, as a path. Null unless `groupBy` names it.',
         resolve: ({ of }) => (of.callType ? routeOfCallType(of.callType) : null),
       }),
       calls: t.expose('calls', { type: 'BigInt', description: 'Number of calls.' }),
@@ -116,7 +116,8 @@ const SeriesType = builder.objectRef<SpendSeries>('SpendSeries').implement({
     groups: t.field({
       type: [GroupType],
       complexity: { field: 1, multiplier: USUAL_GROUPS },
-      description: 'The oldest bucket first, within it by descending cost. Buckets without calls are left out.',
+      description:
+        'The oldest bucket first, and within a bucket by descending cost. Buckets without calls are left out.',
       resolve: ({ groups }) => [...groups],
     }),
   }),
@@ -127,7 +128,8 @@ builder.queryFields((t) => ({
     type: SeriesType,
     nullable: true,
     complexity: COUNT_COST,
-    description: 'Sums of calls by fields and time: all calls for administrators, those of the user for its keys.',
+    description:
+      'Sums of calls by fields and time: all calls for administrators and keys with the permission `get_spend_routes`, otherwise the calls of the user of the key.',
     args: {
       groupBy: t.arg({
         type: [FieldType],
@@ -148,7 +150,7 @@ builder.queryFields((t) => ({
     nullable: true,
     complexity: spendPageCost,
     description:
-      'Calls, newest first without an order: all for administrators, those of the user for its keys. At most 100 a page.',
+      'Calls, newest first by default: all calls for administrators and keys with the permission `get_spend_routes`, otherwise the calls of the user of the key. At most 100 a page.',
     args: {
       filter: t.arg({ type: SpendFilterType, description: 'All calls when absent, also older ones.' }),
       orderBy: t.arg({ type: SpendRowOrderType, description: 'Newest first when absent.' }),

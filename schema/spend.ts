@@ -39,10 +39,17 @@ builder.node(SpendRowType, {
     spanId: t.exposeID('spanId', { description: 'Span id of the call.' }),
     callId: t.exposeString('callId', { description: 'Id that the client gave the call, or `gatewayCallId`.' }),
     callType: t.exposeString('callType', { description: 'Kind of call, e.g. `acompletion`.' }),
-    modelGroup: t.exposeString('modelGroup', { description: 'Public model name of the request.' }),
+    modelGroup: t.exposeString('modelGroup', {
+      description:
+        'Public model name that answered: that of the request or of a fallback. That of the request when all failed.',
+    }),
     model: t.exposeString('model', { description: 'Model name sent to the provider.' }),
-    provider: t.exposeString('provider', { description: 'Provider that answered.' }),
-    deploymentId: t.exposeID('deploymentId', { description: 'Id of the deployment that answered.' }),
+    provider: t.exposeString('provider', {
+      description: 'Provider that answered. When all failed: a provider of the requested model.',
+    }),
+    deploymentId: t.exposeID('deploymentId', {
+      description: 'Id of the deployment that answered. When all failed: a deployment of the requested model.',
+    }),
     usage: t.field({
       type: UsageType,
       nullable: true,
@@ -70,7 +77,7 @@ builder.node(SpendRowType, {
     }),
     errorMessage: t.string({
       nullable: true,
-      description: 'Error message. Null for a success, and after the trace was redacted.',
+      description: 'Error message. Null for a success, and after the trace was redacted or deleted.',
       resolve: ({ error }) => error?.message,
     }),
   }),

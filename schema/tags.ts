@@ -15,7 +15,7 @@ const TagType = builder.objectRef<Tag>('Tag').implement({
     name: t.exposeID('id', { description: 'Name, as calls have it in `tags`.' }),
     description: t.exposeString('description', {
       nullable: true,
-      description: 'Text for people. Null when none is set.',
+      description: 'Free text. Null when none is set.',
     }),
     models: t.stringList({ description: 'Public model names of the tag.', resolve: ({ models }) => [...models] }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the tag was created.' }),
@@ -39,10 +39,12 @@ const TagType = builder.objectRef<Tag>('Tag').implement({
 
 /** Fields of a new tag and of a change. */
 const tagFields = (t: InputFields) => ({
-  description: t.string({ description: 'Text for people; null removes it.' }),
+  description: t.string({ description: 'Free text; null removes it.' }),
   models: t.stringList({ description: 'Public model names of the tag.' }),
   limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
-  budgetId: t.id({ description: 'Existing budget, in place of limits: global id or local id.' }),
+  budgetId: t.id({
+    description: 'Existing budget instead of `limits`: global id or local id. Both together are an error.',
+  }),
 });
 
 const CreateTagInput = builder.inputType('CreateTagInput', {
@@ -79,7 +81,7 @@ builder.queryField('tag', (t) =>
   t.field({
     type: TagType,
     nullable: true,
-    description: 'A tag by its name, for administrators. Null when there is none.',
+    description: 'A tag by its name. Null when there is none. For proxy administrators, read-only ones too.',
     args: { name: t.arg.id({ required: true, description: 'Name of the tag.' }) },
     resolve: async (_root, { name }, { scope }) => {
       const [found] = await getTags(scope, [name]).catch((error: unknown) => {

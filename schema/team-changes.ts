@@ -13,9 +13,9 @@ import { MemberRoleType, TeamMemberType } from './owners.ts';
 import { TeamType } from './base/refs.ts';
 
 const TeamMemberInput = builder.inputType('TeamMemberInput', {
-  description: 'A new member of a team.',
+  description: 'A new member of a team: a user by id, otherwise by email.',
   fields: (t) => ({
-    userId: t.id({ description: 'User by its id.' }),
+    userId: t.id({ description: 'User by its global id or local id.' }),
     email: t.string({ description: 'User by its email. A user that does not exist is created.' }),
     role: t.field({ type: MemberRoleType, description: '`USER` when absent.' }),
     limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
@@ -83,7 +83,7 @@ const RemoveTeamMemberInput = builder.inputType('RemoveTeamMemberInput', {
   description: 'A member to remove.',
   fields: (t) => ({
     id: t.id({ required: true, description: 'Team: global id or local id.' }),
-    userId: t.id({ required: true, description: 'User of the member.' }),
+    userId: t.id({ required: true, description: 'User of the member: global id or local id.' }),
   }),
 });
 
@@ -98,7 +98,7 @@ const UpdateTeamMemberInput = builder.inputType('UpdateTeamMemberInput', {
     temporaryIncreaseUsd: t.field({
       type: 'Decimal',
       description:
-        'Added to the budget of the member, else to the default of the team, until it expires. Null ends it.',
+        'Amount that is added to the budget of the member, otherwise to the default of the team, until it expires. Null ends it.',
     }),
     temporaryIncreaseExpiresAt: t.field({
       type: 'DateTime',
@@ -115,7 +115,7 @@ const ResetMemberSpendInput = builder.inputType('ResetMemberSpendInput', {
     resetToUsd: t.field({
       type: 'Decimal',
       required: true,
-      description: 'The new spend in USD: from zero to the present spend of the member.',
+      description: 'The new spend in USD: from zero to the current spend of the member.',
     }),
   }),
 });
@@ -149,7 +149,7 @@ builder.mutationFields((t) => ({
   createTeam: t.field({
     type: TeamType,
     description:
-      'Creates a team. Its author becomes an administrator of it. For proxy and organization administrators.',
+      'Creates a team. Its author becomes an administrator of the team, except proxy administrators where `disable_auto_add_proxy_admin_to_teams` is on. For proxy and organization administrators.',
     args: { input: t.arg({ type: CreateTeamInput, required: true, description: 'The new team.' }) },
     errors: {
       types: [InvalidInput, NotFound, Conflict],
@@ -169,7 +169,8 @@ builder.mutationFields((t) => ({
   }),
   updateTeam: t.field({
     type: TeamType,
-    description: 'Changes a team. For proxy administrators; its own administrators change alias and metadata.',
+    description:
+      'Changes a team. For proxy administrators; administrators of the team and of its organization change alias, metadata, model aliases and member limits only.',
     args: { input: t.arg({ type: UpdateTeamInput, required: true, description: 'The team and its changes.' }) },
     errors: {
       types: [InvalidInput, NotFound],
@@ -264,7 +265,7 @@ builder.mutationFields((t) => ({
   resetMemberSpend: t.field({
     type: TeamMemberType,
     description:
-      'Sets the spend of a member to an amount of at most its spend; its budget counts from there on. For proxy, organization and team administrators, not for their own spend.',
+      'Sets the spend of a member to an amount of at most its spend; its budget counts from this amount. For proxy, organization and team administrators, not for their own spend.',
     args: {
       input: t.arg({ type: ResetMemberSpendInput, required: true, description: 'The member and its new spend.' }),
     },

@@ -64,7 +64,8 @@ builder.queryFields((t) => ({
   teamLogging: t.field({
     type: TeamLoggingType,
     nullable: true,
-    description: 'Where calls of a team are exported, for administrators of the proxy, the organization and the team.',
+    description:
+      'Where calls of a team are exported. For proxy administrators, read-only ones too, and for administrators of the organization and the team.',
     args: { id: t.arg.id({ required: true, description: 'Team: global id or local id.' }) },
     resolve: (_root, { id }, { scope }) => getTeamLogging(scope, { id: localId('Team', id) }),
   }),

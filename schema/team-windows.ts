@@ -2,6 +2,7 @@ import { findTeamRow } from '../resolvers/owner-nodes.ts';
 import { currentTeamWindow, type TeamWindow } from '../src/domain/teams/team-windows.ts';
 import { builder } from './base/builder.ts';
 import { TeamType } from './base/refs.ts';
+import { UNREADABLE } from './owners.ts';
 import { windowLimitFields } from './base/shared-fields.ts';
 
 const TeamBudgetWindowType = builder.objectRef<TeamWindow>('TeamBudgetWindow').implement({
@@ -20,7 +21,7 @@ builder.objectFields(TeamType, (t) => ({
   budgetLimits: t.field({
     type: [TeamBudgetWindowType],
     nullable: true,
-    description: 'Budgets of further windows, all of which apply. Null when the team is not stored.',
+    description: `Budgets of further windows, all of which apply. ${UNREADABLE}`,
     resolve: async ({ id }, _args, { scope }) => {
       const team = await findTeamRow(scope, id);
       return team && [...(team.budgetLimits ?? [])];

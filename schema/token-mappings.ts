@@ -17,18 +17,18 @@ import { VirtualKeyType } from './base/refs.ts';
 import { readOrderedPage, rowConnection, rowPageCost } from './base/row-pages.ts';
 
 const TYPE = 'TokenMapping';
-const KEY = 'The virtual key: global id, hash, or the key itself.';
+const KEY = 'The virtual key: global id, hash or secret.';
 const ACTIVE = 'Whether it is in use. An inactive mapping is ignored.';
-const DESCRIPTION = 'Text for people.';
+const DESCRIPTION = 'Free text.';
 
 const TokenMappingType = builder.objectRef<TokenMapping>(TYPE);
 
 builder.node(TokenMappingType, {
-  description: 'A value of a claim of signed tokens that stands for a virtual key.',
+  description: 'A claim value of signed tokens that is mapped to a virtual key.',
   id: { resolve: ({ id }) => id },
   loadMany: nodesOf((id, { scope }) => getTokenMapping(scope, { id })),
   fields: (t) => ({
-    mappingId: t.exposeID('id', { description: 'Its own id, as over HTTP.' }),
+    mappingId: t.exposeID('id', { description: 'Local id, as in the HTTP API.' }),
     claimName: t.exposeString('claimName', { description: 'Name of the claim.' }),
     claimValue: t.exposeString('claimValue', { description: 'Value of the claim.' }),
     description: t.exposeString('description', {
@@ -64,7 +64,7 @@ builder.queryField('tokenMappings', (t) =>
     {
       type: TokenMappingType,
       description:
-        'Values of claims that stand for virtual keys, newest first without an order. For proxy administrators. At most 100 a page.',
+        'Claim values that are mapped to virtual keys, newest first by default. For proxy administrators, read-only ones too. At most 100 a page.',
       complexity: rowPageCost,
       args: {
         filter: t.arg({ type: FilterType, description: 'All mappings when absent.' }),
@@ -92,7 +92,10 @@ const CreateInput = builder.inputType('CreateTokenMappingInput', {
   description: 'A new mapping.',
   fields: (t) => ({
     claimName: t.string({ required: true, description: 'Name of the claim.' }),
-    claimValue: t.string({ required: true, description: 'Value of the claim, unique for it.' }),
+    claimValue: t.string({
+      required: true,
+      description: 'Value of the claim, unique among the mappings of the claim.',
+    }),
     key: t.id({ required: true, description: KEY }),
     description: t.string({ description: DESCRIPTION }),
     active: t.boolean({ defaultValue: true, description: ACTIVE }),
@@ -117,7 +120,7 @@ const DeleteInput = builder.inputType('DeleteTokenMappingInput', {
 builder.mutationFields((t) => ({
   createTokenMapping: t.field({
     type: TokenMappingType,
-    description: 'Maps a value of a claim of signed tokens to a virtual key. For proxy administrators.',
+    description: 'Maps a claim value of signed tokens to a virtual key. For proxy administrators.',
     args: { input: t.arg({ type: CreateInput, required: true, description: 'The new mapping.' }) },
     errors: {
       types: [InvalidInput, Conflict],

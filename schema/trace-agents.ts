@@ -41,7 +41,7 @@ TraceAgentType.implement({
       });
     return {
       name: t.exposeString('name', {
-        description: 'Agent name that its spans declare, else the name of the first span.',
+        description: 'Agent name that its spans declare, otherwise the name of the spans.',
       }),
       parentAgent: t.exposeString('parentAgent', {
         nullable: true,

@@ -32,7 +32,7 @@ const MatchType = builder.enumType('SpendMatchKind', {
     NO_SPEND_LOG: { value: 'no_spend_log', description: 'No row has the ids of the span.' },
     INCOMPLETE_EVIDENCE: {
       value: 'incomplete_evidence',
-      description: 'Other traces were not searched: more than 1,000 calls of the trace have ids.',
+      description: 'Other traces were not searched: more than 1,000 calls of the trace have ids and no row.',
     },
     AMBIGUOUS: { value: 'ambiguous', description: 'Several rows match.' },
   } as const,
@@ -80,7 +80,7 @@ const SpendMatchType = builder.objectRef<CallSpend>('SpendMatch').implement({
       type: 'Decimal',
       nullable: true,
       description:
-        'Cost in USD: of the row, else the estimate unless another span of the call has it. Null when unknown.',
+        'Cost in USD: that of the row, otherwise the estimate, unless another span of the call has it. Null when unknown.',
       resolve: ({ cost }) => usdOrNull(cost),
     }),
     costSource: t.expose('source', {
@@ -95,7 +95,7 @@ builder.objectFields(SpanType, (t) => ({
   catalogEntry: t.field({
     type: CatalogEntryType,
     nullable: true,
-    description: 'Catalog entry of its model at its provider. Null when it is not certain.',
+    description: 'Catalog entry of its model at its provider. Null without an unambiguous entry.',
     resolve: ({ model, provider }, _args, { scope }) =>
       model === null ? null : findEntryOfCall(scope, { models: [model], provider }),
   }),
@@ -117,7 +117,7 @@ builder.node(TeamType, {
     teamId: t.exposeID('id', { description: 'Local id, as keys and filters have it.' }),
     traces: t.field({
       type: TraceConnectionType,
-      description: `Traces of the team that the caller may read, newest first. At most ${TRACE_PAGE_SIZE} a page.`,
+      description: `Traces of the team that the caller may read, newest first by default. At most ${TRACE_PAGE_SIZE} a page.`,
       complexity: tracePageCost,
       args: {
         ...windowArgs(),
@@ -197,7 +197,7 @@ builder.objectFields(TraceType, (t) => {
       nullable: true,
       complexity: { field: 1, multiplier: LIST_COST },
       description:
-        'Distinct catalog entries of its model calls, where they are certain. Null when they could not be read.',
+        'Distinct catalog entries of its model calls, where they are unambiguous. Null when they could not be read.',
       resolve: async (trace, _args, { scope }) => {
         const { spans } = await accounts(trace, scope);
         const found = spans.flatMap(({ model, provider }) =>

@@ -1,8 +1,7 @@
 import { builder } from './base/builder.ts';
 import { TraceType } from './base/refs.ts';
 
-const SOURCES =
-  'Stated by its root span, else by its agents, steps and model calls, or in the request of a gateway call.';
+const SOURCES = 'The root span states it, otherwise an agent, a step, a model call or the request of a gateway call.';
 
 builder.objectFields(TraceType, (t) => ({
   sessionId: t.string({

@@ -15,7 +15,7 @@ import { type PartialTrace, TraceType } from './base/refs.ts';
 import { type FilterInput, filtersOf, TraceFilterType, TraceOrderType, windowArgs } from './trace-search.ts';
 
 interface TraceListConnection extends Connection<PartialTrace> {
-  /** The traces of all pages; null for none. */
+  /** Query that counts the traces of all pages; null when there are none. */
   readonly counted: TraceCountQuery | null;
 }
 
@@ -70,7 +70,7 @@ interface TraceListArgs {
   readonly orderBy?: typeof TraceOrderType.$inferInput | null | undefined;
 }
 
-/** The requested order; null without one. Throws Unsupported. */
+/** The requested order; null without one. Throws Unsupported for an ascending order. */
 export function traceOrderOf(orderBy: TraceListArgs['orderBy']): TraceOrder | null {
   if (orderBy?.direction === 'ascending') throw new Unsupported('Traces support the direction DESC only.');
   return orderBy?.field ?? null;
@@ -102,7 +102,7 @@ export const tracePageCost = ({ first }: { readonly first?: number | null | unde
 builder.queryField('traces', (t) =>
   t.field({
     type: TraceConnectionType,
-    description: `Traces that began inside a window, newest first. At most ${TRACE_PAGE_SIZE} a page.`,
+    description: `Traces that began inside a window, newest first by default. At most ${TRACE_PAGE_SIZE} a page.`,
     complexity: tracePageCost,
     args: {
       ...windowArgs(),
@@ -150,7 +150,7 @@ builder.subscriptionField('traceUpdates', (t) =>
       'key loses its right to read, and with CONFLICT when its rights change.',
     args: {
       traceId: t.arg.id({ description: 'Trace id or global id of one trace; all traces when absent.' }),
-      filter: t.arg({ type: TraceFilterType, description: 'Traces that match after the update.' }),
+      filter: t.arg({ type: TraceFilterType, description: 'Traces that match after the update. All when absent.' }),
       after: t.arg.string({
         description:
           'Cursor of the last received update: later updates are sent first. CONFLICT when it is older than ' +

@@ -104,7 +104,8 @@ builder.queryFields((t) => ({
     complexity: QUERY_COST,
     description:
       'Runs one SELECT over the views of spans, traces and spend, on rows that the caller may read, as ' +
-      '`POST /v1/traces/query`. One query per user or key runs at a time. See `traceQueryHelp`.',
+      '`POST /v1/traces/query`. One query per user runs at a time; for keys without a user, one per team or key. See ' +
+      '`traceQueryHelp`.',
     args: {
       sql: t.arg.string({ required: true, description: 'The query, without comments.' }),
       first: t.arg.int({ description: 'Maximum number of rows to return, 1 to 1,000; 1,000 when absent.' }),

@@ -3,7 +3,9 @@ import { NotFound } from '../src/domain/errors.ts';
 import type { TraceSummary } from '../src/domain/traces/trace.ts';
 import { builder } from './base/builder.ts';
 import { type PartialTrace, TraceType } from './base/refs.ts';
-import { TRACE_ID, TRACE_REF, traceAddressOf } from './base/trace-address.ts';
+import { TRACE_ID, traceAddressOf } from './base/trace-address.ts';
+
+const TRACE_REF = 'Ref of one trace, for a trace id that several keys sent. All traces of the id when absent.';
 
 const DeletedTraceType = builder.objectRef<RemovedTraces>('DeletedTrace').implement({
   description: 'A deleted trace.',
@@ -44,7 +46,8 @@ builder.mutationFields((t) => ({
   deleteTrace: t.field({
     type: DeletedTraceType,
     description:
-      'Deletes a trace permanently. Spend rows of its calls stay. For the key that sent it and for proxy administrators.',
+      'Deletes a trace and its annotations permanently. Spend rows of its calls stay, without error messages. For the key ' +
+      'that sent it, unless it is read-only, and for proxy administrators.',
     args: { input: t.arg({ type: DeleteInput, required: true, description: 'The trace.' }) },
     errors: {
       types: [NotFound],
@@ -55,8 +58,9 @@ builder.mutationFields((t) => ({
   redactTrace: t.field({
     type: RedactedTraceType,
     description:
-      'Removes the texts of a trace permanently: inputs, outputs, attributes, events, links, previews and error messages. ' +
-      'Names, times, counts and costs stay. For the key that sent it and for proxy administrators.',
+      'Removes the texts of a trace permanently: inputs, outputs, attributes, events, links, previews, error messages, ' +
+      'source, session, user and tags, and the labels and notes of annotations. Names, times, counts, costs and scores ' +
+      'stay. For the key that sent it, unless it is read-only, and for proxy administrators.',
     args: { input: t.arg({ type: RedactInput, required: true, description: 'The trace.' }) },
     errors: {
       types: [NotFound],

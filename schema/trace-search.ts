@@ -58,8 +58,8 @@ export const TraceFilterType = builder.inputRef<FilterInput>('TraceFilter').impl
     annotation: t.field({
       type: AnnotationFilterType,
       description:
-        'One of its annotations, or of those of its spans, that matches all of these conditions. Traces without annotations ' +
-        'do not match, also where it is empty. UNSUPPORTED for `traceUpdates`.',
+        'One annotation of the trace or of a span that matches all of these conditions. An empty filter matches every trace ' +
+        'with an annotation. UNSUPPORTED for `traceUpdates`.',
     }),
     text: t.string({
       description:
@@ -79,7 +79,7 @@ const OrderFieldType = builder.enumType('TraceOrderField', {
 });
 
 export const TraceOrderType = builder.inputType('TraceOrder', {
-  description: 'Order of traces. Only the direction DESC is supported: others fail with UNSUPPORTED.',
+  description: 'Order of traces. Only the direction DESC is supported: ASC fails with UNSUPPORTED.',
   fields: (t) => ({
     field: t.field({ type: OrderFieldType, required: true, description: 'Property to order by.' }),
     direction: directionField(t, 'descending'),
@@ -137,7 +137,7 @@ const TraceBucketType = builder.objectRef<TraceBucket>('TraceBucket').implement(
     const latency = (of: 'p50Ns' | 'p90Ns' | 'p99Ns', percent: number) =>
       t.float({
         nullable: true,
-        description: `${percent}th percentile of their durations in milliseconds. Null without traces.`,
+        description: `${percent}th percentile of the durations of the traces in milliseconds. Null without traces.`,
         resolve: (bucket) => msOf(bucket[of]),
       });
     const sum = (of: 'spans' | 'llmCalls' | 'inputTokens' | 'outputTokens', description: string) =>
@@ -157,7 +157,7 @@ const TraceBucketType = builder.objectRef<TraceBucket>('TraceBucket').implement(
       costUsd: t.field({
         type: 'Decimal',
         nullable: true,
-        description: 'Cost of their priced calls in USD, estimates included. Null when none is priced.',
+        description: 'Cost of the priced calls of the traces in USD, estimates included. Null when none is priced.',
         resolve: ({ spend }) => usdOrNull(spend),
       }),
       latencyP50Ms: latency('p50Ns', 50),

@@ -75,7 +75,10 @@ builder.node(TraceType, {
     return {
       traceId: t.id({ description: 'Trace id, 32 hex digits.', resolve: ({ summary }) => summary.traceId }),
       traceRef: text('traceRef', 'Ref of the trace of one key, as in the HTTP API. Null for a merged trace.'),
-      name: text('name', 'Name of the root span, of the earliest of several. Null until a root span is stored.'),
+      name: text(
+        'name',
+        'Name of the root span, of the earliest of several. Until a root span is stored: null in lists and updates, otherwise the name of the earliest span.',
+      ),
       service: text(
         'service',
         'Service of the root span, or of the earliest span until a root is stored. Null when the sender names none.',
@@ -100,7 +103,8 @@ builder.node(TraceType, {
       }),
       status: t.field({
         type: SpanStatusType,
-        description: 'Status of the root span. UNSET until a root span is stored.',
+        description:
+          'Status of the root span. Until a root span is stored: UNSET in lists and updates, otherwise the status of the earliest span.',
         resolve: ({ summary }) => summary.status,
       }),
       teamId: t.id({
@@ -123,8 +127,14 @@ builder.node(TraceType, {
       llmCalls: count('llmCalls', 'Number of model calls. A call that several spans describe counts once.'),
       toolCalls: count('toolCalls', 'Number of tool calls.'),
       errorCount: count('errorCount', 'Number of failed spans.'),
-      inputTokens: tokens('inputTokens', 'Input tokens of its model calls.'),
-      outputTokens: tokens('outputTokens', 'Output tokens of its model calls.'),
+      inputTokens: tokens(
+        'inputTokens',
+        'Input tokens of its model calls; of all its spans while it has no model call.',
+      ),
+      outputTokens: tokens(
+        'outputTokens',
+        'Output tokens of its model calls; of all its spans while it has no model call.',
+      ),
       models: t.stringList({
         description: 'Distinct models that it called, sorted.',
         resolve: ({ summary }) => summary.models,

@@ -14,9 +14,12 @@ const userFields = (t: InputFields) => ({
   alias: t.string({ description: 'Display name; null removes it.' }),
   email: t.string({ description: 'Email, unique in any case; null removes it.' }),
   role: t.field({ type: RoleType, description: 'Rights of its keys; null: the roles of the keys apply.' }),
-  models: t.stringList({ description: 'Public model names that its keys may call; empty for all.' }),
+  models: t.stringList({ description: 'Public model names that its keys without a team may call; empty for all.' }),
   metadata: t.field({ type: 'JSON', description: 'Client data: an object that replaces the old one.' }),
-  limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
+  limits: t.field({
+    type: OwnerLimitsInput,
+    description: 'Rate limits of all its keys, and budget of its keys without a team.',
+  }),
 });
 
 const CreateUserInput = builder.inputType('CreateUserInput', {
@@ -24,7 +27,10 @@ const CreateUserInput = builder.inputType('CreateUserInput', {
   fields: (t) => ({
     id: t.id({ description: 'Local id; generated when absent.' }),
     ...userFields(t),
-    teamIds: t.idList({ description: 'Teams that the user joins. Unknown ones are ignored.' }),
+    teamIds: t.idList({
+      description:
+        'Teams that the user joins: global ids or local ids. Unknown ones are ignored. The default teams when absent or empty.',
+    }),
   }),
 });
 

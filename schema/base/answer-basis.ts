@@ -6,7 +6,7 @@ export const FROM_SOURCE = { fromSource: true } as const;
 
 /**
  * Extension of a root field: returns an immutable object that determines the value of the field for the same arguments.
- * Plans cache the text of an answer by it (`src/graphql/plans`) when each selected field has `FROM_SOURCE`. The
- * resolver still runs, with its access check and allowance.
+ * Plans (`src/graphql/plans`) cache the text of the answer under this object when each selected field has
+ * `FROM_SOURCE`. The resolver still runs, with its access check and allowance.
  */
 export const answerOf = <Value>(basis: (value: Value) => object) => ({ answerBasis: basis });

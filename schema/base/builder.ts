@@ -68,7 +68,7 @@ export const builder = new SchemaBuilder<{
     pageInfoTypeOptions: { description: 'Position of a page in its list.' },
     hasNextPageFieldOptions: { description: 'Whether items follow this page.', extensions: FROM_SOURCE },
     hasPreviousPageFieldOptions: {
-      description: 'Whether items precede this page. Always false where a list pages forwards only.',
+      description: 'Whether items precede this page. Some lists that only page forwards always return false.',
       extensions: FROM_SOURCE,
     },
     startCursorFieldOptions: {

@@ -44,7 +44,8 @@ export const CatalogEntryFilterType = builder.inputRef<EntryFilterInput>('Catalo
     provider: t.string({ description: 'Exact provider, case-insensitive.' }),
     mode: t.string({ description: 'Exact mode, case-insensitive.' }),
     model: t.string({
-      description: 'Substring of the entry id, case-insensitive. After `re:`, a regular expression to search for.',
+      description:
+        'Substring of the entry id, case-insensitive. After `re:`, a regular expression that a part of the id must match.',
     }),
     supportsVision: t.boolean({ description: FLAG }),
     supportsFunctionCalling: t.boolean({ description: FLAG }),
@@ -106,8 +107,8 @@ export const CatalogEntryOrderType = builder.inputRef<EntryOrderInput>('CatalogE
 
 /** Description of the argument that pins a page to one state of the catalog. */
 export const SNAPSHOT_ARG =
-  'Id of the catalog snapshot to read, from an earlier page, so that all pages show one state. Snapshots expire some ' +
-  'time after they are replaced: INVALID_INPUT. The current snapshot when absent.';
+  'Id of the catalog snapshot to read, from an earlier page, so that all pages show one state. The current snapshot ' +
+  'when absent. A replaced snapshot expires after some time; then its id fails with INVALID_INPUT.';
 
 /** Reads a filter and an order. Throws InvalidInput for an invalid price. */
 export function readSearch(filter: EntryFilterInput | null | undefined, order?: EntryOrderInput | null): EntrySearch {
@@ -139,7 +140,10 @@ const hasConditions = (filter: EntryFilterInput): boolean =>
     filter.notDeprecatedBefore ??
     null) !== null;
 
-/** Conditions beyond equality. Capabilities are sorted, so that equal filters share a cache entry. */
+/**
+ * Conditions on prices, context window, capabilities and dates. Capabilities are sorted, so that equal filters share a
+ * cache entry.
+ */
 const readConditions = (filter: EntryFilterInput): NonNullable<EntrySearch['conditions']> => ({
   maxInputPrice: pricePerTokenFrom(filter.maxInputCostUsdPerMillionTokens ?? null),
   maxOutputPrice: pricePerTokenFrom(filter.maxOutputCostUsdPerMillionTokens ?? null),

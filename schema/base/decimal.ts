@@ -20,6 +20,6 @@ export function decimalText(value: number): string {
   return `${sign}${digits.slice(0, whole.length + shift)}${rest === '' ? '' : `.${rest}`}`;
 }
 
-/** An amount as exact decimal text; null where it is unknown. */
+/** An amount as exact decimal text; null without an amount. */
 export const usdOrNull = (amount: Usd | null | undefined): string | null =>
   amount === null || amount === undefined ? null : usdText(amount);

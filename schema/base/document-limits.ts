@@ -22,7 +22,7 @@ export const MAX_NESTING = 64;
 /** Maximum numbers of operations and fragments in one document. */
 export const MAX_OPERATIONS = 100;
 export const MAX_FRAGMENTS = 200;
-/** Maximum number of values in one literal. The error of a refused literal contains the whole literal. */
+/** Maximum number of values in one literal. Validation errors of graphql quote the whole literal. */
 export const MAX_LITERAL_VALUES = 1_000;
 /** Maximum number of selections of all definitions, with each fragment spread expanded. */
 export const MAX_UNFOLDED = 20_000;
@@ -82,7 +82,7 @@ function assertFragments(fragments: readonly FragmentDefinitionNode[]): void {
     throw tooLarge(`The fragments have too many fields: more than ${MAX_FRAGMENT_FIELDS} to compare in pairs.`);
 }
 
-/** Selections of a set itself, with those of its inline fragments. */
+/** Number of selections of a set, with those of its inline fragments. A fragment spread counts as one. */
 function fieldsIn({ selections }: SelectionSetNode): number {
   return selections.reduce(
     (sum, selection) => sum + (selection.kind === Kind.INLINE_FRAGMENT ? fieldsIn(selection.selectionSet) : 1),
@@ -90,7 +90,10 @@ function fieldsIn({ selections }: SelectionSetNode): number {
   );
 }
 
-/** Visits arguments only, because `visit` of graphql reads every node and is several times slower. */
+/**
+ * Checks the literals of arguments and of default values. Operations and fragments are not read with `visit` of graphql,
+ * which reads every node and is several times slower.
+ */
 function assertLiterals({ definitions }: DocumentNode): void {
   for (const definition of definitions) {
     if (!('selectionSet' in definition) || !definition.selectionSet) {
@@ -135,17 +138,17 @@ function valuesIn(value: ValueNode): number {
   return 1;
 }
 
-/** Selections of one place under one response name. */
+/** Selections of one place with the same response name. */
 interface Group {
-  /** With arguments or selections of their own. */
+  /** Fields with arguments or a selection set. */
   readonly complex: FieldNode[];
-  /** Selection sets that have it as a plain leaf. */
+  /** Selection sets that contain the name as a field without arguments and selection set. */
   readonly leaves: Set<SelectionSetNode>;
 }
 
 /**
- * Counts the selections of `sets`, which are merged in one place, with fragments expanded. Stops when the count is too
- * high.
+ * Counts the selections of `sets`, which are merged in one place, with fragments expanded. Throws as soon as a limit is
+ * exceeded.
  */
 function unfold(
   sets: readonly SelectionSetNode[],

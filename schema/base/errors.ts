@@ -69,7 +69,7 @@ builder.objectType(InvalidInput, {
   fields: (t) => ({
     issues: t.field({
       type: [IssueType],
-      description: 'All faults. Empty when the message is complete.',
+      description: 'All faults, each with its path. Empty when `message` alone describes the fault.',
       resolve: ({ issues }) => issues,
     }),
   }),
@@ -152,7 +152,9 @@ const RENAMED: ReadonlyMap<string, keyof typeof ERROR_CODES> = new Map([
   ['OPERATION_RESOLUTION_FAILURE', 'INVALID_INPUT'],
 ]);
 
-/** Code of a failure of graphql; null for a fault of the server: a result that does not have the type of its field. */
+/**
+ * Code of an error of graphql. Null for a fault of the server, e.g. a result that does not have the type of its field.
+ */
 function codeOf(root: GraphQLError, path: GraphQLError['path']): keyof typeof ERROR_CODES | null {
   const { code } = root.extensions;
   if (typeof code === 'string' && Object.hasOwn(ERROR_CODES, code)) return code as keyof typeof ERROR_CODES;
@@ -162,12 +164,12 @@ function codeOf(root: GraphQLError, path: GraphQLError['path']): keyof typeof ER
   return isOfField ? null : 'GRAPHQL_VALIDATION_FAILED';
 }
 
-/** Message of an unexpected error. */
 const UNEXPECTED = 'Unexpected error.';
 
 /**
- * Top-level error of the graph, with a code of `ErrorCode`. A `DomainError` and errors of graphql keep their message. Any
- * other error is a bug: `report` logs it and returns a request id, which is all that the client receives.
+ * Top-level error of the graph, with a code of `ErrorCode`. Errors of graphql with a code keep their message. A
+ * `DomainError` has the message of `messageOf`. Any other error is a bug: `report` logs it and returns a request id, which
+ * is all that the client receives.
  */
 export function toGraphQLError(error: unknown, report: (bug: unknown) => string): GraphQLError {
   const root = rootOf(error);

@@ -11,7 +11,7 @@ const MAX_LENGTH = 2_048;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 const DECODED = /^([A-Za-z]\w*):(.+)$/s;
 
-/** Decodes a global id; null for text that is not one. */
+/** Decodes a global id; null for other text. */
 export function readGlobalId(text: string): NodeAddress | null {
   if (text.length > MAX_LENGTH || !BASE64.test(text)) return null;
   const [, typename, id] = DECODED.exec(Buffer.from(text, 'base64').toString()) ?? [];
@@ -21,7 +21,7 @@ export function readGlobalId(text: string): NodeAddress | null {
 }
 
 /**
- * The local id in an argument that takes a global id of one type, or the local id itself. An absent one stays absent.
+ * Local id of an argument that is a global id of this type, or a local id. Null and undefined are returned as they are.
  */
 export function localId(typename: string, text: string): string;
 export function localId<Absent extends null | undefined>(typename: string, text: string | Absent): string | Absent;
@@ -31,7 +31,7 @@ export function localId(typename: string, text: string | null | undefined): stri
   return address?.typename === typename ? address.id : text;
 }
 
-/** Local ids of global or local ids of one type. An absent list stays absent. */
+/** Local ids of global or local ids of one type. Undefined for an absent list. */
 export function localIds(typename: string, ids: readonly string[]): readonly string[];
 export function localIds(typename: string, ids: readonly string[] | null | undefined): readonly string[] | undefined;
 export function localIds(typename: string, ids: readonly string[] | null | undefined): readonly string[] | undefined {

@@ -18,7 +18,7 @@ export type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 /** Coerced variables, as graphql passes them to `getArgumentValues`. */
 export type Variables = Parameters<typeof getArgumentValues>[2];
 
-/** Whether an operation selects the schema only. Its answer depends on its text and variables. */
+/** Whether an operation selects the schema only. Then its answer depends on its text and variables only. */
 export function isIntrospectionOnly(
   { operation, selectionSet }: OperationDefinitionNode,
   fragments: Fragments,

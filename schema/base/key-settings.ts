@@ -76,10 +76,13 @@ export const KeySettingsInput = builder.inputType('KeySettingsInput', {
 
 type SentFields = typeof KeySettingsInput.$inferInput;
 
-const refused = (member: string, message: string): InvalidInput =>
+const invalidMember = (member: string, message: string): InvalidInput =>
   new InvalidInput(`\`${member}\` is not valid.`, [{ path: ['input', 'settings', member], rule: 'type', message }]);
 
-/** An object whose values are all of one type; null and undefined pass. */
+/**
+ * Reads a member that is an object with values of one type. Null and undefined are returned as they are. Throws
+ * InvalidInput.
+ */
 function recordOf<Value>(
   sent: SentFields,
   member: 'aliases' | 'modelRpmLimit' | 'modelTpmLimit' | 'permissions',
@@ -87,9 +90,9 @@ function recordOf<Value>(
 ): Readonly<Record<string, Value>> | null | undefined {
   const value: unknown = sent[member];
   if (value === null || value === undefined) return value;
-  if (typeof value !== 'object' || Array.isArray(value)) throw refused(member, 'must be an object');
+  if (typeof value !== 'object' || Array.isArray(value)) throw invalidMember(member, 'must be an object');
   const entries = Object.entries(value).map(([name, inner]): [string, Value] => {
-    if (!is(inner)) throw refused(member, `has an invalid value for ${name}`);
+    if (!is(inner)) throw invalidMember(member, `has an invalid value for ${name}`);
     return [name, inner];
   });
   return Object.fromEntries(entries);
@@ -99,17 +102,17 @@ const isText = (value: unknown): value is string => typeof value === 'string';
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value);
 const isAny = (_value: unknown): _value is unknown => true;
 
-/** Members that were sent; a patch distinguishes an absent one from null. */
+/** Members that were sent. A patch distinguishes an absent member from null. */
 const present = <Values extends object>(
   values: Values,
 ): { readonly [Name in keyof Values]?: Exclude<Values[Name], undefined> } =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Values;
 
-/** Requested budgets of windows. */
+/** Requested budgets of further windows. Throws InvalidInput for a negative amount. */
 export function windowsOf(sent: SentFields['budgetLimits']): readonly WantedWindow[] | null | undefined {
   if (sent === null) return null;
   return sent?.map(({ duration, maxBudgetUsd }) => {
-    if (maxBudgetUsd.startsWith('-')) throw refused('budgetLimits', 'must not be below zero');
+    if (maxBudgetUsd.startsWith('-')) throw invalidMember('budgetLimits', 'must not be below zero');
     return { budgetDuration: duration, maxBudget: maxBudgetUsd };
   });
 }
@@ -120,7 +123,7 @@ export function settingsOf(
 ): Pick<KeyPatch, 'settings' | 'metadataMembers' | 'budgetLimits' | 'budgetDuration'> {
   if (sent === null || sent === undefined) return {};
   const { keyType, allowedRoutes, rpmLimit, tpmLimit, maxParallelRequests, softBudgetUsd } = sent;
-  if (softBudgetUsd?.startsWith('-') === true) throw refused('softBudgetUsd', 'must not be below zero');
+  if (softBudgetUsd?.startsWith('-') === true) throw invalidMember('softBudgetUsd', 'must not be below zero');
   const settings: Omit<SettingsPatch, 'budgetLimits'> = present({
     keyType,
     allowedRoutes,

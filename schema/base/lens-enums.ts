@@ -5,11 +5,11 @@ import { builder } from './builder.ts';
 import { described } from './descriptions.ts';
 
 export const FindingStatusType = builder.enumType('FindingStatus', {
-  description: 'Status of a finding, set by people; a resolved one that occurs again is open.',
+  description: 'Status of a finding, set by people. A resolved finding that occurs again becomes open.',
   values: described<FindingStatus>({
     open: 'Not judged yet, or occurred again.',
     resolved: 'Marked as repaired.',
-    dismissed: 'Not to be reported again.',
+    dismissed: 'Rejected. A finding stays dismissed when it occurs again.',
   }),
 });
 export const FindingKindType = builder.enumType('FindingKind', {

@@ -24,14 +24,20 @@ const selectionFields = (t: InputFields) => ({
   service: t.string({ description: 'Only executions of this service.' }),
   agentName: t.string({ description: 'Only executions of this agent.' }),
   teamId: t.string({ description: 'Only executions of this team.' }),
-  attributes: t.field({ type: [AttributeInput], description: 'Attributes that one span must have, all of them.' }),
-  executionIds: t.idList({ description: 'Only these executions, by ids of a preview.' }),
+  attributes: t.field({
+    type: [AttributeInput],
+    description: 'Attributes of an execution. One span must have all of them.',
+  }),
+  executionIds: t.idList({
+    description:
+      'Exactly these executions, by ids of a preview. Window, service, agent, team and attributes are then ignored.',
+  }),
   samplePercent: t.float({ description: 'Percentage of the executions, above 0 and at most 100; 100 when absent.' }),
   sampleSize: t.int({ description: 'Maximum number of executions, at least 1; no limit when absent.' }),
 });
 
 export const SelectionInput = builder.inputType('LensSelectionInput', {
-  description: 'Executions that a lens reviews. All conditions must match.',
+  description: 'Executions that a lens reviews. All conditions must match, unless `executionIds` names the executions.',
   fields: (t) => ({
     ...selectionFields(t),
   }),
@@ -53,7 +59,6 @@ export const SettingsInput = builder.inputType('LensSettingsInput', {
   }),
 });
 
-/** The selection of an input. */
 export const selectionFrom = (input: typeof SelectionInput.$inferInput): Selection => ({
   source: 'traces',
   service: input.service ?? '',
@@ -88,7 +93,10 @@ export const RunInput = builder.inputType('RunLensInput', {
     lookbackHours: t.int({
       description: 'Length of the window in hours, 1 to 1,000,000. That of the settings when absent.',
     }),
-    from: t.field({ type: 'DateTime', description: 'Start of the window. Needs `to`.' }),
+    from: t.field({
+      type: 'DateTime',
+      description: 'Start of the window. Needs `to`; `lookbackHours` is then ignored.',
+    }),
     to: t.field({ type: 'DateTime', description: 'End of the window. Needs `from`.' }),
     agentName: t.string({ description: 'Only executions of this agent.' }),
   }),

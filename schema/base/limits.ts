@@ -22,14 +22,16 @@ import { tooLarge } from './too-large.ts';
 
 /** Maximum depth of a selection, fragments expanded. */
 export const MAX_DEPTH = 12;
-/** Maximum depth below `__schema` and `__type`. The standard introspection query has 15 levels of `ofType`. */
+/** Maximum depth of introspection. The standard introspection query is 15 fields deep. */
 export const MAX_INTROSPECTION_DEPTH = 24;
 /**
  * Maximum cost of one operation in fields. Pages count as full: 500 catalog entries with 50 fields each pass, and so do
  * 50 traces with 50 spans of ten fields each. Introspection counts exactly.
  */
 const MAX_COST = 30_000;
-/** Maximum cost of an operation that selects the schema only. The whole schema is about 32,000 fields. */
+/**
+ * Maximum cost of an operation that selects the schema only. The standard introspection query has about 34,000 fields.
+ */
 const MAX_INTROSPECTION_COST = 45_000;
 /** Cost of a model call. */
 export const CALL_COST = 3_000;
@@ -41,7 +43,7 @@ export const SEARCH_COST = 200;
 export const CONTENT_COST = 100;
 /** Cost of a trace by its id. A trace that several keys sent is merged from all of its spans. */
 export const TRACE_COST = 200;
-/** Cost of a field that shows part of the content of a span. The content is read once for all of them. */
+/** Cost of a field that shows part of the content of a span. All these fields of one span share one read. */
 export const CONTENT_FIELD_COST = 50;
 /** Cost of one object by its global id. */
 export const NODE_COST = 50;
@@ -65,7 +67,7 @@ interface Operation {
 /** Cached results of the check for operations without variables. Null: not refused. */
 type Refusals = WeakMap<OperationDefinitionNode, string | null>;
 
-/** Why an operation is refused: too deep, or too expensive with these variables. Null when it may run. */
+/** Why an operation is refused: it is too deep or too expensive, or its variables are invalid. Null when it may run. */
 type LimitCheck = (operation: Operation) => GraphQLError | null;
 
 export function createLimitCheck(schema: GraphQLSchema): LimitCheck {
@@ -88,7 +90,7 @@ function overLimit(
     const known = refusals.get(operation);
     if (known !== undefined) return errorOf(known);
   }
-  // Coercion stops at the first fault: every fault would be an error of its own.
+  // Coercion stops at the first fault, because only one error is returned.
   const coerced = getVariableValues(schema, variableDefinitions, variables, { maxErrors: 1 });
   if (coerced.errors) return refused(coerced.errors[0] ?? new GraphQLError('The variables are invalid.'));
   const refusal = refusalOf(schema, document, operation, coerced.variableValues);

@@ -3,7 +3,7 @@ import type { GraphContext } from './builder.ts';
 
 /**
  * Loads nodes one by one for `loadMany`: null for an object that does not exist or that the caller may not read. Any
- * other failure belongs to its own id. Loaders batch what is read from a store.
+ * other failure fails only its own id. Data loaders batch the reads of stores.
  */
 export function nodesOf<Node extends object>(
   load: (id: string, context: GraphContext) => Node | null | Promise<Node | null>,

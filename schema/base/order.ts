@@ -32,7 +32,7 @@ export const rowOrder = <Sort extends string = never>(
     ...fields,
   });
 
-/** An order by one of the fields; by the first one where a query names none. */
+/** An order by one of the fields; by the first field when a query names none. */
 export function valueOrder<Sort extends string>(
   noun: string,
   rows: string,
@@ -77,10 +77,10 @@ export function inOrder<Item, Field extends string>(
     .map(({ item }) => item);
 }
 
-/** Whether a text contains a part, case-insensitive. True without a part and for a blank one. */
+/** Whether a text contains a part, case-insensitive. True when the part is absent or blank. */
 export const containsText = (text: string | null, part: string | null | undefined): boolean =>
   part === null || part === undefined || part.trim() === '' || (text ?? '').toLowerCase().includes(part.toLowerCase());
 
-/** Whether a value equals the one of a filter. True without a filter and for a blank one. */
+/** Whether a value equals that of a filter. True when the filter is absent or blank. */
 export const matchesValue = (value: unknown, filter: unknown): boolean =>
   filter === null || filter === undefined || (typeof filter === 'string' && filter.trim() === '') || value === filter;

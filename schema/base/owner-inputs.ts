@@ -2,10 +2,11 @@ import { clearOwners } from '../../resolvers/operation/owner-loaders.ts';
 import type { Scope } from '../../resolvers/operation/scope.ts';
 import { builder } from './builder.ts';
 
-/** Ids of deleted rows. */
 export const DeletedOwnersType = builder.objectRef<{ readonly ids: readonly string[] }>('DeletedOwners').implement({
   description: 'Deleted owners. Their spend stays.',
-  fields: (t) => ({ ids: t.idList({ description: 'Their local ids.', resolve: ({ ids }) => [...ids] }) }),
+  fields: (t) => ({
+    ids: t.idList({ description: 'Local ids of the deleted owners.', resolve: ({ ids }) => [...ids] }),
+  }),
 });
 
 /** Runs a change and clears the loaders of owners, so that the same request reads the changed rows. */

@@ -35,7 +35,7 @@ export function pageCost({ first, last }: PageArgs): { readonly field: number; r
   return { field: 1, multiplier: Math.max(0, Math.min(first ?? last ?? DEFAULT_PAGE, MAX_PAGE)) };
 }
 
-/** An edge whose cursor is made on demand: most queries do not select it. */
+/** An edge whose cursor is computed on demand: most queries do not select it. */
 class ListedEdge<Item> implements Edge<Item> {
   readonly node: Item;
   readonly #index: number;
@@ -52,7 +52,7 @@ class ListedEdge<Item> implements Edge<Item> {
   }
 }
 
-/** One page of a list in memory, with the number of its items. */
+/** One page of a list in memory, with the number of all items of the list. */
 export function pageOf<Item>(
   items: readonly Item[],
   args: PageArgs,
@@ -72,7 +72,7 @@ export function pageOf<Item>(
   return { ...page, totalCount: items.length };
 }
 
-/** Edges of nodes. Cursors are made on demand. */
+/** Edges of nodes. Cursors are computed on demand. */
 export const edgesOf = <Node>(nodes: readonly Node[], cursorOf: (node: Node) => string): Edge<Node>[] =>
   nodes.map((node) => ({
     node,
@@ -81,7 +81,7 @@ export const edgesOf = <Node>(nodes: readonly Node[], cursorOf: (node: Node) => 
     },
   }));
 
-/** One page of a list that pages forwards only. */
+/** A page of these edges. Its first and last cursors are computed on demand. */
 export const forwardPage = <Node>(
   edges: Edge<Node>[],
   { hasNextPage, hasPreviousPage = false }: { readonly hasNextPage: boolean; readonly hasPreviousPage?: boolean },
@@ -104,8 +104,8 @@ function cursorAt(index: number, id: string): string {
 }
 
 /**
- * Index of the item of a cursor, and of the item after it. The item is looked up by id, so that a list that changed
- * between two pages repeats and skips nothing. A removed item has the index of its successor.
+ * Index of the item of a cursor, and of the item after it. The item is looked up by id, so that changes of the list
+ * between two pages repeat and skip no item. Both are the index in the cursor when the item was removed.
  */
 function positionOf<Item>(
   items: readonly Item[],

@@ -24,7 +24,7 @@ export const CatalogKeyType = builder.objectRef<{ readonly key: CatalogKey; read
 );
 export const CheckoutType = builder.objectRef<Checkout>('Checkout');
 
-/** A list has the summary only. Spans and agents are loaded on demand. */
+/** A trace of a list has its summary only. Spans and agents are loaded on demand. */
 export type PartialTrace = Pick<Trace, 'summary'> & Partial<Trace>;
 
 export const TraceType = builder.objectRef<PartialTrace>('Trace');
@@ -48,7 +48,7 @@ export const SpanType = builder.objectRef<PartialSpan>('Span');
 export const SpendRowType = builder.objectRef<SpendRow>('SpendRow');
 export const AnnotationType = builder.objectRef<Annotation>('Annotation');
 export const TeamType = builder.objectRef<{ readonly id: string }>('Team');
-/** The team with an id; null without one. */
+/** The team with this id; null for a null or blank id. */
 export const teamOf = (id: string | null): { readonly id: string } | null => {
   const teamId = idOrNull(id);
   return teamId === null ? null : { id: teamId };

@@ -30,7 +30,10 @@ export function readCreationCursor(cursor: string): CreationPlace {
   return { createdAt: new Date(Number(ms)), id };
 }
 
-/** The row that a page in the order of a text begins after. Throws InvalidInput for a cursor of another order. */
+/**
+ * The row that a page in the order of a text begins after. Throws InvalidInput for a malformed cursor, and for one of
+ * another order.
+ */
 function readTextCursor(cursor: string, sort: string): RowPlace {
   const [, named, length, rest] = TEXT_CURSOR.exec(decoded(cursor)) ?? [];
   if (named !== sort || rest === undefined || Number(length) > rest.length || Number(length) === 0)
@@ -47,7 +50,7 @@ export interface RowPageRequest<Place extends RowPlace = CreationPlace, Sort ext
   readonly isFirst: boolean;
 }
 
-/** Order arguments of a query. Null counts as absent. */
+/** Order argument of a query. */
 interface OrderArgs<Sort extends string> {
   readonly field: Sort;
   readonly direction: 'ascending' | 'descending';
@@ -93,7 +96,7 @@ function readPage<Place extends RowPlace, Sort extends string>(
   };
 }
 
-/** One page as a connection. The nodes are in the order in which they were read. */
+/** One page as a connection. `nodes` are in the order of the store's answer, which is reversed for a backwards page. */
 export function rowConnection<Node>(
   {
     nodes,
@@ -119,7 +122,7 @@ export function rowConnection<Node>(
   };
 }
 
-/** Cost of a connection: that of a row, for each row that the page may have. */
+/** Cost of a full page: the cost of one row for each of its rows. */
 export const rowPageCost = ({ first, last }: PageArgs) => ({
   field: 1,
   multiplier: Math.max(0, Math.min(first ?? last ?? ROW_PAGE_SIZE, ROW_PAGE_SIZE)),

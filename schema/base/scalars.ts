@@ -2,11 +2,11 @@ import { GraphQLError } from 'graphql';
 
 const MAX_SAFE = BigInt(Number.MAX_SAFE_INTEGER);
 
-/** An integer beyond 32 bits. Output only. */
+/** An integer of any size. Output only. */
 export const BIG_INT = {
   description:
-    'An integer of any size. A JSON number while it is exact in a double (up to 2^53 - 1), else its decimal digits as ' +
-    'text. Output only.',
+    'An integer of any size. A JSON number while it is exact in a double (up to 2^53 - 1), otherwise its decimal ' +
+    'digits as text. Output only.',
   specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc8259#section-6',
   serialize(value: bigint | number): number | string {
     const integer = BigInt(value);

@@ -17,7 +17,7 @@ export const windowBudgetFields = (t: FieldsOf<WindowBudget>) => ({
   limitUsd: t.field({
     type: 'Decimal',
     nullable: true,
-    description: 'Budget of a window, in USD. Null: no limit.',
+    description: 'Budget of a window, in USD. Null for no limit.',
     resolve: ({ limit }) => usdOrNull(limit),
   }),
   duration: t.exposeString('duration', {
@@ -49,9 +49,9 @@ export const windowLimitFields = (t: FieldsOf<WantedWindow>) => ({
 /** Input fields of a call of a model: its id and its parent span. */
 export const callFields = (t: InputFields) => ({
   callId: t.id({
-    description: 'Client id of this call, at most 200 printable characters without spaces. Generated when absent.',
+    description: 'Client id of this call, 1 to 200 visible ASCII characters. Generated when absent or of another form.',
   }),
-  traceparent: t.string({ description: 'W3C trace context of the parent span. A new trace when absent.' }),
+  traceparent: t.string({ description: 'W3C trace context of the parent span. A new trace when absent or invalid.' }),
 });
 
 /** Sums of tokens and cost over calls. */

@@ -19,7 +19,7 @@ import type { ConcurrencyLimit, Work } from './work.ts';
 
 /** Shorter lists are completed without yielding: their cost is bounded statically. */
 const SHORT_LIST = 64;
-/** Minimum own cost of an expensive field. Such a field starts in a turn with time left. */
+/** Minimum own cost of an expensive field. A field whose cost depends on its arguments does not count as expensive. */
 const HEAVY_COST = 50;
 
 /** Fields per item of a selection, by its node. Documents are cached, so nodes recur. */

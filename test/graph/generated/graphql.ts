@@ -28,7 +28,7 @@ export type AnnotateTraceInput = {
   spanId?: string | number | null | undefined;
   /** Global id of the trace, or its trace id, 32 hex digits. */
   traceId: string | number;
-  /** Ref of one trace, for a trace id that several keys sent. All visible traces of the id are merged when absent. Required when several keys sent it. */
+  /** Ref of one trace. Required when several keys sent the trace id. */
   traceRef?: string | number | null | undefined;
 };
 
@@ -36,7 +36,7 @@ export type AnnotateTraceInput = {
 export type AnnotationFilter = {
   /** Kind of the author. */
   annotatorKind?: AnnotatorKind | null | undefined;
-  /** User: global id or local id; or key without one: global id or hash. */
+  /** Author: a user by global id or local id, or a key without a user by global id or hash. */
   author?: string | number | null | undefined;
   /** First written at this time or later. */
   from?: string | null | undefined;
@@ -97,7 +97,7 @@ export type AuditAction =
 export type AuditLogFilter = {
   /** What happened. */
   action?: AuditAction | null | undefined;
-  /** Author: global id or local id of the user, or hash of a key without one. */
+  /** Author: global id or local id of the user, or hash of a key without a user. */
   changedBy?: string | number | null | undefined;
   /** Key that made the change: global id or hash. */
   changedByKey?: string | number | null | undefined;
@@ -123,7 +123,7 @@ export type AuditNoun =
   | 'CREDENTIAL'
   /** Customers of client applications. */
   | 'CUSTOMER'
-  /** Models that are stored at run time. */
+  /** Deployments that were created at run time. */
   | 'DEPLOYMENT'
   /** Guardrails, without their parameters. */
   | 'GUARDRAIL'
@@ -149,7 +149,7 @@ export type AuditNoun =
   | 'TEAM'
   /** Members of teams. */
   | 'TEAM_MEMBER'
-  /** Keys that stand for values of claims of signed tokens. */
+  /** Mappings of claim values of signed tokens to keys. */
   | 'TOKEN_MAPPING'
   /** Users. */
   | 'USER';
@@ -173,7 +173,7 @@ export type BudgetScope =
   | 'GLOBAL'
   /** A key. */
   | 'KEY'
-  /** A window of a key. */
+  /** A further budget window of a key. */
   | 'KEY_WINDOW'
   /** A model, for one customer. */
   | 'MODEL_PER_END_USER'
@@ -195,7 +195,7 @@ export type BudgetScope =
   | 'TEAM'
   /** A member of a team. */
   | 'TEAM_MEMBER'
-  /** A window of a team. */
+  /** A further budget window of a team. */
   | 'TEAM_WINDOW'
   /** A user. */
   | 'USER';
@@ -338,7 +338,7 @@ export type CatalogEntryFilter = {
   minContextWindow?: number | null | undefined;
   /** Exact mode, case-insensitive. */
   mode?: string | null | undefined;
-  /** Substring of the entry id, case-insensitive. After `re:`, a regular expression to search for. */
+  /** Substring of the entry id, case-insensitive. After `re:`, a regular expression that a part of the id must match. */
   model?: string | null | undefined;
   /** The retirement date is unknown or not before this instant. Pass the current time for usable models. */
   notDeprecatedBefore?: string | null | undefined;
@@ -414,7 +414,7 @@ export type CatalogSource =
 
 /** A chat request. */
 export type ChatInput = {
-  /** Client id of this call, at most 200 printable characters without spaces. Generated when absent. */
+  /** Client id of this call, 1 to 200 visible ASCII characters. Generated when absent or of another form. */
   callId?: string | number | null | undefined;
   /** Maximum output tokens. */
   maxTokens?: number | null | undefined;
@@ -422,7 +422,7 @@ export type ChatInput = {
   messages: Array<ChatMessageInput>;
   /** Public model name. */
   model: string;
-  /** Further parameters of chat completions: an object. The other fields of this input override it. */
+  /** Further parameters of chat completions: an object. The other fields of this input override its members. */
   parameters?: unknown;
   /** Reasoning effort. The model defines the values, e.g. `low`. */
   reasoningEffort?: string | null | undefined;
@@ -440,7 +440,7 @@ export type ChatInput = {
   tools?: Array<unknown> | null | undefined;
   /** Nucleus sampling: probability mass of the candidate tokens. */
   topP?: number | null | undefined;
-  /** W3C trace context of the parent span. A new trace when absent. */
+  /** W3C trace context of the parent span. A new trace when absent or invalid. */
   traceparent?: string | null | undefined;
   /** End user id, sent to the provider. */
   user?: string | null | undefined;
@@ -512,17 +512,17 @@ export type CostSource =
 
 /** A decision to make. */
 export type DecideInput = {
-  /** Client id of this call, at most 200 printable characters without spaces. Generated when absent. */
+  /** Client id of this call, 1 to 200 visible ASCII characters. Generated when absent or of another form. */
   callId?: string | number | null | undefined;
   /** What the questions are about: a text, or a list of messages in the standard format of decisions. */
   input: unknown;
   /** Public model name. */
   model: string;
-  /** Further parameters of a decision: an object. The other fields of this input override it. */
+  /** Further parameters of a decision: an object. The other fields of this input override its members. */
   parameters?: unknown;
   /** At least one; 128 at most by default. */
   questions: Array<DecisionQuestionInput>;
-  /** W3C trace context of the parent span. A new trace when absent. */
+  /** W3C trace context of the parent span. A new trace when absent or invalid. */
   traceparent?: string | null | undefined;
 };
 
@@ -566,7 +566,7 @@ export type DeleteAnnotationInput = {
 export type DeleteTraceInput = {
   /** Global id of the trace, or its trace id, 32 hex digits. */
   id: string | number;
-  /** Ref of one trace, for a trace id that several keys sent. All visible traces of the id are merged when absent. */
+  /** Ref of one trace, for a trace id that several keys sent. All traces of the id when absent. */
   traceRef?: string | number | null | undefined;
 };
 
@@ -636,11 +636,11 @@ export type EstimateNote =
   | 'CACHE_WRITE_PRICE_MISSING'
   /** The price map does not state caching. Cached tokens are charged as plain input. */
   | 'CACHING_NOT_STATED'
-  /** The context window is unknown. A request may not fit. */
+  /** `maxInputTokens` is unknown. A request may not fit. */
   | 'CONTEXT_WINDOW_UNKNOWN'
   /** The entry has off-peak prices. The regular price is used. */
   | 'OFF_PEAK_PRICES_IGNORED'
-  /** All prices are zero: free, sold by subscription, or unknown. The price map does not distinguish them. */
+  /** Input and output prices are zero: free, sold by subscription, or unknown. The price map does not distinguish them. */
   | 'PRICED_ZERO';
 
 /** Whether a quote supports a finding or limits it. */
@@ -678,9 +678,9 @@ export type FindingPriority =
   /** Failed tasks. */
   | 'MEDIUM';
 
-/** Status of a finding, set by people; a resolved one that occurs again is open. */
+/** Status of a finding, set by people. A resolved finding that occurs again becomes open. */
 export type FindingStatus =
-  /** Not to be reported again. */
+  /** Rejected. A finding stays dismissed when it occurs again. */
   | 'DISMISSED'
   /** Not judged yet, or occurred again. */
   | 'OPEN'
@@ -823,7 +823,7 @@ export type LensRunStatus =
 export type LensSettingsInput = {
   /** Only executions of this agent. */
   agentName?: string | null | undefined;
-  /** Attributes that one span must have, all of them. */
+  /** Attributes of an execution. One span must have all of them. */
   attributes?: Array<LensAttributeFilterInput> | null | undefined;
   /** Rules that executions are judged by; none when absent. */
   checks?: Array<LensCheckInput> | null | undefined;
@@ -833,7 +833,7 @@ export type LensSettingsInput = {
   context?: string | null | undefined;
   /** Whether runs repeat; true when absent. */
   enabled?: boolean | null | undefined;
-  /** Only these executions, by ids of a preview. */
+  /** Exactly these executions, by ids of a preview. Window, service, agent, team and attributes are then ignored. */
   executionIds?: Array<string | number> | null | undefined;
   /** Minutes between runs, at least 1; 15 when absent. */
   intervalMinutes?: number | null | undefined;
@@ -898,7 +898,7 @@ export type QuarantineReason =
 
 /** Kind of a question. */
 export type QuestionKind =
-  /** The place of an object in an image. */
+  /** The position of an object in an image. */
   | 'BOX'
   /** One of several options. */
   | 'CHOICE'
@@ -911,7 +911,7 @@ export type QuestionKind =
 export type RedactTraceInput = {
   /** Global id of the trace, or its trace id, 32 hex digits. */
   id: string | number;
-  /** Ref of one trace, for a trace id that several keys sent. All visible traces of the id are merged when absent. */
+  /** Ref of one trace, for a trace id that several keys sent. All traces of the id when absent. */
   traceRef?: string | number | null | undefined;
 };
 
@@ -1041,7 +1041,7 @@ export type SpendField =
   | 'MODEL'
   /** Public model name. */
   | 'MODEL_GROUP'
-  /** Organization of the team now. */
+  /** Current organization of the team. */
   | 'ORGANIZATION'
   /** Provider. */
   | 'PROVIDER'
@@ -1086,7 +1086,7 @@ export type SpendFilter = {
 export type SpendMatchKind =
   /** Several rows match. */
   | 'AMBIGUOUS'
-  /** Other traces were not searched: more than 1,000 calls of the trace have ids. */
+  /** Other traces were not searched: more than 1,000 calls of the trace have ids and no row. */
   | 'INCOMPLETE_EVIDENCE'
   /** One row matches. */
   | 'MATCHED'
@@ -1113,7 +1113,7 @@ export type TeamMemberRole =
 export type TraceFilter = {
   /** Exact name of one of its agents. */
   agent?: string | null | undefined;
-  /** One of its annotations, or of those of its spans, that matches all of these conditions. Traces without annotations do not match, also where it is empty. UNSUPPORTED for `traceUpdates`. */
+  /** One annotation of the trace or of a span that matches all of these conditions. An empty filter matches every trace with an annotation. UNSUPPORTED for `traceUpdates`. */
   annotation?: AnnotationFilter | null | undefined;
   /** Whether it has model calls of a lens run or of signals, which are tagged `litellm-lens`. */
   internal?: boolean | null | undefined;
@@ -1143,7 +1143,7 @@ export type TraceFilter = {
   userId?: string | null | undefined;
 };
 
-/** Order of traces. Only the direction DESC is supported: others fail with UNSUPPORTED. */
+/** Order of traces. Only the direction DESC is supported: ASC fails with UNSUPPORTED. */
 export type TraceOrder = {
   /** Direction. */
   direction?: OrderDirection;
