@@ -85,7 +85,7 @@ export const readQueryHelp = operation({
     return {
       dialect: traceQueries.dialect,
       access: 'Administrators query all rows, keys of a team those of the team, other keys their own.',
-      response: `\`data\`: at most ${QUERY_LIMITS.rows} rows as objects. A query ends after ${QUERY_LIMITS.timeMs / 1_000} s. One query per user or key runs at a time.`,
+      response: `\`data\`: at most ${QUERY_LIMITS.rows} rows as objects. A query ends after ${QUERY_LIMITS.timeMs / 1_000} s. One query per user runs at a time; for keys without a user, one per team or key.`,
       guide: 'Send `{"sql": "select ..."}`: one SELECT over the tables, without comments.',
       tables: QUERY_VIEWS.map((view) => ({
         name: view,

@@ -8,7 +8,7 @@ import { builder } from './base/builder.ts';
 import { localId } from './base/global-id.ts';
 import { KeyBudgetWindowType, KeySettingsInput, KeyTypeType, settingsOf } from './base/key-settings.ts';
 import { nodesOf } from './base/node-loading.ts';
-import { usdOrNull } from './base/decimal.ts';
+import { plainUsd, usdOrNull } from './base/decimal.ts';
 import { readObject } from './base/json-inputs.ts';
 import { VirtualKeyType } from './base/refs.ts';
 import { redactedMetadata } from '../src/domain/settings/redaction.ts';
@@ -64,7 +64,7 @@ builder.node(VirtualKeyType, {
       type: 'Decimal',
       nullable: true,
       description: 'Budget in USD that refuses no call. Null when none is set.',
-      resolve: ({ settings }) => settings.softBudget ?? null,
+      resolve: ({ settings: { softBudget } }) => (softBudget === undefined ? null : plainUsd(softBudget)),
     }),
     keyType: t.field({
       type: KeyTypeType,

@@ -251,7 +251,7 @@ builder.mutationFields((t) => ({
       'Builds cases without saving them. Expensive: reads the spans of each source. For proxy administrators.',
     args: { input: t.arg({ type: BuildInput, required: true, description: 'The sources.' }) },
     errors: {
-      types: [NotFound],
+      types: [NotFound, InvalidInput],
       union: { name: 'BuildDatasetCasesResult', description: 'The cases, or why there are none.' },
     },
     resolve: (_root, { input }, { scope }) =>

@@ -1,4 +1,4 @@
-import { type Usd, usdText } from '../../src/domain/money.ts';
+import { type Usd, usdFrom, usdText } from '../../src/domain/money.ts';
 
 /**
  * A double as plain decimal text without exponent: the shortest digits that parse to the same double. A price read from
@@ -23,3 +23,9 @@ export function decimalText(value: number): string {
 /** An amount as exact decimal text; null without an amount. */
 export const usdOrNull = (amount: Usd | null | undefined): string | null =>
   amount === null || amount === undefined ? null : usdText(amount);
+
+/** A stored amount, as the caller wrote it, without trailing zeros and exponent. */
+export function plainUsd(text: string): string {
+  const amount = usdFrom(text);
+  return amount === null ? text : usdText(amount);
+}

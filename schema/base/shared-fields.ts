@@ -3,7 +3,7 @@ import type { WantedWindow } from '../../src/domain/keys/key-settings.ts';
 import { usdText } from '../../src/domain/money.ts';
 import type { SpendSums } from '../../src/domain/spend/spend-reports.ts';
 import type { FieldsOf, InputFields } from './builder.ts';
-import { usdOrNull } from './decimal.ts';
+import { plainUsd, usdOrNull } from './decimal.ts';
 
 /** Fields of an event that a slow client may miss. */
 export const droppedUpdates = (t: FieldsOf<{ readonly missed: number }>) => ({
@@ -42,7 +42,7 @@ export const windowLimitFields = (t: FieldsOf<WantedWindow>) => ({
   maxBudgetUsd: t.field({
     type: 'Decimal',
     description: 'Maximum spend of one window, in USD.',
-    resolve: ({ maxBudget }) => maxBudget,
+    resolve: ({ maxBudget }) => plainUsd(maxBudget),
   }),
 });
 

@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { type Json, tenancyClient } from '../support/tenancy-client.ts';
+
+const { send } = tenancyClient();
+
+async function run(query: string, input: Json): Promise<Json> {
+  const { body } = await send('POST', '/graphql', { query, variables: { input } });
+  return body['data'] as Json;
+}
+
+describe('amounts of a key', () => {
+  it('have no trailing zeros, however they were sent', async () => {
+    const query = `mutation($input: GenerateKeyInput!) { generateKey(input: $input) { ... on GeneratedKey { virtualKey {
+      maxBudgetUsd softBudgetUsd budgetLimits { duration maxBudgetUsd } } } } }`;
+    const budgetLimits = [{ duration: '1d', maxBudgetUsd: '10.50' }];
+    expect(await run(query, { maxBudgetUsd: '20.00', settings: { softBudgetUsd: '15.10', budgetLimits } })).toEqual({
+      generateKey: {
+        virtualKey: {
+          maxBudgetUsd: '20',
+          softBudgetUsd: '15.1',
+          budgetLimits: [{ duration: '1d', maxBudgetUsd: '10.5' }],
+        },
+      },
+    });
+  });
+});
+
+describe('buildDatasetCases', () => {
+  it('answers an input without sources with an InvalidInputError', async () => {
+    const query = `mutation($input: BuildDatasetInput!) { buildDatasetCases(input: $input) {
+      __typename ... on InvalidInputError { message } } }`;
+    expect(await run(query, { sources: [] })).toEqual({
+      buildDatasetCases: { __typename: 'InvalidInputError', message: expect.stringMatching(/source/) },
+    });
+  });
+});
