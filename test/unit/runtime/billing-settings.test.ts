@@ -61,7 +61,7 @@ describe('billing settings', () => {
     });
   });
 
-  it('hide secrets when they are printed', () => {
+  it('hide their secrets in JSON', () => {
     const { billing } = settingsFrom({ env: { STRIPE_SECRET_KEY: 'sk_env' } });
     expect(JSON.stringify(billing)).not.toContain('sk_env');
   });

@@ -28,7 +28,7 @@ function aWebhook(answer: () => Promise<number>) {
   return { webhook, sent, logged };
 }
 
-it('sends an alert with a deadline, and not to private addresses', async () => {
+it('the budget webhook sends an alert with a deadline, under the rules for addresses of callers', async () => {
   const { webhook, sent, logged } = aWebhook(() => Promise.resolve(200));
   webhook.send(ALERT);
   await webhook.drained();
@@ -48,7 +48,7 @@ it('sends an alert with a deadline, and not to private addresses', async () => {
   expect(logged).toEqual([]);
 });
 
-it('logs a refused and a failed alert without the address', async () => {
+it('the budget webhook logs an alert that fails, without the address', async () => {
   for (const answer of [() => Promise.resolve(404), () => Promise.reject(new AddressRefused())]) {
     const { webhook, logged } = aWebhook(answer);
     webhook.send(ALERT);
@@ -58,7 +58,7 @@ it('logs a refused and a failed alert without the address', async () => {
   }
 });
 
-it('drops alerts while 50 requests are open', async () => {
+it('the budget webhook drops alerts while 50 requests are open', async () => {
   const status = Promise.withResolvers<number>();
   const { webhook, sent, logged } = aWebhook(() => status.promise);
   for (let nth = 0; nth < 51; nth += 1) webhook.send(ALERT);

@@ -7,8 +7,8 @@ import { aSummary } from '../../support/seeds.ts';
 const change = (traceId: string): TraceChange => ({ summary: aSummary({ traceId }) });
 const idOf = ({ summary }: TraceChange): string => summary.traceId;
 
-/** A bus with one published event, and a function that subscribes after an event id. */
-function replayable() {
+/** Feed of a separate bus, with one published event. */
+function feedOfOtherBus() {
   const bus = createBus();
   const feed = bus.subscribe('trace', {});
   bus.publish('trace', change('z'));
@@ -29,13 +29,13 @@ describe('the bus', () => {
 
   it('delivers no withdrawn event', async () => {
     const bus = createBus();
-    const behind = bus.subscribe('trace', {});
+    const live = bus.subscribe('trace', {});
     for (const id of ['a', 'b', 'a', 'c']) bus.publish('trace', change(id));
-    const first = await behind.next();
+    const first = await live.next();
     bus.withdraw('trace', (event) => idOf(event) === 'a', []);
     bus.publish('trace', change('a'));
-    const back = bus.subscribe('trace', { after: first.value.id });
-    for (const feed of [behind, back]) {
+    const resumed = bus.subscribe('trace', { after: first.value.id });
+    for (const feed of [live, resumed]) {
       const feedEvents = [await feed.next(), await feed.next(), await feed.next()];
       expect(feedEvents.map(({ value }) => idOf(value.event))).toEqual(['b', 'c', 'a']);
     }
@@ -44,10 +44,10 @@ describe('the bus', () => {
   it('drops the oldest events of a reader that stalls, reports how many, and does not affect others', async () => {
     const bus = createBus({ queueLimit: 3 });
     const stalled = bus.subscribe('trace', {});
-    const lively = bus.subscribe('trace', {});
+    const active = bus.subscribe('trace', {});
     const received: string[] = [];
     for (let index = 0; index < 100_000; index += 1) {
-      const next = lively.next();
+      const next = active.next();
       bus.publish('trace', change(String(index)));
       received.push(idOf((await next).value.event));
     }
@@ -58,7 +58,7 @@ describe('the bus', () => {
     expect([idOf(second.value.event), second.value.missed]).toEqual(['99998', 0]);
   });
 
-  it('shares one delivery between readers without dropped events, and makes a separate one for each other reader', async () => {
+  it('delivers the same object to readers without dropped events, and a copy with the count to a reader with some', async () => {
     const bus = createBus({ queueLimit: 1 });
     const [one, other, slow] = [bus.subscribe('trace', {}), bus.subscribe('trace', {}), bus.subscribe('trace', {})];
     const early = [one.next(), other.next()];
@@ -95,27 +95,27 @@ describe('the bus', () => {
     expect(idOf((await last.next()).value.event)).toBe('f');
   });
 
-  it('keeps the latest 512 events, and refuses a reader that continues too late or from another process', async () => {
+  it('keeps the latest 512 events, and refuses an event id that is older, malformed or from another process', async () => {
     const bus = createBus({ queueLimit: 1_000 });
     const feed = bus.subscribe('trace', {});
     for (let index = 0; index < 514; index++) bus.publish('trace', change(String(index)));
     const ids: string[] = [];
     for (let index = 0; index < 514; index++) ids.push((await feed.next()).value.id);
     expect(idOf((await bus.subscribe('trace', { after: ids[1] ?? '' }).next()).value.event)).toBe('2');
-    const { value: elsewhere } = await replayable().next();
+    const { value: elsewhere } = await feedOfOtherBus().next();
     for (const after of [ids[0], elsewhere.id, '', 'x', `${ids[513]}z`, ids[0]?.replace('.', '.-')])
       expect(() => bus.subscribe('trace', { after: after ?? '' })).toThrow(Conflict);
     expect(bus.subscriberCount()).toBe(2);
   });
 
-  it('drops and counts events above the limit of a reader that continues', async () => {
+  it('drops and counts events above the queue limit of a reader that continues', async () => {
     const bus = createBus({ queueLimit: 2 });
     const feed = bus.subscribe('trace', {});
     for (const traceId of ['a', 'b']) bus.publish('trace', change(traceId));
     const { value: received } = await feed.next();
     for (const traceId of ['c', 'd']) bus.publish('trace', change(traceId));
-    const { value: feedEvents } = await bus.subscribe('trace', { after: received.id }).next();
-    expect([idOf(feedEvents.event), feedEvents.missed]).toEqual(['c', 1]);
+    const { value: feedEvent } = await bus.subscribe('trace', { after: received.id }).next();
+    expect([idOf(feedEvent.event), feedEvent.missed]).toEqual(['c', 1]);
   });
 
   it('removes a subscriber that returns while it waits', async () => {

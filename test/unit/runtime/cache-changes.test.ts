@@ -5,7 +5,7 @@ import { createCacheChanges } from '../../../src/runtime/cache-changes.ts';
 
 type Listener = Parameters<ProcessMessages['listen']>[0];
 
-/** A channel between the processes of a test. */
+/** Message channel between the processes of a test. `state.isUnavailable` makes `send` fail. */
 function aChannel() {
   const listeners = new Set<Listener>();
   const sent: string[] = [];
@@ -36,7 +36,7 @@ function aProcess(messages: ProcessMessages) {
   return { changes, evicted };
 }
 
-describe('changes between processes', () => {
+describe('the announcement of cache changes', () => {
   beforeEach(() => {
     vi.useFakeTimers();
   });
@@ -74,7 +74,7 @@ describe('changes between processes', () => {
     expect(ids).toEqual(Array.from({ length: 90 }, (_, at) => `t${at}`));
   });
 
-  it('announces a whole kind above 100 ids, and where the message is too long', async () => {
+  it('names a whole kind in place of more than 100 ids, and where the message is too long', async () => {
     const { messages, sent } = aChannel();
     const [one, other] = [aProcess(messages), aProcess(messages)];
     one.changes.announce(
@@ -97,7 +97,7 @@ describe('changes between processes', () => {
     ]);
   });
 
-  it('resends changes after a failure, together with later ones', async () => {
+  it('is repeated after a failure, together with later changes', async () => {
     const { messages, sent, state } = aChannel();
     const [one, other] = [aProcess(messages), aProcess(messages)];
     state.isUnavailable = true;
@@ -110,7 +110,7 @@ describe('changes between processes', () => {
     expect(other.evicted).toEqual([new Map([['key', new Set(['a', 'b'])]])]);
   });
 
-  it('evicts everything when listening begins, because earlier messages are lost', async () => {
+  it('of earlier changes is lost when listening begins, so that everything is evicted', async () => {
     const { messages, listeners } = aChannel();
     const { evicted } = aProcess(messages);
     for (const { joined } of listeners) joined();
@@ -118,7 +118,7 @@ describe('changes between processes', () => {
     expect(evicted).toEqual([EVERYTHING]);
   });
 
-  it('ignores foreign texts and messages of later versions', async () => {
+  it('is read without foreign texts, unknown kinds and ids that are not strings', async () => {
     const { messages, listeners } = aChannel();
     const { evicted } = aProcess(messages);
     const texts = ['', 'null', '[]', '{"origin":"x"}', '{"origin":"x","changed":{"later":null,"key":["a",1]}}'];
@@ -137,14 +137,14 @@ describe('changes between processes', () => {
     expect(sent.map((text) => (JSON.parse(text) as { changed: unknown }).changed)).toEqual([{ settings: null }]);
   });
 
-  it('does nothing where no other process uses the database', async () => {
+  it('is disabled where no other process uses the database', async () => {
     const changes = createCacheChanges(null);
     changes.start(() => expect.unreachable());
     changes.announce('key', null);
     expect(await changes.stop()).toBeUndefined();
   });
 
-  it('has all hashes of a key in one id', () => {
+  it('contains all hashes of a key in one id', () => {
     const before = { hash: 'a', secretHash: 'a', previousSecret: null };
     const rotated = { hash: 'a', secretHash: 'b', previousSecret: null };
     const inGrace = { hash: 'a', secretHash: 'c', previousSecret: { hash: 'b' } };

@@ -24,11 +24,11 @@ const LABELS = String.raw`gen_ai_operation_name="chat",gen_ai_provider_name="ope
 const linesOf = (text: string, start: string): readonly string[] =>
   text.split('\n').filter((line) => line.startsWith(start));
 
-it('is empty before the first call', () => {
+it('metrics of calls are empty before the first call', () => {
   expect(metricsOf().text()).toBe('');
 });
 
-it('counts durations in cumulative buckets, and failures by code', () => {
+it('durations are counted in cumulative buckets, and failures by code', () => {
   const metrics = metricsOf();
   for (const seconds of [0.01, 0.5, 100]) metrics.record(call({ seconds }));
   metrics.record(call({ error: 'UPSTREAM_FAILED', tokens: null }));
@@ -51,7 +51,7 @@ it('counts durations in cumulative buckets, and failures by code', () => {
   expect(text).not.toContain('hunter2');
 });
 
-it('counts tokens by type, and the time to the first byte', () => {
+it('tokens are counted by type, and the time to the first byte is measured', () => {
   const metrics = metricsOf();
   metrics.record(call({ tokens: 9 }));
   metrics.record(call({ tokens: 1000 }));
@@ -65,7 +65,7 @@ it('counts tokens by type, and the time to the first byte', () => {
   expect(linesOf(text, `${first}_sum`)).toEqual([`${first}_sum{${LABELS}} 0.03`]);
 });
 
-it('has no labels from callers, and joins series above the limit', () => {
+it('an unknown deployment has the label _other, and series above 5,000 are counted together', () => {
   const metrics = metricsOf();
   metrics.record(call({ deploymentId: 'unknown' }));
   expect(metrics.text()).toContain('gen_ai_request_model="_other"');

@@ -7,7 +7,7 @@ import { readAddress } from '../../../src/runtime/http-client/address.ts';
 const address = (text: string): LookupAddress => ({ address: text, family: text.includes(':') ? 6 : 4 });
 
 /** Result for a URL: its allowed addresses, `as it is` if no look-up is needed, or `refused`. */
-async function judged(url: string, allowed: readonly string[], found: readonly string[] = []): Promise<unknown> {
+async function resultFor(url: string, allowed: readonly string[], found: readonly string[] = []): Promise<unknown> {
   const addresses = createCallerAddresses(allowed, (_hostname, _options, callback) => {
     if (found.length === 0) callback(Object.assign(new Error('no such host'), { code: 'ENOTFOUND' }), []);
     else callback(null, found.map(address));
@@ -85,26 +85,29 @@ const PRIVATE = [
 
 describe('an address chosen by a caller', () => {
   it.each(PRIVATE)('is refused when it is not public: %s', async (host) => {
-    expect(await judged(`http://${host}:8080/v1`, [])).toBe('refused');
+    expect(await resultFor(`http://${host}:8080/v1`, [])).toBe('refused');
   });
 
   it.each(['8.8.8.8', '172.32.0.1', '100.128.0.1', '[2606:4700::1111]', '[::ffff:8.8.8.8]', '[64:ff9b::808:808]'])(
     'is called when it is public: %s',
     async (host) => {
-      expect(await judged(`https://${host}/v1`, [])).toBe('as it is');
+      expect(await resultFor(`https://${host}/v1`, [])).toBe('as it is');
     },
   );
 
-  it('is checked by the addresses of its name at the time of the connection', async () => {
-    expect(await judged('http://name.example', [], ['8.8.8.8', '2606:4700::1'])).toEqual(['8.8.8.8', '2606:4700::1']);
-    expect(await judged('http://name.example', [], ['10.0.0.1', '8.8.8.8', 'fd00::1'])).toEqual(['8.8.8.8']);
+  it('that is a name is limited to the public addresses that its look-up finds', async () => {
+    expect(await resultFor('http://name.example', [], ['8.8.8.8', '2606:4700::1'])).toEqual([
+      '8.8.8.8',
+      '2606:4700::1',
+    ]);
+    expect(await resultFor('http://name.example', [], ['10.0.0.1', '8.8.8.8', 'fd00::1'])).toEqual(['8.8.8.8']);
     for (const found of [['127.0.0.1'], ['::1'], ['169.254.169.254'], ['::ffff:10.0.0.1'], ['fe80::1%lo'], []])
-      expect(await judged('http://name.example', [], found)).toBe('refused');
-    expect(await judged('http://localhost', [], ['127.0.0.1'])).toBe('refused');
-    expect(await judged('http://LOCALHOST.', [], ['127.0.0.1'])).toBe('refused');
+      expect(await resultFor('http://name.example', [], found)).toBe('refused');
+    expect(await resultFor('http://localhost', [], ['127.0.0.1'])).toBe('refused');
+    expect(await resultFor('http://LOCALHOST.', [], ['127.0.0.1'])).toBe('refused');
   });
 
-  it('returns one address where one is requested', async () => {
+  it('that is a name has one public address where the look-up requests one', async () => {
     const { guarded } = createCallerAddresses([], (_hostname, _options, callback) =>
       callback(null, [address('10.0.0.1'), address('8.8.8.8')]),
     );
@@ -115,18 +118,18 @@ describe('an address chosen by a caller', () => {
 
   it('may be private where the setting lists it', async () => {
     const allowed = ['10.1.0.0/16', 'fd00::/8', '127.0.0.1:8080', 'Models.internal.', 'gpu:8000', '[::1]:80'];
-    expect(await judged('http://10.1.2.3', allowed)).toBe('as it is');
-    expect(await judged('http://10.2.0.1', allowed)).toBe('refused');
-    expect(await judged('http://[fd12::1]', allowed)).toBe('as it is');
-    expect(await judged('http://[::ffff:10.1.0.1]', allowed)).toBe('as it is');
-    expect(await judged('http://0x7f000001:8080', allowed)).toBe('as it is');
-    expect(await judged('http://127.0.0.1:8081', allowed)).toBe('refused');
-    expect(await judged('http://[::1]', allowed)).toBe('as it is');
-    expect(await judged('https://[::1]', allowed)).toBe('refused');
-    expect(await judged('https://models.internal', allowed, ['192.168.0.1'])).toBe('as it is');
-    expect(await judged('http://gpu:8000', allowed, ['192.168.0.1'])).toBe('as it is');
-    expect(await judged('http://gpu:8001', allowed, ['192.168.0.1'])).toBe('refused');
-    expect(await judged('http://other.internal', allowed, ['10.1.0.9', '10.9.0.1'])).toEqual(['10.1.0.9']);
+    expect(await resultFor('http://10.1.2.3', allowed)).toBe('as it is');
+    expect(await resultFor('http://10.2.0.1', allowed)).toBe('refused');
+    expect(await resultFor('http://[fd12::1]', allowed)).toBe('as it is');
+    expect(await resultFor('http://[::ffff:10.1.0.1]', allowed)).toBe('as it is');
+    expect(await resultFor('http://0x7f000001:8080', allowed)).toBe('as it is');
+    expect(await resultFor('http://127.0.0.1:8081', allowed)).toBe('refused');
+    expect(await resultFor('http://[::1]', allowed)).toBe('as it is');
+    expect(await resultFor('https://[::1]', allowed)).toBe('refused');
+    expect(await resultFor('https://models.internal', allowed, ['192.168.0.1'])).toBe('as it is');
+    expect(await resultFor('http://gpu:8000', allowed, ['192.168.0.1'])).toBe('as it is');
+    expect(await resultFor('http://gpu:8001', allowed, ['192.168.0.1'])).toBe('refused');
+    expect(await resultFor('http://other.internal', allowed, ['10.1.0.9', '10.9.0.1'])).toEqual(['10.1.0.9']);
   });
 });
 

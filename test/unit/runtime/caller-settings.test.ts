@@ -21,7 +21,7 @@ describe('settings about callers', () => {
     expect(read({ LENSGATE_EXPOSE_API_BASE_HEADER: 'true' }, hidden).exposeApiBase).toBe(true);
   });
 
-  it('have the allowed hosts of the environment before those of the file', () => {
+  it('take the allowed hosts from the environment before the file', () => {
     const yaml = 'litellm_settings: { user_url_allowed_hosts: [gpu.internal] }';
     expect(read({}, yaml).allowedHosts).toEqual(['gpu.internal']);
     expect(read({ LENSGATE_USER_URL_ALLOWED_HOSTS: ' 10.0.0.0/8, gpu:8000 ,,' }, yaml).allowedHosts).toEqual([

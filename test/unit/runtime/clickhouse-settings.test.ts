@@ -36,12 +36,12 @@ it('traces are stored in ClickHouse where an address is set; the file takes prec
   expect(read('postgresql', { CLICKHOUSE_URL: URL }).clickHouse).toBeNull();
 });
 
-it('an address alone is enough, in the file as well, and a name in any case', () => {
+it('an address without a type is enough in the file, and the type is case-insensitive', () => {
   expect(read(`{ url: "${URL}" }`).clickHouse?.url).toBe(URL);
   expect(read('{ type: ClickHouse }', { CLICKHOUSE_URL: URL }).clickHouse?.url).toBe(URL);
 });
 
-it('limits of inserts and the address for reads are variables', () => {
+it('limits of inserts and the address for reads are read from variables', () => {
   const env = {
     CLICKHOUSE_URL: URL,
     CLICKHOUSE_READER_URL: 'https://reader.test',
@@ -61,20 +61,20 @@ it('limits of inserts and the address for reads are variables', () => {
 it.each([
   ['CLICKHOUSE_TRACE_MAX_INSERT_BYTES', 2_147_483_647],
   ['CLICKHOUSE_INSERT_TIMEOUT_SECONDS', 3_600],
-])('%s is a whole number from 1 on, also where no ClickHouse is named', (name, most) => {
+])('%s is a whole number from 1 to %i, also where no ClickHouse address is set', (name, most) => {
   for (const value of ['0', '-1', '1.5', 'many', String(most + 1)])
     expect(() => read(null, { [name]: value })).toThrow(
       `environment: ${name}: "${value}" is not a whole number from 1 to ${most}`,
     );
 });
 
-it('an address for reads has a warning where the database stores the traces', () => {
+it('an address for reads causes a warning where the database stores the traces', () => {
   const { clickHouse, warnings } = read(null, { CLICKHOUSE_READER_URL: URL });
   expect(clickHouse).toBeNull();
   expect(warnings).toEqual(['CLICKHOUSE_READER_URL has no effect: the database stores the traces.']);
 });
 
-it('the database stores them, with a warning, where ClickHouse is named without an address', () => {
+it('the database stores traces, with a warning, where ClickHouse is named without an address', () => {
   const { clickHouse, warnings } = read('clickhouse');
   expect(clickHouse).toBeNull();
   expect(warnings).toEqual([
@@ -83,7 +83,7 @@ it('the database stores them, with a warning, where ClickHouse is named without 
 });
 
 it.each(['clickhose', `"${URL}"`, '{ type: mysql, url: "http://ch.test:8123" }'])(
-  'the database stores them, with a warning, where the store is unknown: %s',
+  'the database stores traces, with a warning, where the store is unknown: %s',
   (store) => {
     const { clickHouse, warnings } = read(store, { CLICKHOUSE_URL: URL });
     expect(clickHouse).toBeNull();

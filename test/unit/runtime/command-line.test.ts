@@ -64,7 +64,7 @@ it.each([
     '"https://app.example/path" is neither * nor an origin such as https://app.example.com, in lower case',
   ],
   ['app.example', '"app.example" is neither * nor an origin such as https://app.example.com, in lower case'],
-])('an origin may be %s', (origin, message) => {
+])('the CORS origin %s has the fault %j', (origin, message) => {
   const faults = faultsFrom({ env: { LENSGATE_CORS_ORIGINS: origin } });
   expect(faults).toEqual(message === null ? [] : [`environment: LENSGATE_CORS_ORIGINS: ${message}`]);
 });

@@ -18,7 +18,7 @@ describe('the schema of the configuration file', () => {
     expect(SETTING_PATHS.filter((path) => at(path.split('.')) === undefined)).toEqual([]);
   });
 
-  it('has types, bounds and texts of settings', () => {
+  it('has types, bounds and patterns of settings', () => {
     expect(at(['general_settings', 'demo_model'])).toMatchObject({
       anyOf: [{ type: 'boolean' }, { type: 'string', pattern: '^os\\.environ/.+$' }, { type: 'null' }],
     });
@@ -40,7 +40,7 @@ describe('the schema of the configuration file', () => {
     expect(at(['litellm_params'], entry)).toMatchObject({ required: ['guardrail', 'mode'] });
   });
 
-  it('marks settings without an effect', () => {
+  it('marks settings without an effect as deprecated', () => {
     expect(at(['policies'])).toEqual({
       description: 'Has no effect: no request and no answer is checked, masked or blocked.',
       deprecated: true,

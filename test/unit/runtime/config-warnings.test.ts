@@ -36,20 +36,6 @@ describe('sections and keys without an effect', () => {
     expect(warningsFrom({ yaml: LITELLM })).toEqual(EXPECTED);
   });
 
-  it.each([
-    ['{ model: openai/tiny-1, input_cost_per_token: 0.1 }', '{}', 1],
-    ['{ model: openai/tiny-1, input_cost_per_token: 0.1, output_cost_per_token: 0 }', '{}', 0],
-    ['{ model: openai/tiny-1, input_cost_per_token: 0.1 }', '{ output_cost_per_token: 0.2 }', 0],
-    ['{ model: openai/tiny-1, input_cost_per_token: 0 }', '{}', 0],
-    ['{ model: openai/text-embedding-3-small, input_cost_per_token: 0.1 }', '{}', 0],
-    ['{ model: openai/tiny-1, input_cost_per_token: 0.1 }', '{ mode: embedding }', 0],
-  ])('have the same form of warning as a model with only an input price: %s %s', (params, info, count) => {
-    const yaml = `model_list:\n  - model_name: m\n    litellm_params: ${params.replace('}', ', api_key: k }')}\n    model_info: ${info}\n`;
-    const warning =
-      'config.yaml:3: model_list.0.litellm_params.input_cost_per_token: prices input alone: output is free unless the catalog has a price for the model; set output_cost_per_token, 0 for free output';
-    expect(warningsFrom({ yaml })).toEqual(Array.from({ length: count }, () => warning));
-  });
-
   it('are errors of the start with strict_config', () => {
     expect(faultsFrom({ yaml: `${LITELLM}strict_config: true\n` })).toEqual(EXPECTED);
     expect(faultsFrom({ yaml: `${LITELLM}strict_config: false\n` })).toEqual([]);
@@ -74,7 +60,7 @@ environment_variables: { KEY: sk-variable }
     expect(warningsFrom({ yaml })).toEqual([]);
   });
 
-  it('of a model cause one warning for all models', () => {
+  it('of models cause one warning for all models with the key', () => {
     const yaml = `model_list:
   - { model_name: a, litellm_params: { model: demo, rpm: 5 } }
   - model_name: b
@@ -151,7 +137,7 @@ describe('included files', () => {
     ]);
   });
 
-  it('are reported with the line of a reference to an unset variable', () => {
+  it('are named, with the line, in an error about an unset variable', () => {
     const referring = { 'key.yaml': '# key\ngeneral_settings:\n  master_key: os.environ/MISSING\n' };
     expect(faultsFrom({ yaml: 'include: [key.yaml]\n', files: referring })).toEqual([
       'key.yaml:3: general_settings.master_key: the environment variable MISSING it refers to is not set',
@@ -162,6 +148,20 @@ describe('included files', () => {
 it('an empty file causes a warning, and an empty section does not', () => {
   expect(warningsFrom({ yaml: '# nothing yet\n' })).toEqual(['config.yaml: is empty: every setting has its default']);
   expect(warningsFrom({ yaml: 'model_list:\ngeneral_settings:\n' })).toEqual([]);
+});
+
+it.each([
+  ['{ model: openai/tiny-1, input_cost_per_token: 0.1 }', '{}', 1],
+  ['{ model: openai/tiny-1, input_cost_per_token: 0.1, output_cost_per_token: 0 }', '{}', 0],
+  ['{ model: openai/tiny-1, input_cost_per_token: 0.1 }', '{ output_cost_per_token: 0.2 }', 0],
+  ['{ model: openai/tiny-1, input_cost_per_token: 0 }', '{}', 0],
+  ['{ model: openai/text-embedding-3-small, input_cost_per_token: 0.1 }', '{}', 0],
+  ['{ model: openai/tiny-1, input_cost_per_token: 0.1 }', '{ mode: embedding }', 0],
+])('a model with parameters %s and model_info %s causes %i warnings about free output', (params, info, count) => {
+  const yaml = `model_list:\n  - model_name: m\n    litellm_params: ${params.replace('}', ', api_key: k }')}\n    model_info: ${info}\n`;
+  const warning =
+    'config.yaml:3: model_list.0.litellm_params.input_cost_per_token: prices input alone: output is free unless the catalog has a price for the model; set output_cost_per_token, 0 for free output';
+  expect(warningsFrom({ yaml })).toEqual(Array.from({ length: count }, () => warning));
 });
 
 it('anchors and merge keys that many models share are read', () => {

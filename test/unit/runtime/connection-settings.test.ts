@@ -13,7 +13,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** The limit, set by a file and the environment. */
+/** The limit of connections with this setting in the file, and this variable if it is given. */
 function limitOf(inFile: string, variable?: string): number {
   const file = join(folder, 'config.yaml');
   writeFileSync(file, `general_settings: { ${inFile} }`);

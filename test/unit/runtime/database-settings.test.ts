@@ -20,7 +20,7 @@ const read = (env: Record<string, string>): Settings =>
 it.each([
   [{}, 5_000],
   [{ LENSGATE_DATABASE_LOCK_TIMEOUT_MS: '250' }, 250],
-  // 0 disables the timeout of PostgreSQL.
+  // PostgreSQL has no timeout at 0, so the minimum is 1 ms.
   [{ LENSGATE_DATABASE_LOCK_TIMEOUT_MS: '0' }, 1],
 ])('the lock timeout of the database with %j is %i ms', (env, lockTimeoutMs) => {
   expect(read(env).lockTimeoutMs).toBe(lockTimeoutMs);

@@ -22,14 +22,14 @@ const DIFFERENT = [
   entry({ api_base: 'http://127.0.0.1:2/v1' }),
   entry({ organization: 'o' }),
   entry({}, { model_name: 'n' }),
-  entry({}, { model_info: { id: 'said' } }),
+  entry({}, { model_info: { id: 'configured' } }),
 ];
 
 describe('ids of deployments', () => {
   it('depend on the deployments, not on their order', () => {
     const ids = idsOf(DIFFERENT);
     expect(new Set(ids).size).toBe(DIFFERENT.length);
-    expect(ids.at(-1)).toBe('said');
+    expect(ids.at(-1)).toBe('configured');
     for (const id of ids.slice(0, -1)) expect(id).toMatch(/^[mn]#[0-9a-f]{12}$/);
     expect(idsOf(DIFFERENT.toReversed())).toEqual(ids.toReversed());
   });
@@ -60,7 +60,7 @@ describe('ids of deployments', () => {
     expect([second, third]).toEqual([`${first}-2`, `${first}-3`]);
   });
 
-  it('are found by former ids: by position in the file, and without the account', () => {
+  it('include former ones: the position in the file, and the id without the account', () => {
     const [before = ''] = idsOf([entry({})]);
     const deployments = deploymentsOf([
       entry({}),
@@ -70,7 +70,7 @@ describe('ids of deployments', () => {
     const found = deploymentsById(deployments);
     expect(found.get(before)).toBe(deployments[0]);
     expect(found.get('m#2')).toBe(deployments[1]);
-    // The current deployment of an id precedes former ones.
+    // A current id takes precedence over the former id of another deployment.
     expect(found.get('m#1')).toBe(deployments[2]);
     expect(found.get('m#3')).toBeUndefined();
   });

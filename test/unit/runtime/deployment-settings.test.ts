@@ -9,11 +9,11 @@ function deployment(model: string, env: Env = {}, params: object = {}): Deployme
   return { ...toDeployment(entry, { dropParams: false, env }), id: 'm' };
 }
 
-/** Key and address of a deployment, in plain text. */
+/** Address, key, options and secrets of a deployment, in plain text. */
 function known(...args: Parameters<typeof deployment>) {
   const { apiBase, apiKey, options, secrets } = deployment(...args);
-  const shown = Object.fromEntries(Object.entries(secrets).map(([name, secret]) => [name, secret.reveal()]));
-  return { apiBase, apiKey: apiKey?.reveal() ?? null, options, secrets: shown };
+  const plainSecrets = Object.fromEntries(Object.entries(secrets).map(([name, secret]) => [name, secret.reveal()]));
+  return { apiBase, apiKey: apiKey?.reveal() ?? null, options, secrets: plainSecrets };
 }
 
 const NOTHING = { apiBase: null, apiKey: null, options: {}, secrets: {} };
@@ -52,7 +52,7 @@ describe('settings of a provider in the environment', () => {
     expect(known('groq/x', { OPENAI_ORGANIZATION: 'org-1' }).options).toEqual({});
   });
 
-  it('include no limits, which the file may have as numbers', () => {
+  it('are completed by max_tokens from the file, a positive number', () => {
     expect(known('anthropic/x', {}, { max_tokens: 8192 }).options).toEqual({ max_tokens: '8192' });
     expect(() => known('anthropic/x', {}, { max_tokens: 0 })).toThrow('max_tokens');
   });
@@ -129,9 +129,12 @@ describe('the name of a model', () => {
     ['openai/converse/x', 'openai', 'converse/x'],
     ['gpt-3.5-turbo-instruct', 'text-completion-openai', 'gpt-3.5-turbo-instruct'],
     ['gpt-3.5-turbo', 'openai', 'gpt-3.5-turbo'],
-  ])('has no prefix that only selects an API in the reference: %s', (model, provider, upstreamModel) => {
-    expect(deployment(model)).toMatchObject({ provider, upstreamModel });
-  });
+  ])(
+    'is split into provider and upstream model, without a prefix that selects an API: %s',
+    (model, provider, upstreamModel) => {
+      expect(deployment(model)).toMatchObject({ provider, upstreamModel });
+    },
+  );
 });
 
 describe('a key in the environment', () => {
@@ -152,7 +155,7 @@ describe('a key in the environment', () => {
   });
 });
 
-describe('warnings about a deployment', () => {
+describe('the warning about the key of a deployment', () => {
   it.each([
     ['groq/x', {}, {}, { isFault: true, text: 'The model "m" has no key: set api_key, or one of GROQ_API_KEY.' }],
     [
@@ -172,7 +175,7 @@ describe('warnings about a deployment', () => {
     ['bedrock/x', {}, {}, null],
     ['demo', {}, {}, null],
     ['acme/x', {}, { api_base: 'http://acme' }, null],
-  ])('are logged: %s %j %j', (model, env: Env, params, oddity) => {
-    expect(keyWarningOf(deployment(model, env, params), env)).toEqual(oddity);
+  ])('depends on model, variables and parameters: %s %j %j', (model, env: Env, params, warning) => {
+    expect(keyWarningOf(deployment(model, env, params), env)).toEqual(warning);
   });
 });

@@ -31,10 +31,10 @@ const aJob = (attempts: number): Job => ({
 /** A runner over a backend with one job for each period. The test ends the work. */
 function aRunner({ alone = false }: { readonly alone?: boolean } = {}) {
   const state = {
-    away: false,
+    isUnavailable: false,
     held: true,
-    /** The work does not end when it is aborted. */
-    deaf: false,
+    /** Whether the work continues when it is aborted. */
+    ignoresAbort: false,
     periods: [] as (string | null)[],
     ended: [] as DutyOutcome[],
     warnings: [] as string[],
@@ -44,7 +44,7 @@ function aRunner({ alone = false }: { readonly alone?: boolean } = {}) {
   };
   const backend: DutyBackend = {
     async claim(_duty, period) {
-      if (state.away) throw new Error('away');
+      if (state.isUnavailable) throw new Error('away');
       state.periods.push(period?.toISOString().slice(11, 19) ?? null);
       return period === null ? null : aJob(1);
     },
@@ -63,7 +63,7 @@ function aRunner({ alone = false }: { readonly alone?: boolean } = {}) {
     firstClaimMs: 100,
     work(signal) {
       const end = Promise.withResolvers<void>();
-      if (!state.deaf) signal.addEventListener('abort', () => end.reject(signal.reason as Error));
+      if (!state.ignoresAbort) signal.addEventListener('abort', () => end.reject(signal.reason as Error));
       state.runs.push({ signal, end });
       return end.promise;
     },
@@ -76,7 +76,7 @@ function aRunner({ alone = false }: { readonly alone?: boolean } = {}) {
   return { runner, state };
 }
 
-it('adds the job of each period once, and looks for jobs of lost processes twice in a lease', async () => {
+it('a runner adds the job of each period once, and looks for jobs of lost processes twice in a lease', async () => {
   const { runner, state } = aRunner();
   runner.start();
   await vi.advanceTimersByTimeAsync(100);
@@ -96,10 +96,10 @@ it('adds the job of each period once, and looks for jobs of lost processes twice
 
 it('a process that is alone claims only at the start of each period, and repeats a claim that failed', async () => {
   const { runner, state } = aRunner({ alone: true });
-  state.away = true;
+  state.isUnavailable = true;
   runner.start();
   await vi.advanceTimersByTimeAsync(100);
-  state.away = false;
+  state.isUnavailable = false;
   await vi.advanceTimersByTimeAsync(15_000);
   expect(state.periods).toEqual(['22:14:00']);
   state.runs[0]?.end.resolve();
@@ -140,21 +140,24 @@ it('work stops when another process has taken over its job', async () => {
 it.each([
   ['ends when it is aborted', false, 150_000],
   ['does not end', true, 155_000],
-])('work that exceeds its deadline and %s is a failure, and the next period runs', async (_how, deaf, endMs) => {
-  const { runner, state } = aRunner();
-  state.deaf = deaf;
-  runner.start();
-  await vi.advanceTimersByTimeAsync(100 + endMs - 1);
-  expect(state.ended).toEqual([]);
-  expect(state.runs[0]?.signal.aborted).toBe(deaf);
-  await vi.advanceTimersByTimeAsync(1);
-  expect(state.ended).toEqual([{ kind: 'failed', error: 'Aborted after its deadline of 150 seconds.' }]);
-  expect(state.warnings).toEqual(['a duty failed; trying again in the next period']);
-  await vi.advanceTimersByTimeAsync(30_000);
-  expect(state.runs).toHaveLength(2);
-  state.runs[1]?.end.resolve();
-  await runner.stop();
-});
+])(
+  'work that exceeds its deadline and %s is a failure, and the next period runs',
+  async (_how, ignoresAbort, endMs) => {
+    const { runner, state } = aRunner();
+    state.ignoresAbort = ignoresAbort;
+    runner.start();
+    await vi.advanceTimersByTimeAsync(100 + endMs - 1);
+    expect(state.ended).toEqual([]);
+    expect(state.runs[0]?.signal.aborted).toBe(ignoresAbort);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(state.ended).toEqual([{ kind: 'failed', error: 'Aborted after its deadline of 150 seconds.' }]);
+    expect(state.warnings).toEqual(['a duty failed; trying again in the next period']);
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(state.runs).toHaveLength(2);
+    state.runs[1]?.end.resolve();
+    await runner.stop();
+  },
+);
 
 it('a stop aborts the work and returns the job', async () => {
   const { runner, state } = aRunner();
@@ -167,12 +170,12 @@ it('a stop aborts the work and returns the job', async () => {
   expect(state.runs).toHaveLength(1);
 });
 
-it('an unavailable store is retried with the same period', async () => {
+it('a claim is retried with the same period after the store was unavailable', async () => {
   const { runner, state } = aRunner();
-  state.away = true;
+  state.isUnavailable = true;
   runner.start();
   await vi.advanceTimersByTimeAsync(100);
-  state.away = false;
+  state.isUnavailable = false;
   await vi.advanceTimersByTimeAsync(15_000);
   expect(state.periods).toEqual(['22:14:00']);
   expect(state.warnings).toEqual(['a periodic task failed; it runs again after its interval']);

@@ -3,11 +3,11 @@ import { createTurns } from '../../../src/runtime/tasks/event-loop-turns.ts';
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-it('lets work continue while the turn has time left', () => {
+it('work continues while the turn has time left', () => {
   expect(createTurns(60_000).due()).toBeNull();
 });
 
-it('resumes one waiting task in each turn, in FIFO order, with other work in between', async () => {
+it('waiting tasks resume first in, first out, and other work runs before the last one', async () => {
   const turns = createTurns(0);
   const order: string[] = [];
   const waits = ['first', 'second', 'third'].map(async (name) => {
@@ -26,7 +26,7 @@ it('resumes one waiting task in each turn, in FIFO order, with other work in bet
   expect(order.indexOf('third')).toBeGreaterThan(order.indexOf('other'));
 });
 
-it('limits the time of each turn separately', async () => {
+it('a new turn has time left, too', async () => {
   const turns = createTurns(60_000);
   expect(turns.due()).toBeNull();
   await nextTurn();

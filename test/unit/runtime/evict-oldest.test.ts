@@ -7,12 +7,12 @@ it.each([
   [2, ['b', 'c']],
   [1, ['c']],
   [0, []],
-])('at most %i entries remain in a map or set, the latest ones', (most, left) => {
+])('at most %i entries remain in a map or set, the latest ones', (most, remaining) => {
   const set = new Set(['a', 'b', 'c']);
   const map = new Map([...set].map((key) => [key, 1]));
   evictOldest(set, most);
   evictOldest(map, most);
-  expect([[...set], [...map.keys()]]).toEqual([left, left]);
+  expect([[...set], [...map.keys()]]).toEqual([remaining, remaining]);
 });
 
 it('an entry that is added again is the latest', () => {

@@ -56,7 +56,7 @@ describe('a credential with an expiry', () => {
     expect([await credential(), count()]).toEqual(['b', 2]);
   });
 
-  it('is renewed with waiting callers shortly before it expires', async () => {
+  it('is not used in its last 30 seconds, so that callers wait for the renewal', async () => {
     const { credential, clock, issues } = await issuerOfA();
     clock.now = 59.5 * MINUTE;
     const waiting = credential();
@@ -78,7 +78,7 @@ describe('a credential with an expiry', () => {
     expect(await credential()).toBe('b');
   });
 
-  it('is not requested by every call where the issuer returns the same lifetime', async () => {
+  it('is not requested by every call where the issuer returns the same expiry', async () => {
     const { credential, clock, count, issues } = await issuerOfA();
     clock.now = 56 * MINUTE;
     await credential();

@@ -52,7 +52,7 @@ describe('a configuration that cannot be used', () => {
       '<folder>/config.yaml:2: general_settings.failed_login_window_seconds: "soon" is not a whole number from 1 to 86400',
     ],
     [
-      'a limit of an invalid network',
+      'an invalid network, and a network with an invalid limit',
       'general_settings:\n  max_failed_login_attempts_per_source_overrides:\n    10.0.0.0/8: 5\n    here: 5\n    10.1.0.0/16: many\n',
       '<folder>/config.yaml:4: general_settings.max_failed_login_attempts_per_source_overrides.here: "here" is neither an IP address nor a block such as 10.0.0.0/8 or fd00::/8\n' +
         '<folder>/config.yaml:5: general_settings.max_failed_login_attempts_per_source_overrides.10.1.0.0/16: "many" is not a whole number from 0 to 1000000',
@@ -89,12 +89,12 @@ describe('a configuration that cannot be used', () => {
       '<folder>/config.yaml:5: model_list.0.litellm_params.input_cost_per_token: is not a price in USD',
     ],
     [
-      'a key twice',
+      'a repeated key',
       'general_settings:\n  master_key: sk-one\n  master_key: sk-two\n',
       '<folder>/config.yaml:3: general_settings.master_key: is set in line 2 already; a map has each key once',
     ],
     [
-      'a repeated key in a list',
+      'a repeated key in a list item',
       'model_list:\n  - model_name: a\n    litellm_params:\n      model: b\n      model: c\n',
       '<folder>/config.yaml:5: model_list.0.litellm_params.model: is set in line 4 already; a map has each key once',
     ],
@@ -190,12 +190,12 @@ describe('a configuration that cannot be used', () => {
       'model_list: *nothing\n',
       '<folder>/config.yaml:1: model_list: *nothing has no anchor &nothing before it',
     ],
-  ])('is refused with file, line and key: %s', (_name, yaml, message) => {
+  ])('is refused with the whole message: %s', (_name, yaml, message) => {
     expect(refusal(yaml)).toBe(message);
   });
 
   it('is refused above the size limit', () => {
-    const yaml = `general_settings: {}\n${'# a comment of a file that nobody writes\n'.repeat(260_000)}`;
+    const yaml = `general_settings: {}\n${'# one of many comments of a large file\n'.repeat(260_000)}`;
     expect(refusal(yaml)).toBe(
       `<folder>/config.yaml: has ${yaml.length} characters; a configuration file has at most 8000000 characters`,
     );
@@ -220,7 +220,7 @@ describe('a configuration that cannot be used', () => {
     expect(refusal('include: [bytes.yaml]\n')).toContain('<folder>/config.yaml:1: include.0: <folder>/bytes.yaml');
   });
 
-  it('is refused where it is a directory, or where a folder cannot be read', () => {
+  it('is refused where it is a directory', () => {
     mkdirSync(join(folder, 'directory.yaml'));
     expect(refusal(null, {}, ['--config', join(folder, 'directory.yaml')])).toBe(
       '<folder>/directory.yaml: cannot be read: it is a directory, not a file (EISDIR)',

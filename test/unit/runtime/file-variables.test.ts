@@ -25,7 +25,7 @@ describe('environment_variables of the file', () => {
     );
   });
 
-  it('set settings', () => {
+  it('apply to settings that are read from variables', () => {
     const yaml = 'environment_variables: { PORT: 4321 }\n';
     expect(settingsFrom({ yaml, env: { PORT: '1234' } }).port).toBe(4_321);
   });

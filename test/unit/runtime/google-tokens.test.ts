@@ -35,8 +35,8 @@ const tokenAnswer = (token: string) => () =>
 it('a service account signs its own assertion, once for all callers', async () => {
   const { fetch, assertions } = google(tokenAnswer('ya29.first'));
   const tokens = createGoogleTokens(fetch);
-  const got = await Promise.all([tokens.for(KEY), tokens.for(KEY), tokens.for(KEY)]);
-  expect(got.map(({ token, project }) => [token.reveal(), project])).toEqual(
+  const results = await Promise.all([tokens.for(KEY), tokens.for(KEY), tokens.for(KEY)]);
+  expect(results.map(({ token, project }) => [token.reveal(), project])).toEqual(
     Array.from({ length: 3 }, () => ['ya29.first', 'project-1']),
   );
   await tokens.for(KEY);
@@ -57,8 +57,8 @@ it.each([
   ['no such file', new Secret('/nowhere/key.json'), tokenAnswer('x')],
   ['Google refuses', KEY, () => Response.json({ error: 'invalid_grant' }, { status: 400 })],
 ])('an invalid credential is reported without its value: %s', async (_name, credentials, answer) => {
-  const refused = createGoogleTokens(google(answer).fetch).for(credentials);
-  await expect(refused).rejects.toMatchObject({
+  const request = createGoogleTokens(google(answer).fetch).for(credentials);
+  await expect(request).rejects.toMatchObject({
     name: 'CloudRefused',
     message: 'Google gave no access token for the credentials of this deployment.',
   });

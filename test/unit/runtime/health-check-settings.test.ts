@@ -21,8 +21,8 @@ function read(config: object): Settings {
 }
 
 it('a model may configure its own health check, or has the default one', () => {
-  const silent = read({ model_list: [{ model_name: 'a', litellm_params: { model: 'openai/x' } }] });
-  expect(silent.deployments[0]?.probe).toEqual(DEFAULT_PROBE_SETTINGS);
+  const defaults = read({ model_list: [{ model_name: 'a', litellm_params: { model: 'openai/x' } }] });
+  expect(defaults.deployments[0]?.probe).toEqual(DEFAULT_PROBE_SETTINGS);
   const model_info = {
     mode: 'embedding',
     health_check_model: 'y',

@@ -13,11 +13,11 @@ const turn = (): Promise<void> =>
 
 async function run(world: World, steps: number): Promise<void> {
   const { random } = world;
-  const one = <Item>(items: readonly Item[]): Item | undefined => items[random(items.length)];
+  const oneOf = <Item>(items: readonly Item[]): Item | undefined => items[random(items.length)];
   for (let step = 0; step < steps; step += 1) {
     const calls = [...world.calls.values()];
     const wires = world.network.open();
-    const [call, wire] = [one(calls), one(wires)];
+    const [call, wire] = [oneOf(calls), oneOf(wires)];
     const kind = random(100);
     if (kind < 16) {
       if (calls.length < 40) world.make();
@@ -39,7 +39,6 @@ async function run(world: World, steps: number): Promise<void> {
       if (wire) wire.unwritten = 0;
     } else if (kind < 92) world.time.advance(random(10) === 0 ? random(6_000) : random(100));
     else await turn();
-    // Promises settle.
     await settledPromise;
     await settledPromise;
     world.check();
@@ -78,7 +77,7 @@ it(`every call ends once, in time and with its own answer: ${STEPS} random steps
     world.time.advance(CHECK_MS);
     expect(world.http.connections()).toEqual({ active: 0, idle: 0, waiting: 0, limit: LIMIT });
     expect([world.network.open().length, world.time.timers]).toEqual([0, 0]);
-    // Each kind of end occurred, so the run covers all of them.
+    // A run of the default length covers every kind of end.
     const kinds = ['aborted', 'cancelled', 'cut', 'done', 'garbled', 'stalled', 'thrown', 'timeout', 'unreachable'];
     expect(STEPS < 100_000 || [...world.ends.keys()].toSorted()).toEqual(STEPS < 100_000 || kinds);
   } catch (error) {

@@ -6,7 +6,7 @@ interface ReceivedAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Null until the end. */
+  /** Time for which the connection may be reused, in ms. 0: not reused. Null until the answer ends. */
   readonly keepAliveMs: number | null;
 }
 
@@ -43,8 +43,8 @@ const bodyOf = (headers: string, body = '') => `HTTP/1.1 200 OK\r\n${headers}\r\
 
 describe('an answer', () => {
   it.each([
-    ['of a length', bodyOf('content-length: 5', 'hello'), { body: 'hello', keepAliveMs: 4_000 }],
-    ['without a length', bodyOf('content-length: 0'), { body: '', keepAliveMs: 4_000 }],
+    ['with a content-length', bodyOf('content-length: 5', 'hello'), { body: 'hello', keepAliveMs: 4_000 }],
+    ['with content-length 0', bodyOf('content-length: 0'), { body: '', keepAliveMs: 4_000 }],
     ['in chunks', bodyOf('Transfer-Encoding: chunked', '3\r\nhel\r\n2;a="b"\r\nlo\r\n0\r\n\r\n'), { body: 'hello' }],
     [
       'with trailers',
@@ -52,20 +52,24 @@ describe('an answer', () => {
       { body: 'hello' },
     ],
     ['without a body', 'HTTP/1.1 204 No Content\r\nx: y\r\n\r\n', { status: 204, keepAliveMs: 4_000 }],
-    ['without a reason', 'HTTP/1.1 200\r\ncontent-length: 2\r\n\r\nok', { status: 200, body: 'ok' }],
+    ['without a reason phrase', 'HTTP/1.1 200\r\ncontent-length: 2\r\n\r\nok', { status: 200, body: 'ok' }],
     [
       'after early hints',
       `HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n${bodyOf('content-length: 2', 'ok')}`,
       { body: 'ok' },
     ],
     ['with connection: close', bodyOf('connection: Close\r\ncontent-length: 2', 'ok'), { keepAliveMs: 0 }],
-    ['of the older version', 'HTTP/1.0 200 OK\r\ncontent-length: 2\r\n\r\nok', { keepAliveMs: 0 }],
+    ['of HTTP/1.0', 'HTTP/1.0 200 OK\r\ncontent-length: 2\r\n\r\nok', { keepAliveMs: 0 }],
     [
-      'of the older version, kept',
+      'of HTTP/1.0 with keep-alive',
       'HTTP/1.0 200 OK\r\nconnection: keep-alive\r\ncontent-length: 0\r\n\r\n',
       { keepAliveMs: 4_000 },
     ],
-    ['that names its limit', bodyOf('keep-alive: timeout=65, max=9\r\ncontent-length: 0'), { keepAliveMs: 63_000 }],
+    [
+      'with a keep-alive timeout',
+      bodyOf('keep-alive: timeout=65, max=9\r\ncontent-length: 0'),
+      { keepAliveMs: 63_000 },
+    ],
     ['with a short keep-alive', bodyOf('keep-alive: timeout=1\r\ncontent-length: 0'), { keepAliveMs: 0 }],
   ])('%s is read', (_what, text, expected) => {
     expect(readText(text)).toMatchObject({ answer: expected, fault: null });
@@ -76,7 +80,7 @@ describe('an answer', () => {
     expect(readText(bodyOf('x: y', 'hello'), true).answer).toMatchObject({ body: 'hello', keepAliveMs: 0 });
   });
 
-  it('has its headers in lower case, joined, without those of the connection', () => {
+  it('has header names in lower case, joined values, and no headers of the connection', () => {
     const head = 'X-A: 1\r\nx-a:2\t\r\nConstructor: c\r\nTE: x\r\nKeep-Alive: x\r\nX-Empty:\r\nX-Ü: \xc3\xa9'.replace(
       'X-Ü',
       'X-U',
@@ -94,12 +98,12 @@ describe('an answer', () => {
       const body = 'x\r\n0\r\n\r\ny'.repeat(1 + random(30));
       const chunked = random(2) === 0;
       const [cut, end] = [random(body.length), body.length];
-      const framed = [body.slice(0, cut), body.slice(cut, end)]
+      const chunks = [body.slice(0, cut), body.slice(cut, end)]
         .filter((part) => part !== '')
         .map((part) => `${part.length.toString(16)}\r\n${part}\r\n`)
         .join('');
       const text = chunked
-        ? bodyOf('transfer-encoding: chunked', `${framed}0\r\nt: v\r\n\r\n`)
+        ? bodyOf('transfer-encoding: chunked', `${chunks}0\r\nt: v\r\n\r\n`)
         : bodyOf(`content-length: ${body.length}`, body);
       const bytes = Buffer.from(`HTTP/1.1 100 Continue\r\n\r\n${text}`);
       const pieces: Buffer[] = [];
@@ -172,7 +176,7 @@ describe('invalid and ambiguous answers', () => {
     expect(readText(text, true).fault).toBe('CLOSED_EARLY');
   });
 
-  it('never cause an endless loop or another error, for any input', () => {
+  it('have the same result whole and in two pieces, for any input', () => {
     const random = randomFrom(7);
     const words = [
       'HTTP/1.1 200 OK',

@@ -13,12 +13,12 @@ interface Entry extends WaitingCall {
 function slotsWith(options: { readonly limit: number; readonly fraction: number }) {
   const slots = new FairSlots(options);
   const started: Entry[] = [];
-  let made = 0;
+  let entryCount = 0;
   function enter(owner: string): Entry {
-    made += 1;
+    entryCount += 1;
     const entry: Entry = {
       owner,
-      nth: made,
+      nth: entryCount,
       share: null,
       started: false,
       start() {
@@ -47,7 +47,8 @@ it.each([
 ])('of %d slots with a fraction of %d, owners with more calls than slots hold %j', (limit, fraction, wanted) => {
   const { slots, started, enter } = slotsWith({ limit, fraction });
   const owners = ['a', 'b', 'c'].filter((_owner, index) => wanted[index] !== 0);
-  // Owners ask by turns where the first two hold the same number, otherwise one after the other.
+  // Owners ask in turn where the first two should hold the same number. Otherwise, one owner makes all its calls before
+  // the next owner.
   const inTurn = wanted[0] === wanted[1];
   const asks = inTurn
     ? Array.from({ length: limit * owners.length }, (_, nth) => owners[nth % owners.length] ?? '')
@@ -125,13 +126,16 @@ it('an owner gets a slot if and only if the rule allows it: 50,000 random steps'
         if (!mayTake(entry.owner))
           throw new Error(`${entry.owner} took a slot with ${heldBy(entry.owner)} of ${limit}.`);
         for (const other of waiting) {
-          if (other.owner === entry.owner && other.nth < entry.nth) throw new Error('A younger call went first.');
-          if (heldBy(other.owner) < heldBy(entry.owner) && kind >= 2) throw new Error('A richer owner went first.');
+          if (other.owner === entry.owner && other.nth < entry.nth)
+            throw new Error('A later call of the owner went first.');
+          if (heldBy(other.owner) < heldBy(entry.owner) && kind >= 2)
+            throw new Error('An owner with more slots went first.');
         }
         waiting.delete(entry);
         entries.add(entry);
       }
-      for (const entry of waiting) if (mayTake(entry.owner)) throw new Error(`${entry.owner} waits for nothing.`);
+      for (const entry of waiting)
+        if (mayTake(entry.owner)) throw new Error(`${entry.owner} waits although it may take a slot.`);
       expect([slots.used, slots.waiting]).toEqual([entries.size, waiting.size]);
     }
   }

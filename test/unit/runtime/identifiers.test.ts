@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { randomIds } from '../../../src/runtime/identifiers.ts';
 
 describe('identifiers', () => {
-  it('are trace and span ids in the form of W3C, without duplicates', () => {
+  it('of traces and spans have the form of W3C, without duplicates', () => {
     const traces = Array.from({ length: 1_000 }, () => randomIds.traceId());
     const spans = Array.from({ length: 1_000 }, () => randomIds.spanId());
     expect(traces.filter((id) => !/^[0-9a-f]{32}$/.test(id))).toEqual([]);
@@ -20,7 +20,7 @@ describe('identifiers', () => {
     expect(times.toSorted()).toEqual(times);
   });
 
-  it('begin with the time in trace ids, so that ids of one time are adjacent in an index', () => {
+  it('of traces begin with their time, so that ids of the same time are adjacent in an index', () => {
     const before = Date.now();
     const timestamp = Number.parseInt(randomIds.traceId().slice(0, 12), 16);
     expect(timestamp).toBeGreaterThanOrEqual(before);

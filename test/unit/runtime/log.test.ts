@@ -17,8 +17,8 @@ describe('a failure in the log', () => {
     });
   });
 
-  it('is finite where a failure is its own cause', () => {
-    const error = new Error('round');
+  it('has at most five errors where a cause is circular', () => {
+    const error = new Error('circular');
     error.cause = error;
     expect(JSON.stringify(factsOf(error)).match(/"type":"Error"/g)).toHaveLength(5);
   });

@@ -55,7 +55,7 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] 
 afterEach(() => void vi.useRealTimers());
 
 describe('a counter', () => {
-  it('is read once for all waiting calls, and is synchronous afterwards', async () => {
+  it('is read once for all waiting calls, and decides synchronously afterwards', async () => {
     const { admission, stored, reads, answerReads } = aSetup();
     stored.set('a', 9n);
     const first = admission.reserve([charge('a')]);
@@ -131,7 +131,7 @@ describe('a counter', () => {
     const third = admission.check([charge('a')]);
     await answerReads();
     expect(await third).toBe(null);
-    // The counts of this process are not stored yet.
+    // The read total includes every record of this process, so that only this total counts.
     expect(admission.usedOf('a')).toBe(3n);
   });
 
@@ -168,7 +168,7 @@ describe('a counter', () => {
     (await use('b')).commit([1n]);
     (await use('c')).release();
     (await use('d')).release();
-    // Times of use are in whole seconds.
+    // A counter moves in the LRU order at most once a second.
     state.nowMs += 1_000;
     (await use('c')).release();
     (await use('e')).release();
@@ -201,20 +201,20 @@ describe('the spend of this process is counted once, for any times of commits an
   });
 });
 
-describe('the spend of this process is never lost, also when a commit exceeds the deadline of a read', () => {
+describe('the spend of this process is never lost, also when reads and commits overlap', () => {
   it.each(Array.from({ length: 20 }, (_, seed) => [seed]))('seed %i', async (seed) => {
-    expect((await spendAtRandom(seed, 'beside commits')).missing).toEqual([]);
+    expect((await spendAtRandom(seed, 'during commits')).missing).toEqual([]);
   });
 });
 
-async function spendAtRandom(seed: number, reading: 'between commits' | 'beside commits') {
+async function spendAtRandom(seed: number, reading: 'between commits' | 'during commits') {
   const random = randomFrom(seed);
   const { admission, state, stored, reads } = aSetup();
   const names = ['a', 'b'];
   const own = new Map(names.map((name) => [name, 0n]));
   const others = new Map(names.map((name) => [name, 0n]));
-  /** Spend of other processes at the time of the last read. */
-  const spendByName = new Map(names.map((name) => [name, 0n]));
+  /** Spend of other processes, by counter, that the last read included. */
+  const othersAtRead = new Map(names.map((name) => [name, 0n]));
   const records: { readonly name: string; readonly cost: bigint }[] = [];
   const open: { readonly name: string; readonly reservation: Reservation }[] = [];
   const waits: Promise<void>[] = [];
@@ -222,16 +222,16 @@ async function spendAtRandom(seed: number, reading: 'between commits' | 'beside 
   const missing: object[] = [];
   const add = (map: Map<string, bigint>, name: string, cost: bigint): void =>
     void map.set(name, (map.get(name) ?? 0n) + cost);
-  const noted = new Map<object, ReadonlyMap<string, bigint>>();
+  const othersByRead = new Map<object, ReadonlyMap<string, bigint>>();
 
   async function answerOne(): Promise<void> {
     const [read] = reads.splice(random(reads.length), 1);
     if (read === undefined) return;
     const late = random(2) === 0;
-    const spent = late ? new Map(others) : noted.get(read);
+    const spent = late ? new Map(others) : othersByRead.get(read);
     read.answer(late ? 'late' : undefined);
     await settled();
-    for (const name of read.counters) spendByName.set(name, spent?.get(name) ?? 0n);
+    for (const name of read.counters) othersAtRead.set(name, spent?.get(name) ?? 0n);
   }
   const steps: readonly (() => void | Promise<void>)[] = [
     () => {
@@ -275,11 +275,11 @@ async function spendAtRandom(seed: number, reading: 'between commits' | 'beside 
     // Calls are the most frequent steps.
     await steps[random(3) > 0 ? random(2) : random(steps.length)]?.();
     await settled();
-    for (const read of reads) if (!noted.has(read)) noted.set(read, new Map(others));
+    for (const read of reads) if (!othersByRead.has(read)) othersByRead.set(read, new Map(others));
     for (const name of names) {
       const used = admission.usedOf(name);
       if (used === null) continue;
-      const exact = (own.get(name) ?? 0n) + (spendByName.get(name) ?? 0n);
+      const exact = (own.get(name) ?? 0n) + (othersAtRead.get(name) ?? 0n);
       const amounts = { step, name, used, exact };
       if (used !== exact) wrong.push(amounts);
       if (used < exact) missing.push(amounts);

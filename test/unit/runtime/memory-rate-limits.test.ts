@@ -99,7 +99,7 @@ function createModel() {
     const windowMs = windowOf(id, nowMs);
     return requests.filter((entry) => entry.id === id && entry.windowMs === windowMs);
   };
-  const has = (type: string, { id, ...limit }: RateLimit, nowMs: number, expected: number): boolean => {
+  const allows = (type: string, { id, ...limit }: RateLimit, nowMs: number, expected: number): boolean => {
     const entries = inWindow(id, nowMs);
     // Tokens settled after their window are entries without a request.
     const count = entries.filter(({ atMs }) => atMs >= 0).length;
@@ -111,14 +111,14 @@ function createModel() {
   return {
     admit(limits: readonly RateLimit[], expected: number, nowMs: number) {
       for (const { id } of limits) windowOf(id, nowMs);
-      const fails = (type: string) => limits.find((limit) => !has(type, limit, nowMs, expected));
+      const fails = (type: string) => limits.find((limit) => !allows(type, limit, nowMs, expected));
       const first = fails('requests');
       if (first !== undefined) return { refused: `${first.id} requests` };
       const entries = limits.map(({ id }) => ({ id, atMs: nowMs, windowMs: windowOf(id, nowMs), tokens: 0 }));
       requests.push(...entries);
       for (const type of ['max_parallel_requests', 'tokens']) {
-        const late = fails(type);
-        if (late !== undefined) return { refused: `${late.id} ${type}` };
+        const refusing = fails(type);
+        if (refusing !== undefined) return { refused: `${refusing.id} ${type}` };
       }
       for (const entry of entries) entry.tokens = expected;
       const call = { ids: limits.map(({ id }) => id), entries };
@@ -139,41 +139,38 @@ function createModel() {
 }
 
 describe('random calls of random scopes', () => {
-  it.each(Array.from({ length: 60 }, (_, seed) => [seed + 1]))(
-    'get the same decisions as by the model: seed %i',
-    (seed) => {
-      const random = randomFrom(seed);
-      const { limits, state } = limitsAt();
-      const model = createModel();
-      const maybe = (most: number): number | undefined => (random(3) === 0 ? undefined : random(most));
-      const scopes: readonly RateLimit[] = (['api_key', 'team', 'user', 'model_per_key'] as const).map((scope) => ({
-        scope,
-        id: scope,
-        requests: maybe(6),
-        tokens: maybe(300),
-        parallel: maybe(4),
-      }));
-      const calls: { end: (tokens: number) => void }[] = [];
-      for (let step = 0; step < 200; step += 1) {
-        state.nowMs += random(20_000);
-        const call = calls.length > 0 && random(2) === 0 ? calls.splice(random(calls.length), 1)[0] : undefined;
-        if (call !== undefined) {
-          call.end(random(80));
-          continue;
-        }
-        const chosen = scopes.filter(() => random(2) === 0);
-        const expected = random(60);
-        const ours = limits.admit(chosen, expected);
-        const theirs = model.admit(chosen, expected, state.nowMs);
-        expect(ours.kind === 'refused' ? `${ours.id} ${ours.type}` : null).toBe(theirs.refused);
-        if (ours.kind === 'admitted' && theirs.refused === null)
-          calls.push({
-            end(tokens) {
-              ours.settle(tokens);
-              theirs.settle?.(tokens, state.nowMs);
-            },
-          });
+  it.each(Array.from({ length: 60 }, (_, seed) => [seed + 1]))('get the decisions of the model: seed %i', (seed) => {
+    const random = randomFrom(seed);
+    const { limits, state } = limitsAt();
+    const model = createModel();
+    const maybe = (most: number): number | undefined => (random(3) === 0 ? undefined : random(most));
+    const scopes: readonly RateLimit[] = (['api_key', 'team', 'user', 'model_per_key'] as const).map((scope) => ({
+      scope,
+      id: scope,
+      requests: maybe(6),
+      tokens: maybe(300),
+      parallel: maybe(4),
+    }));
+    const calls: { end: (tokens: number) => void }[] = [];
+    for (let step = 0; step < 200; step += 1) {
+      state.nowMs += random(20_000);
+      const call = calls.length > 0 && random(2) === 0 ? calls.splice(random(calls.length), 1)[0] : undefined;
+      if (call !== undefined) {
+        call.end(random(80));
+        continue;
       }
-    },
-  );
+      const chosen = scopes.filter(() => random(2) === 0);
+      const expected = random(60);
+      const ours = limits.admit(chosen, expected);
+      const theirs = model.admit(chosen, expected, state.nowMs);
+      expect(ours.kind === 'refused' ? `${ours.id} ${ours.type}` : null).toBe(theirs.refused);
+      if (ours.kind === 'admitted' && theirs.refused === null)
+        calls.push({
+          end(tokens) {
+            ours.settle(tokens);
+            theirs.settle?.(tokens, state.nowMs);
+          },
+        });
+    }
+  });
 });

@@ -25,7 +25,7 @@ const hidden = (text: string): string => text.replaceAll(folder, '<folder>');
 const NO_KEY = 'The model "smart" has no key: set api_key, or one of GROQ_API_KEY.';
 const AT_MODEL = '<folder>/config.yaml:4: model_list.0.litellm_params.model: ';
 
-/** Model, further parameters, environment, and the reason and place in the report. */
+/** Title, model, further parameters, environment, and the reason and place in the report. */
 const CASES: readonly (readonly [string, string, string, Record<string, string>, string, string])[] = [
   ['no key', 'groq/x', '', {}, NO_KEY, AT_MODEL],
   ['a key that is null', 'groq/x', 'api_key: null', {}, NO_KEY, AT_MODEL],
@@ -71,10 +71,10 @@ const CASES: readonly (readonly [string, string, string, Record<string, string>,
   ],
 ];
 
-describe('a model that cannot be called', () => {
-  const yamlOf = (model: string, further: string): string =>
-    `model_list:\n  - model_name: smart\n    litellm_params:\n      model: ${model}\n      ${further}\n`;
+const yamlOf = (model: string, further: string): string =>
+  `model_list:\n  - model_name: smart\n    litellm_params:\n      model: ${model}\n      ${further}\n`;
 
+describe('a model that cannot be called', () => {
   it.each(CASES)(
     'is reported with its place, and does not stop the start: %s',
     (_name, model, further, env, reason, place) => {
@@ -99,25 +99,25 @@ describe('a model that cannot be called', () => {
       expect(refused()).toBe(`${place}${reason}`);
     },
   );
+});
 
-  it('is not reported with a key, or where callers send keys', () => {
-    expect(read(yamlOf('groq/x', ''), { GROQ_API_KEY: 'k' }).deployments[0]?.misconfigured).toBeUndefined();
-    const own = yamlOf('groq/x', 'configurable_clientside_auth_params: [api_key]');
-    const { deployments, warnings } = read(own);
-    expect(deployments[0]?.misconfigured).toBeUndefined();
-    expect(warnings).toEqual([NO_KEY]);
-  });
+it('a model can be called with a key from the environment, or with keys of callers, which causes a warning', () => {
+  expect(read(yamlOf('groq/x', ''), { GROQ_API_KEY: 'k' }).deployments[0]?.misconfigured).toBeUndefined();
+  const own = yamlOf('groq/x', 'configurable_clientside_auth_params: [api_key]');
+  const { deployments, warnings } = read(own);
+  expect(deployments[0]?.misconfigured).toBeUndefined();
+  expect(warnings).toEqual([NO_KEY]);
+});
 
-  it('null members and settings are absent', () => {
-    const yaml = [
-      'model_list:',
-      '  - model_name: smart',
-      '    litellm_params: { model: demo, timeout: null, api_base: null }',
-      '    model_info: { id: null, mode: null }',
-      'general_settings: { max_request_size_mb: null, master_key: null, demo_model: null, pass_through_endpoints: null }',
-      'router_settings: null',
-    ].join('\n');
-    const { deployments, warnings } = read(yaml);
-    expect([deployments.length, warnings]).toEqual([1, []]);
-  });
+it('null members and settings are absent', () => {
+  const yaml = [
+    'model_list:',
+    '  - model_name: smart',
+    '    litellm_params: { model: demo, timeout: null, api_base: null }',
+    '    model_info: { id: null, mode: null }',
+    'general_settings: { max_request_size_mb: null, master_key: null, demo_model: null, pass_through_endpoints: null }',
+    'router_settings: null',
+  ].join('\n');
+  const { deployments, warnings } = read(yaml);
+  expect([deployments.length, warnings]).toEqual([1, []]);
 });

@@ -21,11 +21,11 @@ describe('a list of running work', () => {
   it('excludes values that are removed during an iteration', () => {
     const list = new OpenList<string>();
     const places = ['a', 'b', 'c', 'd'].map((value) => list.add(value));
-    const calls: string[] = [];
+    const visited: string[] = [];
     for (const value of list) {
-      calls.push(value);
+      visited.push(value);
       for (const place of places.slice(0, 3)) list.remove(place);
     }
-    expect([calls, [...list]]).toEqual([['a', 'd'], ['d']]);
+    expect([visited, [...list]]).toEqual([['a', 'd'], ['d']]);
   });
 });

@@ -8,10 +8,10 @@ interface InFile {
   readonly endpoint?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly protocol?: string;
-  readonly called?: boolean;
+  readonly hasCallback?: boolean;
 }
 
-const sourcesOf = (env: Record<string, string>, { endpoint, headers, protocol, called }: InFile = {}) => ({
+const sourcesOf = (env: Record<string, string>, { endpoint, headers, protocol, hasCallback }: InFile = {}) => ({
   env,
   yaml: stringify({
     general_settings: {
@@ -19,7 +19,7 @@ const sourcesOf = (env: Record<string, string>, { endpoint, headers, protocol, c
       otlp_headers: headers ?? null,
       otlp_protocol: protocol ?? null,
     },
-    litellm_settings: { callbacks: called === true ? ['otel'] : [] },
+    litellm_settings: { callbacks: hasCallback === true ? ['otel'] : [] },
   }),
 });
 
@@ -33,8 +33,8 @@ const faultsOf = (...source: Parameters<typeof sourcesOf>) => faultsFrom(sources
 
 const to = (url: string) => ({ url, headers: {}, encoding: 'protobuf', gzip: false, timeoutMs: 10_000 });
 
-describe('the address of the span export', () => {
-  it('is null by default', () => {
+describe('the span export', () => {
+  it('is disabled by default', () => {
     expect(read({})).toBeNull();
     expect(read({ [ENDPOINT]: '' })).toBeNull();
   });
@@ -45,18 +45,21 @@ describe('the address of the span export', () => {
     [{ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://a/here', [ENDPOINT]: 'http://b' }, {}, 'http://a/here'],
     [{}, { endpoint: 'http://c:1' }, 'http://c:1/v1/traces'],
     [{ [ENDPOINT]: 'http://b' }, { endpoint: 'http://c' }, 'http://b/v1/traces'],
-    [{}, { called: true }, 'http://localhost:4318/v1/traces'],
-    [{}, { called: true, endpoint: 'http://c' }, 'http://c/v1/traces'],
-  ])('with %j in the environment and %j in the file is %s', (env: Record<string, string>, file: InFile, url) => {
-    expect(read(env, file)).toEqual(to(url));
+    [{}, { hasCallback: true }, 'http://localhost:4318/v1/traces'],
+    [{}, { hasCallback: true, endpoint: 'http://c' }, 'http://c/v1/traces'],
+  ])(
+    'with %j in the environment and %j in the file is sent to %s',
+    (env: Record<string, string>, file: InFile, url) => {
+      expect(read(env, file)).toEqual(to(url));
+    },
+  );
+
+  it('is disabled with OpenTelemetry', () => {
+    for (const disabling of [{ OTEL_SDK_DISABLED: 'true' }, { OTEL_TRACES_EXPORTER: 'none' }])
+      expect(read({ ...disabling, [ENDPOINT]: 'nonsense' })).toBeNull();
   });
 
-  it('is null when OpenTelemetry is disabled', () => {
-    for (const silence of [{ OTEL_SDK_DISABLED: 'true' }, { OTEL_TRACES_EXPORTER: 'none' }])
-      expect(read({ ...silence, [ENDPOINT]: 'nonsense' })).toBeNull();
-  });
-
-  it('has headers, encoding, compression and timeouts', () => {
+  it('has headers, encoding, compression and a timeout', () => {
     const env = {
       [ENDPOINT]: 'http://a',
       OTEL_EXPORTER_OTLP_HEADERS: 'Authorization=Bearer%20key, x-scope = a=b ,',
@@ -102,7 +105,7 @@ describe('the address of the span export', () => {
   });
 
   it.each(['http://user:pass@host', 'http://host?key=1', 'http://host#x', 'host:4318', 'nonsense'])(
-    '%s is refused, also in the file',
+    'is refused with the address %s in the file',
     (endpoint) => {
       expect(faultsOf({}, { endpoint })).toEqual([
         'config.yaml:2: general_settings.otlp_endpoint: is not an http(s) address without a user, a query or a fragment; use headers',
@@ -110,7 +113,7 @@ describe('the address of the span export', () => {
     },
   );
 
-  it('is reported with its place in the file for a wrong protocol', () => {
+  it('is refused with file and line for an unknown protocol in the file', () => {
     expect(faultsOf({}, { endpoint: 'http://a', protocol: 'grpc' })).toEqual([
       'config.yaml:4: general_settings.otlp_protocol: "grpc" is not one of http/protobuf, http/json',
     ]);

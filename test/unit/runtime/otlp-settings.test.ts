@@ -8,7 +8,7 @@ const DEFAULTS = Object.fromEntries(
 ) as unknown as SettingValues;
 
 describe('limits of exports', () => {
-  it('are those of the contract by default', () => {
+  it('have defaults', () => {
     const defaults = {
       limits: {
         bodyBytes: 16_777_216,
@@ -77,7 +77,7 @@ describe('limits of exports', () => {
     ]);
   });
 
-  it('allow no deeper nesting than the parsers', () => {
+  it('allow a nesting of at most 100, the limit of the parsers', () => {
     expect(settingsFrom({ env: { OTLP_MAX_DECODE_DEPTH: '100' } }).otlp.limits.depth).toBe(100);
     expect(faultsFrom({ env: { OTLP_MAX_DECODE_DEPTH: '101' } })).toHaveLength(1);
   });

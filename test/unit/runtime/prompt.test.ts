@@ -8,8 +8,8 @@ import {
   revocable,
 } from '../../../src/domain/pollable-stream.ts';
 
-/** A source with values of the test. It records whether it was returned. */
-function handFed<Item>() {
+/** A source whose values the test pushes. `isOver`: it was ended or returned. */
+function manualSource<Item>() {
   const items: Item[] = [];
   let ready: (() => void) | null = null;
   let over = false;
@@ -20,7 +20,7 @@ function handFed<Item>() {
       if (value !== undefined) return { done: false, value };
       return over ? ENDED : null;
     },
-    whenReady: (look) => void (ready = look),
+    whenReady: (callback) => void (ready = callback),
     fork: () => null,
     isDrained: () => false,
     next: () => nextOf(stream),
@@ -31,9 +31,9 @@ function handFed<Item>() {
     },
   };
   function wake(): void {
-    const look = ready;
+    const callback = ready;
     ready = null;
-    if (look) queueMicrotask(look);
+    if (callback) queueMicrotask(callback);
   }
   function end(): void {
     over = true;
@@ -43,20 +43,20 @@ function handFed<Item>() {
     items.push(...more);
     wake();
   }
-  return { stream, give, end, left: () => over };
+  return { stream, give, end, isOver: () => over };
 }
 
 const tagged = (value: number): { readonly value: number } => ({ value });
 
 describe('a stream that can be polled', () => {
-  it('is empty until a value is pushed, and wakes waiting readers', async () => {
-    const { stream, give } = handFed<number>();
-    const shown = mapStream(stream, tagged);
-    expect(shown.poll()).toBeNull();
-    const readyPromise = new Promise<void>((resolve) => shown.whenReady(resolve));
+  it('is empty until a value is pushed, which wakes a waiting reader', async () => {
+    const { stream, give } = manualSource<number>();
+    const output = mapStream(stream, tagged);
+    expect(output.poll()).toBeNull();
+    const readyPromise = new Promise<void>((resolve) => output.whenReady(resolve));
     give(1, 2);
     await readyPromise;
-    expect([shown.poll(), shown.poll(), shown.poll()]).toEqual([
+    expect([output.poll(), output.poll(), output.poll()]).toEqual([
       { done: false, value: { value: 1 } },
       { done: false, value: { value: 2 } },
       null,
@@ -64,17 +64,17 @@ describe('a stream that can be polled', () => {
   });
 
   it('excludes filtered values, also with asynchronous filters, and keeps the order', async () => {
-    const { stream, give, end } = handFed<number>();
+    const { stream, give, end } = manualSource<number>();
     give(...Array.from({ length: 12 }, (_, at) => at + 1));
     end();
-    const shown = mapStream(stream, (value) => {
-      const storedPrompt = value % 3 === 0 ? null : tagged(value);
-      return value % 2 === 0 ? Promise.resolve(storedPrompt) : storedPrompt;
+    const output = mapStream(stream, (value) => {
+      const result = value % 3 === 0 ? null : tagged(value);
+      return value % 2 === 0 ? Promise.resolve(result) : result;
     });
     const values: number[] = [];
-    for await (const { value } of shown) values.push(value);
+    for await (const { value } of output) values.push(value);
     expect(values).toEqual([1, 2, 4, 5, 7, 8, 10, 11]);
-    expect(shown.poll()).toEqual(ENDED);
+    expect(output.poll()).toEqual(ENDED);
   });
 
   it.each([
@@ -86,23 +86,23 @@ describe('a stream that can be polled', () => {
       },
     ],
   ])('ends when its filter fails %s, and returns its source', async (_when, fail) => {
-    const { stream, give, left } = handFed<number>();
-    const shown = mapStream(stream, fail);
-    const waiting = shown.next();
+    const { stream, give, isOver } = manualSource<number>();
+    const output = mapStream(stream, fail);
+    const waiting = output.next();
     give(1, 2);
     await expect(waiting).rejects.toThrow('not for you');
-    expect([left(), await shown.next()]).toEqual([true, ENDED]);
+    expect([isOver(), await output.next()]).toEqual([true, ENDED]);
   });
 
   it('ends immediately when its reader returns it, also while it waits', async () => {
-    const { stream, left } = handFed<number>();
-    const shown = mapStream(mapStream(stream, tagged), tagged as never);
-    const waiting = shown.next();
-    expect(await shown.return()).toEqual(ENDED);
-    expect([left(), await waiting, shown.poll()]).toEqual([true, ENDED, ENDED]);
+    const { stream, isOver } = manualSource<number>();
+    const output = mapStream(mapStream(stream, tagged), tagged as never);
+    const waiting = output.next();
+    expect(await output.return()).toEqual(ENDED);
+    expect([isOver(), await waiting, output.poll()]).toEqual([true, ENDED, ENDED]);
   });
 
-  it('can be made of any stream, and forwards its failure and end', async () => {
+  it('can be made from any async iterator, and forwards its failure and end', async () => {
     async function* counting(): AsyncGenerator<number> {
       yield 1;
       await Promise.resolve();
@@ -121,31 +121,31 @@ describe('a stream that can be polled', () => {
   });
 
   it('returns its source when its reader returns it', async () => {
-    let left = 0;
+    let returns = 0;
     const source: AsyncIterableIterator<number> = {
       [Symbol.asyncIterator]: () => source,
       next: () => Promise.resolve({ done: false, value: 1 }),
       return() {
-        left += 1;
+        returns += 1;
         return Promise.resolve(ENDED);
       },
     };
     await toPollable(source).return();
-    expect(left).toBe(1);
+    expect(returns).toBe(1);
   });
 });
 
 describe('a stream that can be revoked', () => {
   function aFeed() {
-    const fed = handFed<number>();
-    const ends: ((reason: Error) => void)[] = [];
-    let left = 0;
+    const fed = manualSource<number>();
+    const revokes: ((reason: Error) => void)[] = [];
+    let endReports = 0;
     const stream = revocable(fed.stream, (revoke) => {
-      ends.push(revoke);
-      return () => void (left += 1);
+      revokes.push(revoke);
+      return () => void (endReports += 1);
     });
-    const revoke = (): void => ends[0]?.(new Error('not for you'));
-    return { ...fed, stream, revoke, finished: () => left };
+    const revoke = (): void => revokes[0]?.(new Error('not for you'));
+    return { ...fed, stream, revoke, finished: () => endReports };
   }
 
   it('yields values, and reports its end once', async () => {
@@ -161,18 +161,18 @@ describe('a stream that can be revoked', () => {
   });
 
   it('throws the reason at a waiting reader, before queued values, and returns its source', async () => {
-    const { stream, give, revoke, left, finished } = aFeed();
+    const { stream, give, revoke, isOver, finished } = aFeed();
     const waiting = stream.next();
     revoke();
     await expect(waiting).rejects.toThrow('not for you');
     give(1);
-    expect([await stream.next(), left(), finished()]).toEqual([ENDED, true, 1]);
+    expect([await stream.next(), isOver(), finished()]).toEqual([ENDED, true, 1]);
 
     const read = aFeed();
     read.give(1);
     read.revoke();
     expect(() => read.stream.poll()).toThrow('not for you');
-    expect([read.stream.poll(), read.left(), read.finished()]).toEqual([ENDED, true, 1]);
+    expect([read.stream.poll(), read.isOver(), read.finished()]).toEqual([ENDED, true, 1]);
   });
 
   it('is not revoked after its reader returned it', async () => {

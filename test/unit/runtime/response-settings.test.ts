@@ -21,7 +21,7 @@ function settingsOf(general: string) {
   return { storeResponses, responseRetentionDays };
 }
 
-it('responses are stored for thirty days, or for the time in the file', () => {
+it('responses are stored for 30 days by default, and the file sets another time or disables the storage', () => {
   expect(settingsOf('')).toEqual({ storeResponses: true, responseRetentionDays: 30 });
   expect(settingsOf('store_responses: false, response_retention_days: 0')).toEqual({
     storeResponses: false,

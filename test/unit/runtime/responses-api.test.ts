@@ -9,8 +9,11 @@ it.each([
   ['openai/x', {}, { mode: 'chat' }, 'x', undefined],
   ['openai/responses/x/y', {}, {}, 'x/y', 'only'],
   ['openai/chat_completions/x', {}, {}, 'x', 'never'],
-])('a deployment selects the OpenAI API of its calls: %s %j %j', (model, params, info, upstreamModel, responses) => {
-  const entry = modelEntry.parse({ model_name: 'm', litellm_params: { model, ...params }, model_info: info });
-  expect(toDeployment(entry, { dropParams: false, env: {} })).toMatchObject({ upstreamModel });
-  expect(toDeployment(entry, { dropParams: false, env: {} }).responses).toBe(responses);
-});
+])(
+  'a deployment selects the OpenAI API of its calls: %s with parameters %j and model_info %j',
+  (model, params, info, upstreamModel, responses) => {
+    const entry = modelEntry.parse({ model_name: 'm', litellm_params: { model, ...params }, model_info: info });
+    expect(toDeployment(entry, { dropParams: false, env: {} })).toMatchObject({ upstreamModel });
+    expect(toDeployment(entry, { dropParams: false, env: {} }).responses).toBe(responses);
+  },
+);

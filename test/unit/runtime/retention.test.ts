@@ -16,7 +16,7 @@ afterEach(() => {
 function aStore(old: number) {
   const state = {
     old,
-    away: false,
+    isUnavailable: false,
     limits: [] as number[],
     logLines: [] as unknown[],
     stopping: new AbortController(),
@@ -27,7 +27,7 @@ function aStore(old: number) {
       days,
       async remove(beforeMs, most) {
         state.limits.push(beforeMs - START_MS);
-        if (state.away) throw new Error('away');
+        if (state.isUnavailable) throw new Error('away');
         const count = Math.min(most, state.old);
         state.old -= count;
         return count;
@@ -39,7 +39,7 @@ function aStore(old: number) {
   return { round, state };
 }
 
-it('removes rows older than their days in small steps, and logs how many', async () => {
+it('rows older than the given days are removed in steps of 100, and their number is logged', async () => {
   const { round, state } = aStore(250);
   await round(14);
   expect(state.old).toBe(0);
@@ -47,20 +47,20 @@ it('removes rows older than their days in small steps, and logs how many', async
   expect(state.logLines).toEqual([['old traces were removed', { traces: 250, days: 14 }]]);
 });
 
-it('logs nothing without old rows', async () => {
+it('nothing is logged without old rows', async () => {
   const { round, state } = aStore(0);
   await round(1);
   expect([state.limits, state.logLines]).toEqual([[-DAY_MS], []]);
 });
 
-it('fails with the error of the store', async () => {
+it('a removal fails with the error of the store', async () => {
   const { round, state } = aStore(10);
-  state.away = true;
+  state.isUnavailable = true;
   await expect(round(1)).rejects.toThrow('away');
   expect([state.old, state.logLines]).toEqual([10, []]);
 });
 
-it('stops between two steps', async () => {
+it('a removal stops between two steps', async () => {
   const { round, state } = aStore(250);
   const ended = round(1);
   state.stopping.abort(new Error('stopping'));

@@ -17,7 +17,7 @@ describe('sampled warnings', () => {
     };
   }
 
-  it('logs some warnings of a kind in full, then the number of omitted ones, and restarts', () => {
+  it('are logged up to the sample of a kind and second, then counted as omitted', () => {
     const { lines, warn } = aLog();
     for (let number = 1; number <= 5; number += 1) warn('keys', () => ({ number }), 'refused');
     warn('models', () => ({ number: 6 }), 'refused');
@@ -32,7 +32,7 @@ describe('sampled warnings', () => {
     ]);
   });
 
-  it('logs no number without omitted warnings', () => {
+  it('have no count where none was omitted', () => {
     const { lines, warn } = aLog();
     warn('keys', () => ({}), 'refused');
     vi.advanceTimersByTime(10_000);
@@ -53,7 +53,7 @@ describe('counted warnings', () => {
     return { lines, ...createCountedWarnings({ warn: (facts, event) => lines.push([facts, event]) }) };
   }
 
-  it('logs each kind once in a window, with the number', () => {
+  it('are logged once a second for each kind, with their number', () => {
     const { lines, warn } = aLog();
     for (let number = 1; number <= 5; number += 1) warn('keys', { number }, 'ended');
     warn('roles', { number: 6 }, 'ended');
@@ -68,7 +68,7 @@ describe('counted warnings', () => {
     ]);
   });
 
-  it('logs on flush, and nothing twice', () => {
+  it('are logged on flush, and not again', () => {
     const { lines, warn, flush } = aLog();
     warn('keys', {}, 'ended');
     flush();

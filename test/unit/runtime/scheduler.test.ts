@@ -29,7 +29,7 @@ describe('a periodic task', () => {
   const after = (ms: number) => vi.advanceTimersByTimeAsync(ms);
   const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-  it('runs first after its interval, or after another delay', async () => {
+  it('runs first after its interval, or after its initial delay', async () => {
     const [late, early] = [aTask(() => {}), aTask(() => {}, { firstMs: 0 })];
     await after(2_500);
     expect([late.starts, early.starts]).toEqual([
@@ -44,7 +44,7 @@ describe('a periodic task', () => {
     expect(starts).toEqual([1_000, 5_000, 9_000]);
   });
 
-  it('may have another interval after each run', async () => {
+  it('may choose its interval after each run', async () => {
     const delays = [10, 20, 30];
     const { starts } = aTask(() => {}, { everyMs: () => delays.shift() ?? 1_000 });
     await after(100);
@@ -111,7 +111,7 @@ describe('a periodic task', () => {
     expect([starts, warnings]).toEqual([[1_000], []]);
   });
 
-  it('that does not end is logged by the stop, which does not wait longer', async () => {
+  it('that does not end is logged by the stop, which waits at most 4 seconds', async () => {
     const { scheduler, task, warnings } = aTask(() => new Promise(() => {}));
     await after(1_000);
     const stopped = Promise.all([task.stop(), task.stop(), scheduler.stop()]);

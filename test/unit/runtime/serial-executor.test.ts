@@ -6,21 +6,21 @@ import { createWorkQueueLimit } from '../../../src/runtime/tasks/work-queue-limi
 
 const open = (waiting = 10) => createSerialExecutor(createWorkQueueLimit({ waiting, bytes: 100 }));
 
-it('runs jobs in order, at most one in each turn', async () => {
+it('jobs run in order, at most one in each turn', async () => {
   const { run } = open();
   let turn = 0;
   let counting = true;
-  const counted = (async () => {
+  const turnCounter = (async () => {
     for (; counting; turn += 1) await nextTurn();
   })();
   const turns = await Promise.all([1, 2, 3].map((name) => run(() => [name, turn] as const, 1)));
   counting = false;
-  await counted;
+  await turnCounter;
   expect(turns.map(([name]) => name)).toEqual([1, 2, 3]);
   expect(new Set(turns.map(([, at]) => at)).size).toBe(3);
 });
 
-it('fails only the job that throws, and frees its place', async () => {
+it('a job that throws fails alone, and frees its place', async () => {
   const { run } = open(2);
   const fails = run(() => {
     throw new TypeError('no');

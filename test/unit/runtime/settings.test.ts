@@ -65,8 +65,8 @@ describe('settings', () => {
     const env = { PORT: '5000', HOST: '127.0.0.2', LITELLM_MASTER_KEY: 'sk-from-env', DATABASE_URL: 'postgres://env' };
     const { port, host, masterKey, databaseUrl } = read(yaml, env, ['--port', '6000']);
     expect([port, host, masterKey.reveal(), databaseUrl]).toEqual([6000, '127.0.0.2', 'sk-from-env', 'postgres://env']);
-    const quiet = read(yaml);
-    expect([quiet.masterKey.reveal(), quiet.databaseUrl]).toEqual(['sk-from-the-file', 'sqlite:///from-file']);
+    const fileOnly = read(yaml);
+    expect([fileOnly.masterKey.reveal(), fileOnly.databaseUrl]).toEqual(['sk-from-the-file', 'sqlite:///from-file']);
   });
 
   it('resolve references and read deployments', () => {
@@ -137,7 +137,7 @@ model_list:
     expect(JSON.stringify(deployments)).not.toContain('hidden');
   });
 
-  it('ignore keys of other programs', () => {
+  it('accept settings of the reference', () => {
     const yaml = 'router_settings: { routing_strategy: simple-shuffle }\nlitellm_settings: { drop_params: true }\n';
     expect(refusal(yaml)).toBe('accepted');
   });
@@ -154,7 +154,7 @@ model_list:
     expect(read('litellm_settings: { callbacks: [prometheus] }\n').otlpExport).toBeNull();
   });
 
-  it('leave references of other programs unchanged', () => {
+  it('accept unset variables in settings of the reference that have no effect', () => {
     const yaml =
       'litellm_settings: { cache_params: { qdrant_api_key: os.environ/NOT_THERE } }\n' +
       'general_settings: { alerting_webhook: os.environ/NOT_THERE }\n';

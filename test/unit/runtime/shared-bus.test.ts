@@ -49,7 +49,7 @@ function processes() {
 
 const settle = (ms = 200) => vi.advanceTimersByTimeAsync(ms);
 
-describe('a bus that processes share', () => {
+describe('a bus shared by processes', () => {
   beforeEach(() => {
     vi.useFakeTimers();
   });
@@ -57,7 +57,7 @@ describe('a bus that processes share', () => {
     vi.useRealTimers();
   });
 
-  it('delivers events once to subscribers of other processes that are known', async () => {
+  it('delivers each event once, from its own and from another process, and counts remote subscribers', async () => {
     const { start, store } = processes();
     const [here, there] = [start(), start()];
     expect(here.bus.subscriberCount()).toBe(0);
@@ -133,7 +133,7 @@ describe('a bus that processes share', () => {
     expect(feed.poll()).toBeNull();
   });
 
-  it('is local where one process uses the database at a time', () => {
+  it('is the local bus where only one process uses the database', () => {
     const own = createBus();
     expect(createSharedBus(own, null, { links: {}, scheduler: aScheduler() }).bus).toBe(own);
   });

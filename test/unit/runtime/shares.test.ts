@@ -7,8 +7,8 @@ import { MemoryLedger } from '../../support/memory-ledger.ts';
 import { SharedTotals } from '../../support/shared-totals.ts';
 import { someShares } from '../../support/shares.ts';
 
-const SPARING: ShareTiming = { tickMs: 100, minCalls: 0, answerMs: 250 };
-const READY: ShareTiming = { tickMs: 500, minCalls: 8, answerMs: 250 };
+const FOR_ONE_CALL: ShareTiming = { tickMs: 100, minCalls: 0, answerMs: 250 };
+const FOR_EIGHT_CALLS: ShareTiming = { tickMs: 500, minCalls: 8, answerMs: 250 };
 
 interface Process {
   readonly shares: Shares;
@@ -33,7 +33,7 @@ describe('shares of limits', () => {
 
   const clock = { monotonicMs: () => ledger.nowMs };
 
-  function aProcess(process: string, pace = SPARING): Process {
+  function aProcess(process: string, pace = FOR_ONE_CALL): Process {
     const losses: unknown[] = [];
     const shares = someShares(ledger, { process, clock, pace, changed: (failure) => void losses.push(failure) });
     opened.push(shares);
@@ -61,7 +61,7 @@ describe('shares of limits', () => {
   const SLOTS = 'rate:max_parallel_requests:api_key:k';
 
   it('are requested once for concurrent calls, and not at all while some are left', async () => {
-    const { limits } = aProcess('p', READY);
+    const { limits } = aProcess('p', FOR_EIGHT_CALLS);
     const all: RateLimit = { scope: 'api_key', id: 'k', requests: 1_000, tokens: 100_000, parallel: 1_000 };
     const first = await Promise.all(Array.from({ length: 50 }, async () => limits.admit([all], 10)));
     expect(first.every(({ kind }) => kind === 'admitted')).toBe(true);
@@ -84,7 +84,7 @@ describe('shares of limits', () => {
   });
 
   it('are returned when they are not used', async () => {
-    const [one, other] = [aProcess('p', READY), aProcess('q', READY)];
+    const [one, other] = [aProcess('p', FOR_EIGHT_CALLS), aProcess('q', FOR_EIGHT_CALLS)];
     const limit = slots(64);
     const calls = await admitted(one.limits, limit, 1);
     expect(ledger.shareOf('p', SLOTS)).toBeGreaterThan(1n);
@@ -117,7 +117,7 @@ describe('shares of limits', () => {
     expect(await admitted(other.limits, requests(100), 81)).toHaveLength(80);
   });
 
-  it('that are prepared for a call are used by it, or returned without it', async () => {
+  it('that are prepared for a call are used by this call, or returned when it is never made', async () => {
     const [one, other] = [aProcess('p'), aProcess('q')];
     one.limits.prepare([requests(2)], 0);
     await vi.advanceTimersByTimeAsync(1);
@@ -128,23 +128,23 @@ describe('shares of limits', () => {
     expect(await admitted(other.limits, requests(2), 2)).toHaveLength(1);
   });
 
-  it('of a stopped process are free after its lease', async () => {
+  it('are held while their process sends heartbeats, and are free after it has left the ledger', async () => {
     const [one, other] = [aProcess('p'), aProcess('q')];
     await admitted(one.limits, slots(3), 3);
     expect(await admitted(other.limits, slots(3), 1)).toHaveLength(0);
     await pass(20_000);
-    // Heartbeats keep the slots of a process without calls.
+    // The heartbeats of `p` keep the slots of its calls.
     expect(await admitted(other.limits, slots(3), 1)).toHaveLength(0);
     await ledger.leave('p');
     expect(await admitted(other.limits, slots(3), 1)).toHaveLength(1);
   });
 
-  it('are local while the ledger is unavailable: each process admits at most the limit, and reports it later', async () => {
+  it('are local while the ledger is unavailable: each process admits at most the limit, and reports its calls later', async () => {
     const [one, other] = [aProcess('p'), aProcess('q')];
     expect(await admitted(one.limits, requests(10), 4)).toHaveLength(4);
     expect(await admitted(other.limits, requests(10), 3)).toHaveLength(3);
     ledger.isUnavailable = true;
-    // The window continues with the rest that each process last received.
+    // The window continues with the rest that the ledger last reported to each process.
     expect(await admitted(one.limits, requests(10), 20)).toHaveLength(6);
     expect((await admitted(other.limits, requests(10), 20)).length).toBeLessThanOrEqual(3);
     expect([one.losses.length, one.shares.counts(), other.shares.isUnavailable()]).toEqual([
@@ -181,7 +181,7 @@ describe('shares of limits', () => {
     expect(ledger.trips).toBe(2);
   });
 
-  it('wait for a silent ledger at most for its timeout', async () => {
+  it('wait at most 250 ms for a ledger that does not answer', async () => {
     const { limits, losses } = aProcess('p');
     vi.spyOn(ledger, 'requestShares').mockReturnValue(new Promise(() => {}));
     const waiting = limits.admit([slots(2)], 0);

@@ -4,7 +4,7 @@ import { sinceLastSuccess } from '../../../src/runtime/tasks/since-last-success.
 const START_MS = 1_700_000_000_000;
 const WEEK_MS = 7 * 86_400_000;
 
-it('runs from the last success with an overlap, and first from a week ago', async () => {
+it('a run covers the time from 10 minutes before the last success, and the first run covers a week', async () => {
   let nowMs = START_MS;
   let isUnavailable = false;
   const since: number[] = [];

@@ -24,9 +24,9 @@ interface ReceivedExport {
 /** Answer of the collector: a status, headers and a body, or a network failure. */
 type Answer = { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string } | Error;
 
-/** A collector with scripted answers, then 200; and its exporter with short waits. */
+/** A collector with scripted answers, then 200, and its exporter with short delays. */
 function aCollector(answers: readonly Answer[] = [], settings: Partial<OtlpExportSettings> = {}, retryMs = 1) {
-  const left = [...answers];
+  const remaining = [...answers];
   const sent: ReceivedExport[] = [];
   const lines: unknown[] = [];
   let arrived: (() => void) | null = null;
@@ -37,7 +37,7 @@ function aCollector(answers: readonly Answer[] = [], settings: Partial<OtlpExpor
       const plain = headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body;
       sent.push({ headers, names: JSON.parse(Buffer.from(plain).toString()) as string[] });
       arrived?.();
-      const answer = left.shift() ?? { status: 200 };
+      const answer = remaining.shift() ?? { status: 200 };
       if (answer instanceof Error) return Promise.reject(answer);
       const { status, headers: responseHeaders = {}, body: text = '' } = answer;
       return Promise.resolve<UpstreamAnswer>({
@@ -79,7 +79,7 @@ const aSpan = (name: string, differing: Partial<ExportedSpan> = {}): ExportedSpa
 });
 const LONG = 600_000;
 
-it('spans of one moment are sent in one request, with the configured headers', async () => {
+it('spans that are pushed together are sent in one request, with the configured headers', async () => {
   const { spanExport, sent, requests } = aCollector();
   spanExport.push(aSpan('a'));
   spanExport.push(aSpan('b'));
@@ -130,7 +130,7 @@ it('the retry waits as long as the collector requests, but not at shutdown', asy
   spanExport.push(aSpan('a'));
   await requests(1);
   expect(spanExport.counts()).toMatchObject({ waiting: 1 });
-  // At shutdown it retries immediately, not after fifty seconds.
+  // The drain retries immediately, not after fifty seconds.
   await spanExport.drain(LONG);
   expect([sent.length, spanExport.counts()]).toEqual([2, { sent: 1, dropped: 0, failed: 0, waiting: 0 }]);
 });
@@ -181,9 +181,12 @@ it('the queue is bounded in bytes as well', async () => {
   await spanExport.drain(LONG);
 });
 
-it('a process that ends stops in time, and accepts no more spans', async () => {
-  const away = Array.from({ length: 9 }, () => new HttpFailure('unreachable', 'The upstream could not be reached.'));
-  const { spanExport } = aCollector(away, {}, 50_000);
+it('a drain ends at its deadline, and later spans are dropped', async () => {
+  const failures = Array.from(
+    { length: 9 },
+    () => new HttpFailure('unreachable', 'The upstream could not be reached.'),
+  );
+  const { spanExport } = aCollector(failures, {}, 50_000);
   spanExport.push(aSpan('a'));
   await spanExport.drain(20);
   spanExport.push(aSpan('late'));

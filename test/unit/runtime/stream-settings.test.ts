@@ -13,7 +13,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Settings of a file with this setting. Null: without it. */
+/** Settings of a file with this setting, or without it where `seconds` is null. */
 function settingsOf(name: string, seconds: number | null): Settings {
   const file = join(folder, 'config.yaml');
   writeFileSync(file, `general_settings: { ${seconds === null ? '' : `${name}: ${seconds}`} }`);
@@ -41,7 +41,7 @@ it.each([0, -1, 86_401])('a silence of %d seconds is refused', (seconds) => {
   expect(() => silence(seconds)).toThrow('general_settings.upstream_silence_seconds');
 });
 
-it('batches are read every 6,000 seconds as by the reference, or at the interval in the file', () => {
+it('batches are polled every 6,000 seconds by default, or at the interval in the file', () => {
   const seconds = (value: number | null) => settingsOf('proxy_batch_polling_interval', value).batchPollingSeconds;
   expect([null, 0, 60].map(seconds)).toEqual([6_000, 0, 60]);
   expect(() => seconds(-1)).toThrow('general_settings.proxy_batch_polling_interval');

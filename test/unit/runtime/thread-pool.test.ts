@@ -27,19 +27,19 @@ function open(
 
 const say = (text: string): TestTask => ({ kind: 'say', text });
 
-it('returns every caller its own answer, with any number of threads', async () => {
+it('a thread pool returns its own answer to every caller, with two threads', async () => {
   const { run } = open(2);
   const texts = ['a', 'b', 'c', 'd', 'e'];
   expect(await Promise.all(texts.map((text) => run<string>(say(text), 1)))).toEqual(texts);
 });
 
-it('throws a failure as an error of its class, and continues', async () => {
+it('a thread pool rejects a failed task with the error of `errorFrom`, and continues', async () => {
   const { run } = open(1);
   await expect(run({ kind: 'fail', text: 'no' }, 1)).rejects.toThrow(new TypeError('no'));
   expect(await run(say('yes'), 1)).toBe('yes');
 });
 
-it('fails only the task that ended a thread; the next ones get a new thread', async () => {
+it('a thread pool fails only the task that ended a thread; the next ones get a new thread', async () => {
   const { run } = open(1);
   const [died, next] = await Promise.allSettled([run({ kind: 'die', text: 'out of memory' }, 1), run(say('next'), 1)]);
   expect(died).toMatchObject({
@@ -49,7 +49,7 @@ it('fails only the task that ended a thread; the next ones get a new thread', as
   expect(next).toEqual({ status: 'fulfilled', value: 'next' });
 });
 
-it('runs the queued tasks of a thread that another task ended, with their memory', async () => {
+it('a thread pool runs the queued tasks of a thread that another task ended, with their memory', async () => {
   const { run } = open(1);
   const bytes = new Uint8Array([1, 2, 3]);
   const died = run({ kind: 'die', text: 'out of memory' }, 1);
@@ -58,7 +58,7 @@ it('runs the queued tasks of a thread that another task ended, with their memory
   expect(await next).toBe('next');
 });
 
-it('lets no task wait for a large one while another thread becomes free', async () => {
+it('a thread pool runs small tasks on the free thread while a large task holds the other one', async () => {
   const { run } = open(2, { waiting: 20, bytes: 64 << 20 });
   const runningTask = run({ kind: 'hold', text: '' }, 2 << 20).catch((error: unknown) => error);
   const texts = ['a', 'b', 'c', 'd', 'e', 'f'];
@@ -67,7 +67,7 @@ it('lets no task wait for a large one while another thread becomes free', async 
   expect(await runningTask).toBeInstanceOf(Unavailable);
 });
 
-it('refuses tasks above its limits of number and bytes, and accepts them when it has capacity again', async () => {
+it('a thread pool refuses tasks above its limits of number and bytes, and accepts them when it has capacity again', async () => {
   const { run } = open(1, { waiting: 2, bytes: 100 });
   const runningTasks = [run(say('1'), 60), run(say('2'), 40)];
   await expect(run(say('3'), 0)).rejects.toThrow('Too much is waiting to be read. Try again shortly.');
@@ -75,11 +75,11 @@ it('refuses tasks above its limits of number and bytes, and accepts them when it
   const first = run(say('4'), 60);
   await expect(run(say('5'), 41)).rejects.toThrow(Unavailable);
   await first;
-  // Larger than the limit, but the only task.
+  // A task above the limit is accepted while it is the only one.
   expect(await run(say('6'), 1_000)).toBe('6');
 });
 
-it('fails running and waiting tasks when it is closed', async () => {
+it('a thread pool fails running and waiting tasks when it is closed', async () => {
   const { run, close } = open(1);
   const settled = Promise.allSettled([run({ kind: 'hold', text: '' }, 1), run(say('never'), 1)]);
   await close();
@@ -87,7 +87,7 @@ it('fails running and waiting tasks when it is closed', async () => {
   await expect(run(say('late'), 1)).rejects.toThrow(Unavailable);
 });
 
-it('moves the memory of a task, and only memory that nothing else uses', async () => {
+it('a thread pool moves the memory of a task, except shared memory and part of a buffer', async () => {
   const { run } = open(1);
   const bytes = new Uint8Array([1, 2, 3]);
   expect(transferableBuffer(bytes.subarray(1))).toEqual([]);
@@ -96,7 +96,7 @@ it('moves the memory of a task, and only memory that nothing else uses', async (
   expect(bytes.buffer.detached).toBe(true);
 });
 
-it('starts again with the next task after a failed start', async () => {
+it('a thread pool starts again with the next task after a failed start', async () => {
   let loads = 0;
   const loadLibrary = async () => {
     loads += 1;
@@ -113,7 +113,7 @@ it('starts again with the next task after a failed start', async () => {
   expect(loads).toBe(2);
 });
 
-it('closes during a failing start, and after one', async () => {
+it('a thread pool closes during a failing start, and after one', async () => {
   const library = Promise.withResolvers<typeof Library>();
   const during = open(1, undefined, () => library.promise);
   const task = during.run(say('never'), 1).catch((error: unknown) => error);

@@ -12,7 +12,7 @@ const outlineOf = (calls: number): TraceOutline => ({
   agentSpend: new Map(),
 });
 
-it('evicts the least recently read outlines above the limit of calls', () => {
+it('the cache of outlines evicts the least recently read outlines above the limit of calls', () => {
   const outlines = createTraceOutlines(10);
   const [first, second, third] = [outlineOf(3), outlineOf(3), outlineOf(3)];
   outlines.put('first', first);
@@ -22,7 +22,7 @@ it('evicts the least recently read outlines above the limit of calls', () => {
   expect(['first', 'second', 'third'].map((name) => outlines.find(name))).toEqual([first, null, third]);
 });
 
-it('replaces the value of a name', () => {
+it('the cache of outlines replaces the value of a name', () => {
   const outlines = createTraceOutlines(10);
   const later = outlineOf(9);
   outlines.put('one', outlineOf(9));
@@ -30,7 +30,7 @@ it('replaces the value of a name', () => {
   expect(outlines.find('one')).toBe(later);
 });
 
-it('keeps a too large outline while it is the latest', () => {
+it('the cache of outlines keeps an outline above the limit while it is the latest', () => {
   const outlines = createTraceOutlines(10);
   const huge = outlineOf(30);
   outlines.put('one', outlineOf(9));

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { unblockedPause } from '../../../src/runtime/clock.ts';
 
-/** Blocks the event loop. */
 function block(milliseconds: number): void {
   const endMs = performance.now() + milliseconds;
   while (performance.now() < endMs);

@@ -32,21 +32,21 @@ const turn = (): Promise<unknown> => vi.advanceTimersByTimeAsync(0);
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-it('begins with earlier calls, and continues until none is pending', async () => {
+it('unfolding begins with calls of an earlier process, and continues until none is pending', async () => {
   const { unfolding, state } = anUnfolding(3_500);
   unfolding.start();
   await turn();
   expect([state.steps, state.waiting]).toEqual([4, 0]);
 });
 
-it('unfolds immediately after a commit of few calls', async () => {
+it('unfolding runs immediately after a commit of few calls', async () => {
   const { unfolding, state } = anUnfolding(10);
   await unfolding.committed(10);
   await turn();
   expect([state.steps, state.waiting]).toEqual([1, 0]);
 });
 
-it('defers the calls of large commits until a second without one', async () => {
+it('unfolding starts a second after the last large commit', async () => {
   const { unfolding, state } = anUnfolding(0);
   for (let commit = 0; commit < 4; commit += 1) {
     state.waiting += 2_000;
@@ -58,7 +58,7 @@ it('defers the calls of large commits until a second without one', async () => {
   expect([state.steps, state.waiting]).toEqual([8, 0]);
 });
 
-it('unfolds after five seconds of large commits, also if they continue', async () => {
+it('unfolding starts after five seconds of large commits, also if they continue', async () => {
   const { unfolding, state } = anUnfolding(0);
   for (let commit = 0; commit < 6; commit += 1) {
     state.waiting += 2_000;
@@ -76,7 +76,7 @@ it('unfolds after five seconds of large commits, also if they continue', async (
   expect(state.waiting).toBe(2_000);
 });
 
-it('stops between two steps for a large commit', async () => {
+it('unfolding stops between two steps for a large commit', async () => {
   const { unfolding, state } = anUnfolding(9_000);
   unfolding.start();
   await unfolding.committed(2_000);
@@ -86,13 +86,13 @@ it('stops between two steps for a large commit', async () => {
   expect(state.waiting).toBe(0);
 });
 
-it('makes writers wait when too many batches are pending', async () => {
+it('unfolding makes the commit wait while more than 65,536 calls are pending', async () => {
   const { unfolding, state } = anUnfolding(65_536 + 1_500);
   await unfolding.committed(2_000);
   expect([state.steps, state.waiting]).toEqual([2, 65_036]);
 });
 
-it('publishes traces with earlier spans of clients', async () => {
+it('unfolding publishes the traces that the store reports as merged', async () => {
   const { unfolding, state, published } = anUnfolding(10);
   const summary = { traceId: 'a trace', spanCount: 2 } as TraceSummary;
   state.merged.push(summary);
@@ -101,7 +101,7 @@ it('publishes traces with earlier spans of clients', async () => {
   expect(published).toEqual([summary]);
 });
 
-it('retries after the store was unavailable', async () => {
+it('unfolding retries after the store was unavailable', async () => {
   const { unfolding, state, logLines } = anUnfolding(1_000);
   state.error = new Error('away');
   unfolding.start();
@@ -112,7 +112,7 @@ it('retries after the store was unavailable', async () => {
   expect([state.steps, state.waiting]).toEqual([1, 0]);
 });
 
-it('runs no further step after a stop', async () => {
+it('unfolding runs no further step after a stop', async () => {
   const { unfolding, state } = anUnfolding(5_000);
   unfolding.start();
   await unfolding.stop();

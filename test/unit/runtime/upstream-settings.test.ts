@@ -57,9 +57,9 @@ it.each(['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy'])(
 );
 
 it('an invalid proxy is refused without showing its credential', () => {
-  const bad = (): unknown => settingsOf('', { HTTP_PROXY: 'user:secret@proxy.test:3128' });
-  expect(bad).toThrow('environment: HTTP_PROXY: is not an http:// or https:// address');
-  expect(bad).not.toThrow('secret');
+  const readInvalid = (): unknown => settingsOf('', { HTTP_PROXY: 'user:secret@proxy.test:3128' });
+  expect(readInvalid).toThrow('environment: HTTP_PROXY: is not an http:// or https:// address');
+  expect(readInvalid).not.toThrow('secret');
 });
 
 it.each([

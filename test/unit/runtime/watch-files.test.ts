@@ -26,7 +26,7 @@ it('changed, new and removed files are reported, each change once', async () => 
       changes += 1;
     },
   });
-  const changeCount = (count: number): Promise<void> =>
+  const changesReach = (count: number): Promise<void> =>
     vi.waitFor(
       () => {
         if (changes !== count) throw new Error(`${changes} changes`);
@@ -37,11 +37,11 @@ it('changed, new and removed files are reported, each change once', async () => 
     await watch.markCurrent();
     watch.start();
     writeFileSync(main, 'two and more');
-    await changeCount(1);
+    await changesReach(1);
     writeFileSync(included, 'new');
-    await changeCount(2);
+    await changesReach(2);
     rmSync(included);
-    await changeCount(3);
+    await changesReach(3);
     expect(changes).toBe(3);
   } finally {
     watch.stop();

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { Unavailable } from '../../../src/domain/errors.ts';
 import { createWorkQueueLimit } from '../../../src/runtime/tasks/work-queue-limit.ts';
 
-it('is bounded by number and by bytes, over all waiting entries', () => {
+it('a queue is bounded by number and by bytes, over all waiting entries', () => {
   const room = createWorkQueueLimit({ waiting: 2, bytes: 100 });
   const leave = room.enter(60);
   expect(() => room.enter(41)).toThrow(new Unavailable('Too much is waiting to be read. Try again shortly.'));
@@ -13,7 +13,7 @@ it('is bounded by number and by bytes, over all waiting entries', () => {
   expect(() => room.enter(0)).toThrow(Unavailable);
 });
 
-it('admits an entry larger than the capacity when the queue is empty', () => {
+it('a queue admits an entry larger than the capacity when it is empty', () => {
   const room = createWorkQueueLimit({ waiting: 2, bytes: 100 });
   room.enter(1_000)();
   const leave = room.enter(1);

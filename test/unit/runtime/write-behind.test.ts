@@ -4,10 +4,10 @@ import { createWriteBehind, type Fault } from '../../../src/runtime/tasks/write-
 const unexpected = (): never => {
   throw new Error('unexpected');
 };
-/** Options for a store that fails only as a whole. */
-const sound = { faultOf: (): Fault => 'store', refused: unexpected };
+/** Options for a store whose failures are never those of a record. */
+const storeFaultsOnly = { faultOf: (): Fault => 'store', refused: unexpected };
 
-const POISON = new Error('no column takes it');
+const POISON = new Error('no column accepts it');
 const AWAY = new Error('away');
 
 /** A store that refuses batches with a poisoned record, and all batches while `state.error` is set. */
@@ -34,7 +34,7 @@ describe('write-behind', () => {
   it('commits records in order, in few batches', async () => {
     const commits: number[][] = [];
     const queue = createWriteBehind<number>({
-      ...sound,
+      ...storeFaultsOnly,
       async commit(items) {
         commits.push([...items]);
       },
@@ -52,7 +52,7 @@ describe('write-behind', () => {
   it('commits soon after a push', async () => {
     const committed = new Promise<readonly string[]>((resolve) => {
       createWriteBehind<string>({
-        ...sound,
+        ...storeFaultsOnly,
         async commit(items) {
           resolve(items);
         },
@@ -67,7 +67,7 @@ describe('write-behind', () => {
     const failures: number[] = [];
     const commits: string[][] = [];
     const queue = createWriteBehind<string>({
-      ...sound,
+      ...storeFaultsOnly,
       async commit(items) {
         if (failures.length === 0) throw new Error('away');
         commits.push([...items]);
@@ -83,9 +83,9 @@ describe('write-behind', () => {
     expect(failures).toEqual([1]);
   });
 
-  it('rejects a flush that cannot commit and keeps the records', async () => {
+  it('rejects a flush that cannot commit, and keeps its records', async () => {
     const queue = createWriteBehind<string>({
-      ...sound,
+      ...storeFaultsOnly,
       commit: () => Promise.reject(new Error('away')),
       failed: () => {},
       dropped: unexpected,
@@ -98,7 +98,7 @@ describe('write-behind', () => {
   it('drops and counts the oldest records while the store is unavailable', () => {
     let dropped = 0;
     const queue = createWriteBehind<number>({
-      ...sound,
+      ...storeFaultsOnly,
       commit: () => new Promise(() => {}),
       failed: unexpected,
       dropped: (count) => {
@@ -112,7 +112,7 @@ describe('write-behind', () => {
   it('lets a reader wait for earlier records only', async () => {
     const commits: string[][] = [];
     const queue = createWriteBehind<string>({
-      ...sound,
+      ...storeFaultsOnly,
       async commit(items) {
         commits.push([...items]);
         if (commits.length < 5) queue.push('meanwhile');
@@ -127,7 +127,7 @@ describe('write-behind', () => {
 
   it('limits the wait of a reader for a store that hangs or fails', async () => {
     const hanging = createWriteBehind<string>({
-      ...sound,
+      ...storeFaultsOnly,
       commit: () => new Promise(() => {}),
       failed: unexpected,
       dropped: unexpected,
@@ -136,7 +136,7 @@ describe('write-behind', () => {
     expect(await hanging.caughtUp(1)).toBe(false);
     const failures: unknown[] = [];
     const failing = createWriteBehind<string>({
-      ...sound,
+      ...storeFaultsOnly,
       commit: () => Promise.reject(new Error('away')),
       failed: (error) => failures.push(error),
       dropped: unexpected,
@@ -146,7 +146,7 @@ describe('write-behind', () => {
     expect([hanging.waiting(), failing.waiting(), failures]).toEqual([1, 1, [new Error('away')]]);
   });
 
-  it('moves a record aside that the store refuses, and commits the others of its batch in order', async () => {
+  it('reports a record that the store refuses, and commits the others of its batch in order', async () => {
     const { queue, refused, commits } = pickyStore([3, 7]);
     for (let item = 0; item < 10; item += 1) queue.push(item);
     await queue.flush();
@@ -180,7 +180,7 @@ describe('write-behind', () => {
     expect([commits, refused]).toEqual([[[0, 1, 2, 3, 4]], []]);
   });
 
-  it('moves a record aside immediately, also a single one, when it is known to be invalid', async () => {
+  it('reports a record immediately, also a single one, when the error is known to be of the record', async () => {
     const refused: number[] = [];
     const queue = createWriteBehind<number>({
       commit: () => Promise.reject(POISON),
@@ -200,7 +200,7 @@ describe('a read with write-behind', () => {
   function heldQueue() {
     const commits: { readonly items: readonly number[]; readonly end: () => void }[] = [];
     const queue = createWriteBehind<number>({
-      ...sound,
+      ...storeFaultsOnly,
       commit: (items) => new Promise((resolve) => commits.push({ items, end: resolve })),
       failed: unexpected,
       dropped: unexpected,
@@ -257,7 +257,7 @@ describe('a read with write-behind', () => {
     expect([queue.settledCount(), reads]).toEqual([1, 1]);
   });
 
-  it('does not wait for records that were refused or dropped', async () => {
+  it('sees a refused record as settled', async () => {
     const { queue, refused } = pickyStore([2]);
     for (const item of [1, 2, 3]) queue.push(item);
     await queue.flush();

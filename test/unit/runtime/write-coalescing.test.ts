@@ -61,7 +61,7 @@ describe('work after the writes', () => {
     expect(done).toEqual(['one', 'two', 'noted']);
   });
 
-  test('runs in a separate turn where nothing is sent', async () => {
+  test('runs at the end of the turn, also where nothing is sent', async () => {
     turn.afterSends(doing('noted'));
     expect(done).toEqual([]);
     await turnEnded();
