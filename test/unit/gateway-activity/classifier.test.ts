@@ -44,7 +44,7 @@ describe('the category and route of a request', () => {
     ['POST', '/mcp-rest/tools/call', 'mcp /mcp'],
     ['POST', '/a2a/agent/message/send', 'a2a /a2a'],
     ['POST', '/v1/a2a/agent/message/send', 'a2a /a2a'],
-  ])('%s %s: %s', (method, path, wanted) => {
+  ])('of %s %s are %s', (method, path, wanted) => {
     expect(classOf(method, path)).toBe(wanted);
   });
 
@@ -70,7 +70,7 @@ describe('the category and route of a request', () => {
     ['GET', '/cursor/v0/me'],
     ['POST', '/'],
     ['POST', '/%'],
-  ])('%s %s is not counted', (method, path) => {
+  ])('are null for %s %s, which is not counted', (method, path) => {
     expect(classOf(method, path)).toBeNull();
   });
 
@@ -78,7 +78,7 @@ describe('the category and route of a request', () => {
     expect(countedRouteOf('POST', '/v1/embeddings')).toBe(countedRouteOf('POST', '/embeddings'));
   });
 
-  // Rows of forwarded calls have no category, because it depends on the rest of the path.
+  // Rows of forwarded calls have no category, because their category depends on the rest of the path.
   const rows = restRoutes().filter(({ name }) => !/^(forwarded|codingAgents)/.test(name));
   const paths = rows.flatMap(({ name, method, category, paths: own }) =>
     own.map((path) => ({ name, method, category, path: examplePath(name, path) })),

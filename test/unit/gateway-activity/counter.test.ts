@@ -13,22 +13,22 @@ const CHAT = routeOf('/chat/completions');
 const EMBEDDINGS = routeOf('/embeddings');
 
 /** A counter over a store that writes each batch once and can be made unavailable. */
-function scene({ everyMs = 10_000 } = {}) {
+function aSetup({ everyMs = 10_000 } = {}) {
   const storedBatches = new Map<number, ActivityBatch>();
   const failures: unknown[] = [];
-  const moves: unknown[] = [];
+  const reports: unknown[] = [];
   let now = new Date('2026-11-23T12:00:00Z');
-  const store = { away: false, losesAnswers: false, adds: 0 };
+  const store = { isUnavailable: false, losesAnswers: false, adds: 0 };
   const counter = createActivityCounter({
     process: 'p1',
     everyMs,
     clock: { now: () => now, monotonicMs: () => 0 },
-    onCounts: (counts) => moves.push(counts),
+    onCounts: (counts) => reports.push(counts),
     scheduler: createScheduler({ warn: (facts) => void failures.push(facts) }),
     store: {
       async add(batch) {
         store.adds += 1;
-        if (store.away) throw new Error('away');
+        if (store.isUnavailable) throw new Error('away');
         if (!storedBatches.has(batch.number)) storedBatches.set(batch.number, batch);
         if (store.losesAnswers) throw new Error('answer lost');
       },
@@ -48,7 +48,7 @@ function scene({ everyMs = 10_000 } = {}) {
     store,
     totals,
     failures,
-    moves,
+    reports,
     storedBatches,
     setNow: (text: string) => void (now = new Date(text)),
   };
@@ -56,7 +56,7 @@ function scene({ everyMs = 10_000 } = {}) {
 
 describe('the counter of requests', () => {
   it('counts 200 to 299 as success and everything else as failure', async () => {
-    const { counter, totals } = scene();
+    const { counter, totals } = aSetup();
     for (const status of [200, 204, 299]) counter.count(CHAT, status);
     for (const status of [0, 199, 300, 307, 401, 429, 500, 503]) counter.count(CHAT, status);
     counter.count(EMBEDDINGS, 200);
@@ -64,8 +64,8 @@ describe('the counter of requests', () => {
     expect(totals()).toEqual({ '2026-11-23 /chat/completions': [3, 8], '2026-11-23 /embeddings': [1, 0] });
   });
 
-  it('counts by the UTC day of the end', async () => {
-    const { counter, totals, setNow } = scene();
+  it('counts by the UTC day of the end of a request', async () => {
+    const { counter, totals, setNow } = aSetup();
     setNow('2026-11-23T23:59:59.999Z');
     counter.count(CHAT, 200);
     setNow('2026-11-24T00:00:00Z');
@@ -77,25 +77,25 @@ describe('the counter of requests', () => {
   });
 
   it('writes nothing when nothing was counted', async () => {
-    const { counter, store } = scene();
+    const { counter, store } = aSetup();
     await counter.flush();
     expect(store.adds).toBe(0);
   });
 
   it('keeps counts while the store is unavailable, and adds later ones', async () => {
-    const { counter, store, totals } = scene();
-    store.away = true;
+    const { counter, store, totals } = aSetup();
+    store.isUnavailable = true;
     counter.count(CHAT, 200);
     await expect(counter.flush()).rejects.toThrow('away');
     counter.count(CHAT, 200);
     await expect(counter.flush()).rejects.toThrow('away');
-    store.away = false;
+    store.isUnavailable = false;
     await counter.flush();
     expect(totals()).toEqual({ '2026-11-23 /chat/completions': [2, 0] });
   });
 
   it('repeats a batch unchanged when the answer of its commit is lost', async () => {
-    const { counter, store, totals, storedBatches } = scene();
+    const { counter, store, totals, storedBatches } = aSetup();
     store.losesAnswers = true;
     counter.count(CHAT, 200);
     await expect(counter.flush()).rejects.toThrow('answer lost');
@@ -110,7 +110,7 @@ describe('the counter of requests', () => {
   it('reports new counts once a second, and nothing without a count', async () => {
     vi.useFakeTimers();
     try {
-      const { counter, moves } = scene();
+      const { counter, reports } = aSetup();
       counter.start();
       counter.count(CHAT, 200);
       counter.count(CHAT, 500);
@@ -120,7 +120,7 @@ describe('the counter of requests', () => {
       counter.stop();
       counter.count(CHAT, 200);
       await vi.advanceTimersByTimeAsync(3_000);
-      expect(moves).toEqual([
+      expect(reports).toEqual([
         [{ category: 'llm', route: '/chat/completions', succeeded: 1, failed: 1 }],
         [{ category: 'llm', route: '/embeddings', succeeded: 1, failed: 0 }],
       ]);
@@ -130,7 +130,7 @@ describe('the counter of requests', () => {
   });
 
   it('runs flushes one at a time', async () => {
-    const { counter, totals } = scene();
+    const { counter, totals } = aSetup();
     counter.count(CHAT, 200);
     const first = counter.flush();
     counter.count(CHAT, 200);
@@ -141,14 +141,14 @@ describe('the counter of requests', () => {
   it('flushes periodically, also after a failure, until it is stopped', async () => {
     vi.useFakeTimers();
     try {
-      const { counter, store, totals, failures } = scene({ everyMs: 2_000 });
+      const { counter, store, totals, failures } = aSetup({ everyMs: 2_000 });
       counter.start();
       counter.count(CHAT, 200);
-      store.away = true;
+      store.isUnavailable = true;
       await vi.advanceTimersByTimeAsync(4_000);
       expect(failures).toEqual(Array.from({ length: 2 }, () => ({ err: new Error('away'), task: 'request-counts' })));
       expect(totals()).toEqual({});
-      store.away = false;
+      store.isUnavailable = false;
       await vi.advanceTimersByTimeAsync(2_000);
       expect(totals()).toEqual({ '2026-11-23 /chat/completions': [1, 0] });
       counter.stop();

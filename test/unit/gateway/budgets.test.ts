@@ -13,8 +13,8 @@ import { someOwners } from '../../support/key-owners.ts';
 import { randomFrom } from '../../support/random.ts';
 import { PLAIN_ROUTING } from '../../support/routing.ts';
 
-/** Settles a call as completed. */
-const NOTHING_READ = async (): Promise<void> => {};
+/** Reader that ignores the answer: `consume` then settles the call as completed. */
+const IGNORE_ANSWER = async (): Promise<void> => {};
 
 const usd = (amount: number): Usd => usdFrom(amount) ?? (0n as Usd);
 const PRICES = { input_cost_per_token: 0, output_cost_per_token: 1 };
@@ -94,7 +94,7 @@ function aGateway({
   return { gateway, admission, records, sent };
 }
 
-const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const AWAY = new UpstreamFailed('away', { provider: 'openai', upstreamStatus: 500 });
 const request = (more: Partial<ModelRequest> = {}): ModelRequest =>
   aModelRequest({ model: 'm', messages: [], max_tokens: 2 }, more);
@@ -113,10 +113,10 @@ describe('the reservation of a call', () => {
     const { gateway, admission, sent } = aGateway();
     const caller = aCaller(aKey({ maxBudget: usd(4) }));
     const call = gateway.call(caller, request(FALLING_BACK), NEVER);
-    await settled();
+    await nextTurn();
     for (let attempt = 0; attempt < 2; attempt += 1) {
       sent.at(-1)?.fail(AWAY);
-      await settled();
+      await nextTurn();
     }
     expect(sent.map(({ deploymentId }) => deploymentId)).toEqual(['deployment-1', 'deployment-1', 'deployment-2']);
     expect(await admission.check([{ counter: COUNTER, limit: 1n, amount: 1n, refused: 'at' }])).toMatchObject({
@@ -124,7 +124,7 @@ describe('the reservation of a call', () => {
       reserved: usd(3),
     });
     sent.at(-1)?.answer(anExchange(1, false));
-    await (await call).consume(NOTHING_READ);
+    await (await call).consume(IGNORE_ANSWER);
     expect([admission.counts().open, admission.usedOf(COUNTER)]).toEqual([0, usd(1)]);
   });
 
@@ -136,10 +136,10 @@ describe('the reservation of a call', () => {
     const caller = aCaller(key);
     const calls = [1, 2].map(() => gateway.call(caller, request(FALLING_BACK), NEVER));
     const ends = Promise.allSettled(calls);
-    await settled();
+    await nextTurn();
     for (let attempt = 0; attempt < 2; attempt += 1) {
       for (const one of sent.splice(0)) one.fail(AWAY);
-      await settled();
+      await nextTurn();
     }
     expect(sent.map(({ deploymentId }) => deploymentId)).toEqual(['deployment-2']);
     sent[0]?.answer(anExchange(3, false));
@@ -162,7 +162,7 @@ describe('the reservation of a call', () => {
     const { gateway, admission, records } = aGateway({ stored: () => reading.promise });
     const leaving = new AbortController();
     const call = gateway.call(aCaller(aKey({ maxBudget: usd(2) })), request(), leaving.signal);
-    await settled();
+    await nextTurn();
     leaving.abort(new Error('gone'));
     reading.resolve(0n);
     await expect(call).rejects.toThrow('gone');
@@ -185,7 +185,7 @@ describe('random calls', () => {
       const waiting: Promise<void>[] = [];
       const leavers: AbortController[] = [];
       let refused = 0;
-      // Highest cost of a call with two tokens. An abandoned stream has no usage.
+      // At most two output tokens, the limit of the request. Some answers have no usage.
       const exchange = (): Exchange => anExchange(random(5) === 0 ? null : random(3), random(2) === 0);
       const pick = <Item>(items: Item[]): Item | undefined => items.splice(random(items.length), 1)[0];
 
@@ -204,13 +204,13 @@ describe('random calls', () => {
       }
       async function end(call: GatewayCall): Promise<void> {
         const how = random(4);
-        if (how === 0) await call.consume(NOTHING_READ);
+        if (how === 0) await call.consume(IGNORE_ANSWER);
         if (how === 1) call.bytes().cancel();
         if (how === 2) call.bytes().cancel(AWAY);
         const deltas = call.deltas();
         if (how === 3 && random(2) === 0) await deltas.return?.();
         for await (const delta of deltas) expect(delta.kind).toBe('text');
-        await call.consume(NOTHING_READ);
+        await call.consume(IGNORE_ANSWER);
       }
       const steps: readonly (() => void | Promise<void>)[] = [
         begin,
@@ -225,11 +225,11 @@ describe('random calls', () => {
       ];
       for (let step = 0; step < 400; step += 1) {
         await steps[random(steps.length)]?.();
-        await settled();
+        await nextTurn();
       }
       while (sent.length > 0) {
         for (const one of sent.splice(0)) one.answer(exchange());
-        await settled();
+        await nextTurn();
       }
       await Promise.all(waiting);
       for (const call of answered) await end(call);

@@ -6,13 +6,13 @@ import { allCoolingDown, createCooldowns, withoutCooling } from '../../../src/ga
 import { createRouter } from '../../../src/gateway/routing/route.ts';
 import { aDeployment } from '../../support/chat.ts';
 
-const failed = (upstreamStatus: number, retryAfterSeconds: number | null = null) =>
+const failureWith = (upstreamStatus: number, retryAfterSeconds: number | null = null) =>
   new UpstreamFailed('no', { provider: 'openai', upstreamStatus, retryAfterSeconds });
 
 const deployment = (id: string, more: Partial<Deployment> = {}): Deployment => aDeployment({ id, ...more });
 
 /** Cooldowns with a clock that the test advances. */
-function watched(policy: Partial<CooldownPolicy> = {}) {
+function aSetup(policy: Partial<CooldownPolicy> = {}) {
   const clock = { ms: 1_000_000, now: () => new Date(0), monotonicMs: () => clock.ms };
   return { clock, cooldowns: createCooldowns(clock, () => ({ ...DEFAULT_ROUTING.cooldowns, ...policy })) };
 }
@@ -22,8 +22,8 @@ const GROUP = { isAlone: false };
 
 describe('cooldowns', () => {
   it('begin with a failure and end after their time', () => {
-    const { clock, cooldowns } = watched();
-    cooldowns.failed(A, failed(401), { isAlone: true });
+    const { clock, cooldowns } = aSetup();
+    cooldowns.failed(A, failureWith(401), { isAlone: true });
     expect([cooldowns.remainingMs('a'), cooldowns.remainingMs('b')]).toEqual([5_000, 0]);
     clock.ms += 4_999;
     expect(cooldowns.remainingMs('a')).toBe(1);
@@ -32,48 +32,48 @@ describe('cooldowns', () => {
   });
 
   it('count the calls of a minute, also successful ones, and restart with the next minute', () => {
-    const { clock, cooldowns } = watched();
+    const { clock, cooldowns } = aSetup();
     for (let call = 0; call < 2; call += 1) cooldowns.succeeded(A);
-    for (let call = 0; call < 2; call += 1) cooldowns.failed(A, failed(500), GROUP);
+    for (let call = 0; call < 2; call += 1) cooldowns.failed(A, failureWith(500), GROUP);
     expect(cooldowns.remainingMs('a')).toBe(0);
-    cooldowns.failed(A, failed(500), GROUP);
+    cooldowns.failed(A, failureWith(500), GROUP);
     expect(cooldowns.remainingMs('a')).toBe(5_000);
     clock.ms += 60_000;
-    for (let call = 0; call < 4; call += 1) cooldowns.failed(A, failed(500), GROUP);
+    for (let call = 0; call < 4; call += 1) cooldowns.failed(A, failureWith(500), GROUP);
     expect(cooldowns.remainingMs('a')).toBe(0);
   });
 
   it('count allowed failures within the length of a cooldown', () => {
-    const { clock, cooldowns } = watched({ allowedFails: 1, seconds: 10 });
-    cooldowns.failed(A, failed(500), GROUP);
+    const { clock, cooldowns } = aSetup({ allowedFails: 1, seconds: 10 });
+    cooldowns.failed(A, failureWith(500), GROUP);
     clock.ms += 10_000;
-    cooldowns.failed(A, failed(500), GROUP);
+    cooldowns.failed(A, failureWith(500), GROUP);
     expect(cooldowns.remainingMs('a')).toBe(0);
     clock.ms += 9_999;
-    cooldowns.failed(A, failed(500), GROUP);
+    cooldowns.failed(A, failureWith(500), GROUP);
     expect(cooldowns.remainingMs('a')).toBe(10_000);
   });
 
   it('count failures by class', () => {
-    const { cooldowns } = watched({ allowedFailsOf: { RateLimitError: 1 } });
-    cooldowns.failed(A, failed(429), GROUP);
-    cooldowns.failed(A, failed(500), GROUP);
+    const { cooldowns } = aSetup({ allowedFailsOf: { RateLimitError: 1 } });
+    cooldowns.failed(A, failureWith(429), GROUP);
+    cooldowns.failed(A, failureWith(500), GROUP);
     expect(cooldowns.remainingMs('a')).toBe(0);
-    cooldowns.failed(A, failed(429), GROUP);
+    cooldowns.failed(A, failureWith(429), GROUP);
     expect(cooldowns.remainingMs('a')).toBe(5_000);
   });
 
   it('have the length that the upstream or the deployment sets, and do not begin for a length of 0', () => {
-    const { cooldowns } = watched();
-    cooldowns.failed(A, failed(429, 30), GROUP);
-    cooldowns.failed(deployment('b', { routing: { cooldownSeconds: 0 } }), failed(429, 30), GROUP);
+    const { cooldowns } = aSetup();
+    cooldowns.failed(A, failureWith(429, 30), GROUP);
+    cooldowns.failed(deployment('b', { routing: { cooldownSeconds: 0 } }), failureWith(429, 30), GROUP);
     expect([cooldowns.remainingMs('a'), cooldowns.remainingMs('b')]).toEqual([30_000, 0]);
   });
 
   it('do not begin when they are disabled, or with a failure that the upstream did not cause', () => {
-    const { cooldowns: off } = watched({ isOff: true });
-    off.failed(A, failed(401), GROUP);
-    const { cooldowns } = watched();
+    const { cooldowns: off } = aSetup({ isOff: true });
+    off.failed(A, failureWith(401), GROUP);
+    const { cooldowns } = aSetup();
     cooldowns.failed(A, new InvalidInput('no'), GROUP);
     expect([off.remainingMs('a'), cooldowns.remainingMs('a')]).toEqual([0, 0]);
   });
@@ -81,18 +81,18 @@ describe('cooldowns', () => {
 
 describe('the selection of a deployment', () => {
   const providers = [{ name: 'openai', send: () => Promise.reject(new Error('not called')) }];
-  const routed = () => {
-    const { clock, cooldowns } = watched();
+  const aRouter = () => {
+    const { clock, cooldowns } = aSetup();
     const router = withoutCooling(createRouter([A, B], providers), cooldowns);
     return { clock, cooldowns, router, next: () => router('m')?.deployment.id };
   };
 
-  it('leaves out deployments in cooldown, unless all are', () => {
-    const { cooldowns, router, next } = routed();
+  it('leaves out deployments in cooldown, unless all are in cooldown', () => {
+    const { cooldowns, router, next } = aRouter();
     expect([next(), next(), next()]).toEqual(['a', 'b', 'a']);
-    cooldowns.failed(A, failed(404), GROUP);
+    cooldowns.failed(A, failureWith(404), GROUP);
     expect([next(), next(), next()]).toEqual(['b', 'b', 'b']);
-    cooldowns.failed(B, failed(429, 2), GROUP);
+    cooldowns.failed(B, failureWith(429, 2), GROUP);
     expect(['a', 'b']).toContain(next());
     expect(allCoolingDown('m', router.all('m'), cooldowns)).toMatchObject({
       retryAfterSeconds: 2,
@@ -102,8 +102,8 @@ describe('the selection of a deployment', () => {
   });
 
   it('by id ignores cooldowns', () => {
-    const { cooldowns, router } = routed();
-    cooldowns.failed(A, failed(404), GROUP);
+    const { cooldowns, router } = aRouter();
+    cooldowns.failed(A, failureWith(404), GROUP);
     expect([router('m', 'a')?.deployment.id, router.byId('a')?.deployment.id]).toEqual(['a', 'a']);
   });
 });

@@ -56,7 +56,7 @@ describe('the estimated cost of a call that the gateway did not make', () => {
     ],
     ['a failed call without output', { output_cost_per_reasoning_token: 20e-6 }, { outputTokens: 0 }, '0.002'],
     ['prices equal to the usual ones', { cache_read_input_token_cost: 2e-6 }, {}, '0.003'],
-  ])('%s', (_what, row, used, expected) => {
+  ])('is computed for %s', (_what, row, used, expected) => {
     expect(cost(row, used)).toBe(expected);
   });
 
@@ -69,20 +69,24 @@ describe('the estimated cost of a call that the gateway did not make', () => {
     ['the reasoning tokens are unknown', { output_cost_per_reasoning_token: 20e-6 }, {}],
     ['it has no price of output', { output_cost_per_token: null }, {}],
     ['it has no price of input', { input_cost_per_token: null }, {}],
-    ['zero stands for whatever', { input_cost_per_token: 0, output_cost_per_token: 0 }, {}],
+    ['its prices are zero, which may mean unknown', { input_cost_per_token: 0, output_cost_per_token: 0 }, {}],
     ['it is billed by the second', { output_cost_per_second: 0.1 }, {}],
     ['it is billed by the character', { input_cost_per_character: 1e-7 }, {}],
     ['it costs more in some regions', { regional_processing_uplift_multiplier_eu: 1.1 }, {}],
-    ['it costs more for some', { provider_specific_entry: { us: 1.1 } }, {}],
+    ['it has prices by region or customer', { provider_specific_entry: { us: 1.1 } }, {}],
     ['it has another mode', { mode: 'rerank' }, {}],
-    ['it is free, as an embedding', { mode: 'embedding', input_cost_per_token: 0, output_cost_per_token: null }, {}],
+    [
+      'it is an embedding model with a price of zero',
+      { mode: 'embedding', input_cost_per_token: 0, output_cost_per_token: null },
+      {},
+    ],
     ['the catalog does not have it', {}, { models: ['other'] }],
     ['its provider does not offer it', {}, { provider: 'mistral' }],
   ])('is not known when %s', (_why, row, used) => {
     expect(cost(row, used)).toBeNull();
   });
 
-  it('is zero where the row has a price of zero for other units', () => {
+  it('ignores a price of zero for another unit, and the price of web searches', () => {
     expect(cost({ input_cost_per_character: 0, search_context_cost_per_query: { low: 0.01 } })).toBe('0.003');
   });
 });
@@ -115,16 +119,16 @@ describe('the entry of a model', () => {
     ['langchain', 'gpt-4o', null],
     ['openai', 'azure/gpt-4o', null],
     ['constructor', 'gpt-4o', null],
-  ])('of %s, as %s', (provider, model, id) => {
+  ])('of the provider %s and the model %s is %s', (provider, model, id) => {
     expect(idOf(provider, model)).toBe(id);
   });
 
-  it('is that of the first name in the catalog', () => {
+  it('is that of the first name that the catalog contains', () => {
     expect(idOf('openai', 'gpt-4o-2024-08-06', 'gpt-4o')).toBe('gpt-4o-2024-08-06');
     expect(idOf('openai', 'my own name', 'gpt-4o')).toBe('gpt-4o');
   });
 
-  it('is ambiguous without a provider when several offer it', () => {
+  it('is, without a provider, the only one of the model, or null where several providers offer the model', () => {
     expect([idOf(null, 'gpt-4o'), idOf(null, 'lonely'), idOf(null, 'xai/grok-4')]).toEqual([
       null,
       'lonely',

@@ -97,7 +97,7 @@ const TOKENS: Readonly<Record<string, (count: number) => Partial<Usage>>> = {
 
 const FORM = /^(.+?)(?:_above_(\d+)k_tokens)?(?:_(flex|priority|ultrafast|balanced))?$/;
 
-/** The case of a token price, also of a tier or a class of service. */
+/** The case of a token price, also of a tier or a class of service. Null for other keys. */
 function tokenCase(key: string): Case | null {
   const [, kind = '', bound, serviceTier] = FORM.exec(key) ?? [];
   const tokens = TOKENS[kind];
@@ -139,7 +139,7 @@ function VIDEO(resolution: string | null) {
   return { unit: 'video_second', resolution } as const;
 }
 
-/** Prices of videos by resolution, and of images by size. */
+/** The case of a price of videos by resolution, or of images by size. Null for other keys. */
 function sizedCase(key: string): Case | null {
   const [, resolution] = /^output_cost_per_second_(\d+[pk])$/.exec(key) ?? [];
   if (resolution !== undefined) return unit(key, { ...VIDEO(resolution), count: 8 }, '4');
@@ -271,7 +271,7 @@ const BATCHES: Readonly<Record<string, Partial<Usage>>> = {
   cache_read_input_token_cost_batches: { inputTokens: 1_000, cacheReadTokens: 1_000 },
 };
 
-/** Keys that price no call, from the documents. */
+/** Keys that price no call, from `docs/prices.md`. */
 const UNPRICED = new Set(
   Array.from(
     readFileSync(new URL('../../../docs/prices.md', import.meta.url), 'utf8')
@@ -291,7 +291,7 @@ describe('every price key of the map', () => {
     expect(KEYS.length).toBeGreaterThan(90);
   });
 
-  it.each(KEYS.filter((key) => caseOf(key) !== null))('%s', (key) => {
+  it.each(KEYS.filter((key) => caseOf(key) !== null))('sets the cost of a call: %s', (key) => {
     const found = caseOf(key);
     if (found === null) throw new Error('There is no case.');
     expect(costIn(found)).toBe(found.cost);
@@ -300,17 +300,17 @@ describe('every price key of the map', () => {
     expect(costIn({ ...found, row: others })).not.toBe(found.cost);
   });
 
-  it.each(Object.entries(BATCHES))('%s', (key, usage) => {
+  it.each(Object.entries(BATCHES))('sets the cost of a batch: %s', (key, usage) => {
     const row = { input_cost_per_token: 1e-6, output_cost_per_token: 1e-6 };
     expect(batchCost({ ...row, [key]: PRICE }, usage)).toBe('0.003');
     expect(batchCost(row, usage)).toBe('0.0005');
   });
+});
 
-  it('the price of a container is that of the provider where the model has none', () => {
-    const price = createPricer(() =>
-      catalogOf({ 'up-1': FREE, 'openai/container': { code_interpreter_cost_per_session: 0.03 } }),
-    );
-    const cost = price(aDeployment({ provider: 'openai' }), { usage: { ...NONE, codeSessions: 2 } });
-    expect(cost === null ? null : usdText(cost)).toBe('0.06');
-  });
+it('a container has the price of its provider where the model has none', () => {
+  const price = createPricer(() =>
+    catalogOf({ 'up-1': FREE, 'openai/container': { code_interpreter_cost_per_session: 0.03 } }),
+  );
+  const cost = price(aDeployment({ provider: 'openai' }), { usage: { ...NONE, codeSessions: 2 } });
+  expect(cost === null ? null : usdText(cost)).toBe('0.06');
 });

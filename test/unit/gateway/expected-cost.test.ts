@@ -27,7 +27,7 @@ function expectations() {
 }
 
 /** A request of the given number of bytes. */
-const sent = (endpoint: Endpoint, body: Readonly<Record<string, unknown>>, size: number) => ({
+const requestTo = (endpoint: Endpoint, body: Readonly<Record<string, unknown>>, size: number) => ({
   endpoint,
   body,
   bytes: new Uint8Array(size),
@@ -35,7 +35,7 @@ const sent = (endpoint: Endpoint, body: Readonly<Record<string, unknown>>, size:
 
 function expected(endpoint: Endpoint, body: Readonly<Record<string, unknown>>, prices: object, size = 400): string {
   const deployment = aDeployment({ priceOverrides: { ...prices } });
-  return usdText(expectations().of(deployment, sent(endpoint, body, size)).cost);
+  return usdText(expectations().of(deployment, requestTo(endpoint, body, size)).cost);
 }
 
 describe('the expected cost of a call', () => {
@@ -53,7 +53,7 @@ describe('the expected cost of a call', () => {
     expect(expected(endpoint, body, BY_TOKENS)).toBe(cost);
   });
 
-  it('is bounded by the input and output limits of the model', () => {
+  it('is bounded by the input and output limits of the model, and by 200,000 input tokens without a limit', () => {
     const bounded = { ...BY_TOKENS, max_input_tokens: 50, max_output_tokens: 2 };
     expect(expected(CHAT_COMPLETIONS, { max_tokens: 1e300 }, bounded)).toBe('70');
     expect(expected(CHAT_COMPLETIONS, {}, bounded)).toBe('70');
@@ -76,7 +76,7 @@ describe('the expected cost of a call', () => {
     expect(expected(CHAT_COMPLETIONS, {}, { input_cost_per_token: 0, output_cost_per_token: 0 })).toBe('0');
   });
 
-  it('does not read a prompt', () => {
+  it('is computed without the prompt', () => {
     const body = {
       max_tokens: 1,
       get messages(): never {
@@ -93,25 +93,25 @@ describe('the average of earlier calls', () => {
 
   it('is used for calls without an output limit, of the same kind only', () => {
     const { of } = expectations();
-    const call = sent(CHAT_COMPLETIONS, {}, 400);
-    const before = of(deployment, sent(MESSAGES, {}, 400)).cost;
+    const call = requestTo(CHAT_COMPLETIONS, {}, 400);
+    const before = of(deployment, requestTo(MESSAGES, {}, 400)).cost;
     of(deployment, call).learn(cost('800'), USAGE);
     expect(of(deployment, call).cost).toBe(800n);
-    expect(of(deployment, sent(CHAT_COMPLETIONS, {}, 420)).cost).toBe(800n);
+    expect(of(deployment, requestTo(CHAT_COMPLETIONS, {}, 420)).cost).toBe(800n);
     of(deployment, call).learn(cost('1600'), USAGE);
     expect(of(deployment, call).cost).toBe(900n);
     for (const other of [
-      sent(CHAT_COMPLETIONS, {}, 40),
-      sent(CHAT_COMPLETIONS, { n: 2 }, 400),
-      sent(MESSAGES, {}, 400),
+      requestTo(CHAT_COMPLETIONS, {}, 40),
+      requestTo(CHAT_COMPLETIONS, { n: 2 }, 400),
+      requestTo(MESSAGES, {}, 400),
     ])
       expect(of(deployment, other).cost > 900n).toBe(true);
-    expect(of(aDeployment({ ...deployment, id: 'another' }), sent(MESSAGES, {}, 400)).cost).toBe(before);
+    expect(of(aDeployment({ ...deployment, id: 'another' }), requestTo(MESSAGES, {}, 400)).cost).toBe(before);
   });
 
-  it('is used for the input of calls with an output limit, e.g. with images, which are few tokens', () => {
+  it('gives the input tokens of calls with an output limit, because images have many bytes and few tokens', () => {
     const { of } = expectations();
-    const call = sent(CHAT_COMPLETIONS, { max_tokens: 2 }, 400_000);
+    const call = requestTo(CHAT_COMPLETIONS, { max_tokens: 2 }, 400_000);
     expect(usdText(of(deployment, call).cost)).toBe('100020');
     of(deployment, call).learn(cost('1'), USAGE);
     expect(usdText(of(deployment, call).cost)).toBe('27');

@@ -4,7 +4,7 @@ import type { VirtualKey } from '../../../src/domain/keys/virtual-key.ts';
 import { CHAT_COMPLETIONS } from '../../../src/domain/inference/endpoint.ts';
 import { createCallLimits } from '../../../src/gateway/admission/rate-limits.ts';
 
-/** Tokens that a call of a key without a setting reserves. */
+/** Tokens that a call of a key with the metadata `own` reserves, in a team with the metadata `ofTeam`. */
 function reservedFor(own: object, ofTeam: object): number {
   let reserved = -1;
   const limits = createCallLimits(

@@ -24,7 +24,7 @@ const withGeneral = (general: Readonly<Record<string, readonly string[]>>): Rout
   fallbacks: { ...DEFAULT_ROUTING.fallbacks, general: new Map(Object.entries(general)) },
 });
 
-it('applies fallbacks of another process, and reads rows only when they changed', async () => {
+it('a registry applies fallbacks of another process, and reads rows only when they changed', async () => {
   const rows: ModelFallback[] = [];
   const store = storeOf(rows);
   const registry = createFallbackRegistry({ store, configured: () => DEFAULT_ROUTING });
@@ -41,7 +41,7 @@ it('applies fallbacks of another process, and reads rows only when they changed'
   expect([...registry.policy().fallbacks.general]).toEqual([]);
 });
 
-it('follows a new configuration, whose lists take precedence', async () => {
+it('a registry follows a new configuration, whose lists take precedence', async () => {
   let configured = withGeneral({ m: ['file'] });
   const registry = createFallbackRegistry({
     store: storeOf([row('m', 'stored'), row('n', 'stored')]),
@@ -60,7 +60,7 @@ it('follows a new configuration, whose lists take precedence', async () => {
   expect(registry.isConfigured('m', 'general')).toBe(false);
 });
 
-it('does not read the store where models cannot be stored', async () => {
+it('a registry does not read the store where models cannot be stored', async () => {
   const registry = createFallbackRegistry({ store: null, configured: () => DEFAULT_ROUTING });
   expect(await registry.refresh()).toBe(false);
   expect(registry.policy()).toBe(DEFAULT_ROUTING);

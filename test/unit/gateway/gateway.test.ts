@@ -12,8 +12,8 @@ import { anAdmission, someRateLimits } from '../../support/admission.ts';
 import { aCaller, aModelRequest, aDeployment, aKey, NO_OUTCOME } from '../../support/chat.ts';
 import { PLAIN_ROUTING } from '../../support/routing.ts';
 
-/** Settles a call as completed. */
-const NOTHING_READ = async (): Promise<void> => {};
+/** Reader that ignores the answer: `consume` then settles the call as completed. */
+const IGNORE_ANSWER = async (): Promise<void> => {};
 
 const usd = (amount: string): Usd => usdFrom(amount) ?? (0n as Usd);
 const USAGE = { inputTokens: 10, outputTokens: 2, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
@@ -50,7 +50,7 @@ function aGateway(
   differing: Partial<Omit<GatewayOptions, 'recorder'>> = {},
 ) {
   const records: CallRecord[] = [];
-  let looks = 0;
+  let clockReads = 0;
   let ids = 0;
   const gateway = createGateway({
     deployments: fixedDeployments([PRICED]),
@@ -62,7 +62,7 @@ function aGateway(
     forwarder: { forward: async () => Promise.reject(new Error('Nothing is forwarded here.')) },
     admission: anAdmission(),
     rateLimits: someRateLimits(),
-    clock: { now: () => new Date('2026-01-01T00:00:00Z'), monotonicMs: () => (looks += 5) },
+    clock: { now: () => new Date('2026-01-01T00:00:00Z'), monotonicMs: () => (clockReads += 5) },
     ids: {
       uuid: () => `uuid-${(ids += 1)}`,
       traceId: () => '1'.repeat(32),
@@ -89,7 +89,7 @@ describe('records of a call', () => {
     const parent = { traceId: '3'.repeat(32), spanId: '4'.repeat(16) };
     const call = await gateway.call(caller, aModelRequest(undefined, { callId: 'mine', parent }), NEVER);
     expect([call.callId, call.modelGroup, call.cost()]).toEqual(['mine', 'm', null]);
-    await call.consume(NOTHING_READ);
+    await call.consume(IGNORE_ANSWER);
     expect(call.cost()).toBe(usd('2'));
     expect(records).toEqual([
       {
@@ -164,7 +164,7 @@ describe('records of a call', () => {
     ]);
   });
 
-  it('have prompt and answer only where these are stored', async () => {
+  it('have prompt and answer where the gateway captures them', async () => {
     const requests: ModelRequest[] = [];
     const { gateway, records } = aGateway(
       async (request) => {
@@ -173,7 +173,7 @@ describe('records of a call', () => {
       },
       { capturePrompts: true },
     );
-    await (await gateway.call(aCaller(), aModelRequest(), NEVER)).consume(NOTHING_READ);
+    await (await gateway.call(aCaller(), aModelRequest(), NEVER)).consume(IGNORE_ANSWER);
     expect(requests[0]?.textLimit).toBe(65_536);
     expect(records[0]?.span).toMatchObject({
       inputPreview: 'Hello',
@@ -182,11 +182,11 @@ describe('records of a call', () => {
     });
   });
 
-  it('exist once, also after further reports', async () => {
+  it('are written once, also when the answer is read or cancelled again', async () => {
     const { gateway, records } = aGateway(async () => anExchange());
     const call = await gateway.call(aCaller(), aModelRequest(), NEVER);
     call.bytes().cancel();
-    await call.consume(NOTHING_READ);
+    await call.consume(IGNORE_ANSWER);
     call.bytes().cancel(new Error('late'));
     for await (const step of call.deltas()) expect(step).toBeDefined();
     expect(records.map(({ spend }) => [spend.status, spend.error])).toEqual([
@@ -194,14 +194,14 @@ describe('records of a call', () => {
     ]);
   });
 
-  it('have a cost before an answer that is not streamed is sent', async () => {
+  it('have their cost before the answer is sent, where it is not streamed', async () => {
     const { gateway } = aGateway(async () => anExchange({ streaming: false }));
     expect((await gateway.call(aCaller(), aModelRequest(), NEVER)).cost()).toBe(usd('2'));
   });
 
-  it('have an estimate by the prompt where the upstream reports no usage', async () => {
+  it('have a usage estimated from the prompt where the upstream reports none', async () => {
     const { gateway, records } = aGateway(async () => anExchange({ outcome: () => ({ ...OUTCOME, usage: null }) }));
-    await (await gateway.call(aCaller(), aModelRequest(), NEVER)).consume(NOTHING_READ);
+    await (await gateway.call(aCaller(), aModelRequest(), NEVER)).consume(IGNORE_ANSWER);
     const usage = { inputTokens: 2, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
     expect(records[0]?.spend).toMatchObject({ usage, cost: usd('0.2'), status: 'success' });
   });
@@ -210,7 +210,7 @@ describe('records of a call', () => {
 describe('a call that fails', () => {
   const failure = new UpstreamFailed('litellm.RateLimitError: no', { provider: 'openai', upstreamStatus: 429 });
 
-  it('before its answer is recorded, and thrown with its call id', async () => {
+  it('without an answer is recorded, and its error has the call id', async () => {
     const { gateway, records } = aGateway(() => Promise.reject(failure));
     const thrown = await gateway.call(aCaller(), aModelRequest(), NEVER).catch((error: unknown) => error);
     expect(thrown).toBe(failure);
@@ -225,7 +225,7 @@ describe('a call that fails', () => {
     expect(records[0]?.span).toMatchObject({ status: 'error', error: 'litellm.RateLimitError: no' });
   });
 
-  it('during its stream reports it to the typed reader as the last step', async () => {
+  it('during its stream ends the typed steps with the failure', async () => {
     const { gateway, records } = aGateway(async () =>
       anExchange({ deltas: () => stepsOf({ kind: 'text', text: 'Hi' }, failure) }),
     );
@@ -238,7 +238,7 @@ describe('a call that fails', () => {
     expect(records.map(({ spend }) => spend.status)).toEqual(['failure']);
   });
 
-  it('by an internal error shows no detail to the caller', async () => {
+  it('by an internal error has no detail in its spend row', async () => {
     const { gateway, records } = aGateway(() => Promise.reject(new TypeError('secret detail')));
     await gateway.call(aCaller(), aModelRequest(), NEVER).catch(() => {});
     expect(records[0]?.spend.error).toEqual({ code: 'INTERNAL', message: 'Internal error.' });
@@ -282,7 +282,7 @@ describe('a call that is not admitted', () => {
       return usd('1.5');
     });
     const { gateway, records } = aGateway(async () => anExchange(), { admission });
-    const call = async () => await (await gateway.call(caller, aModelRequest(), NEVER)).consume(NOTHING_READ);
+    const call = async () => await (await gateway.call(caller, aModelRequest(), NEVER)).consume(IGNORE_ANSWER);
     await call();
     await call();
     await expect(call()).rejects.toEqual(
@@ -299,7 +299,7 @@ describe('a call that is not admitted', () => {
     await expect(chat(aCaller(aKey({ maxBudget: usd('0') })), 'm')).rejects.toBeInstanceOf(LimitExceeded);
   });
 
-  it('is checked again after a failed read of the spend', async () => {
+  it('because the spend could not be read is admitted after a successful read', async () => {
     let reads = 0;
     const admission = anAdmission(async () => {
       reads += 1;

@@ -10,7 +10,7 @@ import { aDeployment } from '../../support/chat.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Rows in the format of the map. */
+/** Rows in the format of the price map. */
 const ROWS: Readonly<Record<string, Row>> = {
   'dall-e-2': { input_cost_per_image: 0.02 },
   '256-x-256/dall-e-2': { input_cost_per_pixel: 2.4414e-7, output_cost_per_pixel: 0 },
@@ -89,13 +89,13 @@ describe('images', () => {
     ['without tokens, of a model sold by tokens', 'gpt-image-1', pictures(1), null],
     ['of a model without sizes, for any requested size', 'titan', pictures(4, '2048x2048', 'auto'), '0.032'],
     ['at the price of output, where input has one as well', 'gemini-image', pictures(1), '0.134'],
-    ['of an unknown model', 'unheard', pictures(1, '1024x1024'), null],
+    ['of an unknown model', 'unknown', pictures(1, '1024x1024'), null],
     ['none at all', 'titan', pictures(0), '0'],
   ])('%s', (_what, model, measured, expected) => {
     expect(cost(model, { measured })).toBe(expected);
   });
 
-  it('have the price of their provider, which may be by size only', () => {
+  it('have the price by size of their provider, but not by a base model with a provider prefix', () => {
     const measured = pictures(1, '1024x1024', 'hd');
     expect(cost('dall-e-3', { measured }, { provider: 'azure' })).toBe('0.07999586304');
     expect(cost('my-deployment', { measured }, { provider: 'azure', baseModel: 'azure/dall-e-3' })).toBeNull();
@@ -116,7 +116,7 @@ describe('images', () => {
     };
     expect(cost('gpt-image-1', { usage, measured: pictures(1, '1024x1024', 'high') })).toBe('0.04055');
     expect(cost('gemini-image', { usage: { ...usage, outputTokens: 1100 }, measured: pictures(1) })).toBe('0.12132');
-    // Text output of a model with image prices only.
+    // The model has no price for the 100 tokens of text output.
     expect(cost('gpt-image-1', { usage: { ...usage, outputTokens: 1100 } })).toBeNull();
     const cached = { ...usage, cacheReadTokens: 30, image: { ...usage.image, cacheReadTokens: 30 } };
     const cachedPrice = { priceOverrides: { cache_read_input_image_token_cost: 2.5e-6 } };

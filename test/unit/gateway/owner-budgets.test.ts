@@ -43,7 +43,7 @@ describe('budgets of owners', () => {
     ]);
   });
 
-  it('of a key restart with the window of the row that it names, unless it has a window of its own', () => {
+  it('of a key restart with the window of the row that it names, unless the key has its own window', () => {
     const resetAt = new Date('2026-02-01T00:00:00Z');
     const row = { maxBudget: usd(9), budgetDuration: '30d', budgetResetAt: resetAt, spentBefore: usd(4) };
     const limitOf = (fields: Partial<VirtualKey>, of: GivenOwners['budget'] = row) =>
@@ -146,8 +146,8 @@ describe('concurrent calls of keys of one team', () => {
   );
 });
 
-describe('a user with keys in and without a team', () => {
-  it('spends the budget of the user with both', async () => {
+describe('the spend of a call', () => {
+  it('counts for the user of a key in a team, too, but only keys without a team are refused', async () => {
     const { admission, budgets } = budgetsOfThree();
     const call = { deployment: aDeployment(), request: null };
     const limits = { user: { maxBudget: usd(5) } };
@@ -160,7 +160,7 @@ describe('a user with keys in and without a team', () => {
     expect(budgets.check(inTeam)).toBeUndefined();
   });
 
-  it('spends it with each turn of a session', async () => {
+  it('counts for all owners with each turn of a session', async () => {
     const { admission, budgets } = budgetsOfThree();
     const owners = someOwners({ team: { maxBudget: usd(5) }, organization: { maxBudget: usd(9) } });
     const caller = aCaller(aKey({ ...NAMES, owners }));
@@ -171,7 +171,7 @@ describe('a user with keys in and without a team', () => {
     expect([admission.usedOf('team:t'), admission.usedOf('organization:o')]).toEqual([usd(6), usd(6)]);
   });
 
-  it('spends it with a batch, of which only key and team are known', async () => {
+  it('counts for the team of a batch, of which only key and team are known', async () => {
     const { admission, budgets } = budgetsOfThree();
     const caller = aCaller(aKey({ ...NAMES, owners: someOwners({ team: { maxBudget: usd(5) } }) }));
     await budgets.check(caller);

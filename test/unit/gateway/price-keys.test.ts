@@ -74,7 +74,7 @@ describe('prices of a class of service', () => {
       },
       '0.002',
     ],
-  ])('%s', (_name, prices, used, expected) => {
+  ])('apply to the class %s', (_name, prices, used, expected) => {
     expect(cost(prices, used)).toBe(expected);
   });
 
@@ -96,9 +96,9 @@ describe('every bound of the price map', () => {
       [`cache_read_input_token_cost_above_${bound}k_tokens`]: 2e-7,
     };
     const used = { inputTokens: bound * 1_000, outputTokens: 10, cacheReadTokens: 1_000 };
-    const once = Number(cost(row, used));
+    const atBound = Number(cost(row, used));
     const above = Number(cost(row, { ...used, inputTokens: used.inputTokens + 1 }));
-    expect(once).toBeCloseTo((bound * 1_000 - 1_000) * 1e-6 + 1e-4 + 1e-4, 9);
+    expect(atBound).toBeCloseTo((bound * 1_000 - 1_000) * 1e-6 + 1e-4 + 1e-4, 9);
     expect(above).toBeCloseTo((bound * 1_000 - 999) * 2e-6 + 2e-4 + 2e-4, 9);
   });
 });
@@ -226,7 +226,7 @@ describe('quantities that answers report', () => {
     ],
     [{ usage: { num_pages: 2, credits: 4 } }, { unit: 'credit', count: 4 }],
     [{ usage: { credits: 4 } }, undefined],
-  ])('are documents: %j', (answer, measured) => {
+  ])('are pages or credits of documents: %j', (answer, measured) => {
     expect(reportedIn(answer)?.measured).toEqual(measured);
   });
 
@@ -246,7 +246,7 @@ describe('quantities that answers report', () => {
     [{ seconds: '4' }, { unit: 'video_second', count: 4, resolution: null }],
     [{ seconds: 'long' }, undefined],
     [{ seconds: '4', status: 'failed' }, undefined],
-  ])('are videos: %j', (video, measured) => {
+  ])('are seconds of videos: %j', (video, measured) => {
     expect(createdVideo({ object: 'video', status: 'queued', ...video })).toEqual(measured);
     expect(createdVideo({ object: 'list', ...video })).toBeUndefined();
   });
@@ -274,7 +274,7 @@ describe('off-peak hours', () => {
     // Monday in Shanghai, still Sunday in UTC.
     ['2026-11-29T16:30:00Z', '0.001'],
     ['2026-11-30T05:00:00Z', '0.003'],
-  ])('%s', (at, expected) => {
+  ])('set the cost at %s to %s', (at, expected) => {
     const price = createPricer(
       () => catalogOf(row),
       undefined,
@@ -291,7 +291,7 @@ describe('units other than tokens', () => {
     ['characters', { input_cost_per_character: 3e-5 }, { unit: 'character', count: 100 } as const, '0.003'],
     ['seconds', { input_cost_per_second: 0.0001 }, { unit: 'second', count: 1.5 } as const, '0.00015'],
     ['seconds of the output', { output_cost_per_second: 0.0002 }, { unit: 'second', count: 2 } as const, '0.0004'],
-  ])('%s', (_name, row, measured, expected) => {
+  ])('have their own price: %s', (_name, row, measured, expected) => {
     expect(cost(row, null, measured)).toBe(expected);
   });
 });

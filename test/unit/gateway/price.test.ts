@@ -81,29 +81,34 @@ describe('the cost of a call', () => {
     output_cost_per_audio_token: 64e-6,
     cache_read_input_audio_token_cost: 0.8e-6,
   };
-  const sound = (inputTokens: number, outputTokens = 0, cacheReadTokens = 0) => ({
+  const audioOf = (inputTokens: number, outputTokens = 0, cacheReadTokens = 0) => ({
     audio: { inputTokens, outputTokens, cacheReadTokens },
   });
 
   it.each([
-    ['sound and text, each at its own rate', VOICE, { inputTokens: 100, outputTokens: 50, ...sound(60, 40) }, '0.0048'],
     [
-      'cached sound once, at its own rate',
+      'audio and text, each at its own rate',
       VOICE,
-      { inputTokens: 100, cacheReadTokens: 60, ...sound(70, 0, 50) },
+      { inputTokens: 100, outputTokens: 50, ...audioOf(60, 40) },
+      '0.0048',
+    ],
+    [
+      'cached audio once, at its own rate',
+      VOICE,
+      { inputTokens: 100, cacheReadTokens: 60, ...audioOf(70, 0, 50) },
       '0.000764',
     ],
-    ['sound as text where it has no price', PLAIN, { inputTokens: 100, outputTokens: 10, ...sound(60, 4) }, '0.0003'],
+    ['audio as text where it has no price', PLAIN, { inputTokens: 100, outputTokens: 10, ...audioOf(60, 4) }, '0.0003'],
     [
-      'cached sound as cached text where it has no price',
+      'cached audio as cached text where it has no price',
       { ...VOICE, cache_read_input_audio_token_cost: undefined },
-      { inputTokens: 50, cacheReadTokens: 50, ...sound(50, 0, 50) },
+      { inputTokens: 50, cacheReadTokens: 50, ...audioOf(50, 0, 50) },
       '0.00002',
     ],
     [
       'more audio tokens than tokens, at most all tokens',
       VOICE,
-      { inputTokens: 10, outputTokens: 1, ...sound(99, 99) },
+      { inputTokens: 10, outputTokens: 1, ...audioOf(99, 99) },
       '0.000384',
     ],
     ['text alone, at the price of text', VOICE, { inputTokens: 10, outputTokens: 1 }, '0.000056'],
@@ -134,7 +139,7 @@ describe('the cost of a call', () => {
   it('is unknown where a price is missing', () => {
     expect(cost({ input_cost_per_token: 1e-6 }, { inputTokens: 5, outputTokens: 1 })).toBeNull();
     expect(cost({ mode: 'chat' }, { inputTokens: 5 })).toBeNull();
-    expect(cost(PLAIN, { inputTokens: 5 }, { upstreamModel: 'unheard of' })).toBeNull();
+    expect(cost(PLAIN, { inputTokens: 5 }, { upstreamModel: 'unknown' })).toBeNull();
   });
 
   it('uses the tier of the highest exceeded bound for the whole call', () => {

@@ -4,7 +4,7 @@ import { type ClosedCall, recordOf } from '../../../src/gateway/accounting/recor
 import { aCaller, aDeployment, aModelRequest, NO_OUTCOME } from '../../support/chat.ts';
 
 /** The record of a call with these members. */
-function recorded(fields: Partial<ClosedCall>) {
+function recordWith(fields: Partial<ClosedCall>) {
   return recordOf({
     rowId: 'row-1',
     callId: 'call-1',
@@ -30,7 +30,7 @@ function recorded(fields: Partial<ClosedCall>) {
 
 /** Name, type, input and preview of the span of a call with this prompt. */
 function spanOf(endpoint: typeof EMBEDDINGS, prompt: unknown) {
-  const { span } = recorded({ request: aModelRequest({ model: 'm', [endpoint.asks.member]: prompt }, { endpoint }) });
+  const { span } = recordWith({ request: aModelRequest({ model: 'm', [endpoint.asks.member]: prompt }, { endpoint }) });
   return [span.name, span.type, span.input, span.inputPreview];
 }
 
@@ -41,12 +41,12 @@ describe('the input of the span of a call', () => {
     ['the tokens of a text', [1, 2], '[1,2]', '[1,2]'],
     ['the tokens of several texts', [[1], [2, 3]], '[[1],[2,3]]', '[2,3]'],
     ['an empty list', [], '[]', ''],
-  ])('is of %s', (_what, prompt, input, preview) => {
+  ])('is that of %s', (_what, prompt, input, preview) => {
     expect(spanOf(EMBEDDINGS, prompt)).toEqual(['embeddings m', 'embedding', input, preview]);
     expect(spanOf(COMPLETIONS, prompt)).toEqual(['text_completion m', 'llm', input, preview]);
   });
 
-  it('truncates a long text at a character', () => {
+  it('is truncated at a character where the text is long', () => {
     const [, , input, preview] = spanOf(COMPLETIONS, 'é'.repeat(40_000));
     expect(input).toBe(`${'é'.repeat(32_768)}…[truncated 14464 bytes]`);
     expect(preview).toBe('é'.repeat(240));
@@ -58,11 +58,11 @@ describe('the duration of a call', () => {
     [0, 0],
     [1.5, 1],
     [1.999_999_4, 1],
-    // The sum of current milliseconds and this fraction rounds to the next millisecond.
+    // As a double, the sum of this number and a current timestamp in ms would round up to the next ms.
     [1.999_95, 1],
     [1.999_999_6, 2],
   ])('of %d ms is the same in its spend row and its span', (durationMs, wholeMs) => {
-    const { spend, span } = recorded({ durationMs });
+    const { spend, span } = recordWith({ durationMs });
     expect(spend.endedAt.getTime() - spend.startedAt.getTime()).toBe(wholeMs);
     expect(Number(span.endNs - span.startNs)).toBe(Math.round(durationMs * 1e6));
   });

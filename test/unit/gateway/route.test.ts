@@ -20,7 +20,7 @@ it('deployments of one name alternate', () => {
   expect(find('n')?.deployment.id).toBe('other');
 });
 
-it('an unknown name is null', () => {
+it('an unknown name has no route', () => {
   expect(route({})('nothing')).toBeNull();
   expect(route()('m')).toBeNull();
 });

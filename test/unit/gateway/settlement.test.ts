@@ -9,51 +9,51 @@ async function* noSteps(): AsyncGenerator<ChatDelta, undefined> {}
 
 /** A call over a source that the test controls, and its events in order. */
 function aCall(bytes?: ByteStream) {
-  const done: unknown[] = [];
+  const events: unknown[] = [];
   let sink: ByteSink | null = null;
   const source: ByteStream = bytes ?? {
     pipe(to) {
       sink = to;
     },
     resume() {},
-    cancel: (failure) => done.push(['cancelled', failure]),
+    cancel: (failure) => events.push(['cancelled', failure]),
   };
-  const call = settledCall({ bytes: source, deltas: noSteps }, (end, failure) => done.push([end, failure]));
+  const call = settledCall({ bytes: source, deltas: noSteps }, (end, failure) => events.push([end, failure]));
   const read: ByteSink = {
-    chunk: (chunk) => done.push(['chunk', Buffer.from(chunk).toString()]) > 0,
-    done: () => done.push(['done']),
-    fail: (error) => done.push(['fail', error]),
+    chunk: (chunk) => events.push(['chunk', Buffer.from(chunk).toString()]) > 0,
+    done: () => events.push(['done']),
+    fail: (error) => events.push(['fail', error]),
   };
-  const driven = (): ByteSink => {
+  const pipedSink = (): ByteSink => {
     if (sink === null) throw new TypeError('The stream was not piped.');
     return sink;
   };
-  return { call, done, read, source: driven };
+  return { call, events, read, source: pipedSink };
 }
 
 const FAILURE = new UpstreamFailed('It broke.', { provider: 'openai', upstreamStatus: 500 });
 
 describe('a forwarded answer', () => {
   it('settles as completed after its last byte', () => {
-    const { call, done, read } = aCall(streamOfBytes(Buffer.from('abc')));
+    const { call, events, read } = aCall(streamOfBytes(Buffer.from('abc')));
     call.bytes().pipe(read);
-    expect(done).toEqual([['chunk', 'abc'], ['done'], ['completed', undefined]]);
+    expect(events).toEqual([['chunk', 'abc'], ['done'], ['completed', undefined]]);
   });
 
   it('settles as failed after the failure', () => {
-    const { call, done, read, source } = aCall();
+    const { call, events, read, source } = aCall();
     call.bytes().pipe(read);
     source().fail(FAILURE);
-    expect(done).toEqual([
+    expect(events).toEqual([
       ['fail', FAILURE],
       ['failed', FAILURE],
     ]);
   });
 
   it('settles as abandoned when its caller disconnects or does not read', () => {
-    const left = aCall();
-    left.call.bytes().cancel();
-    expect(left.done).toEqual([
+    const disconnected = aCall();
+    disconnected.call.bytes().cancel();
+    expect(disconnected.events).toEqual([
       ['cancelled', undefined],
       ['abandoned', undefined],
     ]);
@@ -61,21 +61,21 @@ describe('a forwarded answer', () => {
     stalled.call.bytes().pipe(stalled.read);
     const failure = new ReaderStalled();
     stalled.source().fail(failure);
-    expect(stalled.done.at(-1)).toEqual(['abandoned', failure]);
+    expect(stalled.events.at(-1)).toEqual(['abandoned', failure]);
   });
 
   it('settles as failed when a shutdown ends it', () => {
-    const { call, done } = aCall();
+    const { call, events } = aCall();
     const failure = new Unavailable('The process is shutting down.');
     call.bytes().cancel(failure);
-    expect(done).toEqual([
+    expect(events).toEqual([
       ['cancelled', failure],
       ['failed', failure],
     ]);
   });
 
   it('settles by the end of its translation, not of its source', () => {
-    const { call, done, read, source } = aCall();
+    const { call, events, read, source } = aCall();
     const translated = call.translated((bytes) => ({
       pipe: (sink) =>
         bytes.pipe({
@@ -92,7 +92,7 @@ describe('a forwarded answer', () => {
     }));
     translated.bytes().pipe(read);
     source().chunk(Buffer.from('x'));
-    expect(done).toEqual([
+    expect(events).toEqual([
       ['cancelled', undefined],
       ['fail', FAILURE],
       ['failed', FAILURE],
@@ -102,19 +102,19 @@ describe('a forwarded answer', () => {
 
 describe('a consumed answer', () => {
   it('settles as completed with its result', async () => {
-    const { call, done } = aCall(streamOfBytes(Buffer.from('abc')));
+    const { call, events } = aCall(streamOfBytes(Buffer.from('abc')));
     expect(await call.consume(async (bytes) => Buffer.from((await collect(bytes, 9)) ?? []).toString())).toBe('abc');
-    expect(done).toEqual([['completed', undefined]]);
+    expect(events).toEqual([['completed', undefined]]);
   });
 
   it('settles as failed with the error of its reader, although every byte arrived', async () => {
-    const { call, done } = aCall(streamOfBytes(Buffer.from('abc')));
+    const { call, events } = aCall(streamOfBytes(Buffer.from('abc')));
     await expect(
       call.consume(async (bytes) => {
         await collect(bytes, 9);
         throw FAILURE;
       }),
     ).rejects.toBe(FAILURE);
-    expect(done).toEqual([['failed', FAILURE]]);
+    expect(events).toEqual([['failed', FAILURE]]);
   });
 });

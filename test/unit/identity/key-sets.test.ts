@@ -70,7 +70,7 @@ describe('key sets', () => {
     expect(state.reads).toHaveLength(2);
   });
 
-  it('stay usable for an hour while the address is unavailable, then fail with 503 and a retry time', async () => {
+  it('stay usable for an hour while the address is unavailable, then are unavailable, with a retry time', async () => {
     const { state, find } = await aKeySource();
     await find('first');
     state.isDown = true;

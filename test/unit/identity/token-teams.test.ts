@@ -18,7 +18,7 @@ interface Setup {
   readonly shared?: readonly string[];
 }
 
-/** Teams a, b and c with the aliases A, B and C: their ids, or the message of the refusal. */
+/** Team ids of a token, or the message of the refusal. Teams a, b and c exist, with the aliases A, B and C. */
 function teams({ claims = {}, chosen, rules = {}, memberships = [], blocked = [], shared = [] }: Setup) {
   const all: Partial<TokenRules> = { ...FIELDS, ...rules };
   const found = tokenTeamsOf(

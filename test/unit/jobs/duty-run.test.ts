@@ -35,7 +35,7 @@ describe('the span of a run of a duty', () => {
     [{ kind: 'failed', error: 'no disk' } as const, 'error', 'no disk'],
     [{ kind: 'released' } as const, 'ok', ''],
     [{ kind: 'lost' } as const, 'ok', ''],
-  ])('of %j has its status', (outcome, status, statusMessage) => {
+  ])('has the status of its outcome: %j', (outcome, status, statusMessage) => {
     const span = dutySpan(aRun(outcome), randomIds);
     expect(span).toMatchObject({ status, statusMessage, attributes: { 'lensgate.job.outcome': outcome.kind } });
   });

@@ -10,7 +10,7 @@ it('a period begins at a multiple of its length after the anchor, start inclusiv
   expect(at('2026-11-23T18:00:59.999Z')).toBe('2026-11-23T18:00:00.000Z');
   expect(at('2026-11-23T18:01:00.000Z')).toBe('2026-11-23T18:01:00.000Z');
   expect(at('2026-11-23T18:00:29.999Z', new Date('2026-11-23T17:00:30.000Z'))).toBe('2026-11-23T17:59:30.000Z');
-  // The clock is now before the start of the process.
+  // The clock is before the anchor.
   expect(at('2026-11-23T17:00:29.000Z', new Date('2026-11-23T17:00:30.000Z'))).toBe('2026-11-23T16:59:30.000Z');
 });
 

@@ -20,7 +20,7 @@ describe('the temporary increase of a budget', () => {
     ['ends at its expiry', { maxBudget: usd(3n), tempBudgetIncrease: usd(4n), tempBudgetExpiry: NOW }, 3n],
     ['needs an expiry', { maxBudget: usd(3n), tempBudgetIncrease: usd(4n) }, 3n],
     ['needs an amount', { maxBudget: usd(3n), tempBudgetExpiry: later }, 3n],
-    ['leaves no budget unlimited', { tempBudgetIncrease: usd(4n), tempBudgetExpiry: later }, null],
+    ['does not limit an unlimited budget', { tempBudgetIncrease: usd(4n), tempBudgetExpiry: later }, null],
   ])('%s', (_, patch, expected) => {
     expect(increased(patch)).toBe(expected);
   });

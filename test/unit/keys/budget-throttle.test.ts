@@ -35,19 +35,19 @@ describe('the limits of a key beyond its budget', () => {
     ['half', null],
     [null, null],
     [undefined, null],
-  ])('have the configured factor %s: %s', (value, part) => {
+  ])('have, for the setting %s, the factor %s', (value, part) => {
     expect(throttlePart(value)).toBe(part);
   });
 
   it('are lowered for keys that enable it and have a limit of requests or tokens', () => {
-    const of = (metadata: object, settings: object, part: number | null = 0.1): number | null =>
+    const factorOf = (metadata: object, settings: object, part: number | null = 0.1): number | null =>
       throttleOf(aKey({ metadata: { ...metadata }, settings }), part);
-    expect(of(throttleOn, { rpmLimit: 5 })).toBe(0.1);
-    expect(of(throttleOn, { tpmLimit: 5 })).toBe(0.1);
-    expect(of(throttleOn, { rpmLimit: 5 }, null)).toBeNull();
-    expect(of(throttleOn, { maxParallelRequests: 5 })).toBeNull();
-    expect(of({}, { rpmLimit: 5 })).toBeNull();
-    expect(of({ throttle_on_budget_exceeded: 'true' }, { rpmLimit: 5 })).toBeNull();
+    expect(factorOf(throttleOn, { rpmLimit: 5 })).toBe(0.1);
+    expect(factorOf(throttleOn, { tpmLimit: 5 })).toBe(0.1);
+    expect(factorOf(throttleOn, { rpmLimit: 5 }, null)).toBeNull();
+    expect(factorOf(throttleOn, { maxParallelRequests: 5 })).toBeNull();
+    expect(factorOf({}, { rpmLimit: 5 })).toBeNull();
+    expect(factorOf({ throttle_on_budget_exceeded: 'true' }, { rpmLimit: 5 })).toBeNull();
     expect(throttleOf(aKey({ metadata: throttleOn, owners: someOwners({ team: { rpmLimit: 5 } }) }), 0.1)).toBeNull();
   });
 
@@ -101,7 +101,7 @@ describe('the limits of a key beyond its budget', () => {
     expect(() => budgets.check(refused)).toThrow('Budget has been exceeded! Key=');
   });
 
-  it('do not replace its budget windows', () => {
+  it('do not replace the budget windows of the key', () => {
     const budgetLimits = [{ budgetDuration: '1d', maxBudget: '1', resetAt: '2999-01-01T00:00:00Z', spentBefore: '0' }];
     const key = aKey({ maxBudget: 5n as Usd, settings: { budgetLimits } });
     expect(withoutBudget(key)).toEqual({ ...key, maxBudget: null });

@@ -11,10 +11,13 @@ it.each([
   ['30d', '2026-02-01T00:00:00', '2026-04-20T10:00:00', '2026-04-01T00:00:00'],
   ['5h', '2026-01-01T05:00:00', '2026-03-01T13:20:00', '2026-03-01T10:00:00'],
   ['30m', '2026-01-01T00:30:00', '2026-01-01T02:10:00', '2026-01-01T02:00:00'],
-])('the window of %s that first ends at %s begins, at %s, at %s', (budgetDuration, resetAt, now, start) => {
-  const found = currentWindowStart({ budgetDuration, budgetResetAt: at(resetAt) }, at(now));
-  expect(found).toEqual(start === null ? null : at(start));
-});
+])(
+  'the duration %s and first end %s give, for the time %s, the window start %s',
+  (budgetDuration, resetAt, now, start) => {
+    const found = currentWindowStart({ budgetDuration, budgetResetAt: at(resetAt) }, at(now));
+    expect(found).toEqual(start === null ? null : at(start));
+  },
+);
 
 it('a budget without a duration has no window', () => {
   expect(currentWindowStart({ budgetDuration: null, budgetResetAt: null }, at('2026-01-01T00:00:00'))).toBeNull();

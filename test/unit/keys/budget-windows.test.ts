@@ -17,7 +17,7 @@ describe('the end of a budget window', () => {
   it.each([
     ['1d', '2026-11-22T22:13:00Z', '2026-11-23T00:00:00Z'],
     ['24h', '2026-11-22T22:13:00Z', '2026-11-23T00:00:00Z'],
-    // A Sunday, and a Monday at midnight.
+    // The first time is on a Sunday, the second is the start of a Monday.
     ['7d', '2026-11-22T22:13:00Z', '2026-11-23T00:00:00Z'],
     ['1w', '2026-11-23T00:00:00Z', '2026-11-30T00:00:00Z'],
     ['2w', '2026-11-22T22:13:00Z', '2026-12-06T00:00:00Z'],
@@ -39,7 +39,7 @@ describe('the end of a budget window', () => {
   });
 
   it('is always later than now, and the same for the last instant of the window', () => {
-    // Windows of several days begin on the day of the request, so they have no fixed end.
+    // Other numbers of days, such as 10d, count from the day of the request: their windows have no fixed end.
     for (const duration of ['1d', '7d', '30d', '1mo', '6h', '15m', '30s'])
       for (let minute = 0; minute < 60 * 24 * 40; minute += 977) {
         const now = new Date(Date.UTC(2026, 0, 1) + minute * 60_000);
@@ -58,7 +58,7 @@ describe('the windows of a key', () => {
     { budgetDuration: '30d', maxBudget: '10' },
   ];
 
-  it('begin with the spend before their start', () => {
+  it('begin with the spend before their start, and continue when only their budget changes', () => {
     const windows = keyWindowsOf(wanted, { now, total: usd(4), before: [] });
     expect(windows.map(windowLimit)).toEqual([usd(5), usd(14)]);
     const nextWindows = keyWindowsOf([{ budgetDuration: '1d', maxBudget: '3' }], {
@@ -88,7 +88,7 @@ describe('the windows of a key', () => {
 });
 
 describe('a temporary increase', () => {
-  it('holds until its expiry', () => {
+  it('applies until its expiry', () => {
     const key = aKey({
       maxBudget: usd(10),
       metadata: { temp_budget_increase: 5, temp_budget_expiry: '2026-11-22T12:00:00Z' },

@@ -34,7 +34,7 @@ describe('the end of a window without a stored start', () => {
     },
   );
 
-  it('refuses a malformed duration', () => {
+  it('is refused for a malformed duration', () => {
     expect(() => fixedWindowEnd('soon', new Date(NOW))).toThrow("Invalid budget_duration 'soon'");
   });
 });

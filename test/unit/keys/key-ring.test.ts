@@ -23,7 +23,7 @@ describe('the key ring', () => {
     expect(await ring.identify(KEY, frozen)).toMatchObject({ keyHash: HASH });
     expect(await ring.identify(KEY, frozen)).toMatchObject({ keyHash: HASH });
     expect(hashed).toEqual([KEY]);
-    // A key in the query of a request with these headers.
+    // A request with these headers may have another key in its query.
     expect(await ring.identify(MASTER, frozen)).toMatchObject({ role: 'proxy_admin' });
     expect(await ring.identify(KEY, fresh)).toMatchObject({ keyHash: HASH });
     expect(await ring.identify(KEY, fresh)).toMatchObject({ keyHash: HASH });
@@ -63,7 +63,7 @@ describe('the key ring', () => {
     expect(state.finds).toBe(1);
   });
 
-  it('refuses an unknown key without showing it, and reads the store again only after a while', async () => {
+  it('refuses an unknown key without showing it, and reads the store again only after 5 seconds', async () => {
     const { ring, state, stored } = aRing([]);
     expect(await identified(ring, KEY)).toEqual(UNKNOWN);
     expect(await identified(ring, KEY)).toEqual(UNKNOWN);
@@ -91,7 +91,7 @@ describe('the key ring', () => {
     expect(state.finds).toBe(0);
   });
 
-  it('holds a bounded number of unknown keys', async () => {
+  it('caches at most 10,000 unknown keys', async () => {
     const { ring, state } = aRing([]);
     for (let attempt = 0; attempt <= 10_000; attempt += 1) await identified(ring, `sk-guess-${attempt}`);
     expect(state.finds).toBe(10_001);
@@ -119,7 +119,7 @@ describe('a key ring that must read its keys again', () => {
     expect(state.finds).toBe(4);
   });
 
-  it('does not trust a read that began before', async () => {
+  it('does not trust a read that began before the mark', async () => {
     const { ring, state, stored, pending } = aRing();
     pending.reads = [];
     const early = ring.identify(KEY);
@@ -176,7 +176,7 @@ describe('a key that was changed in this process', () => {
     expect(changes).toEqual([HASH, HASH]);
   });
 
-  it('is not replaced by a read that began before', async () => {
+  it('is not replaced by a read that began before the change', async () => {
     const { ring, stored, pending } = aRing();
     pending.reads = [];
     const early = ring.identify(KEY);
@@ -189,7 +189,7 @@ describe('a key that was changed in this process', () => {
     expect(await identified(ring, KEY)).toEqual(BLOCKED);
   });
 
-  it('is not replaced by a refresh that began before', async () => {
+  it('is not replaced by a refresh that began before the change', async () => {
     const { ring, stored, pending } = aRing();
     await ring.identify(KEY);
     pending.reads = [];

@@ -4,7 +4,7 @@ import { aKey } from '../../support/chat.ts';
 
 const MINUTE_MS = 60_000;
 
-it('evicts the least recently used key', () => {
+it('the cache of keys evicts the least recently used key', () => {
   const keys = createKnownKeys(3);
   for (const [at, hash] of ['a', 'b', 'c'].entries()) keys.set(hash, aKey({ hash }), { readMs: at, nowMs: at });
   // The oldest key is in use, so it must not be evicted.
@@ -13,7 +13,7 @@ it('evicts the least recently used key', () => {
   expect(['a', 'b', 'c', 'd'].map((hash) => keys.use(hash, MINUTE_MS)?.key.hash)).toEqual(['a', undefined, 'c', 'd']);
 });
 
-it('returns each key in use once, and an older read does not replace a newer one', () => {
+it('the cache of keys returns each key in use once, and an older read does not replace a newer one', () => {
   const keys = createKnownKeys();
   keys.set('a', aKey({ hash: 'a' }), { readMs: 0, nowMs: 0 });
   const [entry, ...more] = keys.takeUsed();

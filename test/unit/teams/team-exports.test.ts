@@ -9,7 +9,7 @@ const CALLBACK = {
   callback_vars: { langsmith_api_key: 'k', langsmith_base_url: 'http://collector.test' },
 };
 
-/** Exports of a team with metadata, and a clock that the test sets. */
+/** Exports of a team with this metadata, and a clock that the test sets. */
 function exportsOf(metadata: object) {
   const find = vi.fn<(id: string) => Promise<Team | null>>(async () => ({ metadata }) as Team);
   const clock = { ms: 1_000_000 };

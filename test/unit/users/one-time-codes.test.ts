@@ -5,9 +5,9 @@ import { CODE_SECONDS, createOneTimeCodes } from '../../../src/domain/users/one-
 import { createMemoryPendingSignIns } from '../../support/memory-pending-sign-ins.ts';
 
 function someCodes() {
-  const state = { nowMs: 0, made: 0 };
+  const state = { nowMs: 0, issued: 0 };
   const generator = {
-    token: () => `code-${(state.made += 1)}`,
+    token: () => `code-${(state.issued += 1)}`,
     hash: (text: string) => createHash('sha256').update(text).digest('hex'),
   };
   const clock = { now: () => new Date(state.nowMs) };

@@ -56,7 +56,7 @@ function throttleOf(
 describe.each([
   ['of one process', IN_MEMORY],
   ['of all processes', IN_STORE],
-])('failed sign-ins, counts %s', (_title, counts) => {
+])('failed sign-ins with counts %s', (_title, counts) => {
   it('allow five of a name from a source, and block at the sixth, case-insensitive', async () => {
     const throttle = throttleOf(counts);
     await throttle.fail(5);
@@ -79,7 +79,7 @@ describe.each([
     ]);
   });
 
-  it('block for a time, with the remaining seconds in the error', async () => {
+  it('block for 300 seconds, with the remaining time in the error', async () => {
     const throttle = throttleOf(counts);
     await throttle.fail(6);
     throttle.pass(299);
