@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import { createDocumentCache } from '../../../src/graphql/document-cache.ts';
 
-const dense = (name: string, tokens: number): string => `{ ${name} ${'a '.repeat(tokens)}}`;
+const documentOf = (name: string, tokens: number): string => `{ ${name} ${'a '.repeat(tokens)}}`;
 
-it('evicts the least recently used documents above the token limit', () => {
+it('the document cache evicts the least recently used documents above the token limit', () => {
   const cache = createDocumentCache<number>();
-  const texts = Array.from({ length: 40 }, (_, index) => dense(`d${index}`, 2_000));
+  const texts = Array.from({ length: 40 }, (_, index) => documentOf(`d${index}`, 2_000));
   for (const [index, text] of texts.entries()) {
     cache.set(text, index);
     // The first document is used in each round.
@@ -18,7 +18,7 @@ it('evicts the least recently used documents above the token limit', () => {
   expect(cached.length).toBeLessThan(35);
 });
 
-it('bounds the number of documents as well', () => {
+it('the document cache bounds the number of documents as well', () => {
   const cache = createDocumentCache<number>();
   const texts = Array.from({ length: 20_000 }, (_, index) => `{a${index}}`);
   for (const [index, text] of texts.entries()) cache.set(text, index);
@@ -26,9 +26,9 @@ it('bounds the number of documents as well', () => {
 });
 
 it.each([
-  ['many tokens', dense('a', 9_000)],
+  ['many tokens', documentOf('a', 9_000)],
   ['many characters', `{ a(b: "${'x'.repeat(1024 * 1024 - 20)}") }`],
-])('does not cache the error of a document of %s', (_name, text) => {
+])('the document cache does not store the error of a document of %s', (_name, text) => {
   const cache = createDocumentCache<Error>();
   cache.set(text, new Error('Syntax error'));
   expect(cache.get(text)).toBeUndefined();

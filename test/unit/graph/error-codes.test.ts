@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { toGraphQLError } from '../../../schema/base/errors.ts';
 
 const bugs: unknown[] = [];
-const shown = (error: unknown) => toGraphQLError(error, (bug) => (bugs.push(bug), 'r-1')).toJSON();
+const jsonOf = (error: unknown) => toGraphQLError(error, (bug) => (bugs.push(bug), 'r-1')).toJSON();
 
 async function failureOf(query: string, rootValue: object, variableValues = {}): Promise<GraphQLError | undefined> {
   const schema = buildSchema('type Query { count(a: Int! = 1): Int }');
@@ -11,9 +11,9 @@ async function failureOf(query: string, rootValue: object, variableValues = {}):
   return errors?.[0];
 }
 
-it('a result without the type of its field is an error of the server', async () => {
+it('a result that does not have the type of its field is an error of the server', async () => {
   bugs.length = 0;
-  const error = shown(await failureOf('{ count }', { count: 'secret' }));
+  const error = jsonOf(await failureOf('{ count }', { count: 'secret' }));
   expect(error).toMatchObject({
     message: 'Unexpected error.',
     path: ['count'],
@@ -24,7 +24,7 @@ it('a result without the type of its field is an error of the server', async () 
 
 it('null for a non-null argument is an error of the caller', async () => {
   bugs.length = 0;
-  const error = shown(await failureOf('query ($a: Int) { count(a: $a) }', { count: 1 }, { a: null }));
+  const error = jsonOf(await failureOf('query ($a: Int) { count(a: $a) }', { count: 1 }, { a: null }));
   expect(error).toMatchObject({ path: ['count'], extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } });
   expect(bugs).toEqual([]);
 });
@@ -35,7 +35,7 @@ it.each([
   ['BAD_REQUEST', 'INVALID_INPUT'],
   ['OPERATION_RESOLUTION_FAILURE', 'INVALID_INPUT'],
   ['toString', 'INTERNAL'],
-])('a failure of graphql with the code %s has %s', (code, expected) => {
+])('an error of graphql-js with the code %s gets the code %s', (code, expected) => {
   const extensions = code === undefined ? {} : { code };
-  expect(shown(new GraphQLError('m', { extensions })).extensions?.['code']).toBe(expected);
+  expect(jsonOf(new GraphQLError('m', { extensions })).extensions?.['code']).toBe(expected);
 });

@@ -11,25 +11,25 @@ it.each([
   ['a list', `{${PADDING},"v":[${'1,'.repeat(50_000)}1]}`],
   ['an object', `{${PADDING},${Array.from({ length: 50_000 }, (_, index) => `"v${index}":1`).join()}}`],
   ['lists in a list', `{${PADDING},"v":[${'[],'.repeat(30_000)}1]}`],
-])('refuses %s with too many values', (_name, body) => {
+])('a body is refused for %s with too many values', (_name, body) => {
   expect(() => check(body)).toThrow(`The request holds more than ${MAX_VARIABLE_VALUES} values.`);
 });
 
-it('refuses a body that nests too deep', () => {
+it('a body that nests too deep is refused', () => {
   const body = `{${PADDING},"v":${'['.repeat(70)}${']'.repeat(70)}}`;
   expect(() => check(body)).toThrow(`The request nests deeper than ${MAX_NESTING}.`);
 });
 
 it.each([
-  ['values in a text', `{"query":"${'[1,{2,'.repeat(50_000)}"}`],
-  ['values behind escaped quotes', `{"query":"${'\\",[{'.repeat(50_000)}\\\\"}`],
-  ['a text that does not end', `{"query":"${'[,'.repeat(50_000)}`],
+  ['brackets in a string', `{"query":"${'[1,{2,'.repeat(50_000)}"}`],
+  ['brackets after escaped quotes in a string', `{"query":"${'\\",[{'.repeat(50_000)}\\\\"}`],
+  ['an unterminated string', `{"query":"${'[,'.repeat(50_000)}`],
   ['a list within the limit', `{${PADDING},"v":[${'1,'.repeat(MAX_VARIABLE_VALUES - 10)}1]}`],
-])('accepts %s', (_name, body) => {
+])('a body is accepted with %s', (_name, body) => {
   expect(() => check(body)).not.toThrow();
 });
 
-it('ignores other content types', () => {
+it('a body of another content type is not checked', () => {
   const headers = { headers: { 'content-type': 'application/graphql' } };
   expect(() => check(`{ ${','.repeat(100_000)} }`, headers)).not.toThrow();
 });

@@ -22,8 +22,8 @@ const schema = new GraphQLSchema({
   }),
 });
 
-/** An engine that identifies callers by the hash of their key. */
-function plannedFor() {
+/** Planned answers over a schema with one field. `ask` takes the hash of the caller's key. */
+function aSetup() {
   const engine = {
     schema,
     scopeOf(requester: unknown): Scope {
@@ -35,26 +35,27 @@ function plannedFor() {
   const planned = createPlannedAnswers(engine as unknown as Engine, { due: () => null });
   const body = new TextEncoder().encode('{"query":"{ hello }"}');
   const request = { method: 'POST', url: '/graphql', headers: { 'content-type': 'application/json' } };
-  const ask = async (key: string): Promise<string | undefined> =>
-    (await planned.answer(key as unknown as Requester, request, body))?.text;
+  const ask = async (keyHash: string): Promise<string | undefined> =>
+    (await planned.answer(keyHash as unknown as Requester, request, body))?.text;
   return { ask };
 }
 
 describe('a plan of a query', () => {
-  it('is not used after a failure for 16 requests of the same caller, but for other callers', async () => {
-    const { ask } = plannedFor();
+  it('is not used for 16 requests of a caller after a failure, and is used for other callers', async () => {
+    const { ask } = aSetup();
     const answer = '{"data":{"hello":"world"}}';
     await ask('good');
     expect([await ask('good'), await ask('bad')]).toEqual([answer, answer]);
     failing.add('bad');
     expect(await ask('bad')).toBeUndefined();
     failing.delete('bad');
-    for (let left = 16; left > 0; left -= 1) expect([await ask('bad'), await ask('good')]).toEqual([undefined, answer]);
+    for (let request = 0; request < 16; request += 1)
+      expect([await ask('bad'), await ask('good')]).toEqual([undefined, answer]);
     expect(await ask('bad')).toBe(answer);
   });
 
-  it('is paused for a bounded number of callers', async () => {
-    const { ask } = plannedFor();
+  it('is paused for at most 64 callers', async () => {
+    const { ask } = aSetup();
     await ask('first');
     for (let caller = 0; caller < 65; caller += 1) {
       failing.add(`caller-${caller}`);

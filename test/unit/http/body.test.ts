@@ -20,11 +20,11 @@ const bytesOf = (length: number, seed: number): Buffer => {
 
 describe('a body', () => {
   it.each([
-    ['small and declared', 10_000, true],
-    ['small and undeclared', 10_000, false],
-    ['large and declared', 3 * MEGABYTE + 1, true],
-    ['large and undeclared', 3 * MEGABYTE + 1, false],
-  ])('%s is read completely, in any chunks', async (_what, length, declared) => {
+    ['of 10 kB with a content-length', 10_000, true],
+    ['of 10 kB in chunks', 10_000, false],
+    ['above 3 MiB with a content-length', 3 * MEGABYTE + 1, true],
+    ['above 3 MiB in chunks', 3 * MEGABYTE + 1, false],
+  ])('%s is read completely, for any boundaries of its reads', async (_what, length, declared) => {
     const sent = bytesOf(length, length);
     for (let seed = 1; seed <= 5; seed += 1) {
       const below = randomFrom(seed);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { frozenMemo } from '../../../src/domain/frozen-memo.ts';
 
-it('computes the value of a frozen object once, and of a mutable object each time', () => {
+it('a memo computes the value of a frozen object once, and of a mutable object each time', () => {
   const seen: object[] = [];
   const sizeOf = frozenMemo((object: object) => {
     seen.push(object);
@@ -15,7 +15,7 @@ it('computes the value of a frozen object once, and of a mutable object each tim
   expect(seen).toEqual([frozen, open, open]);
 });
 
-it('caches null, but not a failure', () => {
+it('a memo caches null, but not a failure', () => {
   let calls = 0;
   const value = frozenMemo((object: { readonly fails: boolean }) => {
     calls += 1;

@@ -4,21 +4,21 @@ import type { RouteRow } from '../../../rest-shims/helpers/http/route.ts';
 import { DEFAULT_ENDPOINT } from '../../../src/domain/pass-through/endpoint.ts';
 import { passThroughRoutesOf } from '../../../src/domain/pass-through/routes.ts';
 
-const registered = (path: string, row: Partial<RouteRow>): Registration => ({
+const registration = (path: string, row: Partial<RouteRow>): Registration => ({
   path,
   row: { name: path, method: 'POST', ...row } as RouteRow,
 });
 
 const ROWS: readonly Registration[] = [
-  registered('/v1/chat/completions', { hot: true }),
-  registered('/v1/decisions', { hot: true }),
-  registered('/openai/deployments/:model/chat/completions', { hot: true }),
-  registered('/openai/v1/responses', {}),
-  registered('/openai/v1/responses/:id', { method: 'GET' }),
-  registered('/v1/models', { method: 'GET' }),
-  registered('/openai/{*subpath}', { method: 'GET' }),
-  registered('/openai/{*subpath}', { name: 'forwarded', hot: true }),
-  registered('/:server/mcp', { name: 'mcp' }),
+  registration('/v1/chat/completions', { hot: true }),
+  registration('/v1/decisions', { hot: true }),
+  registration('/openai/deployments/:model/chat/completions', { hot: true }),
+  registration('/openai/v1/responses', {}),
+  registration('/openai/v1/responses/:id', { method: 'GET' }),
+  registration('/v1/models', { method: 'GET' }),
+  registration('/openai/{*subpath}', { method: 'GET' }),
+  registration('/openai/{*subpath}', { name: 'forwarded', hot: true }),
+  registration('/:server/mcp', { name: 'mcp' }),
 ];
 
 const entry = (path: string, more: object = {}) => ({
@@ -51,16 +51,16 @@ describe('hot rows', () => {
   });
 
   it.each([
-    ['a row that is not hot comes first', '/openai/v1/responses'],
-    ['a row of another method only', '/v1/models'],
+    ['a path whose first row is not hot', '/openai/v1/responses'],
+    ['a path with a row of another method only', '/v1/models'],
     ['a path with a parameter', '/openai/deployments/gpt/chat/completions'],
-    ['no row', '/nothing'],
-    ['a server that a parameter may name', '/openai-tools/mcp'],
-    ['dot segments', '/openai/../admin'],
-    ['a dot segment at the end', '/openai/v1/..'],
-    ['empty segments', '/openai//v1/files'],
-    ['an escape', '/openai/v1%2f..%2fadmin'],
-    ['a query', '/openai/v1/files?key=1'],
+    ['a path without a row', '/nothing'],
+    ['a path where a parameter may be the name of a server', '/openai-tools/mcp'],
+    ['a path with a dot segment', '/openai/../admin'],
+    ['a path with a dot segment at its end', '/openai/v1/..'],
+    ['a path with an empty segment', '/openai//v1/files'],
+    ['a path with an escape', '/openai/v1%2f..%2fadmin'],
+    ['a path with a query', '/openai/v1/files?key=1'],
     ['the prefix alone', '/openai'],
   ])('leave %s to Koa', (_case, path) => {
     const { rowOf, paths } = createHotRows(ROWS, undefined);

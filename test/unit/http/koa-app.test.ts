@@ -102,7 +102,7 @@ it.each(['/graphql/', '/graphql/other', '/GraphQL'])('%s is not served by the gr
   expect(failures).toEqual([]);
 });
 
-it('a flood of preflights is answered without the graph, a row or a key', async () => {
+it('200 preflights of unknown origins are answered without the graph, a row or a key', async () => {
   const { url, failures } = await serveGraph({});
   const preflight = (nth: number): Promise<Response> =>
     fetch(`${url}/graphql`, {

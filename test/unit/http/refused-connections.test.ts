@@ -3,7 +3,7 @@ import { refusedConnections } from '../../../src/http/failure-log.ts';
 
 afterEach(() => vi.useRealTimers());
 
-it('refused connections are logged once a second for each reason, with the number of the others', () => {
+it('refused connections are logged once a second for each reason, with the number of omitted ones', () => {
   vi.useFakeTimers();
   const lines: unknown[] = [];
   const line = (facts: object, event: string): void => void lines.push([facts, event]);

@@ -25,7 +25,7 @@ function allowedBy(schema: JsonSchema): readonly unknown[] {
   return CORPUS.filter((value) => validate(value));
 }
 
-describe('readers of body fields accept what their schemas allow', () => {
+describe('readers of body fields', () => {
   const readers = {
     text: fields.text,
     number: fields.number,
@@ -43,13 +43,16 @@ describe('readers of body fields accept what their schemas allow', () => {
     required: fields.required(fields.text),
     dictionary: fields.dictionary,
   };
-  it.each(Object.entries(readers))('%s', (_name, read: fields.FieldReader<unknown>) => {
-    const allowed = allowedBy(schemaOf(read));
-    expect(allowed.length).toBeGreaterThan(0);
-    expect(allowed.filter((value) => !('value' in read(value)))).toEqual([]);
-  });
+  it.each(Object.entries(readers))(
+    'accept what their schema allows: %s',
+    (_name, read: fields.FieldReader<unknown>) => {
+      const allowed = allowedBy(schemaOf(read));
+      expect(allowed.length).toBeGreaterThan(0);
+      expect(allowed.filter((value) => !('value' in read(value)))).toEqual([]);
+    },
+  );
 
-  it('a body lists its members and its required members', () => {
+  it('have a schema of a body that names its members and the required ones', () => {
     expect(fields.members({ a: fields.requiredText, b: fields.optional(fields.number) }).schema).toEqual({
       type: 'object',
       properties: { a: { type: 'string' }, b: { type: ['number', 'null'] } },
@@ -58,7 +61,7 @@ describe('readers of body fields accept what their schemas allow', () => {
   });
 });
 
-describe('readers of models accept what their schemas allow', () => {
+describe('readers of models', () => {
   const readers = {
     textOf: models.textOf({ min: 1, max: 3 }),
     pattern: models.textOf({ pattern: /^a+$/ }),
@@ -70,7 +73,7 @@ describe('readers of models accept what their schemas allow', () => {
     listOf: models.listOf(models.textOf(), { min: 1, max: 1 }),
     modelOf: models.modelOf({ a: models.optional(models.textOf(), '') }),
   };
-  it.each(Object.entries(readers))('%s', (_name, read: models.Reader<unknown>) => {
+  it.each(Object.entries(readers))('accept what their schema allows: %s', (_name, read: models.Reader<unknown>) => {
     const allowed = allowedBy(schemaOf(read));
     const refused = allowed.filter((value) => {
       const issues: Issue[] = [];

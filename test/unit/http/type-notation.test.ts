@@ -21,12 +21,12 @@ it.each([
       required: ['id', 'data-info'],
     },
   ],
-])('%s', (notation, schema) => {
+])('the notation %s is read', (notation, schema) => {
   expect(schemaFrom(notation)).toEqual(schema);
 });
 
 it.each(['', '{ id string }', '{ id: string', 'string |', 'string string', '{ id: ; }', 'Record<string'])(
-  'refuses "%s"',
+  'the notation "%s" is refused',
   (notation) => {
     expect(() => schemaFrom(notation)).toThrow(TypeError);
   },

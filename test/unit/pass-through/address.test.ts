@@ -4,7 +4,7 @@ import { addressBelow, forwardedQueryOf } from '../../../src/domain/pass-through
 
 const TARGET = 'http://target.example:8080/base/path';
 
-/** Segments that leave the target, in every encoding that some server decodes. */
+/** Segments that leave the target, in encodings that servers decode. */
 const UP = [
   '%2525252e%2525252e',
   '..',
@@ -100,7 +100,7 @@ function addressOf(path: string): string {
 }
 
 describe('addressBelow', () => {
-  it('is tested with 200 different paths', () => {
+  it('is tested with at least 200 different paths', () => {
     expect(new Set(HOSTILE).size).toBeGreaterThanOrEqual(200);
   });
 
@@ -123,21 +123,21 @@ describe('addressBelow', () => {
     expect(addressBelow(TARGET, path).href).toBe(`${TARGET}/${path}`);
   });
 
-  it('is the target itself without a path below it, and keeps its query', () => {
+  it('returns the target itself, with its query, where there is no path below it', () => {
     expect(addressBelow(`${TARGET}?a=1`, null).href).toBe(`${TARGET}?a=1`);
     expect(addressBelow('http://h', 'a').href).toBe('http://h/a');
     expect(addressBelow('http://h/x/', 'a').href).toBe('http://h/x/a');
   });
 });
 
-describe('queryOf', () => {
+describe('forwardedQueryOf', () => {
   it.each([
     ['', '?b=2', { c: '3' }, 'b=2&c=3'],
     ['b=1&b=2', '?b=3&d=4', { b: '5', d: '6', e: '7 8' }, 'b=1&b=2&d=4&e=7+8'],
     ['%62=1', '?b=2', { b: '3' }, '%62=1'],
     ['a&&b=', '', {}, 'a&b='],
     ['a=%', '', {}, 'a=%'],
-  ])('%j over %j over %j is %j', (search, target, defaults, query) => {
+  ])('merges the query %j over that of the target %j and the defaults %j: %j', (search, target, defaults, query) => {
     expect(forwardedQueryOf(search, { target, defaults })).toBe(query);
   });
 

@@ -7,10 +7,12 @@ import { openReady, type OpenSqlite, type SqliteHandle } from '../../../src/pers
 import { openWorkerHandle } from '../../../src/persistence/sqlite/worker-handle.ts';
 import { POLLING } from '../../support/polling.ts';
 
-/** A log. `meanwhile` has the pages that are committed during each checkpoint; the last number repeats. */
+/** A write-ahead log. */
 interface Log {
   pages: number;
+  /** Pages that are copied into the database file. */
   inFile: number;
+  /** Pages that are committed during each checkpoint. The last number repeats. */
   readonly meanwhile: number[];
 }
 
@@ -136,7 +138,7 @@ const LIBRARIES: readonly [string, () => Promise<OpenSqlite>][] = [
   ],
 ];
 
-test.each(LIBRARIES)('a log of %s restarts when it is in the file', async (_name, library) => {
+test.each(LIBRARIES)('a log of %s restarts after all its pages are copied into the file', async (_name, library) => {
   const folder = mkdtempSync(join(tmpdir(), 'lensgate-checkpoints-'));
   try {
     const open = await library();
@@ -149,7 +151,7 @@ test.each(LIBRARIES)('a log of %s restarts when it is in the file', async (_name
       failed: (error) => failures.push(error),
     });
     const pagesInLog = async (): Promise<number> => Number((await writer.all(NOOP, []))[0]?.['log']);
-    const leftToBring = async (): Promise<number> =>
+    const uncopiedPages = async (): Promise<number> =>
       (await pagesInLog()) - Number((await writer.all(NOOP, []))[0]?.['checkpointed']);
     async function commit(bytes: number): Promise<void> {
       await checkpoints.beforeUse(writer);
@@ -157,19 +159,19 @@ test.each(LIBRARIES)('a log of %s restarts when it is in the file', async (_name
       checkpoints.used();
     }
     await writer.run('create table some (bytes blob)', []);
-    // More pages than the threshold, and fewer than the automatic checkpoint of the writer.
     let rows = 0;
     const commitLarge = async (): Promise<void> => {
       await commit(8 << 20);
       rows += 1;
     };
+    // More pages than the threshold of 4,000, and fewer than the 16,000 of the automatic checkpoint.
     while (rows < 5) await commitLarge();
     expect(await pagesInLog()).toBeGreaterThan(4_000);
     // A checkpoint between two of these commits can leave fewer pages than the threshold.
     await vi.waitFor(
       async () => {
-        if ((await leftToBring()) !== 0) await commitLarge();
-        expect(await leftToBring()).toBe(0);
+        if ((await uncopiedPages()) !== 0) await commitLarge();
+        expect(await uncopiedPages()).toBe(0);
       },
       { ...POLLING, interval: 2_000 },
     );

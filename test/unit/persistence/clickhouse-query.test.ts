@@ -48,7 +48,7 @@ async function run(sql: string, ...scripted: typeof answers) {
   });
 }
 
-it('sends the limits of a query as settings of a read-only user', async () => {
+it('a query is sent in read-only mode, with its limits as settings', async () => {
   await run('select 1 as one', { meta: [{ name: 'one', type: 'UInt8' }], data: [[1]] });
   expect(requests).toHaveLength(2);
   for (const { params } of requests)
@@ -64,7 +64,7 @@ it('sends the limits of a query as settings of a read-only user', async () => {
   expect(requests[1]?.body).toContain('select * from (select 1 as one\n) as query limit 1001');
 });
 
-it('returns integers that are exact in a double as numbers, and others as text', async () => {
+it('integers that are exact in a double are returned as numbers, and others as text', async () => {
   const meta = ['Int64', 'Nullable(UInt64)', 'UInt64', 'Decimal(38, 12)', 'String', 'Nullable(Int64)'].map(
     (type, at) => ({ name: `c${at}`, type }),
   );
@@ -82,7 +82,7 @@ it.each([
   [516, 'Unavailable', 'Trace SQL query failed or exceeded reader limits'],
   [164, 'Unavailable', 'The trace store does not accept the limits of a query.'],
   [47, 'InvalidInput', 'Invalid trace query: Unknown expression identifier `x`'],
-])('the error %i of the server is %s', async (code, name, message) => {
+])('the ClickHouse error %i becomes %s', async (code, name, message) => {
   const text = 'Unknown expression identifier `x` in scope WITH spans AS (SELECT secret)'.replace(' in', '. In');
   await expect(run('select 1', [code, text])).rejects.toMatchObject({ name, message });
 });
@@ -93,7 +93,7 @@ it.each([
   ['select 1 from span', 'span is not available.'],
   ['select 1 from default.span', 'span is not available.'],
   ['select 1 from "default"', 'default is not available.'],
-])('refuses %s', async (sql, message) => {
+])('a query is refused: %s', async (sql, message) => {
   await expect(run(sql)).rejects.toMatchObject({ name: 'InvalidInput', message: `Invalid trace query: ${message}` });
   expect(requests.length).toBeLessThan(2);
 });

@@ -2,12 +2,12 @@ import { expect, it } from 'vitest';
 import { Unavailable } from '../../../src/domain/errors.ts';
 import { createViews } from '../../../src/persistence/clickhouse/views.ts';
 
-it('logs a warning and continues when the user may not create views', async () => {
+it('a user that may not create views causes a warning, and no error', async () => {
   const refused = new Unavailable('The trace store refused the user or its rights.', null);
-  const warned: unknown[] = [];
-  const log = { warn: (facts: object, event: string) => void warned.push([facts, event]) };
+  const warnings: unknown[] = [];
+  const log = { warn: (facts: object, event: string) => void warnings.push([facts, event]) };
   await createViews({ run: () => Promise.reject(refused) }, log);
-  expect(warned).toEqual([
+  expect(warnings).toEqual([
     [{ err: refused }, 'The views `spans` and `traces` were not created: grant `create view` and `drop view`.'],
   ]);
 });

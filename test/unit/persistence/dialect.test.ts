@@ -6,14 +6,17 @@ import type { SqliteHandle } from '../../../src/persistence/sqlite/handle.ts';
 const BUSY = Object.assign(new Error('SQLITE_BUSY: database is locked'), { code: 'SQLITE_BUSY' });
 const DUPLICATE = Object.assign(new Error('UNIQUE constraint failed'), { code: 'SQLITE_CONSTRAINT' });
 
-/** Opens connections that record their statements, and fail with the error that `faultOf` returns. */
+/**
+ * A database whose connections record their statements without pragmas, and fail with the error that `faultOf`
+ * returns.
+ */
 function aDialect(faultOf: (sql: string, connection: number) => Error | null) {
-  const ran: string[][] = [];
+  const statements: string[][] = [];
   const closed: number[] = [];
   function open(): Promise<SqliteHandle> {
-    const connection = ran.push([]) - 1;
+    const connection = statements.push([]) - 1;
     const run = async (text: string): Promise<void> => {
-      if (!text.startsWith('pragma')) ran[connection]?.push(text);
+      if (!text.startsWith('pragma')) statements[connection]?.push(text);
       const fault = faultOf(text, connection);
       if (fault !== null) throw fault;
     };
@@ -30,7 +33,7 @@ function aDialect(faultOf: (sql: string, connection: number) => Error | null) {
   const db = new Kysely<never>({
     dialect: sqliteDialect({ open, file: 'some.db', role: 'writer', lockTimeoutMs: 5, failed }),
   });
-  return { db, ran, closed };
+  return { db, statements, closed };
 }
 
 const insert = (db: Kysely<never>) => sql`insert into note values (1)`.execute(db);
@@ -38,34 +41,39 @@ const CHECK = ['rollback', 'begin', 'commit'];
 
 test('a connection whose statement failed is checked before the next use', async () => {
   let isBusy = true;
-  const { db, ran, closed } = aDialect((text) => (isBusy && text.startsWith('insert') ? BUSY : null));
+  const { db, statements, closed } = aDialect((text) => (isBusy && text.startsWith('insert') ? BUSY : null));
   await expect(insert(db)).rejects.toBe(BUSY);
   isBusy = false;
   await insert(db);
-  expect([ran, closed]).toEqual([[['insert into note values (1)', ...CHECK, 'insert into note values (1)']], []]);
+  expect([statements, closed]).toEqual([
+    [['insert into note values (1)', ...CHECK, 'insert into note values (1)']],
+    [],
+  ]);
 });
 
 test('a connection is not checked after a refused row', async () => {
-  const { db, ran } = aDialect((text) => (text.startsWith('insert') ? DUPLICATE : null));
+  const { db, statements } = aDialect((text) => (text.startsWith('insert') ? DUPLICATE : null));
   await expect(insert(db)).rejects.toBe(DUPLICATE);
-  expect(ran).toEqual([['insert into note values (1)']]);
+  expect(statements).toEqual([['insert into note values (1)']]);
 });
 
 test('a connection that cannot be reset is replaced', async () => {
   const lost = new Error('The SQLite worker has ended.');
-  const { db, ran, closed } = aDialect((text, connection) =>
+  const { db, statements, closed } = aDialect((text, connection) =>
     connection === 0 && !text.startsWith('pragma') ? lost : null,
   );
   await expect(insert(db)).rejects.toBe(lost);
   await insert(db);
-  expect([ran[1], closed]).toEqual([['insert into note values (1)'], [0]]);
+  expect([statements[1], closed]).toEqual([['insert into note values (1)'], [0]]);
 });
 
 test('a controlled transaction that cannot begin releases the connection', async () => {
   let isBusy = true;
-  const { db, ran } = aDialect((text) => (isBusy && text === 'begin immediate' ? BUSY : null));
+  const { db, statements } = aDialect((text) => (isBusy && text === 'begin immediate' ? BUSY : null));
   await expect(db.startTransaction().execute()).rejects.toBe(BUSY);
   isBusy = false;
   await db.transaction().execute((within) => insert(within as Kysely<never>));
-  expect(ran).toEqual([['begin immediate', ...CHECK, 'begin immediate', 'insert into note values (1)', 'commit']]);
+  expect(statements).toEqual([
+    ['begin immediate', ...CHECK, 'begin immediate', 'insert into note values (1)', 'commit'],
+  ]);
 });

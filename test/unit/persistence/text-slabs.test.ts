@@ -7,7 +7,7 @@ import {
 } from '../../../src/persistence/call-log/text-slabs.ts';
 
 describe('texts in slabs', () => {
-  it('keeps each text unchanged, also across the end of a slab and larger than a slab', () => {
+  it('are unchanged, also across the end of a slab and larger than a slab', () => {
     const place = createTextSlabs();
     const texts = ['', 'ö\u{1F600}', 'a'.repeat(100_000), 'b'.repeat(90_000), 'c'.repeat(300_000), 'd'];
     const places = texts.map(place);
@@ -15,7 +15,7 @@ describe('texts in slabs', () => {
     expect(places.at(-1)?.slab).toBe(places.at(-2)?.slab);
   });
 
-  it('joins only adjacent texts', () => {
+  it('are joined only where they are adjacent', () => {
     const place = createTextSlabs();
     const [a, b, c, d] = ['aa', 'b', 'cc', 'd'].map(place) as [SlabPlace, SlabPlace, SlabPlace, SlabPlace];
     const elsewhere = createTextSlabs()('ee');

@@ -77,7 +77,7 @@ test('a write that fails while a probe runs counts after it', async () => {
   await expect(check).rejects.toEqual(REFUSAL);
 });
 
-test('data that the database refuses does not count as a failure', async () => {
+test('after an error about the data a probe decides, and a Conflict is not counted', async () => {
   const { probe, health } = aHealth();
   health.succeeded();
   for (let time = 0; time < 3; time += 1) {

@@ -21,7 +21,7 @@ const at = (apiBase: string): Deployment => ({
 });
 const HERE = at('http://here/v1');
 
-const asking = (body: object = {}): ModelRequest => ({
+const requestWith = (body: object = {}): ModelRequest => ({
   endpoint: RESPONSES,
   model: 'm',
   stream: false,
@@ -32,7 +32,7 @@ const asking = (body: object = {}): ModelRequest => ({
   parent: null,
 });
 
-const answered = (upstreamStatus: number | null, upstreamCode: string | null = null): UpstreamFailed =>
+const failureWith = (upstreamStatus: number | null, upstreamCode: string | null = null): UpstreamFailed =>
   new UpstreamFailed('no', { provider: 'openai', upstreamStatus, upstreamCode });
 
 const MINUTE = 60_000;
@@ -42,7 +42,7 @@ describe('absent endpoints', () => {
     let now = 1_000;
     const absent = createAbsentEndpoints(() => now);
     expect(absent.has(RESPONSES, HERE)).toBe(false);
-    expect(absent.record(answered(status), asking(), HERE)).toBe(true);
+    expect(absent.record(failureWith(status), requestWith(), HERE)).toBe(true);
     now += 10 * MINUTE - 1;
     expect(absent.has(RESPONSES, HERE)).toBe(true);
     now += 1;
@@ -51,29 +51,29 @@ describe('absent endpoints', () => {
 
   it('are recorded for one endpoint at one address', () => {
     const absent = createAbsentEndpoints(() => 0);
-    absent.record(answered(404), asking(), HERE);
+    absent.record(failureWith(404), requestWith(), HERE);
     expect(absent.has(RESPONSES_COMPACT, HERE)).toBe(false);
     expect(absent.has(RESPONSES, at('http://there/v1'))).toBe(false);
     expect(absent.has(RESPONSES, { ...HERE, provider: 'custom_openai' })).toBe(false);
   });
 
   it.each([
-    ['another status', answered(400), {}],
-    ['no answer', answered(null), {}],
+    ['another status', failureWith(400), {}],
+    ['no answer', failureWith(null), {}],
     ['a bug', new Error('x'), {}],
-    ['an unknown model', answered(404, 'model_not_found'), {}],
-    ['an unknown response', answered(404), { previous_response_id: 'resp_x' }],
-    ['an unknown conversation', answered(404), { conversation: 'conv_x' }],
+    ['an unknown model', failureWith(404, 'model_not_found'), {}],
+    ['an unknown response', failureWith(404), { previous_response_id: 'resp_x' }],
+    ['an unknown conversation', failureWith(404), { conversation: 'conv_x' }],
   ])('are not recorded for %s', (_what, failure, body) => {
     const absent = createAbsentEndpoints(() => 0);
-    expect(absent.record(failure, asking(body), HERE)).toBe(false);
+    expect(absent.record(failure, requestWith(body), HERE)).toBe(false);
     expect(absent.has(RESPONSES, HERE)).toBe(false);
   });
 
   it('are at most a thousand: the oldest is removed', () => {
     const absent = createAbsentEndpoints(() => 0);
     for (let index = 0; index <= 1_000; index += 1)
-      absent.record(answered(404), asking(), at(`http://host-${index}/v1`));
+      absent.record(failureWith(404), requestWith(), at(`http://host-${index}/v1`));
     expect(absent.has(RESPONSES, at('http://host-0/v1'))).toBe(false);
     expect(absent.has(RESPONSES, at('http://host-1/v1'))).toBe(true);
   });

@@ -97,7 +97,7 @@ describe('an instance of a JSON schema', () => {
     expect(() => instanceOf(pair)).toThrow(InvalidInput);
   });
 
-  it('is found in linear time of the text, for any pattern', () => {
+  it('is compared with any pattern in linear time', () => {
     const nested = `^demo(${Array.from({ length: 16 }, () => '.').join('|')})*!`;
     expect(instanceOf({ type: 'string', minLength: 16, pattern: nested })).toBe('demoxxxxxxxxxxxx');
   });
@@ -111,7 +111,7 @@ describe('an instance of a JSON schema', () => {
     expect(found).toEqual([...Array.from({ length: 20 }, () => '12345'), 'demo']);
   });
 
-  it('has at most a thousand items, for any schema', () => {
+  it('has at most a thousand items or characters, for any schema', () => {
     expect(instanceOf({ type: 'array', items: text, minItems: 1e9 })).toHaveLength(1_000);
     expect(instanceOf({ type: 'string', minLength: 1e9 })).toHaveLength(1_000);
   });

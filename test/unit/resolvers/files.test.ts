@@ -22,7 +22,7 @@ const FILE: UpstreamObject = {
   shown: null,
 };
 
-/** A platform whose store refuses writes, and its upstream requests. */
+/** A scope over a store that refuses writes, with the upstream requests and the ends of their calls. */
 function aSetup(differing: { readonly found?: UpstreamObject | null; readonly known?: boolean } = {}) {
   const done: string[] = [];
   const settled: string[] = [];
@@ -74,13 +74,13 @@ it('a file that cannot be recorded is deleted upstream, and the caller gets an e
 const BATCH = { input_file_id: 'file-1', endpoint: '/v1/embeddings', completion_window: '24h' };
 const DRAFT = { bytes: Buffer.from(JSON.stringify(BATCH)), body: BATCH, without: [], ...CALL };
 
-it('a batch that cannot be recorded is cancelled again', async () => {
+it('a batch that cannot be recorded is cancelled upstream, and the caller gets an error', async () => {
   const { scope, done } = aSetup({ found: FILE });
   await expect(createBatch(scope, DRAFT)).rejects.toThrow('The database is away.');
   expect(done).toEqual(['POST /batches', 'POST /batches/up-1/cancel']);
 });
 
-it('objects of a removed deployment cannot be read upstream, and keep their last state', async () => {
+it('a file of a removed deployment is refused, and a batch keeps its last state', async () => {
   const { scope, done } = aSetup({ found: FILE, known: false });
   await expect(createBatch(scope, DRAFT)).rejects.toThrow(
     'No such File object: file-1. The deployment it was kept at is no longer configured.',

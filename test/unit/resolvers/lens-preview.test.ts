@@ -17,12 +17,12 @@ const summaryOf = (number: number): TraceSummary =>
   }) as unknown as TraceSummary;
 
 /** A scope over a store of many traces. Its caller disconnects after a number of reads. */
-function leavingAfter(reads: number) {
-  const left = new AbortController();
+function disconnectingAfter(reads: number) {
+  const connection = new AbortController();
   let count = 0;
   const read = <Result>(result: Result): Promise<Result> => {
     count += 1;
-    if (count === reads) left.abort(new Error('the caller left'));
+    if (count === reads) connection.abort(new Error('the caller disconnected'));
     return Promise.resolve(result);
   };
   const traces = {
@@ -38,7 +38,7 @@ function leavingAfter(reads: number) {
     keyGenerator: { hash: (text: string) => text },
   };
   const caller = { role: 'proxy_admin', keyHash: 'k', key: null, teamId: null, userId: null };
-  const scope = { platform, caller, signal: left.signal } as unknown as Scope<LensPlatform>;
+  const scope = { platform, caller, signal: connection.signal } as unknown as Scope<LensPlatform>;
   return { scope, count: () => count };
 }
 
@@ -62,7 +62,7 @@ it.each([
   ['pages of traces', [], 3],
   ['spans of traces', [{ key: 'k', value: 'v' }], 5],
 ])('a preview reads no further %s when its caller has disconnected', async (_what, filters, reads) => {
-  const { scope, count } = leavingAfter(reads);
-  await expect(readSamplePreview(scope, draftWith(filters))).rejects.toThrow('the caller left');
+  const { scope, count } = disconnectingAfter(reads);
+  await expect(readSamplePreview(scope, draftWith(filters))).rejects.toThrow('the caller disconnected');
   expect(count()).toBe(reads);
 });

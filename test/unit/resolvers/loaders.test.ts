@@ -17,7 +17,7 @@ const caller = (role: Caller['role'], keyHash: string, teamId: string | null): C
   userId: null,
 });
 
-async function seenBy(who: Caller | null): Promise<(string | undefined)[]> {
+async function spanIdsFor(who: Caller | null): Promise<(string | undefined)[]> {
   const reads: (readonly string[])[] = [];
   const stores = {
     spend: {
@@ -34,11 +34,11 @@ async function seenBy(who: Caller | null): Promise<(string | undefined)[]> {
 }
 
 describe('the spend row of a span', () => {
-  it('is visible only to callers that may read the data of its owner, with one query', async () => {
-    expect(await seenBy(caller('proxy_admin', 'admin', null))).toEqual(['1', '2', '3', undefined]);
-    expect(await seenBy(caller('internal_user', 'mine', null))).toEqual(['1', undefined, undefined, undefined]);
-    expect(await seenBy(caller('internal_user', 'x', 'team'))).toEqual([undefined, undefined, '3', undefined]);
-    expect(await seenBy(null)).toEqual([undefined, undefined, undefined, undefined]);
+  it('is visible only to callers that may read the data of its owner, and is read with one query', async () => {
+    expect(await spanIdsFor(caller('proxy_admin', 'admin', null))).toEqual(['1', '2', '3', undefined]);
+    expect(await spanIdsFor(caller('internal_user', 'mine', null))).toEqual(['1', undefined, undefined, undefined]);
+    expect(await spanIdsFor(caller('internal_user', 'x', 'team'))).toEqual([undefined, undefined, '3', undefined]);
+    expect(await spanIdsFor(null)).toEqual([undefined, undefined, undefined, undefined]);
   });
 });
 
@@ -48,7 +48,7 @@ describe('the spans of traces', () => {
     readonly behind?: string | null;
   }
 
-  /** Loads traces with these numbers of spans. Returns the reads of the store. */
+  /** Loads traces with these numbers of spans. Returns the reads of the store, and the numbers of loaded spans. */
   async function load(counts: readonly number[]): Promise<{ readonly reads: StoreRead[]; readonly lengths: number[] }> {
     const reads: StoreRead[] = [];
     const spansOf = (ref: string): readonly SpanHead[] =>

@@ -7,7 +7,7 @@ import { Forbidden, Unauthenticated } from '../../../src/domain/errors.ts';
 import { SystemCaller } from '../../../src/domain/system-caller.ts';
 import { aCaller } from '../../support/chat.ts';
 
-/** A scope whose trace store and key ring record their calls. */
+/** A scope whose stores, caller watch and key ring record their calls. */
 function aScope(caller: Caller | null) {
   const done: unknown[] = [];
   const removeStartedBefore = async (beforeMs: number, limit: number): Promise<number> => {
@@ -25,7 +25,7 @@ function aScope(caller: Caller | null) {
   };
   const platform = {
     stores: { annotations, traceSignals: { list: () => Promise.resolve([]) }, traces: { removeStartedBefore } },
-    callerWatch: { runChecks: () => done.push('tend') },
+    callerWatch: { runChecks: () => done.push('checks') },
     keyRing: {
       refresh: async () => {
         done.push('refresh');
@@ -40,10 +40,10 @@ it('background work runs with the system caller', async () => {
   const { scope, done } = aScope(new SystemCaller('retention'));
   expect(await removeExpiredTraces(scope, { beforeMs: 7, limit: 5 })).toBe(3);
   await refreshKeys(scope, undefined);
-  expect(done).toEqual([['old annotations', 7, 5], ['removed', 'old'], [7, 5], 'tend', 'refresh']);
+  expect(done).toEqual([['old annotations', 7, 5], ['removed', 'old'], [7, 5], 'checks', 'refresh']);
 });
 
-it('no credential may run it, also not one of a proxy administrator', () => {
+it('a proxy administrator and an anonymous caller may not run background work', () => {
   const administrator = aScope({ ...aCaller(), role: 'proxy_admin', keyHash: 'retention', key: null });
   expect(() => removeExpiredTraces(administrator.scope, { beforeMs: 7, limit: 5 })).toThrow(Forbidden);
   const anonymous = aScope(null);

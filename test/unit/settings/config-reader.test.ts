@@ -21,7 +21,7 @@ async function namesIn(text: string): Promise<readonly string[]> {
   return deployments.map(({ modelGroup, apiKey }) => `${modelGroup} ${apiKey?.reveal()}`);
 }
 
-it('reads a changed file again, also after an invalid one and after the end of its thread', async () => {
+it('a config reader reads a changed file again, also after an invalid one and after the end of its thread', async () => {
   expect(await namesIn(model('one'))).toEqual(['one secret-one']);
   expect(await namesIn(model('two'))).toEqual(['two secret-two']);
   // This text is outside the subset of plain YAML.
@@ -33,7 +33,7 @@ it('reads a changed file again, also after an invalid one and after the end of i
   expect(await namesIn(model('five'))).toEqual(['five secret-five']);
 });
 
-it('returns the lines of settings', async () => {
+it('a config reader returns the lines of settings', async () => {
   writeFileSync(file, `${model('one')}\ngeneral_settings:\n  demo_model: true\n  max_file_size_mb: 3\n`);
   const { config } = await reader.read();
   expect(config.placeOf('general_settings', 'max_file_size_mb')).toEqual({ source: file, line: 9 });

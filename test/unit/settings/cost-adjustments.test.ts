@@ -13,7 +13,7 @@ const cost = (discounts: unknown, margins: unknown, provider = 'openai'): Usd =>
   adjustedCost(usd(2), provider, costAdjustmentsOf(discounts, margins));
 
 describe('discounts and margins', () => {
-  it('do not change the price when none are set', () => {
+  it('do not change the price when none are set for the provider', () => {
     expect(adjustedCost(usd(2), 'openai', NO_ADJUSTMENTS)).toBe(usd(2));
     expect(cost({ anthropic: 0.5 }, { anthropic: 1 })).toBe(usd(2));
     expect(cost(null, 'x')).toBe(usd(2));

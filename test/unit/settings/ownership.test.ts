@@ -48,7 +48,7 @@ describe('a write', () => {
   const write = (name: string, value: unknown) => () =>
     assertWritable(config, stored, { section: 'general_settings', writes: [{ name, value }] });
 
-  it('of the effective value is accepted, and of another one is refused', () => {
+  it('to a declared setting is accepted with the effective value only, and to other settings with any value', () => {
     expect(write('a', 1)).not.toThrow();
     expect(write('ref', '5')).not.toThrow();
     expect(write('none', null)).not.toThrow();
@@ -123,7 +123,7 @@ it.each([
   ['list', [[], [1], null], [{}, 'x']],
   ['map', [{}, null], [[], 'x']],
   ['objects', [[{}], [], null], [[1], {}]],
-] as const)('%s accepts valid values only', (kind, right, wrong) => {
-  expect(right.filter((value) => !isOfKind(kind, value))).toEqual([]);
-  expect(wrong.filter((value) => isOfKind(kind, value))).toEqual([]);
+] as const)('%s accepts valid values only', (kind, valid, invalid) => {
+  expect(valid.filter((value) => !isOfKind(kind, value))).toEqual([]);
+  expect(invalid.filter((value) => isOfKind(kind, value))).toEqual([]);
 });

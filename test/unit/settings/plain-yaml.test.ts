@@ -79,7 +79,7 @@ describe('the YAML subset', () => {
     ['a configuration as the library writes it', stringify(CONFIG)],
     ['lists at the indent of their key', stringify(CONFIG, { indentSeq: false })],
     ['a manually written file', BY_HAND],
-  ])('has %s', (_what, text) => {
+  ])('contains %s', (_what, text) => {
     const read = readings(text);
     expect(read).not.toBeNull();
     expect(read?.plain).toEqual(read?.expected);
@@ -101,12 +101,12 @@ describe('the YAML subset', () => {
     ['a merge', '<<: b'],
     ['two documents', 'a: 1\n---\nb: 2'],
     ['a tab', 'a:\n\tb: 1'],
-    ['other characters', 'a: é'],
-    ['a prototype', '__proto__: 1'],
+    ['a non-ASCII character', 'a: é'],
+    ['the key __proto__', '__proto__: 1'],
     ['a key that is not a text', 'null: 1'],
     ['a wrong indent', 'a:\n    b: 1\n  c: 2'],
-    ['a list alone', '- a'],
-    ['nothing', ''],
+    ['a list at the top level', '- a'],
+    ['an empty text', ''],
   ])('leaves %s to the library', (_what, text) => {
     expect(readPlainYaml(text)).toBeNull();
   });

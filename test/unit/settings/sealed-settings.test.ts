@@ -21,14 +21,14 @@ function memory() {
   return { store, text: () => JSON.stringify([...contents]) };
 }
 
-const of = (current: string, ...former: readonly string[]) => ({
+const adminKeys = (current: string, ...former: readonly string[]) => ({
   current: new Secret(current),
   former: former.map((one) => new Secret(one)),
 });
 
-it('encrypts every variable, and secrets of other sections at any depth', async () => {
+it('the sealed store encrypts every variable, and secrets of other sections at any depth', async () => {
   const { store, text } = memory();
-  const sealed = createSealedSettings(store, of('sk-admin'));
+  const sealed = createSealedSettings(store, adminKeys('sk-admin'));
   const variables = { LANGFUSE_HOST: 'plain-host', EMPTY: '' };
   const general = {
     alerting: ['slack'],
@@ -45,31 +45,31 @@ it('encrypts every variable, and secrets of other sections at any depth', async 
   expect((await sealed.find('general_settings'))?.content).toEqual({ ...general, alerting: [] });
 });
 
-it('reads a secret of another admin key, or of another setting, as absent', async () => {
+it('the sealed store reads a secret of another admin key, or of another setting, as absent', async () => {
   const { store } = memory();
-  const sealed = createSealedSettings(store, of('sk-admin'));
+  const sealed = createSealedSettings(store, adminKeys('sk-admin'));
   await sealed.change('environment_variables', () => ({ A: 'a' }), about);
-  const other = createSealedSettings(store, of('sk-other'));
+  const other = createSealedSettings(store, adminKeys('sk-other'));
   expect((await other.find('environment_variables'))?.content).toEqual({ A: null });
   await store.change('environment_variables', ({ A }) => ({ B: A }), about);
   expect((await sealed.find('environment_variables'))?.content).toEqual({ B: null });
 });
 
-it('re-encrypts secrets of a former admin key, and does not change those of unknown keys', async () => {
+it('the sealed store re-encrypts secrets of a former admin key, and does not change those of unknown keys', async () => {
   const { store } = memory();
-  await createSealedSettings(store, of('sk-first')).change('environment_variables', () => ({ A: 'a' }), about);
-  const withUnknown = createSealedSettings(store, of('sk-second', 'sk-first'));
+  await createSealedSettings(store, adminKeys('sk-first')).change('environment_variables', () => ({ A: 'a' }), about);
+  const withFormer = createSealedSettings(store, adminKeys('sk-second', 'sk-first'));
   const [before] = await store.all();
   if (before === undefined) throw new Error('Nothing is stored.');
-  expect(renewedSection(before, of('sk-second', 'sk-third'))).toBeNull();
-  const renewed = renewedSection(before, of('sk-second', 'sk-third', 'sk-first'));
+  expect(renewedSection(before, adminKeys('sk-second', 'sk-third'))).toBeNull();
+  const renewed = renewedSection(before, adminKeys('sk-second', 'sk-third', 'sk-first'));
   await store.change('environment_variables', () => ({ ...renewed, B: before.content['A'] }), about);
   // B is stored under another name, where no key decrypts it.
-  expect((await withUnknown.find('environment_variables'))?.content).toEqual({ A: 'a', B: null });
-  expect((await createSealedSettings(store, of('sk-second')).find('environment_variables'))?.content).toEqual({
+  expect((await withFormer.find('environment_variables'))?.content).toEqual({ A: 'a', B: null });
+  expect((await createSealedSettings(store, adminKeys('sk-second')).find('environment_variables'))?.content).toEqual({
     A: 'a',
     B: null,
   });
   const [after] = await store.all();
-  expect(after === undefined ? 'none' : renewedSection(after, of('sk-second', 'sk-first'))).toBeNull();
+  expect(after === undefined ? 'none' : renewedSection(after, adminKeys('sk-second', 'sk-first'))).toBeNull();
 });

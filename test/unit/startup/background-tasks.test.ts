@@ -64,7 +64,7 @@ describe('background tasks', () => {
     });
   });
 
-  it('with an interval of 0 are not scheduled', () => {
+  it('that settings disable are not scheduled', () => {
     const all = namesOf(
       scheduledTasks(60, {
         background_health_checks: true,

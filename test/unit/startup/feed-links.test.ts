@@ -35,7 +35,7 @@ describe('links of live feeds', () => {
     expect(await links.trace?.read(refs)).toEqual([{ summary }]);
   });
 
-  it('find the run of a lens with the reviews of its event, and no other run', async () => {
+  it('find the run of a lens with the reviews of its event, or with all where the event has too many, and no other run', async () => {
     const some = aRun({ reviews: state.run.reviews.slice(1) });
     const none = aRun({ reviews: [] });
     const other = aRun({ id: 'earlier' });
@@ -51,11 +51,11 @@ describe('links of live feeds', () => {
     const finding = { lensId: 'lens', finding: { id: 'found', title: 'before' } } as LensFinding;
     const refs = [finding, { ...finding, lensId: 'deleted' }].map((of) => links.finding?.refOf(of) ?? '');
     expect(await links.finding?.read(refs)).toEqual([{ lensId: 'lens', finding: state.findings[0] }]);
-    const news: readonly AgentChange[] = [
+    const changes: readonly AgentChange[] = [
       { id: 'agent', agent },
       { id: 'deleted', agent: null },
     ];
-    expect(await links.codingAgent?.read(news.map((one) => links.codingAgent?.refOf(one) ?? ''))).toEqual(news);
+    expect(await links.codingAgent?.read(changes.map((one) => links.codingAgent?.refOf(one) ?? ''))).toEqual(changes);
   });
 
   it('contain a budget alert unchanged', async () => {

@@ -16,7 +16,7 @@ function aStack() {
   return { stack, logged };
 }
 
-describe('shutdown stack', () => {
+describe('the shutdown stack', () => {
   beforeEach(() => {
     vi.useFakeTimers();
   });
