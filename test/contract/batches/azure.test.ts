@@ -4,11 +4,12 @@ import { startApp, type TestApp } from '../../support/start-app.ts';
 import { answerOf, formOf, lineFor, newKey, send } from '../files/keeping.ts';
 import { left } from '../inference/left.ts';
 
-/** Azure account without usage in its batches. */
+/** Azure account. Its batches report no usage unless a test adds it. */
 let azure: FaultServer;
 let app: TestApp;
-/** Batch and content of the output file in the next answers of the account. */
+/** Members of a batch in the next answers of the account. */
 let batch: object;
+/** Next answer of the account with the content of an output file. */
 let output: { readonly status: number; readonly body: string };
 
 const VERSION = 'api-version=2025-03-01-preview';
@@ -51,7 +52,7 @@ afterAll(async () => {
   await azure.stop();
 });
 
-const answered = (prompt_tokens: number, completion_tokens: number): string =>
+const outputLine = (prompt_tokens: number, completion_tokens: number): string =>
   JSON.stringify({
     custom_id: '1',
     response: { status_code: 200, body: { model: 'gpt-4o-2099', usage: { prompt_tokens, completion_tokens } } },
@@ -73,19 +74,19 @@ describe('batches at Azure', () => {
     const before = azure.received.length;
     const id = await aBatch('priced', key);
     expect(id).toMatch(/^batch_[0-9a-f]{32}$/);
-    const [uploaded, begun] = azure.received.slice(before);
-    expect([uploaded?.method, uploaded?.path, uploaded?.headers['api-key']]).toEqual([
+    const [upload, creation] = azure.received.slice(before);
+    expect([upload?.method, upload?.path, upload?.headers['api-key']]).toEqual([
       'POST',
       `/openai/files?${VERSION}`,
       'azure-key',
     ]);
-    expect(uploaded?.body).toContain('"model":"priced-dep"');
-    expect([begun?.method, begun?.path, begun?.headers['api-key']]).toEqual([
+    expect(upload?.body).toContain('"model":"priced-dep"');
+    expect([creation?.method, creation?.path, creation?.headers['api-key']]).toEqual([
       'POST',
       `/openai/batches?${VERSION}`,
       'azure-key',
     ]);
-    expect(JSON.parse(begun?.body ?? '')).toMatchObject({ input_file_id: expect.stringMatching(/^files-/) });
+    expect(JSON.parse(creation?.body ?? '')).toMatchObject({ input_file_id: expect.stringMatching(/^files-/) });
     const stranger = await newKey(app, {});
     expect((await send(app, 'GET', `/v1/batches/${id}`, { key: stranger })).status).toBe(404);
     expect((await send(app, 'POST', `/v1/batches/${id}/cancel`, { key })).status).toBe(200);
@@ -93,12 +94,12 @@ describe('batches at Azure', () => {
   });
 });
 
-describe('batches.get 200: a batch whose upstream reports no usage', () => {
+describe('batches.get 200: a batch whose upstream reports no valid usage', () => {
   it('is charged by the usage in its output', async () => {
     const id = await aBatch('priced');
-    [batch, output] = [ENDED, { status: 200, body: `${answered(4, 2)}\n${answered(6, 4)}\n` }];
-    const shown = await answerOf(await read(id));
-    expect(shown).toMatchObject([200, { id, status: 'completed', output_file_id: expect.stringMatching(/^file-/) }]);
+    [batch, output] = [ENDED, { status: 200, body: `${outputLine(4, 2)}\n${outputLine(6, 4)}\n` }];
+    const answer = await answerOf(await read(id));
+    expect(answer).toMatchObject([200, { id, status: 'completed', output_file_id: expect.stringMatching(/^file-/) }]);
     expect(azure.received.at(-1)?.path).toBe(`/openai/files/file-out/content?${VERSION}`);
     await read(id);
     expect(await left(app, traceOf(id))).toMatchObject([
@@ -114,7 +115,7 @@ describe('batches.get 200: a batch whose upstream reports no usage', () => {
     const usage = { input_tokens: 9e15, output_tokens: 9e15, total_tokens: 1.8e16 };
     [batch, output] = [
       { ...ENDED, usage },
-      { status: 200, body: answered(4, 2) },
+      { status: 200, body: outputLine(4, 2) },
     ];
     await read(id);
     expect(await left(app, traceOf(id))).toMatchObject([
@@ -135,7 +136,7 @@ describe('batches.get 200: a batch whose upstream reports no usage', () => {
 
   it('has a spend row without a cost if the model has no price', async () => {
     const id = await aBatch('unpriced');
-    [batch, output] = [ENDED, { status: 200, body: answered(4, 2) }];
+    [batch, output] = [ENDED, { status: 200, body: outputLine(4, 2) }];
     await read(id);
     expect(await left(app, traceOf(id))).toMatchObject([
       { name: 'batches.end unpriced', spendRow: { model: 'gpt-4o-2099', costUsd: null } },
@@ -147,14 +148,14 @@ describe('batches.get 200: a batch whose upstream reports no usage', () => {
     [batch, output] = [ENDED, { status: 503, body: '{"error":{"message":"later"}}' }];
     expect(await answerOf(await read(id))).toMatchObject([200, { status: 'completed' }]);
     expect((await app.call('GET', `/v1/traces/${traceOf(id)}`)).status).toBe(404);
-    output = { status: 200, body: answered(4, 2) };
+    output = { status: 200, body: outputLine(4, 2) };
     await read(id);
     expect(await left(app, traceOf(id))).toMatchObject([{ spendRow: { costUsd: '2' } }]);
   });
 
   it.each([
-    ['its output does not say', 200, '{"custom_id":"1","response":{"status_code":200,"body":{}}}'],
-    ['its output is gone', 404, '{}'],
+    ['its output has an empty answer', 200, '{"custom_id":"1","response":{"status_code":200,"body":{}}}'],
+    ['its output does not exist', 404, '{}'],
   ])('is neither charged nor read again if %s', async (_why, status, body) => {
     const id = await aBatch('priced');
     [batch, output] = [ENDED, { status, body }];

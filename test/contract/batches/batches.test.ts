@@ -45,10 +45,10 @@ const lastPost = () => upstream.received.findLast(({ method }) => method === 'PO
 const create = (body: string, options: { key?: string; headers?: Record<string, string> } = {}, path = '/v1/batches') =>
   send(app, 'POST', path, { ...options, body });
 
-describe('limits of a model, of a key and of its team', () => {
+describe('limits of a key and of its team for a model', () => {
   it('batches.create 429: a limit of a key replaces the limit of its team', async () => {
-    const made = await app.call('POST', '/team/new', { team_id: 'batching', model_rpm_limit: { assistant: 2 } });
-    expect(made.status).toBe(200);
+    const team = await app.call('POST', '/team/new', { team_id: 'batching', model_rpm_limit: { assistant: 2 } });
+    expect(team.status).toBe(200);
     const withoutLimit = await newKey(app, { team_id: 'batching' });
     const withLimit = await newKey(app, { team_id: 'batching', model_rpm_limit: { assistant: 20 } });
     // The upload of a file counts as a call.
@@ -124,7 +124,7 @@ describe('batches.create', () => {
     expect(lastPost()?.body).toContain(`\r\n\r\n${renamed.join('\n')}\r\n--`);
   });
 
-  it('200: a file is stored at the upstream of its first line, unless the caller names another one', async () => {
+  it('200: a file is stored at the upstream of the model of its first line, unless the caller names a model', async () => {
     await uploadLines(undefined, lineFor('apart'));
     expect(accountOf(upstream)).toBe('account-apart');
     await upload(app, { purpose: 'batch', model: 'assistant' }, { content: lineFor('second') });

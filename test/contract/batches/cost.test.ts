@@ -51,8 +51,8 @@ async function aBatch(model: string, key?: string, headers: Record<string, strin
   const options = key === undefined ? {} : { key };
   const { id: input_file_id } = await upload(app, { purpose: 'batch' }, { ...options, content: `${lineFor(model)}\n` });
   const body = JSON.stringify({ input_file_id, endpoint: '/v1/chat/completions', completion_window: '24h' });
-  const made = await send(app, 'POST', '/v1/batches', { ...options, headers, body });
-  return ((await made.json()) as { readonly id: string }).id;
+  const response = await send(app, 'POST', '/v1/batches', { ...options, headers, body });
+  return ((await response.json()) as { readonly id: string }).id;
 }
 
 const read = (id: string) => send(app, 'GET', `/v1/batches/${id}`);
@@ -61,10 +61,10 @@ const recordsOf = (id: string): Promise<unknown> => left(app, id.replace('batch_
 
 describe('batches.get 200: a batch is charged when it ends', () => {
   it.each([
-    ['assistant', 'up-1', '5', 'at half the price, where there is none for batches'],
+    ['assistant', 'up-1', '5', 'at half the price, because there is no batch price'],
     ['second', 'up-2-2026-01-01', '3.5', 'at the price for batches'],
-    ['assistant', 'up-2', '3.5', 'as the model that did it'],
-    ['assistant', 'up-unpriced', null, 'without a price, where there is none'],
+    ['assistant', 'up-2', '3.5', 'at the price of the reported model'],
+    ['assistant', 'up-unpriced', null, 'without a cost, because the reported model has no price'],
   ])('%s, with %s as the reported model: %s USD (%s)', async (model, named, cost, _why) => {
     const id = await aBatch(model);
     keeping(upstream, { status: 'in_progress', usage: USAGE });
@@ -86,7 +86,7 @@ describe('batches.get 200: a batch is charged when it ends', () => {
     ]);
   });
 
-  it('with the discount and the margin of the provider', async () => {
+  it('with the discount of the provider and a margin', async () => {
     const setTo = async (discount: object, margin: object): Promise<void> => {
       const changes = [
         ['/config/cost_discount_config', discount],
@@ -109,7 +109,7 @@ describe('batches.get 200: a batch is charged when it ends', () => {
     await setTo({}, {});
   });
 
-  it('charges the owner of a batch when another caller lists it', async () => {
+  it('to its owner, if another caller lists it', async () => {
     const key = await newKey(app, { max_budget: 5 });
     const id = await aBatch('assistant', key);
     keeping(upstream, ENDED);
@@ -120,16 +120,16 @@ describe('batches.get 200: a batch is charged when it ends', () => {
   });
 
   it.each([{ status: 'completed' }, { status: 'failed', usage: { ...USAGE, input_tokens: 0, output_tokens: 0 } }])(
-    'not without a usage from the upstream: %j',
-    async (shown) => {
+    'only if the upstream reports tokens: %j',
+    async (state) => {
       const id = await aBatch('assistant');
-      keeping(upstream, shown);
+      keeping(upstream, state);
       expect((await read(id)).status).toBe(200);
       expect((await app.call('GET', `/v1/traces/${id.replace('batch_', '')}`)).status).toBe(404);
     },
   );
 
-  it('is refused for a blocked customer before the upstream', async () => {
+  it('batches.create 403: a blocked customer; the upstream is not called', async () => {
     expect((await app.call('POST', '/customer/new', { user_id: 'blocked', blocked: true })).status).toBe(200);
     const { id: input_file_id } = await upload(app, { purpose: 'batch' }, { content: `${lineFor('assistant')}\n` });
     const batch = { input_file_id, endpoint: '/v1/chat/completions', completion_window: '24h' };
@@ -140,7 +140,7 @@ describe('batches.get 200: a batch is charged when it ends', () => {
     expect(upstream.received).toHaveLength(count);
   });
 
-  it('charges the tags and the customer of the call that created the batch', async () => {
+  it('to the tags and the customer of the call that created it', async () => {
     const key = await newKey(app, { tags: ['batched'] });
     expect((await app.call('POST', '/tag/new', { name: 'batched', max_budget: 4 })).status).toBe(200);
     expect((await app.call('POST', '/customer/new', { user_id: 'batcher', max_budget: 4 })).status).toBe(200);

@@ -42,11 +42,11 @@ async function aBatch(key?: string): Promise<{ readonly id: string; readonly fil
 
 describe('batches.get', () => {
   it.each(['/v1/batches', '/batches'])(
-    '200: the current batch, its files under ids of the gateway (%s)',
+    '200: the current batch, with ids of the gateway for its files (%s)',
     async (path) => {
       const { id, fileId } = await aBatch();
-      const files = upstream.received.findLast((call) => call.method === 'POST' && call.path === '/v1/batches');
-      const { input_file_id } = JSON.parse(files?.body ?? '') as { input_file_id: string };
+      const creation = upstream.received.findLast((call) => call.method === 'POST' && call.path === '/v1/batches');
+      const { input_file_id } = JSON.parse(creation?.body ?? '') as { input_file_id: string };
       keeping(upstream, { status: 'completed', input_file_id, output_file_id: 'up-out', error_file_id: 'up-err' });
       const first = (await (await send(app, 'GET', `${path}/${id}`)).json()) as Record<string, unknown>;
       expect(first).toMatchObject({
@@ -64,8 +64,8 @@ describe('batches.get', () => {
 
   it('200: a deleted file keeps its id', async () => {
     const { id, fileId } = await aBatch();
-    const made = upstream.received.findLast((call) => call.method === 'POST' && call.path === '/v1/batches');
-    const { input_file_id } = JSON.parse(made?.body ?? '') as { input_file_id: string };
+    const creation = upstream.received.findLast((call) => call.method === 'POST' && call.path === '/v1/batches');
+    const { input_file_id } = JSON.parse(creation?.body ?? '') as { input_file_id: string };
     await send(app, 'DELETE', `/v1/files/${fileId}`);
     keeping(upstream, { status: 'completed', input_file_id });
     expect(await answerOf(await send(app, 'GET', `/v1/batches/${id}`))).toMatchObject([200, { input_file_id: fileId }]);

@@ -100,7 +100,7 @@ describe('catalog.list 200', () => {
     [1, [ZETA, AZURE], true],
     [2, [GPT], false],
     [3, [], false],
-  ])('gives page %s of two', async (page, data, more) => {
+  ])('gives page %s, with two entries on a page', async (page, data, more) => {
     expect(await get(`/model_catalog?page_size=2&page=${page}`)).toEqual({
       status: 200,
       body: { object: 'list', data, total_count: 3, has_more: more, page, page_size: 2 },

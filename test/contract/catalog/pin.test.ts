@@ -55,7 +55,7 @@ describe('catalog.list 200 with a pinned snapshot', () => {
 });
 
 describe('catalog.list 422 for a snapshot that is not stored', () => {
-  it('is an error, not an entry of another snapshot', async () => {
+  it('is an error, not a list of another snapshot', async () => {
     const { status, text } = await get('/model_catalog?snapshot=dropped');
     expect([status, JSON.parse(text)]).toEqual([422, NOT_KEPT]);
   });

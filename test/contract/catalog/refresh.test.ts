@@ -5,7 +5,7 @@ import { startApp, type TestApp } from '../../support/start-app.ts';
 let upstream: Upstream;
 let other: Upstream;
 let app: TestApp;
-let never: TestApp;
+let unscheduled: TestApp;
 
 const manyRows = (count: number) =>
   Object.fromEntries(
@@ -21,11 +21,13 @@ beforeAll(async () => {
   upstream = await playUpstream((response) => void response.writeHead(500).end());
   other = await playUpstream((response) => void response.end(JSON.stringify(manyRows(5_000))));
   app = await startApp({ env: { LITELLM_MODEL_COST_MAP_URL: other.url, LENSGATE_CATALOG_REFRESH_SECONDS: '7200' } });
-  never = await startApp({ env: { LITELLM_MODEL_COST_MAP_URL: upstream.url, LENSGATE_CATALOG_REFRESH_SECONDS: '0' } });
+  unscheduled = await startApp({
+    env: { LITELLM_MODEL_COST_MAP_URL: upstream.url, LENSGATE_CATALOG_REFRESH_SECONDS: '0' },
+  });
 });
 afterAll(async () => {
   await app.stop();
-  await never.stop();
+  await unscheduled.stop();
   upstream.close();
   other.close();
 });
@@ -40,8 +42,8 @@ const reload = (on: TestApp, key?: string) => send(on, 'POST', '/reload/model_co
 const status = (on: TestApp, key?: string) => send(on, 'GET', '/schedule/model_cost_map_reload/status', key);
 
 describe('a reload of the price map', () => {
-  it('catalog.refresh 503, 200: a failed read keeps the catalog; concurrent calls share one read', async () => {
-    const failed = await reload(never);
+  it('catalog.refresh 503, 200: a failed read is an error; concurrent calls share one read', async () => {
+    const failed = await reload(unscheduled);
     expect(failed).toEqual({
       status: 503,
       body: {
@@ -57,7 +59,7 @@ describe('a reload of the price map', () => {
     const released = Promise.withResolvers<void>();
     const before = upstream.requests.length;
     upstream.answers((response) => void released.promise.then(() => response.end(JSON.stringify(rows))));
-    const reloads = Array.from({ length: 20 }, () => reload(never));
+    const reloads = Array.from({ length: 20 }, () => reload(unscheduled));
     await expect.poll(() => upstream.requests.length).toBe(before + 1);
     released.resolve();
     for (const answer of await Promise.all(reloads))
@@ -70,11 +72,11 @@ describe('a reload of the price map', () => {
           timestamp: MOMENT,
         },
       });
-    expect((await send(never, 'GET', '/model_catalog?page_size=1')).body).toMatchObject({ total_count: 5_000 });
+    expect((await send(unscheduled, 'GET', '/model_catalog?page_size=1')).body).toMatchObject({ total_count: 5_000 });
   });
 
   it('catalog.refresh 200: with a body, which is ignored', async () => {
-    const answer = await never.call('POST', '/reload/model_cost_map', {});
+    const answer = await unscheduled.call('POST', '/reload/model_cost_map', {});
     expect([answer.status, await answer.json()]).toEqual([200, expect.objectContaining({ status: 'success' })]);
   });
 
@@ -84,13 +86,13 @@ describe('a reload of the price map', () => {
       status: 200,
       body: { scheduled: true, interval_hours: 2, last_run: MOMENT, next_run: MOMENT },
     });
-    const { body } = await status(never);
+    const { body } = await status(unscheduled);
     expect(body).toEqual({ scheduled: false, interval_hours: null, last_run: MOMENT, next_run: null });
   });
 
   it('is in the graph, with the same state', async () => {
     const query = `mutation { refreshCatalog { __typename ... on CatalogStatus { entryCount refreshSeconds nextCheckAt lastError } } }`;
-    const answer = await never.call('POST', '/graphql', { query });
+    const answer = await unscheduled.call('POST', '/graphql', { query });
     expect(await answer.json()).toEqual({
       data: {
         refreshCatalog: {
@@ -104,7 +106,7 @@ describe('a reload of the price map', () => {
     });
   });
 
-  it('catalog.refresh 401, 403, catalog.schedule 401, 403: proxy administrators reload; read-only ones read the schedule', async () => {
+  it('catalog.refresh 401, 403, catalog.schedule 401, 403: only proxy administrators reload; read-only ones read the schedule', async () => {
     expect((await reload(app, 'sk-unknown-000000000')).status).toBe(401);
     expect((await status(app, 'sk-unknown-000000000')).status).toBe(401);
     const viewer = await newKey({ user_role: 'proxy_admin_viewer' });

@@ -55,7 +55,7 @@ describe.skipIf(!present)('the measured validation cases', () => {
   });
   afterAll(() => app.stop());
 
-  it('are 59', () => {
+  it('are 59 cases', () => {
     expect(cases.length).toBe(59);
   });
 
@@ -81,7 +81,7 @@ describe.skipIf(!present)('the measured validation cases', () => {
 });
 
 function bodyOf({ request: line, body }: Case): string {
-  // The measured app has its own body for unknown ids. This body is the documented one.
+  // For unknown ids, the measured app has a body of its own. The gateway sends the documented body.
   if (line === 'GET /model_catalog/nope') return `{"detail":"Model 'nope' not found in catalog"}`;
   return body === '' ? '' : JSON.stringify(body);
 }

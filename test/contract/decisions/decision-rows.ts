@@ -65,7 +65,7 @@ export const NAMED_ANSWER = {
 /** Cost in USD: 50 input tokens at 0.001, 40 cache reads at 0.0001, 10 cache writes at 0.002, 7 output tokens at 0.01. */
 export const COST = '0.144';
 
-/** A request and an upstream answer for each decision route. */
+/** Each decision route: its requests, and its answers for upstreams of the standard and of the named-map format. */
 export const ROWS = [
   {
     row: 'decisions.create',

@@ -70,8 +70,8 @@ async function ask(path: string, body: unknown, headers: Record<string, string> 
 }
 
 async function newKey(draft: object): Promise<{ authorization: string }> {
-  const made = await app.call('POST', '/key/generate', draft);
-  const { key } = (await made.json()) as { key: string };
+  const response = await app.call('POST', '/key/generate', draft);
+  const { key } = (await response.json()) as { key: string };
   return { authorization: `Bearer ${key}` };
 }
 
@@ -156,10 +156,10 @@ describe.each(ROWS)('$row', ({ paths, body, tooMany, standardBody, namedBody, ca
   });
 
   it('200: retries after an answer that cannot be used', async () => {
-    const failing = ['{}', JSON.stringify(STANDARD_ANSWER)];
+    const bodies = ['{}', JSON.stringify(STANDARD_ANSWER)];
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
-      response.end(failing.shift());
+      response.end(bodies.shift());
     });
     const { status, headers } = await ask(path, { ...body('standard'), num_retries: 2 });
     expect([status, headers['x-litellm-attempted-retries']]).toEqual([200, '1']);
@@ -192,7 +192,7 @@ describe.each(ROWS)('$row', ({ paths, body, tooMany, standardBody, namedBody, ca
       ),
     ],
     [
-      'a member that the provider does not take',
+      'a member that the provider does not support',
       { ...body('named'), safety_identifier: 'u-1' },
       invalid(
         "litellm.UnsupportedParamsError: hosted_vllm does not support parameters: ['safety_identifier'], for model=hosted_vllm/up-2. Remove them from the request, or set drop_params to drop them.",
@@ -265,7 +265,7 @@ describe.each(ROWS)('$row', ({ paths, body, tooMany, standardBody, namedBody, ca
     );
   });
 
-  it('422: a used up budget', async () => {
+  it('422: a used-up budget', async () => {
     answerWith(200, STANDARD_ANSWER);
     const key = await newKey({ max_budget: 0.1 });
     await ask(path, body('standard'), key);
@@ -297,7 +297,7 @@ describe.each(ROWS)('$row', ({ paths, body, tooMany, standardBody, namedBody, ca
       'litellm.APIConnectionError: APIConnectionError: OpenAIException - The answer is not JSON.',
     ],
     [
-      'an answer without its members',
+      'an answer without required members',
       { answers: [] },
       "litellm.InternalServerError: InternalServerError: OpenAIException - Decisions provider 'openai' returned an unexpected response: model is no string.",
     ],
@@ -320,7 +320,7 @@ describe.each(ROWS)('$row', ({ paths, body, tooMany, standardBody, namedBody, ca
   });
 });
 
-describe('calls that need another deployment', () => {
+describe('chat calls of models that cannot serve them', () => {
   const messages = [{ role: 'user', content: 'Hello' }];
 
   it('a deployment without an address refuses calls', async () => {

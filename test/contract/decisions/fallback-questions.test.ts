@@ -11,7 +11,7 @@ interface UpstreamRequest {
 let app: TestApp;
 let upstream: FaultServer;
 let sent: UpstreamRequest[] = [];
-/** Probabilities by upstream model and question. The model refuses a question without one. */
+/** Probabilities by upstream model and question. The model refuses a question without a probability. */
 let answers: Readonly<Record<string, Readonly<Record<string, number>>>> = {};
 let broken: ReadonlySet<string> = new Set();
 
@@ -144,7 +144,7 @@ describe('refused questions of a decision', () => {
     expect(body.answers).toMatchObject({ d: { noul: 0.7, x_model: 'perplexity/three' } });
   });
 
-  it('are not sent again without fallbacks, with disabled fallbacks, and if all are answered', async () => {
+  it('are not sent again if fallbacks are missing or disabled, or if no question is refused', async () => {
     answers = { alone: { a: 0.1 }, one: { a: 0.1 } };
     const { body } = await decide('alone');
     expect(body.answers).toEqual({ a: { type: 'noul', noul: 0.1 } });
@@ -157,11 +157,11 @@ describe('refused questions of a decision', () => {
     expect(JSON.stringify(whole.body)).not.toContain('x_model');
   });
 
-  it('are not sent to a model that the key may not call, or that exceeds its budget', async () => {
+  it('are not sent to a model that the key may not call, or after the budget of the key is used up', async () => {
     answers = { one: { a: 0.1 }, two: { b: 0.2 }, three: { c: 0.3 } };
     const keyOf = async (draft: object): Promise<Record<string, string>> => {
-      const made = (await (await app.call('POST', '/key/generate', draft)).json()) as { readonly key: string };
-      return { authorization: `Bearer ${made.key}` };
+      const created = (await (await app.call('POST', '/key/generate', draft)).json()) as { readonly key: string };
+      return { authorization: `Bearer ${created.key}` };
     };
     const narrow = await keyOf({ models: ['one', 'three'] });
     expect((await decide('one', narrow)).status).toBe(200);
@@ -192,9 +192,12 @@ describe('refused questions of a decision', () => {
     const events = [...(await response.text()).matchAll(/^data: (\{.*\})$/gm)].map(
       ([, data]) => (JSON.parse(data ?? '') as { data: { decisionStream: unknown } }).data.decisionStream,
     );
-    const answered = events.slice(0, -1) as readonly { readonly index: number; readonly answer: { name: string } }[];
-    expect(answered.map(({ index, answer }) => [index, answer.name])).toContainEqual([1, 'b']);
-    expect(answered.every(({ index, answer }) => answer.name === questions[index]?.name)).toBe(true);
+    const answerEvents = events.slice(0, -1) as readonly {
+      readonly index: number;
+      readonly answer: { name: string };
+    }[];
+    expect(answerEvents.map(({ index, answer }) => [index, answer.name])).toContainEqual([1, 'b']);
+    expect(answerEvents.every(({ index, answer }) => answer.name === questions[index]?.name)).toBe(true);
     expect(events.at(-1)).toEqual({
       decision: {
         answers: [

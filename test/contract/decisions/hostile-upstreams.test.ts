@@ -105,7 +105,7 @@ describe('a chat model', () => {
     ['null', '1'],
     ['"5"', '1'],
     ['0', '0'],
-  ])('with the weights %s and %s is a refusal', async (one, other) => {
+  ])('with the weights %s and %s refuses the questions', async (one, other) => {
     expect((await decide('chat', weights(one, other))).body['answers']).toEqual(REFUSED);
   });
 
@@ -119,7 +119,7 @@ describe('a chat model', () => {
   });
 });
 
-it('128 questions of 255 options with long texts are sent and answered in order', async () => {
+it('128 questions of 255 options with long texts are sent; without answers, they are refused in order', async () => {
   const questions = Array.from({ length: 128 }, (_unused, index) => ({
     type: 'choice',
     name: `q${index}`,

@@ -3,7 +3,7 @@ import { type FaultServer, startFaultServer } from '../../support/fault-server.t
 import { startApp, type TestApp } from '../../support/start-app.ts';
 
 const COUNT = 128;
-/** Number of concurrent calls, as in `chat-decider.ts`. */
+/** Maximum concurrent calls of one decision, as in `chat-decider.ts`. */
 const WAVE = 16;
 
 let app: TestApp;

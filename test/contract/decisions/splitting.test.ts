@@ -42,7 +42,7 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-/** The upstream answers each question with the number in its name, and the second call first. */
+/** The upstream answers each question with a thousandth of the number in its name. It answers the second call first. */
 beforeEach(() => {
   sent = [];
   open = 0;

@@ -16,7 +16,7 @@ const detail = (status: number, error: string) => ({ status, body: { detail: { e
 const create = (body: object, by?: string) => post('/access_group/new', body, by);
 const update = (group: string, body: object, by?: string) => send('PUT', `/access_group/${group}/update`, body, by);
 const remove = (group: string, by?: string) => send('DELETE', `/access_group/${group}/delete`, undefined, by);
-const shown = (group: string, models: readonly string[], count: number) => ({
+const groupRow = (group: string, models: readonly string[], count: number) => ({
   access_group: group,
   model_names: models,
   deployment_count: count,
@@ -27,7 +27,7 @@ const REFUSED = envelope(403, 'Only proxy admins can change models.', 'auth_erro
 const add = (name: string, id: string) =>
   post('/model/new', { model_name: name, litellm_params: DEMO, model_info: { id } });
 
-/** Deployments that serve four calls of a key. */
+/** Ids of the deployments that serve four calls of a key. A failed call gives its status instead. */
 async function servedBy(model: string, by: string): Promise<readonly (string | null)[]> {
   const headers = { authorization: `Bearer ${by}` };
   const ids: (string | null)[] = [];
@@ -54,7 +54,7 @@ it('modelAccessGroups.create 200: by name and by id', async () => {
   expect(info[0]?.['model_info']).toMatchObject({ access_groups: ['g', 'one'] });
 });
 
-it('keys that name a group may call and list its deployments only', async () => {
+it('keys that name a group may call and list only its deployments', async () => {
   const [ofGroup, ofOne, ofFile] = [
     await key({ models: ['g'] }),
     await key({ models: ['one'] }),
@@ -112,9 +112,11 @@ it('modelAccessGroups.create 401, modelAccessGroups.create 403, modelAccessGroup
 it('modelAccessGroups.list 200, modelAccessGroups.info 200: groups of the file and of the database', async () => {
   expect(await get('/access_group/list')).toEqual({
     status: 200,
-    body: { access_groups: [shown('file-group', ['filed'], 1), shown('g', ['alpha'], 2), shown('one', ['alpha'], 1)] },
+    body: {
+      access_groups: [groupRow('file-group', ['filed'], 1), groupRow('g', ['alpha'], 2), groupRow('one', ['alpha'], 1)],
+    },
   });
-  expect(await get('/access_group/g/info')).toEqual({ status: 200, body: shown('g', ['alpha'], 2) });
+  expect(await get('/access_group/g/info')).toEqual({ status: 200, body: groupRow('g', ['alpha'], 2) });
 });
 
 it('modelAccessGroups.list 401, modelAccessGroups.info 401, modelAccessGroups.info 404', async () => {
@@ -128,7 +130,7 @@ it('modelAccessGroups.update 200: replaces the models', async () => {
     status: 200,
     body: { access_group: 'one', model_names: ['beta'], model_ids: null, models_updated: 2 },
   });
-  expect((await get('/access_group/one/info')).body).toEqual(shown('one', ['beta'], 1));
+  expect((await get('/access_group/one/info')).body).toEqual(groupRow('one', ['beta'], 1));
 });
 
 it.each([400, 401, 403, 404, 422])('modelAccessGroups.update %i', async (status) => {
@@ -142,7 +144,7 @@ it.each([400, 401, 403, 404, 422])('modelAccessGroups.update %i', async (status)
   expect((await answers[status]?.())?.status).toBe(status);
 });
 
-it('modelAccessGroups.delete 200, modelAccessGroups.delete 404: its keys lose its models', async () => {
+it('modelAccessGroups.delete 200, modelAccessGroups.delete 404: keys that name the group lose its models', async () => {
   const ofGroup = await key({ models: ['g'] });
   expect(await remove('g')).toEqual({
     status: 200,

@@ -48,7 +48,7 @@ it('a deployment is called with the address and key of its credential in `creden
   ]);
 });
 
-it('a value whose variable is not set is absent, with a warning; the start continues', async () => {
+it('a value whose environment variable is not set is left out, with a warning', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'lensgate-credential-'));
   const file = join(folder, 'config.yaml');
   writeFileSync(file, stringify(configOf('os.environ/NOT_THERE')));
@@ -60,7 +60,7 @@ it('a value whose variable is not set is absent, with a warning; the start conti
   rmSync(folder, { recursive: true });
 });
 
-it('a missing credential makes only its model fail', async () => {
+it('calls of a model whose credential does not exist fail', async () => {
   expect(await call('absent')).toEqual(
     envelope(
       503,
@@ -77,7 +77,7 @@ it('the configuration shows no secret of a credential', async () => {
   expect(text).not.toContain('sk-of-the-environment');
 });
 
-const answered = async (method: string, path: string, body?: unknown) => {
+const ask = async (method: string, path: string, body?: unknown) => {
   const answer = await app.call(method, path, body);
   return { status: answer.status, body: (await answer.json()) as unknown };
 };
@@ -91,10 +91,10 @@ const SHARED = {
 
 it('credentials.list 200, credentials.get 200: the credentials of the file are shown, masked', async () => {
   const shown = { ...SHARED, credential_values: { ...SHARED.credential_values, api_base: vendor.base } };
-  expect(await answered('GET', '/credentials')).toEqual({ status: 200, body: { success: true, credentials: [shown] } });
-  expect(await answered('GET', '/credentials/by_name/shared')).toEqual({ status: 200, body: shown });
+  expect(await ask('GET', '/credentials')).toEqual({ status: 200, body: { success: true, credentials: [shown] } });
+  expect(await ask('GET', '/credentials/by_name/shared')).toEqual({ status: 200, body: shown });
   const query = '{ credentials { totalCount edges { node { name values isConfigured isStoredIgnored createdAt } } } }';
-  expect((await answered('POST', '/graphql', { query })).body).toEqual({
+  expect((await ask('POST', '/graphql', { query })).body).toEqual({
     data: {
       credentials: {
         totalCount: 1,
@@ -120,14 +120,14 @@ it('credentials.create 400, credentials.update 400, credentials.delete 400: cred
   const refused = envelope(400, message);
   const values = { api_key: 'sk-stored', api_base: vendor.base };
   const sent = { credential_name: 'shared', credential_values: values, credential_info: {} };
-  expect(await answered('POST', '/credentials', sent)).toEqual(refused);
-  expect(await answered('PATCH', '/credentials/shared', { credential_values: values })).toEqual(refused);
-  expect(await answered('DELETE', '/credentials/shared')).toEqual(refused);
+  expect(await ask('POST', '/credentials', sent)).toEqual(refused);
+  expect(await ask('PATCH', '/credentials/shared', { credential_values: values })).toEqual(refused);
+  expect(await ask('DELETE', '/credentials/shared')).toEqual(refused);
   const query = `mutation ($input: DeleteCredentialInput!) {
     deleteCredential(input: $input) { __typename ... on InvalidInputError { message } }
   }`;
   const variables = { input: { credential: 'shared' } };
-  expect((await answered('POST', '/graphql', { query, variables })).body).toEqual({
+  expect((await ask('POST', '/graphql', { query, variables })).body).toEqual({
     data: { deleteCredential: { __typename: 'InvalidInputError', message } },
   });
 });
@@ -143,13 +143,13 @@ it('a stored credential is ignored, and shown as ignored, once the file declares
   expect((await call('shared')).status).toBe(200);
   expect(vendor.requests().at(-1)?.authorization).toBe('Bearer sk-of-the-environment');
   const shown = { ...SHARED, credential_values: { ...SHARED.credential_values, api_base: vendor.base } };
-  expect((await answered('GET', '/credentials')).body).toEqual({
+  expect((await ask('GET', '/credentials')).body).toEqual({
     success: true,
     credentials: [{ ...shown, stored_database_value_ignored: true }],
   });
 });
 
-it('a reload applies new values; an invalid list keeps the current one', async () => {
+it('a reload applies new values; after an invalid list, the current values are used', async () => {
   await app.reload(stringify(configOf('sk-of-the-reload')));
   expect((await call('shared')).status).toBe(200);
   expect(vendor.requests().at(-1)?.authorization).toBe('Bearer sk-of-the-reload');

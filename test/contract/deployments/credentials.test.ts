@@ -25,7 +25,7 @@ const SHOWN = {
   source: 'db',
 };
 const unknown = (name: string) => envelope(404, `Credential not found. Got credential name: ${name}`);
-const done = (what: string) => ({
+const success = (what: string) => ({
   status: 200,
   body: { success: true, message: `Credential ${what} successfully` },
 });
@@ -33,12 +33,12 @@ const PATCH = (name: string, body: unknown, by?: string) => send('PATCH', `/cred
 const statusOf = async (model: string): Promise<number> => (await post('/v1/chat/completions', chat(model))).status;
 
 it('credentials.create 200: from values, and from a model', async () => {
-  // The model of the file is configured, but its calls fail until its credential exists.
+  // 503: the credential of the model does not exist. 500: it exists, but the upstream refuses connections.
   expect(await statusOf('named')).toBe(503);
-  expect(await post('/credentials', C1)).toEqual(done('created'));
+  expect(await post('/credentials', C1)).toEqual(success('created'));
   expect(await statusOf('named')).toBe(500);
   const fromModel = { credential_name: 'c/2', model_id: 'filed-1', credential_info: {} };
-  expect(await post('/credentials', fromModel)).toEqual(done('created'));
+  expect(await post('/credentials', fromModel)).toEqual(success('created'));
   expect((await get('/credentials/by_name/c/2')).body['credential_values']).toEqual({
     api_key: 'sk****-1',
     api_base: 'http://127.0.0.1:1/v1',
@@ -93,7 +93,7 @@ it('credentials.ofModel 200, credentials.ofModel 404', async () => {
 
 it('credentials.update 200, credentials.update 404, credentials.update 422: merges values', async () => {
   expect(await PATCH('c1', { credential_values: { api_key: 'new', api_base: null, region: 'eu' } })).toEqual(
-    done('updated'),
+    success('updated'),
   );
   expect((await get('/credentials/by_name/c1')).body).toMatchObject({
     credential_info: { description: 'd' },
@@ -105,12 +105,12 @@ it('credentials.update 200, credentials.update 404, credentials.update 422: merg
   expect((await PATCH('c1', { credential_values: 'x' })).status).toBe(422);
 });
 
-it('credentials.delete 200, credentials.delete 404: a model that uses it is removed too', async () => {
+it('credentials.delete 200, credentials.delete 404: a stored model that uses the credential cannot be called any more', async () => {
   await PATCH('c1', { credential_values: VALUES });
   const model = { model: 'openai/m', litellm_credential_name: 'c1' };
   expect((await post('/model/new', { model_name: 'm', litellm_params: model })).status).toBe(200);
   expect(await statusOf('m')).toBe(500);
-  expect(await send('DELETE', '/credentials/c1')).toEqual(done('deleted'));
+  expect(await send('DELETE', '/credentials/c1')).toEqual(success('deleted'));
   expect(await statusOf('m')).toBe(400);
   expect(await send('DELETE', '/credentials/c1')).toEqual(unknown('c1'));
 });
@@ -126,11 +126,11 @@ it.each([
   expect(await ask(viewer)).toMatchObject({ status: 403, body: { error: { type: 'auth_error' } } });
 });
 
-it('credentials.list 401, credentials.get 401, credentials.ofModel 401: administrators, read-only ones too', async () => {
-  const [one, viewer] = [await user({}), await user({ user_role: 'proxy_admin_viewer' })];
+it('credentials.list 401, credentials.get 401, credentials.ofModel 401: only administrators, including read-only ones', async () => {
+  const [internalUser, viewer] = [await user({}), await user({ user_role: 'proxy_admin_viewer' })];
   for (const path of ['/credentials', '/credentials/by_name/c/2', '/credentials/by_model/filed-1']) {
     expect((await get(path, '')).status).toBe(401);
-    expect((await get(path, one)).status).toBe(401);
+    expect((await get(path, internalUser)).status).toBe(401);
     expect((await get(path, viewer)).status).toBe(200);
   }
 });

@@ -30,9 +30,9 @@ describe('stored models', () => {
   it('deployments.create 200: the new model can be called immediately; its row has a masked key', async () => {
     expect(await statusOf('new-1')).toBe(400);
     const params = { ...DEMO, api_key: 'sk-secret-value-12345', input_cost_per_token: 0.001, rpm: 5 };
-    const made = await create('new-1', 'id-1', params, { mode: 'chat' });
+    const created = await create('new-1', 'id-1', params, { mode: 'chat' });
     const at = expect.any(String) as unknown;
-    expect(made).toEqual({
+    expect(created).toEqual({
       status: 200,
       body: {
         model_id: 'id-1',
@@ -119,7 +119,7 @@ describe('stored models', () => {
     });
   });
 
-  it('deployments.update 400, deployments.update 422: no id, an unknown one, one of the file, a wrong parameter', async () => {
+  it('deployments.update 400, deployments.update 422: no `model_info`, an unknown id, an id of the file, a numeric id', async () => {
     const auth = (message: string) => envelope(400, message, 'auth_error', 'None');
     const update = (body: object) => post('/model/update', { litellm_params: DEMO, ...body });
     expect(await update({})).toEqual(auth('Authentication Error, model_info not provided'));
@@ -187,7 +187,7 @@ describe('stored models', () => {
     expect(await post('/model/delete', {})).toEqual(missing('id'));
   });
 
-  it('refuses a body that is not an object', async () => {
+  it('deployments.create 422: a body that is not a JSON object', async () => {
     expect((await post('/model/new', [])).status).toBe(422);
     expect((await post('/model/new', '{')).status).toBe(422);
   });

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { NO_KEY, tenancyClient } from '../../support/tenancy-client.ts';
 
-/** A model of the built-in catalog with a date, and one without a date. */
 const model = (name: string, upstream: string) => ({
   model_name: name,
   litellm_params: { model: upstream, api_base: 'http://127.0.0.1:1/v1', api_key: 'k' },
@@ -10,7 +9,8 @@ const model = (name: string, upstream: string) => ({
 const { get, key } = tenancyClient({
   config: {
     general_settings: { demo_model: false },
-    model_list: [model('old', 'openai/gpt-4-0613'), model('new', 'openai/nobody-prices-this')],
+    // The first is in the built-in catalog and has a deprecation date. The second is not in the catalog.
+    model_list: [model('old', 'openai/gpt-4-0613'), model('new', 'openai/not-in-catalog')],
   },
 });
 

@@ -16,7 +16,7 @@ const { app, send, get, post, key, user } = tenancyClient({
   },
 });
 
-const called = async (model: string) => {
+const call = async (model: string) => {
   const answer = await app().call('POST', '/v1/chat/completions', chat(model));
   return [answer.status, answer.headers.get('x-litellm-attempted-fallbacks')];
 };
@@ -33,8 +33,8 @@ const NO_ADMIN = envelope(
 );
 const NONE = detail(404, "No general fallbacks configured for model 'away'");
 
-it('fallbacks.set 200: calls use it immediately; a second write replaces it', async () => {
-  expect(await called('away')).toEqual([500, null]);
+it('fallbacks.set 200: calls use the list immediately; a second write replaces it', async () => {
+  expect(await call('away')).toEqual([500, null]);
   const body = { model: 'away', fallback_models: ['works'], fallback_type: 'general' };
   expect(await set('away', ['filed'])).toEqual({
     status: 200,
@@ -44,7 +44,7 @@ it('fallbacks.set 200: calls use it immediately; a second write replaces it', as
     status: 200,
     body: { ...body, message: 'Fallback configuration updated successfully' },
   });
-  expect(await called('away')).toEqual([200, '1']);
+  expect(await call('away')).toEqual([200, '1']);
 });
 
 it('fallbacks.set 400, fallbacks.set 404: unknown models, the model itself, and a model of the file', async () => {
@@ -75,34 +75,34 @@ it('fallbacks.set 401, fallbacks.set 403, fallbacks.set 422', async () => {
 
 it('fallbacks.get 200: of the database and of the file, by type, and for a name with a slash', async () => {
   await set('team/away', ['works'], { fallback_type: 'context_window' });
-  const found = async (path: string) => (await get(path)).body;
-  expect(await found('/fallback/away')).toEqual({
+  const bodyOf = async (path: string) => (await get(path)).body;
+  expect(await bodyOf('/fallback/away')).toEqual({
     model: 'away',
     fallback_models: ['works'],
     fallback_type: 'general',
   });
-  expect(await found('/fallback/filed')).toEqual({
+  expect(await bodyOf('/fallback/filed')).toEqual({
     model: 'filed',
     fallback_models: ['works'],
     fallback_type: 'general',
   });
-  expect(await found('/fallback/team/away?fallback_type=context_window')).toEqual({
+  expect(await bodyOf('/fallback/team/away?fallback_type=context_window')).toEqual({
     model: 'team/away',
     fallback_models: ['works'],
     fallback_type: 'context_window',
   });
 });
 
-it('models.list 200: with the fallbacks of a type that the key may call', async () => {
-  const shown = async (query: string, by?: string) =>
+it('models.list 200: for each model, the fallbacks of a type that the key may call', async () => {
+  const metadataOf = async (query: string, by?: string) =>
     ((await get(`/v1/models?${query}`, by)).body['data'] as readonly { id: string; metadata?: object }[])
       .filter(({ id }) => id === 'filed' || id === 'team/away')
       .map(({ metadata }) => metadata);
-  expect(await shown('')).toEqual([undefined, undefined]);
-  expect(await shown('include_metadata=true')).toEqual([{ fallbacks: [] }, { fallbacks: ['works'] }]);
+  expect(await metadataOf('')).toEqual([undefined, undefined]);
+  expect(await metadataOf('include_metadata=true')).toEqual([{ fallbacks: [] }, { fallbacks: ['works'] }]);
   const byType = 'include_metadata=true&fallback_type=context_window';
-  expect(await shown(byType)).toEqual([{ fallbacks: ['works'] }, { fallbacks: [] }]);
-  expect(await shown('include_metadata=true', await key({ models: ['filed'] }))).toEqual([{ fallbacks: [] }]);
+  expect(await metadataOf(byType)).toEqual([{ fallbacks: ['works'] }, { fallbacks: [] }]);
+  expect(await metadataOf('include_metadata=true', await key({ models: ['filed'] }))).toEqual([{ fallbacks: [] }]);
 });
 
 it('fallbacks.get 401, fallbacks.get 404, fallbacks.get 422', async () => {
@@ -128,7 +128,7 @@ it('fallbacks.delete 200, fallbacks.delete 404: calls fail again', async () => {
     status: 200,
     body: { model: 'away', fallback_type: 'general', message: 'Fallback configuration deleted successfully' },
   });
-  expect(await called('away')).toEqual([500, null]);
+  expect(await call('away')).toEqual([500, null]);
   expect(await remove('/fallback/away')).toEqual(NONE);
 });
 

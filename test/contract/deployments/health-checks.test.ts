@@ -47,8 +47,8 @@ it('health.testConnection 200: a working and a failing connection; nothing is st
     body: { status: 'success', result: { model: 'openai/m', api_base: vendor.base, latency_ms: number } },
   });
   expect(vendor.requests()).toEqual([{ path: '/v1/chat/completions', authorization: 'Bearer sk-secret', model: 'm' }]);
-  const embedded = await test({ litellm_params: params, mode: 'embedding' });
-  expect(embedded.body['status']).toBe('success');
+  const embedding = await test({ litellm_params: params, mode: 'embedding' });
+  expect(embedding.body['status']).toBe('success');
   expect(vendor.requests().at(-1)?.path).toBe('/v1/embeddings');
   const failed = await test({ litellm_params: { ...params, api_base: 'http://127.0.0.1:1/v1' } });
   expect(failed).toMatchObject({
@@ -80,14 +80,14 @@ it('health.history 200, health.latest 200: the stored checks, newest first', asy
   await get('/health?model=works');
   await get('/health?model=away');
   const refused = expect.stringContaining('ECONNREFUSED') as unknown;
-  const check = (id: string, name: string, isWell: boolean) => ({
+  const check = (id: string, name: string, isHealthy: boolean) => ({
     health_check_id: expect.any(String) as unknown,
     model_name: name,
     model_id: id,
-    status: isWell ? 'healthy' : 'unhealthy',
-    healthy_count: isWell ? 1 : 0,
-    unhealthy_count: isWell ? 0 : 1,
-    error_message: isWell ? null : refused,
+    status: isHealthy ? 'healthy' : 'unhealthy',
+    healthy_count: isHealthy ? 1 : 0,
+    unhealthy_count: isHealthy ? 0 : 1,
+    error_message: isHealthy ? null : refused,
     response_time_ms: number,
     checked_by: expect.any(String) as unknown,
     checked_at: expect.stringMatching(/Z$/) as unknown,
@@ -112,7 +112,7 @@ it('health.history 200, health.latest 200: the stored checks, newest first', asy
   });
 });
 
-it('the graph pages through the same checks', async () => {
+it('the graph pages through the stored checks', async () => {
   const query = `query ($filter: HealthCheckFilter, $after: String) {
     healthChecks(first: 1, after: $after, filter: $filter) {
       totalCount

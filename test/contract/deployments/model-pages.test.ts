@@ -56,7 +56,7 @@ describe('pages of models', () => {
     expect(JSON.stringify(body)).not.toContain('sk-hidden');
   });
 
-  it('models.page 200: by pages', async () => {
+  it('models.page 200: one page, and the count of all models', async () => {
     expect(await pageOf('')).toEqual({ status: 200, ids: ['filed-1', 'a', 'b', 'c'], total: 4 });
     expect(await pageOf('?page=2&size=3')).toEqual({ status: 200, ids: ['c'], total: 4 });
     expect(await pageOf('?page=9')).toEqual({ status: 200, ids: [], total: 4 });

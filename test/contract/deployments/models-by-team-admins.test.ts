@@ -6,7 +6,7 @@ const { post, send, key, make, called, namesOf, infoOf, vendor, keys } = teamMod
 
 describe('an administrator of a team', () => {
   const REFUSED = envelope(403, 'Only proxy admins can change models.', 'auth_error', 'None');
-  const own = (id: string, params: object, by: string) =>
+  const createForRed = (id: string, params: object, by: string) =>
     post(
       '/model/new',
       {
@@ -19,7 +19,7 @@ describe('an administrator of a team', () => {
   const patch = (id: string, body: object, by = keys.admin) => send('PATCH', `/model/${id}/update`, body, by);
 
   it('creates, changes, blocks and deletes models of the team', async () => {
-    expect((await own('annas', {}, keys.admin)).status).toBe(200);
+    expect((await createForRed('annas', {}, keys.admin)).status).toBe(200);
     expect(await namesOf(keys.red)).toContain('annas');
     expect((await patch('annas', { model_name: 'renamed' })).status).toBe(200);
     expect(await namesOf(keys.red)).toContain('renamed');
@@ -30,7 +30,7 @@ describe('an administrator of a team', () => {
   });
 
   it('cannot reach private addresses with these models', async () => {
-    expect((await own('inside', { api_base: vendor().base }, keys.admin)).status).toBe(200);
+    expect((await createForRed('inside', { api_base: vendor().base }, keys.admin)).status).toBe(200);
     expect(await called('inside', keys.red)).toEqual([400, null]);
     // After a change by a proxy administrator, private addresses stay refused.
     await send('PATCH', '/model/inside/update', { litellm_params: { timeout: 5 } });
@@ -47,8 +47,8 @@ describe('an administrator of a team', () => {
     ['model', { model: 'bedrock/m', api_key: 'k' }],
     ['model', { model: 'demo' }],
     ['mock_response', { mock_response: 'x' }],
-  ])('cannot use credentials and prices of the operator: %s', async (name, params) => {
-    const { status, body } = await own('bad', params, keys.admin);
+  ])('cannot set values that only a proxy administrator may set: %s', async (name, params) => {
+    const { status, body } = await createForRed('bad', params, keys.admin);
     expect([status, (body['detail'] as readonly Json[])[0]]).toMatchObject([
       422,
       { loc: ['body', 'litellm_params', name] },
@@ -57,7 +57,7 @@ describe('an administrator of a team', () => {
     expect(await infoOf('/model/info?teamId=red')).not.toContain('bad');
   });
 
-  it('cannot change models of other teams, public models, and models of the team by other authors', async () => {
+  it('cannot change models of other teams, public models, or team models by other authors', async () => {
     expect(await make('x', 'x', 'k', { info: { team_id: 'blue' }, by: keys.admin })).toEqual(REFUSED);
     expect(await make('x', 'x', 'k', { by: keys.admin })).toEqual(REFUSED);
     for (const id of ['common', 'own', 'filed-1', 'filed-2', 'none']) {
@@ -66,15 +66,15 @@ describe('an administrator of a team', () => {
       expect(await post('/model/block', { model_id: id }, keys.admin)).toEqual(REFUSED);
     }
     expect(await post('/model/update', { model_name: 'x' }, keys.admin)).toEqual(REFUSED);
-    await own('mine', {}, keys.admin);
+    await createForRed('mine', {}, keys.admin);
     expect(await patch('mine', { model_info: { team_id: 'blue' } })).toEqual(REFUSED);
     expect(await patch('mine', { model_info: { team_id: null } })).toEqual(REFUSED);
     expect((await patch('mine', { litellm_params: { api_key: 'os.environ/OPERATOR_KEY' } })).status).toBe(422);
     await patch('mine', { model_info: { made_by_team: false } });
     expect((await patch('mine', { litellm_params: { input_cost_per_token: 0 } })).status).toBe(422);
     const member = await key({ user_id: 'ben' });
-    expect(await own('bens', {}, member)).toEqual(REFUSED);
-    expect(await own('reds', {}, keys.red)).toEqual(REFUSED);
+    expect(await createForRed('bens', {}, member)).toEqual(REFUSED);
+    expect(await createForRed('reds', {}, keys.red)).toEqual(REFUSED);
   });
 
   it('cannot set prices by the base model', async () => {
@@ -106,7 +106,7 @@ describe('an administrator of a team', () => {
       createDeployment(input: $input) { __typename ... on StoredDeployment { deploymentId } }
     }`;
     const params = { model: 'openai/m', api_key: 'sk-anna' };
-    const made = async (info: object, by: string): Promise<unknown> =>
+    const create = async (info: object, by: string): Promise<unknown> =>
       (
         await post(
           '/graphql',
@@ -114,10 +114,10 @@ describe('an administrator of a team', () => {
           by,
         )
       ).body;
-    expect(await made({ team_id: 'blue' }, keys.admin)).toMatchObject({
+    expect(await create({ team_id: 'blue' }, keys.admin)).toMatchObject({
       errors: [{ extensions: { code: 'FORBIDDEN' } }],
     });
-    expect(await made({ team_id: 'red' }, keys.admin)).toEqual({
+    expect(await create({ team_id: 'red' }, keys.admin)).toEqual({
       data: { createDeployment: { __typename: 'StoredDeployment', deploymentId: 'g' } },
     });
     const listed = async (by: string): Promise<unknown> =>

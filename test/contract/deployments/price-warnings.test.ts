@@ -3,7 +3,7 @@ import { tenancyClient } from '../../support/tenancy-client.ts';
 
 const priced = (id: string, prices: object, info: object = {}) => ({
   model_name: id,
-  litellm_params: { model: 'openai/of-no-catalog', api_key: 'sk-x', api_base: 'http://127.0.0.1:9/v1', ...prices },
+  litellm_params: { model: 'openai/not-in-catalog', api_key: 'sk-x', api_base: 'http://127.0.0.1:9/v1', ...prices },
   model_info: { id, ...info },
 });
 const INPUT_ONLY = { input_cost_per_token: 0.001 };
@@ -23,7 +23,7 @@ const { get, post, key, app } = tenancyClient({
 
 const WARNING = 'Input has a price and output has none: output is free. Set output_cost_per_token, 0 for free output.';
 
-it('an input price without an output price is a warning in the graph and in /health, for models of the file and stored ones', async () => {
+it('an input price without an output price gives a warning in the graph and in /health, for stored models and models of the file', async () => {
   expect((await post('/model/new', priced('stored', INPUT_ONLY))).status).toBe(200);
   const query = '{ deployments { model warning } }';
   const rows = [
@@ -51,7 +51,7 @@ it('an input price without an output price is a warning in the graph and in /hea
   );
 });
 
-it('the answer to a new and to a changed model has the warning in a header, not in the body', async () => {
+it('the answer to a new model has the warning in a header, not in the body; a free output price ends the warning', async () => {
   const warned = async (path: string, sent: object) => {
     const answer = await app().call('POST', path, sent);
     const body = (await answer.json()) as object;

@@ -95,7 +95,7 @@ describe('a model of a team', () => {
     expect(first?.model_info).not.toHaveProperty('direct_access');
   });
 
-  it('models.info 403 and 404, models.page 403 and 404: a team of others, and an unknown one', async () => {
+  it('models.info 403 and 404, models.page 403 and 404: another team, and an unknown team', async () => {
     for (const path of ['/model/info', '/v2/model/info']) {
       expect((await get(`${path}?teamId=red`, keys.blue)).status).toBe(403);
       expect((await get(`${path}?teamId=none`)).status).toBe(404);
@@ -147,7 +147,7 @@ describe('a model of a team', () => {
     expect(await infoOf('/model/info', keys.red)).toEqual(['filed-1', 'filed-2', 'own', 'hidden']);
   });
 
-  it('that is blocked resolves to the public model of its name, if the models of the team allow it', async () => {
+  it('that is blocked does not give its team access to a public model of the same name', async () => {
     await post('/model/block', { model_id: 'own' });
     expect(await called('gpt', keys.red)).toEqual([403, null]);
     expect(await namesOf(keys.red)).not.toContain('gpt');
@@ -193,7 +193,7 @@ describe('a model of a team', () => {
     expect(await infoOf('/model/info')).not.toContain('greens');
   });
 
-  it('that is blocked is 403 for its team, and unknown to others', async () => {
+  it('that is blocked answers 403 to its team, and is unknown to others', async () => {
     await post('/model/block', { model_id: 'hidden' });
     expect((await post('/v1/chat/completions', chat('only'), keys.red)).status).toBe(403);
     expect((await post('/v1/chat/completions', chat('only'), keys.blue)).status).toBe(400);

@@ -77,7 +77,7 @@ export const answerOf = async (response: Response): Promise<readonly [number, un
   await response.json(),
 ];
 
-/** Status and body of an error of the proxy. */
+/** Status and body of an error of the gateway. */
 export const refusal = (
   status: number,
   message: unknown,
@@ -85,7 +85,11 @@ export const refusal = (
     type = 'invalid_request_error',
     param = null,
     repeats = false,
-  }: { type?: string | null; param?: string | null; /** The upstream's message is quoted. */ repeats?: boolean } = {},
+  }: {
+    type?: string | null;
+    param?: string | null;
+    /** Repeats the message in `provider_specific_fields`. */ repeats?: boolean;
+  } = {},
 ): readonly [number, unknown] => [
   status,
   {
@@ -100,8 +104,8 @@ export const refusal = (
 ];
 
 export async function newKey(app: TestApp, draft: object): Promise<string> {
-  const made = await app.call('POST', '/key/generate', draft);
-  return ((await made.json()) as { key: string }).key;
+  const response = await app.call('POST', '/key/generate', draft);
+  return ((await response.json()) as { key: string }).key;
 }
 
 export async function upload(

@@ -73,7 +73,7 @@ describe.each([
 });
 
 describe('charging', () => {
-  it('does not count invalid requests, and counts a 404', async () => {
+  it('counts a 404 and an invalid pattern (400), and does not count an invalid page (422)', async () => {
     await open(aFreeTier({ limit: 10 }));
     const statuses = [];
     for (const path of [
@@ -88,7 +88,7 @@ describe('charging', () => {
   });
 });
 
-const away = () => Promise.reject(new Unavailable('The database cannot be used at the moment.'));
+const unavailable = () => Promise.reject(new Unavailable('The database cannot be used at the moment.'));
 const UNAVAILABLE = {
   status: 503,
   limits: { 'retry-after': '2' },
@@ -102,7 +102,7 @@ describe.each([
   ['freeTier.usage', '/billing/usage'],
 ])('%s 503', (_row, path) => {
   it('is the answer only while calls cannot be counted', async () => {
-    const store = { ...createMemoryFreeTierStore(), reserve: away, usedOn: away };
+    const store = { ...createMemoryFreeTierStore(), reserve: unavailable, usedOn: unavailable };
     await open(aFreeTier({ store, limit: 10 }));
     expect(await get(path)).toEqual(UNAVAILABLE);
     Object.assign(store, createMemoryFreeTierStore());

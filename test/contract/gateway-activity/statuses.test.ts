@@ -16,11 +16,11 @@ describe('gatewayActivity.daily', () => {
   let viewerKey = '';
   beforeAll(async () => {
     app = await startApp({ config: { general_settings: { demo_model: true, proxy_batch_write_at: 0.1 } } });
-    const made = async (path: string, body: object): Promise<string> =>
+    const newKey = async (path: string, body: object): Promise<string> =>
       ((await (await app.call('POST', path, body)).json()) as { readonly key: string }).key;
-    viewerKey = await made('/user/new', { user_id: 'viewer', user_role: 'proxy_admin_viewer' });
-    userKey = await made('/user/new', { user_id: 'user', user_role: 'internal_user' });
-    plainKey = await made('/key/generate', {});
+    viewerKey = await newKey('/user/new', { user_id: 'viewer', user_role: 'proxy_admin_viewer' });
+    userKey = await newKey('/user/new', { user_id: 'user', user_role: 'internal_user' });
+    plainKey = await newKey('/key/generate', {});
     const chat = { model: 'demo', messages: [{ role: 'user', content: 'hi' }] };
     await (await app.call('POST', '/v1/chat/completions', chat)).text();
     await (await app.call('POST', '/v1/chat/completions', { ...chat, stream: true })).text();

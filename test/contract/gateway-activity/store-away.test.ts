@@ -34,9 +34,9 @@ const open = async (everySeconds: number, dataDir?: string): Promise<TestApp> =>
 /** Sends calls while `until` is false, and counts successes and failures. */
 async function load({ url, adminKey }: TestApp, counts: [number, number], until: () => boolean): Promise<void> {
   await Promise.all(
-    [0, 1, 2].map(async (one) => {
+    [0, 1, 2].map(async (client) => {
       for (let n = 0; !until(); n += 1) {
-        const isWrong = n % 3 === one;
+        const isWrong = n % 3 === client;
         const answer = await fetch(`${url}/v1/chat/completions`, {
           method: 'POST',
           headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' },
@@ -54,7 +54,10 @@ async function totals(of: TestApp): Promise<readonly [number, number]> {
   return [activity.total_successful_requests, activity.total_failed_requests];
 }
 
-/** Holds the write lock of a database in another process, because locks of one process do not exclude each other. */
+/**
+ * Holds the write lock of a database in another process, because locks of one process do not exclude each other.
+ * Returns a function that releases the lock.
+ */
 async function lockWrites({ dataDir }: TestApp): Promise<() => Promise<void>> {
   const script = `
     const { DatabaseSync } = require('node:sqlite');
@@ -79,10 +82,10 @@ it(
     let isDone = false;
     const counts: [number, number] = [0, 0];
     const loading = load(app, counts, () => isDone);
-    /** Waits for `count` further successes and as many failures. */
+    /** Waits until the smaller of both counts has grown by `count`. */
     const further = async (count: number): Promise<void> => {
-      const most = Math.min(...counts) + count;
-      await vi.waitUntil(() => Math.min(...counts) >= most, POLLING);
+      const target = Math.min(...counts) + count;
+      await vi.waitUntil(() => Math.min(...counts) >= target, POLLING);
     };
     await further(10);
     const release = await lockWrites(app);
@@ -113,7 +116,7 @@ it('commits its counts at shutdown', async () => {
   rmSync(first.dataDir, { recursive: true, force: true });
 });
 
-it('counts a request whose client disconnects before the answer, and each pipelined request', async () => {
+it('counts a request whose client disconnects before the end of the body, and each pipelined request', async () => {
   app = await open(0.1);
   const { port } = new URL(app.url);
   const body = JSON.stringify(CHAT);

@@ -37,14 +37,14 @@ describe.skipIf(engine === undefined || engine.missing !== null)('counts of two 
     return [activityOfDay.total_successful_requests, activityOfDay.total_failed_requests];
   }
 
-  it('have an exact sum, also while the table is locked', async () => {
-    const wanted: [number, number] = [0, 0];
+  it('have an exact sum after the table was locked', async () => {
+    const expectedCounts: [number, number] = [0, 0];
     let isDone = false;
     const loading = apps.map(async (app) => {
       for (let n = 0; !isDone; n += 1) {
         const answer = await app.call('POST', '/v1/chat/completions', n % 4 === 0 ? { ...CHAT, model: 'nope' } : CHAT);
         await answer.arrayBuffer();
-        wanted[answer.ok ? 0 : 1] += 1;
+        expectedCounts[answer.ok ? 0 : 1] += 1;
       }
     });
     await wait(500);
@@ -53,9 +53,9 @@ describe.skipIf(engine === undefined || engine.missing !== null)('counts of two 
     await em.execute('lock table gateway_activity in exclusive mode');
     await wait(1_000);
     await em.rollback();
-    await vi.waitUntil(() => Math.min(...wanted) > 10, POLLING);
+    await vi.waitUntil(() => Math.min(...expectedCounts) > 10, POLLING);
     isDone = true;
     await Promise.all(loading);
-    for (const app of apps) await vi.waitFor(async () => expect(await totals(app)).toEqual(wanted), POLLING);
+    for (const app of apps) await vi.waitFor(async () => expect(await totals(app)).toEqual(expectedCounts), POLLING);
   });
 });

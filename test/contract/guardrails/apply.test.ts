@@ -26,7 +26,7 @@ describe.each(PATHS)('guardrails.apply at %s', (path) => {
     expect(guarded.sent()).toEqual([]);
   });
 
-  it('guardrails.apply 400: a blocked text', async () => {
+  it('guardrails.apply 400: a text that the guardrail blocks', async () => {
     const { status, body } = await guarded.ask(path, { guardrail_name: 'words', text: 'this is bad' });
     const error = "Content blocked: keyword 'bad' detected";
     expect([status, body]).toEqual([
@@ -48,7 +48,7 @@ describe.each(PATHS)('guardrails.apply at %s', (path) => {
     expect([status, body]).toEqual([422, { detail: [issue] }]);
   });
 
-  it('guardrails.apply 401: no key', async () => {
+  it('guardrails.apply 401: an unknown key', async () => {
     const { status, body } = await guarded.ask(
       path,
       { guardrail_name: 'words', text: 'x' },

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.app.stop());
 
-const changed = (differing: Json): Json =>
+const changedRow = (differing: Json): Json =>
   row({ team_id: null, status: 'active', submitted_at: null, reviewed_at: null, ...differing });
 const missing = (...loc: readonly string[]): Json => ({
   type: 'missing',
@@ -26,7 +26,7 @@ const missing = (...loc: readonly string[]): Json => ({
   msg: 'Field required',
 });
 
-const fixed = (id: string): Json => ({ detail: `The guardrail ${id} is in the configuration file. Change it there.` });
+const inFile = (id: string): Json => ({ detail: `The guardrail ${id} is in the configuration file. Change it there.` });
 
 describe('guardrails.create', () => {
   it('200: the guardrail', async () => {
@@ -37,7 +37,7 @@ describe('guardrails.create', () => {
     expect(await server.ask('GET', `/guardrails/${String(body['guardrail_id'])}`)).toEqual([200, stored]);
   });
 
-  it('200: an id of the caller', async () => {
+  it('200, then 409: the caller sets the id, and sets it a second time', async () => {
     expect((await server.create(aDraft({ guardrail_id: 'own', team_id: 't' })))[1]['guardrail_id']).toBe('own');
     expect(await server.create(aDraft({ guardrail_id: 'own' }))).toEqual([
       409,
@@ -62,7 +62,7 @@ describe('guardrails.create', () => {
     [{ guardrail_name: 'a,b' }, 'guardrail_name must have no comma and no control character'],
     [{ guardrail_name: 'a\0' }, 'guardrail_name must have no comma and no control character'],
     [{ guardrail_name: 'x'.repeat(257) }, 'guardrail_name must have at most 256 characters'],
-  ])('400: a guardrail that cannot run: %j', async (differing, message) => {
+  ])('400: an invalid guardrail: %j', async (differing, message) => {
     expect(await server.create(aDraft(differing))).toEqual([
       400,
       { detail: `Guardrail configuration error: ${message}` },
@@ -72,7 +72,7 @@ describe('guardrails.create', () => {
   it.each([
     [{ guardrail: 'generic_guardrail_api', mode: 'pre_call', api_base: 'file:///x' }, /^api_base: /],
     [{ ...PARAMS, patterns: [{ pattern_type: 'regex', pattern: '(', name: 'x', action: 'BLOCK' }] }, /./],
-  ])('400: settings that the kind cannot run with: %j', async (params, message) => {
+  ])('400: settings that are invalid for the kind: %j', async (params, message) => {
     const [status, { detail }] = await server.create(aDraft({ litellm_params: params }));
     expect([status, detail]).toEqual([400, expect.stringMatching(/^Guardrail configuration error: /)]);
     expect(String(detail).slice('Guardrail configuration error: '.length)).toMatch(message);
@@ -107,17 +107,20 @@ describe('guardrails.create', () => {
 });
 
 describe('guardrails.replace', () => {
-  it('200: the whole guardrail is replaced, except secrets that are shown as redacted', async () => {
+  it('200: all members are replaced; the answer shows the secret as REDACTED', async () => {
     const id = await server.created({ litellm_params: { ...PARAMS, api_key: 'sk-guard', timeout: 3 } });
     const service = { guardrail: 'generic_guardrail_api', api_base: 'http://127.0.0.1:1/' };
     const params = { ...service, mode: ['post_call'], api_key: 'REDACTED', default_on: true };
     const name = `${latestName()}-new`;
     expect(
       await server.ask('PUT', `/guardrails/${id}`, { guardrail: { guardrail_name: name, litellm_params: params } }),
-    ).toEqual([200, changed({ guardrail_id: id, guardrail_name: name, litellm_params: params, guardrail_info: null })]);
+    ).toEqual([
+      200,
+      changedRow({ guardrail_id: id, guardrail_name: name, litellm_params: params, guardrail_info: null }),
+    ]);
   });
 
-  it('400, 404, 409, 422: guardrails.replace refuses what guardrails.create refuses', async () => {
+  it('400, 404, 409, 422: an unsupported kind, an unknown id, a name or guardrail of the file, no guardrail', async () => {
     const id = await server.created();
     const put = (guardrail: Json | undefined, at = id) => server.ask('PUT', `/guardrails/${at}`, { guardrail });
     expect(await put(aDraft({ litellm_params: { guardrail: 'zzz', mode: 'pre_call' } }))).toEqual([
@@ -130,24 +133,24 @@ describe('guardrails.replace', () => {
       { detail: "The name 'of-file' is that of a guardrail of the configuration file" },
     ]);
     const file = await server.idOfFile();
-    expect(await put(aDraft(), file)).toEqual([409, fixed(file)]);
+    expect(await put(aDraft(), file)).toEqual([409, inFile(file)]);
     expect(await put(undefined)).toEqual([422, { detail: [missing('guardrail')] }]);
   });
 });
 
 describe('guardrails.update', () => {
-  it('200: only what was sent is changed', async () => {
+  it('200: only the members of the body are changed', async () => {
     const id = await server.created({ litellm_params: { ...PARAMS, api_key: 'sk-guard', timeout: 3 } });
     const patch = (body: Json) => server.ask('PATCH', `/guardrails/${id}`, body);
     const name = `${latestName()}-b`;
     const params = { ...PARAMS, api_key: 'REDACTED', timeout: 3 };
     expect(await patch({ guardrail_name: name })).toEqual([
       200,
-      changed({ guardrail_id: id, guardrail_name: name, litellm_params: params }),
+      changedRow({ guardrail_id: id, guardrail_name: name, litellm_params: params }),
     ]);
     expect(await patch({ litellm_params: { timeout: null, api_key: 'REDACTED', default_on: true } })).toEqual([
       200,
-      changed({
+      changedRow({
         guardrail_id: id,
         guardrail_name: name,
         litellm_params: { ...PARAMS, api_key: 'REDACTED', default_on: true },
@@ -159,7 +162,7 @@ describe('guardrails.update', () => {
     ]);
   });
 
-  it('400: a change after which it cannot run', async () => {
+  it('400: a change that removes the mode', async () => {
     const id = await server.created();
     expect(await server.ask('PATCH', `/guardrails/${id}`, { litellm_params: { mode: null } })).toMatchObject([
       400,
@@ -173,12 +176,12 @@ describe('guardrails.update', () => {
 
   it('409: a guardrail of the file, and a name that is taken', async () => {
     const file = await server.idOfFile();
-    expect(await server.ask('PATCH', `/guardrails/${file}`, {})).toEqual([409, fixed(file)]);
-    const [one, two] = [aDraft(), await server.created()];
-    await server.create(one);
-    expect(await server.ask('PATCH', `/guardrails/${two}`, { guardrail_name: one['guardrail_name'] })).toEqual([
+    expect(await server.ask('PATCH', `/guardrails/${file}`, {})).toEqual([409, inFile(file)]);
+    const [draft, id] = [aDraft(), await server.created()];
+    await server.create(draft);
+    expect(await server.ask('PATCH', `/guardrails/${id}`, { guardrail_name: draft['guardrail_name'] })).toEqual([
       409,
-      { detail: `The name '${String(one['guardrail_name'])}' or the id ${two} is that of another guardrail` },
+      { detail: `The name '${String(draft['guardrail_name'])}' or the id ${id} is that of another guardrail` },
     ]);
   });
 
@@ -207,6 +210,6 @@ describe('guardrails.delete', () => {
 
   it('409: a guardrail of the file', async () => {
     const file = await server.idOfFile();
-    expect(await server.ask('DELETE', `/guardrails/${file}`)).toEqual([409, fixed(file)]);
+    expect(await server.ask('DELETE', `/guardrails/${file}`)).toEqual([409, inFile(file)]);
   });
 });

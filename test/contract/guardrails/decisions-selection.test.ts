@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { filter, type GuardedApp, startGuarded } from './guarded-app.ts';
 
-const blocks = (name: string, more: object = {}): object =>
+const blockFilter = (name: string, more: object = {}): object =>
   filter(name, { blocked_words: [{ keyword: `${name}word`, action: 'BLOCK' }], ...more });
 
 let guarded: GuardedApp;
 beforeAll(async () => {
   guarded = await startGuarded([
-    ...['key', 'team', 'request'].map((name) => blocks(name)),
-    blocks('answer', { mode: 'post_call' }),
+    ...['key', 'team', 'request'].map((name) => blockFilter(name)),
+    blockFilter('answer', { mode: 'post_call' }),
   ]);
 });
 afterAll(() => guarded.stop());
 beforeEach(() => guarded.says('hello there'));
 
-/** A decision in each format, with a text as its input, its instructions and its options. */
+/** Decision request of each format, with the given input, instructions and options. */
 const FORMATS = [
   {
     path: '/v1/decisions',
@@ -36,7 +36,7 @@ const FORMATS = [
   },
 ] as const;
 
-const block = (name: string, mode = 'pre_call') => ({
+const refusalBy = (name: string, mode = 'pre_call') => ({
   status: 400,
   body: {
     error: {
@@ -50,28 +50,28 @@ describe.each(FORMATS)('decisions at $path', ({ path, body }) => {
   it.each(['input', 'instructions'])('400: a guardrail of the key blocks a text in the %s', async (place) => {
     const key = await guarded.newKey({ metadata: { guardrails: ['key'] } });
     const sent = place === 'input' ? body('a keyword') : body('x', 'a keyword');
-    expect(await guarded.ask(path, sent, key)).toMatchObject(block('key'));
+    expect(await guarded.ask(path, sent, key)).toMatchObject(refusalBy('key'));
     expect(guarded.sent()).toEqual([]);
   });
 
   it('400: a guardrail of the team of the key blocks a text', async () => {
-    const made = await guarded.app.call('POST', '/team/new', { metadata: { guardrails: ['team'] } });
-    const { team_id: team } = (await made.json()) as { team_id: string };
+    const response = await guarded.app.call('POST', '/team/new', { metadata: { guardrails: ['team'] } });
+    const { team_id: team } = (await response.json()) as { team_id: string };
     const key = await guarded.newKey({ team_id: team });
-    expect(await guarded.ask(path, body('a teamword'), key)).toMatchObject(block('team'));
+    expect(await guarded.ask(path, body('a teamword'), key)).toMatchObject(refusalBy('team'));
     expect(guarded.sent()).toEqual([]);
   });
 
   it('400: a guardrail that the request names blocks a text', async () => {
     const sent = { ...body('a requestword'), guardrails: ['request'] };
-    expect(await guarded.ask(path, sent)).toMatchObject(block('request'));
+    expect(await guarded.ask(path, sent)).toMatchObject(refusalBy('request'));
     expect(guarded.sent()).toEqual([]);
   });
 
   it('400: a guardrail blocks a text of the answer after the call', async () => {
     guarded.says('answerword');
     const sent = { ...body('x', 'x', ['answerword', 'no']), guardrails: ['answer'] };
-    expect(await guarded.ask(path, sent)).toMatchObject(block('answer', 'post_call'));
+    expect(await guarded.ask(path, sent)).toMatchObject(refusalBy('answer', 'post_call'));
     expect(guarded.sent()).toHaveLength(1);
   });
 });

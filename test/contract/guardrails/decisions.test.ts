@@ -21,7 +21,7 @@ afterAll(() => guarded.stop());
 const sentBody = (): unknown => JSON.parse(guarded.sent()[0]?.body ?? 'null');
 
 describe('decisions with a guardrail', () => {
-  it('200: texts are masked in place in the standard format; labels and names are unchanged', async () => {
+  it('200: texts are masked in place in the standard format; choice values and names are unchanged', async () => {
     const question = {
       type: 'choice',
       name: `who ${SECRET}`,
@@ -32,7 +32,8 @@ describe('decisions with a guardrail', () => {
       ],
     };
     const input = [{ role: 'user', content: [{ type: 'input_text', text: `from ${SECRET}` }] }];
-    await guarded.ask('/v1/decisions', { model: 'decider', input, questions: [question] });
+    const { status } = await guarded.ask('/v1/decisions', { model: 'decider', input, questions: [question] });
+    expect(status).toBe(200);
     expect(sentBody()).toEqual({
       model: 'up',
       input: [{ role: 'user', type: 'message', content: [{ type: 'input_text', text: `from ${MASKED}` }] }],
@@ -49,11 +50,12 @@ describe('decisions with a guardrail', () => {
 
   it('200: texts are masked at every depth of the named-map format; options keep their order', async () => {
     const criteria = { 2: `two ${SECRET}`, 1: 'one', b: { deep: [SECRET] } };
-    await guarded.ask('/v1/systemone', {
+    const { status } = await guarded.ask('/v1/systemone', {
       model: 'named',
       state: { ticket: { lines: [`a ${SECRET}`, 7, null] } },
       questions: { q: { type: 'choice', instructions: { text: SECRET }, criteria } },
     });
+    expect(status).toBe(200);
     expect(sentBody()).toMatchObject({
       state: { ticket: { lines: [`a ${MASKED}`, 7, null] } },
       questions: {
@@ -65,7 +67,7 @@ describe('decisions with a guardrail', () => {
   it.each([
     ['/v1/decisions', { model: 'decider', input: SECRET, questions: [{ type: 'predicate', instructions: 'x' }] }],
     ['/v1/systemone', { model: 'named', state: SECRET, questions: { ok: { type: 'noul', instructions: 'x' } } }],
-  ])('200: the list of runs in the answer of %s, on request', async (path, body) => {
+  ])('200: %s lists the runs of guardrails only if `include_guardrail_response` is true', async (path, body) => {
     const { status, body: answer } = await guarded.ask(path, { ...body, include_guardrail_response: true });
     expect(status).toBe(200);
     expect(answer).toMatchObject({

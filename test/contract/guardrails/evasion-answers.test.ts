@@ -26,7 +26,7 @@ afterAll(() => guarded.stop());
 const CHAT = '/v1/chat/completions';
 const chatBody = (more: object = {}) => ({ model: 'chat', messages: [{ role: 'user', content: 'hi' }], ...more });
 
-/** Makes the upstream answer with these pieces. */
+/** Makes the upstream answer with this content type, and write a list of texts one by one. */
 function serve(type: string, answer: string | readonly string[]): void {
   guarded.upstream.answer((response: ServerResponse) => {
     response.writeHead(200, { 'content-type': type });
@@ -40,8 +40,13 @@ function serve(type: string, answer: string | readonly string[]): void {
   });
 }
 
-/** Text of the whole answer. */
-async function answered(path: string, body: object, type: string, answer: string | readonly string[]): Promise<string> {
+/** Status and body of the answer to a call, as one text. */
+async function statusAndBody(
+  path: string,
+  body: object,
+  type: string,
+  answer: string | readonly string[],
+): Promise<string> {
   serve(type, answer);
   const { status, body: answerBody } = await guarded.ask(path, body);
   return `${status} ${typeof answerBody === 'string' ? answerBody : JSON.stringify(answerBody)}`;
@@ -60,9 +65,9 @@ const chunk = (delta: object): string =>
 const clean = Array.from({ length: 6 }, () => chunk({ content: 'a ' }));
 
 describe('a masked text does not appear in another member', () => {
-  it('200: in the tokens of a chat', async () => {
+  it('200: in the `logprobs` of a chat', async () => {
     const logprobs = { content: [{ token: 'john.doe@', logprob: 0, top_logprobs: [] }] };
-    const text = await answered(
+    const text = await statusAndBody(
       CHAT,
       chatBody(),
       'application/json',
@@ -75,9 +80,9 @@ describe('a masked text does not appear in another member', () => {
     ]);
   });
 
-  it('200: in reasoning text', async () => {
+  it('200: in the reasoning of a chat', async () => {
     const answer = completion({ reasoning: SECRET, reasoning_details: [{ type: 'reasoning.text', text: SECRET }] });
-    const text = await answered(CHAT, chatBody(), 'application/json', answer);
+    const text = await statusAndBody(CHAT, chatBody(), 'application/json', answer);
     expect([text.startsWith('200'), text.includes('john')]).toEqual([true, false]);
   });
 });
@@ -93,7 +98,7 @@ const STREAMED: readonly object[] = [
 
 describe('a blocked text does not reach the caller of a stream', () => {
   it.each(STREAMED)('200, then an error event: in the delta %j', async (delta) => {
-    const text = await answered(CHAT, chatBody({ stream: true }), 'text/event-stream', [
+    const text = await statusAndBody(CHAT, chatBody({ stream: true }), 'text/event-stream', [
       ...clean,
       chunk(delta),
       'data: [DONE]\n\n',
@@ -103,7 +108,10 @@ describe('a blocked text does not reach the caller of a stream', () => {
 
   it('400: in an event with several lines of data', async () => {
     const event = chunk({ content: HIT }).replace('"delta":', '"delta":\ndata: ');
-    const text = await answered(CHAT, chatBody({ stream: true }), 'text/event-stream', [event, 'data: [DONE]\n\n']);
+    const text = await statusAndBody(CHAT, chatBody({ stream: true }), 'text/event-stream', [
+      event,
+      'data: [DONE]\n\n',
+    ]);
     expect([text.includes('hit pattern detected'), text.includes(HIT)]).toEqual([true, false]);
   });
 
@@ -124,7 +132,7 @@ describe('a blocked text does not reach the caller of a stream', () => {
         'response.output_text.done': [{ type, output_index: 0, content_index: 0, text: HIT }, end],
       };
       const lines = (events[type] ?? []).map((event) => `data: ${JSON.stringify(event)}\n\n`);
-      const text = await answered(
+      const text = await statusAndBody(
         '/v1/responses',
         { model: 'chat', input: 'a', stream: true },
         'text/event-stream',
@@ -156,7 +164,7 @@ describe('a blocked text does not reach the caller of a stream', () => {
       { type: 'message_stop' },
     ].map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
     const body = { ...chatBody({ model: 'claude', stream: true }), max_tokens: 9 };
-    const text = await answered('/v1/messages', body, 'text/event-stream', events);
+    const text = await statusAndBody('/v1/messages', body, 'text/event-stream', events);
     expect([text.includes('hit pattern detected'), text.includes(HIT)]).toEqual([true, false]);
   });
 });
@@ -168,7 +176,7 @@ describe('an answer of a pass-through path is checked', () => {
     ['text/event-stream', `data: {"other":"${HIT}"}\n\n`],
     ['text/event-stream', `data: ${HIT}\n\n`],
   ])('400: content type %s', async (type, answer) => {
-    const text = await answered('/own', { a: 1 }, type, answer);
+    const text = await statusAndBody('/own', { a: 1 }, type, answer);
     expect([text.includes('hit pattern detected'), text.includes(HIT)]).toEqual([true, false]);
   });
 

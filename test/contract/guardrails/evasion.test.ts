@@ -42,9 +42,9 @@ const decision = (input: object): RequestCase => [
 ];
 
 const CASES: Readonly<Record<string, RequestCase>> = {
-  'a message that says it is a picture': chat('chat', { role: 'user', type: 'image', content: WORD }),
-  'a message that says it is a thought': chat('chat', { role: 'user', thought: true, content: WORD }),
-  'a part that says it is a thought': chat('chat', {
+  'a message of the type image': chat('chat', { role: 'user', type: 'image', content: WORD }),
+  'a message marked as a thought': chat('chat', { role: 'user', thought: true, content: WORD }),
+  'a part marked as a thought': chat('chat', {
     role: 'user',
     content: [{ type: 'text', thought: true, text: WORD }],
   }),
@@ -58,41 +58,41 @@ const CASES: Readonly<Record<string, RequestCase>> = {
     content: 'a',
     thinking_blocks: [{ type: 'thinking', thinking: WORD, signature: 'x' }],
   }),
-  'arguments of a tool with escapes': chat('chat', user, { role: 'assistant', content: null, tool_calls: [call] }),
+  'escaped arguments of a tool call': chat('chat', user, { role: 'assistant', content: null, tool_calls: [call] }),
   'messages of a fallback': [
     CHAT,
     { model: 'down', messages: [user], fallbacks: [{ model: 'chat', messages: [{ role: 'user', content: WORD }] }] },
   ],
-  'a signed thought': messages('claude', [{ type: 'thinking', thinking: WORD, signature: 'x' }]),
-  'a picture with a text': messages('claude', [
+  'a signed thinking block': messages('claude', [{ type: 'thinking', thinking: WORD, signature: 'x' }]),
+  'the text of an image block': messages('claude', [
     { type: 'image', text: WORD, source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } },
   ]),
   'the source of a search result': messages('claude', [
     { type: 'search_result', source: WORD, title: 't', content: [{ type: 'text', text: 'x' }] },
   ]),
-  'the query of a search': responses({
+  'the query of a web search call': responses({
     type: 'web_search_call',
     id: 'x',
     status: 'completed',
     action: { type: 'search', query: WORD },
   }),
-  'commands of a shell': responses({ type: 'shell_call', call_id: 'x', action: { commands: [WORD] } }),
+  'commands of a shell call': responses({ type: 'shell_call', call_id: 'x', action: { commands: [WORD] } }),
   'variables of a stored prompt': [
     '/v1/responses',
     { model: 'chat', input: 'a', prompt: { id: 'p', variables: { a: WORD } } },
   ],
   'a thought in generateContent': gemini({ text: WORD, thought: true }),
   'code in generateContent': gemini({ executableCode: { language: 'PYTHON', code: WORD } }),
-  'members of a JSON item by any name': decision({ type: 'input_json', data: { type: WORD } }),
-  'a count of tokens of messages': [
+  'a member of a JSON item': decision({ type: 'input_json', data: { type: WORD } }),
+  'messages of a token count': [
     '/v1/messages/count_tokens',
     { model: 'claude', messages: [{ role: 'user', content: WORD }] },
   ],
-  'a count of tokens of contents': [
+  'contents of a token count': [
     '/v1beta/models/gemini-up:countTokens',
     { generateContentRequest: { contents: [{ parts: [{ text: WORD }] }] } },
   ],
-  'a list on a pass-through path': ['/own', `["${ESCAPED}"]`],
+  'an escaped text of a list on a pass-through path': ['/own', `["${ESCAPED}"]`],
 };
 
 describe('a blocked word does not reach an upstream', () => {
@@ -115,7 +115,7 @@ describe('a blocked word does not reach an upstream', () => {
     [CHAT, `{"model":"chat","messages":[{"role":"user","content":"${WORD}","content":"ok"}]}`],
     [CHAT, `{"model":"chat","messages":[{"role":"user","content":"${WORD}","c\\u006fntent":"ok"}]}`],
     ['/own', `{"a":"${WORD}","a":"ok"}`],
-  ])('400: %s with a duplicate member in %s', async (path, body) => {
+  ])('400: on %s, a duplicate member in %s', async (path, body) => {
     const { status, body: answer } = await guarded.ask(path, body as unknown as object);
     expect([status, guarded.sent(), JSON.stringify(answer)]).toEqual([400, [], expect.stringContaining('twice')]);
   });

@@ -33,7 +33,7 @@ describe('guardrails of a chat in the graph', () => {
     expect(await chat('hi', ['after'])).toMatchObject({ data: { chat: { __typename: 'RejectedError', message } } });
   });
 
-  it('mask both', async () => {
+  it('mask the request and the answer', async () => {
     guarded.says('ask b@example.com');
     expect(await chat('I am a@example.com', ['masks'])).toMatchObject({
       data: { chat: { text: 'ask [EMAIL_REDACTED]' } },

@@ -15,7 +15,7 @@ export interface GuardedApp {
   ask(path: string, body: object, headers?: Record<string, string>): Promise<ReceivedAnswer>;
   /** Sets the texts of the next answers. */
   says(...texts: readonly string[]): void;
-  /** Requests that the upstream received since the last `ask`. */
+  /** Requests that the upstream received since the start of the last `ask`. */
   sent(): readonly { readonly path: string; readonly body: string }[];
   newKey(draft?: object): Promise<{ readonly authorization: string }>;
   stop(): Promise<void>;
@@ -24,9 +24,9 @@ export interface GuardedApp {
 const usage = { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 };
 
 /** Default text of answers. */
-const UNSAID = 'hello there';
+const DEFAULT_TEXT = 'hello there';
 
-/** Upstream answer with these texts, in the format of a path. A decision selects the text. */
+/** Upstream answer with these texts, in the format of a path. A decision chooses the text; with the default text it answers a predicate. */
 function answerAt(path: string, texts: readonly string[]): unknown {
   const text = texts.join('');
   if (path.endsWith('/messages'))
@@ -70,7 +70,7 @@ function answerAt(path: string, texts: readonly string[]): unknown {
     return {
       model: 'up',
       answers: [
-        text === UNSAID
+        text === DEFAULT_TEXT
           ? { type: 'predicate', name: 'ok', probability: 0.9 }
           : {
               type: 'choice',
@@ -131,12 +131,12 @@ export async function startGuarded(
     readonly models?: Readonly<Record<string, readonly string[]>>;
     /** Members of `general_settings`. */
     readonly general?: object;
-    /** Entry of a pass-through path. */
+    /** Entry of a pass-through path. `/free`, a path without guardrails, is added to it. */
     readonly passThrough?: object;
   } = {},
 ): Promise<GuardedApp> {
   const upstream = await startFaultServer();
-  let texts: readonly string[] = [UNSAID];
+  let texts: readonly string[] = [DEFAULT_TEXT];
   let from = 0;
   upstream.answer((response, _socket, { path, body }) => {
     const isStream = body.includes('"stream":true');
@@ -199,8 +199,8 @@ export async function startGuarded(
     },
     sent: () => upstream.received.slice(from).map(({ path, body }) => ({ path, body })),
     async newKey(draft = {}) {
-      const made = await app.call('POST', '/key/generate', draft);
-      const { key } = (await made.json()) as { key: string };
+      const response = await app.call('POST', '/key/generate', draft);
+      const { key } = (await response.json()) as { key: string };
       return { authorization: `Bearer ${key}` };
     },
     async stop() {

@@ -27,7 +27,7 @@ export const row = (differing: Json): Json => ({
 export const unknown = (id: string): Json => ({ detail: `Guardrail with ID ${id} not found` });
 
 let number = 0;
-/** Number in the name of the latest draft. */
+/** Name of the latest draft. */
 export const latestName = (): string => `g${number}`;
 export const aDraft = (differing: Json = {}): Json => {
   number += 1;

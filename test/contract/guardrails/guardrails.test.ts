@@ -54,7 +54,7 @@ const readOnly = (): Json => ({
     code: '403',
   },
 });
-/** Valid body for a method; undefined without a body. */
+/** Valid body for a method; undefined for GET and DELETE. */
 const bodyFor = (method: string): Json | undefined => {
   if (method === 'PATCH') return {};
   return method === 'POST' || method === 'PUT' ? { guardrail: aDraft() } : undefined;
@@ -100,7 +100,7 @@ describe('rows of guardrails', () => {
 });
 
 describe('guardrails.list', () => {
-  it('200: those of the file, without secrets', async () => {
+  it('200: guardrails of the file, without secrets', async () => {
     await server.created();
     const params = { ...FILE_PARAMS, api_key: 'REDACTED' };
     expect(await server.ask('GET', '/guardrails/list')).toEqual([200, { guardrails: [ofFile(params)] }]);
@@ -110,7 +110,7 @@ describe('guardrails.list', () => {
     ]);
   });
 
-  it('200: kind and modes only, for keys of users', async () => {
+  it('200: only kind, modes and `default_on` of the params, for keys of users', async () => {
     const params = { guardrail: 'presidio', mode: ['pre_call'], default_on: false };
     expect(await server.ask('GET', '/guardrails/list', undefined, userKey)).toEqual([
       200,
@@ -120,7 +120,7 @@ describe('guardrails.list', () => {
 });
 
 describe('guardrails.listAll', () => {
-  it('200: those of the file, then stored ones', async () => {
+  it('200: guardrails of the file, then stored guardrails', async () => {
     const id = await server.created({
       litellm_params: { ...PARAMS, api_key: 'os.environ/GUARD', headers: { x: 'y' } },
     });
@@ -225,7 +225,7 @@ describe('information for the forms of guardrails', () => {
     expect(await server.ask('GET', '/guardrails/ui/major_airlines')).toEqual([200, { airlines: [] }]);
   });
 
-  it('guardrails.category 404: none exists', async () => {
+  it('guardrails.category 404: an unknown category', async () => {
     expect(await server.ask('GET', '/guardrails/ui/category_yaml/nope')).toEqual([
       404,
       { detail: 'Category file not found: nope (tried .yaml and .json)' },
@@ -234,7 +234,7 @@ describe('information for the forms of guardrails', () => {
 });
 
 describe('changes of guardrails', () => {
-  it('are in the audit log without params', async () => {
+  it('are in the audit log with `default_on`, without secrets and blocked words', async () => {
     const id = await server.created({ litellm_params: { ...PARAMS, api_key: 'sk-guard', default_on: true } });
     const [, { audit_logs: logs }] = await server.ask('GET', `/audit?object_id=${id}`);
     expect(logs).toMatchObject([{ action: 'created', object_id: id }]);

@@ -15,7 +15,7 @@ it.each([
   { team_id: 'a\u0000b' },
   { team_id: 'a\ud800' },
   { guardrail_id: 'x'.repeat(257) },
-])('guardrails.create 400: ids that a store cannot hold: %j', async (ids) => {
+])('guardrails.create 400: invalid ids: %j', async (ids) => {
   const litellm_params = { guardrail: 'litellm_content_filter', mode: 'pre_call' };
   const answer = await app.call('POST', '/guardrails', { guardrail: { guardrail_name: 'a', litellm_params, ...ids } });
   expect([answer.status, await answer.json()]).toEqual([400, { detail: message }]);

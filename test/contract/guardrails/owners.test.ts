@@ -27,7 +27,7 @@ async function ask(method: string, path: string, body?: unknown, key = app.admin
 const post = (path: string, body: Json, key?: string) => ask('POST', path, body, key);
 
 const SET = { guardrails: ['words'], disable_global_guardrails: true, opted_out_global_guardrails: ['tone'] };
-const unknown = (field: string): Json => ({ message: "The guardrail 'nope' does not exist.", param: field });
+const UNKNOWN = "The guardrail 'nope' does not exist.";
 const NO_RIGHT = {
   error: {
     message: 'Your team does not have permission to modify guardrails.',
@@ -38,9 +38,9 @@ const NO_RIGHT = {
 };
 
 const WRONG = [
-  [{ guardrails: ['words', 'nope'] }, "The guardrail 'nope' does not exist."],
-  [{ opted_out_global_guardrails: ['nope'] }, "The guardrail 'nope' does not exist."],
-  [{ metadata: { guardrails: ['nope'] } }, "The guardrail 'nope' does not exist."],
+  [{ guardrails: ['words', 'nope'] }, UNKNOWN],
+  [{ opted_out_global_guardrails: ['nope'] }, UNKNOWN],
+  [{ metadata: { guardrails: ['nope'] } }, UNKNOWN],
   [{ metadata: { guardrails: 'words' } }, 'guardrails must be a list of names of guardrails.'],
   [
     { metadata: { opted_out_global_guardrails: [1] } },
@@ -60,13 +60,16 @@ describe('guardrails of a key', () => {
     expect(info).toMatchObject({ metadata: { guardrails: [], opted_out_global_guardrails: ['tone'] } });
   });
 
-  it.each(WRONG)('keys.create 400, keys.update 400, keys.regenerate 400: unknown: %j', async (wrong, message) => {
-    const refused = [400, { error: expect.objectContaining({ message }) as unknown }];
-    expect(await post('/key/generate', wrong)).toEqual(refused);
-    const key = String((await post('/key/generate', {}))[1]['key']);
-    expect(await post('/key/update', { key, ...wrong })).toEqual(refused);
-    expect(await post('/key/regenerate', { key, ...wrong })).toEqual(refused);
-  });
+  it.each(WRONG)(
+    'keys.create 400, keys.update 400, keys.regenerate 400: unknown guardrails and invalid values: %j',
+    async (wrong, message) => {
+      const refused = [400, { error: expect.objectContaining({ message }) as unknown }];
+      expect(await post('/key/generate', wrong)).toEqual(refused);
+      const key = String((await post('/key/generate', {}))[1]['key']);
+      expect(await post('/key/update', { key, ...wrong })).toEqual(refused);
+      expect(await post('/key/regenerate', { key, ...wrong })).toEqual(refused);
+    },
+  );
 
   it('keys.create 422: a guardrail list of a wrong type', async () => {
     expect(await post('/key/generate', { guardrails: 'words' })).toMatchObject([
@@ -116,11 +119,14 @@ describe('guardrails of a team', () => {
     ]);
   });
 
-  it.each(WRONG)('teams.create 400, teams.update 400: guardrails that do not exist: %j', async (wrong, message) => {
-    const refused = [400, { error: expect.objectContaining({ message }) as unknown }];
-    expect(await post('/team/new', wrong)).toEqual(refused);
-    expect(await post('/team/update', { team_id: await aTeam(), ...wrong })).toEqual(refused);
-  });
+  it.each(WRONG)(
+    'teams.create 400, teams.update 400: unknown guardrails and invalid values: %j',
+    async (wrong, message) => {
+      const refused = [400, { error: expect.objectContaining({ message }) as unknown }];
+      expect(await post('/team/new', wrong)).toEqual(refused);
+      expect(await post('/team/update', { team_id: await aTeam(), ...wrong })).toEqual(refused);
+    },
+  );
 
   it('teams.update 403: administrators of a team without the permission', async () => {
     const id = await aTeam({ metadata: { job: 'a', ...SET } });
@@ -176,7 +182,7 @@ describe('guardrails of a project', () => {
 
   it('projects.create 400, projects.update 400: guardrails that do not exist', async () => {
     const team = await aTeam();
-    const refused = [400, { error: expect.objectContaining({ message: unknown('')['message'] }) as unknown }];
+    const refused = [400, { error: expect.objectContaining({ message: UNKNOWN }) as unknown }];
     expect(await post('/project/new', { team_id: team, guardrails: ['nope'] })).toEqual(refused);
     const [, { project_id: id }] = await post('/project/new', { team_id: team });
     expect(await post('/project/update', { project_id: id, guardrails: ['nope'] })).toEqual(refused);

@@ -31,7 +31,7 @@ const refusal = (keyword: string, guardrail: string) => ({
 });
 
 describe('a pass-through path with guardrails', () => {
-  it('200: texts are masked, all other members stay', async () => {
+  it('200: texts are masked; all other members are unchanged', async () => {
     const body = { a: [{ b: 'to x@example.com' }], n: 1.0, deep: { ok: true } };
     guarded.says('from y@example.com');
     const answer = await guarded.ask('/own', body);
@@ -65,15 +65,15 @@ describe('a pass-through path with guardrails', () => {
 });
 
 describe("a provider's own API", () => {
-  it('400: the guardrails that run on every call run', async () => {
+  it('400: default guardrails run', async () => {
     const answer = await guarded.ask('/openai/v1/other', { a: 'neverword' });
     expect(answer).toMatchObject(refusal('neverword', 'default'));
     expect(guarded.sent()).toEqual([]);
   });
 
   it('400: the guardrails of the key run', async () => {
-    const made = await guarded.newKey({ metadata: { guardrails: ['words'] } });
-    const answer = await guarded.ask('/openai/v1/other', { a: 'forbiddenword' }, made);
+    const key = await guarded.newKey({ metadata: { guardrails: ['words'] } });
+    const answer = await guarded.ask('/openai/v1/other', { a: 'forbiddenword' }, key);
     expect(answer).toMatchObject(refusal('forbiddenword', 'words'));
   });
 });
@@ -88,8 +88,8 @@ describe('coding agents', () => {
   });
 
   it('200: a masked text replaces the text of the caller', async () => {
-    const made = await guarded.newKey({ metadata: { guardrails: ['mask'] } });
-    const answer = await guarded.ask('/codeagent/v0/agents', launch('to x@example.com'), made);
+    const key = await guarded.newKey({ metadata: { guardrails: ['mask'] } });
+    const answer = await guarded.ask('/codeagent/v0/agents', launch('to x@example.com'), key);
     expect(answer.status).toBe(200);
     expect(JSON.parse(guarded.sent()[0]?.body ?? '')).toEqual(launch('to [EMAIL_REDACTED]'));
   });

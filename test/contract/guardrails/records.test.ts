@@ -35,7 +35,7 @@ interface ReadSpan {
   readonly status: string;
 }
 
-/** Spans and spend row of a call. */
+/** Makes a call. Returns its status, its spans, the metadata of its spend row, and all recorded texts. */
 async function recordsOf(text: string, guardrails: readonly string[]) {
   const { traceId, headers } = aTrace();
   const { status } = await guarded.ask(CHAT, chat(text, { guardrails }), headers);
@@ -96,12 +96,12 @@ describe('records of a call with guardrails', () => {
     });
   });
 
-  it('200: a call without guardrails has none', async () => {
+  it('200: the spend row of a call that names no guardrail has no runs', async () => {
     const { metadata } = await recordsOf('hi', []);
     expect([metadata['applied_guardrails'], metadata['guardrail_information']]).toEqual([[], null]);
   });
 
-  it('200: logging_only masks the records, not the call and its answer', async () => {
+  it('200: logging_only masks the records, not the request to the upstream', async () => {
     guarded.says(`ask ${SECRET}`);
     const { status, text } = await recordsOf(`I am ${SECRET}`, []);
     expect([status, guarded.sent()[0]?.body.includes(SECRET), text.includes(SECRET)]).toEqual([200, true, false]);

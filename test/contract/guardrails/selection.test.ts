@@ -96,7 +96,7 @@ describe('selection of guardrails', () => {
     expect(guarded.sent()[0]?.body).toContain('"gamma"');
   });
 
-  it('texts of the system and of tools are skipped by configuration', async () => {
+  it('system and tool messages are skipped by configuration', async () => {
     const messages = [
       { role: 'system', content: 'tools-skipped-word' },
       { role: 'user', content: 'call' },
@@ -120,7 +120,7 @@ describe('selection of guardrails', () => {
       { guardrails: [{ first: { extra_body: { a: 1 } } }] },
       "/chat/completions: The guardrail 'first' takes no parameters from a request.",
     ],
-  ])('400: %j', async (more, message) => {
+  ])('400: an invalid list of guardrails: %j', async (more, message) => {
     const answer = await guarded.ask(CHAT, chat('hi', more));
     expect(answer).toMatchObject({ status: 400, body: { error: { message, param: 'guardrails' } } });
     expect(guarded.sent()).toEqual([]);

@@ -6,7 +6,7 @@ const CHAT = '/v1/chat/completions';
 const SECRET = 'John Smith';
 
 /** Answer of the service: status and body, no answer, or a closed connection. */
-type Reply = { readonly status?: number; readonly body: unknown } | 'silence' | 'cut';
+type Reply = { readonly status?: number; readonly body: unknown } | 'none' | 'cut';
 
 let guarded: GuardedApp;
 let service: FaultServer;
@@ -26,7 +26,7 @@ beforeAll(async () => {
   service = await startFaultServer();
   service.answer((response, socket, { path, body }) => {
     const answer = reply(path, JSON.parse(body));
-    if (answer === 'silence') return;
+    if (answer === 'none') return;
     if (answer === 'cut') {
       socket.destroy();
       return;
@@ -59,9 +59,9 @@ beforeAll(async () => {
   guarded = await startGuarded([
     generic('closed', {}),
     generic('open', { unreachable_fallback: 'fail_open' }),
-    generic('hasty', { timeout: 0.3 }),
-    generic('hasty and open', { timeout: 0.3, unreachable_fallback: 'fail_open' }),
-    generic('beside', { mode: 'during_call' }),
+    generic('short', { timeout: 0.3 }),
+    generic('short and open', { timeout: 0.3, unreachable_fallback: 'fail_open' }),
+    generic('during', { mode: 'during_call' }),
     generic('both', { mode: ['pre_call', 'post_call'] }),
     {
       guardrail_name: 'moderation',
@@ -86,8 +86,8 @@ beforeAll(async () => {
     decision('judge', {}),
     decision('logs', { checks: [{ name: 'rude', instructions: 'is it rude?', action: 'log' }] }),
     decision('strict', { checks: [{ name: 'rude', instructions: 'is it rude?', threshold: 0.95 }] }),
-    decision('nobody', { decision_model: 'not-there' }),
-    decision('nobody-open', { decision_model: 'not-there', unreachable_fallback: 'fail_open' }),
+    decision('unreachable', { decision_model: 'not-there' }),
+    decision('unreachable-open', { decision_model: 'not-there', unreachable_fallback: 'fail_open' }),
     { guardrail_name: 'foreign', litellm_params: { guardrail: 'lakera', mode: 'pre_call' } },
     {
       guardrail_name: 'incomplete',
@@ -114,7 +114,7 @@ const failure = (status: number, message: string, type: string | null = null) =>
 });
 
 describe('generic_guardrail_api', () => {
-  it('receives the texts and the caller, with its own credential', async () => {
+  it('receives the texts, the caller and the credential of the service', async () => {
     const from = service.received.length;
     expect((await guarded.ask(CHAT, chat('closed', 'hi'))).status).toBe(200);
     const [call, ...others] = service.received.slice(from);
@@ -136,7 +136,7 @@ describe('generic_guardrail_api', () => {
     });
   });
 
-  it('200: its edited texts go to the upstream, and it edits the answer', async () => {
+  it('200: edits the texts of the request, then those of the answer', async () => {
     reply = (_path, body) => {
       const { texts } = body as { texts: string[] };
       return { body: { action: 'GUARDRAIL_INTERVENED', texts: texts.map((text) => text.replace(SECRET, '<NAME>')) } };
@@ -153,9 +153,9 @@ describe('generic_guardrail_api', () => {
     const before = await guarded.ask(CHAT, chat('closed', 'hi'));
     const error = { message: 'not today', type: 'invalid_request_error', param: null, code: '400' };
     expect([before.status, before.body, guarded.sent()]).toEqual([400, { error }, []]);
-    const beside = await guarded.ask(CHAT, chat('beside', 'hi'));
-    expect([beside.status, beside.body]).toEqual([400, { error }]);
-    expect(beside.headers['x-litellm-applied-guardrails']).toBe('beside');
+    const during = await guarded.ask(CHAT, chat('during', 'hi'));
+    expect([during.status, during.body]).toEqual([400, { error }]);
+    expect(during.headers['x-litellm-applied-guardrails']).toBe('during');
   });
 
   it('400: fewer texts than sent are a failure, and the upstream is not called', async () => {
@@ -166,11 +166,11 @@ describe('generic_guardrail_api', () => {
   });
 
   const FAULTS: readonly (readonly [what: string, fault: Reply, closed: string, open: string, reason: string])[] = [
-    ['hangs', 'silence', 'hasty', 'hasty and open', 'it did not answer within 0.3 s'],
+    ['hangs', 'none', 'short', 'short and open', 'it did not answer within 0.3 s'],
     ['cuts the connection', 'cut', 'closed', 'open', 'it cannot be reached'],
-    ['says 503', { status: 503, body: {} }, 'closed', 'open', 'it answered with the status 503'],
+    ['answers 503', { status: 503, body: {} }, 'closed', 'open', 'it answered with the status 503'],
   ];
-  it.each(FAULTS)('502, or fail-open: a service that %s', async (_what, fault, closed, open, reason) => {
+  it.each(FAULTS)('502, or 200 with fail_open: a service that %s', async (_what, fault, closed, open, reason) => {
     reply = () => fault;
     const answer = await guarded.ask(CHAT, chat(closed, 'hi'));
     expect(answer).toMatchObject(failure(502, `The guardrail '${closed}' failed to respond: ${reason}`));
@@ -181,9 +181,9 @@ describe('generic_guardrail_api', () => {
   const GARBAGE: readonly (readonly [string, Reply, string])[] = [
     ['garbage', { body: '<html>' }, 'its answer is no JSON'],
     ['an unknown action', { body: { action: 'MAYBE' } }, 'its answer does not have the form of a guardrail answer'],
-    ['a refusal of the key', { status: 401, body: {} }, 'it answered with the status 401'],
+    ['401 to its key', { status: 401, body: {} }, 'it answered with the status 401'],
   ];
-  it.each(GARBAGE)('502 also with fail-open: a service that answers %s', async (_what, fault, reason) => {
+  it.each(GARBAGE)('502, also with fail_open: a service that answers %s', async (_what, fault, reason) => {
     reply = () => fault;
     for (const name of ['closed', 'open'])
       expect(await guarded.ask(CHAT, chat(name, 'hi'))).toMatchObject(
@@ -192,7 +192,7 @@ describe('generic_guardrail_api', () => {
     expect(guarded.sent()).toEqual([]);
   });
 
-  it('a failed run is in the spend row, and no fallback is called', async () => {
+  it('400: after a block, no fallback is called and nothing is retried', async () => {
     reply = () => ({ body: { action: 'BLOCKED', blocked_reason: 'no' } });
     const answer = await guarded.ask(CHAT, chat('closed', 'hi', { fallbacks: ['claude'], num_retries: 2 }));
     expect([answer.status, guarded.sent()]).toEqual([400, []]);
@@ -255,7 +255,7 @@ describe('presidio', () => {
     expect(answer.body).toMatchObject({ guardrail_information: [{ masked_entity_count: { PERSON: 1 } }] });
   });
 
-  it('400: a text is blocked by the kind of entity', async () => {
+  it('400: a text with an entity whose action is BLOCK', async () => {
     reply = () => ({ body: found('US_SSN', 0.9) });
     const answer = await guarded.ask(CHAT, chat('presidio', 'hi'));
     const message =
@@ -309,10 +309,10 @@ describe('decision_model', () => {
     });
   });
 
-  it('502, or fail-open: an unreachable model', async () => {
-    const answer = await guarded.ask(CHAT, chat('nobody', 'hi'));
+  it('502, or 200 with fail_open: a decision model that does not exist', async () => {
+    const answer = await guarded.ask(CHAT, chat('unreachable', 'hi'));
     expect(answer).toMatchObject(failure(502, 'Decision model guardrail failed to respond'));
-    expect((await guarded.ask(CHAT, chat('nobody-open', 'hi'))).status).toBe(200);
+    expect((await guarded.ask(CHAT, chat('unreachable-open', 'hi'))).status).toBe(200);
   });
 });
 
@@ -321,7 +321,7 @@ describe('a guardrail that cannot run', () => {
     ['foreign', "guardrails of the kind 'lakera' do not run here"],
     ['incomplete', 'api_base: it is needed'],
     ['categories', 'categories: lists of categories are not supported; use blocked_words and patterns'],
-  ])('503: calls of the model %s', async (name, fault) => {
+  ])('503: calls with the guardrail %s', async (name, fault) => {
     const answer = await guarded.ask(CHAT, chat(name, 'hi'));
     const message = `The guardrail '${name}' cannot run, so the call is refused: ${fault}.`;
     expect(answer).toMatchObject(failure(503, message));
@@ -331,7 +331,7 @@ describe('a guardrail that cannot run', () => {
 
 describe('the health of a deployment', () => {
   it('does not change when guardrails fail', async () => {
-    for (const name of ['nobody', 'foreign', 'judge']) await guarded.ask(CHAT, chat(name, 'hi'));
+    for (const name of ['unreachable', 'foreign', 'judge']) await guarded.ask(CHAT, chat(name, 'hi'));
     const query = '{ deployments { model health { failures } } }';
     const { body } = await guarded.ask('/graphql', { query });
     expect(JSON.stringify(body)).toContain('"model":"chat","health":{"failures":0}');

@@ -14,13 +14,13 @@ afterAll(() => guarded.stop());
 const PIECES = ['one', ' mail', ' jo', 'hn', '@', 'example', '.com', ' and', ' more', ' and', ' end'];
 const MASKED = 'one mail [EMAIL_REDACTED] and more and end';
 
-/** Answers with events, one by one. */
+/** Makes the upstream answer with these events, one in each write. */
 function stream(events: readonly string[]): void {
   guarded.upstream.answer((response: ServerResponse) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
-    const left = [...events];
+    const remaining = [...events];
     const next = (): void => {
-      const event = left.shift();
+      const event = remaining.shift();
       if (event === undefined) response.end();
       else response.write(event, () => setImmediate(next));
     };
@@ -39,7 +39,7 @@ const chunk = (delta: object, more: object = {}): string =>
     choices: [{ index: 0, delta, finish_reason: null, ...more }],
   });
 
-async function answered(path: string, body: object, events: readonly string[]): Promise<string> {
+async function statusAndBody(path: string, body: object, events: readonly string[]): Promise<string> {
   stream(events);
   const { status, body: answerBody } = await guarded.ask(path, body);
   return `${status} ${typeof answerBody === 'string' ? answerBody : JSON.stringify(answerBody)}`;
@@ -54,9 +54,9 @@ const CHAT = { model: 'chat', stream: true, messages };
 const PATH = '/v1/chat/completions';
 
 describe('a mask in a stream', () => {
-  it('200: of messages', async () => {
+  it('200: of the messages dialect', async () => {
     const message = { id: 'm', type: 'message', role: 'assistant', model: 'up', content: [] };
-    const text = await answered('/v1/messages', { model: 'claude', max_tokens: 9, stream: true, messages }, [
+    const text = await statusAndBody('/v1/messages', { model: 'claude', max_tokens: 9, stream: true, messages }, [
       event({ type: 'message_start', message: { ...message, usage: { input_tokens: 1, output_tokens: 1 } } }),
       event({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }),
       ...PIECES.map((one) =>
@@ -80,7 +80,7 @@ describe('a mask in a stream', () => {
     const [one = '', two = '', three = '', ...others] = PIECES;
     const body = { contents: [{ role: 'user', parts: [{ text: 'hi' }] }] };
     const path = '/v1beta/models/gemini-up:streamGenerateContent?alt=sse';
-    const text = await answered(path, body, [part(one, two, three), ...others.map((each) => part(each)), last]);
+    const text = await statusAndBody(path, body, [part(one, two, three), ...others.map((each) => part(each)), last]);
     expect([valuesOf(text, 'text'), text.includes('john')]).toEqual([MASKED, false]);
   });
 
@@ -91,7 +91,7 @@ describe('a mask in a stream', () => {
         { logprobs: { content: [{ token: piece }] } },
       );
     const pieces = ['{"name":"J', String.raw`\u00fcrgen","mail":"john`, String.raw`\u0040example.com"`, '}'];
-    const text = await answered(PATH, CHAT, [...pieces.map(call), 'data: [DONE]\n\n']);
+    const text = await statusAndBody(PATH, CHAT, [...pieces.map(call), 'data: [DONE]\n\n']);
     expect([valuesOf(text, 'arguments'), text.includes('john'), text.includes('DONE')]).toEqual([
       String.raw`{\"name\":\"Jürgen\",\"mail\":\"[EMAIL_REDACTED]\"}`,
       false,
@@ -101,7 +101,7 @@ describe('a mask in a stream', () => {
 
   it('200: of a chat whose events have several lines of data', async () => {
     const cut = PIECES.map((content) => chunk({ content }).replace('"delta":', '"delta":\r\ndata: '));
-    const text = await answered(PATH, CHAT, [...cut, 'data: [DONE]\n\n']);
+    const text = await statusAndBody(PATH, CHAT, [...cut, 'data: [DONE]\n\n']);
     expect([valuesOf(text, 'content'), text.includes('john')]).toEqual([MASKED, false]);
   });
 });
@@ -109,8 +109,8 @@ describe('a mask in a stream', () => {
 describe('a text that cannot be masked in a stream is not sent', () => {
   it.each([
     ['in an event of an unknown format', event({ notice: 'john@example.com' })],
-    ['in data that are no JSON', 'data: john@example.com\n\n'],
-    ['in a line of no field', 'john@example.com\n\n'],
+    ['in data that are not JSON', 'data: john@example.com\n\n'],
+    ['in a line without a field name', 'john@example.com\n\n'],
     [
       'in a `done` event that repeats the text',
       event({ type: 'response.output_text.done', text: 'a john@example.com' }),
@@ -118,7 +118,7 @@ describe('a text that cannot be masked in a stream is not sent', () => {
     ['after a byte order mark', `\uFEFF${event({ notice: 'john@example.com' })}`],
     ['in a last line without a line break', 'data: {"notice":"john@example.com"}'],
   ])('400: %s', async (_where, last) => {
-    const text = await answered('/own', { a: 1 }, [chunk({ content: 'a' }), last]);
+    const text = await statusAndBody('/own', { a: 1 }, [chunk({ content: 'a' }), last]);
     expect([text.startsWith('400'), text.includes('would mask a text'), text.includes('john')]).toEqual([
       true,
       true,

@@ -7,8 +7,9 @@ const CHAT = '/v1/chat/completions';
 
 let guarded: GuardedApp;
 let service: FaultServer;
-/** Resolves a waiting guardrail of the mode during_call. */
+/** Answers the pending request of the guardrail service. */
 let decide: (answer: object) => void;
+/** Resolved when the guardrail service receives a request. */
 let arrived: PromiseWithResolvers<void>;
 
 beforeAll(async () => {
@@ -26,7 +27,7 @@ beforeAll(async () => {
       patterns: [{ pattern_type: 'prebuilt', pattern_name: 'email', action: 'MASK' }],
     }),
     {
-      guardrail_name: 'beside',
+      guardrail_name: 'during',
       litellm_params: { guardrail: 'generic_guardrail_api', mode: 'during_call', api_base: service.url, timeout: 20 },
     },
   ]);
@@ -43,7 +44,7 @@ const chat = (more: object) => ({ model: 'chat', stream: true, messages: [{ role
 const message = "Content blocked: keyword 'classified' detected";
 const ten = ['one ', 'two ', 'three ', 'four ', 'five ', 'six ', 'seven ', 'eight ', 'nine ', 'ten'];
 
-/** Contents of the chunks, and the error at the end. */
+/** Joined contents of the chunks, the error event, and whether `[DONE]` was sent. */
 function eventsOf(text: unknown): { readonly text: string; readonly error: unknown; readonly done: boolean } {
   const data = String(text)
     .split('\n')
@@ -56,7 +57,7 @@ function eventsOf(text: unknown): { readonly text: string; readonly error: unkno
   };
 }
 
-/** Answers a stream whose chunks arrive one by one. */
+/** Makes the upstream stream a chat, one chunk in each write. */
 function streamSlowly(texts: readonly string[]): void {
   guarded.upstream.answer((response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -84,7 +85,7 @@ describe('post_call on a stream', () => {
     expect(eventsOf(answer.body)).toEqual({ text: ten.join(''), error: undefined, done: true });
   });
 
-  it('400: a block before the first chunk has a status', async () => {
+  it('400: a block before the first chunk sets the status', async () => {
     streamSlowly(['this is ', 'class', 'ified', ...ten]);
     const answer = await guarded.ask(CHAT, chat({ guardrails: ['after'] }));
     expect(answer).toMatchObject({
@@ -135,9 +136,9 @@ describe('post_call on a stream', () => {
 });
 
 describe('during_call', () => {
-  it('200: the answer waits for the guardrail', async () => {
+  it('200: the answer is sent after the guardrail has passed', async () => {
     streamSlowly(ten);
-    const answering = guarded.ask(CHAT, chat({ guardrails: ['beside'] }));
+    const answering = guarded.ask(CHAT, chat({ guardrails: ['during'] }));
     await arrived.promise;
     decide({ action: 'NONE' });
     expect(eventsOf((await answering).body).text).toBe(ten.join(''));
@@ -145,7 +146,7 @@ describe('during_call', () => {
 
   it('400: a block cancels the call to the upstream', async () => {
     guarded.upstream.answer(() => undefined);
-    const answering = guarded.ask(CHAT, chat({ guardrails: ['beside'] }));
+    const answering = guarded.ask(CHAT, chat({ guardrails: ['during'] }));
     await arrived.promise;
     decide({ action: 'BLOCKED', blocked_reason: 'stop' });
     expect(await answering).toMatchObject({ status: 400, body: { error: { message: 'stop' } } });

@@ -73,7 +73,7 @@ describe('guardrailUse.logs', () => {
     ]);
   });
 
-  it('422: a page that does not exist', async () => {
+  it('422: a page and a page size out of range', async () => {
     expect(await server.ask('GET', '/guardrails/usage/logs?page=0&page_size=101')).toMatchObject([
       422,
       { detail: [{ loc: ['query', 'page'] }, { loc: ['query', 'page_size'] }] },

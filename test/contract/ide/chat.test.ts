@@ -183,7 +183,7 @@ describe('ide.chat 200', () => {
     });
   });
 
-  it('messages are sent as one chat completion, with tools in its format', async () => {
+  it('messages are sent as one chat completion, with tools in the format of chat completions', async () => {
     answerWith(200, {
       id: 'c',
       object: 'chat.completion',

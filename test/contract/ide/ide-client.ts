@@ -5,7 +5,7 @@ import { startApp, type TestApp } from '../../support/start-app.ts';
 /** App and upstream of the current test file. */
 export const running = {} as { app: TestApp; upstream: FaultServer };
 
-/** Starts both before the tests of a file, and stops them afterwards. */
+/** Starts app and upstream before the tests of a file, and stops them after the tests. */
 export function startForFile(): void {
   beforeAll(async () => {
     running.upstream = await startFaultServer();
@@ -67,8 +67,8 @@ export function streamWith(...events: readonly Event[]): void {
 }
 
 export async function newKey(draft: object): Promise<Record<string, string>> {
-  const made = await running.app.call('POST', '/key/generate', draft);
-  const { key } = (await made.json()) as { key: string };
+  const response = await running.app.call('POST', '/key/generate', draft);
+  const { key } = (await response.json()) as { key: string };
   return { authorization: `Bearer ${key}` };
 }
 
@@ -77,7 +77,7 @@ export async function ask(body: unknown, headers: Record<string, string> = {}, p
   return { status: response.status, body: (await response.json()) as unknown };
 }
 
-/** Members that all chunks repeat. */
+/** Members that all chunks repeat: their values, or their types where the values differ. */
 const FRAME = { id: 'string', object: 'chat.completion.chunk', created: 'number', model: 'gpt' };
 
 /** Chunks of a stream without the members of `FRAME`, and the complete text. */
@@ -85,7 +85,7 @@ export async function stream(body: object): Promise<{ readonly chunks: readonly 
   const response = await running.app.call('POST', PATH, { ...body, stream: true });
   expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
   const text = await response.text();
-  const framed: unknown[] = [];
+  const frames: unknown[] = [];
   const chunks = text
     .trimEnd()
     .split('\n\n')
@@ -93,10 +93,10 @@ export async function stream(body: object): Promise<{ readonly chunks: readonly 
     .map((data): unknown => {
       if (data === '[DONE]') return data;
       const { id, object, created, model, ...rest } = JSON.parse(data) as Record<string, unknown>;
-      framed.push(rest['error'] === undefined ? { id: typeof id, object, created: typeof created, model } : FRAME);
+      frames.push(rest['error'] === undefined ? { id: typeof id, object, created: typeof created, model } : FRAME);
       return rest;
     });
-  expect(framed.every((frame) => JSON.stringify(frame) === JSON.stringify(FRAME))).toBe(true);
+  expect(frames.every((frame) => JSON.stringify(frame) === JSON.stringify(FRAME))).toBe(true);
   return { chunks, text };
 }
 

@@ -100,8 +100,8 @@ describe('ide.chat', () => {
   });
 
   it('the list of models is the same as on /v1/models', async () => {
-    const everywhere: unknown = await (await running.app.call('GET', '/v1/models')).json();
+    const models: unknown = await (await running.app.call('GET', '/v1/models')).json();
     for (const path of ['/ide/models', '/cursor/models'])
-      expect(await (await running.app.call('GET', path)).json()).toEqual(everywhere);
+      expect(await (await running.app.call('GET', path)).json()).toEqual(models);
   });
 });

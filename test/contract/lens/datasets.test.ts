@@ -15,7 +15,7 @@ const HI = 'd9045d43';
 const aCase = (content: string, more: object = {}) => ({ messages: [{ role: 'user', content }], ...more });
 const noSource = { trace_id: '', trace_ref: '', span_id: '', finding_id: '', lens_id: '' };
 
-async function made(name: string): Promise<string> {
+async function newDataset(name: string): Promise<string> {
   return String((await send('POST', PATH, { name })).body['id']);
 }
 
@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 
 describe('datasets', () => {
-  it('lens.createDataset 200, lens.datasets 200, lens.saveDataset 200, lens.dataset 200, lens.datasetCases 200, lens.exportDataset 200: keeps revisions', async () => {
+  it('lens.createDataset 200, lens.datasets 200, lens.saveDataset 200, lens.dataset 200, lens.datasetCases 200, lens.exportDataset 200: a dataset keeps its revisions', async () => {
     const created = await send('POST', PATH, { name: 'first', agent_name: 'shop' });
     const facts = {
       id: expect.any(String),
@@ -82,7 +82,7 @@ describe('datasets', () => {
   });
 
   it('lens.saveDataset 409: one of concurrent saves over one revision is stored', async () => {
-    const id = await made('raced');
+    const id = await newDataset('raced');
     const save = (text: string) => send('POST', `${PATH}/${id}/revisions`, { base_revision: 0, cases: [aCase(text)] });
     const answers = await Promise.all([save('a'), save('b'), save('c')]);
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
@@ -128,7 +128,7 @@ describe('datasets', () => {
   });
 
   it('a dataset is full at 200 cases', async () => {
-    const id = await made('full');
+    const id = await newDataset('full');
     const cases = Array.from({ length: 200 }, (_one, at) => aCase(`c${at}`));
     const save = (list: readonly object[]) =>
       send('POST', `${PATH}/${id}/revisions`, { base_revision: 0, cases: list });
@@ -143,7 +143,7 @@ describe('datasets', () => {
   });
 
   it('lens.dataset 404, lens.saveDataset 404, lens.exportDataset 404, lens.datasetCases 404, lens.buildDataset 404: unknown datasets and revisions', async () => {
-    const id = await made('known');
+    const id = await newDataset('known');
     expect(await send('GET', `${PATH}/none`)).toEqual(UNKNOWN);
     expect(await send('GET', `${PATH}/${id}?revision=1`)).toEqual(UNKNOWN);
     expect(await send('GET', `${PATH}/${id}/export?revision=9`)).toEqual(UNKNOWN);
@@ -173,7 +173,7 @@ describe('datasets', () => {
   });
 
   const READS = ['', '/x', '/x/export', '/x/revisions/1/cases'];
-  it('lens.datasets 401, lens.datasets 403, lens.dataset 401, lens.dataset 403, lens.exportDataset 401, lens.exportDataset 403, lens.datasetCases 401, lens.datasetCases 403: administrators read', async () => {
+  it('lens.datasets 401, lens.datasets 403, lens.dataset 401, lens.dataset 403, lens.exportDataset 401, lens.exportDataset 403, lens.datasetCases 401, lens.datasetCases 403: only administrators may read', async () => {
     const own = (await key({})).key;
     for (const path of READS) {
       expect((await send('GET', `${PATH}${path}`, undefined, '')).status).toBe(401);
@@ -183,7 +183,7 @@ describe('datasets', () => {
     }
   });
 
-  it('lens.createDataset 401, lens.createDataset 403, lens.saveDataset 401, lens.saveDataset 403, lens.buildDataset 401, lens.buildDataset 403: proxy administrators write', async () => {
+  it('lens.createDataset 401, lens.createDataset 403, lens.saveDataset 401, lens.saveDataset 403, lens.buildDataset 401, lens.buildDataset 403: only proxy administrators may write', async () => {
     const viewer = (await key({ user_role: 'proxy_admin_viewer' })).key;
     const writes = [
       [PATH, { name: 'n' }],

@@ -20,7 +20,7 @@ beforeAll(async () => {
 const asWorker = (method: string, path: string, body: unknown = {}, attempt = 1) =>
   send(method, path, method === 'GET' ? undefined : body, token, { 'x-litellm-lens-attempt': String(attempt) });
 
-/** Ends the lease of a run, as after five minutes without its worker. */
+/** Ends the lease of a run, as it ends five minutes after the last heartbeat of its worker. */
 async function loseWorker(runId: string): Promise<void> {
   const sql = "update job set due_at = 1 where id = ? and status = 'running'";
   expect(await changeFromOutside(app().dataDir, sql, runId)).toBe(1);

@@ -19,7 +19,7 @@ const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT/) as string;
 beforeAll(() => ingest(RUNS));
 
 describe('feedback about traces', () => {
-  it('lens.setFeedback 200, lens.feedback 200, lens.feedbackSummary 200, lens.deleteFeedback 204: one per author', async () => {
+  it('lens.setFeedback 200, lens.feedback 200, lens.feedbackSummary 200, lens.deleteFeedback 204: one feedback for each author', async () => {
     const put = await send('PUT', PATH, { trace_id: FIRST, score: 3, comment: 'wrong order', user: 'ann' });
     const one = { trace_id: FIRST, trace_ref: expect.any(String), created_at: time, updated_at: time };
     expect(put).toEqual({ status: 200, body: { ...one, score: 3, comment: 'wrong order', author: 'ann' } });
@@ -35,10 +35,10 @@ describe('feedback about traces', () => {
         { ...one, score: 9, comment: '', author: 'default_user_id' },
       ],
     });
-    const estimate = {
+    const summary = {
       traces: [{ trace_id: FIRST }, { trace_id: SECOND }, { trace_id: 'f'.repeat(32), trace_ref: 'x' }],
     };
-    expect((await send('POST', `${PATH}/summary`, estimate)).body).toEqual([
+    expect((await send('POST', `${PATH}/summary`, summary)).body).toEqual([
       { trace_id: FIRST, trace_ref: put.body['trace_ref'], count: 2, average: 6.5, lowest: 4 },
       { trace_id: SECOND, trace_ref: expect.any(String), count: 0, average: null, lowest: null },
       { trace_id: 'f'.repeat(32), trace_ref: 'x', count: 0, average: null, lowest: null },
@@ -76,7 +76,7 @@ describe('feedback about traces', () => {
     expect((await send('PUT', PATH, { ...body, score: 9, user: 'carol' })).status).toBe(200);
   });
 
-  it('finds the trace of a session by its hash', async () => {
+  it('can name a session: the id of its trace is a hash of the session id', async () => {
     const session = 'f3a1';
     const id = createHash('sha256').update(`litellm.claude.session.v1\0${session}`).digest('hex').slice(0, 32);
     const [run] = syntheticRuns(1, 9);
@@ -86,7 +86,7 @@ describe('feedback about traces', () => {
     expect((await send('GET', `${PATH}?session_id=${session}`)).body['feedback']).toHaveLength(1);
   });
 
-  it('lens.feedback 404, lens.setFeedback 404, lens.deleteFeedback 404: an unknown trace, and one of several owners', async () => {
+  it('lens.feedback 404, lens.setFeedback 404, lens.deleteFeedback 404: an unknown trace, an invalid id, and an unknown ref', async () => {
     const body = { score: 1 };
     expect(await send('GET', of('a'.repeat(32)))).toEqual(NO_TRACE);
     expect(await send('PUT', PATH, { ...body, trace_id: 'zz' })).toEqual(NO_TRACE);
@@ -141,7 +141,7 @@ describe('feedback about traces', () => {
     expect((await send('PUT', PATH, { trace_id: run.traceId, score: 2 }, own)).status).toBe(200);
   });
 
-  it('lens.setFeedback 409: a trace with the highest number of authors', async () => {
+  it('lens.setFeedback 409: a trace with the maximum number of annotations', async () => {
     const [run] = syntheticRuns(1, 13);
     if (run === undefined) throw new Error('No run was made.');
     await ingest([run]);

@@ -39,14 +39,14 @@ describe('a model with invalid answers', () => {
     expect(lens.jobs[0].cost).toBeGreaterThan(0);
   });
 
-  it('has its repaired answer used', async () => {
+  it('completes the run with a repaired answer', async () => {
     mode = 'repaired';
     const lens = await ended((await create(aLens())).id);
     expect(lens.jobs[0]).toMatchObject({ status: 'completed', error: '', coverage: { screened: 3, failed_tasks: 0 } });
     expect(lens.findings).toHaveLength(1);
   });
 
-  it('drops quotes that are not in their span and marks the review as partial', async () => {
+  it('causes a partial review without findings if its quotes are not in their span', async () => {
     mode = 'invented';
     const lens = await ended((await create(aLens())).id);
     expect(lens.jobs[0]).toMatchObject({ status: 'completed', coverage: { screened: 3, partial: 1, candidates: 0 } });

@@ -3,15 +3,15 @@ import { judgeAnswer } from '../../../bench/lens/judge.ts';
 import { syntheticRuns, type SyntheticRun } from '../../../bench/lens/runs.ts';
 import { aLens, lensClient } from '../../support/lens-client.ts';
 
-let answered: (answer: string) => string = (answer) => answer;
-const shown: string[] = [];
+let changeAnswer: (answer: string) => string = (answer) => answer;
+const sentTexts: string[] = [];
 
 const { ingest, create, ended, send, app } = lensClient({
   slots: 1,
   judge: {
     answer(messages) {
-      shown.push(messages.map(({ content }) => content).join('\n'));
-      return answered(judgeAnswer(messages));
+      sentTexts.push(messages.map(({ content }) => content).join('\n'));
+      return changeAnswer(judgeAnswer(messages));
     },
   },
 });
@@ -34,7 +34,7 @@ describe('reviewers of a lens', () => {
     await ingest(syntheticRuns(3, 1).map(injected));
     const lens = await ended((await create(aLens())).id);
     expect(lens.jobs[0]).toMatchObject({ status: 'completed', error: '' });
-    const prompts = shown.filter((text) => text.includes('report nothing'));
+    const prompts = sentTexts.filter((text) => text.includes('report nothing'));
     expect(prompts.length).toBeGreaterThanOrEqual(3);
     for (const text of prompts) {
       const tags = text.match(/<\s*\/?\s*trace\b[^>]*>/gi) ?? [];
@@ -47,15 +47,15 @@ describe('reviewers of a lens', () => {
   });
 
   it.each([
-    ['in another case', (quote: string) => quote.toUpperCase()],
-    ['with a space of another kind', (quote: string) => `${quote.slice(0, 3)}\u00A0${quote.slice(3)}`],
-    ['with a mark without width', (quote: string) => `${quote.slice(0, 3)}\u200B${quote.slice(3)}`],
+    ['in upper case', (quote: string) => quote.toUpperCase()],
+    ['with a no-break space', (quote: string) => `${quote.slice(0, 3)}\u00A0${quote.slice(3)}`],
+    ['with a zero-width space', (quote: string) => `${quote.slice(0, 3)}\u200B${quote.slice(3)}`],
     ['with an ellipsis', (quote: string) => `${quote.slice(0, 4)}…`],
     ['in quotation marks', (quote: string) => `“${quote}”`],
     ['without words', () => '   '],
     ['empty', () => ''],
   ])('with inexact quotes have no evidence: %s', async (_name, change) => {
-    answered = (answer) => withQuotes(answer, change);
+    changeAnswer = (answer) => withQuotes(answer, change);
     const lens = await ended((await create(aLens())).id);
     expect(lens.jobs[0]).toMatchObject({ status: 'completed', coverage: { screened: 3, candidates: 0 } });
     expect(lens.findings).toEqual([]);
@@ -64,10 +64,10 @@ describe('reviewers of a lens', () => {
   it.each([
     ['words', () => 'x'.repeat(10 * 1024 * 1024)],
     ['nested arrays', () => '['.repeat(5 * 1024 * 1024)],
-    ['a member', (answer: string) => `{"zzz":"${'x'.repeat(10 * 1024 * 1024)}",${answer.slice(1)}`],
+    ['an unknown member', (answer: string) => `{"zzz":"${'x'.repeat(10 * 1024 * 1024)}",${answer.slice(1)}`],
     ['observations', () => `{"observations":[${'{},'.repeat(3 * 1024 * 1024)}{}]}`],
   ])('that answer with 10 MB of %s fail or complete, and the server continues', async (_name, change) => {
-    answered = change;
+    changeAnswer = change;
     const lens = await ended((await create(aLens())).id);
     expect(lens.jobs[0].status).toBeOneOf(['completed', 'failed']);
     expect(JSON.stringify(lens).length).toBeLessThan(1024 * 1024);

@@ -14,7 +14,7 @@ const ODD = [NUL, '%', "' or 1=1 --", '../..', '\u{1F600}'.repeat(300), '__proto
 const LENS = { name: 'l', model: 'judge', context: 'c', enabled: false };
 
 for (const engine of ENGINES)
-  describe.skipIf(engine.missing !== null)(`odd ids and texts on ${engine.name}`, () => {
+  describe.skipIf(engine.missing !== null)(`hostile ids and texts on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let app: TestApp;
     let foreign = '';
@@ -27,8 +27,8 @@ for (const engine of ENGINES)
         env: { LENSGATE_LENS_WORKER_SLOTS: '0', ...env },
       });
       await app.call('POST', '/v1/traces', exportOf(RUN === undefined ? [] : [RUN], Date.now() - 3_600_000));
-      const made = (await (await app.call('POST', '/key/generate', { team_id: 'other' })).json()) as Json;
-      foreign = String(made['key']);
+      const created = (await (await app.call('POST', '/key/generate', { team_id: 'other' })).json()) as Json;
+      foreign = String(created['key']);
     });
     afterAll(async () => {
       await app.stop({ keepData: true });
@@ -45,7 +45,7 @@ for (const engine of ENGINES)
         readonly errors?: readonly { readonly extensions: { readonly code: string } }[];
       };
 
-    it('in paths and bodies are client errors or empty answers', async () => {
+    it('in paths and bodies cause no server error', async () => {
       const lens = (await send('POST', '/lens', LENS)).body;
       const id = String(lens['id']);
       const dataset = String((await send('POST', '/lens/datasets', { name: NUL })).body['id']);
@@ -100,7 +100,7 @@ for (const engine of ENGINES)
       expect((await send('GET', `/lens/${id}`)).status).toBe(200);
     });
 
-    it('in the graph are errors of the client, null or empty', async () => {
+    it('in the graph cause no errors except NOT_FOUND and INVALID_INPUT', async () => {
       const query = `query ($id: ID!, $text: String!, $after: String!) {
         lens(id: $id) { name } dataset(id: $id) { revision } node(id: $id) { id }
         findings(filter: { lensId: $id }) { totalCount } next: findings(after: $after) { totalCount } jobs(kind: $text) { id }
@@ -120,7 +120,7 @@ for (const engine of ENGINES)
       }
     });
 
-    it('of existing objects show nothing to a key of another team', async () => {
+    it('that exist show nothing to a key of another team', async () => {
       const lens = String((await send('POST', '/lens', LENS)).body['id']);
       const dataset = String((await send('POST', '/lens/datasets', { name: 'd' })).body['id']);
       const record = (await send('POST', '/lens/tracing/keys', { name: 'k' })).body['record'] as Json;
@@ -145,7 +145,7 @@ for (const engine of ENGINES)
         );
       const set = (traceId: string) => send('PUT', '/lens/feedback', { trace_id: traceId, score: 1 }, foreign);
       expect(await set(TRACE)).toEqual(await set('f'.repeat(32)));
-      // A case from a trace of another owner has no content.
+      // Only proxy administrators may build cases.
       const build = { sources: [{ kind: 'trace', trace_id: TRACE }] };
       expect((await send('POST', '/lens/datasets/build', build, foreign)).status).toBe(403);
     });

@@ -40,7 +40,7 @@ const WRITES = [
 ];
 
 describe('the rights of lenses', () => {
-  it.each(READS)('$name 401, $name 403: administrators read, others do not', async ({ method, path, body }) => {
+  it.each(READS)('$name 401, $name 403: only administrators read', async ({ method, path, body }) => {
     expect((await send(method, path, body, '')).status).toBe(401);
     expect(await send(method, path, body, (await key({})).key)).toEqual(READ_REFUSED);
     const viewer = (await key({ user_role: 'proxy_admin_viewer' })).key;
@@ -55,7 +55,7 @@ describe('the rights of lenses', () => {
 
 describe('lenses', () => {
   it('lens.create 200, lens.get 200, lens.list 200, lens.runs 200, lens.readRun 200: a new lens and its first run', async () => {
-    const made = await create({ name: 'l1', model: 'judge', context: 'find problems' });
+    const created = await create({ name: 'l1', model: 'judge', context: 'find problems' });
     const settings = {
       source: 'traces',
       service: '',
@@ -76,8 +76,8 @@ describe('lenses', () => {
       monthly_budget: 100,
     };
     const at = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string;
-    const [job] = made.jobs;
-    expect(made).toEqual({
+    const [job] = created.jobs;
+    expect(created).toEqual({
       id: expect.any(String),
       scope: { team_id: '', api_key_hash: '', all_teams: true },
       settings,
@@ -137,12 +137,12 @@ describe('lenses', () => {
     });
     const minutes = (Date.parse(String(job['created_at'])) - Date.parse(String(job['end']))) / 60_000;
     expect(minutes).toBe(2);
-    expect(await lensAt(made.id)).toEqual(made);
+    expect(await lensAt(created.id)).toEqual(created);
     const { body } = await send('GET', '/lens');
     expect(body).toMatchObject({ workers: [], tracing_enabled: true });
-    expect(body['lenses']).toContainEqual(made);
-    expect((await send('GET', `/lens/${made.id}/runs`)).body).toEqual([job]);
-    expect((await send('GET', `/lens/${made.id}/runs/${job.id}`)).body).toEqual(job);
+    expect(body['lenses']).toContainEqual(created);
+    expect((await send('GET', `/lens/${created.id}/runs`)).body).toEqual([job]);
+    expect((await send('GET', `/lens/${created.id}/runs/${job.id}`)).body).toEqual(job);
   });
 
   it('lens.run 200, lens.cancel 200: an active run is returned; a new one starts after it ends', async () => {
@@ -166,7 +166,7 @@ describe('lenses', () => {
     expect(explicit).toMatchObject({ jobs: [{ start, end, settings: { agent_name: 'shop' } }] });
   });
 
-  it('lens.update 200, lens.watchAll 200: settings are replaced, the active run keeps its own', async () => {
+  it('lens.update 200, lens.watchAll 200: settings are replaced; the active run keeps its settings', async () => {
     const { id } = await create(aLens({ context: 'old' }));
     const changed = (await send('PUT', `/lens/${id}`, aLens({ context: 'new' }))).body;
     expect(changed).toMatchObject({

@@ -61,7 +61,7 @@ describe('a run of a lens by the worker of this process', () => {
       }
   });
 
-  it('lens.reviews 200: lists the reviews from a position on', async () => {
+  it('lens.reviews 200: lists the reviews after a position', async () => {
     const path = `/lens/${lens.id}/runs/${lens.jobs[0].id}/reviews`;
     const { body } = await send('GET', `${path}?after=20`);
     expect(body).toMatchObject({ reviewed: 24 });

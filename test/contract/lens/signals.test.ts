@@ -8,7 +8,7 @@ import type { Answer, Json } from '../../support/tenancy-client.ts';
 let app: TestApp;
 let upstream: Server;
 const requests: Json[] = [];
-/** Probability of yes by the name of the question. A question without one gets no answer. */
+/** Probability of yes by the name of the question. A question without a probability gets no answer. */
 let probabilities: Readonly<Record<string, number>> = {};
 
 beforeAll(async () => {
@@ -63,13 +63,13 @@ const CONFIG = { model: 'decider', threshold: 0.6, signals: SIGNALS };
 async function signalsOf(traceId: string): Promise<Json> {
   const { data } = (await send('GET', '/v1/traces')).body as { readonly data: readonly Json[] };
   const found = data.find(({ trace_id: id }) => id === traceId);
-  const asking = { traces: [{ trace_id: traceId, trace_ref: found?.['trace_ref'] }] };
-  const rows = (await send('POST', '/lens/traces/signals', asking)).body as unknown as readonly Json[];
+  const request = { traces: [{ trace_id: traceId, trace_ref: found?.['trace_ref'] }] };
+  const rows = (await send('POST', '/lens/traces/signals', request)).body as unknown as readonly Json[];
   return rows[0] ?? {};
 }
 
 describe('signals of traces', () => {
-  it('lens.signals 200, lens.setSignals 200: three questions, and no model until one is set', async () => {
+  it('lens.signals 200, lens.setSignals 200: three questions and no model by default', async () => {
     const defaults = {
       model: '',
       threshold: 0.5,
@@ -123,7 +123,7 @@ describe('signals of traces', () => {
         ],
       },
     });
-    // A higher threshold shows fewer flags without a new call. The analysis key pays the call.
+    // A higher threshold shows fewer flags without a new call. The analysis key pays for the call.
     await send('PUT', '/lens/signals', { ...CONFIG, threshold: 0.8 });
     expect(((await signalsOf(traceId))['flags'] as readonly Json[]).map(({ signal_id: id }) => id)).toEqual(['again']);
     const { keys } = (await send('GET', '/key/list?key_alias=lens-analysis&return_full_object=true')).body as {
@@ -197,7 +197,7 @@ describe('signals of traces', () => {
     );
   });
 
-  it('lens.signals 401, lens.signals 403, lens.setSignals 401, lens.setSignals 403, lens.traceSignals 401, lens.traceSignals 403: for administrators', async () => {
+  it('lens.signals 401, lens.signals 403, lens.setSignals 401, lens.setSignals 403, lens.traceSignals 401, lens.traceSignals 403: only for administrators', async () => {
     const own = await keyOf({});
     const viewer = await keyOf({ user_role: 'proxy_admin_viewer' });
     const body = { traces: [{ trace_id: 'a'.repeat(32) }] };

@@ -16,16 +16,16 @@ const SERVICE_TOKEN = 'a-token-of-the-trace-service-of-32';
 const detail = (status: number, text: unknown) => ({ status, body: { detail: text } });
 const ONLY_TRACES = 'This key may only send traces.';
 
-async function issued(draft: object = {}): Promise<{ readonly token: string; readonly record: Json }> {
+async function issueKey(draft: object = {}): Promise<{ readonly token: string; readonly record: Json }> {
   const { body } = await send('POST', PATH, draft);
   return { token: String(body['key']), record: body['record'] as Json };
 }
 
-const exported = (seed: number) => exportOf(syntheticRuns(1, seed), Date.now() - 3_600_000);
+const exportFor = (seed: number) => exportOf(syntheticRuns(1, seed), Date.now() - 3_600_000);
 
 describe('tracing keys', () => {
-  it('lens.createTracingKey 200, lens.tracingKeys 200, lens.deleteTracingKey 200: sends traces of its team until it is deleted', async () => {
-    const made = await send('POST', PATH, { name: 'bot', team_id: 't1', expires_at: '2199-01-01T00:00:00Z' });
+  it('lens.createTracingKey 200, lens.tracingKeys 200, lens.deleteTracingKey 200: a key sends traces for its team until it is deleted', async () => {
+    const created = await send('POST', PATH, { name: 'bot', team_id: 't1', expires_at: '2199-01-01T00:00:00Z' });
     const record = {
       id: expect.any(String),
       name: 'bot',
@@ -33,34 +33,34 @@ describe('tracing keys', () => {
       created_at: expect.any(Number),
       expires_at: Date.parse('2199-01-01T00:00:00Z') / 1_000,
     };
-    expect(made).toEqual({
+    expect(created).toEqual({
       status: 200,
       body: { key: expect.stringMatching(/^lens-trace-\d{10}-[\w-]{54}$/), record, active: true },
     });
-    const { id } = made.body['record'] as { readonly id: string };
+    const { id } = created.body['record'] as { readonly id: string };
     expect((await send('GET', PATH)).body).toEqual([{ ...record, id }]);
-    const token = String(made.body['key']);
-    expect(await send('POST', '/v1/traces', exported(31), token)).toEqual({ status: 200, body: {} });
+    const token = String(created.body['key']);
+    expect(await send('POST', '/v1/traces', exportFor(31), token)).toEqual({ status: 200, body: {} });
     const member = (await key({ team_id: 't1' })).key;
     const listed = (await send('GET', '/v1/traces', undefined, member)).body['data'];
     expect(listed).toHaveLength(1);
     expect(await send('DELETE', `${PATH}/${id}`)).toEqual({ status: 200, body: true });
-    expect((await send('POST', '/v1/traces', exported(32), token)).status).toBe(401);
+    expect((await send('POST', '/v1/traces', exportFor(32), token)).status).toBe(401);
     expect(await send('DELETE', `${PATH}/none`)).toEqual({ status: 200, body: true });
   });
 
-  it('refuses a token after its expiry, and a wrong one', async () => {
+  it('are refused after their expiry, and if they are invalid', async () => {
     const expiresAt = Math.floor(Date.now() / 1_000) + 2;
-    const { token } = await issued({ expires_at: expiresAt });
-    expect((await send('POST', '/v1/traces', exported(33), token)).status).toBe(200);
-    await expect.poll(async () => (await send('POST', '/v1/traces', exported(34), token)).status).toBe(401);
-    expect((await send('POST', '/v1/traces', exported(35), 'lens-trace-1-x')).status).toBe(401);
-    expect((await send('POST', '/v1/traces', exported(35), `lens-trace-${'x'.repeat(600)}`)).status).toBe(401);
+    const { token } = await issueKey({ expires_at: expiresAt });
+    expect((await send('POST', '/v1/traces', exportFor(33), token)).status).toBe(200);
+    await expect.poll(async () => (await send('POST', '/v1/traces', exportFor(34), token)).status).toBe(401);
+    expect((await send('POST', '/v1/traces', exportFor(35), 'lens-trace-1-x')).status).toBe(401);
+    expect((await send('POST', '/v1/traces', exportFor(35), `lens-trace-${'x'.repeat(600)}`)).status).toBe(401);
   });
 
   it('may only send traces: no other route, and no field of the graph', async () => {
-    const { token } = await issued();
-    const wrong: string[] = [];
+    const { token } = await issueKey();
+    const allowed: string[] = [];
     for (const row of restRoutes()) {
       if (row.credential !== 'required' || row.name === 'traces.ingest') continue;
       const path = row.paths[0].replaceAll(/\{?[:*]\w+\}?/g, 'x');
@@ -68,9 +68,9 @@ describe('tracing keys', () => {
         authorization: `Bearer ${token}`,
       });
       await answer.body?.cancel();
-      if (answer.status < 400) wrong.push(`${row.name} ${answer.status}`);
+      if (answer.status < 400) allowed.push(`${row.name} ${answer.status}`);
     }
-    expect(wrong).toEqual([]);
+    expect(allowed).toEqual([]);
     expect(await send('GET', '/v1/traces', undefined, token)).toEqual(detail(403, ONLY_TRACES));
     const chat = { model: 'judge', messages: [{ role: 'user', content: 'hi' }] };
     expect(await send('POST', '/v1/chat/completions', chat, token)).toEqual(detail(403, ONLY_TRACES));
@@ -103,7 +103,7 @@ describe('tracing keys', () => {
     );
   });
 
-  it('lens.createTracingKey 401, lens.createTracingKey 403, lens.tracingKeys 401, lens.tracingKeys 403, lens.deleteTracingKey 401, lens.deleteTracingKey 403: for administrators', async () => {
+  it('lens.createTracingKey 401, lens.createTracingKey 403, lens.tracingKeys 401, lens.tracingKeys 403, lens.deleteTracingKey 401, lens.deleteTracingKey 403: only for administrators', async () => {
     const own = (await key({})).key;
     const viewer = (await key({ user_role: 'proxy_admin_viewer' })).key;
     const refused = detail(403, 'Only proxy admins can configure or run Lens');
@@ -150,10 +150,10 @@ describe('the trace service', () => {
       return { status: answer.status, body: (await answer.json()) as Json };
     };
     try {
-      const made = (await ask('POST', PATH, service.adminKey, { name: 'bot', team_id: 't1' })).body;
+      const created = (await ask('POST', PATH, service.adminKey, { name: 'bot', team_id: 't1' })).body;
       const expiresAt = Math.floor(Date.now() / 1_000) + 1;
       await ask('POST', PATH, service.adminKey, { name: 'short', expires_at: expiresAt });
-      const hash = createHash('sha256').update(String(made['key'])).digest('hex');
+      const hash = createHash('sha256').update(String(created['key'])).digest('hex');
       await vi.waitUntil(() => Date.now() > expiresAt * 1_000, POLLING);
       expect(await ask('GET', INTERNAL, SERVICE_TOKEN)).toEqual({
         status: 200,
@@ -169,7 +169,7 @@ describe('the trace service', () => {
         },
       });
       const refused = detail(401, 'Invalid Lens service credential');
-      for (const token of [service.adminKey, `${SERVICE_TOKEN}x`, String(made['key']), ''])
+      for (const token of [service.adminKey, `${SERVICE_TOKEN}x`, String(created['key']), ''])
         expect(await ask('GET', INTERNAL, token)).toEqual(refused);
       // Other routes refuse the token.
       expect((await ask('GET', PATH, SERVICE_TOKEN)).status).toBe(401);

@@ -29,7 +29,7 @@ beforeAll(async () => {
 const asWorker = (method: string, path: string, body?: unknown, attempt = 1) =>
   send(method, path, body, token, { 'x-litellm-lens-attempt': String(attempt) });
 
-async function claimed(): Promise<{ readonly path: string; readonly lens: WireLens; readonly run: Json }> {
+async function claimNewRun(): Promise<{ readonly path: string; readonly lens: WireLens; readonly run: Json }> {
   const lens = await create(aLens());
   const { body } = await asWorker('POST', CLAIM);
   expect(body['lens_id']).toBe(lens.id);
@@ -69,7 +69,7 @@ describe('the protocol of lens workers', () => {
   it.each(ROUTES)(
     '$name 401, $name 404, $name 409: only the worker with the lease of a run',
     async ({ method, path, body }) => {
-      const { path: claimedPath, lens, run } = await claimed();
+      const { path: claimedPath, lens, run } = await claimNewRun();
       expect(await send(method, `${claimedPath}/${path}`, body)).toEqual(
         detail(401, 'Worker credential is invalid or revoked'),
       );
@@ -84,7 +84,7 @@ describe('the protocol of lens workers', () => {
 
   it('lensWorker.claim 200, lensWorker.sample 200, lensWorker.content 200, lensWorker.progress 200, lensWorker.reviews 200, lensWorker.heartbeat 200, lensWorker.model 200, lensWorker.result 200, lens.revokeWorker 409: a run step by step', async () => {
     expect(await asWorker('POST', CLAIM)).toEqual({ status: 200, body: null });
-    const { path, lens, run } = await claimed();
+    const { path, lens, run } = await claimNewRun();
     expect(run).toMatchObject({ status: 'running', stage: 'Collecting executions', attempts: 1, worker_id: workerId });
     const leaseMs = Date.parse(run['lease_until'] as string) - Date.now();
     expect(leaseMs).toBeGreaterThan(290_000);
@@ -121,25 +121,25 @@ describe('the protocol of lens workers', () => {
   });
 
   it('lensWorker.result 422, lensWorker.progress 422, lensWorker.model 422: reports that contradict the run', async () => {
-    const { path, lens } = await claimed();
+    const { path, lens } = await claimNewRun();
     const { body } = await asWorker('GET', `${path}/sample`);
     const ids = (body['executions'] as readonly Json[]).map((execution) => String(execution['id']));
     const assessments = ids.map((id) => ({ execution_id: id }));
     const finding = { title: 'title', description: 'a description', check_id: 'wrong_language', kind: 'issue' };
     const quote = { execution_id: ids[0], span_id: '0000000000000001', quote: 'never said', role: 'support' };
-    const refused = async (result: object) =>
+    const report = async (result: object) =>
       asWorker('POST', `${path}/result`, { assessments, findings: [], coverage: {}, ...result });
-    expect(await refused({ assessments: [] })).toEqual(detail(422, 'Each run must have one assessment'));
-    expect(await refused({ assessments: [{ execution_id: 'x' }] })).toEqual(
+    expect(await report({ assessments: [] })).toEqual(detail(422, 'Each run must have one assessment'));
+    expect(await report({ assessments: [{ execution_id: 'x' }] })).toEqual(
       detail(422, 'Assessment references a run outside this job'),
     );
     expect(
-      await refused({ assessments: [{ ...assessments[0], issue_checks: ['x'] }, ...assessments.slice(1)] }),
+      await report({ assessments: [{ ...assessments[0], issue_checks: ['x'] }, ...assessments.slice(1)] }),
     ).toEqual(detail(422, 'Assessment references an unknown check'));
-    expect(await refused({ findings: [{ ...finding, evidence: [quote] }] })).toEqual(
+    expect(await report({ findings: [{ ...finding, evidence: [quote] }] })).toEqual(
       detail(422, 'Evidence quote does not match stored content'),
     );
-    expect(await refused({ findings: [{ ...finding, evidence: [{ ...quote, execution_id: 'x' }] }] })).toEqual(
+    expect(await report({ findings: [{ ...finding, evidence: [{ ...quote, execution_id: 'x' }] }] })).toEqual(
       detail(422, 'Finding references evidence outside the job'),
     );
     const review = { execution_id: 'x', trace_id: '', at: '2026-01-01T00:00:00Z' };
@@ -216,13 +216,13 @@ describe('a worker on another machine', () => {
     const paidBefore = judge().answers();
     const { cost } = (await lensAt(lens.id)).jobs[0];
     expect(paidBefore - answeredBefore).toBe(5);
-    // The same claim continues the run, as another claim would after the lease.
+    // The same claim continues the run, as a new claim would after the end of the lease.
     await investigate(run, { ...work, backend });
     const done = await ended(lens.id);
     expect(done.jobs[0]).toMatchObject({ status: 'completed', error: '', coverage: { screened: 12 } });
     expect(done.findings).toHaveLength(4);
-    const questions = 12 + 4 + 4;
-    expect(judge().answers() - paidBefore).toBe(questions - 5);
+    const modelCalls = 12 + 4 + 4;
+    expect(judge().answers() - paidBefore).toBe(modelCalls - 5);
     expect(done.jobs[0].cost).toBeGreaterThan(cost);
     await expect(backend.heartbeat({ lensId: lens.id, runId: run.run.id, attempt: 1 }, never)).rejects.toThrow(
       OwnershipLost,

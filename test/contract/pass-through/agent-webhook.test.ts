@@ -26,13 +26,13 @@ const webhook = (body: string, signature?: string, to = app): Promise<Response> 
   });
 
 describe('codingAgents.webhook', () => {
-  it('codingAgents.webhook 200: an agent that the gateway did not launch is ignored', async () => {
+  it('codingAgents.webhook 200: an agent that the gateway did not launch', async () => {
     const body = '{"id":"bc_elsewhere","status":"FINISHED"}';
     const answer = await webhook(body, sign(body));
     expect([answer.status, await answer.json()]).toEqual([200, { received: true }]);
   });
 
-  const aged = (ms: number): string => new Date(Date.now() + ms).toISOString();
+  const timeFromNow = (ms: number): string => new Date(Date.now() + ms).toISOString();
 
   it.each([
     ['a status with NUL', { status: 'RUN\u0000NING' }],
@@ -40,13 +40,13 @@ describe('codingAgents.webhook', () => {
     ['no status', {}],
     ['a name with a line end', { status: 'RUNNING', name: 'a\nb' }],
     ['a long branch', { status: 'RUNNING', target: { branchName: 'b'.repeat(2_001) } }],
-    ['an old timestamp', { status: 'RUNNING', timestamp: aged(-301_000) }],
-    ['a later timestamp', { status: 'RUNNING', timestamp: aged(330_000) }],
-    ['no timestamp', { status: 'RUNNING', timestamp: 'x' }],
+    ['an old timestamp', { status: 'RUNNING', timestamp: timeFromNow(-301_000) }],
+    ['a future timestamp', { status: 'RUNNING', timestamp: timeFromNow(330_000) }],
+    ['an invalid timestamp', { status: 'RUNNING', timestamp: 'x' }],
   ])('codingAgents.webhook 400: %s', async (_case, members) => {
     const body = JSON.stringify({ id: 'bc_elsewhere', ...members });
     expect((await webhook(body, sign(body))).status).toBe(400);
-    const good = JSON.stringify({ id: 'bc_elsewhere', status: 'RUNNING', timestamp: aged(0) });
+    const good = JSON.stringify({ id: 'bc_elsewhere', status: 'RUNNING', timestamp: timeFromNow(0) });
     expect((await webhook(good, sign(good))).status).toBe(200);
   });
 
@@ -66,11 +66,11 @@ describe('codingAgents.webhook', () => {
   });
 
   it.each([
-    ['none', undefined],
-    ['of another secret', sign('{}', 'other')],
-    ['of another body', sign('{} ')],
-    ['without its beginning', sign('{}').slice('sha256='.length)],
-  ])('codingAgents.webhook 400: a signature: %s', async (_case, signature) => {
+    ['no signature', undefined],
+    ['a signature with another secret', sign('{}', 'other')],
+    ['a signature of another body', sign('{} ')],
+    ['a signature without `sha256=`', sign('{}').slice('sha256='.length)],
+  ])('codingAgents.webhook 400: %s', async (_case, signature) => {
     const answer = await webhook('{}', signature);
     expect(answer.status).toBe(400);
     expect(await answer.text()).toContain('The signature of the message is wrong.');

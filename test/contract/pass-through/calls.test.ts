@@ -35,7 +35,7 @@ beforeAll(async () => {
             headers: { Authorization: 'Basic os.environ/TARGET_KEY', 'x-a': 'os.environ/TARGET_KEY' },
           }),
           { path: '/dead', target: 'http://127.0.0.1:1/x' },
-          to('/hasty', { timeout: 0.2 }),
+          to('/short-timeout', { timeout: 0.2 }),
           to('/v1/models'),
           to('/v1/decisions'),
         ],
@@ -52,7 +52,6 @@ afterAll(async () => {
   await target.stop();
 });
 
-/** Last request to the target. */
 const lastRequest = () => target.received.at(-1);
 
 const envelope = (message: unknown, type: string | null, code: string, param: string | null = null) => ({
@@ -99,7 +98,7 @@ describe('passThrough.call', () => {
     expect(lastRequest()).toMatchObject({ method, path: '/t/plain', body: method === 'GET' ? '' : body });
   });
 
-  it('200: of the headers of the caller, only content types and those of x-pass- are forwarded', async () => {
+  it('200: of the headers of the caller, only `accept`, `content-type` and some `x-pass-` headers are forwarded', async () => {
     const sent = {
       ...JSON_TYPE,
       accept: 'text/x',
@@ -121,7 +120,7 @@ describe('passThrough.call', () => {
     expect([host, connection, length]).toEqual([new URL(target.url).host, 'keep-alive', '2']);
   });
 
-  it('200: forward_headers forwards them without the key of the gateway', async () => {
+  it('200: forward_headers forwards other headers, too, without cookies and the key of the gateway', async () => {
     const headers = {
       'x-other': '1',
       cookie: 'c=1',
@@ -153,7 +152,7 @@ describe('passThrough.call', () => {
     expect(lastRequest()?.path).toBe('/q?k=mine&fixed=2&k=again&b=%20x&own=t&v=1+2');
   });
 
-  it('200: forms and other bodies are forwarded unchanged, without the member for the gateway', async () => {
+  it('200: forms and other bodies are forwarded unchanged, without `litellm_metadata`', async () => {
     const form = { 'content-type': 'application/x-www-form-urlencoded' };
     await sendAs(app, key, { method: 'POST', path: '/plain', body: 'a=1&b=2', headers: form });
     expect(lastRequest()).toMatchObject({ body: 'a=1&b=2', headers: form });
@@ -179,20 +178,20 @@ describe('passThrough.call', () => {
     expect(lastRequest()?.path).toBe('/posted');
   });
 
-  it('200: an entry without a key is open to everyone', async () => {
+  it('200: an entry with `auth: false` needs no key', async () => {
     expect((await sendAs(app, null, { path: '/open' })).status).toBe(200);
     expect((await sendAs(app, 'no key at all', { path: '/open' })).status).toBe(200);
     expect(lastRequest()?.headers).not.toHaveProperty('authorization');
   });
 
-  it('200: a row of the gateway has precedence over an entry, with the exceptions of the contract', async () => {
+  it('200: a route of the gateway has precedence over an entry, except at paths of decisions', async () => {
     expect(await answerOf(await sendAs(app, key, { path: '/v1/models' }))).toMatchObject([200, { object: 'list' }]);
     const body = '{"model":"any","questions":[]}';
     const response = await sendAs(app, key, { method: 'POST', path: '/v1/decisions', body, headers: JSON_TYPE });
     expect([response.status, lastRequest()?.path, lastRequest()?.body]).toEqual([200, '/t/v1/decisions', body]);
   });
 
-  it('200: events arrive one by one', async () => {
+  it('200: a stream of events is forwarded', async () => {
     target.answer((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write('data: 1\n\n');
@@ -219,7 +218,7 @@ describe('passThrough.call', () => {
     expect([response.status, response.headers.get('location'), await response.text()]).toEqual([307, '/plain?a=1', '']);
   });
 
-  it('400: a body that is not the JSON it claims to be', async () => {
+  it('400: a body with the content type of JSON that is not valid JSON', async () => {
     const response = await sendAs(app, key, { method: 'POST', path: '/plain', body: 'zzz', headers: JSON_TYPE });
     expect(await answerOf(response)).toEqual([
       400,
@@ -236,7 +235,7 @@ describe('passThrough.call', () => {
     ]);
   });
 
-  it('403: a stored entry, a denied path and a path outside of the routes of the key', async () => {
+  it('403: a stored entry that the key does not list, a denied path, and a path outside of the routes of the key', async () => {
     await app.call('POST', '/config/pass_through_endpoint', { path: '/stored', target: `${target.url}/s` });
     expect(await answerOf(await sendAs(app, key, { path: '/stored' }))).toEqual([
       403,
@@ -266,7 +265,7 @@ describe('passThrough.call', () => {
 
   it('408 and 500: a slow target, and an unreachable one', async () => {
     target.answer(() => {});
-    expect(await answerOf(await sendAs(app, key, { path: '/hasty' }))).toEqual([
+    expect(await answerOf(await sendAs(app, key, { path: '/short-timeout' }))).toEqual([
       408,
       envelope(expect.any(String), 'invalid_request_error', '408'),
     ]);
@@ -276,7 +275,7 @@ describe('passThrough.call', () => {
     ]);
   });
 
-  it('422: a call above the budget of its key', async () => {
+  it('422: a call above the budget of its key; an entry with a negative cost is still served', async () => {
     const poor = await newKey(app, { max_budget: 0.3 });
     for (let call = 0; call < 2; call += 1)
       expect((await answerOf(await sendAs(app, poor, { path: '/costly' })))[0]).toBe(200);
@@ -303,9 +302,9 @@ describe('passThrough.call', () => {
   });
 
   it('429: calls count against the limits of their key', async () => {
-    const slow = await newKey(app, { rpm_limit: 1 });
-    expect((await sendAs(app, slow, { path: '/plain' })).headers.get('x-litellm-key-rpm-limit')).toBe('1');
-    expect(await answerOf(await sendAs(app, slow, { path: '/plain' }))).toEqual([
+    const limited = await newKey(app, { rpm_limit: 1 });
+    expect((await sendAs(app, limited, { path: '/plain' })).headers.get('x-litellm-key-rpm-limit')).toBe('1');
+    expect(await answerOf(await sendAs(app, limited, { path: '/plain' }))).toEqual([
       429,
       envelope(expect.stringContaining('Rate limit exceeded for api_key'), 'throttling_error', '429'),
     ]);
@@ -333,7 +332,7 @@ describe('records of a forwarded call', () => {
     ]);
   });
 
-  it('one failed row without a cost for an error of the target', async () => {
+  it('one failed row with a cost of 0 for an error of the target', async () => {
     const { traceId, headers } = aTrace();
     target.answer((response) => {
       response.statusCode = 503;

@@ -8,7 +8,7 @@ import { answerOf, echoing, sendAs } from './targets.ts';
 import { createForwarder } from '../../../src/providers/forwarding.ts';
 import { readProviderAccounts } from '../../../src/runtime/settings/provider-accounts.ts';
 
-/** Token source that fails the test when it is used. */
+/** Token source that issues no token. */
 const NONE = { for: () => Promise.reject(new Error('not used')) };
 
 let app: TestApp;
@@ -33,7 +33,7 @@ afterAll(async () => {
   await target.stop();
 });
 
-it('calls below /bedrock are signed with the keys of the environment, for each method', async () => {
+it('POST and GET calls below /bedrock are signed with the keys of the environment', async () => {
   for (const [method, body] of [
     ['POST', '{"messages":[]}'],
     ['GET', undefined],
@@ -57,7 +57,7 @@ it('calls below /bedrock are signed with the keys of the environment, for each m
   }
 });
 
-it('calls below /vertex_ai without credentials are a 401', async () => {
+it('calls below /vertex_ai without credentials answer 401', async () => {
   const path = '/vertex_ai/v1/projects/p/locations/europe-west4/publishers/google/models/g:generateContent';
   expect((await sendAs(app, app.adminKey, { method: 'POST', path, body: '{}' })).status).toBe(401);
 });
@@ -90,7 +90,7 @@ it('calls of Vertex AI have an access token of the credentials', async () => {
   expect(sent).toEqual([{ authorization: 'Bearer token of key-file' }]);
 });
 
-it('only the location of a path selects the host of Vertex AI', () => {
+it('a valid location in a path selects the host of Vertex AI; a configured host is unchanged', () => {
   const base = 'https://aiplatform.googleapis.com';
   expect(locatedBase(base, 'v1/projects/p/locations/europe-west4/x')).toBe(
     'https://europe-west4-aiplatform.googleapis.com',

@@ -45,7 +45,7 @@ function answering(type: string, body: string | Buffer, headers: Record<string, 
   });
 }
 
-/** Sends a call and reads its answer. Returns its spend row. */
+/** Sends a call and reads the answer. Returns the spend row of the call. */
 async function rowOf(path: string, body: BodyInit, type: string | null = 'application/json') {
   const { traceId, headers } = aTrace();
   const sent = type === null ? headers : { ...headers, 'content-type': type };
@@ -103,14 +103,14 @@ describe('the usage in an answer is priced', () => {
       '0.015',
     ],
     [
-      'a path of another format with known members',
+      'an unknown path whose answer has known usage members',
       '/openai/v1/other/thing',
       { model: 'gpt-4o' },
       { id: 'x', usage: OPENAI_USAGE },
       '0.0035',
     ],
     [
-      "a deployment of Azure by the answer's model",
+      'a deployment of Azure, by the model in the answer',
       '/azure/openai/deployments/mine/chat/completions?api-version=1',
       { messages: [] },
       { id: 'c', object: 'chat.completion', model: 'gpt-4o', choices: CHOICES, usage: OPENAI_USAGE },
@@ -254,7 +254,7 @@ describe('the usage in an answer is priced', () => {
     expect(await rowOf(path, '{"prompt":"x"}')).toMatchObject({ costUsd: '0.0015' });
   });
 
-  it('a model and a file that a form names', async () => {
+  it('a transcription, by the model in its form', async () => {
     const form = new FormData();
     form.set('model', 'whisper-1');
     form.set('file', new Blob(['RIFF']), 'a.wav');
@@ -267,7 +267,7 @@ describe('the usage in an answer is priced', () => {
 });
 
 describe('tokens are estimated', () => {
-  it('for a stream of a known format without usage: one token for each event and for each 4 bytes of the request', async () => {
+  it('for a stream of a known format without usage: an output token for each event, an input token for 4 bytes', async () => {
     const chunk = { id: 'c', choices: [{ index: 0, delta: { content: 'x' } }] };
     answering('text/event-stream', events(...Array.from({ length: 100 }, () => chunk)));
     const body = json({ model: 'gpt-4o', stream: true, messages: [{ role: 'user', content: 'x'.repeat(3_940) }] });

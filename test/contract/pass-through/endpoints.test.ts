@@ -31,7 +31,7 @@ afterAll(async () => {
   await target.stop();
 });
 
-const shown = (differing: Record<string, unknown>) => ({
+const entryWith = (differing: Record<string, unknown>) => ({
   id: expect.any(String),
   path: '/d/one',
   target: `${target.url}/d`,
@@ -49,7 +49,7 @@ const shown = (differing: Record<string, unknown>) => ({
 
 const create = (body: Record<string, unknown>): Promise<Response> => app.call('POST', PATH, body);
 
-async function created(body: Record<string, unknown>): Promise<string> {
+async function createEntry(body: Record<string, unknown>): Promise<string> {
   const [, answer] = await answerOf(await create(body));
   return (answer as { readonly endpoints: readonly { readonly id: string }[] }).endpoints[0]?.id ?? '';
 }
@@ -67,7 +67,7 @@ const readOnly = {
 const ACCOUNT = 'Basic dXNlcjpwYXNz';
 
 describe('passThroughEndpoints.create', () => {
-  it('200: only known headers without secrets are shown; all others are masked', async () => {
+  it('200: only headers that are known to have no secret are shown; all others are masked', async () => {
     const plain = { 'Content-Type': 'text/plain', accept: '*/*', 'anthropic-version': '2023-06-01', 'User-Agent': 'u' };
     const hidden = { 'X-Account': ACCOUNT, 'x-custom': 'value', 'x-auth': 'a', 'x-tenant': 't' };
     const response = await create({ path: '/d/shown', target: `${target.url}/d`, headers: { ...plain, ...hidden } });
@@ -93,7 +93,7 @@ describe('passThroughEndpoints.create', () => {
     const response = await create({ path: '/d/one', target: `${target.url}/d`, headers, cost_per_request: 0.5 });
     expect(await answerOf(response)).toEqual([
       200,
-      { endpoints: [shown({ headers: { Authorization: '*****', 'x-a': '*****' }, cost_per_request: 0.5 })] },
+      { endpoints: [entryWith({ headers: { Authorization: '*****', 'x-a': '*****' }, cost_per_request: 0.5 })] },
     ]);
     const [status, echo] = await answerOf(await sendAs(app, app.adminKey, { path: '/d/one?a=1' }));
     expect([status, echo]).toMatchObject([
@@ -102,7 +102,7 @@ describe('passThroughEndpoints.create', () => {
     ]);
   });
 
-  it('200: an id of the caller, and every other setting', async () => {
+  it('200: an id that the caller chooses, and other settings', async () => {
     const body = {
       id: 'own-id',
       path: 'd/all',
@@ -117,17 +117,17 @@ describe('passThroughEndpoints.create', () => {
     };
     expect(await answerOf(await create(body))).toEqual([
       200,
-      { endpoints: [shown({ ...body, methods: ['GET'], path: 'd/all' })] },
+      { endpoints: [entryWith({ ...body, methods: ['GET'], path: 'd/all' })] },
     ]);
   });
 
   it.each([
-    ['a target that is no address', { path: '/d/x', target: 'nope' }, /'target'.*http/],
+    ['a target that is not an address', { path: '/d/x', target: 'nope' }, /'target'.*http/],
     ['a target with a password', { path: '/d/x', target: 'http://a:b@127.0.0.1/' }, /'target'.*password/],
     ['a target with a line end', { path: '/d/x', target: 'http://127.0.0.1/\r\nX: 1' }, /'target'.*control/],
     ['a path with a query', { path: '/d?x', target: 'http://127.0.0.1/' }, /'path'/],
-    ['a header that no request can have', { path: '/d', target: 'http://h/', headers: { 'a b': 'c' } }, /'headers'/],
-    ['a header of the connection', { path: '/d', target: 'http://h/', headers: { Host: 'c' } }, /'headers'.*Host/],
+    ['an invalid header name', { path: '/d', target: 'http://h/', headers: { 'a b': 'c' } }, /'headers'/],
+    ['the header Host', { path: '/d', target: 'http://h/', headers: { Host: 'c' } }, /'headers'.*Host/],
     ['a timeout of zero', { path: '/d', target: 'http://h/', timeout: 0 }, /'timeout'/],
   ])('400: %s', async (_what, body, message) => {
     expect(await answerOf(await create(body))).toEqual([400, { detail: { error: expect.stringMatching(message) } }]);
@@ -150,7 +150,7 @@ describe('passThroughEndpoints.create', () => {
     expect(await answerOf(await send(viewerKey))).toEqual([403, readOnly]);
   });
 
-  it('422: required fields, and a field of another type', async () => {
+  it('422: missing fields, and a field of a wrong type', async () => {
     expect(await answerOf(await create({}))).toEqual([
       422,
       { detail: [missing('body', 'path'), missing('body', 'target')] },
@@ -164,35 +164,35 @@ describe('passThroughEndpoints.create', () => {
 
 describe('passThroughEndpoints.list', () => {
   it('200: entries of the file, then stored ones; one by its id; none for an unknown id', async () => {
-    const id = await created({ path: '/d/listed', target: `${target.url}/d` });
+    const id = await createEntry({ path: '/d/listed', target: `${target.url}/d` });
     const [status, all] = await answerOf(await app.call('GET', PATH));
     const { endpoints } = all as { readonly endpoints: readonly object[] };
     expect(status).toBe(200);
     const ofFile = { path: '/file/one', target: `${target.url}/file`, headers: { 'x-api-key': '*****' } };
-    expect(endpoints[0]).toEqual(shown({ ...ofFile, is_from_config: true }));
-    expect(endpoints.at(-1)).toEqual(shown({ id, path: '/d/listed' }));
+    expect(endpoints[0]).toEqual(entryWith({ ...ofFile, is_from_config: true }));
+    expect(endpoints.at(-1)).toEqual(entryWith({ id, path: '/d/listed' }));
     expect(await answerOf(await app.call('GET', `${PATH}?endpoint_id=${id}`))).toEqual([
       200,
-      { endpoints: [shown({ id, path: '/d/listed' })] },
+      { endpoints: [entryWith({ id, path: '/d/listed' })] },
     ]);
     expect(await answerOf(await app.call('GET', `${PATH}?endpoint_id=nope`))).toEqual([200, { endpoints: [] }]);
     expect((await sendAs(app, viewerKey, { path: PATH })).status).toBe(200);
   });
 
-  it('401: a key that is not an administrator', async () => {
+  it('401: a key that is not of an administrator', async () => {
     expect(await answerOf(await sendAs(app, userKey, { path: PATH }))).toEqual([401, adminOnly]);
   });
 });
 
 describe('passThroughEndpoints.team', () => {
   it('200: entries that the team lists', async () => {
-    const made = await app.call('POST', '/team/new', { metadata: { allowed_passthrough_routes: ['/file'] } });
-    const { team_id: id } = (await made.json()) as { readonly team_id: string };
+    const team = await app.call('POST', '/team/new', { metadata: { allowed_passthrough_routes: ['/file'] } });
+    const { team_id: id } = (await team.json()) as { readonly team_id: string };
     const [status, answer] = await answerOf(await app.call('GET', `${PATH}/team/${id}`));
     expect([status, answer]).toMatchObject([200, { endpoints: [{ path: '/file/one' }] }]);
   });
 
-  it('401: a key that is not an administrator', async () => {
+  it('401: a key that is not of an administrator', async () => {
     expect(await answerOf(await sendAs(app, userKey, { path: `${PATH}/team/x` }))).toEqual([401, adminOnly]);
   });
 
@@ -207,11 +207,11 @@ describe('passThroughEndpoints.team', () => {
 describe('passThroughEndpoints.update', () => {
   it('200: only sent fields change; a masked credential is kept; calls use the change immediately', async () => {
     const headers = { Authorization: 'Bearer first', 'x-a': 'b' };
-    const id = await created({ path: '/d/change', target: `${target.url}/d`, headers, timeout: 9 });
+    const id = await createEntry({ path: '/d/change', target: `${target.url}/d`, headers, timeout: 9 });
     const change = { path: '/d/changed', target: `${target.url}/e`, headers: { Authorization: '*****', 'x-a': 'c' } };
     expect(await answerOf(await app.call('POST', `${PATH}/${id}`, change))).toEqual([
       200,
-      { endpoints: [shown({ id, ...change, headers: { Authorization: '*****', 'x-a': '*****' }, timeout: 9 })] },
+      { endpoints: [entryWith({ id, ...change, headers: { Authorization: '*****', 'x-a': '*****' }, timeout: 9 })] },
     ]);
     expect((await sendAs(app, app.adminKey, { path: '/d/change' })).status).toBe(404);
     const [, echo] = await answerOf(await sendAs(app, app.adminKey, { path: '/d/changed' }));
@@ -222,14 +222,14 @@ describe('passThroughEndpoints.update', () => {
     ]);
   });
 
-  it('400: an entry of the file, and a value that cannot be served', async () => {
+  it('400: an entry of the file, and an invalid target', async () => {
     const [, all] = await answerOf(await app.call('GET', PATH));
     const id = (all as { readonly endpoints: readonly { readonly id: string }[] }).endpoints[0]?.id ?? '';
     expect(await answerOf(await app.call('POST', `${PATH}/${id}`, { timeout: 1 }))).toEqual([
       400,
       { detail: { error: `The entry ${id} is in the configuration file. Change it there.` } },
     ]);
-    const own = await created({ path: '/d/kept', target: `${target.url}/d` });
+    const own = await createEntry({ path: '/d/kept', target: `${target.url}/d` });
     expect(await answerOf(await app.call('POST', `${PATH}/${own}`, { target: 'x' }))).toEqual([
       400,
       { detail: { error: "Invalid value for 'target': it must be an http:// or https:// address." } },
@@ -255,9 +255,9 @@ describe('passThroughEndpoints.update', () => {
 
 describe('passThroughEndpoints.delete', () => {
   it('200: the entry, which is no longer served; 400: an unknown one', async () => {
-    const id = await created({ path: '/d/gone', target: `${target.url}/d` });
+    const id = await createEntry({ path: '/d/gone', target: `${target.url}/d` });
     const remove = () => app.call('DELETE', `${PATH}?endpoint_id=${id}`);
-    expect(await answerOf(await remove())).toEqual([200, { endpoints: [shown({ id, path: '/d/gone' })] }]);
+    expect(await answerOf(await remove())).toEqual([200, { endpoints: [entryWith({ id, path: '/d/gone' })] }]);
     expect((await sendAs(app, app.adminKey, { path: '/d/gone' })).status).toBe(404);
     expect(await answerOf(await remove())).toEqual([
       400,

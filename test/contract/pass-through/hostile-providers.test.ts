@@ -57,7 +57,7 @@ describe.each(PATHS)('a provider behind /%s', (_name, path, body) => {
     expect(elsewhere.received).toEqual([]);
   });
 
-  it('that announces 10 GB is a failed call', async () => {
+  it('that announces 10 GB makes the call fail', async () => {
     target.answer((response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': String(10 * 1024 ** 3) });
       response.write('{');
@@ -66,13 +66,13 @@ describe.each(PATHS)('a provider behind /%s', (_name, path, body) => {
     await target.abandoned();
   });
 
-  it('that does not answer in time is a 408', async () => {
+  it('that does not answer in time makes the call fail with 408', async () => {
     target.answer(() => undefined);
     expect((await send()).status).toBe(408);
     await target.abandoned();
   });
 
-  it('that closes before the announced end is an incomplete answer', async () => {
+  it('that closes before the announced end gives the caller an incomplete answer', async () => {
     target.answer((response, socket) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' });
       response.write('{"usage":', () => socket.destroy());
@@ -89,7 +89,7 @@ describe.each(PATHS)('a provider behind /%s', (_name, path, body) => {
     ['application/x-ndjson', Buffer.from(`${'['.repeat(100_000)}\n{"usage`)],
     ['application/json', Buffer.from('{"usage":{"prompt_tokens":1e999,"total_tokens":"many"}}')],
     ['application/json', Buffer.from('[[[{"usage":null}]]]')],
-  ])('whose answer of %s does not match its content type is relayed unchanged', async (type, bytes) => {
+  ])('whose answer of type %s has an invalid format or usage is relayed unchanged', async (type, bytes) => {
     target.answer((response) => response.writeHead(200, { 'content-type': type }).end(bytes));
     const response = await send();
     expect(Buffer.from(await response.arrayBuffer()).equals(bytes)).toBe(true);
@@ -112,7 +112,7 @@ it('an endless answer of a provider is ended after six times the timeout, and re
     const drip = setInterval(() => response.write('data: {"choices":[]}\n\n'), 20);
     response.once('close', () => clearInterval(drip));
   });
-  const errors = await Promise.all(
+  const records = await Promise.all(
     PATHS.map(async ([name, path, body]) => {
       const { traceId, headers } = aTrace();
       const began = performance.now();
@@ -130,5 +130,5 @@ it('an endless answer of a provider is ended after six times the timeout, and re
   );
   for (let ended = 0; ended < PATHS.length; ended += 1) await target.abandoned();
   const row = { spendRow: { status: 'FAILURE', errorCode: 'UPSTREAM_FAILED' } };
-  expect(errors).toMatchObject(PATHS.map(([name]) => [name, [row]]));
+  expect(records).toMatchObject(PATHS.map(([name]) => [name, [row]]));
 });

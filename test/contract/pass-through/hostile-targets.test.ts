@@ -19,7 +19,7 @@ beforeAll(async () => {
       general_settings: {
         pass_through_endpoints: [
           { path: '/target', target: `${target.url}/t`, include_subpath: true, headers },
-          { path: '/hasty', target: `${target.url}/t`, timeout: 0.2 },
+          { path: '/short-timeout', target: `${target.url}/t`, timeout: 0.2 },
         ],
       },
     },
@@ -72,7 +72,7 @@ describe('a target that redirects', () => {
 });
 
 describe('a target that', () => {
-  it('announces an answer above the limit is a failed call', async () => {
+  it('announces an answer above the limit makes the call fail', async () => {
     target.answer((response) => {
       response.writeHead(200, { 'content-length': String(10 * 1024 ** 3) });
       response.write('x');
@@ -91,12 +91,12 @@ describe('a target that', () => {
       response.once('close', () => clearInterval(drip));
     });
     let { traceId, headers } = aTrace();
-    let response = await sendAs(app, key, { path: '/hasty', headers });
-    // On a busy machine, the head of the answer may exceed the timeout: repeat the call.
+    let response = await sendAs(app, key, { path: '/short-timeout', headers });
+    // On a busy machine, the headers of the answer may arrive after the timeout. The call is then repeated.
     while (response.status === 408) {
       await target.abandoned();
       ({ traceId, headers } = aTrace());
-      response = await sendAs(app, key, { path: '/hasty', headers });
+      response = await sendAs(app, key, { path: '/short-timeout', headers });
     }
     expect(response.status).toBe(200);
     await expect(response.text()).rejects.toThrow('terminated');
@@ -122,7 +122,7 @@ describe('a target that', () => {
     }
   });
 
-  it('repeats the credential of the call in a header does not show it', async () => {
+  it('repeats its credential in a header has the credential replaced by `<secret>`', async () => {
     target.answer((response, _socket, { headers }) =>
       response.writeHead(200, { 'x-seen': headers.authorization ?? '' }).end('ok'),
     );
@@ -130,7 +130,7 @@ describe('a target that', () => {
     expect(response.headers.get('x-seen')).toBe('<secret>');
   });
 
-  it('closes the connection before its answer is a failed call', async () => {
+  it('closes the connection before its answer makes the call fail', async () => {
     target.answer((_response, socket) => socket.destroy());
     expect((await sendAs(app, key, { path: '/target' })).status).toBe(500);
   });

@@ -83,7 +83,7 @@ it('every prefix of the contract has a provider', () => {
   expect(contract.split(' ').filter((prefix) => !prefixes.has(prefix))).toEqual([]);
 });
 
-describe('a call is forwarded byte for byte with its credential', () => {
+describe('a call is forwarded byte for byte with the credential of the provider', () => {
   it.each([
     ['/eu.assemblyai/v2/transcript', '/eu/v2/transcript', { authorization: 'as-key' }],
     ['/assemblyai/v2/transcript', '/us/v2/transcript', { authorization: 'as-key' }],
@@ -154,7 +154,7 @@ describe('tokens in exchange for a key', () => {
   });
 });
 
-/** AWS Signature Version 4 of a request, implemented after its specification. */
+/** AWS Signature Version 4 of a POST without a query, implemented here from the AWS specification. */
 function signatureOf({
   path,
   headers,
@@ -255,7 +255,7 @@ describe('accounts that all callers share', () => {
   });
 });
 
-it('stored credentials of Amazon sign calls, and those with an issuer are exchanged for tokens', async () => {
+it('stored credentials of Amazon sign calls; stored keys of a provider with a token issuer are exchanged for tokens', async () => {
   const bare = await startApp({ env: { WATSONX_IAM_URL: `${target.url}/token/ibm` } });
   try {
     const store = async (name: string, values: object) => {

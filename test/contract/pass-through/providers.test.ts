@@ -53,7 +53,7 @@ afterAll(async () => {
 
 const lastRequest = () => target.received.at(-1);
 
-/** One path of each group of rows, with its upstream path and credential. */
+/** One path of each group of rows, with upstream path, credential, provider and environment variable of the key. */
 const GROUPS = [
   [
     'forwarded',
@@ -89,7 +89,7 @@ describe.each(ROWS)('%s', (_row, method, path, upstream, credential, provider, v
   const send = (caller: string | null, body: BodyInit = '{}', to: string = path, on = app) =>
     sendAs(on, caller, { method, path: to, headers: JSON_TYPE, ...(method === 'GET' ? {} : { body }) });
 
-  it('200: forwarded with the credential of the provider, never that of the caller', async () => {
+  it('200: forwarded with the credential of the provider, without the key of the caller', async () => {
     const response = await send(key, '{"a":  1}', `${path}?x=1`);
     expect([response.status, lastRequest()?.method, lastRequest()?.path]).toEqual([200, method, `${upstream}?x=1`]);
     expect(lastRequest()?.headers).toMatchObject(credential);
@@ -131,27 +131,27 @@ describe.each(ROWS)('%s', (_row, method, path, upstream, credential, provider, v
 });
 
 describe('the models of a key', () => {
-  const refused = async (path: string, headers: Record<string, string>, body: string): Promise<number> => {
+  const statusOf = async (path: string, headers: Record<string, string>, body: string): Promise<number> => {
     const count = target.received.length;
     const { status } = await sendAs(app, limited, { method: 'POST', path, headers, body });
     expect(target.received.length).toBe(status === 200 ? count + 1 : count);
     return status;
   };
 
-  it('apply to a model in the path, even if the body names another one', async () => {
+  it('apply to the model in the path and to the model in the body', async () => {
     const path = '/gemini/v1beta/files/1/models/secret:count';
-    expect(await refused(path, JSON_TYPE, '{"model":"served"}')).toBe(403);
-    expect(await refused(path.replace('secret', 'served'), JSON_TYPE, '{"model":"secret"}')).toBe(403);
-    expect(await refused(path.replace('secret', 'served'), JSON_TYPE, '{"model":"served"}')).toBe(200);
+    expect(await statusOf(path, JSON_TYPE, '{"model":"served"}')).toBe(403);
+    expect(await statusOf(path.replace('secret', 'served'), JSON_TYPE, '{"model":"secret"}')).toBe(403);
+    expect(await statusOf(path.replace('secret', 'served'), JSON_TYPE, '{"model":"served"}')).toBe(200);
   });
 
   it('apply to a JSON body of another content type; x-pass-content-type does not replace the type', async () => {
     const path = '/openai/v1/things';
     const types = { 'content-type': 'text/plain', 'x-pass-content-type': 'application/json' };
-    expect(await refused(path, types, ' {"model":"secret"}')).toBe(403);
-    expect(await refused(path, types, '{"model":"served"}')).toBe(200);
+    expect(await statusOf(path, types, ' {"model":"secret"}')).toBe(403);
+    expect(await statusOf(path, types, '{"model":"served"}')).toBe(200);
     expect(lastRequest()?.headers).toMatchObject({ 'content-type': 'text/plain' });
-    expect(await refused(path, types, '{"model"')).toBe(403);
+    expect(await statusOf(path, types, '{"model"')).toBe(403);
   });
 });
 
@@ -173,7 +173,7 @@ describe('the coding agents', () => {
     ['GET', '/v0/models', 'cursor:models:list'],
     ['GET', '/v0/repositories', 'cursor:repositories:list'],
     ['PUT', '/v0/agents/bc_1', 'cursor:put:/v0/agents/bc_1'],
-  ])('%s %s is recorded as %s, without a cost', async (method, path, name) => {
+  ])('%s %s is recorded as %s, with a cost of 0', async (method, path, name) => {
     const { traceId, headers } = aTrace();
     const response = await sendAs(app, key, { method, path: `/cursor${path}`, headers });
     expect(response.headers.get('x-litellm-response-cost')).toBe('0');
@@ -200,7 +200,7 @@ describe('the coding agents', () => {
     expect(await answerOf(await sendAs(app, key, { path: '/codeagent/v0/agents/nope' }))).toEqual([404, 'not json']);
   });
 
-  it('leave the chat route and the list of models to the gateway', async () => {
+  it('leave the list of models to the gateway', async () => {
     for (const path of ['/cursor/models', '/cursor/v1/models']) {
       const [status, models] = await answerOf(await sendAs(app, limited, { path }));
       expect([status, models]).toMatchObject([200, { data: [{ id: 'served' }] }]);
@@ -231,7 +231,7 @@ describe('the providers', () => {
     expect(Number(span?.spendRow['costUsd'])).toBeGreaterThan(0);
   });
 
-  it('price the usage of a stream', async () => {
+  it('read the usage of a stream', async () => {
     const { traceId, headers } = aTrace();
     const events = [
       { type: 'message_start', message: { id: 'm', model: 'claude', usage: { input_tokens: 5, output_tokens: 1 } } },
@@ -268,7 +268,7 @@ describe('the providers', () => {
     expect(lastRequest()).toMatchObject({ path: upstream, headers: credential });
   });
 
-  it('get headers of their own API', async () => {
+  it('receive only headers of their own API', async () => {
     const headers = { 'anthropic-version': '2023-06-01', 'anthropic-beta': 'x', 'openai-organization': 'o' };
     await sendAs(app, key, { path: '/anthropic/v1/organizations', headers });
     const { 'openai-organization': foreign, ...sent } = lastRequest()?.headers ?? {};

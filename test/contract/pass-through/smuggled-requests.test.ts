@@ -28,7 +28,7 @@ afterAll(async () => {
   await target.stop();
 });
 
-/** Bytes that the server sends until it closes the connection. */
+/** Sends these lines. Returns all bytes that the server sends until it closes the connection. */
 const answerTo = (lines: readonly string[]): Promise<string> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(app.url);
@@ -55,13 +55,13 @@ const head = (...more: readonly string[]): readonly string[] => [
 describe('a request with an ambiguous end', () => {
   it.each([
     ['two lengths', ['Content-Length: 2', `Content-Length: ${2 + SECRET.length}`]],
-    ['a length beside chunks', ['Content-Length: 2', 'Transfer-Encoding: chunked']],
+    ['a length and chunks', ['Content-Length: 2', 'Transfer-Encoding: chunked']],
     ['a list of lengths', ['Content-Length: 2, 40']],
     ['a length with a sign', ['Content-Length: +2']],
     ['an unknown coding', ['Transfer-Encoding: identity, chunked, x']],
     ['a folded length', ['Content-Length:\r\n 2']],
     ['a space before the colon', ['Content-Length : 2']],
-  ])('400: %s reaches no target', async (_fault, lines) => {
+  ])('400: %s, and no target is called', async (_fault, lines) => {
     const before = target.received.length;
     const answer = await answerTo([...head(...lines), '', `{}${SECRET}`]);
     expect(answer).toMatch(/^HTTP\/1\.1 400 /);
@@ -70,7 +70,7 @@ describe('a request with an ambiguous end', () => {
   });
 });
 
-describe('a header of an x-pass- header', () => {
+describe('a connection header with the prefix x-pass-', () => {
   const HOSTILE = {
     'transfer-encoding': 'chunked',
     'content-length': '40',
@@ -103,7 +103,7 @@ describe('a header of an x-pass- header', () => {
       length: '7',
     });
     expect(headers['ok']).toBe('1');
-    const left = Object.keys(HOSTILE).filter((name) => !['host', 'connection', 'content-length'].includes(name));
-    expect(left.filter((name) => headers[name] !== undefined)).toEqual([]);
+    const dropped = Object.keys(HOSTILE).filter((name) => !['host', 'connection', 'content-length'].includes(name));
+    expect(dropped.filter((name) => headers[name] !== undefined)).toEqual([]);
   });
 });

@@ -27,7 +27,7 @@ async function store(name: string, provider: string | null, values: object): Pro
   expect(answer.status).toBe(200);
 }
 
-const sent = async (path: string) => {
+const call = async (path: string) => {
   const [status] = await answerOf(await sendAs(app, app.adminKey, { path }));
   const { path: at, headers } = target.received.at(-1) ?? {};
   return { status, at, authorization: headers?.authorization };
@@ -37,34 +37,34 @@ it('without a key in the environment, the oldest stored credential for the provi
   await store('other', null, { api_key: 'other-key' });
   await store('first', 'openai', { api_key: 'first-key' });
   await store('second', 'openai', { api_key: 'second-key', api_base: `${target.url}/second` });
-  expect(await sent('/openai/v1/models')).toEqual({
+  expect(await call('/openai/v1/models')).toEqual({
     status: 200,
     at: '/env/v1/models',
     authorization: 'Bearer first-key',
   });
 });
 
-it('its base address is used with its key; after its deletion there is no account', async () => {
+it('a stored base address is used with the stored key; after the deletion of the credential, there is no account', async () => {
   await store('agents', 'cursor', { api_key: 'agent-key', api_base: `${target.url}/stored` });
-  expect(await sent('/codeagent/v0/me')).toEqual({
+  expect(await call('/codeagent/v0/me')).toEqual({
     status: 200,
     at: '/stored/v0/me',
     authorization: `Basic ${btoa('agent-key:')}`,
   });
   await app.call('DELETE', '/credentials/agents');
   const count = target.received.length;
-  expect((await sent('/codeagent/v0/me')).status).toBe(401);
+  expect((await call('/codeagent/v0/me')).status).toBe(401);
   expect(target.received).toHaveLength(count);
 });
 
 it('a credential without a key and one with an invalid address are ignored', async () => {
   await store('keyless', 'anthropic', { api_base: target.url });
-  expect((await sent('/anthropic/v1/files')).status).toBe(401);
+  expect((await call('/anthropic/v1/files')).status).toBe(401);
   await store('wrong', 'mistral', { api_key: 'k', api_base: 'file:///etc/passwd' });
-  expect((await sent('/mistral/v1/files')).status).toBe(401);
+  expect((await call('/mistral/v1/files')).status).toBe(401);
 });
 
-it('providers are a 404 if provider_passthrough is off; coding agents stay', async () => {
+it('calls of providers answer 404 if provider_passthrough is off; coding agents can still be called', async () => {
   const off = await startApp({
     env: { OPENAI_API_BASE: target.url, OPENAI_API_KEY: 'k', CODEAGENT_API_BASE: target.url, CODEAGENT_API_KEY: 'k' },
     config: { general_settings: { provider_passthrough: false } },

@@ -51,7 +51,7 @@ const refusal = (model: string) => [
 ];
 
 describe('models without a price on pass-through paths', () => {
-  it('403: an entry without a cost, for a model without a catalog entry; it is not sent', async () => {
+  it('403: an entry without a cost, for a model without a catalog entry; the call is not sent', async () => {
     const before = target.received.length;
     expect(await post('/plain', { model: 'no-such-model' })).toEqual(refusal('no-such-model'));
     expect(target.received.length).toBe(before);
@@ -63,7 +63,7 @@ describe('models without a price on pass-through paths', () => {
     expect((await post('/plain', { text: 'x' }))[0]).toBe(200);
   });
 
-  it("403: a provider's own API; its reads are free", async () => {
+  it("403: a provider's own API; reads are allowed", async () => {
     expect(await post('/openai/v1/chat/completions', { model: 'no-such-model', messages: [] })).toEqual(
       refusal('no-such-model'),
     );

@@ -75,9 +75,9 @@ const sendSpan = (): Promise<Response> =>
   });
 
 it('traces.ingest 503: all slots for unpacking are taken', async () => {
-  const free = unpacking.take();
+  const release = unpacking.take();
   const response = await sendSpan();
-  free();
+  release();
   expect(response.headers.get('retry-after')).toBe('2');
   expect(await answered(Promise.resolve(response))).toEqual([
     503,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 import { answered, as, makeKey, otlpExport, otlpSpan, send, TRACE_ID } from './trace-client.ts';
 
-/** Characters of two bytes, because parts are counted in characters. */
+/** Characters of two bytes each: parts are counted in characters, not in bytes. */
 const LONG = 'äöü'.repeat(10_900);
 const PART = 16_384;
 
@@ -11,12 +11,12 @@ let key: string;
 beforeAll(async () => {
   app = await startApp();
   key = await makeKey(app);
-  const failed = (message: string) => ({ status: { code: 2, message } });
+  const failure = (message: string) => ({ status: { code: 2, message } });
   const spans = [
-    otlpSpan('1', 0, 1, {}, failed(LONG)),
-    otlpSpan('2', 0, 1, {}, failed('no such order')),
+    otlpSpan('1', 0, 1, {}, failure(LONG)),
+    otlpSpan('2', 0, 1, {}, failure('no such order')),
     otlpSpan('3', 0, 1),
-    otlpSpan('4', 0, 1, {}, failed('x'.repeat(70_000))),
+    otlpSpan('4', 0, 1, {}, failure('x'.repeat(70_000))),
   ];
   await send(app, otlpExport(...spans), as(key));
 });

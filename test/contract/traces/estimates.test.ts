@@ -78,7 +78,7 @@ const spanOf = (traceAnswer: TraceAnswer, digit: string): unknown =>
     OF_SPAN,
   );
 
-describe('traces.get 200: a call outside the gateway', () => {
+describe('traces.get 200: a model call in the trace of a client', () => {
   it('is estimated from the catalog, in its span, its agent and its summary', async () => {
     const traceId = '1'.repeat(32);
     const child = { traceId, parentSpanId: 'a'.repeat(16) };
@@ -113,7 +113,7 @@ describe('traces.get 200: a call outside the gateway', () => {
 
   it('without cache details has the full input price, which is marked as an upper bound', async () => {
     const traceId = '0f'.repeat(16);
-    const { 'gen_ai.usage.cache_read.input_tokens': _cached, ...untold } = CHAT;
+    const { 'gen_ai.usage.cache_read.input_tokens': _cached, ...withoutCache } = CHAT;
     const embedding = {
       'gen_ai.operation.name': 'embeddings',
       'gen_ai.provider.name': 'openai',
@@ -123,7 +123,7 @@ describe('traces.get 200: a call outside the gateway', () => {
     await send(
       app,
       otlpExport(
-        otlpSpan('a', 0, 1, untold, { traceId }),
+        otlpSpan('a', 0, 1, withoutCache, { traceId }),
         otlpSpan('b', 1, 1, CHAT, { traceId }),
         otlpSpan('c', 2, 1, embedding, { traceId }),
         otlpSpan('d', 3, 1, { ...CHAT, 'gen_ai.request.model': 'no such model' }, { traceId }),
@@ -160,13 +160,13 @@ describe('traces.get 200: a call outside the gateway', () => {
     expect(loadEmbeddedSnapshot().find('o1-pro')?.row).toMatchObject({ output_cost_per_token: expect.any(Number) });
   });
 
-  it('is stored together with thousands of calls whose total exceeds the stored maximum', async () => {
+  it('is stored with thousands of others; their total is capped at the stored maximum', async () => {
     const traceId = '8'.repeat(32);
     const price = Number(loadEmbeddedSnapshot().find('o1-pro')?.row['output_cost_per_token']);
-    const dear = { 'gen_ai.request.model': 'o1-pro', 'gen_ai.usage.output_tokens': Math.floor(990 / price) };
+    const expensive = { 'gen_ai.request.model': 'o1-pro', 'gen_ai.usage.output_tokens': Math.floor(990 / price) };
     const spans = Array.from({ length: 9_600 }, (_, at) => {
       const spanId = (at + 1).toString(16).padStart(16, '0');
-      return otlpSpan('1', 0, 1, { ...CHAT, ...dear }, { traceId, spanId });
+      return otlpSpan('1', 0, 1, { ...CHAT, ...expensive }, { traceId, spanId });
     });
     for (let from = 0; from < spans.length; from += 1_000)
       expect(await answered(send(app, otlpExport(...spans.slice(from, from + 1_000))))).toEqual([200, {}]);
@@ -230,7 +230,7 @@ describe('traces.get 200: a call outside the gateway', () => {
     const stranger = await makeKey(app);
     expect((await send(app, otlpExport(...spans))).status).toBe(200);
     expect((await send(app, otlpExport(...spans.slice(0, 1)), as(stranger))).status).toBe(200);
-    const of = async (key: string) => {
+    const traceFor = async (key: string) => {
       const [, traceAnswer] = await answered(app.call('GET', `/v1/traces/${traceId}?trace_ref=`, undefined, as(key)));
       return traceAnswer as TraceAnswer;
     };
@@ -243,8 +243,8 @@ describe('traces.get 200: a call outside the gateway', () => {
       [costOfChat(), costOfChat()].map((spend) => ({ spend, priced_calls: 1, estimated_calls: 1 })),
     );
     const estimated = { spend: costOfChat(), cost_source: 'estimated', spend_match: 'no_spend_log' };
-    const theirs = await of(stranger);
-    expect([pick(theirs.summary, SPEND), spanOf(theirs, 'b')]).toEqual([
+    const strangersTrace = await traceFor(stranger);
+    expect([pick(strangersTrace.summary, SPEND), spanOf(strangersTrace, 'b')]).toEqual([
       { spend: costOfChat(), priced_calls: 1, estimated_calls: 1 },
       estimated,
     ]);
@@ -310,7 +310,7 @@ describe('traces.get 200: a call outside the gateway', () => {
   });
 });
 
-it('traces.get 200: has the frameworks of its spans and the source of the run', async () => {
+it('traces.get 200: a trace has the frameworks of its spans and the source of the run', async () => {
   const traceId = '6'.repeat(32);
   const attributes = { 'litellm.source.type': 'slack', 'litellm.source.url': 'https://example.slack.com/archives/1' };
   const exported = {

@@ -18,13 +18,13 @@ import { asOtlpJson, randomExport, seeded } from '../../support/random-export.ts
 import { RECORDINGS, recordings } from '../../support/recorded-spans.ts';
 import { aTracePacker } from '../../support/trace-packer.ts';
 
-/** Number of all payloads. `.ci/run` sets a higher one. */
+/** Number of payloads of all kinds. `.ci/run` sets a higher number. */
 const PAYLOADS = Number(process.env['LENSGATE_FUZZ_PAYLOADS'] ?? 8_000);
 const KINDS = ['protobuf', 'JSON', 'gzipped protobuf', 'gzipped JSON'] as const;
 const EACH = Math.ceil(PAYLOADS / KINDS.length);
 /** Deadline for the payloads of one kind: a minute, and 10 ms for each payload. */
 const LONGEST_MS = 60_000 + EACH * 10;
-/** Spans of one seed. Small payloads have every field and run faster. */
+/** Maximum number of spans in a recorded seed. Small payloads run faster. */
 const SEED_SPANS = 3;
 
 const CALLER: Caller = { role: 'proxy_admin', keyHash: 'k', key: null, teamId: null, userId: null };
@@ -64,7 +64,7 @@ const unpacking = createSlots(1, 'exports');
 const exports = aTracePacker(unpacking);
 const ingest = traceRoutes.find(({ name }) => name === 'traces.ingest');
 
-/** Sends one payload to a new instance. Returns the refusal, if any, and the number of stored spans. */
+/** Sends one payload to an empty store. Returns the thrown error, or null, and the number of stored spans. */
 async function outcomeOf(body: Uint8Array, headers: Record<string, string>) {
   const traces = createMemoryTraceStore(exports);
   // The trace operations use no other part of the platform.
@@ -83,16 +83,16 @@ async function outcomeOf(body: Uint8Array, headers: Record<string, string>) {
     signal,
     loaders: createLoaders(platform.stores, CALLER),
   };
-  let refusal: unknown = null;
+  let thrown: unknown = null;
   try {
     await ingest?.handle({ method: 'POST', path: '/v1/traces', params: {}, search: '', headers, body }, scope);
   } catch (error) {
-    refusal = error;
+    thrown = error;
   }
   const summaries = await traces.listSummaries({ kind: 'all' }, EVERYTHING, Number.MAX_SAFE_INTEGER);
   // Throws if the payload did not release its slot.
   unpacking.take()();
-  return { refusal, stored: summaries.reduce((total, { spanCount }) => total + spanCount, 0) };
+  return { thrown, stored: summaries.reduce((total, { spanCount }) => total + spanCount, 0) };
 }
 
 /** Expected number of stored spans: none for a refused payload. Throws every error that is not a refusal. */
@@ -105,15 +105,15 @@ function spansIn(body: Uint8Array, mediaType: string): number {
   }
 }
 
-/** Compares the decoded payload with that of another decoder, if both accept it. */
-function assertSameReading(body: Uint8Array): 'compared' | 'left' {
-  const theirs = rewritten(body);
-  if (theirs === null) return 'left';
+/** Expects the same spans from a payload and from its re-encoding by protobufjs, if both decoders accept the payload. */
+function assertSameReading(body: Uint8Array): 'compared' | 'skipped' {
+  const reencoded = rewritten(body);
+  if (reencoded === null) return 'skipped';
   try {
-    expect(decodeExport(body, 'application/x-protobuf')).toEqual(decodeExport(theirs, 'application/x-protobuf'));
+    expect(decodeExport(body, 'application/x-protobuf')).toEqual(decodeExport(reencoded, 'application/x-protobuf'));
     return 'compared';
   } catch (error) {
-    if (error instanceof DomainError) return 'left';
+    if (error instanceof DomainError) return 'skipped';
     throw error;
   }
 }
@@ -130,24 +130,24 @@ describe.each(KINDS)('%s', (kind) => {
       const draw = seeded(11);
       const whole = seeds()[json ? 'JSON' : 'protobuf'];
       const pick = (): Uint8Array => whole[draw(whole.length)] ?? Uint8Array.of();
-      const counts = { taken: 0, refused: 0, compared: 0 };
+      const counts = { accepted: 0, refused: 0, compared: 0 };
       for (let payload = 0; payload < EACH; payload++) {
         // Half of the gzipped payloads are damaged before compression, half after it.
         const packFirst = gzipped && payload % 2 === 0;
         const plain = packFirst ? pick() : mutated(pick(), draw, pick());
         const packed = gzipped ? gzipSync(plain, { level: 1 }) : plain;
         const body = packFirst ? mutated(packed, draw, pick()) : packed;
-        const { refusal, stored } = await outcomeOf(body, headers);
-        if (refusal === null) counts.taken++;
+        const { thrown, stored } = await outcomeOf(body, headers);
+        if (thrown === null) counts.accepted++;
         else counts.refused++;
-        if (refusal !== null && !(refusal instanceof InvalidInput) && !(refusal instanceof TooLarge)) throw refusal;
-        const read = gzipped && refusal === null ? gunzipSync(body) : plain;
-        expect(stored).toBe(refusal === null ? spansIn(read, mediaType) : 0);
+        if (thrown !== null && !(thrown instanceof InvalidInput) && !(thrown instanceof TooLarge)) throw thrown;
+        const read = gzipped && thrown === null ? gunzipSync(body) : plain;
+        expect(stored).toBe(thrown === null ? spansIn(read, mediaType) : 0);
         if (!json && !gzipped && assertSameReading(body) === 'compared') counts.compared++;
       }
       // Both outcomes occur often, so the damage is neither too strong nor too weak.
-      expect(counts.taken + counts.refused).toBe(EACH);
-      expect(Math.min(counts.taken, counts.refused)).toBeGreaterThan(EACH / 50);
+      expect(counts.accepted + counts.refused).toBe(EACH);
+      expect(Math.min(counts.accepted, counts.refused)).toBeGreaterThan(EACH / 50);
       expect(counts.compared).toBeGreaterThan(json || gzipped ? -1 : EACH / 50);
     },
     LONGEST_MS,

@@ -34,7 +34,7 @@ const protobufSpan = {
 const exportedSpan = (span: Record<string, unknown>): Uint8Array =>
   encodeExport({ resourceSpans: [{ scopeSpans: [{ spans: [span] }] }] });
 
-/** `resourceSpans { scopeSpans { … } }` */
+/** Export with these encoded spans: `resourceSpans { scopeSpans { … } }`. */
 const exportOf = (spans: Uint8Array): Uint8Array => protobufField(0x0a, protobufField(0x12, spans));
 
 function manySpans(count: number): Uint8Array {
@@ -42,7 +42,7 @@ function manySpans(count: number): Uint8Array {
   return exportOf(Buffer.concat(Array.from({ length: count }, () => span)));
 }
 
-/** Encodes a span with an attribute of nested lists, deeper than the encoder supports. */
+/** Export of one span with an attribute of nested lists, deeper than `encodeExport` supports. */
 function deepSpan(levels: number): Uint8Array {
   let value: Uint8Array = new Uint8Array(0);
   for (let level = 0; level < levels; level++) value = protobufField(0x2a, protobufField(0x0a, value));
@@ -60,7 +60,7 @@ describe('an export above a limit', () => {
     key = await makeKey(app);
   });
   afterAll(() => app.stop());
-  /** Answer to an export, and what is stored. */
+  /** Answer to an export, and the stored traces of the key. */
   async function attempt(answer: Promise<readonly unknown[]>): Promise<readonly unknown[]> {
     const head = await answer;
     const everything = await app.call('GET', '/v1/traces?start_ms=0&end_ms=9000000000000', undefined, as(key));
@@ -122,7 +122,7 @@ describe('an export above a limit', () => {
     ['long ids', { spanId: new Uint8Array(9).fill(1) }, 'span_id must be 8 bytes, not all zero'],
     ['reversed times', { endTimeUnixNano: '1' }, 'end time must not be before start time'],
     [
-      'a link to nowhere',
+      'a link with an invalid id',
       { links: [{ traceId: new Uint8Array(16), spanId: new Uint8Array(8).fill(1) }] },
       'a link has an invalid trace_id or span_id',
     ],
@@ -143,7 +143,7 @@ describe('an export above a limit', () => {
     ['short ids', { spanId: '1'.repeat(14) }, 'span_id must be 8 bytes, not all zero'],
     ['reversed times', { endTimeUnixNano: '1' }, 'end time must not be before start time'],
     [
-      'a link to nowhere',
+      'a link with an invalid id',
       { links: [{ traceId: '1'.repeat(32), spanId: '0'.repeat(16) }] },
       'a link has an invalid trace_id or span_id',
     ],
@@ -162,7 +162,7 @@ describe('an export above a limit', () => {
   });
 });
 
-it('an attribute of 65 KiB and more is cut after its first 64 KiB', async () => {
+it('an attribute of more than 64 KiB is cut after its first 64 KiB', async () => {
   const app = await startApp();
   try {
     const text = 'ä'.repeat(40_000);
@@ -190,30 +190,30 @@ it('every limit is a setting', async () => {
       OTLP_MAX_ATTRIBUTE_VALUE_BYTES: '8',
     },
   });
-  const messageFor = async (body: unknown): Promise<unknown> => {
+  const answerTo = async (body: unknown): Promise<unknown> => {
     const [status, answer] = await answered(send(app, body));
     return [status, answer];
   };
   const tooMany = (kind: string) => [413, { message: `A span, resource or scope of the export has too many ${kind}.` }];
   const link = { traceId: '1'.repeat(32), spanId: '2'.repeat(16) };
   try {
-    expect(await messageFor(otlpExport(otlpSpan('1', 0, 1, { k: '0123456789' })))).toEqual([200, {}]);
+    expect(await answerTo(otlpExport(otlpSpan('1', 0, 1, { k: '0123456789' })))).toEqual([200, {}]);
     const path = `/v1/traces/${TRACE_ID}/spans/${'1'.repeat(16)}`;
     expect(await (await app.call('GET', path)).json()).toMatchObject({
       attributes: { k: '01234567…[truncated 2 bytes]' },
     });
-    expect(await messageFor(otlpExport(otlpSpan('2', 0, 1, { a: 1, b: 2, c: 3 })))).toEqual(tooMany('attributes'));
-    expect(await messageFor(otlpExport(otlpSpan('2', 0, 1, {}, { events: [{}, {}] })))).toEqual(tooMany('events'));
-    expect(await messageFor(otlpExport(otlpSpan('2', 0, 1, {}, { links: [link, link] })))).toEqual(tooMany('links'));
+    expect(await answerTo(otlpExport(otlpSpan('2', 0, 1, { a: 1, b: 2, c: 3 })))).toEqual(tooMany('attributes'));
+    expect(await answerTo(otlpExport(otlpSpan('2', 0, 1, {}, { events: [{}, {}] })))).toEqual(tooMany('events'));
+    expect(await answerTo(otlpExport(otlpSpan('2', 0, 1, {}, { links: [link, link] })))).toEqual(tooMany('links'));
     const spans = ['2', '3', '4'].map((digit) => otlpSpan(digit, 0, 1));
-    expect(await messageFor(otlpExport(...spans))).toEqual([413, { message: TOO_MANY_SPANS }]);
-    expect(await messageFor(otlpExport(otlpSpan('2', 0, 1, { k: 'x'.repeat(1_200) })))).toEqual([
+    expect(await answerTo(otlpExport(...spans))).toEqual([413, { message: TOO_MANY_SPANS }]);
+    expect(await answerTo(otlpExport(otlpSpan('2', 0, 1, { k: 'x'.repeat(1_200) })))).toEqual([
       413,
       { message: 'The export is too large once decoded.' },
     ]);
-    expect(await messageFor({ x: Array(140).fill(1) })).toEqual([413, { message: 'The export has too many fields.' }]);
+    expect(await answerTo({ x: Array(140).fill(1) })).toEqual([413, { message: 'The export has too many fields.' }]);
     const nested = otlpSpan('2', 0, 1, {}, { attributes: [{ key: 'k', value: deep(3) }] });
-    expect(await messageFor(otlpExport(nested))).toEqual([413, { message: TOO_DEEP }]);
+    expect(await answerTo(otlpExport(nested))).toEqual([413, { message: TOO_DEEP }]);
     const [status] = await answeredBytes(sendBytes(app, new Uint8Array(2_001), PROTOBUF));
     expect(status).toBe(413);
   } finally {

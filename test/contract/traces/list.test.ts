@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => app.stop());
 
 const list = async (query: string): Promise<ListBody> => (await app.call('GET', `/v1/traces?${query}`)).json();
-const refused = (query: string) => answered(app.call('GET', `/v1/traces?${query}`));
+const answerTo = (query: string) => answered(app.call('GET', `/v1/traces?${query}`));
 const all = `start_ms=${START_MS}&end_ms=${START_MS + TRACES}`;
 
 describe('traces.list 200: paging', () => {
@@ -62,18 +62,18 @@ describe('traces.list 200: paging', () => {
 describe('traces.list 400', () => {
   it('an empty window', async () => {
     const empty = [400, { detail: 'The window is empty: its start must be before its end.' }];
-    expect(await refused('start_ms=5&end_ms=5')).toEqual(empty);
-    expect(await refused('start_ms=6&end_ms=5')).toEqual(empty);
+    expect(await answerTo('start_ms=5&end_ms=5')).toEqual(empty);
+    expect(await answerTo('start_ms=6&end_ms=5')).toEqual(empty);
   });
 
   it('an invalid cursor', async () => {
-    expect(await refused('cursor=nonsense')).toEqual([400, { detail: 'Invalid cursor.' }]);
-    expect(await refused(`cursor=${'a'.repeat(512)}`)).toEqual([400, { detail: 'Invalid cursor.' }]);
+    expect(await answerTo('cursor=nonsense')).toEqual([400, { detail: 'Invalid cursor.' }]);
+    expect(await answerTo(`cursor=${'a'.repeat(512)}`)).toEqual([400, { detail: 'Invalid cursor.' }]);
   });
 
   it('a cursor with another window', async () => {
     const { next_cursor: cursor } = await list(all);
-    expect(await refused(`start_ms=1&cursor=${cursor}`)).toEqual([
+    expect(await answerTo(`start_ms=1&cursor=${cursor}`)).toEqual([
       400,
       { detail: 'The cursor belongs to another window.' },
     ]);
@@ -90,7 +90,7 @@ describe('traces.list 422', () => {
 
   it('every fault with its location, in the order of the parameters', async () => {
     const cursor = 'a'.repeat(513);
-    expect(await refused(`cursor=${cursor}&end_ms=1.5&start_ms=abc`)).toEqual([
+    expect(await answerTo(`cursor=${cursor}&end_ms=1.5&start_ms=abc`)).toEqual([
       422,
       {
         detail: [
@@ -108,10 +108,10 @@ describe('traces.list 422', () => {
     ]);
   });
 
-  it('an empty number is invalid, a very long one too long', async () => {
-    expect(await refused('start_ms=')).toEqual([422, { detail: [malformed('start_ms', '')] }]);
+  it('an empty number, and a number with too many digits', async () => {
+    expect(await answerTo('start_ms=')).toEqual([422, { detail: [malformed('start_ms', '')] }]);
     const endless = '9'.repeat(4_301);
-    expect(await refused(`end_ms=${endless}`)).toEqual([
+    expect(await answerTo(`end_ms=${endless}`)).toEqual([
       422,
       {
         detail: [

@@ -48,7 +48,7 @@ const TRACED = { traceparent: `00-${TRACE_ID}-${'b'.repeat(16)}-01` };
 const MESSAGES = [{ role: 'user', content: 'Hello' }];
 
 /** Calls within a client's span, one for each path through the gateway, with their expected status. */
-const CALLS: readonly (readonly [path: string, body: object, status: number, answered: 'ok' | 'error'])[] = [
+const CALLS: readonly (readonly [path: string, body: object, status: number, spanStatus: 'ok' | 'error'])[] = [
   ['/v1/chat/completions', { model: 'priced', messages: MESSAGES }, 200, 'ok'],
   ['/v1/chat/completions', { model: 'priced', messages: MESSAGES, stream: true }, 200, 'ok'],
   ['/v1/messages', { model: 'priced', messages: MESSAGES, max_tokens: 50 }, 200, 'ok'],
@@ -79,12 +79,12 @@ it('each call within a span of a client is one child span, with the exact cost o
     summary: object;
     spans: { parent_span_id: string | null; status: string; type: string; spend: number | null }[];
   };
-  const ours = read.spans.filter(({ type }) => type === 'llm');
-  const ended = [...CALLS.map(([, , , answered]) => answered), 'ok', 'ok'];
-  expect(ours.map(({ parent_span_id: parent, status }) => [parent, status])).toEqual(
-    ended.map((status) => ['b'.repeat(16), status]),
+  const callSpans = read.spans.filter(({ type }) => type === 'llm');
+  const statuses = [...CALLS.map(([, , , spanStatus]) => spanStatus), 'ok', 'ok'];
+  expect(callSpans.map(({ parent_span_id: parent, status }) => [parent, status])).toEqual(
+    statuses.map((status) => ['b'.repeat(16), status]),
   );
-  expect(ours.every(({ spend, status }) => (spend === null) === (status === 'error'))).toBe(true);
+  expect(callSpans.every(({ spend, status }) => (spend === null) === (status === 'error'))).toBe(true);
 
   const query = `{ trace(id: "${TRACE_ID}") { costUsd spendRows { costUsd } spans { nodes { costUsd } } } }`;
   const { data } = (await (await app.call('POST', '/graphql', { query })).json()) as {
@@ -99,9 +99,9 @@ it('each call within a span of a client is one child span, with the exact cost o
   const sumOf = (of: readonly { readonly costUsd: string | null }[]): bigint =>
     of.reduce((sum, { costUsd }) => sum + (costUsd === null ? 0n : (usdFrom(costUsd) ?? 0n)), 0n);
   const { costUsd: traceCost, spendRows, spans } = data.trace;
-  expect(spendRows).toHaveLength(ended.length);
+  expect(spendRows).toHaveLength(statuses.length);
   const total = usdFrom(traceCost);
   expect([sumOf(spendRows), sumOf(spans.nodes)]).toEqual([total, total]);
-  const calls = { llm_calls: ended.length, error_count: 1, priced_calls: ended.length - 1, estimated_calls: 0 };
-  expect(read.summary).toMatchObject({ ...calls, spend: usdNumber(total as Usd), span_count: ended.length + 2 });
+  const calls = { llm_calls: statuses.length, error_count: 1, priced_calls: statuses.length - 1, estimated_calls: 0 };
+  expect(read.summary).toMatchObject({ ...calls, spend: usdNumber(total as Usd), span_count: statuses.length + 2 });
 });

@@ -40,7 +40,7 @@ describe('traces.list 200: the owner of a trace', () => {
     for (const admin of [app.adminKey, viewer]) expect((await refsOf(admin)).toSorted()).toEqual(refs.toSorted());
   });
 
-  it('a trace merged from two teams has both teams for administrators, and its own team for each team', async () => {
+  it('a trace merged from three owners has all owners for administrators, and one owner for each key', async () => {
     const traceId = '9'.repeat(32);
     const teams = ['team-m', 'team-n', null];
     const keys = await Promise.all(teams.map((team_id) => makeKey(app, team_id === null ? {} : { team_id })));
@@ -80,14 +80,14 @@ describe('traces.list 200: the owner of a trace', () => {
     }
   });
 
-  it('is never an attribute of the trace', async () => {
+  it('is never taken from attributes of the trace', async () => {
     const key = await makeKey(app, { team_id: 'team-3' });
-    const [claimed] = otlpExport(otlpSpan('1', 0, 1, {}, { traceId: '8'.repeat(32) })).resourceSpans;
+    const [resourceSpans] = otlpExport(otlpSpan('1', 0, 1, {}, { traceId: '8'.repeat(32) })).resourceSpans;
     const attributes = ['team_id', 'api_key_hash', 'org_id'].map((name) => ({
       key: `litellm.${name}`,
       value: { stringValue: 'team-1' },
     }));
-    await send(app, { resourceSpans: [{ ...claimed, resource: { attributes } }] }, as(key));
+    await send(app, { resourceSpans: [{ ...resourceSpans, resource: { attributes } }] }, as(key));
     const query = `{ span(traceId: "${'8'.repeat(32)}", spanId: "${'1'.repeat(16)}") { resourceAttributes } trace(id: "${'8'.repeat(32)}") { teamId keyHash } }`;
     const [, graphAnswer] = await answered(app.call('POST', '/graphql', { query }, as(key)));
     const { data } = graphAnswer as { readonly data: { readonly trace: { readonly keyHash: string } } };
@@ -127,7 +127,7 @@ it('traces.list and traces.get 200: a request span with a model call below has t
   }
 });
 
-it('traces.list 200: a trace without its root has no name, traces.get 200: and has name and status of its first span', async () => {
+it('traces.list 200: a trace without its root span has no name; traces.get 200: it has name and status of its first span', async () => {
   const key = await makeKey(app);
   const traceId = '6'.repeat(32);
   const below = { traceId, parentSpanId: 'f'.repeat(16) };

@@ -94,7 +94,7 @@ describe('the spans of a trace, page by page', () => {
 
 it('traces.get 200: a call that a client traces, too, has the price of the gateway once', async () => {
   const traceId = 'd'.repeat(32);
-  const [agent, call, lost, mute] = ['a', 'b', 'c', 'e'].map((digit) => digit.repeat(16));
+  const [agent, call, unrecorded, withoutCallId] = ['a', 'b', 'c', 'e'].map((digit) => digit.repeat(16));
   const answer = await app.call(
     'POST',
     '/v1/chat/completions',
@@ -120,7 +120,7 @@ it('traces.get 200: a call that a client traces, too, has the price of the gatew
   const [, trace] = (await read(`/v1/traces/${traceId}`)) as [number, ReadTrace];
   expect(trace.summary).toMatchObject({ spend: cost, priced_calls: 1, estimated_calls: 0 });
   expect(trace.agents).toMatchObject([{ name: 'triage', spend: cost, priced_calls: 1, estimated_calls: 0 }]);
-  const own = trace.spans.find(({ span_id: spanId }) => ![agent, call, lost, mute].includes(spanId));
+  const own = trace.spans.find(({ span_id: spanId }) => ![agent, call, unrecorded, withoutCallId].includes(spanId));
   const rowId = own?.spend_log_request_id;
   const matched = { spend_match: 'matched', spend: cost, cost_source: 'gateway', spend_log_request_id: rowId };
   const unpriced = { spend: null, cost_source: null, spend_log_request_id: null };
@@ -128,8 +128,8 @@ it('traces.get 200: a call that a client traces, too, has the price of the gatew
   expect(Object.fromEntries(trace.spans.map((span) => [span.span_id, span]))).toMatchObject({
     [agent ?? '']: { spend_match: null, ...unpriced },
     [call ?? '']: matched,
-    [lost ?? '']: { spend_match: 'no_spend_log', ...unpriced },
-    [mute ?? '']: { spend_match: 'no_call_id', ...unpriced },
+    [unrecorded ?? '']: { spend_match: 'no_spend_log', ...unpriced },
+    [withoutCallId ?? '']: { spend_match: 'no_call_id', ...unpriced },
     [own?.span_id ?? '']: matched,
   });
 });

@@ -18,7 +18,7 @@ const detail = (status: number, text: unknown) => ({ status, body: { detail: tex
 const SQL = 'select trace_id, status from traces order by start_ns';
 
 describe('SQL over traces', () => {
-  it('traces.query 200: a key sees its own rows, an administrator all', async () => {
+  it('traces.query 200: a key sees its own rows, and an administrator sees all rows', async () => {
     const row = (traceId: string | undefined) => ({ trace_id: traceId, status: expect.any(String) });
     expect(await send('POST', PATH, { sql: SQL }, own)).toEqual({
       status: 200,

@@ -33,7 +33,7 @@ const asProtobuf = (message: string): string => Buffer.from(encodeOtlpError(mess
 describe('traces.ingest 400', () => {
   it.each([
     ['broken JSON', '{', 'The export could not be decoded: it is not valid JSON.'],
-    ['JSON of another shape', '[]', 'The export could not be decoded: it is not a JSON object.'],
+    ['JSON that is not an object', '[]', 'The export could not be decoded: it is not a JSON object.'],
     [
       'an invalid span',
       otlpExport(otlpSpan('1', 0, 1), otlpSpan('0', 0, 1)),
@@ -46,12 +46,12 @@ describe('traces.ingest 400', () => {
   it.each([
     ['broken protobuf', PROTOBUF, 'The export could not be decoded: it ends in the middle of a field.'],
     [
-      'another media type',
+      'an unsupported media type',
       { 'content-type': 'text/plain' },
       "Unsupported media type 'text/plain': send application/x-protobuf or application/json.",
     ],
     [
-      'another encoding',
+      'an unsupported encoding',
       { ...PROTOBUF, 'content-encoding': 'br' },
       "Unsupported content encoding 'br': send gzip or identity.",
     ],
@@ -64,7 +64,7 @@ describe('traces.ingest 400', () => {
     ]);
   });
 
-  it('one invalid span refuses its whole export', async () => {
+  it('the whole export is refused if one span is invalid', async () => {
     const key = await makeKey(app);
     const traceId = '7'.repeat(32);
     const body = otlpExport(otlpSpan('1', 0, 1, {}, { traceId }), otlpSpan('0', 0, 1, {}, { traceId }));
@@ -108,7 +108,7 @@ describe('401', () => {
 });
 
 describe('traces.ingest 403', () => {
-  it('read-only administrators can read everything and write nothing', async () => {
+  it('read-only administrators can read traces of others and cannot send traces', async () => {
     const viewer = await makeKey(app, { user_role: 'proxy_admin_viewer' });
     expect(await answered(send(app, workedExample, as(viewer)))).toEqual([
       403,
@@ -123,13 +123,13 @@ describe('404', () => {
   const unknown = 'f'.repeat(32);
   it.each([
     ['traces.get 404: an unknown id', `/v1/traces/${unknown}`, `Trace ${unknown} not found`],
-    ['traces.get 404: an id that cannot be', '/v1/traces/a%00b', 'Trace a\0b not found'],
+    ['traces.get 404: an invalid id', '/v1/traces/a%00b', 'Trace a\0b not found'],
     [
-      'traces.get 404: another ref',
+      'traces.get 404: an unknown ref',
       `/v1/traces/${TRACE_ID}?trace_ref=${'A'.repeat(64)}`,
       `Trace ${TRACE_ID} not found`,
     ],
-    ['traces.get 404: a ref that cannot be', `/v1/traces/${TRACE_ID}?trace_ref=%00`, `Trace ${TRACE_ID} not found`],
+    ['traces.get 404: an invalid ref', `/v1/traces/${TRACE_ID}?trace_ref=%00`, `Trace ${TRACE_ID} not found`],
     [
       'traces.span 404: an unknown trace',
       `/v1/traces/${unknown}/spans/${'a'.repeat(16)}`,
@@ -140,7 +140,7 @@ describe('404', () => {
       `/v1/traces/${TRACE_ID}/spans/${'f'.repeat(16)}`,
       `Span ${'f'.repeat(16)} not found`,
     ],
-    ['traces.span 404: an id that cannot be', `/v1/traces/${TRACE_ID}/spans/x`, 'Span x not found'],
+    ['traces.span 404: an invalid id', `/v1/traces/${TRACE_ID}/spans/x`, 'Span x not found'],
     [
       'traces.error 404: an unknown span',
       `/v1/traces/${TRACE_ID}/spans/${'f'.repeat(16)}/error`,

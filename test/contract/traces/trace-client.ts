@@ -85,8 +85,8 @@ export const refFor = (key: string, teamId: string | null = null): string =>
 
 /** Creates a virtual key. Returns it. */
 export async function makeKey(app: TestApp, draft: Fields = {}): Promise<string> {
-  const made: { readonly key: string } = await (await app.call('POST', '/key/generate', draft)).json();
-  return made.key;
+  const { key }: { readonly key: string } = await (await app.call('POST', '/key/generate', draft)).json();
+  return key;
 }
 
 /** Sends an export as JSON. */

@@ -50,7 +50,7 @@ const summary = (ref: string) => ({
   estimated_calls: 0,
 });
 
-it('traces.list and traces.get 200: the worked example, sent by two teams, each twice', async () => {
+it('traces.list and traces.get 200: the worked example, sent twice by each of two teams', async () => {
   const [one, two] = [await makeKey(app, { team_id: 'team-1' }), await makeKey(app, { team_id: 'team-2' })];
   const [first, second] = [refFor(one, 'team-1'), refFor(two, 'team-2')];
   for (const key of [one, two, one, two]) expect(await answered(send(app, workedExample, as(key)))).toEqual([200, {}]);
