@@ -82,7 +82,7 @@ describe('batches.cancel', () => {
       200,
       { id, status: 'cancelling' },
     ]);
-    // Reads of batches in the background may follow.
+    // A background task may send GET requests for batches at the same time.
     const sent = upstream.received.findLast(({ method }) => method === 'POST');
     expect(sent?.path).toMatch(/^\/v1\/batches\/up-\d+\/cancel$/);
     expect(await left(app, traceId)).toMatchObject([{ spendRow: { callType: 'acancel_batch', costUsd: '0' } }]);

@@ -330,7 +330,7 @@ describe('chat calls of models that cannot serve them', () => {
     );
   });
 
-  it('a provider with decision models only refuses a chat', async () => {
+  it('a provider that has only decision models refuses a chat', async () => {
     const { status, body } = await ask('/v1/chat/completions', { model: 'decider', messages });
     expect({ status, body }).toEqual(invalid('/chat/completions: The provider typesafe has decision models only.'));
   });

@@ -90,9 +90,9 @@ const SHARED = {
 };
 
 it('credentials.list 200, credentials.get 200: the credentials of the file are shown, masked', async () => {
-  const shown = { ...SHARED, credential_values: { ...SHARED.credential_values, api_base: vendor.base } };
-  expect(await ask('GET', '/credentials')).toEqual({ status: 200, body: { success: true, credentials: [shown] } });
-  expect(await ask('GET', '/credentials/by_name/shared')).toEqual({ status: 200, body: shown });
+  const row = { ...SHARED, credential_values: { ...SHARED.credential_values, api_base: vendor.base } };
+  expect(await ask('GET', '/credentials')).toEqual({ status: 200, body: { success: true, credentials: [row] } });
+  expect(await ask('GET', '/credentials/by_name/shared')).toEqual({ status: 200, body: row });
   const query = '{ credentials { totalCount edges { node { name values isConfigured isStoredIgnored createdAt } } } }';
   expect((await ask('POST', '/graphql', { query })).body).toEqual({
     data: {
@@ -102,7 +102,7 @@ it('credentials.list 200, credentials.get 200: the credentials of the file are s
           {
             node: {
               name: 'shared',
-              values: shown.credential_values,
+              values: row.credential_values,
               isConfigured: true,
               isStoredIgnored: false,
               createdAt: null,
@@ -142,10 +142,10 @@ it('a stored credential is ignored, and shown as ignored, once the file declares
   await app.reload(stringify(configOf('os.environ/SHARED_KEY')));
   expect((await call('shared')).status).toBe(200);
   expect(vendor.requests().at(-1)?.authorization).toBe('Bearer sk-of-the-environment');
-  const shown = { ...SHARED, credential_values: { ...SHARED.credential_values, api_base: vendor.base } };
+  const row = { ...SHARED, credential_values: { ...SHARED.credential_values, api_base: vendor.base } };
   expect((await ask('GET', '/credentials')).body).toEqual({
     success: true,
-    credentials: [{ ...shown, stored_database_value_ignored: true }],
+    credentials: [{ ...row, stored_database_value_ignored: true }],
   });
 });
 

@@ -52,15 +52,15 @@ it('an input price without an output price gives a warning in the graph and in /
 });
 
 it('the answer to a new model has the warning in a header, not in the body; a free output price ends the warning', async () => {
-  const warned = async (path: string, sent: object) => {
+  const sendModel = async (path: string, sent: object) => {
     const answer = await app().call('POST', path, sent);
     const body = (await answer.json()) as object;
     return [answer.status, answer.headers.get('x-lensgate-warning'), Object.keys(body).includes('warning')];
   };
-  expect(await warned('/model/new', priced('made', INPUT_ONLY))).toEqual([200, WARNING, false]);
-  const free = { model_info: { id: 'made' }, litellm_params: { output_cost_per_token: 0 } };
-  expect(await warned('/model/update', free)).toEqual([200, null, false]);
-  expect(await warned('/model/new', priced('made-free', { ...INPUT_ONLY, output_cost_per_token: 0 }))).toEqual([
+  expect(await sendModel('/model/new', priced('half-priced', INPUT_ONLY))).toEqual([200, WARNING, false]);
+  const free = { model_info: { id: 'half-priced' }, litellm_params: { output_cost_per_token: 0 } };
+  expect(await sendModel('/model/update', free)).toEqual([200, null, false]);
+  expect(await sendModel('/model/new', priced('free-output-2', { ...INPUT_ONLY, output_cost_per_token: 0 }))).toEqual([
     200,
     null,
     false,

@@ -115,9 +115,9 @@ export async function upload(
 ): Promise<{ readonly id: string; readonly [member: string]: unknown }> {
   const { content = 'hello', ...rest } = options;
   const response = await send(app, 'POST', '/v1/files', { ...rest, body: formOf(fields, content) });
-  const shown = (await response.json()) as { id: string };
-  if (response.status !== 200) throw new Error(JSON.stringify(shown));
-  return shown;
+  const file = (await response.json()) as { id: string };
+  if (response.status !== 200) throw new Error(JSON.stringify(file));
+  return file;
 }
 
 /** Line of a batch input file. */

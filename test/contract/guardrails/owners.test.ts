@@ -51,9 +51,9 @@ const WRONG = [
 
 describe('guardrails of a key', () => {
   it('keys.create 200, keys.update 200: are stored and shown', async () => {
-    const [status, made] = await post('/key/generate', SET);
-    expect([status, made['guardrails'], made['metadata']]).toEqual([200, ['words'], SET]);
-    const key = String(made['key']);
+    const [status, created] = await post('/key/generate', SET);
+    expect([status, created['guardrails'], created['metadata']]).toEqual([200, ['words'], SET]);
+    const key = String(created['key']);
     const [, changed] = await post('/key/update', { key, guardrails: [], disable_global_guardrails: null });
     expect(changed['metadata']).toEqual({ guardrails: [], opted_out_global_guardrails: ['tone'] });
     const [, { info }] = await ask('GET', `/key/info?key=${key}`);
@@ -91,8 +91,8 @@ describe('guardrails of a key', () => {
   });
 
   it('keys.create 403: a key with guardrails cannot create keys', async () => {
-    const [, made] = await post('/key/generate', { user_id: 'lead', guardrails: ['words'] });
-    expect((await post('/key/generate', {}, String(made['key'])))[0]).toBe(403);
+    const [, created] = await post('/key/generate', { user_id: 'lead', guardrails: ['words'] });
+    expect((await post('/key/generate', {}, String(created['key'])))[0]).toBe(403);
   });
 });
 
@@ -106,13 +106,13 @@ async function aTeam(draft: Json = {}): Promise<string> {
 
 describe('guardrails of a team', () => {
   it('teams.create 200, teams.update 200: are stored and shown', async () => {
-    const [status, made] = await post('/team/new', { ...SET, allow_team_guardrail_config: true });
-    expect([status, made['metadata'], made['allow_team_guardrail_config']]).toEqual([
+    const [status, created] = await post('/team/new', { ...SET, allow_team_guardrail_config: true });
+    expect([status, created['metadata'], created['allow_team_guardrail_config']]).toEqual([
       200,
       { ...SET, allow_team_guardrail_config: true },
       true,
     ]);
-    const change = { team_id: made['team_id'], metadata: { guardrails: { modify_guardrails: false } } };
+    const change = { team_id: created['team_id'], metadata: { guardrails: { modify_guardrails: false } } };
     expect(await post('/team/update', change)).toMatchObject([
       200,
       { data: { metadata: { guardrails: { modify_guardrails: false } }, allow_team_guardrail_config: false } },
@@ -172,9 +172,9 @@ describe('guardrails of a team', () => {
 
 describe('guardrails of a project', () => {
   it('projects.create 200, projects.update 200: are stored and shown', async () => {
-    const [status, made] = await post('/project/new', { team_id: await aTeam(), metadata: { job: 'a' }, ...SET });
-    expect([status, made['metadata']]).toEqual([200, { job: 'a', ...SET }]);
-    expect(await post('/project/update', { project_id: made['project_id'], guardrails: null })).toMatchObject([
+    const [status, created] = await post('/project/new', { team_id: await aTeam(), metadata: { job: 'a' }, ...SET });
+    expect([status, created['metadata']]).toEqual([200, { job: 'a', ...SET }]);
+    expect(await post('/project/update', { project_id: created['project_id'], guardrails: null })).toMatchObject([
       200,
       { metadata: { job: 'a', disable_global_guardrails: true, opted_out_global_guardrails: ['tone'] } },
     ]);

@@ -62,7 +62,7 @@ describe('feedback about traces', () => {
     expect((await send('POST', '/v1/traces', exportOf([run], Date.now() - 3_600_000), sender)).status).toBe(200);
     const body = { trace_id: run.traceId, score: 2 };
     const refused = detail(403, 'The author of this feedback sent it with another key.');
-    // An application sends feedback of its users. Another key of the team may change it.
+    // The sender is an application, and `guest` is one of its users. Another key of the team may change this feedback.
     expect((await send('PUT', PATH, { ...body, user: 'guest' }, sender)).status).toBe(200);
     expect((await send('PUT', PATH, { ...body, score: 3, user: 'guest' }, dave)).status).toBe(200);
     expect((await send('PUT', PATH, body, carol)).status).toBe(200);

@@ -105,7 +105,7 @@ describe('a run of a lens by the worker of this process', () => {
     expect((await send('GET', `/lens/${lens.id}/runs`)).body).toHaveLength(2);
   });
 
-  it('its own calls are one named trace for each run, which lists can exclude', async () => {
+  it('records its own calls in one named trace, which lists can exclude', async () => {
     const query = `{ own: traces(first: 5, filter: { internal: true }) { nodes { traceId name tags } }
       others: traces(first: 50, filter: { internal: false, tag: "litellm-lens" }) { totalCount } }`;
     const { data } = (await send('POST', '/graphql', { query })).body as {

@@ -122,7 +122,7 @@ describe('tracing keys', () => {
 });
 
 describe('the trace service', () => {
-  it('lens.service 200, lens.service 401: is this process', async () => {
+  it('lens.service 200, lens.service 401: the service is this process', async () => {
     const own = (await key({})).key;
     expect(await send('GET', '/lens/service', undefined, own)).toEqual({
       status: 200,

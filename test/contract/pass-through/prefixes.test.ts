@@ -219,7 +219,7 @@ describe('services of Amazon that name operations in a header', () => {
     expect(target.received).toHaveLength(count);
   });
 
-  it('are recorded by operation; management operations are free', async () => {
+  it('are recorded by operation; operations that only read are free', async () => {
     for (const [path, costUsd] of [
       ['/transcribe/GetTranscriptionJob', '0'],
       ['/transcribe/StartTranscriptionJob', null],

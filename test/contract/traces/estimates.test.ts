@@ -238,7 +238,7 @@ describe('traces.get 200: a model call in the trace of a client', () => {
     const listed = (list as { data: readonly { readonly trace_id: string }[] }).data.filter(
       ({ trace_id: listedId }) => listedId === traceId,
     );
-    // The list has the cost in the gateway's trace only, so that sums over traces count it once.
+    // In the list, only the gateway's own trace has the gateway's cost: sums over traces count the cost once.
     expect(listed.map((summary) => pick(summary, SPEND))).toEqual(
       [costOfChat(), costOfChat()].map((spend) => ({ spend, priced_calls: 1, estimated_calls: 1 })),
     );

@@ -36,7 +36,7 @@ interface ExportRequest {
   }[];
 }
 
-/** Exports of real packages, split into few spans each, and random exports. */
+/** Recorded exports of real packages, split into parts of at most `SEED_SPANS` spans, and random exports. */
 function seeds(): { readonly protobuf: readonly Uint8Array[]; readonly JSON: readonly Uint8Array[] } {
   const recorded = recordings.flatMap((name) => {
     const { resourceSpans }: ExportRequest = JSON.parse(readFileSync(new URL(`${name}.json`, RECORDINGS), 'utf8'));

@@ -63,13 +63,13 @@ describe('traces.list 200: the owner of a trace', () => {
     const viewer = await makeKey(app, { user_role: 'proxy_admin_viewer' });
     for (const admin of [app.adminKey, viewer]) {
       expect(await inGraph(admin)).toEqual({ teamId: null, keyHash: null, team: null, owners: [lone, one, two] });
-      const shown = [lone, one, two].map((owner) => ({
+      const ownerRows = [lone, one, two].map((owner) => ({
         trace_ref: owner?.traceRef,
         team_id: owner?.teamId,
         api_key_hash: owner?.keyHash,
       }));
-      expect(await inRest(admin)).toEqual(shown);
-      expect(await inRest(admin, '?page_size=1')).toEqual(shown);
+      expect(await inRest(admin)).toEqual(ownerRows);
+      expect(await inRest(admin, '?page_size=1')).toEqual(ownerRows);
       expect(await inRest(admin, `?trace_ref=${one?.traceRef}`)).toBeUndefined();
     }
     for (const [at, key] of keys.entries()) {
