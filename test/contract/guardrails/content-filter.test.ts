@@ -12,13 +12,6 @@ beforeAll(async () => {
       inspect_embeddings: true,
       patterns: [{ pattern_type: 'prebuilt', pattern_name: 'email', action: 'MASK' }],
     }),
-    filter('cards', { patterns: [{ pattern_type: 'prebuilt', pattern_name: 'credit_card', action: 'BLOCK' }] }),
-    filter('after', {
-      mode: 'post_call',
-      patterns: [{ pattern_type: 'prebuilt', pattern_name: 'email', action: 'MASK' }],
-      blocked_words: [{ keyword: 'classified', action: 'BLOCK' }],
-    }),
-    filter('hanging', { patterns: [{ pattern_type: 'regex', pattern: '(a+)+$', name: 'hang', action: 'MASK' }] }),
   ]);
 });
 afterAll(() => guarded.stop());
