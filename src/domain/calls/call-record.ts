@@ -38,8 +38,9 @@ export interface CallStore<Queued extends QueuedCall = QueuedCall> {
    */
   encode(call: CallRecord, withSummary?: boolean): Queued;
   /**
-   * Commits all of them or none; stored calls stay unchanged. Returns a function that reads the summaries of their
-   * traces. Calls that were encoded without a summary are unfolded for it.
+   * Commits the calls. When it rejects, a part of them may be stored: it is called again with the same calls, and stored
+   * calls stay unchanged. Returns a function that reads the summaries of their traces. Calls that were encoded without a
+   * summary are unfolded for it.
    */
   append(calls: readonly Queued[]): Promise<() => Promise<readonly TraceSummary[]>>;
   /** Number of calls committed and not unfolded, as far as this process knows. */
