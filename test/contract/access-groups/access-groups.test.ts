@@ -37,7 +37,7 @@ describe('access groups', () => {
     });
     expect(status).toBe(201);
     const id = String(body?.['access_group_id']);
-    const moment = expect.stringMatching(/^\d{4}-.*Z$/) as unknown;
+    const time = expect.stringMatching(/^\d{4}-.*Z$/) as unknown;
     expect(body).toEqual({
       access_group_id: id,
       access_group_name: 'all',
@@ -51,9 +51,9 @@ describe('access groups', () => {
       access_agents: [],
       assigned_teams: [{ team_id: 'g-team', team_alias: 'G' }],
       assigned_keys: [],
-      created_at: moment,
+      created_at: time,
       created_by: 'default_user_id',
-      updated_at: moment,
+      updated_at: time,
       updated_by: 'default_user_id',
     });
     expect(await send('GET', `${PATH}/${id}`)).toEqual({ status: 200, body });
@@ -114,12 +114,12 @@ describe('access groups', () => {
 });
 
 describe('the models of an access group', () => {
-  it('are allowed immediately to its keys and teams, and refused after these leave the group', async () => {
+  it('are allowed to keys and teams immediately after these join the group, and refused after they leave', async () => {
     await calls.manage('/team/new', { team_id: 'narrow', models: ['priced'] });
     const key = await calls.newKey({ models: ['priced'] });
     const inTeam = await calls.newKey({ team_id: 'narrow' });
-    const both = async () => [(await calls.chat(key, 'free')).status, (await calls.chat(inTeam, 'free')).status];
-    expect(await both()).toEqual([403, 403]);
+    const statuses = async () => [(await calls.chat(key, 'free')).status, (await calls.chat(inTeam, 'free')).status];
+    expect(await statuses()).toEqual([403, 403]);
     const { token } = (await (await calls.app.call('GET', `/key/info?key=${key}`)).json()) as { token?: string };
     const hash = token ?? String((await calls.manage('/key/update', { key }))['key']);
     const id = await create({
@@ -128,11 +128,11 @@ describe('the models of an access group', () => {
       assigned_key_ids: [hash],
       assigned_team_ids: ['narrow'],
     });
-    expect(await both()).toEqual([200, 200]);
+    expect(await statuses()).toEqual([200, 200]);
     await send('PUT', `${PATH}/${id}`, { assigned_team_ids: [] });
-    expect(await both()).toEqual([200, 403]);
+    expect(await statuses()).toEqual([200, 403]);
     await send('DELETE', `${PATH}/${id}`);
-    expect(await both()).toEqual([403, 403]);
+    expect(await statuses()).toEqual([403, 403]);
   });
 
   it('are allowed to a key that names the group, and an unknown group is refused', async () => {

@@ -31,9 +31,9 @@ afterAll(async () => {
   await issuer.stop();
 });
 
-async function send(bearer: string, path = '/v1/models', of = app, body?: unknown) {
+async function send(bearer: string, path = '/v1/models', server = app, body?: unknown) {
   const method = body === undefined ? 'GET' : 'POST';
-  const answer = await of.call(method, path, body, { authorization: `Bearer ${bearer}` });
+  const answer = await server.call(method, path, body, { authorization: `Bearer ${bearer}` });
   return { status: answer.status, body: (await answer.json()) as Json };
 }
 
@@ -43,9 +43,9 @@ const malformed = (reason: string) =>
 
 describe('claims of wrong types', () => {
   it.each<[string, Record<string, unknown>]>([
-    ['a user that is a list', { sub: 'anna', email: ['a@b.org'] }],
-    ['teams as one text', { sub: 'anna', groups: 'red' }],
-    ['teams of every type', { sub: 'anna', groups: [null, 1, {}, ['red'], 'x'.repeat(300), 'red'] }],
+    ['an email that is a list', { sub: 'anna', email: ['a@b.org'] }],
+    ['one team as a string', { sub: 'anna', groups: 'red' }],
+    ['a team list with invalid entries', { sub: 'anna', groups: [null, 1, {}, ['red'], 'x'.repeat(300), 'red'] }],
     ['a user that is a number', { sub: 7, groups: ['red'] }],
     ['a scope that is an object', { sub: 'anna', scope: { litellm_proxy_admin: true } }],
     ['a customer in `__proto__`', { sub: 'anna', ['__proto__']: { customer: 'c' } }],
@@ -78,17 +78,20 @@ describe('a token that claims rights', () => {
   it.each<[string, Record<string, unknown>]>([
     ['the name of a role that is not mapped', { roles: ['proxy_admin'] }],
     ['a mapped role in a list of lists', { roles: [['operator']] }],
-    ['a mapped role as a member', { roles: { operator: true } }],
-    ['a mapped role with other case', { roles: ['Operator'] }],
+    ['a mapped role as a member of an object', { roles: { operator: true } }],
+    ['a mapped role in another case', { roles: ['Operator'] }],
     ['a scope that begins like that of administrators', { scope: 'litellm_proxy_admin_x xlitellm_proxy_admin' }],
-    ['a role of the product', { role: 'proxy_admin', user_role: 'proxy_admin', litellm_role: 'proxy_admin' }],
+    [
+      'claims that are named like the role of a user',
+      { role: 'proxy_admin', user_role: 'proxy_admin', litellm_role: 'proxy_admin' },
+    ],
   ])('403: %s does not make an administrator', async (_case, claims) => {
     const bearer = await token({ sub: 'mallory', ...claims });
     expect((await send(bearer, '/user/list')).status).toBe(403);
     expect((await send(bearer, '/key/generate', app, { user_id: 'boss' })).status).toBe(403);
   });
 
-  it('401 and 404: a blocked team, and one that does not exist', async () => {
+  it('401 and 404: a blocked team, and an unknown team', async () => {
     const blocked = "Authentication Error, Team=shut is blocked. Update via `/team/unblock` if you're an admin.";
     expect(await send(await token({ sub: 'anna', groups: ['shut'] }))).toEqual(
       envelope(401, blocked, 'auth_error', 'None'),
@@ -128,7 +131,7 @@ describe('a token that claims rights', () => {
 });
 
 describe('a token of a megabyte', () => {
-  it('401 or a closed connection; the next token is accepted', async () => {
+  it('401, 431 or a closed connection; the next token is accepted', async () => {
     const bearer = `eyJhbGciOiJFUzI1NiJ9.${'a'.repeat(1024 * 1024)}.x`;
     const outcome = await send(bearer).then(
       ({ status }) => status,
@@ -141,73 +144,73 @@ describe('a token of a megabyte', () => {
 
 describe('the key set of an issuer', () => {
   /** Starts an app with its own issuer. `prepare` changes the issuer before its keys are read. */
-  async function withIssuer(prepare: (of: Issuer) => void, work: (of: Issuer, served: TestApp) => Promise<void>) {
-    const of = await startIssuer(['ES256']);
-    prepare(of);
-    const served = await startApp({
+  async function withIssuer(prepare: (own: Issuer) => void, work: (own: Issuer, server: TestApp) => Promise<void>) {
+    const own = await startIssuer(['ES256']);
+    prepare(own);
+    const server = await startApp({
       config: { general_settings: { enable_jwt_auth: true } },
-      env: tokenEnvironment(of),
+      env: tokenEnvironment(own),
     });
     try {
-      await work(of, served);
+      await work(own, server);
     } finally {
-      await of.stop();
-      await served.stop();
+      await own.stop();
+      await server.stop();
     }
   }
 
   const UNREADABLE = 'Tokens cannot be checked now: the keys of their issuer cannot be read.';
 
-  it.each<[string, (of: Issuer) => void]>([
+  it.each<[string, (own: Issuer) => void]>([
     ['answers garbage', ({ state }) => (state.text = '<html>keys</html>')],
     ['answers two megabytes', ({ state }) => (state.text = `{"keys":[],"x":"${'x'.repeat(2 * 1024 * 1024)}"}`)],
     ['answers 500', ({ state }) => (state.status = 500)],
-    ['has keys of no known type', ({ state }) => (state.text = '{"keys":"all"}')],
-  ])('503: %s; many concurrent tokens read it once', async (_case, prepare) => {
-    await withIssuer(prepare, async (of, served) => {
+    ['has keys that are not a list', ({ state }) => (state.text = '{"keys":"all"}')],
+  ])('503: %s; many concurrent tokens read the key set once', async (_case, prepare) => {
+    await withIssuer(prepare, async (own, server) => {
       const tokens = await Promise.all(
-        Array.from({ length: 40 }, (_none, number) => of.token({ sub: `s-${number}` }, ES)),
+        Array.from({ length: 40 }, (_none, number) => own.token({ sub: `s-${number}` }, ES)),
       );
-      const answers = await Promise.all(tokens.map((bearer) => send(bearer, '/v1/models', served)));
+      const answers = await Promise.all(tokens.map((bearer) => send(bearer, '/v1/models', server)));
       expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
       expect(JSON.stringify(answers[0]?.body)).toContain(UNREADABLE);
-      expect(of.state.reads).toBe(1);
+      expect(own.state.reads).toBe(1);
     });
   });
 
-  it('200: a slow key set; tokens wait for one read, and virtual keys do not wait', async () => {
+  it('200: a slow key set; tokens wait for one read, and the admin key does not wait', async () => {
     const { promise: gate, resolve: release } = Promise.withResolvers<void>();
     await withIssuer(
       ({ state }) => {
         state.held = gate;
       },
-      async (of, served) => {
+      async (own, server) => {
         const tokens = await Promise.all(
-          Array.from({ length: 10 }, (_none, number) => of.token({ sub: `s-${number}` }, ES)),
+          Array.from({ length: 10 }, (_none, number) => own.token({ sub: `s-${number}` }, ES)),
         );
-        const waiting = Promise.all(tokens.map(async (bearer) => (await send(bearer, '/v1/models', served)).status));
-        await expect.poll(() => of.state.reads).toBe(1);
-        expect((await send(served.adminKey, '/v1/models', served)).status).toBe(200);
+        const waiting = Promise.all(tokens.map(async (bearer) => (await send(bearer, '/v1/models', server)).status));
+        await expect.poll(() => own.state.reads).toBe(1);
+        expect((await send(server.adminKey, '/v1/models', server)).status).toBe(200);
         release();
         expect(await waiting).toEqual(tokens.map(() => 200));
-        expect(of.state.reads).toBe(1);
+        expect(own.state.reads).toBe(1);
       },
     );
   });
 
-  it('401 and 200: a rotated key is accepted; the former one is refused after the key set is read', async () => {
+  it('401 and 200: a rotated key is accepted; the removed key is refused after the key set is read', async () => {
     await withIssuer(
       () => {},
-      async (of, served) => {
-        await of.addKey('ES256', 'new');
-        of.removeKey('key-ES256');
-        expect((await send(await of.token({ sub: 's' }, { ...ES, kid: 'new' }), '/v1/models', served)).status).toBe(
+      async (own, server) => {
+        await own.addKey('ES256', 'new');
+        own.removeKey('key-ES256');
+        expect((await send(await own.token({ sub: 's' }, { ...ES, kid: 'new' }), '/v1/models', server)).status).toBe(
           200,
         );
-        expect(await send(await of.token({ sub: 's' }, ES), '/v1/models', served)).toEqual(
+        expect(await send(await own.token({ sub: 's' }, ES), '/v1/models', server)).toEqual(
           malformed('no key of the issuer has signed it'),
         );
-        expect(of.state.reads).toBe(1);
+        expect(own.state.reads).toBe(1);
       },
     );
   });
@@ -215,9 +218,9 @@ describe('the key set of an issuer', () => {
   it('401: an HMAC secret in the key set is not used, also for a token that is signed with it', async () => {
     await withIssuer(
       ({ state }) => (state.text = JSON.stringify({ keys: [{ kty: 'oct', k: 'c2VjcmV0', kid: 'key-ES256' }] })),
-      async (of, served) => {
-        const forged = await of.token({ sub: 'boss' }, { alg: 'HS256', kid: 'key-ES256', key: Buffer.from('secret') });
-        expect(await send(forged, '/v1/models', served)).toEqual(malformed('its algorithm is not one of a public key'));
+      async (own, server) => {
+        const forged = await own.token({ sub: 'boss' }, { alg: 'HS256', kid: 'key-ES256', key: Buffer.from('secret') });
+        expect(await send(forged, '/v1/models', server)).toEqual(malformed('its algorithm is not one of a public key'));
       },
     );
   });

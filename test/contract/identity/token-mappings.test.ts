@@ -44,7 +44,8 @@ const call = (key: string, model = 'demo', on = app) => post('/v1/chat/completio
 const NEW = '/jwt/key/mapping/new';
 const map = async (value: string, key: string, more: object = {}) =>
   await post(NEW, { jwt_claim_name: 'client_id', jwt_claim_value: value, key, ...more });
-const mapped = async (value: string, key: string): Promise<string> => {
+/** Creates a mapping. Returns its id. */
+const newMapping = async (value: string, key: string): Promise<string> => {
   const { status, body } = await map(value, key);
   expect(status).toBe(200);
   return String(body['id']);
@@ -76,7 +77,7 @@ describe('mappings of tokens over HTTP', () => {
     });
   });
 
-  it('tokenMappings.list 200: an empty list in the recorded form', async () => {
+  it('tokenMappings.list 200: an empty list', async () => {
     const admin = { key: strict.adminKey, on: strict };
     expect(await send('GET', '/jwt/key/mapping/list', undefined, admin)).toEqual({
       status: 200,
@@ -86,7 +87,7 @@ describe('mappings of tokens over HTTP', () => {
 
   it('tokenMappings.create 400, 409, 422', async () => {
     const key = await newKey({});
-    await mapped('taken', key);
+    await newMapping('taken', key);
     expect(await map('taken', key)).toEqual({
       status: 409,
       body: detail("A mapping of the claim 'client_id' with 'taken' already exists."),
@@ -106,7 +107,7 @@ describe('mappings of tokens over HTTP', () => {
   });
 
   it('tokenMappings.update 200, 400, 404, 422: omitted members keep their values', async () => {
-    const id = await mapped('changed', await newKey({}));
+    const id = await newMapping('changed', await newKey({}));
     const path = '/jwt/key/mapping/update';
     const { status, body } = await post(path, { id, description: 'new' });
     expect(status).toBe(200);
@@ -118,7 +119,7 @@ describe('mappings of tokens over HTTP', () => {
   });
 
   it('tokenMappings.delete 200, 404, 422, tokenMappings.info 404, 422, tokenMappings.list 422', async () => {
-    const id = await mapped('gone', await newKey({}));
+    const id = await newMapping('gone', await newKey({}));
     const path = '/jwt/key/mapping/delete';
     expect(await post(path, { id })).toEqual({ status: 200, body: { status: 'success' } });
     expect(await post(path, { id })).toEqual({ status: 404, body: detail('Mapping not found') });
@@ -137,7 +138,7 @@ describe('mappings of tokens over HTTP', () => {
     ['tokenMappings.delete', 'POST', '/jwt/key/mapping/delete'],
     ['tokenMappings.info', 'GET', '/jwt/key/mapping/info?id=none'],
     ['tokenMappings.list', 'GET', '/jwt/key/mapping/list'],
-  ])('%s 401, 403: administrators only; read-only ones may read', async (_row, method, path) => {
+  ])('%s 401, 403: administrators only; read-only administrators may read', async (_row, method, path) => {
     const body = method === 'GET' ? undefined : { jwt_claim_name: 'c', jwt_claim_value: 'v', key: 'k', id: 'none' };
     expect((await send(method, path, body, { key: 'sk-unknown-000000000' })).status).toBe(401);
     const viewer = await newKey({ user_role: 'proxy_admin_viewer' });
@@ -148,7 +149,7 @@ describe('mappings of tokens over HTTP', () => {
 });
 
 describe('a token that is mapped to a key', () => {
-  it('has the models, limits and spend of the key, without a claim of a user', async () => {
+  it('has the models, limits and spend of the key, and needs no user claim', async () => {
     const key = await newKey({ models: ['demo'], key_alias: 'machine', rpm_limit: 100, max_budget: 5 });
     const token = await tokenOf({ client_id: 'machine', customer: 'c' });
     expect((await call(token)).body).toEqual({
@@ -159,7 +160,7 @@ describe('a token that is mapped to a key', () => {
         code: '401',
       },
     });
-    await mapped('machine', key);
+    await newMapping('machine', key);
     const fresh = await tokenOf({ client_id: 'machine', customer: 'c' });
     expect((await call(fresh)).status).toBe(200);
     expect((await call(fresh, 'other')).status).toBe(403);
@@ -169,7 +170,7 @@ describe('a token that is mapped to a key', () => {
 
   it('follows changes of its mapping and its key immediately: another key, inactive, blocked, deleted', async () => {
     const [first, second] = [await newKey({ models: ['demo'] }), await newKey({ models: ['other'] })];
-    const id = await mapped('moving', first);
+    const id = await newMapping('moving', first);
     const token = await tokenOf({ client_id: 'moving', sub: 'someone-else', team: 'none' });
     const statuses = async () => [(await call(token)).status, (await call(token, 'other')).status];
     expect(await statuses()).toEqual([200, 403]);
@@ -193,20 +194,20 @@ describe('a token that is mapped to a key', () => {
 
   it('stays valid after its key is rotated, and expires with its key', async () => {
     const key = await newKey({ models: ['demo'] });
-    await mapped('rotated', key);
+    await newMapping('rotated', key);
     const token = await tokenOf({ client_id: 'rotated' });
     expect((await call(token)).status).toBe(200);
     await post('/key/regenerate', { key });
     expect((await call(token)).status).toBe(200);
     const short = await newKey({ duration: '1s' });
-    await mapped('short', short);
+    await newMapping('short', short);
     const late = await tokenOf({ client_id: 'short' });
     await expect.poll(async () => (await call(late)).status, { timeout: 30_000 }).toBe(401);
   });
 
-  it('has the weaker role of its key, and creates no session', async () => {
+  it('has the weaker role of its key, and opens no session', async () => {
     const key = await newKey({ user_role: 'proxy_admin_viewer' });
-    await mapped('viewer', key);
+    await newMapping('viewer', key);
     const token = await tokenOf({ client_id: 'viewer', scope: 'litellm_proxy_admin' });
     expect((await send('GET', '/jwt/key/mapping/list', undefined, { key: token })).status).toBe(200);
     expect((await post('/key/generate', {}, { key: token })).status).toBe(403);
@@ -221,7 +222,7 @@ describe('a token that is mapped to a key', () => {
     const claims = { app: { email: 'a@example.org' } };
     expect((await call(await tokenOf(claims), 'demo', strict)).status).toBe(200);
     for (const refused of [{ ...claims, email_verified: false }, { app: { email: 'b@example.org' } }, {}]) {
-      // oxlint-disable-next-line no-await-in-loop -- one after another
+      // oxlint-disable-next-line no-await-in-loop -- sequential requests
       const answer = await call(await tokenOf(refused), 'demo', strict);
       expect(answer).toEqual({
         status: 403,

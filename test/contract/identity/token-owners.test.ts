@@ -49,7 +49,7 @@ describe('a token without teams', () => {
     expect(chosen).toMatchObject({ status: 200, body: { data: [{ id: 'demo' }] } });
   });
 
-  it('403: another team, and a removed membership', async () => {
+  it('403: a team without a membership, and a removed membership', async () => {
     const refused = envelope(
       403,
       'The team header matches no team id and no team alias among your team memberships.',
@@ -58,8 +58,8 @@ describe('a token without teams', () => {
     );
     await app.call('POST', '/team/new', { team_id: 'three' });
     expect(await models({ sub: 'anna' }, { 'x-litellm-team-id': 'three' })).toEqual(refused);
-    const sent = await token({ sub: 'anna' });
-    const headers = { authorization: `Bearer ${sent}`, 'x-gateway-team-id': 'two' };
+    const bearer = await token({ sub: 'anna' });
+    const headers = { authorization: `Bearer ${bearer}`, 'x-gateway-team-id': 'two' };
     expect((await app.call('GET', '/v1/models', undefined, headers)).status).toBe(200);
     await app.call('POST', '/team/member_delete', { team_id: 'two', user_id: 'anna' });
     expect((await app.call('GET', '/v1/models', undefined, headers)).status).toBe(403);
@@ -68,8 +68,8 @@ describe('a token without teams', () => {
   it('401: an unknown and a deleted user', async () => {
     const refused = envelope(401, "Authentication Error, user 'bert' does not exist.", 'token_not_found_in_db', 'key');
     expect(await models({ sub: 'bert' })).toEqual(refused);
-    const sent = await token({ sub: 'bert' });
-    const headers = { authorization: `Bearer ${sent}` };
+    const bearer = await token({ sub: 'bert' });
+    const headers = { authorization: `Bearer ${bearer}` };
     await app.call('POST', '/user/new', { user_id: 'bert' });
     expect((await app.call('GET', '/v1/models', undefined, headers)).status).toBe(200);
     await app.call('POST', '/user/delete', { user_ids: ['bert'] });
@@ -86,23 +86,23 @@ describe('a token without teams', () => {
 });
 
 describe('the email of a user', () => {
-  it('users.update 403: cannot be changed by the user, who would match tokens of another user', async () => {
-    const made = await app.call('POST', '/user/new', { user_id: 'mallory', user_email: 'mallory@corp.example' });
-    const { key } = (await made.json()) as { key: string };
+  it('users.update 403: cannot be changed by the user, because tokens of another user would match', async () => {
+    const created = await app.call('POST', '/user/new', { user_id: 'mallory', user_email: 'mallory@corp.example' });
+    const { key } = (await created.json()) as { key: string };
     const own = { authorization: `Bearer ${key}` };
-    const taken = { user_id: 'mallory', user_email: 'boss@corp.example' };
-    const answer = await app.call('POST', '/user/update', taken, own);
+    const change = { user_id: 'mallory', user_email: 'boss@corp.example' };
+    const answer = await app.call('POST', '/user/update', change, own);
     expect({ status: answer.status, body: await answer.json() }).toEqual(
       envelope(403, 'Only proxy admins change emails, because they name the users of signed tokens.'),
     );
     const other = await app.call('POST', '/user/update', { user_id: 'mallory', user_alias: 'M' }, own);
     expect(other.status).toBe(200);
     expect((await models({ sub: 'boss', email: 'boss@corp.example' })).status).toBe(401);
-    expect((await app.call('POST', '/user/update', taken)).status).toBe(200);
+    expect((await app.call('POST', '/user/update', change)).status).toBe(200);
   });
 });
 
-describe('over a WebSocket', () => {
+describe('a WebSocket', () => {
   const open = async (key: string): Promise<string> => {
     const socket = new WebSocket(`${app.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws', {
       headers: { authorization: `Bearer ${key}` },
@@ -117,27 +117,27 @@ describe('over a WebSocket', () => {
     return answer;
   };
 
-  it('a valid token opens the graph; an invalid one does not', async () => {
+  it('opens the graph with a valid token, and not with an invalid token', async () => {
     expect(await open(await token({ scope: 'litellm_proxy_admin' }))).toBe('{"type":"connection_ack"}');
     expect(await open(await issuer.token({ sub: 'anna' }, { alg: 'ES256', audience: 'other' }))).toBe('4403');
   });
 });
 
-describe('an issuer that is not reachable', () => {
-  it('503: if its keys cannot be read', async () => {
-    const away = await startIssuer(['ES256']);
-    away.state.status = 500;
+describe('an issuer that fails', () => {
+  it('503: its tokens, with a retry time', async () => {
+    const failing = await startIssuer(['ES256']);
+    failing.state.status = 500;
     const other = await startApp({
       config: { general_settings: { enable_jwt_auth: true } },
-      env: tokenEnvironment(away),
+      env: tokenEnvironment(failing),
     });
     try {
-      const headers = { authorization: `Bearer ${await away.token({}, { alg: 'ES256' })}` };
+      const headers = { authorization: `Bearer ${await failing.token({}, { alg: 'ES256' })}` };
       const answer = await other.call('GET', '/v1/models', undefined, headers);
       expect([answer.status, Number(answer.headers.get('retry-after')) > 0]).toEqual([503, true]);
     } finally {
       await other.stop();
-      await away.stop();
+      await failing.stop();
     }
   });
 });

@@ -74,7 +74,7 @@ describe('scopes of a token', () => {
   });
 });
 
-describe('a team of a token that is not stored', () => {
+describe('an unknown team in a token', () => {
   it('is created once by concurrent requests', async () => {
     const tokens = await Promise.all(
       ['anna', 'bert', 'cleo'].map((sub) => first.token({ sub, scope: 'reader', groups: ['new-team'] }, ES)),
@@ -96,7 +96,7 @@ describe('several issuers', () => {
   const ofSecond = { ...ES, issuer: SECOND, audience: 'second-gateway' };
   const refused = (reason: string) => ({ status: 401, message: expect.stringContaining(reason) as string });
 
-  it('each have their keys and audience', async () => {
+  it('have separate keys and audiences', async () => {
     expect(await models(await second.token({ sub: 'anna', scope: 'reader' }, ofSecond))).toEqual(['demo']);
     expect(await models(await first.token({ sub: 'anna', scope: 'reader' }, ofSecond))).toEqual(
       refused('its signature is wrong'),
@@ -116,7 +116,7 @@ describe('several issuers', () => {
     [{ issuers: [{ public_key_url: 'https://x.example' }] }, 'without `issuer`'],
     [{ scope_mappings: [{ models: ['demo'] }] }, 'without `scope`'],
     [{ scope_mappings: [{ scope: 'x', models: 'demo' }] }, 'not a list of texts'],
-  ])('%j makes the start fail', async (litellm_jwtauth, reason) => {
+  ])('and scopes make the start fail if they are invalid: %j', async (litellm_jwtauth, reason) => {
     await expect(
       startApp({
         config: { general_settings: { enable_jwt_auth: true, litellm_jwtauth } },

@@ -21,7 +21,7 @@ const RULES = {
   user_id_upsert: true,
 };
 
-/** Priced model whose calls do not leave the process. */
+/** Priced model without a reachable upstream. */
 const PRICED = {
   model_name: 'priced',
   litellm_params: { model: 'openai/gpt-4o', api_key: 'sk-x', api_base: 'http://127.0.0.1:9', input_cost_per_token: 1 },
@@ -70,7 +70,7 @@ describe('a signed token', () => {
     expect((await send(token, '/v1/chat/completions', chat())).status).toBe(200);
   });
 
-  it('is accepted in every header for keys', async () => {
+  it('is accepted in the header x-api-key', async () => {
     const token = await issuer.token({ sub: 'anna' });
     const answer = await fetch(`${app.url}/v1/models`, { headers: { 'x-api-key': token } });
     expect(answer.status).toBe(200);
@@ -81,7 +81,7 @@ describe('a signed token', () => {
     ['another issuer', { issuer: 'https://other.example' }, 'Validation fails: its issuer is another.'],
     ['no expiry', { expiresIn: null }, "Validation fails: its claim 'exp' is missing."],
     ['a start in the future', { notBefore: 120 }, 'Validation fails: it is not valid yet.'],
-    ['an issue in the future', { issuedAt: 120 }, 'Validation fails: it was issued in the future.'],
+    ['an issue time in the future', { issuedAt: 120 }, 'Validation fails: it was issued in the future.'],
   ])('401: %s', async (_case, differs, message) => {
     const token = await issuer.token({ sub: 'anna' }, differs);
     const refused = await refusal(token);
@@ -116,7 +116,7 @@ describe('a signed token', () => {
 
   it('401: malformed and oversized; the answer does not contain the token', async () => {
     for (const token of ['eyJ', 'eyJhbGciOiJSUzI1NiJ9.e.x', 'eyJ!.a.b', `eyJ${'a'.repeat(9_000)}`]) {
-      // oxlint-disable-next-line no-await-in-loop -- one after another
+      // oxlint-disable-next-line no-await-in-loop -- sequential requests
       const refused = await refusal(token);
       expect(refused.status).toBe(401);
       expect(refused.message).toMatch(/^Authentication Error, Validation fails: /);
@@ -142,7 +142,7 @@ describe('a signed token', () => {
 describe('the bearer', () => {
   const tokenOf = (claims: Json): Promise<string> => issuer.token(claims);
 
-  it('is stored as a user in the first team that allows the model; spend has user, team and customer', async () => {
+  it('is stored as a user; a call belongs to the first team that allows the model, and its spend row has user, team and customer', async () => {
     const token = await tokenOf({
       sub: 'bert',
       email: 'Bert@example.org',
@@ -233,12 +233,12 @@ describe('the team header', () => {
     expect((await choose('blue')).models).not.toContain('demo');
   });
 
-  it('403: another team, an unknown one, and an alias that several teams share', async () => {
+  it('403: a team outside the token, an unknown team, and an alias that several teams share', async () => {
     await app.call('POST', '/team/new', { team_id: 'red-2', team_alias: 'blue-alias' });
     for (const value of ['red-2', 'unknown', 'blue-alias']) {
-      // oxlint-disable-next-line no-await-in-loop -- one after another
+      // oxlint-disable-next-line no-await-in-loop -- sequential requests
       const token = await issuer.token({ sub: 'bert', groups: ['red', 'blue'] });
-      // oxlint-disable-next-line no-await-in-loop -- one after another
+      // oxlint-disable-next-line no-await-in-loop -- sequential requests
       const { status, body } = await send(token, '/v1/models', undefined, { 'x-gateway-team-id': value });
       expect({ status, body }).toEqual(
         envelope(

@@ -75,8 +75,8 @@ for (const engine of ENGINES)
           const query = `mutation ($input: GenerateKeyInput!) {
             generateKey(input: $input) { ... on GeneratedKey { key } } }`;
           const input = { teamId: blank, userId: blank, alias: blank };
-          const made = await app.call('POST', '/graphql', { query, variables: { input } });
-          const { data } = (await made.json()) as { data: { generateKey: { key: string } } };
+          const response = await app.call('POST', '/graphql', { query, variables: { input } });
+          const { data } = (await response.json()) as { data: { generateKey: { key: string } } };
           return data.generateKey.key;
         }
         const key = await makeKey(app, { key_alias: 'old row' });
@@ -109,7 +109,7 @@ for (const engine of ENGINES)
         { error: { message, type: 'not_found_error', param: null, code: '404' } },
       ];
 
-      describe.each(ORIGINS)('from %s', (origin) => {
+      describe.each(ORIGINS)('a key from %s', (origin) => {
         it.each(BLANKS)('team %j: reads, cancels and deletes nothing of another key without a team', async (blank) => {
           const key = await blankKey(origin, blank);
           const [, info] = await ask('GET', '/key/info', key);
@@ -142,16 +142,16 @@ for (const engine of ENGINES)
               return feed.received.length;
             })
             .toBeGreaterThan(0);
-          const others = await own(owner);
+          const foreign = await own(owner);
           const ofKey = await own(key);
-          const shown = (): readonly unknown[] =>
+          const feedTraceIds = (): readonly unknown[] =>
             feed.received.map((event) => (event as TraceEvent).data.traceUpdates.trace.traceId);
-          await expect.poll(shown).toContain(ofKey.traceId);
-          expect(shown()).not.toContain(others.traceId);
+          await expect.poll(feedTraceIds).toContain(ofKey.traceId);
+          expect(feedTraceIds()).not.toContain(foreign.traceId);
           await feed.leave();
           const lists = await everyList(key);
           expect(lists.files).toContain(ofKey.file);
-          expect(lists.files).not.toContain(others.file);
+          expect(lists.files).not.toContain(foreign.file);
           expect(await idsIn('/v1/files', owner)).not.toContain(ofKey.file);
           expect((await ask('GET', `/v1/files/${ofKey.file}`, key))[0]).toBe(200);
           expect((await ask('GET', `/v1/batches/${ofKey.batch}`, key))[0]).toBe(200);
@@ -161,7 +161,7 @@ for (const engine of ENGINES)
         });
       });
 
-      it('older objects keep their owner', async () => {
+      it('objects that another key created earlier stay with that key', async () => {
         expect((await ask('GET', `/v1/files/${owned.file}`, owner))[0]).toBe(200);
         expect((await ask('GET', `/v1/responses/${owned.response}`, owner))[0]).toBe(200);
         expect((await everyList(owner)).batches).toContain(owned.batch);

@@ -16,7 +16,7 @@ let pending: { readonly model: string; readonly response: ServerResponse }[] = [
 beforeAll(async () => {
   upstream = await startFaultServer();
   const params = { api_base: `${upstream.url}/v1`, api_key: 'sk-up' };
-  // One output token costs 1 USD, so that a call with one output token costs exactly that.
+  // Input is free and an output token costs 1 USD: a call with one output token costs exactly 1 USD.
   const priced = { ...params, input_cost_per_token: 0, output_cost_per_token: 1 };
   app = await startApp({
     config: {
@@ -158,7 +158,7 @@ describe('200 concurrent calls with a budget for five', () => {
 
   it('five streams are admitted, and cancelled ones release their reservations', async () => {
     const key = await newKey(5);
-    const leaving = new AbortController();
+    const cancellation = new AbortController();
     const send = (signal?: AbortSignal) =>
       fetch(`${app.url}${PATH}`, {
         method: 'POST',
@@ -166,30 +166,30 @@ describe('200 concurrent calls with a budget for five', () => {
         body: JSON.stringify({ model: 'paid', messages: MESSAGES, max_tokens: 1, stream: true }),
         ...(signal === undefined ? {} : { signal }),
       });
-    const left = [send(leaving.signal), send(leaving.signal)];
+    const cancelledCalls = [send(cancellation.signal), send(cancellation.signal)];
     await expect.poll(() => pending.length, SOON).toBe(2);
-    const begun = startPending();
-    await Promise.all(left);
+    const cancelledStreams = startPending();
+    await Promise.all(cancelledCalls);
     const calls = callsAtOnce(AT_ONCE, key, { model: 'paid', stream: true });
     await expect.poll(() => calls.statuses.length + pending.length, SOON).toBe(AT_ONCE);
-    expect([begun.length, pending.length]).toEqual([2, 3]);
+    expect([cancelledStreams.length, pending.length]).toEqual([2, 3]);
     expect(await openReservations()).toBe(5);
-    leaving.abort();
+    cancellation.abort();
     await expect.poll(openReservations, SOON).toBe(3);
     for (const response of startPending()) endStream(response);
     await calls.ended();
     await expect.poll(openReservations, SOON).toBe(0);
     await expect.poll(() => spendOf(key), SOON).toBe(3);
-    const after = callsAtOnce(AT_ONCE, key, { model: 'paid', stream: true });
-    await expect.poll(() => after.statuses.length + pending.length, SOON).toBe(AT_ONCE);
+    const later = callsAtOnce(AT_ONCE, key, { model: 'paid', stream: true });
+    await expect.poll(() => later.statuses.length + pending.length, SOON).toBe(AT_ONCE);
     expect(pending.length).toBe(2);
     for (const response of startPending()) endStream(response);
-    await after.ended();
+    await later.ended();
     await expect.poll(openReservations, SOON).toBe(0);
     await expect.poll(() => spendOf(key), SOON).toBe(5);
   });
 
-  it('five without an output limit are admitted, by the average cost of earlier calls', async () => {
+  it('five without an output limit are admitted, by their estimated cost: the average of earlier calls', async () => {
     const key = await newKey(6);
     const first = callsAtOnce(1, key, { model: 'learned', max_tokens: undefined });
     await expect.poll(() => pending.length, SOON).toBe(1);
@@ -248,8 +248,8 @@ describe('200 concurrent calls with a budget for five', () => {
   });
 });
 
-describe('a budget that concurrent calls have reserved', () => {
-  it('admits free models and models without a price', async () => {
+describe('a budget under concurrent calls', () => {
+  it('admits free models and models without a price when all of it is reserved', async () => {
     const key = await newKey(5);
     const paid = callsAtOnce(5, key, { model: 'paid' });
     await expect.poll(() => pending.length, SOON).toBe(5);
@@ -263,7 +263,7 @@ describe('a budget that concurrent calls have reserved', () => {
     ]);
   });
 
-  it('admits a single call whose expected cost exceeds it', async () => {
+  it('admits only one of 200 calls whose expected cost each exceeds it', async () => {
     const key = await newKey(5);
     const calls = callsAtOnce(AT_ONCE, key, { model: 'paid', max_tokens: 1_000 });
     await expect.poll(() => calls.statuses.length + pending.length, SOON).toBe(AT_ONCE);

@@ -36,11 +36,11 @@ beforeAll(async () => {
     response.writeHead(200, { 'content-type': stream ? 'text/event-stream' : 'application/json' });
     response.end(stream ? eventsOf(model) : JSON.stringify(answerOf(model)));
   });
-  const at = { api_base: `${upstream.url}/v1`, api_key: 'k' };
+  const connection = { api_base: `${upstream.url}/v1`, api_key: 'k' };
   const priced = { input_cost_per_token: 0.01, output_cost_per_token: 0.01 };
-  const to = (name: string, params: object = priced) => ({
+  const deployment = (name: string, params: object = priced) => ({
     model_name: name,
-    litellm_params: { model: `openai/${name}-up`, ...at, ...params },
+    litellm_params: { model: `openai/${name}-up`, ...connection, ...params },
   });
   const voice = { api_base: `${voices.url}/v1`, ...priced };
   app = await startApp({
@@ -56,13 +56,13 @@ beforeAll(async () => {
         },
       ],
       model_list: [
-        to('big'),
-        to('small'),
-        to('other'),
-        to('free', { input_cost_per_token: 0, output_cost_per_token: 0 }),
-        to('guarded', { ...priced, guardrails: ['words'] }),
-        to('voice', voice),
-        to('small-voice', voice),
+        deployment('big'),
+        deployment('small'),
+        deployment('other'),
+        deployment('free', { input_cost_per_token: 0, output_cost_per_token: 0 }),
+        deployment('guarded', { ...priced, guardrails: ['words'] }),
+        deployment('voice', voice),
+        deployment('small-voice', voice),
       ],
     },
   });
@@ -73,7 +73,7 @@ afterAll(async () => {
   await voices.stop();
 });
 
-const NONE = { budget_limit: 0, time_period: '1d' };
+const ZERO_BUDGET = { budget_limit: 0, time_period: '1d' };
 
 async function newKey(draft: object): Promise<{ key: string; token: string }> {
   const answer = await app.call('POST', '/key/generate', draft);
@@ -112,7 +112,7 @@ async function rowsOf(token: string): Promise<readonly Row[]> {
   return data.map(({ model, model_group, spend, status }) => ({ model, model_group, spend, status }));
 }
 
-const spent = (token: string, model: string) => ({
+const modelBudgetError = (token: string, model: string) => ({
   error: {
     message: expect.stringMatching(
       new RegExp(
@@ -126,7 +126,7 @@ const spent = (token: string, model: string) => ({
 });
 
 describe('budget_fallbacks of a key', () => {
-  it('answer with the fallback when the budget of the model is used up, and its spend row names it', async () => {
+  it('answer when the budget of the model is used up, and the spend row names the fallback', async () => {
     const { key, token } = await newKey({
       model_max_budget: { big: { budget_limit: 0.00001, time_period: '1d' } },
       budget_fallbacks: { big: ['small'] },
@@ -143,7 +143,10 @@ describe('budget_fallbacks of a key', () => {
   });
 
   it('answer a stream', async () => {
-    const { key, token } = await newKey({ model_max_budget: { big: NONE }, budget_fallbacks: { big: ['small'] } });
+    const { key, token } = await newKey({
+      model_max_budget: { big: ZERO_BUDGET },
+      budget_fallbacks: { big: ['small'] },
+    });
     const answer = await chat(key, 'big', { stream: true });
     expect([answer.status, answer.group]).toEqual([200, 'small']);
     expect(answer.body).toContain('"model":"small"');
@@ -153,7 +156,7 @@ describe('budget_fallbacks of a key', () => {
   });
 
   it('open a realtime session', async () => {
-    const budget = { model_max_budget: { voice: NONE } };
+    const budget = { model_max_budget: { voice: ZERO_BUDGET } };
     const { key } = await newKey({ ...budget, budget_fallbacks: { voice: ['unknown', 'small-voice'] } });
     const client = await openRealtime(app, {
       path: '/v1/realtime?model=voice',
@@ -167,7 +170,7 @@ describe('budget_fallbacks of a key', () => {
   it('are tried in order; models that the key may not call, unknown ones and used-up ones are skipped', async () => {
     const { key } = await newKey({
       models: ['big', 'small', 'other', 'unknown'],
-      model_max_budget: { big: NONE, small: NONE },
+      model_max_budget: { big: ZERO_BUDGET, small: ZERO_BUDGET },
       budget_fallbacks: { big: ['free', 'unknown', 'small', 'big', 'other'] },
     });
     expect(await chat(key)).toMatchObject({ status: 200, group: 'other' });
@@ -176,7 +179,7 @@ describe('budget_fallbacks of a key', () => {
   it('may be aliases', async () => {
     const { key } = await newKey({
       aliases: { fast: 'big', cheap: 'small' },
-      model_max_budget: { big: NONE },
+      model_max_budget: { big: ZERO_BUDGET },
       budget_fallbacks: { big: ['cheap'] },
     });
     expect(await chat(key, 'fast')).toMatchObject({ status: 200, group: 'small' });
@@ -184,22 +187,22 @@ describe('budget_fallbacks of a key', () => {
 
   it('that form a cycle end with the refusal of the requested model', async () => {
     const { key, token } = await newKey({
-      model_max_budget: { big: NONE, small: NONE },
+      model_max_budget: { big: ZERO_BUDGET, small: ZERO_BUDGET },
       budget_fallbacks: { big: ['small'], small: ['big', 'small'] },
     });
-    expect(await chat(key, 'big')).toMatchObject({ status: 422, body: spent(token, 'big') });
-    expect(await chat(key, 'small')).toMatchObject({ status: 422, body: spent(token, 'small') });
+    expect(await chat(key, 'big')).toMatchObject({ status: 422, body: modelBudgetError(token, 'big') });
+    expect(await chat(key, 'small')).toMatchObject({ status: 422, body: modelBudgetError(token, 'small') });
   });
 
   it('do not lead to a model that the team of the key may not call', async () => {
-    const made = await app.call('POST', '/team/new', { models: ['big'] });
-    const { team_id } = (await made.json()) as { readonly team_id: string };
+    const response = await app.call('POST', '/team/new', { models: ['big'] });
+    const { team_id } = (await response.json()) as { readonly team_id: string };
     const { key, token } = await newKey({
       team_id,
-      model_max_budget: { big: NONE },
+      model_max_budget: { big: ZERO_BUDGET },
       budget_fallbacks: { big: ['small'] },
     });
-    expect(await chat(key)).toMatchObject({ status: 422, body: spent(token, 'big') });
+    expect(await chat(key)).toMatchObject({ status: 422, body: modelBudgetError(token, 'big') });
   });
 
   it('apply to the budget of the model only', async () => {
@@ -208,20 +211,20 @@ describe('budget_fallbacks of a key', () => {
       status: 422,
       body: { error: { message: expect.stringContaining('Budget has been exceeded! Key=None') as string } },
     });
-    const free = await newKey({ model_max_budget: { free: NONE }, budget_fallbacks: { free: ['small'] } });
-    // Free models ignore their budget.
+    const free = await newKey({ model_max_budget: { free: ZERO_BUDGET }, budget_fallbacks: { free: ['small'] } });
+    // Free models skip the budget check.
     expect(await chat(free.key, 'free')).toMatchObject({ status: 200, group: 'free' });
   });
 
   it('run the guardrails of the model that answers', async () => {
-    const { key } = await newKey({ model_max_budget: { big: NONE }, budget_fallbacks: { big: ['guarded'] } });
+    const { key } = await newKey({ model_max_budget: { big: ZERO_BUDGET }, budget_fallbacks: { big: ['guarded'] } });
     const messages = [{ role: 'user', content: 'a forbiddenword here' }];
     expect((await chat(key)).group).toBe('guarded');
     expect((await chat(key, 'big', { messages })).status).toBe(400);
   });
 
   it('apply in every dialect', async () => {
-    const { key } = await newKey({ model_max_budget: { big: NONE }, budget_fallbacks: { big: ['small'] } });
+    const { key } = await newKey({ model_max_budget: { big: ZERO_BUDGET }, budget_fallbacks: { big: ['small'] } });
     const answer = await app.call(
       'POST',
       '/v1/messages',

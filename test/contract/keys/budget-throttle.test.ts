@@ -42,27 +42,27 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-async function newKey(draft: object, of = app): Promise<{ key: string; token: string; name: string }> {
-  const answer = await of.call('POST', '/key/generate', draft);
+async function newKey(draft: object, server = app): Promise<{ key: string; token: string; name: string }> {
+  const answer = await server.call('POST', '/key/generate', draft);
   expect(answer.status).toBe(200);
   const { key, token, key_name: name } = (await answer.json()) as Record<'key' | 'token' | 'key_name', string>;
   return { key, token, name };
 }
 
-async function chat(key: string, of = app) {
+async function chat(key: string, server = app) {
   const body = { model: 'priced', messages: [{ role: 'user', content: 'hi' }], max_tokens: 1 };
-  const answer = await of.call('POST', '/v1/chat/completions', body, { authorization: `Bearer ${key}` });
+  const answer = await server.call('POST', '/v1/chat/completions', body, { authorization: `Bearer ${key}` });
   return { status: answer.status, headers: answer.headers, body: (await answer.json()) as unknown };
 }
 
-const over = { max_budget: 1, spend: 1, throttle_on_budget_exceeded: true };
-const refused = (message: unknown) => ({ error: { message, type: 'budget_exceeded', param: null, code: '422' } });
-const usedUp = (name: string) =>
-  refused(`Budget has been exceeded! Key=None (${name}) Current cost: 1.0, Max budget: 1.0`);
+const overBudget = { max_budget: 1, spend: 1, throttle_on_budget_exceeded: true };
+const budgetError = (message: unknown) => ({ error: { message, type: 'budget_exceeded', param: null, code: '422' } });
+const keyBudgetError = (name: string) =>
+  budgetError(`Budget has been exceeded! Key=None (${name}) Current cost: 1.0, Max budget: 1.0`);
 
 describe('a key beyond its budget', () => {
-  it('continues with a part of its requests and tokens; headers and refusals have the lower limits', async () => {
-    const { key, token } = await newKey({ ...over, rpm_limit: 20, tpm_limit: 10_000 });
+  it('keeps a tenth of its request and token limits; the rate limit headers and refusals have the lower limits', async () => {
+    const { key, token } = await newKey({ ...overBudget, rpm_limit: 20, tpm_limit: 10_000 });
     const first = await chat(key);
     expect([first.status, Object.fromEntries(first.headers)]).toMatchObject([
       200,
@@ -96,7 +96,7 @@ describe('a key beyond its budget', () => {
   });
 
   it('keeps at least one request and one token', async () => {
-    const { key, token } = await newKey({ ...over, rpm_limit: 3, tpm_limit: 3 });
+    const { key, token } = await newKey({ ...overBudget, rpm_limit: 3, tpm_limit: 3 });
     const refusal = await chat(key);
     expect([refusal.status, refusal.headers.get('rate_limit_type')]).toEqual([429, 'tokens']);
     expect(refusal.body).toMatchObject({
@@ -104,7 +104,7 @@ describe('a key beyond its budget', () => {
     });
   });
 
-  it('has its full limits until the budget is used up, and lower ones from the next call', async () => {
+  it('has its full limits before the budget is used up, and again after the budget is raised', async () => {
     const { key } = await newKey({ max_budget: 0.01, throttle_on_budget_exceeded: true, rpm_limit: 30 });
     expect((await chat(key)).headers.get('x-ratelimit-limit-requests')).toBe('30');
     const second = await chat(key);
@@ -116,7 +116,7 @@ describe('a key beyond its budget', () => {
 
   it('is charged for its calls, also in the budget of its team', async () => {
     const team = (await (await app.call('POST', '/team/new', { max_budget: 0.02 })).json()) as { team_id: string };
-    const { key } = await newKey({ ...over, rpm_limit: 90, team_id: team.team_id });
+    const { key } = await newKey({ ...overBudget, rpm_limit: 90, team_id: team.team_id });
     expect((await chat(key)).status).toBe(200);
     const second = await chat(key);
     // The budget of a team refuses a spend above it, not one that equals it.
@@ -124,39 +124,39 @@ describe('a key beyond its budget', () => {
     const third = await chat(key);
     expect([third.status, third.body]).toEqual([
       422,
-      refused(`Budget has been exceeded! Team=${team.team_id} Current cost: 0.04, Max budget: 0.02`),
+      budgetError(`Budget has been exceeded! Team=${team.team_id} Current cost: 0.04, Max budget: 0.02`),
     ]);
     expect(third.headers.get('retry-after')).toBeNull();
   });
 
   it.each([
-    ['does not ask for it', { throttle_on_budget_exceeded: false, rpm_limit: 20 }],
-    ['has no limit that could be lowered', { max_parallel_requests: 5 }],
-  ])('is refused when it %s', async (_, fields) => {
-    const { key, name } = await newKey({ ...over, ...fields });
+    ['throttle_on_budget_exceeded is false', { throttle_on_budget_exceeded: false, rpm_limit: 20 }],
+    ['it has no request or token limit', { max_parallel_requests: 5 }],
+  ])('is refused when %s', async (_, fields) => {
+    const { key, name } = await newKey({ ...overBudget, ...fields });
     const answer = await chat(key);
-    expect([answer.status, answer.body]).toEqual([422, usedUp(name)]);
+    expect([answer.status, answer.body]).toEqual([422, keyBudgetError(name)]);
   });
 
-  it('is refused by a budget window', async () => {
+  it('is refused when a budget window is used up', async () => {
     const budgetLimits = [{ budget_duration: '1d', max_budget: 0.00001 }];
-    const { key } = await newKey({ ...over, rpm_limit: 90, budget_limits: budgetLimits });
+    const { key } = await newKey({ ...overBudget, rpm_limit: 90, budget_limits: budgetLimits });
     expect((await chat(key)).status).toBe(200);
     const answer = await chat(key);
     expect([answer.status, answer.body]).toEqual([
       422,
-      refused(expect.stringContaining('ExceededBudget: Key over 1d budget.')),
+      budgetError(expect.stringContaining('ExceededBudget: Key over 1d budget.')),
     ]);
   });
 });
 
 describe('budget_exceeded_throttle_percentage', () => {
-  it('applies as soon as it is stored, and not after it is removed', async () => {
+  it('rejects a value above 1, applies as soon as it is stored, and not after it is removed', async () => {
     const stored = await startApp({ config: { model_list: modelList() } });
     try {
-      const { key, name } = await newKey({ ...over, rpm_limit: 10 }, stored);
+      const { key, name } = await newKey({ ...overBudget, rpm_limit: 10 }, stored);
       const before = await chat(key, stored);
-      expect([before.status, before.body]).toEqual([422, usedUp(name)]);
+      expect([before.status, before.body]).toEqual([422, keyBudgetError(name)]);
       const field = { field_name: 'budget_exceeded_throttle_percentage', config_type: 'general_settings' };
       const bad = await stored.call('POST', '/config/field/update', { ...field, field_value: 1.5 });
       expect([bad.status, await bad.json()]).toEqual([

@@ -61,7 +61,7 @@ async function infoOf(key: string): Promise<Readonly<Record<string, unknown>>> {
 }
 
 describe('the spend of a key', () => {
-  it('counts in its budget from the reset value', async () => {
+  it('is compared with the budget and its temporary increase, from the value that a reset or update sets', async () => {
     const key = await newKey({ max_budget: 2, spend: 2 });
     expect(await chat(key)).toMatchObject({
       status: 422,
@@ -79,9 +79,9 @@ describe('the spend of a key', () => {
     expect((await chat(key)).status).toBe(200);
   });
 
-  it('counts in the budget of its budget_id, with a temporary increase until its expiry', async () => {
-    const made = await app.call('POST', '/budget/new', { max_budget: 0 });
-    const { budget_id } = (await made.json()) as { readonly budget_id: string };
+  it('is compared with the budget that budget_id names, and with a temporary increase until the increase expires', async () => {
+    const response = await app.call('POST', '/budget/new', { max_budget: 0 });
+    const { budget_id } = (await response.json()) as { readonly budget_id: string };
     const key = await newKey({ budget_id });
     expect(await chat(key)).toMatchObject({
       status: 422,
@@ -95,14 +95,14 @@ describe('the spend of a key', () => {
     expect((await chat(key)).status).toBe(422);
   });
 
-  it('refuses the list of models after its budget is used up', async () => {
+  it('blocks the list of models after it reaches the budget', async () => {
     const key = await newKey({ max_budget: 0.00001 });
     const listed = async (): Promise<number> =>
       (await app.call('GET', '/v1/models', undefined, { authorization: `Bearer ${key}` })).status;
     expect([await listed(), (await chat(key)).status, await listed()]).toEqual([200, 200, 422]);
   });
 
-  it('counts in the budget of every window; the refusal has the window', async () => {
+  it('counts in a budget window; the refusal names the window', async () => {
     const key = await newKey({ max_budget: 100, budget_limits: [{ budget_duration: '1d', max_budget: 0.00001 }] });
     expect((await chat(key)).status).toBe(200);
     expect(await chat(key)).toMatchObject({
@@ -113,7 +113,7 @@ describe('the spend of a key', () => {
     });
   });
 
-  it('counts in the budget of its model', async () => {
+  it('counts in the budget of the called model only', async () => {
     const budget = { budget_limit: 0.00001, time_period: '1d' };
     const key = await newKey({ model_max_budget: { priced: budget } });
     expect((await chat(key)).status).toBe(200);
@@ -127,7 +127,7 @@ describe('the spend of a key', () => {
     expect([(await chat(other)).status, (await chat(other)).status]).toEqual([200, 200]);
   });
 
-  it('is reset at the end of a budget window; the total is not', async () => {
+  it('is reset at the end of a budget window; the total spend is not', async () => {
     const key = await newKey({ max_budget: 0.00001, budget_duration: '1s' });
     expect((await chat(key)).status).toBe(200);
     await vi.waitFor(async () => expect(Number((await infoOf(key))['total_spend'])).toBeGreaterThan(0), POLLING);

@@ -85,21 +85,21 @@ describe.each([
     const key = await newKey(draft);
     const row = rowOf(key, { models: ['demo'], max_budget: 2, team_id: 't', user_id: 'u', metadata: { a: 1 } });
     const update = async (patch: object) => (await post('/key/update', { key: nameOf(key), ...patch })).body;
-    const is = (more: object) => ({
+    const answerWith = (more: object) => ({
       key: sha256(key),
       ...STORED_FORM,
       ...row,
       expires: expect.stringMatching(TIME),
       ...more,
     });
-    expect(await update({})).toEqual(is({}));
+    expect(await update({})).toEqual(answerWith({}));
     expect(await update({ max_budget: null, team_id: ' ', metadata: { z: 1 } })).toEqual(
-      is({ max_budget: null, team_id: null, metadata: { z: 1 } }),
+      answerWith({ max_budget: null, team_id: null, metadata: { z: 1 } }),
     );
     const last = { max_budget: 0, team_id: null, user_id: null, expires: null, models: [], metadata: { z: 1 } };
-    expect(await update({ duration: '-1', models: null, max_budget: 0, user_id: '' })).toEqual(is(last));
+    expect(await update({ duration: '-1', models: null, max_budget: 0, user_id: '' })).toEqual(answerWith(last));
     expect(await update({ user_role: 'proxy_admin_viewer', blocked: true })).toEqual(
-      is({ ...last, user_role: 'proxy_admin_viewer', blocked: true }),
+      answerWith({ ...last, user_role: 'proxy_admin_viewer', blocked: true }),
     );
     expect(await call('GET', '/v1/models', undefined, key)).toEqual(BLOCKED);
   });
@@ -123,7 +123,7 @@ describe.each([
     expect((await post('/key/generate', { key_alias: alias })).status).toBe(200);
   });
 
-  it('keys.regenerate 200: it has another secret and its other fields', async () => {
+  it('keys.regenerate 200: the key has a new secret, a sent field changes, and other fields stay', async () => {
     const key = await newKey({ team_id: 't', max_budget: 1 });
     const { status, body } = await post('/key/regenerate', { key: nameOf(key), metadata: { rotated: true } });
     const next = String(body['key']);
@@ -151,7 +151,7 @@ describe.each([
 });
 
 describe('keys.regenerate', () => {
-  it('keys.regenerate 200: with the key in the path, a chosen secret, and a grace period for the old one', async () => {
+  it('keys.regenerate 200: with the key in the path, a chosen secret, and a grace period for the old secret', async () => {
     const key = await newKey();
     const next = 'sk-chosen-for-rotation-42';
     const rotation = { new_key: next, grace_period: '1h' };
@@ -164,11 +164,11 @@ describe('keys.regenerate', () => {
     expect([await statusOf(key), await statusOf(next)]).toEqual([401, 401]);
   });
 
-  it('keys.regenerate 200: objects of the key stay with the new secret', async () => {
+  it('keys.regenerate 200: the new secret reads an object that the old secret created', async () => {
     const key = await newKey();
     const as = { authorization: `Bearer ${key}` };
-    const made = await app.call('POST', '/v1/responses', { model: 'demo', input: 'Hello' }, as);
-    const { id } = (await made.json()) as { id: string };
+    const response = await app.call('POST', '/v1/responses', { model: 'demo', input: 'Hello' }, as);
+    const { id } = (await response.json()) as { id: string };
     const { body } = await post('/key/regenerate', { key });
     expect((await call('GET', `/v1/responses/${id}`, undefined, String(body['key']))).status).toBe(200);
   });
@@ -186,7 +186,7 @@ describe('keys.regenerate', () => {
     expect(await post('/key/generate', { key })).toEqual(taken);
   });
 
-  it('keys.regenerate 422: no key is named, or the grace period cannot be read', async () => {
+  it('keys.regenerate 422: no key is named, or the grace period is invalid', async () => {
     expect(await post('/key/regenerate', {})).toEqual({
       status: 422,
       body: { detail: [{ type: 'missing', loc: ['body', 'key'], msg: 'Field required' }] },
@@ -225,22 +225,22 @@ describe.each(CHANGES)('%s', (row, path) => {
       );
   });
 
-  it(`${row} 401 and 403: an unknown key, and every role but an administrator's`, async () => {
+  it(`${row} 401 and 403: an unknown key, and every role but proxy administrator`, async () => {
     const key = await newKey();
     expect(await post(path, { key }, UNKNOWN)).toEqual(unknownKey(UNKNOWN));
-    const right = { type: 'auth_error', param: 'None' };
+    const authError = { type: 'auth_error', param: 'None' };
     for (const user_role of ['internal_user_viewer', 'proxy_admin_viewer'])
       expect(await post(path, { key }, await newKey({ user_role }))).toEqual(
-        refusal(403, 'Only proxy admins can do this.', right),
+        refusal(403, 'Only proxy admins can do this.', authError),
       );
-    expect(await post(path, { key }, await newKey())).toEqual(refusal(401, NO_USER, right));
+    expect(await post(path, { key }, await newKey())).toEqual(refusal(401, NO_USER, authError));
     const ofUser = await newKey({ user_id: 'someone' });
     const isBlocking = path.endsWith('block');
     const message = `Only proxy admins, team admins, or org admins can call ${path}. user_role=internal_user, user_id=someone`;
     // The refusal is the same for a key of another user and for an unknown key.
     for (const named of [key, UNKNOWN])
       expect(await post(path, { key: named }, ofUser)).toEqual(
-        isBlocking ? { status: 403, body: { detail: { error: message } } } : refusal(403, message, right),
+        isBlocking ? { status: 403, body: { detail: { error: message } } } : refusal(403, message, authError),
       );
     expect(await statusOf(key)).toBe(200);
   });
@@ -264,7 +264,7 @@ describe('keys.update', () => {
     );
   });
 
-  it('keys.update 422: every field of a wrong type, with its place', async () => {
+  it('keys.update 422: lists the fields of a wrong type, without the invalid duration', async () => {
     const sent = { key: await newKey(), models: 'x', max_budget: 'much', blocked: 'yes', duration: 'soon' };
     const { status, body } = await post('/key/update', sent);
     const detail = body['detail'] as readonly { readonly loc: readonly string[]; readonly type: string }[];
@@ -305,7 +305,7 @@ describe('keys.delete', () => {
       });
   });
 
-  it('keys.delete 401 and 403: an unknown key, and every role but an administrator', async () => {
+  it('keys.delete 401 and 403: an unknown key, and every role but proxy administrator', async () => {
     const key = await newKey();
     expect(await post('/key/delete', { keys: [key] }, UNKNOWN)).toEqual(unknownKey(UNKNOWN));
     for (const user_role of ['internal_user_viewer', 'proxy_admin_viewer'])

@@ -12,9 +12,9 @@ const client = tenancyClient({
 const { post, get, send } = client;
 const key = async (draft: object, by?: string): Promise<string> =>
   String((await post('/key/generate', draft, by)).body['key']);
-const infoOf = async (named: string): Promise<Json> => (await get(`/key/info?key=${named}`)).body['info'] as Json;
+const infoOf = async (secret: string): Promise<Json> => (await get(`/key/info?key=${secret}`)).body['info'] as Json;
 
-const admins: Record<string, string> = {};
+const userKeys: Record<string, string> = {};
 let victim: string;
 
 beforeAll(async () => {
@@ -29,7 +29,7 @@ beforeAll(async () => {
     ['admin', 'admin'],
     ['member', 'user'],
   ] as const) {
-    admins[user_id] = String((await post('/user/new', { user_id })).body['key']);
+    userKeys[user_id] = String((await post('/user/new', { user_id })).body['key']);
     await post('/team/member_add', { team_id: 'own', member: { user_id, role } });
   }
   await post('/team/member_add', { team_id: 'third', member: { user_id: 'admin', role: 'admin' } });
@@ -50,56 +50,56 @@ const GRANTS: readonly (readonly [string, object])[] = [
   ['a budget', { budget_id: 'budget' }],
   ['a budget of customers', { end_user_budget_id: 'budget' }],
   ['access groups', { access_group_ids: ['g'] }],
-  ['limits by model in place of those of the team', { model_rpm_limit: { a: 1_000 } }],
-  ['tokens by model', { model_tpm_limit: { a: 1_000 } }],
-  ['the same within the metadata', { metadata: { model_rpm_limit: { a: 1_000 } } }],
-  ['rates within a budget of a model', { model_max_budget: { a: { budget_limit: 1, rpm_limit: 1_000 } } }],
-  ['a limit that may be exceeded', { rpm_limit_type: 'dynamic' }],
+  ['request limits by model', { model_rpm_limit: { a: 1_000 } }],
+  ['token limits by model', { model_tpm_limit: { a: 1_000 } }],
+  ['request limits by model in the metadata', { metadata: { model_rpm_limit: { a: 1_000 } } }],
+  ['a rate limit in the budget of a model', { model_max_budget: { a: { budget_limit: 1, rpm_limit: 1_000 } } }],
+  ['a request limit that may be exceeded', { rpm_limit_type: 'dynamic' }],
   ['a budget that may be exceeded', { throttle_on_budget_exceeded: true }],
   ['a temporary budget', { metadata: { temp_budget_increase: 100, temp_budget_expiry: '2099-01-01T00:00:00Z' } }],
   ['pass-through paths', { allowed_passthrough_routes: ['/paid'] }],
-  ['a low estimate', { default_estimated_output_tokens: 1 }],
+  ['a low estimate of output tokens', { default_estimated_output_tokens: 1 }],
   ['no global guardrails', { disable_global_guardrails: true }],
-  ['guardrails left out', { metadata: { opted_out_global_guardrails: ['x'] } }],
-  ['more tokens of batches', { metadata: { batch_enqueued_token_limit: 1e9 } }],
+  ['opted-out guardrails', { metadata: { opted_out_global_guardrails: ['x'] } }],
+  ['a higher token limit of batches', { metadata: { batch_enqueued_token_limit: 1e9 } }],
 ];
 
 describe.each(['admin', 'member'])('the role %s of a team', (name) => {
   it.each(GRANTS)('cannot create a key with %s', async (_what, draft) => {
-    const { status } = await post('/key/generate', { team_id: 'own', ...draft }, admins[name]);
+    const { status } = await post('/key/generate', { team_id: 'own', ...draft }, userKeys[name]);
     expect([400, 403]).toContain(status);
-    expect([400, 403]).toContain((await post('/key/generate', draft, admins[name])).status);
+    expect([400, 403]).toContain((await post('/key/generate', draft, userKeys[name])).status);
   });
 
   it.each(GRANTS)('cannot give its own key %s', async (_what, patch) => {
-    const named = await key({ team_id: 'own', user_id: name });
-    const before = await infoOf(named);
+    const secret = await key({ team_id: 'own', user_id: name });
+    const before = await infoOf(secret);
     for (const path of ['/key/update', '/key/regenerate']) {
-      const { status } = await post(path, { key: named, ...patch }, admins[name]);
+      const { status } = await post(path, { key: secret, ...patch }, userKeys[name]);
       expect([400, 403]).toContain(status);
     }
-    expect(await infoOf(named)).toEqual(before);
+    expect(await infoOf(secret)).toEqual(before);
   });
 
   it.each([
     ['another team', { team_id: 'other' }],
-    ['a team that it administers too', { team_id: 'third' }],
+    ['another team of the administrator', { team_id: 'third' }],
     ['no team', { team_id: null }],
     ['a team of blank text', { team_id: ' ' }],
     ['another user', { user_id: 'boss' }],
     ['no user', { user_id: null }],
     ['no spend', { spend: 0 }],
-  ])('cannot move its key to %s: 403', async (_what, patch) => {
-    const named = await key({ team_id: 'own', user_id: name });
-    const before = await infoOf(named);
-    expect((await post('/key/update', { key: named, ...patch }, admins[name])).status).toBe(403);
-    expect(await infoOf(named)).toEqual(before);
+  ])('cannot change its key to %s: 403', async (_what, patch) => {
+    const secret = await key({ team_id: 'own', user_id: name });
+    const before = await infoOf(secret);
+    expect((await post('/key/update', { key: secret, ...patch }, userKeys[name])).status).toBe(403);
+    expect(await infoOf(secret)).toEqual(before);
   });
 
   it('cannot remove a restriction of its key', async () => {
     const tags = { tags: ['dear'], enforced_params: ['user'], allowed_routes: ['llm_api_routes'] };
-    const named = await key({ team_id: 'own', user_id: name, metadata: { a: 1 }, ...tags });
-    const before = await infoOf(named);
+    const secret = await key({ team_id: 'own', user_id: name, metadata: { a: 1 }, ...tags });
+    const before = await infoOf(secret);
     for (const patch of [
       { tags: [] },
       { tags: null },
@@ -110,40 +110,45 @@ describe.each(['admin', 'member'])('the role %s of a team', (name) => {
       { allowed_routes: ['*'] },
       { allowed_routes: ['llm_api_routes', 'management_routes'] },
     ])
-      expect([patch, (await post('/key/update', { key: named, ...patch }, admins[name])).status]).toEqual([patch, 403]);
-    expect(await infoOf(named)).toEqual(before);
-    const replaced = await post('/key/update', { key: named, metadata: {} }, admins[name]);
+      expect([patch, (await post('/key/update', { key: secret, ...patch }, userKeys[name])).status]).toEqual([
+        patch,
+        403,
+      ]);
+    expect(await infoOf(secret)).toEqual(before);
+    const replaced = await post('/key/update', { key: secret, metadata: {} }, userKeys[name]);
     expect([replaced.status, replaced.body['metadata']]).toEqual([200, { tags: ['dear'], enforced_params: ['user'] }]);
   });
 
   it('cannot change keys of another team, keys without a team, and keys of other users', async () => {
-    const named = [await key({ team_id: 'other' }), await key({}), await key({ user_id: 'boss' }), victim];
-    for (const one of named) {
+    const foreign = [await key({ team_id: 'other' }), await key({}), await key({ user_id: 'boss' }), victim];
+    for (const one of foreign) {
       const before = await infoOf(one);
       for (const path of ['/key/update', '/key/block', '/key/unblock', '/key/regenerate'])
-        expect((await post(path, { key: one }, admins[name])).status).toBe(403);
-      expect((await post('/key/delete', { keys: [one] }, admins[name])).status).toBe(403);
-      expect((await post(`/key/${one}/reset_spend`, { reset_to: 0 }, admins[name])).status).toBe(403);
-      expect((await post('/key/bulk_update', { keys: [{ key: one, max_budget: 1 }] }, admins[name])).status).toBe(403);
+        expect((await post(path, { key: one }, userKeys[name])).status).toBe(403);
+      expect((await post('/key/delete', { keys: [one] }, userKeys[name])).status).toBe(403);
+      expect((await post(`/key/${one}/reset_spend`, { reset_to: 0 }, userKeys[name])).status).toBe(403);
+      expect((await post('/key/bulk_update', { keys: [{ key: one, max_budget: 1 }] }, userKeys[name])).status).toBe(
+        403,
+      );
       expect(await infoOf(one)).toEqual(before);
     }
   });
 
-  it('deletes none of several keys if one is not its own', async () => {
+  it('deletes none of several keys if one belongs to another team', async () => {
     const own = await key({ team_id: 'own', user_id: name });
     const foreign = await key({ team_id: 'other' });
-    expect((await post('/key/delete', { keys: [own, foreign] }, admins[name])).status).toBe(403);
+    expect((await post('/key/delete', { keys: [own, foreign] }, userKeys[name])).status).toBe(403);
     expect((await get('/v1/models', own)).status).toBe(200);
   });
 });
 
-describe('keys of administrators within a team', () => {
+describe('keys of proxy administrators within a team', () => {
   it('cannot be rotated by the administrator of the team', async () => {
     const ofBoss = await key({ team_id: 'own', user_id: 'boss', user_role: 'proxy_admin' });
     const asUser = await key({ team_id: 'own', user_id: 'boss' });
     const ofTeam = await key({ team_id: 'own', user_role: 'proxy_admin' });
     for (const one of [ofBoss, asUser, ofTeam]) {
-      expect((await post('/key/regenerate', { key: one }, admins['admin'])).status).toBe(403);
+      expect((await post('/key/regenerate', { key: one }, userKeys['admin'])).status).toBe(403);
       expect((await get('/v1/models', one)).status).toBe(200);
     }
   });
@@ -151,37 +156,37 @@ describe('keys of administrators within a team', () => {
   it('cannot be changed by the administrator of the team', async () => {
     const ofBoss = await key({ team_id: 'own', user_id: 'boss', user_role: 'proxy_admin' });
     for (const path of ['/key/update', '/key/block'])
-      expect((await post(path, { key: ofBoss }, admins['admin'])).status).toBe(403);
-    expect((await post('/key/delete', { keys: [ofBoss] }, admins['admin'])).status).toBe(403);
+      expect((await post(path, { key: ofBoss }, userKeys['admin'])).status).toBe(403);
+    expect((await post('/key/delete', { keys: [ofBoss] }, userKeys['admin'])).status).toBe(403);
   });
 
-  it('that the administrator of a team creates may call models only', async () => {
+  it('that the administrator of the team creates may call models only', async () => {
     const wider = { team_id: 'own', user_id: 'boss', allowed_routes: ['management_routes'] };
-    expect((await post('/key/generate', wider, admins['admin'])).status).toBe(403);
-    expect((await post('/key/generate', { ...wider, key_type: 'management' }, admins['admin'])).status).toBe(403);
-    const made = await key({ team_id: 'own', user_id: 'boss' }, admins['admin']);
-    expect((await post('/user/new', {}, made)).status).toBe(403);
-    expect((await post('/key/update', { key: made, allowed_routes: [] }, admins['admin'])).status).toBe(403);
+    expect((await post('/key/generate', wider, userKeys['admin'])).status).toBe(403);
+    expect((await post('/key/generate', { ...wider, key_type: 'management' }, userKeys['admin'])).status).toBe(403);
+    const created = await key({ team_id: 'own', user_id: 'boss' }, userKeys['admin']);
+    expect((await post('/user/new', {}, created)).status).toBe(403);
+    expect((await post('/key/update', { key: created, allowed_routes: [] }, userKeys['admin'])).status).toBe(403);
   });
 });
 
 describe('a restricted key', () => {
   it.each([
     ['a budget', { max_budget: 1 }],
-    ['a limit of requests', { rpm_limit: 1 }],
+    ['a request limit', { rpm_limit: 1 }],
     ['an expiry', { duration: '1h' }],
     ['tags', { tags: ['t'] }],
     ['a limit by model', { model_rpm_limit: { a: 1 } }],
-    ['a budget of windows', { budget_limits: [{ budget_duration: '1d', max_budget: 1 }] }],
+    ['budget windows', { budget_limits: [{ budget_duration: '1d', max_budget: 1 }] }],
   ])('with %s cannot create or rotate keys of its team, or raise their limits', async (_what, bound) => {
     const restricted = await key({ team_id: 'own', user_id: 'admin', ...bound });
     const another = await key({ team_id: 'own', user_id: 'admin', max_budget: 1 });
     expect((await post('/key/generate', { team_id: 'own' }, restricted)).status).toBe(403);
     expect((await post('/key/service-account/generate', { team_id: 'own' }, restricted)).status).toBe(403);
     expect((await post('/key/regenerate', { key: another }, restricted)).status).toBe(403);
-    for (const named of [restricted, another])
-      expect((await post('/key/update', { key: named, max_budget: 99 }, restricted)).status).toBe(
-        named === restricted && !('max_budget' in bound) ? 200 : 403,
+    for (const secret of [restricted, another])
+      expect((await post('/key/update', { key: secret, max_budget: 99 }, restricted)).status).toBe(
+        secret === restricted && !('max_budget' in bound) ? 200 : 403,
       );
   });
 
@@ -221,30 +226,30 @@ describe('a restricted key', () => {
   });
 });
 
-describe('limits of a membership', () => {
-  it('apply to keys that a member creates, and a limited member cannot create service keys', async () => {
+describe('a member with a budget in the team', () => {
+  it('may create keys of the team, but no service account keys', async () => {
     const user = String((await post('/user/new', { user_id: 'limited' })).body['key']);
     const member = { user_id: 'limited', role: 'user' };
     await post('/team/member_add', { team_id: 'own', member, max_budget_in_team: 1 });
     expect((await post('/key/generate', { team_id: 'own' }, user)).status).toBe(200);
     expect((await post('/key/service-account/generate', { team_id: 'own' }, user)).status).toBe(403);
-    expect((await post('/key/service-account/generate', { team_id: 'own' }, admins['member'])).status).toBe(200);
+    expect((await post('/key/service-account/generate', { team_id: 'own' }, userKeys['member'])).status).toBe(200);
   });
 });
 
 describe('the graph', () => {
   it('refuses what HTTP refuses', async () => {
-    const named = await key({ team_id: 'own', user_id: 'member', max_budget: 1 });
+    const secret = await key({ team_id: 'own', user_id: 'member', max_budget: 1 });
     const refused = async (mutation: string) =>
       (
-        (await send('POST', '/graphql', { query: `mutation { ${mutation} { __typename } }` }, admins['member']))
+        (await send('POST', '/graphql', { query: `mutation { ${mutation} { __typename } }` }, userKeys['member']))
           .body as unknown as { errors?: readonly { extensions: { code: string } }[] }
       ).errors?.[0]?.extensions.code;
     for (const mutation of [
-      `updateKey(input: { key: "${named}", maxBudgetUsd: "9" })`,
-      `updateKey(input: { key: "${named}", role: PROXY_ADMIN })`,
-      `updateKey(input: { key: "${named}", userId: "boss" })`,
-      `updateKey(input: { key: "${named}", teamId: "third" })`,
+      `updateKey(input: { key: "${secret}", maxBudgetUsd: "9" })`,
+      `updateKey(input: { key: "${secret}", role: PROXY_ADMIN })`,
+      `updateKey(input: { key: "${secret}", userId: "boss" })`,
+      `updateKey(input: { key: "${secret}", teamId: "third" })`,
       `updateKey(input: { key: "${victim}", blocked: true })`,
       `regenerateKey(input: { key: "${victim}" })`,
       `deleteKeys(input: { keys: ["${victim}"] })`,
@@ -252,6 +257,6 @@ describe('the graph', () => {
       `generateKey(input: { userId: "boss" })`,
     ])
       expect([mutation, await refused(mutation)]).toEqual([mutation, 'FORBIDDEN']);
-    expect(await infoOf(named)).toMatchObject({ max_budget: 1, user_id: 'member', team_id: 'own' });
+    expect(await infoOf(secret)).toMatchObject({ max_budget: 1, user_id: 'member', team_id: 'own' });
   });
 });

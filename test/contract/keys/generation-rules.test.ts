@@ -46,20 +46,20 @@ describe('default_key_generate_params and upperbound_key_generate_params', () =>
     ['duration', '31d', '31d', '30d'],
     ['duration', '2mo', '2mo', '30d'],
     ['budget_duration', '11d', '11d', '10d'],
-  ])('keys.generate 400, keys.update 400: %s above its cap', async (member, value, sent, most) => {
+  ])('keys.generate 400, keys.update 400, keys.regenerate 400: %s above its cap', async (member, value, sent, most) => {
     const refused = over(member, sent.replace(/\.0$/, ''), most.replace(/\.0$/, ''));
     expect(await post('/key/generate', { [member]: value })).toEqual(refused);
-    const named = await key({});
-    expect(await post('/key/update', { key: named, [member]: value })).toEqual(refused);
-    expect(await post('/key/regenerate', { key: named, [member]: value })).toEqual(refused);
+    const secret = await key({});
+    expect(await post('/key/update', { key: secret, [member]: value })).toEqual(refused);
+    expect(await post('/key/regenerate', { key: secret, [member]: value })).toEqual(refused);
   });
 
   it('keys.update 400: a limit with a cap cannot be removed', async () => {
-    const named = await key({});
+    const secret = await key({});
     for (const member of ['max_budget', 'rpm_limit', 'max_parallel_requests', 'duration', 'budget_duration'])
-      expect((await post('/key/update', { key: named, [member]: null })).status).toBe(400);
-    expect((await post('/key/update', { key: named, duration: '-1' })).status).toBe(400);
-    expect((await post('/key/update', { key: named, max_budget: 10, tpm_limit: null })).status).toBe(200);
+      expect((await post('/key/update', { key: secret, [member]: null })).status).toBe(400);
+    expect((await post('/key/update', { key: secret, duration: '-1' })).status).toBe(400);
+    expect((await post('/key/update', { key: secret, max_budget: 10, tpm_limit: null })).status).toBe(200);
   });
 });
 
@@ -112,7 +112,7 @@ describe('key_generation_settings', () => {
     expect((await post('/key/generate', { key_alias: 'named', max_budget: 0 })).status).toBe(200);
   });
 
-  it('keys.generate 400: roles and required members of keys of a team', async () => {
+  it('keys.generate 400: a key of a team by a role that may not create it, or without a required member', async () => {
     const draft = { team_id: 't', tags: ['a'] };
     expect(await post('/key/generate', draft, users['member'])).toEqual(
       envelope(400, "Team member role user not in allowed_team_member_roles=['admin']"),
@@ -124,7 +124,7 @@ describe('key_generation_settings', () => {
     expect((await post('/key/generate', { team_id: 't' })).status).toBe(200);
   });
 
-  it('keys.generate 400: of a team that does not exist, also for administrators', async () => {
+  it('keys.generate 400: a key of a team that does not exist, also by administrators', async () => {
     expect(await post('/key/generate', { team_id: 'none' })).toEqual(
       envelope(400, 'Unable to find team object in database. Team ID: none'),
     );
@@ -137,11 +137,11 @@ describe('key_generation_settings', () => {
       'bad_request_error',
       'key_alias',
     );
-    const made = await post('/key/generate', { key_alias: 'team/a.b@c-d_e', max_budget: 1 });
-    expect(made.status).toBe(200);
+    const valid = await post('/key/generate', { key_alias: 'team/a.b@c-d_e', max_budget: 1 });
+    expect(valid.status).toBe(200);
     for (const key_alias of ['x', '-ab', 'ab ', 'a b', 'аb', 'a\u200bb', 'a'.repeat(256)]) {
       expect(await post('/key/generate', { key_alias, max_budget: 1 })).toEqual(refused);
-      expect(await post('/key/update', { key: String(made.body['key']), key_alias })).toEqual(refused);
+      expect(await post('/key/update', { key: String(valid.body['key']), key_alias })).toEqual(refused);
     }
   });
 
@@ -155,6 +155,6 @@ it.each([
   ['default_key_generate_params', { guardrails: ['g'] }, 'guardrails'],
   ['upperbound_key_generate_params', { duration: 'long' }, 'duration'],
   ['key_generation_settings', { personal_key_generation: { allowed_user_roles: 'all' } }, 'personal_key_generation'],
-])('%s: a value without an effect makes the start fail: %j', async (name, value, member) => {
+])('%s: an invalid or unsupported member makes the start fail: %j', async (name, value, member) => {
   await expect(startApp({ config: { litellm_settings: { [name]: value } } })).rejects.toThrow(member);
 });

@@ -35,8 +35,8 @@ describe('a budget in the graph', () => {
   });
 
   it('below zero is refused for a changed key', async () => {
-    const made = await app.call('POST', '/key/generate', { max_budget: 1 });
-    const { key } = (await made.json()) as { key: string };
+    const response = await app.call('POST', '/key/generate', { max_budget: 1 });
+    const { key } = (await response.json()) as { key: string };
     const answer = await graph(UPDATE, { input: { key, maxBudgetUsd: '-0.01' } });
     expect(answer).toEqual({ status: 200, body: { data: { updateKey: refused('-0.01') } } });
     const info = await app.call('GET', '/key/info', undefined, { authorization: `Bearer ${key}` });

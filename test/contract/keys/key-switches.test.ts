@@ -2,25 +2,28 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { envelope, tenancyClient } from '../../support/tenancy-client.ts';
 
 const OWN = 'sk-a-key-of-my-own-0123456789';
-const noOwn = envelope(403, 'Custom API key values are disabled by your administrator. Keys must be auto-generated.');
-const noAdmins = envelope(403, 'Key generation by organization admins is disabled by your administrator.');
+const ownKeyRefusal = envelope(
+  403,
+  'Custom API key values are disabled by your administrator. Keys must be auto-generated.',
+);
+const orgAdminRefusal = envelope(403, 'Key generation by organization admins is disabled by your administrator.');
 
 describe('disable_custom_api_keys', () => {
   const { post, send, key } = tenancyClient();
   const store = (on: boolean) => send('PATCH', '/update/ui_settings', { disable_custom_api_keys: on });
 
   it('keys.generate 403, keys.generateServiceKey 403, keys.regenerate 403: a chosen secret, while the setting is stored as true', async () => {
-    const named = await key({});
+    const secret = await key({});
     await post('/team/new', { team_id: 't' });
     expect((await store(true)).status).toBe(200);
-    expect(await post('/key/generate', { key: OWN })).toEqual(noOwn);
-    expect(await post('/key/service-account/generate', { team_id: 't', key: OWN })).toEqual(noOwn);
-    expect(await post('/key/regenerate', { key: named, new_key: OWN })).toEqual(noOwn);
+    expect(await post('/key/generate', { key: OWN })).toEqual(ownKeyRefusal);
+    expect(await post('/key/service-account/generate', { team_id: 't', key: OWN })).toEqual(ownKeyRefusal);
+    expect(await post('/key/regenerate', { key: secret, new_key: OWN })).toEqual(ownKeyRefusal);
     expect((await post('/key/generate', {})).status).toBe(200);
-    expect((await post('/key/regenerate', { key: named })).status).toBe(200);
+    expect((await post('/key/regenerate', { key: secret })).status).toBe(200);
     expect((await store(false)).status).toBe(200);
-    const made = await post('/key/generate', { key: OWN });
-    expect([made.status, made.body['key']]).toEqual([200, OWN]);
+    const created = await post('/key/generate', { key: OWN });
+    expect([created.status, created.body['key']]).toEqual([200, OWN]);
   });
 });
 
@@ -40,15 +43,15 @@ describe('the switches of keys in the configuration file', () => {
     await post('/team/member_add', { team_id: 'own', member: { user_id: 'team-admin', role: 'admin' } });
   });
 
-  it('have precedence over stored ones', async () => {
+  it('take precedence over a stored value', async () => {
     await send('PATCH', '/update/ui_settings', { disable_custom_api_keys: false });
-    expect(await post('/key/generate', { key: OWN })).toEqual(noOwn);
+    expect(await post('/key/generate', { key: OWN })).toEqual(ownKeyRefusal);
   });
 
   it('keys.generate 403, keys.generateServiceKey 403: administrators of an organization', async () => {
-    expect(await post('/key/generate', { team_id: 'own' }, keys['org-admin'])).toEqual(noAdmins);
-    expect(await post('/key/generate', {}, keys['org-admin'])).toEqual(noAdmins);
-    expect(await post('/key/service-account/generate', { team_id: 'own' }, keys['org-admin'])).toEqual(noAdmins);
+    expect(await post('/key/generate', { team_id: 'own' }, keys['org-admin'])).toEqual(orgAdminRefusal);
+    expect(await post('/key/generate', {}, keys['org-admin'])).toEqual(orgAdminRefusal);
+    expect(await post('/key/service-account/generate', { team_id: 'own' }, keys['org-admin'])).toEqual(orgAdminRefusal);
   });
 
   it('keys.generate 200: other users, and administrators of teams and of the proxy', async () => {
@@ -57,11 +60,11 @@ describe('the switches of keys in the configuration file', () => {
     expect((await post('/key/generate', { team_id: 'own' })).status).toBe(200);
   });
 
-  it('generateKey FORBIDDEN: the same in the graph', async () => {
+  it('generateKey FORBIDDEN: administrators of an organization in the graph', async () => {
     const query = 'mutation { generateKey(input: {}) { __typename } }';
     const answer = await send('POST', '/graphql', { query }, keys['org-admin']);
     expect(answer.body).toMatchObject({
-      errors: [{ message: noAdmins.body.error.message, extensions: { code: 'FORBIDDEN' } }],
+      errors: [{ message: orgAdminRefusal.body.error.message, extensions: { code: 'FORBIDDEN' } }],
     });
   });
 });

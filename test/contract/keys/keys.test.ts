@@ -124,7 +124,7 @@ describe('keys.generate', () => {
   );
 
   it.each(['sk-0123456789abcdefg', 'sk-abcdefghabcdefghab', 'sk-own-key-0123456789abcdef'])(
-    'keys.generate 200: %j is strong enough, and its name has its last four characters',
+    'keys.generate 200: %j is strong enough, and key_name ends with its last four characters',
     async (key) => {
       const { status, body } = await generate({ key });
       expect([status, body['key'], body['key_name']]).toEqual([200, key, `sk-...${key.slice(-4)}`]);
@@ -221,7 +221,7 @@ describe('keys.generate', () => {
     ['{"a":', ['body', 5]],
     ['{"a":x}', ['body']],
     [`{"metadata":${'{"a":'.repeat(600)}1${'}'.repeat(600)}}`, ['body']],
-  ])('keys.generate 422: a body that is not JSON, or nests too deep', async (sent, loc) => {
+  ])('keys.generate 422: a body that is not JSON, or is nested too deeply', async (sent, loc) => {
     expect(await generate(sent)).toEqual({
       status: 422,
       body: { detail: [{ type: 'json_invalid', loc, msg: 'JSON decode error' }] },

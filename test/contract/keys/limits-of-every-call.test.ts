@@ -3,7 +3,7 @@ import { startApp, type TestApp } from '../../support/start-app.ts';
 
 let app: TestApp;
 
-/** Address without a server: no call reaches it. */
+/** Address without a server. The limits refuse each call before it is forwarded. */
 const UPSTREAM = 'http://127.0.0.1:9/v1';
 
 beforeAll(async () => {
@@ -49,8 +49,11 @@ const CALLS = {
 } as const;
 
 async function refusal(name: keyof typeof CALLS, limits: object) {
-  const made = await app.call('POST', '/key/generate', { key_alias: `${name} ${JSON.stringify(limits)}`, ...limits });
-  const { key } = (await made.json()) as { key: string };
+  const created = await app.call('POST', '/key/generate', {
+    key_alias: `${name} ${JSON.stringify(limits)}`,
+    ...limits,
+  });
+  const { key } = (await created.json()) as { key: string };
   const [path, body] = CALLS[name];
   const answer = await app.call('POST', path, body, { authorization: `Bearer ${key}` });
   return { status: answer.status, headers: Object.fromEntries(answer.headers), body: await answer.json() };
@@ -60,7 +63,7 @@ async function refusal(name: keyof typeof CALLS, limits: object) {
 const messageOf = ({ error }: { readonly error?: { readonly message?: unknown } }): unknown => error?.message;
 
 describe.each(Object.keys(CALLS) as (keyof typeof CALLS)[])('a call of %s', (name) => {
-  it('above the requests per minute is refused with 429 and a retry time', async () => {
+  it('above the request limit of its key is refused with 429 and a retry time', async () => {
     const { status, headers, body } = await refusal(name, { rpm_limit: 0 });
     const reset = String.raw`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC`;
     const message = `^Rate limit exceeded for api_key: [0-9a-f]{64}. Limit type: requests. Current limit: 0, Remaining: 0. Limit resets at: ${reset}$`;

@@ -37,16 +37,16 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
   const base = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}/v1`;
-  const to = (name: string, more: object) => ({
+  const deployment = (name: string, more: object) => ({
     model_name: name,
     litellm_params: { model: 'openai/tiny-1', api_base: base, api_key: 'k', ...more },
   });
   app = await startApp({
     config: {
       model_list: [
-        to('oa', {}),
-        to('closed', { api_base: 'http://127.0.0.1:1/v1' }),
-        to('late', { timeout: 0.3 }),
+        deployment('oa', {}),
+        deployment('closed', { api_base: 'http://127.0.0.1:1/v1' }),
+        deployment('late', { timeout: 0.3 }),
         { model_name: 'keyless', litellm_params: { model: 'groq/x' } },
       ],
     },
@@ -88,9 +88,9 @@ describe('a call that fails', () => {
     ['of an upstream that refuses connections', chat('hi', { model: 'closed' }), '/v1/chat/completions', 500],
     ['of an upstream that answers 500', chat('broken'), '/v1/chat/completions', 500],
     ['of an upstream that closes the connection', chat('cut'), '/v1/chat/completions', 500],
-    ['of an upstream that is late', chat('silent', { model: 'late' }), '/v1/chat/completions', 408],
-    ['as a stream that never begins', chat('broken', { stream: true }), '/v1/chat/completions', 500],
-    ['as a message without a number of tokens', chat('hi'), '/v1/messages', 400],
+    ['of an upstream that times out', chat('silent', { model: 'late' }), '/v1/chat/completions', 408],
+    ['as a stream that fails before its first chunk', chat('broken', { stream: true }), '/v1/chat/completions', 500],
+    ['to /v1/messages without max_tokens', chat('hi'), '/v1/messages', 400],
   ])('%s: releases its slot and its expected tokens', async (_case, body, path, status) => {
     const key = await tightKey();
     for (let round = 0; round < 3; round += 1)
@@ -109,13 +109,13 @@ describe('a call that its caller aborts', () => {
     const key = await tightKey();
     const before = open.length;
     const abort = new AbortController();
-    const answered = send(key, body, '/v1/chat/completions', abort.signal).then(
+    const pendingAnswer = send(key, body, '/v1/chat/completions', abort.signal).then(
       (answer) => answer,
       () => null,
     );
     await expect.poll(() => open.length).toBe(before + 1);
     // A stream has begun when its first chunk arrives.
-    if (!JSON.stringify(body).includes('silent')) await (await answered)?.body?.getReader().read();
+    if (!JSON.stringify(body).includes('silent')) await (await pendingAnswer)?.body?.getReader().read();
     expect(await statusOf(send(key, chat('hi')))).toBe(429);
     abort.abort();
     await expect.poll(() => statusOf(send(key, chat('hi'))), { timeout: 10_000 }).toBe(200);

@@ -16,8 +16,8 @@ beforeAll(async () => {
     d: {},
     viewer: { user_role: 'proxy_admin_viewer' },
   })) {
-    const made = await app.call('POST', '/key/generate', { ...draft, key_alias: alias });
-    keys[alias] = ((await made.json()) as { key: string }).key;
+    const response = await app.call('POST', '/key/generate', { ...draft, key_alias: alias });
+    keys[alias] = ((await response.json()) as { key: string }).key;
   }
   await app.call('POST', '/key/block', { key: keys['b'] });
 });
@@ -215,7 +215,7 @@ describe('virtualKeys of the graph', () => {
   );
 });
 
-describe('changes of keys in the graph', () => {
+describe('key mutations of the graph', () => {
   const FIELDS = '{ __typename ... on UserError { message code } ... on VirtualKey { alias blocked teamId models } }';
   const change = async (name: string, input: object, fields = FIELDS): Promise<unknown> => {
     const type = name.charAt(0).toUpperCase() + name.slice(1);
@@ -227,7 +227,7 @@ describe('changes of keys in the graph', () => {
   const statusOf = async (key: string): Promise<number> =>
     (await app.call('GET', '/key/info', undefined, { authorization: `Bearer ${key}` })).status;
 
-  it('updates, blocks and unblocks', async () => {
+  it('update, block and unblock a key', async () => {
     const key = await generateKey({ team_id: 't', models: ['demo'] });
     const row = { __typename: 'VirtualKey', alias: 'graph', blocked: false, teamId: null, models: ['demo'] };
     expect(await change('updateKey', { key, alias: 'graph', teamId: ' ' })).toEqual(row);
@@ -238,7 +238,7 @@ describe('changes of keys in the graph', () => {
     expect(await change('updateKey', { key, models: null })).toEqual({ ...row, models: [] });
   });
 
-  it('rotates and deletes', async () => {
+  it('rotate and delete a key', async () => {
     const key = await generateKey();
     const fields = '{ ... on GeneratedKey { key virtualKey { hash rotatedAt } } }';
     const rotated = (await change('regenerateKey', { key }, fields)) as { key: string };
@@ -255,7 +255,7 @@ describe('changes of keys in the graph', () => {
   });
 
   it.each(['updateKey', 'blockKey', 'unblockKey', 'regenerateKey'])(
-    '%s reports an unknown and a malformed key',
+    'include %s, which reports an unknown and a malformed key',
     async (name) => {
       const input = { key: 'sk-there-is-no-such-key' };
       const fields = '{ __typename ... on UserError { message code } }';
@@ -272,7 +272,7 @@ describe('changes of keys in the graph', () => {
     },
   );
 
-  it('refuses a taken alias, an invalid or taken secret, and a deletion without keys', async () => {
+  it('refuse a taken alias, an invalid or taken secret, and a deletion without keys', async () => {
     const key = await generateKey();
     const typenameOf = (name: string, input: object) => change(name, input, '{ __typename }');
     expect([
@@ -285,7 +285,7 @@ describe('changes of keys in the graph', () => {
     );
   });
 
-  it('are refused for callers other than proxy administrators', async () => {
+  it('are refused for an admin viewer', async () => {
     const query = 'mutation ($input: BlockKeyInput!) { blockKey(input: $input) { __typename } }';
     expect(await graph(query, { input: { key: keys['a'] } }, keys['viewer'])).toMatchObject({
       errors: [{ message: 'Only proxy admins can do this.', extensions: { code: 'FORBIDDEN' } }],

@@ -7,6 +7,7 @@ let app: TestApp;
 let upstream: Server;
 /** Ends the answer that the upstream delays. */
 let release: () => void = () => {};
+/** Is called when a delayed request reaches the upstream. */
 let arrived: () => void = () => {};
 
 beforeAll(async () => {
@@ -33,11 +34,11 @@ beforeAll(async () => {
   upstream = createServer((request, response) => void serve(request, response));
   await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
   const base = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}/v1`;
-  const to = (name: string) => ({
+  const deployment = (name: string) => ({
     model_name: name,
     litellm_params: { model: 'openai/tiny-1', api_base: base, api_key: 'k' },
   });
-  app = await startApp({ config: { model_list: [to('oa'), to('other')] } });
+  app = await startApp({ config: { model_list: [deployment('oa'), deployment('other')] } });
 });
 afterAll(async () => {
   await app.stop();
@@ -92,7 +93,7 @@ describe('the limits of a key', () => {
     expect((await chat((await newKey({ rpm_limit: 1 })).key)).status).toBe(200);
   });
 
-  it('refuse a request above the tokens per minute, by the usage of earlier calls', async () => {
+  it('refuse a request after earlier calls have used the tokens of the minute', async () => {
     const { key, token } = await newKey({ tpm_limit: 5 });
     expect((await chat(key)).status).toBe(200);
     const second = await chat(key);
@@ -100,7 +101,7 @@ describe('the limits of a key', () => {
     expect(second.headers.get('rate_limit_type')).toBe('tokens');
   });
 
-  it('show the remaining tokens without the expected ones', async () => {
+  it('subtract the expected tokens of the call from the remaining tokens in the header', async () => {
     const { key } = await newKey({ tpm_limit: 1_000 });
     expect((await chat(key)).headers.get('x-ratelimit-remaining-tokens')).toBe('749');
     expect((await chat(key)).headers.get('x-ratelimit-remaining-tokens')).toBe('738');

@@ -22,7 +22,7 @@ async function messageOf(key: string): Promise<string | number> {
 }
 
 describe('a key that names other rows', () => {
-  it('shows its budget, which applies if the key has no limits of its own', async () => {
+  it('shows its budget row, whose limits apply unless the key sets its own', async () => {
     await calls.manage('/budget/new', { budget_id: 'small', max_budget: 1, rpm_limit: 9 });
     const { status, body } = await generate({ budget_id: 'small', key_alias: 'with-budget' });
     expect(status).toBe(200);
@@ -58,7 +58,7 @@ describe('a key that names other rows', () => {
     expect(await messageOf(keys[0])).toBe('Authentication Error, Project=p1 is blocked.');
   });
 
-  it('without a team counts in its organization, also for the first call of a budget of zero', async () => {
+  it('without a team counts in its organization, whose budget of zero refuses the first call', async () => {
     await calls.manage('/organization/new', { organization_id: 'o-own', organization_alias: 'O', max_budget: 0 });
     const key = await calls.newKey({ organization_id: 'o-own' });
     expect(await messageOf(key)).toBe(exceeded('Organization=o-own', '0.0', '0.0'));
@@ -77,7 +77,7 @@ describe('a key that names other rows', () => {
     });
   });
 
-  it('is refused with a project of another team, and for users', async () => {
+  it('is refused if its project belongs to another team, or if a user without a role in the team creates it', async () => {
     await calls.manage('/team/new', { team_id: 'q-team' });
     await calls.manage('/team/new', { team_id: 'other-team' });
     await calls.manage('/project/new', { team_id: 'q-team', project_id: 'q1' });

@@ -62,7 +62,7 @@ describe('the routes of a key', () => {
     expect(await ask(key, 'POST', CHAT, chat('demo'))).toEqual(refused("'/v1/models', '/key/*'", CHAT));
   });
 
-  it('include the graph only if it is named', async () => {
+  it('include the graph only if allowed_routes names it', async () => {
     const query = { query: '{ __typename }' };
     const some = await ask(await newKey({ key_type: 'llm_api' }), 'POST', '/graphql', query);
     expect(some.body).toMatchObject({ errors: [{ extensions: { code: 'FORBIDDEN' } }] });

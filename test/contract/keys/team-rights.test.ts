@@ -6,7 +6,7 @@ const { post, get, send } = client;
 const key = async (draft: object, by?: string): Promise<string> =>
   String((await post('/key/generate', draft, by)).body['key']);
 
-/** Keys without a team, by user: administrators and members of the teams `own` and `other`. */
+/** Keys without a team, by user id. */
 const users: Record<string, string> = {};
 
 beforeAll(async () => {
@@ -27,7 +27,7 @@ beforeAll(async () => {
   await post('/organization/member_add', { organization_id: 'org', member });
 });
 
-const infoOf = async (named: string): Promise<Json> => (await get(`/key/info?key=${named}`)).body['info'] as Json;
+const infoOf = async (secret: string): Promise<Json> => (await get(`/key/info?key=${secret}`)).body['info'] as Json;
 const permit = (...routes: readonly string[]) =>
   post('/team/permissions_update', { team_id: 'own', team_member_permissions: routes });
 
@@ -38,13 +38,13 @@ describe.each(['admin', 'orgAdmin'])('an administrator of the team or its organi
   });
 
   it('keys.generate 200: creates keys for members, which may call models only', async () => {
-    const made = await post('/key/generate', { team_id: 'own', user_id: 'member' }, users[name]);
-    expect([made.status, made.body['user_id'], made.body['allowed_routes']]).toEqual([
+    const created = await post('/key/generate', { team_id: 'own', user_id: 'member' }, users[name]);
+    expect([created.status, created.body['user_id'], created.body['allowed_routes']]).toEqual([
       200,
       'member',
       ['llm_api_routes'],
     ]);
-    const secret = String(made.body['key']);
+    const secret = String(created.body['key']);
     expect((await post('/key/generate', {}, secret)).status).toBe(403);
     expect((await send('POST', '/graphql', { query: '{ viewer { role } }' }, secret)).body).toMatchObject({
       errors: [{ extensions: { code: 'FORBIDDEN' } }],
@@ -57,36 +57,36 @@ describe.each(['admin', 'orgAdmin'])('an administrator of the team or its organi
   });
 
   it('keys.update 200, keys.block 200, keys.unblock 200, keys.regenerate 200, keys.delete 200: a key of the team', async () => {
-    const named = await key({ team_id: 'own', max_budget: 1, metadata: { tags: ['t'], note: 1 } });
-    const changed = await post('/key/update', { key: named, max_budget: 9, metadata: { note: 2 } }, users[name]);
+    const secret = await key({ team_id: 'own', max_budget: 1, metadata: { tags: ['t'], note: 1 } });
+    const changed = await post('/key/update', { key: secret, max_budget: 9, metadata: { note: 2 } }, users[name]);
     expect([changed.status, changed.body['max_budget'], changed.body['metadata']]).toEqual([
       200,
       9,
       { note: 2, tags: ['t'] },
     ]);
-    expect((await post('/key/block', { key: named }, users[name])).status).toBe(200);
-    expect((await get('/v1/models', named)).status).toBe(401);
-    expect((await post('/key/unblock', { key: named }, users[name])).status).toBe(200);
-    const rotated = await post('/key/regenerate', { key: named }, users[name]);
+    expect((await post('/key/block', { key: secret }, users[name])).status).toBe(200);
+    expect((await get('/v1/models', secret)).status).toBe(401);
+    expect((await post('/key/unblock', { key: secret }, users[name])).status).toBe(200);
+    const rotated = await post('/key/regenerate', { key: secret }, users[name]);
     expect(rotated.status).toBe(200);
     expect((await get('/v1/models', String(rotated.body['key']))).status).toBe(200);
     expect((await post('/key/delete', { keys: [String(rotated.body['key'])] }, users[name])).status).toBe(200);
   });
 
   it('keys.info 200: reads keys of the team', async () => {
-    const named = await key({ team_id: 'own', user_id: 'member' });
-    expect((await get(`/key/info?key=${named}`, users[name])).status).toBe(200);
+    const secret = await key({ team_id: 'own', user_id: 'member' });
+    expect((await get(`/key/info?key=${secret}`, users[name])).status).toBe(200);
   });
 
-  it('does the same in the graph', async () => {
-    const named = await key({ team_id: 'own' });
+  it('changes, blocks and deletes a key of the team in the graph', async () => {
+    const secret = await key({ team_id: 'own' });
     const query = `mutation ($key: ID!) {
       updateKey(input: { key: $key, maxBudgetUsd: "4" }) { ... on VirtualKey { maxBudgetUsd } }
       blockKey(input: { key: $key }) { ... on VirtualKey { blocked } }
       unblockKey(input: { key: $key }) { ... on VirtualKey { blocked } }
       deleteKeys(input: { keys: [$key] }) { ... on DeletedKeys { virtualKeys { teamId } } }
     }`;
-    const { body } = await send('POST', '/graphql', { query, variables: { key: named } }, users[name]);
+    const { body } = await send('POST', '/graphql', { query, variables: { key: secret } }, users[name]);
     expect(body).toEqual({
       data: {
         updateKey: { maxBudgetUsd: '4' },
@@ -106,42 +106,42 @@ describe('a member of the team', () => {
       'team_member_permission_error',
       route,
     );
-  const none = ['/key/info', '/key/health'];
+  const defaults = ['/key/info', '/key/health'];
 
   it('keys.generate 401, keys.generateServiceKey 401, keys.update 401: without a permission of the team', async () => {
     await permit();
-    const named = await key({ team_id: 'own', user_id: 'member' });
+    const secret = await key({ team_id: 'own', user_id: 'member' });
     expect(await post('/key/generate', { team_id: 'own' }, users['member'])).toEqual(
-      notPermitted('/key/generate', none),
+      notPermitted('/key/generate', defaults),
     );
     expect(await post('/key/service-account/generate', { team_id: 'own' }, users['member'])).toEqual(
-      notPermitted('/key/service-account/generate', none),
+      notPermitted('/key/service-account/generate', defaults),
     );
     for (const path of ['/key/update', '/key/block', '/key/unblock', '/key/regenerate'])
-      expect(await post(path, { key: named }, users['member'])).toEqual(notPermitted(path, none));
+      expect(await post(path, { key: secret }, users['member'])).toEqual(notPermitted(path, defaults));
   });
 
-  it('creates, changes and deletes its own keys with permissions, and cannot raise their limits', async () => {
+  it('needs permissions to create and change its own keys, cannot raise their limits, and may always delete them', async () => {
     const routes = ['/key/generate', '/key/update', '/key/block', '/key/regenerate'];
     await permit(...routes);
-    const named = await key({ team_id: 'own', max_budget: 5 }, users['member']);
-    expect(await infoOf(named)).toMatchObject({ user_id: 'member', team_id: 'own', max_budget: 5 });
-    const change = (patch: object) => post('/key/update', { key: named, ...patch }, users['member']);
+    const secret = await key({ team_id: 'own', max_budget: 5 }, users['member']);
+    expect(await infoOf(secret)).toMatchObject({ user_id: 'member', team_id: 'own', max_budget: 5 });
+    const change = (patch: object) => post('/key/update', { key: secret, ...patch }, users['member']);
     expect((await change({ max_budget: 2, key_alias: 'mine' })).status).toBe(200);
     expect(await change({ max_budget: 3 })).toEqual(
       envelope(403, 'Only administrators of the team raise the limits of a key: max_budget.'),
     );
-    expect(await infoOf(named)).toMatchObject({ max_budget: 2, key_alias: 'mine' });
-    expect((await post('/key/block', { key: named }, users['member'])).status).toBe(200);
-    expect(await post('/key/unblock', { key: named }, users['member'])).toEqual(notPermitted('/key/unblock', routes));
-    expect((await post('/key/delete', { keys: [named] }, users['member'])).status).toBe(200);
+    expect(await infoOf(secret)).toMatchObject({ max_budget: 2, key_alias: 'mine' });
+    expect((await post('/key/block', { key: secret }, users['member'])).status).toBe(200);
+    expect(await post('/key/unblock', { key: secret }, users['member'])).toEqual(notPermitted('/key/unblock', routes));
+    expect((await post('/key/delete', { keys: [secret] }, users['member'])).status).toBe(200);
   });
 
   it('keys.update 403, keys.regenerate 403, keys.delete 403: keys of another member', async () => {
     await permit('/key/update', '/key/regenerate', '/key/delete', '/key/block');
-    const named = await key({ team_id: 'own', user_id: 'second' });
+    const secret = await key({ team_id: 'own', user_id: 'second' });
     for (const path of ['/key/update', '/key/regenerate'])
-      expect(await post(path, { key: named }, users['member'])).toEqual(
+      expect(await post(path, { key: secret }, users['member'])).toEqual(
         envelope(
           403,
           `Only proxy admins, team admins, or org admins can call ${path}. user_role=internal_user, user_id=member`,
@@ -149,28 +149,28 @@ describe('a member of the team', () => {
           'None',
         ),
       );
-    expect(await post('/key/block', { key: named }, users['member'])).toEqual(
+    expect(await post('/key/block', { key: secret }, users['member'])).toEqual(
       detail(
         403,
         'Only proxy admins, team admins, or org admins can call /key/block. user_role=internal_user, user_id=member',
       ),
     );
-    expect(await post('/key/delete', { keys: [named] }, users['member'])).toEqual(
+    expect(await post('/key/delete', { keys: [secret] }, users['member'])).toEqual(
       envelope(403, 'You are not authorized to delete this key'),
     );
   });
 
-  it('keys.info 200, keys.info 403: reads keys of the team with its permission', async () => {
-    const named = await key({ team_id: 'own', user_id: 'second' });
+  it('keys.info 200, keys.info 403: reads keys of the team if the team permits /key/info', async () => {
+    const secret = await key({ team_id: 'own', user_id: 'second' });
     await permit();
-    expect((await get(`/key/info?key=${named}`, users['member'])).status).toBe(200);
+    expect((await get(`/key/info?key=${secret}`, users['member'])).status).toBe(200);
     await permit('/key/generate');
-    expect((await get(`/key/info?key=${named}`, users['member'])).status).toBe(403);
-    expect((await get(`/key/info?key=${named}`, users['stranger'])).status).toBe(403);
+    expect((await get(`/key/info?key=${secret}`, users['member'])).status).toBe(403);
+    expect((await get(`/key/info?key=${secret}`, users['stranger'])).status).toBe(403);
   });
 
-  it('keys.list 200: lists the keys of the team with its permission', async () => {
-    const named = await key({ team_id: 'own', user_id: 'second', key_alias: 'listed' });
+  it('keys.list 200: lists the keys of the team if the team permits /key/list', async () => {
+    const secret = await key({ team_id: 'own', user_id: 'second', key_alias: 'listed' });
     const listed = async (name: string, more: string) =>
       (await get(`/key/list?key_alias=listed${more}`, users[name])).body['total_count'];
     await permit();
@@ -182,12 +182,12 @@ describe('a member of the team', () => {
     expect(await listed('admin', '&team_id=own')).toBe(1);
     expect(await listed('orgAdmin', '&team_id=own')).toBe(1);
     expect(await listed('stranger', '&team_id=own')).toBe(0);
-    await post('/key/delete', { keys: [named] });
+    await post('/key/delete', { keys: [secret] });
   });
 });
 
 describe('a user', () => {
-  it('keys.generate 400: of an unknown team, and of a team without a membership', async () => {
+  it('keys.generate 400: the caller or the user of the key is no member of the team', async () => {
     expect(await post('/key/generate', { team_id: 'none' }, users['admin'])).toEqual(
       envelope(400, 'User=admin not assigned to team=none'),
     );
@@ -199,14 +199,14 @@ describe('a user', () => {
     );
   });
 
-  it('keys.regenerate 200: rotates its own keys without a team, and cannot change them otherwise', async () => {
-    const named = await key({}, users['stranger']);
-    const rotated = await post('/key/regenerate', { key: named }, users['stranger']);
+  it('keys.regenerate 200: rotates its own key without a team, but cannot give it a budget', async () => {
+    const secret = await key({}, users['stranger']);
+    const rotated = await post('/key/regenerate', { key: secret }, users['stranger']);
     expect(rotated.status).toBe(200);
-    const now = String(rotated.body['key']);
-    expect((await get('/v1/models', named)).status).toBe(401);
-    expect((await get('/v1/models', now)).status).toBe(200);
-    expect((await post('/key/regenerate', { key: now, max_budget: 1 }, users['stranger'])).status).toBe(403);
-    expect((await get('/v1/models', now)).status).toBe(200);
+    const next = String(rotated.body['key']);
+    expect((await get('/v1/models', secret)).status).toBe(401);
+    expect((await get('/v1/models', next)).status).toBe(200);
+    expect((await post('/key/regenerate', { key: next, max_budget: 1 }, users['stranger'])).status).toBe(403);
+    expect((await get('/v1/models', next)).status).toBe(200);
   });
 });

@@ -37,9 +37,9 @@ afterAll(async () => {
 
 /** Creates a key with a used-up budget, which may send 2 of its 20 requests a minute. */
 async function throttledKey(): Promise<{ readonly token: string; readonly headers: Record<string, string> }> {
-  const over = { max_budget: 1, spend: 1, throttle_on_budget_exceeded: true, rpm_limit: 20 };
-  const made = (await (await app.call('POST', '/key/generate', over)).json()) as Record<'key' | 'token', string>;
-  return { token: made.token, headers: { authorization: `Bearer ${made.key}` } };
+  const draft = { max_budget: 1, spend: 1, throttle_on_budget_exceeded: true, rpm_limit: 20 };
+  const created = (await (await app.call('POST', '/key/generate', draft)).json()) as Record<'key' | 'token', string>;
+  return { token: created.token, headers: { authorization: `Bearer ${created.key}` } };
 }
 
 const refused = (token: string) => ({

@@ -12,16 +12,16 @@ const NO_TEAM = envelope(
 
 describe('a team that does not exist', () => {
   it.each(['/key/update', '/key/regenerate'])('keys.update 404, keys.regenerate 404: %s', async (path) => {
-    const named = await key({});
-    expect(await post(path, { key: named, team_id: 'none' })).toEqual(NO_TEAM);
-    expect((await get('/key/info', named)).body).toMatchObject({ info: { team_id: null, rotation_count: 0 } });
+    const secret = await key({});
+    expect(await post(path, { key: secret, team_id: 'none' })).toEqual(NO_TEAM);
+    expect((await get('/key/info', secret)).body).toMatchObject({ info: { team_id: null, rotation_count: 0 } });
   });
 
-  it('keys.bulkUpdate 200: fails for its key only', async () => {
-    const [named, other] = [await key({}), await key({})];
+  it('keys.bulkUpdate 200: only the update that names it fails', async () => {
+    const [secret, other] = [await key({}), await key({})];
     const { status, body } = await post('/key/bulk_update', {
       keys: [
-        { key: named, team_id: 'none' },
+        { key: secret, team_id: 'none' },
         { key: other, max_budget: 1 },
       ],
     });
@@ -40,19 +40,19 @@ describe('a team that does not exist', () => {
   });
 
   it('keys.generate 200: an administrator may set a team before it exists, and keep it in a change', async () => {
-    const named = await key({ team_id: 'none' });
-    expect(await post('/key/update', { key: named, team_id: 'none', max_budget: 2 })).toMatchObject({
+    const secret = await key({ team_id: 'none' });
+    expect(await post('/key/update', { key: secret, team_id: 'none', max_budget: 2 })).toMatchObject({
       status: 200,
       body: { team_id: 'none', max_budget: 2 },
     });
   });
 
-  it('updateKey of the graph refuses it', async () => {
-    const named = await key({});
+  it('is refused by updateKey of the graph', async () => {
+    const secret = await key({});
     const query = `mutation ($key: ID!) {
       updateKey(input: { key: $key, teamId: "none" }) { __typename ... on NotFoundError { message } }
     }`;
-    const { body } = await send('POST', '/graphql', { query, variables: { key: named } });
+    const { body } = await send('POST', '/graphql', { query, variables: { key: secret } });
     expect(body).toEqual({
       data: { updateKey: { __typename: 'NotFoundError', message: NO_TEAM.body.error.message } },
     });
@@ -60,8 +60,8 @@ describe('a team that does not exist', () => {
 });
 
 it('keys.info 401: a blocked key, also on management routes', async () => {
-  const named = await key({});
-  await post('/key/block', { key: named });
+  const secret = await key({});
+  await post('/key/block', { key: secret });
   const message = "Authentication Error, Key is blocked. Update via `/key/unblock` if you're an admin.";
-  expect(await get('/key/info', named)).toEqual(envelope(401, message, 'auth_error', 'None'));
+  expect(await get('/key/info', secret)).toEqual(envelope(401, message, 'auth_error', 'None'));
 });

@@ -68,9 +68,9 @@ describe('settings of a key', () => {
     const key = await newKey({ ...SETTINGS, ...IN_METADATA });
     const patch = { key, rpm_limit: null, tpm_limit: 5, aliases: null, model_rpm_limit: null, budget_duration: null };
     const { body } = await post('/key/update', patch);
-    const { model_rpm_limit: _, ...left } = IN_METADATA;
+    const { model_rpm_limit: _, ...remaining } = IN_METADATA;
     const changed = { rpm_limit: null, tpm_limit: 5, aliases: {}, budget_duration: null, budget_reset_at: null };
-    expect(body).toMatchObject({ ...SETTINGS, ...changed, metadata: left });
+    expect(body).toMatchObject({ ...SETTINGS, ...changed, metadata: remaining });
     expect((body['metadata'] as Json)['model_rpm_limit']).toBeUndefined();
     expect((await post('/key/update', { key, metadata: { z: 1 } })).body['metadata']).toEqual({ z: 1 });
   });
@@ -124,7 +124,7 @@ describe('settings of a key', () => {
   it.each([
     ['policies', ['p'], 403],
     ['prompts', ['p'], 400],
-  ])('are refused if they are not enforced: %s', async (member, value, expected) => {
+  ])('are refused if the gateway does not enforce them: %s', async (member, value, expected) => {
     const { status, body } = await post('/key/generate', { [member]: value });
     expect([status, (body['error'] as Json)['message']]).toEqual([expected, expect.stringContaining('here')]);
     expect((await post('/key/generate', { [member]: null })).status).toBe(200);
@@ -142,9 +142,9 @@ describe('settings of a key', () => {
 describe('a key of a user', () => {
   it('creates, reads and deletes keys of its user', async () => {
     const mine = await newKey({ user_id: 'mine' });
-    const made = await post('/key/generate', { key_alias: 'self' }, mine);
-    expect([made.status, made.body['user_id']]).toEqual([200, 'mine']);
-    const key = String(made.body['key']);
+    const created = await post('/key/generate', { key_alias: 'self' }, mine);
+    expect([created.status, created.body['user_id']]).toEqual([200, 'mine']);
+    const key = String(created.body['key']);
     expect((await send('GET', `/key/info?key=${key}`, undefined, mine)).status).toBe(200);
     expect((await post('/key/delete', { keys: [key] }, mine)).status).toBe(200);
   });
@@ -163,7 +163,7 @@ describe('a key of a user', () => {
     { duration: '1h' },
     { rpm_limit: 1 },
     { model_rpm_limit: { demo: 1 } },
-  ])('cannot create a key if it has limits itself: %j', async (draft) => {
+  ])('cannot create a key if it has limits or a team: %j', async (draft) => {
     expect((await post('/key/generate', {}, await newKey({ user_id: 'mine', ...draft }))).status).toBe(403);
   });
 });
@@ -213,7 +213,7 @@ describe('keys.infos', () => {
 });
 
 describe('keys.aliases', () => {
-  it('keys.aliases 200: a page of those that contain a text, in alphabetic order', async () => {
+  it('keys.aliases 200: a sorted page of the aliases that contain the search text in any case', async () => {
     for (const alias of ['Zoo-2', 'zoo-1', 'zoo-3']) await newKey({ key_alias: alias });
     const { status, body } = await send('GET', '/key/aliases?search=ZOO-&size=2');
     expect({ status, body }).toEqual({
@@ -271,7 +271,7 @@ describe('keys.bulkUpdate', () => {
 describe('keys.resetSpend', () => {
   const reset = (key: string, to: unknown, as?: string) => post(`/key/${key}/reset_spend`, { reset_to: to }, as);
 
-  it('keys.resetSpend 200: the spend is the amount, and the total is unchanged', async () => {
+  it('keys.resetSpend 200: the spend becomes reset_to, and the total spend is unchanged', async () => {
     const key = await newKey({ spend: 3.5, max_budget: 9 });
     expect(await reset(sha256(key), 1)).toMatchObject({
       status: 200,

@@ -5,7 +5,7 @@ import { startApp, type TestApp } from '../../support/start-app.ts';
 let app: TestApp;
 let nowMs: number;
 
-/** The test sets the clock, so that the limit of look-ups is not renewed by time. */
+/** The test sets the clock, so that elapsed time does not admit further look-ups. */
 beforeEach(async () => {
   app = await startApp({ env: { LENSGATE_WRONG_KEYS_PER_MINUTE: '3', LENSGATE_TRUSTED_PROXIES: '127.0.0.1' } });
   nowMs = performance.now();
@@ -16,11 +16,11 @@ afterEach(async () => {
   await app.stop();
 });
 
-let made = 0;
+let guesses = 0;
 /** Returns a new unknown key. */
 function guess(): string {
-  made += 1;
-  return `sk-guess-number-${made}-of-many`;
+  guesses += 1;
+  return `sk-guess-number-${guesses}-of-many`;
 }
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 const from = (address: string, key: string) => ({ authorization: `Bearer ${key}`, 'x-forwarded-for': address });
@@ -51,7 +51,7 @@ describe('an address that sent too many wrong keys', () => {
     ['POST', '/v1/traces', {}, { message: MESSAGE }],
     ['POST', '/v1/messages', {}, { type: 'error', error: { type: 'rate_limit_error', message: MESSAGE } }],
     ['GET', '/v1beta/models', undefined, { error: { code: 429, message: MESSAGE, status: 'RESOURCE_EXHAUSTED' } }],
-  ])('is refused on %s %s, without a look-up', async (method, path, body, expected) => {
+  ])('is refused on %s %s with 429 and a retry time', async (method, path, body, expected) => {
     await useUp('192.0.2.1');
     const [status, retryAfter, text] = await ask('192.0.2.1', guess(), method, path, body);
     expect([status, retryAfter, JSON.parse(text)]).toEqual([429, '60', expected]);
@@ -89,7 +89,7 @@ describe('an address that sent too many wrong keys', () => {
     expect(await statusOf('192.0.2.1', guess())).toBe(429);
   });
 
-  it('may use a valid key that is not cached: one look-up a second is allowed', async () => {
+  it('may use a valid key that is not cached after a second: one look-up per second is admitted', async () => {
     const key = await newKey();
     await useUp('192.0.2.1');
     expect(await statusOf('192.0.2.1', key)).toBe(429);

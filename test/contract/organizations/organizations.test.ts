@@ -9,7 +9,7 @@ const infoOf = async (id: string): Promise<Json> => (await get(`/organization/in
 const unknown = detail(404, 'Organization not found for organization_id=none');
 
 describe('organizations', () => {
-  it('organizations.create, organizations.info, organizations.infos 200: with its own budget', async () => {
+  it('organizations.create, organizations.info, organizations.infos 200: an organization with its own budget', async () => {
     const { status, body } = await organization('o1', { models: ['demo'], max_budget: 100, metadata: { a: 1 } });
     expect(status).toBe(200);
     expect(body).toMatchObject({
@@ -147,7 +147,7 @@ describe('projects', () => {
     expect((await post('/project/new', { team_id: 'none' })).status).toBe(404);
   });
 
-  it('projects.info 403, projects.info 404: members of its team read a project', async () => {
+  it('projects.info 403, projects.info 404: members of the team read a project', async () => {
     const [member, other] = [await user({ user_id: 'in', teams: ['pt'] }), await user({ user_id: 'out' })];
     expect((await get('/project/info?project_id=p1', member)).status).toBe(200);
     expect((await get('/project/list', member)).body).toHaveLength(1);

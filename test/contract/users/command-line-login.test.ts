@@ -3,7 +3,7 @@ import { envelope, type Json, tenancyClient } from '../../support/tenancy-client
 
 const PASSWORD = 'a-long-password-of-a-test';
 const client = tenancyClient({ env: { UI_PASSWORD: PASSWORD, LITELLM_CLI_JWT_EXPIRATION_HOURS: '2' } });
-const paced = tenancyClient();
+const rateLimitClient = tenancyClient();
 
 interface Login {
   readonly login_id: string;
@@ -38,13 +38,14 @@ async function complete(login: Login, form: { code?: string; username: string; p
   return { status: answer.status, type: answer.headers.get('content-type'), text: await answer.text() };
 }
 
-/** Runs a whole login. Returns the answer to its last poll. */
+/** Starts and completes a login. Returns the answer to one poll. */
 async function logIn(username: string, password: string, query = '') {
   const login = await start();
   expect((await complete(login, { username, password })).status).toBe(200);
   return poll(login, query);
 }
 
+/** Creates a user with memberships of new teams. Returns the key of the user. */
 async function member(userId: string, teams: readonly string[], role = 'internal_user'): Promise<string> {
   const key = await client.user({ user_id: userId, user_role: role });
   for (const team of teams) {
@@ -73,8 +74,8 @@ describe('signIn.cliStart', () => {
     });
   });
 
-  it('429: above thirty in a minute from one network', async () => {
-    const answers = await Promise.all(Array.from({ length: 31 }, () => paced.post('/sso/cli/start', {}, '')));
+  it('429: more than thirty logins a minute from one network', async () => {
+    const answers = await Promise.all(Array.from({ length: 31 }, () => rateLimitClient.post('/sso/cli/start', {}, '')));
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(1);
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(30);
   });
@@ -98,14 +99,14 @@ describe('signIn.cliComplete', () => {
     expect((await complete(login, { username: 'admin', password: PASSWORD })).status).toBe(400);
   });
 
-  it('400: a wrong code, after five of which the login ends, and an unknown login', async () => {
+  it('400: a wrong code, which ends the login at the fifth attempt, and an unknown login', async () => {
     const login = await start();
     const wrong = { code: 'AAAA-AAAA', username: 'admin', password: PASSWORD };
     const first = await complete(login, { ...wrong, accept: 'text/html' });
     expect([first.status, first.type]).toEqual([400, 'text/html; charset=utf-8']);
     expect(first.text).toContain('The verification code is not the one that the command line shows.');
     for (let time = 2; time <= 5; time += 1)
-      // oxlint-disable-next-line no-await-in-loop -- one attempt after another
+      // oxlint-disable-next-line no-await-in-loop -- sequential attempts
       expect((await complete(login, wrong)).status).toBe(400);
     expect(await poll(login)).toEqual(unknownLogin);
     expect((await complete({ ...login, login_id: 'cli-unknown' }, wrong)).status).toBe(400);
@@ -119,8 +120,8 @@ describe('signIn.cliComplete', () => {
   });
 
   it('403: a form of another site', async () => {
-    const { get } = await import('node:http').then(({ request }) => ({
-      get: (path: string) =>
+    const { postForm } = await import('node:http').then(({ request }) => ({
+      postForm: (path: string) =>
         new Promise<number | undefined>((resolve, reject) => {
           const headers = {
             'content-type': 'application/x-www-form-urlencoded',
@@ -135,21 +136,21 @@ describe('signIn.cliComplete', () => {
           sent.end('user_code=x');
         }),
     }));
-    expect(await get(`/sso/cli/complete/${(await start()).login_id}`)).toBe(403);
+    expect(await postForm(`/sso/cli/complete/${(await start()).login_id}`)).toBe(403);
   });
 
   it('429: while a name is blocked', async () => {
     const login = await start();
     const statuses: number[] = [];
     for (let time = 1; time <= 7; time += 1)
-      // oxlint-disable-next-line no-await-in-loop -- one attempt after another
+      // oxlint-disable-next-line no-await-in-loop -- sequential attempts
       statuses.push((await complete(login, { username: 'eve', password: 'x' })).status);
     expect(statuses).toEqual([401, 401, 401, 401, 401, 401, 429]);
   });
 });
 
 describe('signIn.cliPoll', () => {
-  it('200: pending, then the session, only once', async () => {
+  it('200: pending, then the session, which is returned once and expires after the configured hours', async () => {
     const login = await start();
     expect(await poll(login)).toEqual({ status: 200, body: { status: 'pending' } });
     await complete(login, {
@@ -179,7 +180,7 @@ describe('signIn.cliPoll', () => {
     expect((await client.get('/key/info', key)).status).toBe(401);
   });
 
-  it('200: asks for a team if there are several; 403: another team', async () => {
+  it('200: asks for a team if there are several; 403: a team without a membership', async () => {
     const key = await member('anna', ['one', 'two']);
     const login = await start();
     await complete(login, { username: 'anna', password: key });

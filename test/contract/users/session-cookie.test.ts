@@ -38,7 +38,7 @@ describe('a cross-site request with the cookies of a browser', () => {
     const { cookie, token } = await signIn();
     const request = [method, path, body] as const;
     for (const headers of [{ cookie }, { cookie, 'x-csrf-token': '' }, { cookie, 'x-csrf-token': `${token}x` }]) {
-      // oxlint-disable-next-line no-await-in-loop -- one refusal after another
+      // oxlint-disable-next-line no-await-in-loop -- sequential requests
       expect((await send(request, headers)).status).toBe(401);
     }
     expect((await send(request, { cookie, 'x-csrf-token': token })).status).toBe(served);

@@ -6,8 +6,10 @@ import { chat, envelope, tenancyClient } from '../../support/tenancy-client.ts';
 
 const PASSWORD = 'a-long-password-of-a-test';
 const client = tenancyClient({ env: { UI_PASSWORD: PASSWORD } });
-const throttled = tenancyClient();
-const coded = tenancyClient({ config: { general_settings: { control_plane_url: 'https://control.example' } } });
+const blockedNamesClient = tenancyClient();
+const controlPlaneClient = tenancyClient({
+  config: { general_settings: { control_plane_url: 'https://control.example' } },
+});
 
 async function form(username: string, password: string): Promise<Response> {
   return fetch(`${client.app().url}/login`, {
@@ -107,14 +109,14 @@ describe('signIn.form', () => {
 
   it('429: after six failures of a name, also with the right password; other names are not blocked', async () => {
     const send = (username: string, password: string) =>
-      fetch(`${throttled.app().url}/login`, {
+      fetch(`${blockedNamesClient.app().url}/login`, {
         method: 'POST',
         redirect: 'manual',
         body: new URLSearchParams({ username, password }),
       });
     const statuses: number[] = [];
-    for (const password of ['1', '2', '3', '4', '5', '6', throttled.app().adminKey])
-      // oxlint-disable-next-line no-await-in-loop -- one attempt after another
+    for (const password of ['1', '2', '3', '4', '5', '6', blockedNamesClient.app().adminKey])
+      // oxlint-disable-next-line no-await-in-loop -- sequential attempts
       statuses.push((await send('admin', password)).status);
     expect(statuses).toEqual([401, 401, 401, 401, 401, 401, 429]);
     const refused = await send('ADMIN', 'x');
@@ -183,7 +185,7 @@ describe('signIn.json', () => {
     expect(await json('default_user_id', key)).toEqual(REFUSED);
   });
 
-  it('200: a session has the limits of the key that is used as password', async () => {
+  it('200: a session has the models, rate limit and expiry of the key that is used as password, and a budget of zero', async () => {
     await client.post('/user/new', { user_id: 'dora', user_role: 'internal_user' });
     await client.post('/team/new', { team_id: 'doras', members_with_roles: [{ role: 'user', user_id: 'dora' }] });
     const key = await client.key({
@@ -227,39 +229,39 @@ describe('signIn.json', () => {
 
   it('429: while a name is blocked', async () => {
     const attempts = Array.from({ length: 8 }, () =>
-      throttled.post('/v2/login', { username: 'eve', password: 'x' }, ''),
+      blockedNamesClient.post('/v2/login', { username: 'eve', password: 'x' }, ''),
     );
     const statuses = (await Promise.all(attempts)).map(({ status }) => status);
     expect(statuses.filter((status) => status === 401).length).toBeGreaterThanOrEqual(6);
-    expect((await throttled.post('/v2/login', { username: 'eve', password: 'x' }, '')).status).toBe(429);
+    expect((await blockedNamesClient.post('/v2/login', { username: 'eve', password: 'x' }, '')).status).toBe(429);
   });
 });
 
 describe('signIn.code', () => {
-  const send = (username: string, password: string) => coded.post('/v3/login', { username, password }, '');
+  const send = (username: string, password: string) => controlPlaneClient.post('/v3/login', { username, password }, '');
 
   it('200: a code that can be exchanged once; signIn.exchange 200 and 401', async () => {
-    const { status, body } = await send('admin', coded.app().adminKey);
+    const { status, body } = await send('admin', controlPlaneClient.app().adminKey);
     expect({ status, body }).toEqual({
       status: 200,
       body: { code: expect.stringMatching(/^.{20,}$/), expires_in: 60 },
     });
     const { code } = body;
-    const exchanged = await coded.post('/v3/login/exchange', { code }, '');
+    const exchanged = await controlPlaneClient.post('/v3/login/exchange', { code }, '');
     expect(exchanged).toEqual({
       status: 200,
       body: { token: expect.stringMatching(/^sk-/), redirect_url: '/ui?login=success' },
     });
-    expect((await coded.get('/user/list', String(exchanged.body['token']))).status).toBe(200);
-    expect((await coded.post('/v3/login/exchange', { code }, '')).status).toBe(401);
+    expect((await controlPlaneClient.get('/user/list', String(exchanged.body['token']))).status).toBe(200);
+    expect((await controlPlaneClient.post('/v3/login/exchange', { code }, '')).status).toBe(401);
   });
 
   it('401: wrong credentials; 422: without a password; 429: while a name is blocked', async () => {
     expect((await send('admin', 'wrong')).status).toBe(401);
-    expect((await coded.post('/v3/login', { username: 'admin' }, '')).status).toBe(422);
+    expect((await controlPlaneClient.post('/v3/login', { username: 'admin' }, '')).status).toBe(422);
     const statuses: number[] = [];
     for (let time = 1; time <= 7; time += 1)
-      // oxlint-disable-next-line no-await-in-loop -- one attempt after another
+      // oxlint-disable-next-line no-await-in-loop -- sequential attempts
       statuses.push((await send('eve', 'x')).status);
     expect(statuses).toEqual([401, 401, 401, 401, 401, 401, 429]);
   });
@@ -267,8 +269,8 @@ describe('signIn.code', () => {
   it('404: without `control_plane_url`; signIn.exchange 404, 400 and 422', async () => {
     expect((await client.post('/v3/login', { username: 'admin', password: PASSWORD }, '')).status).toBe(404);
     expect((await client.post('/v3/login/exchange', { code: 'x' }, '')).status).toBe(404);
-    expect((await coded.post('/v3/login/exchange', {}, '')).status).toBe(400);
-    expect((await coded.post('/v3/login/exchange', { code: 1 }, '')).status).toBe(422);
+    expect((await controlPlaneClient.post('/v3/login/exchange', {}, '')).status).toBe(400);
+    expect((await controlPlaneClient.post('/v3/login/exchange', { code: 1 }, '')).status).toBe(422);
   });
 });
 

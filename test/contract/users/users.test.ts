@@ -6,7 +6,7 @@ const { get, post, user } = tenancyClient();
 const infoOf = async (id: string): Promise<Json> => (await get(`/user/info?user_id=${id}`)).body;
 
 describe('users', () => {
-  it('users.create, users.info, users.flatInfo 200: a user with limits, and a key with its models', async () => {
+  it('users.create, users.info, users.flatInfo 200: a user with limits, and a key with the same models and rate limits', async () => {
     const draft = { user_id: 'ann', user_email: 'Ann@x.org', user_alias: 'A', user_role: 'internal_user' };
     const limits = { max_budget: 10, budget_duration: '30d', models: ['demo'], tpm_limit: 9, rpm_limit: 8 };
     const made = await post('/user/new', { ...draft, ...limits, metadata: { a: 1 } });
@@ -37,7 +37,7 @@ describe('users', () => {
     );
   });
 
-  it('users.create 400: a budget below zero, and a duration that cannot be read', async () => {
+  it('users.create 400: a budget below zero, and an invalid duration', async () => {
     expect(await post('/user/new', { max_budget: -1 })).toEqual(
       envelope(400, 'max_budget must be a non-negative finite number. Received: -1'),
     );
@@ -88,7 +88,7 @@ describe('users', () => {
     expect((await infoOf('made-late'))['user_info']).toMatchObject({ rpm_limit: 3 });
   });
 
-  it('users.update 400, users.update 401: a taken email, and what a user may not change of itself', async () => {
+  it('users.update 400, users.update 401: a taken email, and changes that a user may not make', async () => {
     await post('/user/new', { user_id: 'taken', user_email: 'taken@x.org' });
     expect((await post('/user/update', { user_id: 'upd', user_email: 'TAKEN@x.org' })).status).toBe(400);
     const key = await user({ user_id: 'self', user_role: 'internal_user' });
@@ -96,8 +96,8 @@ describe('users', () => {
       'Only proxy admin can be used to generate, delete, update info for new keys/users/teams. Your role=internal_user.';
     const refused = envelope(401, message, 'auth_error', 'None');
     expect((await post('/user/update', { user_id: 'self', user_alias: 'S' }, key)).status).toBe(200);
-    for (const foreign of [{ user_role: 'proxy_admin' }, { max_budget: 9 }, { models: [] }])
-      expect(await post('/user/update', { user_id: 'self', ...foreign }, key)).toEqual(refused);
+    for (const patch of [{ user_role: 'proxy_admin' }, { max_budget: 9 }, { models: [] }])
+      expect(await post('/user/update', { user_id: 'self', ...patch }, key)).toEqual(refused);
     expect(await post('/user/update', { user_id: 'upd', user_alias: 'S' }, key)).toEqual(refused);
   });
 
@@ -159,7 +159,7 @@ describe('invitations', () => {
     expect((await post('/invitation/delete', { invitation_id: id })).body).toEqual(answered);
   });
 
-  it('invitations.create, invitations.info, invitations.answer, invitations.delete 400: unknown', async () => {
+  it('invitations.create, invitations.info, invitations.answer, invitations.delete 400: an unknown user or invitation', async () => {
     expect((await post('/invitation/new', { user_id: 'none' })).status).toBe(400);
     const refused = detail(400, 'Invitation id does not exist in the database.');
     expect(await get('/invitation/info?invitation_id=none')).toEqual(refused);
