@@ -38,7 +38,7 @@ describe('budgets', () => {
     expect(await valueOf('none', 'max_budget')).toBeNull();
   });
 
-  it('budgets.update 200, budgets.update 400: an unknown budget is null, an invalid change 400', async () => {
+  it('budgets.update 200, budgets.update 400: null for an unknown budget; an invalid change is refused', async () => {
     expect(
       (await post('/budget/update', { budget_id: 'b1', max_budget: 11, budget_duration: null })).body,
     ).toMatchObject({
@@ -59,7 +59,7 @@ describe('budgets', () => {
     expect(await post('/budget/info', { budgets: [] })).toEqual(detail(400, 'Specify list of budget ids to query.'));
   });
 
-  it('budgets.delete 200: an unknown budget is null', async () => {
+  it('budgets.delete 200: the deleted budget, or null for an unknown budget', async () => {
     expect((await post('/budget/delete', { id: 'b1' })).body).toMatchObject({ budget_id: 'b1', max_budget: 11 });
     expect(await post('/budget/delete', { id: 'b1' })).toEqual({ status: 200, body: null });
   });

@@ -96,7 +96,7 @@ describe('checkout.create', () => {
     expect(await read(await begin(app, { body: 'x'.repeat(1.5 * 1024 * 1024) }))).toEqual(json(413, { detail }));
   });
 
-  it('checkout.create 429: more than sixty an hour from one address, in spite of forwarded headers', async () => {
+  it('checkout.create 429: more than sixty checkouts an hour from one address, in spite of forwarded headers', async () => {
     const other = await startApp({ env: stripe.env });
     const answers = await Promise.all(
       Array.from({ length: 60 }, (_, index) => begin(other, { headers: { 'x-forwarded-for': `192.0.2.${index}` } })),
@@ -111,7 +111,7 @@ describe('checkout.create', () => {
     await other.stop();
   });
 
-  it('checkout.create 502: a refusal of Stripe gives its codes, without its message and without our key', async () => {
+  it('checkout.create 502: the answer has the codes of a refusal by Stripe, without its message and without our key', async () => {
     const error = {
       type: 'invalid_request_error',
       code: 'resource_missing',
@@ -123,7 +123,7 @@ describe('checkout.create', () => {
     expect(await read(await begin())).toEqual(json(502, { detail }));
   });
 
-  it.each([401, 403])('checkout.create 502: a %s of Stripe is no fault of the caller', async (status) => {
+  it.each([401, 403])('checkout.create 502: Stripe answers %s', async (status) => {
     stripe.fail({ status, error: { type: 'invalid_request_error', message: `Invalid API Key: ${stripe.secretKey}` } });
     expect(await read(await begin())).toEqual(
       json(502, { detail: `Stripe refused the request (${status}, req_fake).` }),

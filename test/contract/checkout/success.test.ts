@@ -18,8 +18,8 @@ afterAll(async () => {
 
 const begin = (): Promise<BuyerVisit> => beginPurchase(app.url, stripe);
 
-/** Paid purchase whose Stripe event is delivered. */
-async function paid(): Promise<BuyerVisit> {
+/** Begins and pays a purchase, and delivers its Stripe event. */
+async function payPurchase(): Promise<BuyerVisit> {
   const visit = await begin();
   expect((await stripe.deliver(app.url, stripe.pay(visit.payUrl))).status).toBe(200);
   return visit;
@@ -54,7 +54,7 @@ const PAGE_OF_A_KEY =
 
 describe('checkout.success', () => {
   it('checkout.success 200: the key, once, on a page that is not cached and loads nothing', async () => {
-    const visit = await paid();
+    const visit = await payPurchase();
     const answer = await fetch(visit.successUrl);
     expect(Object.fromEntries(answer.headers)).toMatchObject(GUARDS);
     const first = await answer.text();
@@ -76,7 +76,7 @@ describe('checkout.success', () => {
   });
 
   it('checkout.success 200: exactly one of concurrent requests shows the key', async () => {
-    const { successUrl } = await paid();
+    const { successUrl } = await payPurchase();
     const pages = await Promise.all(Array.from({ length: 12 }, () => page(successUrl)));
     expect(pages.map(keyOn).filter((key) => key !== null)).toHaveLength(1);
   });
@@ -113,17 +113,17 @@ describe('checkout.success', () => {
 
   it('checkout.success 200: a delayed payment shows no key until it has succeeded', async () => {
     const { successUrl, payUrl } = await begin();
-    const done = stripe.pay(payUrl, { payment_status: 'unpaid' });
-    await stripe.deliver(app.url, done);
+    const completed = stripe.pay(payUrl, { payment_status: 'unpaid' });
+    await stripe.deliver(app.url, completed);
     const waiting = await page(successUrl);
     expect([headingOf(waiting), keyOn(waiting)]).toEqual(['Waiting for the payment', null]);
     expect(waiting).toContain('Some payment methods take days.');
-    await stripe.deliver(app.url, stripe.happen('checkout.session.async_payment_succeeded', done.data.object));
+    await stripe.deliver(app.url, stripe.happen('checkout.session.async_payment_succeeded', completed.data.object));
     expect(keyOn(await page(successUrl))).not.toBeNull();
   });
 
   it('checkout.success 200: a prefetch of a browser does not show the key', async () => {
-    const { successUrl } = await paid();
+    const { successUrl } = await payPurchase();
     expect(keyOn(await page(successUrl, { 'sec-purpose': 'prefetch;prerender' }))).toBeNull();
     expect(keyOn(await page(successUrl))).not.toBeNull();
   });
@@ -148,7 +148,7 @@ describe('checkout.success', () => {
       refunded: true,
       payment_intent: completed.data.object['payment_intent'],
     };
-    // The event of the refund arrives before that of its payment. Only ids of Stripe connect them.
+    // The refund event arrives before the payment event. Only the payment intent id of Stripe connects the two.
     await stripe.deliver(app.url, stripe.happen('charge.refunded', charge));
     await stripe.deliver(app.url, completed);
     const html = await page(successUrl);
@@ -168,7 +168,7 @@ describe('checkout.success', () => {
   });
 
   it('checkout.success 404: the id with another secret, the id alone, and the session id', async () => {
-    const { checkoutId, payUrl, successUrl } = await paid();
+    const { checkoutId, payUrl, successUrl } = await payPurchase();
     const session = stripe.sessionAt(payUrl).id;
     for (const query of [
       `checkout=${checkoutId}&secret=wrong`,
@@ -180,7 +180,7 @@ describe('checkout.success', () => {
   });
 
   it('a HEAD is answered 405, and does not use up the key', async () => {
-    const { successUrl } = await paid();
+    const { successUrl } = await payPurchase();
     expect((await fetch(successUrl, { method: 'HEAD' })).status).toBe(405);
     expect(keyOn(await page(successUrl))).not.toBeNull();
   });
@@ -188,7 +188,7 @@ describe('checkout.success', () => {
 
 describe('checkout.replace', () => {
   it('checkout.replace 200: a lost key is replaced, with the form of the page', async () => {
-    const visit = await paid();
+    const visit = await payPurchase();
     const lost = keyOn(await page(visit.successUrl)) ?? '';
     expect(await page(visit.successUrl)).toContain(`<form method="post" action="success">`);
     const answer = await replace(visit);
@@ -199,13 +199,13 @@ describe('checkout.replace', () => {
   });
 
   it('checkout.replace 404: with another secret', async () => {
-    const { checkoutId } = await paid();
+    const { checkoutId } = await payPurchase();
     const answer = await replace({ checkoutId, secret: 'wrong' });
     expect([answer.status, await answer.json()]).toEqual([404, { detail: 'There is no purchase at this address.' }]);
   });
 
   it('checkout.replace 409: before the key was shown, and before the payment', async () => {
-    for (const visit of [await paid(), await begin()]) {
+    for (const visit of [await payPurchase(), await begin()]) {
       const answer = await replace(visit);
       const detail = 'This key cannot be replaced here. Ask the seller.';
       expect([answer.status, await answer.json()]).toEqual([409, { detail }]);
@@ -221,7 +221,7 @@ describe('checkout.replace', () => {
 
 describe('a catalog key', () => {
   it('is not a key of the gateway: 401, as for every invalid key', async () => {
-    const key = keyOn(await page((await paid()).successUrl)) ?? '';
+    const key = keyOn(await page((await payPurchase()).successUrl)) ?? '';
     const answer = await fetch(`${app.url}/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}` },

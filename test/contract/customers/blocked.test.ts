@@ -67,17 +67,17 @@ const chat = (user: string, more: object = {}) =>
 
 describe('a call that names a blocked customer', () => {
   it.each<readonly [string, string, object]>([
-    ['chat', '/v1/chat/completions', { model: 'priced', messages }],
+    ['a chat', '/v1/chat/completions', { model: 'priced', messages }],
     ['a streamed chat', '/v1/chat/completions', { model: 'priced', messages, stream: true }],
     ['a chat of a free model', '/v1/chat/completions', { model: 'free', messages }],
-    ['text', '/v1/completions', { model: 'priced', prompt: 'hi' }],
+    ['a completion', '/v1/completions', { model: 'priced', prompt: 'hi' }],
     ['a response', '/v1/responses', { model: 'priced', input: 'hi' }],
     ['an embedding', '/v1/embeddings', { model: 'priced', input: 'hi' }],
     ['an image', '/v1/images/generations', { model: 'priced', prompt: 'hi' }],
     ['speech', '/v1/audio/speech', { model: 'priced', input: 'hi', voice: 'alloy' }],
     ['a decision', '/v1/systemone', { model: 'decider', state: 'a', questions }],
     ['a pass-through call', '/passed', { a: 1 }],
-  ])('is refused before the upstream: %s', async (_kind, path, body) => {
+  ])('is refused without an upstream call: %s', async (_kind, path, body) => {
     const headers = { 'x-litellm-customer-id': 'refused' };
     expect(await send(path, body, headers)).toEqual({ status: 403, body: refusal('refused') });
     expect(calls).toBe(0);
@@ -99,7 +99,7 @@ describe('a call that names a blocked customer', () => {
     expect(calls).toBe(0);
   });
 
-  it('is admitted from the time when the customer is unblocked, and refused again when it is blocked', async () => {
+  it('is admitted after the customer is unblocked, and refused again after the customer is blocked', async () => {
     expect((await chat('toggled')).status).toBe(200);
     const block = (action: string) => app.call('POST', `/customer/${action}`, { user_ids: ['toggled'] });
     expect((await block('block')).status).toBe(200);

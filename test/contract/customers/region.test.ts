@@ -81,7 +81,7 @@ describe('a customer with allowed_model_region', () => {
     expect(await ask('strict', 'broken', { fallbacks: ['american', 'both'] })).toBe('both-eu');
   });
 
-  it('gets the error for an unknown model as other callers do', async () => {
+  it('gets 400 for an unknown model', async () => {
     expect(await ask('strict', 'unknown')).toMatchObject({ status: 400 });
   });
 });

@@ -27,16 +27,16 @@ const client = tenancyClient({
 const tokens: Record<string, readonly [number, number]> = {};
 
 beforeAll(async () => {
-  const chats: [number, number] = [0, 0];
+  const chatTokens: [number, number] = [0, 0];
   for (const model of ['priced', 'priced', 'dead']) {
     const { body } = await client.post('/v1/chat/completions', { model, messages: MESSAGES });
     const usage = body['usage'] as Readonly<Record<string, number>> | undefined;
-    chats[0] += usage?.['prompt_tokens'] ?? 0;
-    chats[1] += usage?.['completion_tokens'] ?? 0;
+    chatTokens[0] += usage?.['prompt_tokens'] ?? 0;
+    chatTokens[1] += usage?.['completion_tokens'] ?? 0;
   }
-  tokens['/chat/completions'] = chats;
-  const endpointRows = await client.post('/v1/messages', { model: 'priced', max_tokens: 5, messages: MESSAGES });
-  const usage = endpointRows.body['usage'] as Readonly<Record<string, number>>;
+  tokens['/chat/completions'] = chatTokens;
+  const answer = await client.post('/v1/messages', { model: 'priced', max_tokens: 5, messages: MESSAGES });
+  const usage = answer.body['usage'] as Readonly<Record<string, number>>;
   tokens['/messages'] = [usage['input_tokens'] ?? 0, usage['output_tokens'] ?? 0];
 });
 

@@ -49,7 +49,8 @@ const ALL = ENTITIES.flatMap((entity) =>
 let app: TestApp;
 let keys: Readonly<Record<'internal' | 'member' | 'team' | 'plain' | 'viewer', string>>;
 
-const made = async (path: string, body: object): Promise<string> => {
+/** Creates a row. Returns its key, or an empty text for a row without a key. */
+const create = async (path: string, body: object): Promise<string> => {
   const answer = await app.call('POST', path, body);
   expect(answer.status).toBe(200);
   return ((await answer.json()) as { readonly key?: string }).key ?? '';
@@ -65,10 +66,10 @@ async function chat(key: string, more: object = {}): Promise<void> {
 
 beforeAll(async () => {
   app = await startApp({ config: { general_settings: { demo_model: true } } });
-  await made('/organization/new', { organization_id: 'org-1', organization_alias: 'Organization' });
-  await made('/user/new', { user_id: 'internal-1', user_email: 'one@example.com', user_role: 'internal_user' });
-  await made('/user/new', { user_id: 'internal-2', user_role: 'internal_user' });
-  await made('/team/new', {
+  await create('/organization/new', { organization_id: 'org-1', organization_alias: 'Organization' });
+  await create('/user/new', { user_id: 'internal-1', user_email: 'one@example.com', user_role: 'internal_user' });
+  await create('/user/new', { user_id: 'internal-2', user_role: 'internal_user' });
+  await create('/team/new', {
     team_id: 'team-1',
     team_alias: 'Team',
     organization_id: 'org-1',
@@ -77,13 +78,13 @@ beforeAll(async () => {
       { role: 'user', user_id: 'internal-2' },
     ],
   });
-  await made('/customer/new', { user_id: 'customer-1', alias: 'Customer' });
+  await create('/customer/new', { user_id: 'customer-1', alias: 'Customer' });
   keys = {
-    internal: await made('/key/generate', { user_id: 'internal-1', key_alias: 'alias-1' }),
-    member: await made('/key/generate', { user_id: 'internal-2', agent_id: 'agent-1' }),
-    team: await made('/key/generate', { team_id: 'team-1', key_alias: 'alias-team' }),
-    plain: await made('/key/generate', {}),
-    viewer: await made('/user/new', { user_id: 'viewer-1', user_role: 'proxy_admin_viewer' }),
+    internal: await create('/key/generate', { user_id: 'internal-1', key_alias: 'alias-1' }),
+    member: await create('/key/generate', { user_id: 'internal-2', agent_id: 'agent-1' }),
+    team: await create('/key/generate', { team_id: 'team-1', key_alias: 'alias-team' }),
+    plain: await create('/key/generate', {}),
+    viewer: await create('/user/new', { user_id: 'viewer-1', user_role: 'proxy_admin_viewer' }),
   };
   await chat(keys.internal, { metadata: { tags: ['red'] } });
   await chat(keys.member);
@@ -108,7 +109,7 @@ const read = async (path: string, key = app.adminKey): Promise<ActivityAnswer> =
 };
 
 describe('dailyActivity.user and similar routes', () => {
-  it.each(ALL)('$name 200: administrators, read-only ones too', async ({ at, more }) => {
+  it.each(ALL)('$name 200: administrators, also read-only administrators', async ({ at, more }) => {
     const [all, visible] = [
       await send(`${at}?${DAYS}${more}`, app.adminKey),
       await send(`${at}?${DAYS}${more}`, keys.viewer),
@@ -149,9 +150,9 @@ describe('dailyActivity.user and similar routes', () => {
     '$name 401: keys of users and of read-only users',
     async ({ at, more }) => {
       expect(await send(`${at}?${DAYS}${more}`, keys.internal)).toMatchObject([401, { error: { type: 'auth_error' } }]);
-      const readOnly = await made('/key/generate', { user_id: 'reader', user_role: 'internal_user_viewer' });
-      await made('/user/new', { user_id: `reader-${at}`, user_role: 'internal_user_viewer' });
-      const key = await made('/key/generate', { user_id: `reader-${at}` });
+      const readOnly = await create('/key/generate', { user_id: 'reader', user_role: 'internal_user_viewer' });
+      await create('/user/new', { user_id: `reader-${at}`, user_role: 'internal_user_viewer' });
+      const key = await create('/key/generate', { user_id: `reader-${at}` });
       expect(readOnly).not.toBe('');
       expect((await send(`${at}?${DAYS}${more}`, key))[0]).toBe(401);
     },
@@ -167,8 +168,8 @@ describe('dailyActivity.user and similar routes', () => {
   });
 });
 
-describe('what an administrator sees', () => {
-  it.each(ENTITIES)('calls of every $entity, and of one', async ({ path, named, calls, shown, entity }) => {
+describe('an administrator sees', () => {
+  it.each(ENTITIES)('calls of every $entity, of one, of others', async ({ path, named, calls, shown, entity }) => {
     const all = await read(`${path}/daily/activity?${DAYS}`);
     expect(all.metadata['total_api_requests']).toBe(calls);
     const one = await read(`${path}/daily/activity?${DAYS}&${named}=${shown}`);
@@ -241,20 +242,20 @@ describe('what an administrator sees', () => {
   });
 });
 
-describe('what a user sees', () => {
+describe('a user sees', () => {
   const total = async (path: string, key: string): Promise<unknown> =>
     (await read(`${path}/daily/activity?${DAYS}`, key)).metadata['total_api_requests'];
 
-  it('its own calls by user and tag, and no calls of others', async () => {
+  it('only calls of that user by user and tag', async () => {
     expect([await total('/user', keys.internal), await total('/tag', keys.internal)]).toEqual([1, 1]);
     expect((await send(`/user/daily/activity?${DAYS}&user_id=internal-2`, keys.internal))[0]).toBe(403);
   });
 
-  it('all calls of a team that it administers, and its own of a team it is a member of', async () => {
+  it('all calls of a team as its administrator, and only calls of that user as a member', async () => {
     expect([await total('/team', keys.internal), await total('/team', keys.member)]).toEqual([1, 0]);
   });
 
-  it('the calls of organizations that it administers', async () => {
+  it('the calls of an organization as its administrator', async () => {
     expect((await send(`/organization/daily/activity?${DAYS}`, keys.internal))[0]).toBe(403);
     await app.call('POST', '/organization/member_add', {
       organization_id: 'org-1',

@@ -5,7 +5,7 @@ const DAYS = 'start_date=2026-01-01&end_date=2100-01-01';
 const PATH = `/user/daily/activity/aggregated/cache_leakage_keys?${DAYS}`;
 
 const client = tenancyClient();
-/** Prompt lengths in characters, by key alias. */
+/** Prompt lengths in words, by key alias. */
 const PROMPTS = { short: 10, longest: 4_000, long: 400 };
 
 beforeAll(async () => {

@@ -31,7 +31,10 @@ function valuesWith(text: string): readonly unknown[] {
   return [text, [text], { [text]: text }, { a: text }, { a: { [text]: [text] } }, [{ user_id: text, role: 'user' }]];
 }
 
-/** Bodies of a row: the example with one member replaced, and one with a text in every member. */
+/**
+ * Bodies of a row: the example with one member replaced, a body with the text in every member, and the example with the
+ * text as the name of a further member.
+ */
 function bodiesOf(row: RouteRow, text: string): readonly Json[] {
   const example = exampleBody(row);
   const names = [...new Set([...Object.keys(propertiesOf(row.request)), ...Object.keys(example)])];
@@ -41,7 +44,7 @@ function bodiesOf(row: RouteRow, text: string): readonly Json[] {
 
 const DATES = { start_date: '2026-11-01', end_date: '2026-11-02' };
 
-/** Queries of a row, each with one parameter replaced. */
+/** Queries of a row, each with the text in one parameter. */
 function searchesOf(row: RouteRow, text: string): readonly string[] {
   const names = Object.keys(propertiesOf(row.query));
   // UTF-8 has no lone surrogates: their bytes are sent percent-encoded.
@@ -68,7 +71,7 @@ for (const engine of ENGINES)
         ['/organization/new', { organization_id: 'x', organization_alias: 'x' }],
         ['/project/new', { project_id: 'x', team_id: 'x' }],
       ] as const)
-        // oxlint-disable-next-line no-await-in-loop -- rows refer to earlier ones
+        // oxlint-disable-next-line no-await-in-loop -- rows refer to earlier rows
         await app.call('POST', path, body);
     });
     afterAll(async () => {
@@ -99,7 +102,7 @@ for (const engine of ENGINES)
 
     it.each(TEXTS)('answer %s in a member, a query or a path without a server error', async (_name, text) => {
       const failures: string[] = [];
-      // oxlint-disable-next-line no-await-in-loop -- a row may change what the next one finds
+      // oxlint-disable-next-line no-await-in-loop -- a request may change data that the next row reads
       for (const row of rows) failures.push(...(await failuresOf(row, text)));
       expect(failures).toEqual([]);
       expect(rows.length).toBeGreaterThan(60);

@@ -6,7 +6,7 @@ const { get, post } = tenancyClient({
   config: { general_settings: { disable_auto_add_proxy_admin_to_teams: true } },
 });
 
-/** Number of statements of all stores, counted by the connections that they use. */
+/** Number of statements of all stores: each takes a connection, which is counted. */
 let statements = 0;
 const { provideConnection } = DefaultConnectionProvider.prototype;
 beforeAll(() => {
@@ -21,20 +21,20 @@ afterAll(() => {
 
 const ROUNDS = 4;
 
-/** Rows of each noun. Each budget has a window, and the spend of its rows is counted in the window. */
+/** Adds rows of each noun. Each budget has a window, and the spend of its rows is counted in the window. */
 async function addRows(first: number, count: number): Promise<void> {
   for (let number = first; number < first + count; number += 1) {
     const [user, team, budget] = [`user-${number}`, `team-${number}`, `budget-${number}`];
     const member = { role: 'user', user_id: user, max_budget_in_team: 5 };
-    const made = [
+    const requests = [
       ['/budget/new', { budget_id: budget, max_budget: 5, budget_duration: '1s' }],
       ['/user/new', { user_id: user, user_email: `${user}@example.com`, auto_create_key: false }],
       ['/team/new', { team_id: team, team_member_budget: 5, team_member_budget_duration: '1s' }],
       ['/team/member_add', { team_id: team, member }],
       ['/key/generate', { user_id: user, team_id: team, budget_id: budget, key_alias: `alias-${number}` }],
     ] as const;
-    for (const [path, body] of made)
-      // oxlint-disable-next-line no-await-in-loop -- each names the one before
+    for (const [path, body] of requests)
+      // oxlint-disable-next-line no-await-in-loop -- a row refers to earlier rows
       expect([path, (await post(path, body)).status]).toEqual([path, 200]);
   }
 }
@@ -44,7 +44,7 @@ interface StatementCount {
   readonly statements: number;
 }
 
-async function counted(path: string, rowsOf: (body: never) => readonly unknown[]): Promise<StatementCount> {
+async function countStatements(path: string, rowsOf: (body: never) => readonly unknown[]): Promise<StatementCount> {
   const before = statements;
   const { status, body } = await get(path);
   const used = statements - before;
@@ -75,8 +75,8 @@ const LISTS: readonly (readonly [path: string, statements: number, rowsOf: (body
 async function lowestCount(path: string, rowsOf: (body: never) => Rows): Promise<StatementCount> {
   const all: StatementCount[] = [];
   for (let round = 0; round < ROUNDS; round += 1)
-    // oxlint-disable-next-line no-await-in-loop -- one after another, so that each is counted alone
-    all.push(await counted(path, rowsOf));
+    // oxlint-disable-next-line no-await-in-loop -- sequential, so that each request is counted alone
+    all.push(await countStatements(path, rowsOf));
   return all.reduce((one, other) => (other.statements < one.statements ? other : one));
 }
 
@@ -86,8 +86,10 @@ describe.each([
 ])('a list of %d rows', (all, before) => {
   beforeAll(() => addRows(before, all - before), 60_000);
 
-  it.each(LISTS)('%s runs %d statements', async (path, most, rowsOf) => {
+  it.each(LISTS)('%s runs %d statements', async (path, expected, rowsOf) => {
     // Poll until the windows of the last budgets are reset.
-    await expect.poll(() => lowestCount(path, rowsOf), { timeout: 20_000 }).toEqual({ rows: all, statements: most });
+    await expect
+      .poll(() => lowestCount(path, rowsOf), { timeout: 20_000 })
+      .toEqual({ rows: all, statements: expected });
   });
 });

@@ -18,7 +18,7 @@ interface BudgetCase {
   readonly fields?: object;
   readonly budgetId: string;
   readonly refusal: string;
-  /** Whether the budget refuses a spend that equals it. */
+  /** Whether the budget refuses a spend that equals it. Default: true. */
   readonly refusesEqual?: boolean;
 }
 
@@ -39,7 +39,7 @@ interface TeamInfo {
 const teamInfo = async (id: string): Promise<TeamInfo> =>
   (await calls.app.call('GET', `/team/info?team_id=${id}`)).json() as Promise<TeamInfo>;
 
-/** Scopes with a budget row. Each creates a caller with an id. */
+/** Scopes with a budget row. Each function creates a caller, and uses `id` for all its rows. */
 const SCOPES: Readonly<Record<string, (id: string) => Promise<BudgetCase>>> = {
   async organization(id) {
     await calls.manage('/budget/new', { budget_id: id, ...LIMITS });
@@ -50,9 +50,9 @@ const SCOPES: Readonly<Record<string, (id: string) => Promise<BudgetCase>>> = {
   async project(id) {
     await calls.manage('/budget/new', { budget_id: id, ...LIMITS });
     await calls.manage('/team/new', { team_id: id });
-    const made = await calls.manage('/project/new', { team_id: id, budget_id: id });
-    const key = await calls.newKey({ project_id: made['project_id'] });
-    return { key, budgetId: id, refusal: exceeded(`Project=${String(made['project_id'])}`) };
+    const project = await calls.manage('/project/new', { team_id: id, budget_id: id });
+    const key = await calls.newKey({ project_id: project['project_id'] });
+    return { key, budgetId: id, refusal: exceeded(`Project=${String(project['project_id'])}`) };
   },
   async member(id) {
     const key = await newMember(id, {}, { max_budget_in_team: 2, budget_duration: '30d' });
@@ -84,17 +84,17 @@ const SCOPES: Readonly<Record<string, (id: string) => Promise<BudgetCase>>> = {
   },
 };
 
-/** A call that costs 1 USD. */
+/** Sends a call that costs 1 USD. Returns 200, or the status and body of a refusal. */
 async function call({ key, fields }: Pick<BudgetCase, 'key' | 'fields'>): Promise<unknown> {
   const body = { model: 'priced', messages: [{ role: 'user', content: 'hi' }], max_tokens: 1, ...fields };
   const answer = await calls.app.call('POST', '/v1/chat/completions', body, { authorization: `Bearer ${key}` });
-  const sent: unknown = await answer.json();
-  return answer.status === 200 ? 200 : [answer.status, sent];
+  const received: unknown = await answer.json();
+  return answer.status === 200 ? 200 : [answer.status, received];
 }
 
 const admittedIn = ({ refusesEqual = true }: BudgetCase): number => (refusesEqual ? 2 : 3);
 
-/** Uses up the budget of a window, and expects the refusal. */
+/** Uses up the budget of a window in which `already` calls were admitted, and expects the refusal. */
 async function spendWindow(budgetCase: BudgetCase, already = 0): Promise<void> {
   for (let one = already; one < admittedIn(budgetCase); one += 1) expect(await call(budgetCase)).toBe(200);
   expect(await call(budgetCase)).toEqual(refusalOf(budgetCase));

@@ -48,8 +48,8 @@ const SCOPES: Readonly<Record<string, (id: string, max_budget: number | null) =>
   },
   async Project(id, max_budget) {
     await calls.manage('/team/new', { team_id: `team of ${id}` });
-    const made = await calls.manage('/project/new', { team_id: `team of ${id}`, project_id: id, max_budget });
-    return { key: await calls.newKey({ project_id: String(made['project_id']) }) };
+    const project = await calls.manage('/project/new', { team_id: `team of ${id}`, project_id: id, max_budget });
+    return { key: await calls.newKey({ project_id: String(project['project_id']) }) };
   },
   async Tag(name, max_budget) {
     await calls.manage('/tag/new', { name, max_budget });
@@ -88,7 +88,7 @@ const SCOPES: Readonly<Record<string, (id: string, max_budget: number | null) =>
 };
 
 /** Subject in the refusal message of a scope. */
-const NAMED: Readonly<Record<string, (id: string) => string>> = {
+const SUBJECTS: Readonly<Record<string, (id: string) => string>> = {
   Key: (id) => `Key=${id} `,
   'Key of a budget': (id) => `Key=${id} `,
   Team: (id) => `Team=${id} `,
@@ -114,7 +114,7 @@ async function call({ key, fields }: BudgetCaller, model = 'priced') {
 }
 
 it.each(Object.entries(SCOPES))(
-  '%s: a budget of null is unlimited, one of 0 refuses the first call',
+  '%s: a budget of null is unlimited, and a budget of 0 refuses the first call',
   async (scope, make) => {
     const id = scope.toLowerCase().replaceAll(' ', '-');
     const unlimited = await make(`${id}-unlimited`, null);
@@ -123,7 +123,7 @@ it.each(Object.entries(SCOPES))(
     const refused = {
       status: 422,
       error: {
-        message: expect.stringContaining(NAMED[scope]?.(`${id}-none`) ?? '') as string,
+        message: expect.stringContaining(SUBJECTS[scope]?.(`${id}-none`) ?? '') as string,
         type: 'budget_exceeded',
         param: null,
         code: '422',

@@ -29,7 +29,7 @@ async function spendOf(key: string): Promise<number> {
 }
 
 describe('the budget of a team', () => {
-  it('is shared by its keys, and refuses a spend above it', async () => {
+  it('is shared by the keys of the team, and refuses calls when their spend exceeds it', async () => {
     await calls.manage('/team/new', { team_id: 'shared', max_budget: 2 });
     const keys = [await calls.newKey({ team_id: 'shared' }), await calls.newKey({ team_id: 'shared' })] as const;
     // The budget of a team does not refuse a spend that equals it.
@@ -47,7 +47,7 @@ describe('the budget of a team', () => {
     expect(await answerOf(key)).toEqual([422, exceeded('Team=none', '0.0', '0.0')]);
   });
 
-  it('includes what its keys spend before it has a budget', async () => {
+  it('includes earlier spend of the keys of the team, also of a deleted key', async () => {
     await calls.manage('/team/new', { team_id: 'later' });
     const [one, two] = [await calls.newKey({ team_id: 'later' }), await calls.newKey({ team_id: 'later' })];
     for (const key of [one, two, one]) expect(await answerOf(key)).toBe(200);
@@ -71,7 +71,7 @@ describe('budget windows of owners', () => {
       budget_duration: '2s',
     });
     const key = await calls.newKey(owner);
-    // A refusal has the spend of the window; in the second round, that of a later window.
+    // A refusal has the spend of its window. The second round is in a later window.
     for (let round = 1; round <= 2; round += 1) {
       const reset = String.raw`. Budget window: 2s. Budget resets at: \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$`;
       const { message, ...error } = exceeded(subject, cost, '1.0').error;
@@ -85,7 +85,7 @@ describe('budget windows of owners', () => {
 });
 
 describe('the budget of a user', () => {
-  it('is shared by its keys without a team, and counts the spend of all its keys', async () => {
+  it('applies to keys of the user without a team, and counts the spend of all keys of the user', async () => {
     await calls.manage('/user/new', { user_id: 'bob', auto_create_key: false, max_budget: 2 });
     await calls.manage('/team/new', { team_id: 'of-bob' });
     const [one, two] = [await calls.newKey({ user_id: 'bob' }), await calls.newKey({ user_id: 'bob' })];

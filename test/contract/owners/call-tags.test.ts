@@ -17,8 +17,8 @@ const TAGGED = { key: { metadata: { tags: ['of key'] } }, team: { metadata: { ta
 async function call(key: string, fields: object = {}): Promise<unknown> {
   const body = { model: 'priced', messages: [{ role: 'user', content: 'hi' }], max_tokens: 1, ...fields };
   const answer = await calls.app.call('POST', '/v1/chat/completions', body, { authorization: `Bearer ${key}` });
-  const sent: unknown = await answer.json();
-  return answer.status === 200 ? 200 : [answer.status, sent];
+  const received: unknown = await answer.json();
+  return answer.status === 200 ? 200 : [answer.status, received];
 }
 
 async function tagsOf(key: string): Promise<unknown> {
@@ -41,7 +41,7 @@ const exceeded = (tag: string) => [
 ];
 
 describe('the tags of a key and of its team', () => {
-  it('are tags of its calls in the spend row, after those of the request', async () => {
+  it('follow the tags of the request in the spend row of a call, without repetitions', async () => {
     await calls.manage('/team/new', { team_id: 'tagged', ...TAGGED.team });
     const key = await calls.newKey({ team_id: 'tagged', ...TAGGED.key });
     expect(await call(key, { tags: ['of call', 'of key'] })).toBe(200);
@@ -59,7 +59,7 @@ describe('the tags of a key and of its team', () => {
     expect(await call(await calls.newKey({}), { tags: ['own'] })).toEqual(exceeded('own'));
   });
 
-  it('and of the request are together at most 64: a call with more is refused', async () => {
+  it('and of the request are at most 64, each of at most 256 characters', async () => {
     const numbered = (count: number) => Array.from({ length: count }, (_, at) => `tag ${at}`);
     const key = await calls.newKey({ tags: ['one more'] });
     const message = 'A call has at most 64 tags, with those of its key, team and project. This call has 65.';
@@ -74,7 +74,7 @@ describe('the tags of a key and of its team', () => {
   });
 });
 
-describe('a tag or a customer with a name longer than sums of calls store', () => {
+describe('a tag or a customer with a name of more than 100 characters', () => {
   it.each([
     ['/tag/new', 'name'],
     ['/customer/new', 'user_id'],

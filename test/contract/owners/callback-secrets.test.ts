@@ -12,16 +12,16 @@ const metadata = {
   ],
 };
 
-it('secrets of callbacks of keys and teams are redacted in every answer', async () => {
+it('secrets of callbacks of keys and teams are redacted in all answers', async () => {
   const team = await post('/team/new', { team_id: 'calling', metadata });
-  const made = await post('/key/generate', { team_id: 'calling', metadata });
-  const { token } = made.body as { token: string };
+  const key = await post('/key/generate', { team_id: 'calling', metadata });
+  const { token } = key.body as { token: string };
   const graph = {
     query: `{ team: teams(first: 5) { nodes { metadata } } keys: virtualKeys(first: 5) { nodes { metadata } } }`,
   };
   const answers = [
     team,
-    made,
+    key,
     await get('/team/info?team_id=calling'),
     await get('/team/list'),
     await get('/v2/team/list'),

@@ -67,7 +67,7 @@ const ADDRESSED: readonly Read[] = [
 
 const filtered = (filter: string): string => `{ traces(${IN_WINDOW}, filter: ${filter}) { nodes { ${FACTS} } } }`;
 
-/** Reads that list objects of one owner or of all. */
+/** Reads that list objects, or that read a trace id which several owners use. */
 const LISTS: readonly Read[] = [
   { name: 'files.list', of: () => '/v1/files' },
   { name: 'batches.list', of: () => '/v1/batches' },
@@ -104,7 +104,7 @@ async function ask(reader: Party, read: string): Promise<{ readonly status: numb
 const containsDataOf = (text: string, { owner, mark, file, batch, response, traceRef }: Things): boolean =>
   [`"${mark}"`, `: ${mark}"`, owner.keyHash, file, batch, response, traceRef].some((secret) => text.includes(secret));
 
-/** The same object with unknown ids. */
+/** A copy of the objects with unknown ids. */
 const withUnknownIds = (things: Things): Things => ({
   ...things,
   file: `file-${'0'.repeat(32)}`,
@@ -117,7 +117,7 @@ const withUnknownIds = (things: Things): Things => ({
 
 /** An answer without the requested ids, which some answers repeat. */
 const withoutIds = (text: string, { file, batch, response, trace, called }: Things): string =>
-  [file, batch, response, trace, called].reduce((left, id) => left.replaceAll(id, '<id>'), text);
+  [file, batch, response, trace, called].reduce((masked, id) => masked.replaceAll(id, '<id>'), text);
 
 describe('reads across owners', () => {
   it('each object is found by callers with access, and not by others', async () => {
@@ -155,11 +155,13 @@ describe('reads across owners', () => {
             (things) => !maySee(reader, things.owner) && containsDataOf(text, things),
           );
           if (strangers.length > 0)
-            wrong.push(`${name} by ${reader.name} tells of ${strangers.map(({ owner }) => owner.name).join(', ')}`);
+            wrong.push(
+              `${name} by ${reader.name} returns data of ${strangers.map(({ owner }) => owner.name).join(', ')}`,
+            );
           // A merged trace has one of several spans with the same id. The owner of that span is not specified.
           const isWanted = maySee(reader, thing.owner) && !/^(traces\.)?span of/.test(name);
           if (isWanted && (status !== 200 || !containsDataOf(text, thing)))
-            wrong.push(`${name} by ${reader.name}: nothing of ${thing.owner.name}`);
+            wrong.push(`${name} by ${reader.name}: no data of ${thing.owner.name}`);
         }
     expect(wrong).toEqual([]);
     expect(reads).toBe(world.parties.length * world.things.length * LISTS.length);
@@ -170,7 +172,7 @@ describe('reads across owners', () => {
     const query = 'subscription { traceUpdates { trace { name teamId keyHash } } }';
     const feeds = await Promise.all(
       parties.map(async (reader) => {
-        const leaving = new AbortController();
+        const abort = new AbortController();
         const answer = await fetch(`${app.url}/graphql/stream`, {
           method: 'POST',
           headers: {
@@ -179,10 +181,10 @@ describe('reads across owners', () => {
             accept: 'text/event-stream',
           },
           body: JSON.stringify({ query }),
-          signal: leaving.signal,
+          signal: abort.signal,
         });
         expect(answer.status).toBe(200);
-        return { reader, leaving, body: answer.body?.getReader() };
+        return { reader, abort, body: answer.body?.getReader() };
       }),
     );
     // The first bytes of a feed arrive before it is subscribed. It is subscribed when it delivers a trace of the caller.
@@ -209,7 +211,7 @@ describe('reads across owners', () => {
         .toBe(true);
     }
     for (const [nth, { owner, mark }] of things.entries()) await sendTrace(app, owner, ids(100 + nth), `live ${mark}`);
-    for (const [nth, { reader, body, leaving }] of feeds.entries()) {
+    for (const [nth, { reader, body, abort }] of feeds.entries()) {
       const sender = senderFor(reader);
       if (sender === undefined) throw new Error('There is no administrator.');
       const reading = readUntil(body, `end ${nth}`);
@@ -218,7 +220,7 @@ describe('reads across owners', () => {
       const owners = things.filter(({ mark }) => text.includes(`"live ${mark}"`)).map(({ owner }) => owner.name);
       const expected = things.filter(({ owner }) => maySee(reader, owner)).map(({ owner }) => owner.name);
       expect([reader.name, owners]).toEqual([reader.name, expected]);
-      leaving.abort();
+      abort.abort();
     }
   });
 

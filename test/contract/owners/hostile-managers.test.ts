@@ -53,7 +53,7 @@ describe('an administrator of a team', () => {
     return (body as unknown as readonly Json[])[0]?.['max_budget'];
   };
 
-  it('projects.create 403, projects.update 403: cannot use a budget of other rows', async () => {
+  it('projects.create 403, projects.update 403: cannot choose an existing budget', async () => {
     await post('/budget/new', { budget_id: 'of-others', max_budget: 1 });
     const draft = { team_id: 'own', project_alias: 'p', budget_id: 'of-others' };
     const refused = 'Only proxy admins choose the budget of a project by its id.';
@@ -112,7 +112,7 @@ describe('the metadata of a team', () => {
     expect(await metadataOf('ruled')).toEqual(RULES);
   });
 
-  it('teams.update 200: its administrators may replace the rest', async () => {
+  it('teams.update 200: its administrators may replace all other metadata, and proxy administrators everything', async () => {
     const body = { team_id: 'ruled', metadata: { note: 'ours' } };
     expect((await post('/team/update', body, users['admin'])).status).toBe(200);
     expect(await metadataOf('ruled')).toEqual({ note: 'ours', ...RULES });
@@ -120,7 +120,7 @@ describe('the metadata of a team', () => {
     expect(await metadataOf('ruled')).toEqual({});
   });
 
-  it('teams.create 403: an administrator of an organization cannot give a new team rights', async () => {
+  it('teams.create 403: an administrator of an organization cannot give a new team pass-through paths, but may give it limits', async () => {
     await post('/organization/new', { organization_id: 'org', organization_alias: 'org' });
     const member = { user_id: 'stranger', role: 'org_admin' };
     await post('/organization/member_add', { organization_id: 'org', member });
@@ -131,7 +131,7 @@ describe('the metadata of a team', () => {
   });
 });
 
-describe('names without access are refused like unknown ones', () => {
+describe('objects without access are refused like unknown ones', () => {
   it('projects.info 403: a project of another team', async () => {
     const { body } = await post('/project/new', { team_id: 'foreign', project_alias: 'f' });
     const refused = (id: unknown) =>
@@ -146,7 +146,7 @@ describe('names without access are refused like unknown ones', () => {
     expect(known?.status).toBe(401);
   });
 
-  it('keys.delete 403', async () => {
+  it('keys.delete 403: an alias of another team, and an unknown hash', async () => {
     await client.key({ key_alias: 'theirs', team_id: 'foreign' });
     const refused = envelope(403, 'You are not authorized to delete this key');
     for (const name of ['theirs', 'nobodys'])
@@ -168,7 +168,7 @@ describe('names without access are refused like unknown ones', () => {
 });
 
 describe('the spend of teams, members and users', () => {
-  it('teams.info 200, users.info 200: includes that of deleted keys, as budgets do', async () => {
+  it('teams.info 200, users.info 200: includes the spend of deleted keys', async () => {
     const app = client.app();
     await post('/user/new', { user_id: 'spender', max_budget: 1 });
     await post('/team/new', { team_id: 'spending', max_budget: 1 });
@@ -176,17 +176,17 @@ describe('the spend of teams, members and users', () => {
     const draft = { team_id: 'spending', user_id: 'spender' };
     const key = await client.key(draft);
     expect((await post('/v1/chat/completions', chat('paid'), key)).status).toBe(200);
-    const spent = async () => {
+    const spends = async () => {
       const { team_info: team, team_memberships: members } = (await get('/team/info?team_id=spending')).body;
       const ofMember = (members as readonly Json[]).find((one) => one['user_id'] === 'spender');
       const { user_info: user } = (await get('/user/info?user_id=spender')).body;
       return [(team as Json)['spend'], ofMember?.['spend'], (user as Json)['spend']];
     };
-    await expect.poll(async () => (await spent())[0]).toBeGreaterThan(0);
-    const before = await spent();
+    await expect.poll(async () => (await spends())[0]).toBeGreaterThan(0);
+    const before = await spends();
     expect(before[1]).toBe(before[0]);
     expect(before[2]).toBe(before[0]);
     await app.call('POST', '/key/delete', { keys: [key] });
-    expect(await spent()).toEqual(before);
+    expect(await spends()).toEqual(before);
   });
 });

@@ -18,17 +18,17 @@ const ofTag = (tag: string, cost: string, budget: string) =>
 const ofUser = (user: string, cost: string, budget: string) =>
   refused(`ExceededBudget: End User=${user} over budget. Spend=${cost}, Budget=${budget}`);
 
-/** A call that costs 1 USD, by default with the admin key. */
+/** Sends a call that costs 1 USD, by default with the admin key. Returns 200, or the status and body of a refusal. */
 async function call(fields: object, key = calls.app.adminKey): Promise<unknown> {
   const body = { model: 'priced', messages: [{ role: 'user', content: 'hi' }], max_tokens: 1, ...fields };
   const headers = { authorization: `Bearer ${key}` };
   const answer = await calls.app.call('POST', '/v1/chat/completions', body, headers);
-  const sent: unknown = await answer.json();
-  return answer.status === 200 ? 200 : [answer.status, sent];
+  const received: unknown = await answer.json();
+  return answer.status === 200 ? 200 : [answer.status, received];
 }
 
 describe('the budget of a customer', () => {
-  it('is shared by all keys, and refuses a spend above it', async () => {
+  it('is shared by all keys, and refuses calls when the spend exceeds it', async () => {
     await calls.manage('/customer/new', { user_id: 'spender', max_budget: 1 });
     const key = await calls.newKey({});
     // The budget does not refuse a spend that equals it.
@@ -48,7 +48,7 @@ describe('the budget of a customer', () => {
     expect([await call({ user: 'unlimited' }), await call({ user: 'unlimited' })]).toEqual([200, 200]);
   });
 
-  it('is that of the key for customers without their own', async () => {
+  it('is the end_user_budget_id of the key if the customer has no budget', async () => {
     await calls.manage('/budget/new', { budget_id: 'of-end-users', max_budget: 0.5 });
     const key = await calls.newKey({ end_user_budget_id: 'of-end-users' });
     expect([await call({ user: 'visitor' }, key), await call({ user: 'visitor' })]).toEqual([200, 200]);
@@ -58,7 +58,7 @@ describe('the budget of a customer', () => {
 
   it('counts spend from before it was set', async () => {
     expect([await call({ user: 'early' }), await call({ user: 'early' })]).toEqual([200, 200]);
-    const spent = async () => {
+    const dailySpend = async () => {
       const today = new Date().toISOString().slice(0, 10);
       const answer = await calls.app.call(
         'GET',
@@ -66,12 +66,14 @@ describe('the budget of a customer', () => {
       );
       return ((await answer.json()) as { metadata: { total_spend: number } }).metadata.total_spend;
     };
-    await vi.waitFor(async () => expect(await spent()).toBe(2), POLLING);
+    await vi.waitFor(async () => expect(await dailySpend()).toBe(2), POLLING);
     await calls.manage('/customer/new', { user_id: 'early', max_budget: 1 });
     expect(await call({ user: 'early' })).toEqual(ofUser('early', '2.0', '1.0'));
   });
+});
 
-  it('is shown with the spend of the customer, including calls before its creation', async () => {
+describe('the spend of a customer', () => {
+  it('is shown by /customer/info and /customer/list, with calls before the customer was created', async () => {
     expect([await call({ user: 'shown' }), await call({ user: 'shown' })]).toEqual([200, 200]);
     await calls.manage('/customer/new', { user_id: 'shown', max_budget: 9 });
     await calls.manage('/customer/new', { user_id: 'silent' });
@@ -87,7 +89,7 @@ describe('the budget of a customer', () => {
 });
 
 describe('the budget of a tag', () => {
-  it('refuses calls with the tag, in metadata, in a member and in a header', async () => {
+  it('counts calls with the tag in metadata or in tags, and refuses calls with the tag until it is deleted', async () => {
     await calls.manage('/tag/new', { name: 'campaign', max_budget: 1 });
     expect([await call({ metadata: { tags: ['campaign', 'x'] } }), await call({ tags: ['campaign'] })]).toEqual([
       200, 200,

@@ -11,7 +11,7 @@ afterAll(() => calls.stop());
 const TEAM = { requests: 6, tokens: 400 };
 const OWN = { requests: 9, tokens: 2_000 };
 
-/** Types of limits that a key overrides for the model, and the setting for it. */
+/** Types of limits that a key overrides for the model, and the member of the key with the override. */
 const CASES = (['metadata', 'model_max_budget'] as const).flatMap((place) =>
   [[], ['requests'], ['tokens'], ['requests', 'tokens']].map((own) => ({ place, own })),
 );
@@ -50,14 +50,14 @@ describe.each(CASES)('a key that overrides $own of a model in $place', (override
   /** Expected tokens: one of the prompt, and a quarter of the smallest token limit of the call. */
   const expected = 1 + of('tokens') / 4;
 
-  async function aTeam(team_id: string): Promise<{ readonly key: string; readonly other: string }> {
+  async function newTeam(team_id: string): Promise<{ readonly key: string; readonly other: string }> {
     const limits = { model_rpm_limit: { priced: TEAM.requests }, model_tpm_limit: { priced: TEAM.tokens } };
     await calls.manage('/team/new', { team_id, ...limits });
     return { key: await calls.newKey({ team_id, ...overrideOf(override) }), other: await calls.newKey({ team_id }) };
   }
 
   it('counts in its own limits, and in the team limit of each type that it does not override', async () => {
-    const { key, other } = await aTeam(`counted-${place}-${own.join('-')}`);
+    const { key, other } = await newTeam(`counted-${place}-${own.join('-')}`);
     const answer = await chat(key);
     expect([answer.status, countedIn(answer.headers)]).toEqual([
       200,
@@ -68,7 +68,7 @@ describe.each(CASES)('a key that overrides $own of a model in $place', (override
         ...(own.includes('tokens') ? {} : limitHeaders('model_per_team', 'tokens', TEAM.tokens, expected)),
       },
     ]);
-    // Remaining limits of the other keys of the team. The call used two tokens.
+    // Remaining limits of the other keys of the team. The first call used two tokens.
     const others = countedIn((await chat(other)).headers);
     expect(others).toMatchObject({
       ...limitHeaders('model_per_team', 'requests', TEAM.requests, own.includes('requests') ? 1 : 2),
@@ -76,13 +76,13 @@ describe.each(CASES)('a key that overrides $own of a model in $place', (override
     });
   });
 
-  it('is refused by a used-up team limit only of a type that it does not override', async () => {
+  it('is refused by a used-up team limit only if it does not override that type', async () => {
     const team = `pool-${place}-${own.join('-')}`;
-    const { key, other } = await aTeam(team);
+    const { key, other } = await newTeam(team);
     // Each call uses 2 tokens of the team limit, and the last one all remaining tokens.
     for (let call = 0; call < TEAM.requests - 1; call += 1) expect((await calls.chat(other)).status).toBe(200);
-    const left = TEAM.tokens - 2 * (TEAM.requests - 1);
-    calls.upstreamUses(left);
+    const remaining = TEAM.tokens - 2 * (TEAM.requests - 1);
+    calls.upstreamUses(remaining);
     expect((await calls.chat(other)).status).toBe(200);
     calls.upstreamUses(2);
     const first = (['requests', 'tokens'] as const).find((type) => !own.includes(type));
@@ -103,8 +103,8 @@ describe.each(CASES)('a key that overrides $own of a model in $place', (override
     });
   });
 
-  it('may estimate costs beyond every limit, and the estimates count in none', async () => {
-    const { key } = await aTeam(`estimates-${place}-${own.join('-')}`);
+  it('may estimate costs beyond every limit, and the estimates count in no limit', async () => {
+    const { key } = await newTeam(`estimates-${place}-${own.join('-')}`);
     const body = { model: 'priced', input_tokens: 10, output_tokens: 10 * OWN.tokens };
     for (let call = 0; call <= OWN.requests; call += 1) {
       const answer = await ask(key, '/cost/estimate', body);

@@ -4,7 +4,7 @@ import { type OwnerCalls, startOwnerCalls } from './owner-calls.ts';
 let calls: OwnerCalls;
 
 beforeAll(async () => {
-  // Every test sends two calls of 1 USD. The provider budget counts the calls of all tests.
+  // Two calls of 1 USD are admitted in each of the three tests. The provider budget counts all six.
   calls = await startOwnerCalls({
     router_settings: { provider_budget_config: { openai: { budget_limit: 6, time_period: '30d' } } },
     general_settings: { store_model_in_db: true },
@@ -26,13 +26,13 @@ interface Parties {
 const modelBudget = (budget_limit: number | null) =>
   budget_limit === null ? {} : { priced: { budget_limit, ...PERIOD } };
 
-/** Setters of the budgets of a call. A limit of null removes the budget. */
+/** Setters of the budgets of a call. A limit of null removes the budget, or sets one that the calls do not reach. */
 const SET = {
   key: ({ key }: Parties, max_budget: number | null) => calls.manage('/key/update', { key, max_budget }),
   keyWindow: ({ key }: Parties, limit: number | null) =>
     calls.manage('/key/update', {
       key,
-      // Half the budget of the key, so that it refuses before the budget of the key.
+      // Half of the limit: the amount in the refusal differs from that of the budget of the key.
       budget_limits: [{ budget_duration: '1d', max_budget: limit === null ? 100 : limit / 2 }],
     }),
   modelOfKey: ({ key }: Parties, limit: number | null) =>
@@ -60,7 +60,7 @@ const SET = {
   organization: ({ id }: Parties, max_budget: number | null) =>
     calls.app.call('PATCH', '/organization/update', { organization_id: id, max_budget }),
   tag: ({ id }: Parties, max_budget: number | null) => calls.manage('/tag/update', { name: id, max_budget }),
-  // The budget of all calls counts the calls of all tests. An amount that they do not reach removes it.
+  // The budget of all calls counts the calls of all tests.
   global: (_parties: Parties, max_budget: number | null) =>
     calls.manage('/config/update', { litellm_settings: { max_budget: max_budget ?? 100 } }),
   user: ({ id }: Parties, max_budget: number | null) => calls.manage('/user/update', { user_id: id, max_budget }),
@@ -71,7 +71,7 @@ const usedUp = (subject: string) =>
   new RegExp(`^${RegExp.escape(`Budget has been exceeded! ${subject} Current cost: 2.0, Max budget: 1.0`)}$`);
 const modelUsedUp = (subject: string) => new RegExp(`^${subject}, exceeded budget for model=priced. ${RESET}$`);
 
-/** Message of each refusal. */
+/** Message of the refusal by the budget of a scope. */
 const refusalOf = (scope: Scope, { id, token, keyName }: Parties): RegExp =>
   ({
     key: usedUp(`Key=${id} (${keyName})`),
@@ -119,8 +119,8 @@ async function partiesOf(id: string, isOfTeam: boolean): Promise<Parties> {
     await calls.manage('/project/new', { team_id: id, project_id: id });
   }
   const owners = isOfTeam ? { team_id: id, project_id: id } : {};
-  const made = await calls.manage('/key/generate', { key_alias: id, user_id: id, organization_id: id, ...owners });
-  return { id, key: String(made['key']), token: String(made['token']), keyName: String(made['key_name']) };
+  const response = await calls.manage('/key/generate', { key_alias: id, user_id: id, organization_id: id, ...owners });
+  return { id, key: String(response['key']), token: String(response['token']), keyName: String(response['key_name']) };
 }
 
 /** Uses up all budgets, then removes them one by one. Returns the answer to a call before each removal. */

@@ -39,24 +39,24 @@ const missing = (path: string) =>
 const setGlobal = (max_budget: number) => calls.manage('/config/update', { litellm_settings: { max_budget } });
 
 /** Creates a key of a team with a tag, and spends 2 USD. */
-async function spent(id: string) {
+async function newKeyWithSpend(id: string) {
   // The budgets are set first, so that they count the calls.
   await setGlobal(100);
   await calls.manage('/team/new', { team_id: id, max_budget: 100, metadata: modelBudget(100) });
   await calls.manage('/tag/new', { name: id, max_budget: 100 });
   await calls.manage('/budget/new', { budget_id: id, max_budget: 100 });
   await calls.manage('/customer/new', { user_id: id, budget_id: id });
-  const made = await calls.manage('/key/generate', { team_id: id, key_alias: id, max_budget: 100 });
-  const key = String(made['key']);
+  const response = await calls.manage('/key/generate', { team_id: id, key_alias: id, max_budget: 100 });
+  const key = String(response['key']);
   const metadata = { tags: [id] };
   for (const _ of [1, 2]) expect((await chat(key, { user: id, metadata: { ...metadata, ...JOB } })).status).toBe(200);
-  return { key, metadata, keyName: String(made['key_name']) };
+  return { key, metadata, keyName: String(response['key_name']) };
 }
 
 describe('a call without a required member', () => {
   it('is refused by used-up budgets first, in the order of the contract', async () => {
     const id = 'demanded';
-    const { key, metadata, keyName } = await spent(id);
+    const { key, metadata, keyName } = await newKeyWithSpend(id);
     await calls.manage('/key/update', { key, max_budget: 1 });
     await calls.manage('/team/update', { team_id: id, max_budget: 1, metadata: modelBudget(1) });
     await calls.manage('/tag/update', { name: id, max_budget: 1 });
@@ -69,7 +69,7 @@ describe('a call without a required member', () => {
     await calls.manage('/team/update', { team_id: id, max_budget: null });
     answers.push(await chat(key, { metadata }));
     await calls.manage('/tag/update', { name: id, max_budget: null });
-    // The end user is checked after these budgets, and before the budget of all calls.
+    // The required `user` is checked after these budgets, and before the budgets of the customer and of all calls.
     answers.push(await chat(key, { metadata }));
     answers.push(await chat(key, { metadata, user: id }));
     await calls.manage('/budget/update', { budget_id: id, max_budget: null });
@@ -97,8 +97,8 @@ describe('a call without a required member', () => {
     expect(answers[8]?.status).toBe(200);
   });
 
-  it('is refused for a free and an unknown model, too, and reserves nothing', async () => {
-    const { key } = await spent('free-of-charge');
+  it('is refused also with a free or an unknown model, and reserves nothing', async () => {
+    const { key } = await newKeyWithSpend('free-of-charge');
     await calls.manage('/key/update', { key, max_budget: 3 });
     for (let nth = 0; nth < 5; nth += 1) expect(await chat(key, {})).toEqual(missing('user'));
     expect(await chat(key, { model: 'nothing' })).toEqual(missing('user'));

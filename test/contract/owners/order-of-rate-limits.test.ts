@@ -23,6 +23,7 @@ const OF_SCOPE = { requests: 'rpm_limit', tokens: 'tpm_limit' } as const;
 const OF_MODEL = { requests: 'model_rpm_limit', tokens: 'model_tpm_limit' } as const;
 /** Limit that the calls of a test do not reach. */
 const FAR = 100_000;
+/** Limit that replaces a used-up limit. It is not `FAR`, so that a setter can tell the two apart. */
 const LIFTED = 200_000;
 
 const change = (path: string, body: object) => calls.app.call('PATCH', path, body);
@@ -39,7 +40,7 @@ const SET = {
     calls.manage('/team/member_update', { team_id: id, user_id: id, [OF_SCOPE[type]]: limit }),
   end_user: ({ id }: Parties, type: Type, limit: number) =>
     calls.manage('/budget/update', { budget_id: id, [OF_SCOPE[type]]: limit }),
-  // A key without a map of models has the limits of its team. A map with another model removes them.
+  // Without a map of models, a key has its own counter with the limit of its team. A map without `priced` removes it.
   model_per_key: ({ key }: Parties, type: Type, limit: number) =>
     calls.manage('/key/update', { key, [OF_MODEL[type]]: limit === LIFTED ? { free: FAR } : null }),
   model_per_team: ({ id }: Parties, type: Type, limit: number) =>
@@ -83,8 +84,8 @@ async function partiesOf(id: string): Promise<Parties> {
   await calls.manage('/team/new', { team_id: id, organization_id: id });
   await calls.manage('/team/member_add', { team_id: id, member: { role: 'user', user_id: id } });
   await calls.manage('/project/new', { team_id: id, project_id: id });
-  const made = await calls.manage('/key/generate', { user_id: id, team_id: id, project_id: id });
-  return { id, key: String(made['key']), token: String(made['token']) };
+  const response = await calls.manage('/key/generate', { user_id: id, team_id: id, project_id: id });
+  return { id, key: String(response['key']), token: String(response['token']) };
 }
 
 async function chat({ id, key }: Parties): Promise<Response> {
@@ -92,7 +93,7 @@ async function chat({ id, key }: Parties): Promise<Response> {
   return calls.app.call('POST', '/v1/chat/completions', body, { authorization: `Bearer ${key}` });
 }
 
-/** Headers of an answer about limits. */
+/** Those headers of an answer that are about limits. */
 const limitHeaders = (headers: Headers): Record<string, string> =>
   Object.fromEntries([...headers].filter(([name]) => /^(retry-after|rate_limit|reset_at|x-ratelimit)/.test(name)));
 
@@ -122,12 +123,12 @@ function refusal(subject: string, type: Type | 'max_parallel_requests', limit: n
   };
 }
 
-describe('limits that are all used up refuse a call in the order of the contract', () => {
+describe('limits that are all used up refuse a call in the order of the contract:', () => {
   // One call uses one request and two tokens.
   it.each([
     ['requests', 1],
     ['tokens', 2],
-  ] as const)('of %s', async (type, limit) => {
+  ] as const)('scopes with limits of %s', async (type, limit) => {
     const parties = await partiesOf(`of-${type}`);
     for (const scope of ORDER) await SET[scope](parties, type, FAR);
     expect((await chat(parties)).status).toBe(200);
@@ -162,21 +163,21 @@ describe('limits that are all used up refuse a call in the order of the contract
     expect((await chat(parties)).status).toBe(200);
     const arrived = Promise.withResolvers<ServerResponse>();
     calls.upstream.answer((response) => arrived.resolve(response));
-    const flying = chat(parties);
+    const pendingCall = chat(parties);
     const response = await arrived.promise;
     calls.upstreamUses(2);
     await SET.tag(parties, 'requests', 1);
     await SET.api_key(parties, 'tokens', 1);
-    // A call that a new minute admits counts in the request limit.
+    // The first call of a new minute passes the request limit and counts in it, so the next call is refused.
     const ofRequests = refusal('tag: of-slots', 'requests', 1);
     await vi.waitFor(async () => expect(await refused(parties)).toEqual(ofRequests), POLLING);
     await SET.tag(parties, 'requests', FAR);
     expect(await refused(parties)).toEqual(refusal(`api_key: ${token}`, 'max_parallel_requests', 1));
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(calls.answerOf(2));
-    const ended = await flying;
-    await ended.text();
-    expect(ended.status).toBe(200);
+    const answer = await pendingCall;
+    await answer.text();
+    expect(answer.status).toBe(200);
     const ofTokens = refusal(`api_key: ${token}`, 'tokens', 1);
     await vi.waitFor(async () => expect(await refused(parties)).toEqual(ofTokens), POLLING);
   });

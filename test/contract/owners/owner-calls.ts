@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 
-/** The answer of the upstream of a use of tokens. One of them is an output token. */
+/** Body of an upstream answer with `total` tokens. One of them is an output token. */
 const answerOf = (total: number): string =>
   JSON.stringify({
     id: 'a',
@@ -42,7 +42,7 @@ export async function startOwnerCalls(config: object = {}) {
   const options = { config: { ...config, model_list } };
   let app: TestApp = await startApp(options);
 
-  /** Sends a management call that must succeed. */
+  /** Sends a POST request that must succeed, with the admin key. */
   async function manage(path: string, body: object): Promise<Readonly<Record<string, unknown>>> {
     const answer = await app.call('POST', path, body);
     const text = await answer.text();

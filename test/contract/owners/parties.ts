@@ -8,7 +8,7 @@ import { otlpExport, otlpSpan } from '../traces/trace-client.ts';
 /** Trace id that every owner uses. */
 export const SHARED_TRACE = '5'.repeat(32);
 
-/** Key with its owner and its visibility. */
+/** Key with its team (empty without one). `seesAll`: an administrator, also a read-only one. */
 export interface Party {
   readonly name: string;
   readonly key: string;
@@ -98,18 +98,18 @@ export async function sendTrace(app: TestApp, owner: Party, traceId: string, mar
     'gen_ai.input.messages': JSON.stringify([{ role: 'user', parts: [{ type: 'text', content: mark }] }]),
   };
   const span = otlpSpan('1', 0, 5, values, { traceId, name: mark, status: { code: 2, message: `failed: ${mark}` } });
-  const sent = await app.call('POST', '/v1/traces', otlpExport(span), { authorization: `Bearer ${owner.key}` });
-  if (sent.status !== 200) throw new Error(`an export of ${owner.name} was refused: ${await sent.text()}`);
+  const answer = await app.call('POST', '/v1/traces', otlpExport(span), { authorization: `Bearer ${owner.key}` });
+  if (answer.status !== 200) throw new Error(`an export of ${owner.name} was refused: ${await answer.text()}`);
 }
 
 async function thingsOf(app: TestApp, owner: Party): Promise<Things> {
   const mark = `mark of ${owner.name}`;
   const headers = { authorization: `Bearer ${owner.key}` };
-  const make = async (path: string, body: object, more: Record<string, string> = {}) => {
-    const made = await app.call('POST', path, body, { ...headers, ...more });
-    const shown = (await made.json()) as { id: string };
-    if (made.status !== 200) throw new Error(`${path} for ${owner.name}: ${JSON.stringify(shown)}`);
-    return shown.id;
+  const create = async (path: string, body: object, more: Record<string, string> = {}) => {
+    const answer = await app.call('POST', path, body, { ...headers, ...more });
+    const created = (await answer.json()) as { id: string };
+    if (answer.status !== 200) throw new Error(`${path} for ${owner.name}: ${JSON.stringify(created)}`);
+    return created.id;
   };
   const { id: file } = await upload(
     app,
@@ -117,14 +117,14 @@ async function thingsOf(app: TestApp, owner: Party): Promise<Things> {
     { key: owner.key, content: `${lineFor('assistant')}\n` },
   );
   const window = { endpoint: '/v1/chat/completions', completion_window: '24h' };
-  const batch = await make('/v1/batches', { input_file_id: file, ...window, metadata: { mark } });
-  const response = await make('/v1/responses', { model: 'assistant', input: mark, mock_response: mark });
+  const batch = await create('/v1/batches', { input_file_id: file, ...window, metadata: { mark } });
+  const response = await create('/v1/responses', { model: 'assistant', input: mark, mock_response: mark });
   const trace = owner.keyHash.slice(0, 32);
   await sendTrace(app, owner, trace, mark);
   await sendTrace(app, owner, SHARED_TRACE, mark);
   const called = owner.keyHash.slice(32);
   const chat = { model: 'assistant', messages: [{ role: 'user', content: mark }], mock_response: mark, user: mark };
-  await make('/v1/chat/completions', chat, { traceparent: `00-${called}-6666666666666666-01` });
+  await create('/v1/chat/completions', chat, { traceparent: `00-${called}-6666666666666666-01` });
   const traceRef = traceRefOf({ teamId: owner.teamId, keyHash: owner.keyHash }, trace);
   return { owner, mark, file, batch, response, trace, traceRef, called };
 }

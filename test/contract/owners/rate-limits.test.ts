@@ -105,7 +105,7 @@ describe('limits of owners', () => {
     expect([(await calls.chat(other)).status, (await calls.chat(other)).status]).toEqual([200, 200]);
   });
 
-  it('of a user are shared by all its keys', async () => {
+  it('of a user are shared by all keys of the user', async () => {
     await calls.manage('/user/new', { user_id: 'ann', auto_create_key: false, rpm_limit: 1 });
     const [one, two] = [await calls.newKey({ user_id: 'ann' }), await calls.newKey({ user_id: 'ann' })];
     expect((await calls.chat(one)).status).toBe(200);
@@ -121,7 +121,7 @@ describe('limits of owners', () => {
     });
     const both = { model_rpm_limit: { priced: 5 }, model_tpm_limit: { priced: 500 } };
     const keyOf = (own: object) => calls.newKey({ team_id: 'overridden', ...own });
-    const [rpm, tpm, free, budgeted] = [
+    const [rpm, tpm, rpmAndTpm, budgeted] = [
       await keyOf({ model_rpm_limit: both.model_rpm_limit }),
       await keyOf({ model_tpm_limit: both.model_tpm_limit }),
       await keyOf(both),
@@ -135,7 +135,7 @@ describe('limits of owners', () => {
       [429, pool('tokens', 2)],
       [429, pool('requests', 1)],
     ]);
-    expect([(await calls.chat(free)).status, (await calls.chat(budgeted)).status]).toEqual([200, 200]);
+    expect([(await calls.chat(rpmAndTpm)).status, (await calls.chat(budgeted)).status]).toEqual([200, 200]);
     const again = await calls.chat(budgeted);
     expect([again.status, again.headers.get('rate_limit_type')]).toEqual([429, 'requests']);
     expect(JSON.stringify(again.body)).toContain('model_per_key');

@@ -36,7 +36,7 @@ async function budgetOf(id: string): Promise<Json> {
   return row;
 }
 
-/** Member of the team with the same id, from the answer about the team. */
+/** Membership of the user `id` in the team `id`. */
 async function memberOf(id: string): Promise<Json> {
   const { team_memberships: members } = await get(`/team/info?team_id=${id}`);
   const member = (members as readonly Json[]).find((one) => one['user_id'] === id);
@@ -49,7 +49,7 @@ async function organization(id: string, budgetId: string): Promise<Owner> {
   return { key: await calls.newKey({ organization_id: id }), subject: `Organization=${id}`, budgetId };
 }
 
-/** Creates owners with a budget of 1 USD for 30 days. */
+/** Owners with a budget of 1 USD for 30 days. Each function creates one. */
 const OWNERS: Readonly<Record<string, (id: string) => Promise<Owner>>> = {
   async organization(id) {
     await calls.manage('/budget/new', { budget_id: id, ...WINDOW });
@@ -76,7 +76,7 @@ const OWNERS: Readonly<Record<string, (id: string) => Promise<Owner>>> = {
   },
 };
 
-/** One owner of each kind. */
+/** Creates one owner of each kind. */
 async function everyOwner(prefix: string): Promise<readonly Owner[]> {
   const owners: Owner[] = [];
   for (const [name, make] of Object.entries(OWNERS)) owners.push(await make(`${prefix}-${name}`));
@@ -97,7 +97,8 @@ async function answerOf({ key }: Pick<Owner, 'key'>) {
   return status === 200 ? 200 : { status, body };
 }
 
-const admitted = (owner: Owner) => vi.waitFor(async () => expect(await answerOf(owner)).toBe(200), POLLING);
+/** Waits until a call of the owner is admitted. */
+const untilAdmitted = (owner: Owner) => vi.waitFor(async () => expect(await answerOf(owner)).toBe(200), POLLING);
 
 /** Ends the windows of budget rows, and waits until the next windows are stored. */
 async function endWindows(owners: readonly Pick<Owner, 'budgetId'>[]): Promise<void> {
@@ -122,7 +123,7 @@ describe('the window of a budget row', () => {
     }
     await endWindows(owners);
     await calls.restart();
-    for (const owner of owners) await admitted(owner);
+    for (const owner of owners) await untilAdmitted(owner);
     await calls.restart();
     // Only the spend of the second window counts.
     for (const owner of owners) expect(await answerOf(owner)).toEqual(await refusalOf(owner, '1.0'));
@@ -139,12 +140,12 @@ describe('the window of a budget row', () => {
       expect(await changeFromOutside(dataDir, sql, String(Date.now()))).toBeGreaterThanOrEqual(owners.length);
     });
     for (const owner of owners) {
-      await admitted(owner);
+      await untilAdmitted(owner);
       await vi.waitFor(async () => expect(await answerOf(owner)).toEqual(await refusalOf(owner, '1.0')), POLLING);
     }
     await vi.waitFor(async () => {
-      const shown = await Promise.all(owners.map(({ budgetId }) => budgetOf(budgetId)));
-      expect(shown.map((row) => row['budget_reset_at'])).toEqual(resets.map((row) => row['budget_reset_at']));
+      const rows = await Promise.all(owners.map(({ budgetId }) => budgetOf(budgetId)));
+      expect(rows.map((row) => row['budget_reset_at'])).toEqual(resets.map((row) => row['budget_reset_at']));
     }, POLLING);
   });
 
@@ -155,7 +156,7 @@ describe('the window of a budget row', () => {
     expect(await answerOf(one)).toEqual(await refusalOf(one, '1.0'));
     await endWindows([one]);
     for (const owner of [one, two]) {
-      await admitted(owner);
+      await untilAdmitted(owner);
       expect(await answerOf(owner)).toEqual(await refusalOf(owner, '1.0'));
     }
   });
@@ -165,20 +166,20 @@ describe('the window of a budget row', () => {
     const owner = await organization('amounts', 'amounts');
     expect(await answerOf(owner)).toBe(200);
     await endWindows([owner]);
-    await admitted(owner);
+    await untilAdmitted(owner);
     const later = { ...owner, key: await calls.newKey({ organization_id: 'amounts' }) };
     await calls.manage('/key/delete', { keys: [owner.key] });
     await vi.waitFor(async () => expect(await answerOf(later)).toEqual(await refusalOf(owner, '1.0')), POLLING);
     await calls.manage('/budget/update', { budget_id: 'amounts', max_budget: 2 });
-    await admitted(later);
+    await untilAdmitted(later);
     await vi.waitFor(async () => expect(await answerOf(later)).toEqual(await refusalOf(owner, '2.0', '2.0')), POLLING);
     await calls.manage('/budget/update', { budget_id: 'amounts', max_budget: null });
-    await admitted(later);
+    await untilAdmitted(later);
     await calls.manage('/budget/update', { budget_id: 'amounts', max_budget: 0 });
     await vi.waitFor(async () => expect(await answerOf(later)).toEqual(await refusalOf(owner, '3.0', '0.0')), POLLING);
   });
 
-  it.concurrent('of a newly assigned row counts the spend of the key in that window', async () => {
+  it.concurrent('of a newly assigned row counts only the spend of the key since the start of the window', async () => {
     const make = OWNERS['key'];
     if (make === undefined) throw new Error('No key.');
     const owner = await make('swapped');
@@ -187,7 +188,7 @@ describe('the window of a budget row', () => {
     await endWindows([{ budgetId: 'swapped-2' }]);
     await calls.manage('/key/update', { key: owner.key, budget_id: 'swapped-2' });
     const other = { ...owner, budgetId: 'swapped-2' };
-    await admitted(other);
+    await untilAdmitted(other);
     expect(await answerOf(other)).toEqual(await refusalOf(other, '1.0'));
   });
 });

@@ -37,9 +37,9 @@ interface Owner {
   readonly fields?: object;
   readonly budgetId: string;
   /** `spend` of every path, and `total_spend` of paths with it. */
-  readonly shown: () => Promise<Json>;
+  readonly overHttp: () => Promise<Json>;
   /** `spendUsd` and `totalSpendUsd`. */
-  readonly node: () => Promise<Json>;
+  readonly inGraph: () => Promise<Json>;
 }
 
 const nodeOf =
@@ -64,13 +64,13 @@ const OWNERS: Readonly<Record<string, (id: string) => Promise<Owner>>> = {
     return {
       key: await calls.newKey({ organization_id: id }),
       budgetId: id,
-      async shown() {
+      async overHttp() {
         const list = (await get('/organization/list')) as Rows;
         const one = (await get(`/organization/info?organization_id=${id}`)) as Json;
         const listed = list.find((row) => row['organization_id'] === id);
         return { info: one['spend'], list: listed?.['spend'] };
       },
-      node: () => nodeOf('organizations', 'organizationId')(id),
+      inGraph: () => nodeOf('organizations', 'organizationId')(id),
     };
   },
   async project(id) {
@@ -80,13 +80,13 @@ const OWNERS: Readonly<Record<string, (id: string) => Promise<Owner>>> = {
     return {
       key: await calls.newKey({ project_id: id }),
       budgetId: id,
-      async shown() {
+      async overHttp() {
         const list = (await get('/project/list')) as Rows;
         const one = (await get(`/project/info?project_id=${id}`)) as Json;
         const listed = list.find((row) => row['project_id'] === id);
         return { info: one['spend'], list: listed?.['spend'] };
       },
-      node: () => nodeOf('projects', 'projectId')(id),
+      inGraph: () => nodeOf('projects', 'projectId')(id),
     };
   },
   async member(id) {
@@ -99,14 +99,14 @@ const OWNERS: Readonly<Record<string, (id: string) => Promise<Owner>>> = {
     return {
       key: await calls.newKey({ team_id: id, user_id: id }),
       budgetId: team_info.metadata['team_member_budget_id'] ?? '',
-      async shown() {
+      async overHttp() {
         const { team_memberships: members } = (await get(`/team/info?team_id=${id}`)) as {
           readonly team_memberships: Rows;
         };
         const member = members.find((one) => one['user_id'] === id);
         return { info: member?.['spend'], total: member?.['total_spend'] };
       },
-      async node() {
+      async inGraph() {
         const data = await graph(`{ teams(first: 50) { nodes { teamId totalSpendUsd members { userId spendUsd } } } }`);
         const { nodes } = data['teams'] as { readonly nodes: Rows };
         const team = nodes.find((one) => one['teamId'] === id);
@@ -121,7 +121,7 @@ const OWNERS: Readonly<Record<string, (id: string) => Promise<Owner>>> = {
     return {
       key,
       budgetId: id,
-      async shown() {
+      async overHttp() {
         const { info } = (await get(`/key/info?key=${key}`)) as { readonly info: Json };
         const { keys } = (await get(`/key/list?key_alias=${id}&return_full_object=true`)) as { readonly keys: Rows };
         const v2 = await calls.app.call('POST', '/v2/key/info', { keys: [key] });
@@ -134,7 +134,7 @@ const OWNERS: Readonly<Record<string, (id: string) => Promise<Owner>>> = {
           listTotal: keys[0]?.['total_spend'],
         };
       },
-      node: () => nodeOf('virtualKeys', 'alias')(id),
+      inGraph: () => nodeOf('virtualKeys', 'alias')(id),
     };
   },
   async customer(id) {
@@ -144,17 +144,17 @@ const OWNERS: Readonly<Record<string, (id: string) => Promise<Owner>>> = {
       key: await calls.newKey({}),
       fields: { user: id },
       budgetId: id,
-      async shown() {
+      async overHttp() {
         const list = (await get('/customer/list')) as Rows;
         const one = (await get(`/customer/info?end_user_id=${id}`)) as Json;
         return { info: one['spend'], list: list.find((row) => row['user_id'] === id)?.['spend'] };
       },
-      node: () => nodeOf('customers', 'customerId')(id),
+      inGraph: () => nodeOf('customers', 'customerId')(id),
     };
   },
 };
 
-/** A call that costs 1 USD. */
+/** Sends a call that costs 1 USD. */
 async function call({ key, fields }: Pick<Owner, 'key' | 'fields'>): Promise<void> {
   const body = { model: 'priced', messages: [{ role: 'user', content: 'hi' }], max_tokens: 1, ...fields };
   const answer = await calls.app.call('POST', '/v1/chat/completions', body, { authorization: `Bearer ${key}` });
@@ -170,61 +170,61 @@ async function endWindow(budgetId: string): Promise<void> {
   expect(await changeFromOutside(calls.app.dataDir, sql, String(Date.now()), budgetId)).toBe(1);
 }
 
-const amounts = (shown: Json, spend: number, total: number): Json =>
-  Object.fromEntries(Object.keys(shown).map((name) => [name, /total/i.test(name) ? total : spend]));
+const amounts = (spends: Json, spend: number, total: number): Json =>
+  Object.fromEntries(Object.keys(spends).map((name) => [name, /total/i.test(name) ? total : spend]));
 
-async function expectShown(owner: Owner, spend: number, total: number): Promise<void> {
+async function expectSpend(owner: Owner, spend: number, total: number): Promise<void> {
   await vi.waitFor(async () => {
-    const shown = await owner.shown();
-    expect(shown).toEqual(amounts(shown, spend, total));
-    expect(await owner.node()).toEqual({ spendUsd: String(spend), totalSpendUsd: String(total) });
+    const spends = await owner.overHttp();
+    expect(spends).toEqual(amounts(spends, spend, total));
+    expect(await owner.inGraph()).toEqual({ spendUsd: String(spend), totalSpendUsd: String(total) });
   }, POLLING);
 }
 
 describe.each(Object.entries(OWNERS))('the shown spend of a %s with a budget row', (name, make) => {
   it('is that of the current window', async () => {
     const owner = await make(`shown-${name}`);
-    expect(Object.values(await owner.shown())).not.toContain(undefined);
-    await expectShown(owner, 0, 0);
+    expect(Object.values(await owner.overHttp())).not.toContain(undefined);
+    await expectSpend(owner, 0, 0);
     await call(owner);
     await call(owner);
     // The first window counts all spend.
-    await expectShown(owner, 2, 2);
+    await expectSpend(owner, 2, 2);
     await endWindow(owner.budgetId);
-    await expectShown(owner, 0, 2);
+    await expectSpend(owner, 0, 2);
     await call(owner);
-    await expectShown(owner, 1, 3);
+    await expectSpend(owner, 1, 3);
     await endWindow(owner.budgetId);
-    await expectShown(owner, 0, 3);
+    await expectSpend(owner, 0, 3);
   });
 });
 
 describe('the shown spend of a key with a budget row', () => {
   const make = OWNERS['key'] as (id: string) => Promise<Owner>;
 
-  it('is the amount of a reset until the next window', async () => {
+  it('starts again at the amount of a reset, and at zero in the next window', async () => {
     const owner = await make('shown-set');
     await call(owner);
     await endWindow(owner.budgetId);
     await call(owner);
-    await expectShown(owner, 1, 2);
+    await expectSpend(owner, 1, 2);
     const answer = await calls.app.call('POST', `/key/${owner.key}/reset_spend`, { reset_to: 0 });
     expect([answer.status, pick((await answer.json()) as Json, ['spend', 'previous_spend'])]).toEqual([
       200,
       { spend: 0, previous_spend: 1 },
     ]);
-    await expectShown(owner, 0, 2);
+    await expectSpend(owner, 0, 2);
     await call(owner);
-    await expectShown(owner, 1, 3);
+    await expectSpend(owner, 1, 3);
     await endWindow(owner.budgetId);
-    await expectShown(owner, 0, 3);
+    await expectSpend(owner, 0, 3);
   });
 
-  it('cannot be reset to more than that of the window', async () => {
+  it('cannot be reset to more than the spend of the window', async () => {
     const owner = await make('shown-capped');
     await call(owner);
     await endWindow(owner.budgetId);
-    await expectShown(owner, 0, 1);
+    await expectSpend(owner, 0, 1);
     const answer = await calls.app.call('POST', `/key/${owner.key}/reset_spend`, { reset_to: 1 });
     expect([answer.status, await answer.json()]).toEqual([
       400,

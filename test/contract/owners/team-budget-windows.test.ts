@@ -47,27 +47,27 @@ const refusalOf = (
   },
 });
 
-async function called(key: string, model?: string) {
+async function chat(key: string, model?: string) {
   const { status, body } = await calls.chat(key, model);
   return { status, body: body as object };
 }
 
 describe('the budget windows of a team', () => {
-  it('are shown by every team route, with the end of the current window; null without one', async () => {
-    const made = await calls.manage('/team/new', { team_id: 'shown', budget_limits: [day(1.5), month(10)] });
-    const shown = [
+  it('are shown by every team route, with the end of the current window; without windows, the list is null', async () => {
+    const created = await calls.manage('/team/new', { team_id: 'shown', budget_limits: [day(1.5), month(10)] });
+    const expected = [
       { ...day(1.5), reset_at: midnight() },
       { ...month(10), reset_at: nextMonth() },
     ];
-    expect(made['budget_limits']).toEqual(shown);
-    expect((await read('/team/info?team_id=shown'))['team_info']).toMatchObject({ budget_limits: shown });
+    expect(created['budget_limits']).toEqual(expected);
+    expect((await read('/team/info?team_id=shown'))['team_info']).toMatchObject({ budget_limits: expected });
     const listed = (await read('/team/list')) as unknown as readonly Readonly<Record<string, unknown>>[];
-    expect(listed.find(({ team_id }) => team_id === 'shown')).toMatchObject({ budget_limits: shown });
+    expect(listed.find(({ team_id }) => team_id === 'shown')).toMatchObject({ budget_limits: expected });
     const { teams } = await read('/v2/team/list?team_id=shown');
-    expect(teams).toMatchObject([{ budget_limits: shown }]);
+    expect(teams).toMatchObject([{ budget_limits: expected }]);
     // A change of another field keeps the windows.
     await calls.manage('/team/update', { team_id: 'shown', team_alias: 'x' });
-    expect((await read('/team/info?team_id=shown'))['team_info']).toMatchObject({ budget_limits: shown });
+    expect((await read('/team/info?team_id=shown'))['team_info']).toMatchObject({ budget_limits: expected });
     await calls.manage('/team/update', { team_id: 'shown', budget_limits: [] });
     expect((await read('/team/info?team_id=shown'))['team_info']).toMatchObject({ budget_limits: null });
     await calls.manage('/team/update', { team_id: 'shown', budget_limits: [day(2)] });
@@ -131,13 +131,13 @@ describe('the budget windows of a team', () => {
     expect((await calls.chat(one)).status).toBe(200);
     expect((await calls.chat(other)).status).toBe(200);
     const ofDay = { text: '1d', amounts: 'Spend=$2.0000, Limit=$2.00', end: midnight() };
-    expect(await called(one)).toEqual(refusalOf('all', ofDay));
+    expect(await chat(one)).toEqual(refusalOf('all', ofDay));
     // An unchanged window keeps its spend.
     await calls.manage('/team/update', { team_id: 'all', budget_limits: [day(50), month(3)] });
     expect((await calls.chat(other)).status).toBe(200);
     const ofMonth = { text: '30d', amounts: 'Spend=$3.0000, Limit=$3.00', end: nextMonth() };
-    expect(await called(other)).toEqual(refusalOf('all', ofMonth));
-    expect(await called(one)).toEqual(refusalOf('all', ofMonth));
+    expect(await chat(other)).toEqual(refusalOf('all', ofMonth));
+    expect(await chat(one)).toEqual(refusalOf('all', ofMonth));
     // Free models skip the windows.
     expect((await calls.chat(one, 'free')).status).toBe(200);
     await calls.manage('/team/update', { team_id: 'all', budget_limits: null });
@@ -148,10 +148,10 @@ describe('the budget windows of a team', () => {
     await calls.manage('/team/new', { team_id: 'zero', budget_limits: [day(0)] });
     const key = await calls.newKey({ team_id: 'zero' });
     const nothing = { text: '1d', amounts: 'Spend=$0.0000, Limit=$0.00', end: midnight() };
-    expect(await called(key)).toEqual(refusalOf('zero', nothing));
+    expect(await chat(key)).toEqual(refusalOf('zero', nothing));
     await calls.manage('/team/update', { team_id: 'zero', budget_limits: [day(5), day(1)] });
     expect((await calls.chat(key)).status).toBe(200);
-    expect(await called(key)).toEqual(
+    expect(await chat(key)).toEqual(
       refusalOf('zero', { text: '1d', amounts: 'Spend=$1.0000, Limit=$1.00', end: midnight() }),
     );
   });
@@ -169,15 +169,15 @@ describe('the budget windows of a team', () => {
   it('apply together with the budget of the team', async () => {
     await calls.manage('/team/new', { team_id: 'both', max_budget: 1, budget_limits: [day(2)] });
     const key = await calls.newKey({ team_id: 'both' });
-    // The budget of a team refuses a spend above it, a window one that equals it: the same call is refused by both.
+    // The budget of a team refuses a spend above it. A window also refuses a spend that equals it: both refuse 2 USD.
     expect([(await calls.chat(key)).status, (await calls.chat(key)).status]).toEqual([200, 200]);
     const refused = 'Budget has been exceeded! Team=both Current cost: 2.0, Max budget: 1.0';
-    expect(await called(key)).toEqual({
+    expect(await chat(key)).toEqual({
       status: 422,
       body: { error: { message: refused, type: 'budget_exceeded', param: null, code: '422' } },
     });
     await calls.manage('/team/update', { team_id: 'both', max_budget: null });
-    expect(await called(key)).toEqual(
+    expect(await chat(key)).toEqual(
       refusalOf('both', { text: '1d', amounts: 'Spend=$2.0000, Limit=$2.00', end: midnight() }),
     );
   });
@@ -244,14 +244,14 @@ describe('the budget windows of a team in the graph', () => {
     const update = `mutation ($input: UpdateTeamInput!) { updateTeam(input: $input) { ... on Team { ${FIELDS} }
       ... on InvalidInputError { message } } }`;
     const windows = [{ duration: '1d', maxBudgetUsd: '0.000000000001' }];
-    const shown = [{ ...windows[0], resetAt: midnight() }];
-    const made = await graph(create, { input: { id: 'graphed', budgetLimits: windows } });
-    expect(made).toEqual({ data: { createTeam: { budgetLimits: shown } } });
+    const expected = [{ ...windows[0], resetAt: midnight() }];
+    const created = await graph(create, { input: { id: 'graphed', budgetLimits: windows } });
+    expect(created).toEqual({ data: { createTeam: { budgetLimits: expected } } });
     expect((await read('/team/info?team_id=graphed'))['team_info']).toMatchObject({
       budget_limits: [{ budget_duration: '1d', max_budget: 1e-12, reset_at: midnight() }],
     });
     expect(await graph(update, { input: { id: 'graphed', alias: 'x' } })).toEqual({
-      data: { updateTeam: { budgetLimits: shown } },
+      data: { updateTeam: { budgetLimits: expected } },
     });
     expect(
       await graph(update, { input: { id: 'graphed', budgetLimits: [{ duration: 'xyz', maxBudgetUsd: '1' }] } }),

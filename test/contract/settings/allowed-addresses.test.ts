@@ -18,7 +18,7 @@ const viewer = () => client.user({ user_role: 'proxy_admin_viewer' });
 const add = (ip: string, key?: string) => client.post('/add/allowed_ip', { ip }, key);
 const remove = (ip: string, key?: string) => client.post('/delete/allowed_ip', { ip }, key);
 
-/** A request through the trusted proxy. */
+/** Sends a request from a client address through the trusted proxy. */
 async function from(
   address: string,
   path: string,
@@ -62,7 +62,7 @@ describe('allowedAddresses.add', () => {
     expect(await client.get('/get/allowed_ips')).toEqual({ status: 200, body: { data: null } });
   });
 
-  it('200: an address or a block; others are refused immediately, with and without a key', async () => {
+  it('200: an address or a block; others are refused immediately, except for health checks and webhooks', async () => {
     expect(await add('127.0.0.1')).toEqual({
       status: 200,
       body: { message: 'IP 127.0.0.1 address added successfully', status: 'success' },

@@ -16,7 +16,7 @@ const READ = [
   ['settings.alerting', '/alerting/settings'],
 ] as const;
 
-/** Names and built-in values of the settings of alerts. */
+/** Names and default values of the settings of alerts. */
 const ALERTING = [
   ['daily_report_frequency', 43_200],
   ['report_check_interval', 300],
@@ -155,13 +155,13 @@ describe('settings.alerting', () => {
   it('settings.alerting 200: values of the file and of the database', async () => {
     const ofFile = rows(await client.get('/alerting/settings'))[0];
     expect([ofFile?.['field_value'], ofFile?.['stored_in_db']]).toEqual([true, false]);
-    const changed = { field_name: 'alerting_args', config_type: 'general_settings' };
-    const stored = { ...changed, field_value: { outage_alert_ttl: 90 } };
+    const field = { field_name: 'alerting_args', config_type: 'general_settings' };
+    const stored = { ...field, field_value: { outage_alert_ttl: 90 } };
     expect((await client.post('/config/field/update', stored)).status).toBe(200);
-    const named = new Map(rows(await client.get('/alerting/settings')).map((one) => [one['field_name'], one]));
-    expect(named.get('outage_alert_ttl')).toMatchObject({ field_value: 90, stored_in_db: true });
-    expect(named.get('budget_alert_ttl')).toMatchObject({ field_value: 86_400, stored_in_db: null });
-    expect(named.get('report_check_interval')).toMatchObject({ field_value: 300, stored_in_db: null });
+    const byName = new Map(rows(await client.get('/alerting/settings')).map((one) => [one['field_name'], one]));
+    expect(byName.get('outage_alert_ttl')).toMatchObject({ field_value: 90, stored_in_db: true });
+    expect(byName.get('budget_alert_ttl')).toMatchObject({ field_value: 86_400, stored_in_db: null });
+    expect(byName.get('report_check_interval')).toMatchObject({ field_value: 300, stored_in_db: null });
   });
 });
 
@@ -184,7 +184,7 @@ describe.each([
     expect((await write('https://example.org/logo.png')).status).toBe(200);
     expect(await read()).toEqual([307, 'https://example.org/logo.png']);
     for (const address of ['javascript:alert(1)', 'data:image/svg+xml,<svg/>', '/etc/passwd', 'file:///etc/passwd'])
-      // oxlint-disable-next-line no-await-in-loop -- one write after another
+      // oxlint-disable-next-line no-await-in-loop -- sequential writes
       expect(await write(address)).toEqual({
         status: 422,
         body: {

@@ -61,7 +61,7 @@ const ROUTER_KINDS: Readonly<Record<string, string>> = {
 const refusedFor = (kind: string): readonly unknown[] =>
   VALUES.filter((value) => !(VALID[kind] ?? []).some((valid) => JSON.stringify(valid) === JSON.stringify(value)));
 
-/** All stored settings, from the routes of administrators. */
+/** All settings, as YAML text. */
 const allStored = async (): Promise<string> => {
   const { url, adminKey } = client.app();
   const answer = await fetch(`${url}/config/yaml`, { headers: { authorization: `Bearer ${adminKey}` } });
@@ -93,10 +93,10 @@ async function wrongAnswers(
       wrong.push(`${JSON.stringify(value).slice(0, 60)}: ${answer.status} ${text.slice(0, 200)}`);
   }
   const before = await allStored();
-  // oxlint-disable-next-line no-await-in-loop -- one write after another
+  // oxlint-disable-next-line no-await-in-loop -- sequential writes
   for (const value of refusedFor(kind)) await send(value, false);
   if ((await allStored()) !== before) wrong.push('a refused value is stored');
-  // oxlint-disable-next-line no-await-in-loop -- one write after another
+  // oxlint-disable-next-line no-await-in-loop -- sequential writes
   for (const value of VALID[kind] ?? []) await send(value, true);
   return wrong;
 }
@@ -185,7 +185,7 @@ describe('groups of settings 422: a value that the setting does not accept', () 
   });
 });
 
-it('a text of 10 MB is 400 on every route, and nothing is stored', async () => {
+it('a text of 10 MB is refused with 400 on every route, and nothing is stored', async () => {
   const before = await allStored();
   const body = JSON.stringify({ general_settings: { alerting_args: 'x'.repeat(10 * 1024 * 1024) } });
   const { url, adminKey } = client.app();
@@ -195,7 +195,7 @@ it('a text of 10 MB is 400 on every route, and nothing is stored', async () => {
     ['POST', '/config/field/update'],
     ...Object.values(paths),
   ] as const) {
-    // oxlint-disable-next-line no-await-in-loop -- one large body after another
+    // oxlint-disable-next-line no-await-in-loop -- sequential, because the bodies are large
     const answer = await fetch(`${url}${path}`, { method, headers, body });
     // oxlint-disable-next-line no-await-in-loop -- as above
     expect([path, answer.status, await answer.text()]).toEqual([path, 400, expect.stringContaining(TOO_LARGE)]);
@@ -203,7 +203,7 @@ it('a text of 10 MB is 400 on every route, and nothing is stored', async () => {
   expect(await allStored()).toBe(before);
 });
 
-it('400: members of alerting_args', async () => {
+it('invalid members of alerting_args are refused with 400', async () => {
   const send = (args: object) =>
     client.post('/config/field/update', {
       field_name: 'alerting_args',

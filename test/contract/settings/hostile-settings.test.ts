@@ -26,7 +26,7 @@ describe.each(PROTOTYPE_NAMES)('a setting that is named %s', (name) => {
     );
   });
 
-  it('groups of settings treat it as an unknown name, and do not change prototypes', async () => {
+  it('is an unknown name in groups of settings, and does not change prototypes', async () => {
     expect(
       (await client.send('PATCH', '/update/ui_settings', withMember(name, { polluted: true }))).body,
     ).toMatchObject({

@@ -16,7 +16,7 @@ const client = tenancyClient({
 const REASON = 'The model "keyless" has no key: set api_key, or one of GROQ_API_KEY.';
 
 describe('a model that cannot be called', () => {
-  it('refuses its calls, and its model group uses the other deployments', async () => {
+  it('is refused with 503, and a model group uses its other deployments', async () => {
     const refused = await client.post('/v1/chat/completions', chat('keyless'));
     expect(refused.status).toBe(503);
     expect(refused.body['error']).toMatchObject({

@@ -22,7 +22,7 @@ const models = async (): Promise<readonly string[]> =>
   ((await client.get('/v1/models')).body['data'] as readonly { readonly id: string }[]).map(({ id }) => id);
 
 describe('a new configuration', () => {
-  it('is applied: models, prices, settings and their owners', async () => {
+  it('is applied: models, prices, settings and their sources', async () => {
     expect(await graph('{ configReload { error } }')).toEqual({ configReload: null });
     await client.app().reload(
       config([model('new', { input_cost_per_token: 1, output_cost_per_token: 1 })], {
@@ -95,12 +95,12 @@ describe('a new configuration', () => {
     let isDone = false;
     const callers = [1, 2, 3, 4].map(async () => {
       while (!isDone) {
-        // oxlint-disable-next-line no-await-in-loop -- one call after another
+        // oxlint-disable-next-line no-await-in-loop -- sequential calls
         statuses.push(await call('steady'));
       }
     });
     for (const name of ['a', 'b', 'c'])
-      // oxlint-disable-next-line no-await-in-loop -- one reload after another
+      // oxlint-disable-next-line no-await-in-loop -- sequential reloads
       await client.app().reload(config([model('steady'), model(name)]));
     isDone = true;
     await Promise.all(callers);

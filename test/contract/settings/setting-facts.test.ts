@@ -39,7 +39,7 @@ describe('settings.getUserBanner and settings.updateUserBanner', () => {
     expect(await update({}, '')).toEqual(NO_KEY);
   });
 
-  it('settings.updateUserBanner 400, 403, 422: not stored, read-only, no object', async () => {
+  it('settings.updateUserBanner 400, 403, 422: settings are not stored, a read-only administrator, a body that is not an object', async () => {
     expect(JSON.stringify((await unstored.send('PATCH', '/update/user_banner', {})).body)).toMatch(NOT_STORED);
     expect((await unstored.send('PATCH', '/update/user_banner', {})).status).toBe(400);
     expect((await update({}, await viewer())).status).toBe(403);
@@ -78,7 +78,7 @@ describe.each([
 });
 
 describe('information about settings', () => {
-  it('settings.router 200: values with their owners', async () => {
+  it('settings.router 200: values with their sources', async () => {
     const { status, body } = await client.get('/router/settings', await viewer());
     expect(status).toBe(200);
     expect(body['current_values']).toMatchObject({ num_retries: 2, routing_strategy: 'simple-shuffle' });

@@ -61,7 +61,7 @@ const NO_UI = Object.fromEntries(
 
 const EVENTS = ['New User Invitation', 'Virtual Key Rotated', 'Soft Budget Crossed', 'Max Budget Alert'];
 
-/** All settings groups with a read path and a write path. */
+/** All settings groups with a read path and a write path, except the user banner. */
 export const SETTING_GROUP_CASES: readonly Group[] = [
   {
     row: 'InternalUser',

@@ -142,7 +142,7 @@ describe('values of settings', () => {
     expect((await client.get('/config/cost_margin_config')).body['values']).toEqual({ openai: 0.125 });
   });
 
-  it('settings of the file are not stored', async () => {
+  it('a write to a setting of the file is refused', async () => {
     const { status, body } = await client.send('PATCH', '/update/mcp_tool_search_settings', { enabled: false });
     expect(status).toBe(400);
     expect(body['detail']).toMatchObject({ keys: ['mcp_tool_search'], section: 'litellm_settings' });
@@ -186,19 +186,19 @@ describe('values of settings', () => {
     };
     const estimate = async () =>
       (await client.post('/cost/estimate', { model: 'gpt-4o', input_tokens: 1_000, output_tokens: 100 })).body;
-    const listed = await cost();
-    expect(listed).toBeGreaterThan(0);
+    const listPrice = await cost();
+    expect(listPrice).toBeGreaterThan(0);
     await client.send('PATCH', '/config/cost_discount_config', { openai: 0.5 });
     await client.send('PATCH', '/config/cost_margin_config', { openai: { percentage: 1, fixed_amount: 0.25 } });
     expect(await estimate()).toMatchObject({ cost_per_request: 0.2535, margin_cost_per_request: 0.25175 });
     await client.send('PATCH', '/config/cost_margin_config', {});
     expect(await estimate()).toMatchObject({ cost_per_request: 0.00175, margin_cost_per_request: 0 });
     await client.send('PATCH', '/config/cost_discount_config', { demo: 0.5 });
-    expect(await cost()).toBeCloseTo(listed / 2, 9);
+    expect(await cost()).toBeCloseTo(listPrice / 2, 9);
     await client.send('PATCH', '/config/cost_margin_config', { global: { percentage: 1, fixed_amount: 0.25 } });
-    expect(await cost()).toBeCloseTo(listed + 0.25, 9);
+    expect(await cost()).toBeCloseTo(listPrice + 0.25, 9);
     await client.send('PATCH', '/config/cost_discount_config', {});
     await client.send('PATCH', '/config/cost_margin_config', {});
-    expect(await cost()).toBe(listed);
+    expect(await cost()).toBe(listPrice);
   });
 });

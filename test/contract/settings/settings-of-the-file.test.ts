@@ -28,7 +28,7 @@ const client = tenancyClient({
   },
 });
 
-it('settings.delete 400: a setting of the file without a stored value', async () => {
+it('settings.delete 400: a setting that is neither in the file nor stored', async () => {
   const sent = { field_name: 'max_file_size_mb', config_type: 'general_settings' };
   expect(await client.post('/config/field/delete', sent)).toEqual(
     detail(400, 'Field name=max_file_size_mb not in config'),
@@ -41,7 +41,7 @@ it('settings.deleteCallback 400: a callback of the file', async () => {
   expect(body['detail']).toMatchObject({ keys: ['success_callback'], section: 'litellm_settings' });
 });
 
-it('allowedAddresses.add 400: the file declares the list, after the check for a duplicate', async () => {
+it('allowedAddresses.add 400: the file declares the list; a duplicate is reported first', async () => {
   const { status, body } = await client.post('/add/allowed_ip', { ip: '10.0.0.1' });
   expect(status).toBe(400);
   const { resolution, ...rest } = body['detail'] as Json;
@@ -69,7 +69,7 @@ it('settings.update 400: a null in the file refuses every other value', async ()
   expect((await client.post('/config/field/update', { ...sent, field_value: null })).status).toBe(200);
 });
 
-/** Every route that writes settings: body, and section and key of the file that own the setting. */
+/** Writes with method, path and body, and the section and key of the file that own the setting. */
 const WRITES: readonly (readonly [string, string, Json, string, string])[] = [
   ['POST', '/config/field/update', field('max_batch_file_size_mb', 5), 'general_settings', 'max_batch_file_size_mb'],
   ['POST', '/config/field/delete', field('max_batch_file_size_mb'), 'general_settings', 'max_batch_file_size_mb'],

@@ -120,7 +120,7 @@ describe('settings.yaml', () => {
     expect(text).not.toContain('upstream-secret');
   });
 
-  it('200: texts that YAML 1.1 takes for line ends, control characters or merge keys, escaped', async () => {
+  it('200: texts that YAML 1.1 parses as line ends, control characters or merge keys are escaped', async () => {
     const odd = { callback_settings: { 'a\u2028b': ['<<', '=', '\u0080 \u0085'] } };
     expect((await client.post('/config/update', { litellm_settings: odd })).status).toBe(200);
     const text = await yamlText();

@@ -33,7 +33,7 @@ const missing = (place: string, ...names: readonly string[]) => ({
 });
 
 describe('settings.list', () => {
-  it('200: every setting with its owner', async () => {
+  it('200: every setting with its source', async () => {
     const { status, body } = await client.get('/config/list?config_type=general_settings');
     const listed = body as unknown as readonly Json[];
     expect(status).toBe(200);
@@ -161,7 +161,7 @@ describe('settings.update', () => {
     });
   });
 
-  it('400: the error has the file and line of the setting, and the ignored stored value', async () => {
+  it('400: a setting of the file; the error has the file and line of the setting', async () => {
     const { status, body } = await update('alerting', ['email']);
     expect(status).toBe(400);
     expect(refusal(body)).toEqual({
@@ -228,7 +228,7 @@ describe('settings.delete', () => {
     });
   });
 
-  it('400: a setting that the file declares, with any value', async () => {
+  it('400: a setting of the file, and an unknown setting', async () => {
     expect(refusal((await remove('max_parallel_requests')).body)).toMatchObject({
       keys: ['max_parallel_requests'],
       section: 'general_settings',

@@ -35,7 +35,7 @@ async function largeCall(to: TestApp): Promise<number> {
   return (await to.call('POST', '/v1/chat/completions', { model: 'demo', messages })).status;
 }
 
-it('a stored size of requests applies from the next start on; the file has precedence', async () => {
+it('a stored limit of the request size applies after a restart; the file has precedence', async () => {
   const first = await start({});
   expect(await store(first, 'max_request_size_mb', 1)).toBe(200);
   expect(await largeCall(first)).toBe(200);
@@ -43,7 +43,7 @@ it('a stored size of requests applies from the next start on; the file has prece
   expect(await largeCall(await start({ max_request_size_mb: 4 }))).toBe(200);
 });
 
-it('a stored setting for prompts applies from the next start on; the file has precedence', async () => {
+it('a stored setting for prompts applies after a restart; the file has precedence', async () => {
   const query = '{ traces(first: 1) { nodes { spans { nodes { input } } } } }';
   async function inputOf(to: TestApp): Promise<string> {
     await to.call('POST', '/v1/chat/completions', { model: 'demo', messages: [{ role: 'user', content: 'a-prompt' }] });

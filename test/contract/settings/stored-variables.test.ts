@@ -29,7 +29,7 @@ const SOON = { timeout: 30_000, interval: 50 };
 const store = (variables: Json) => client.post('/config/update', { environment_variables: variables });
 const STORED = { status: 200, body: { message: 'Config updated successfully' } };
 
-/** Adds a model with a reference to a variable as its key. */
+/** Adds a model whose API key is a reference to a variable. */
 const add = (name: string, variable: string) =>
   client.post('/model/new', {
     model_name: name,
@@ -37,7 +37,7 @@ const add = (name: string, variable: string) =>
     model_info: { id: name },
   });
 
-/** Credential that the vendor receives from a call; the status of the call if it receives none. */
+/** Credential that the vendor receives from a call, or the status of the call if the vendor receives no request. */
 async function keyOf(model: string): Promise<unknown> {
   const before = vendor.requests().length;
   const { status } = await client.post('/v1/chat/completions', chat(model));
@@ -67,7 +67,7 @@ describe('stored environment variables', () => {
     await vi.waitFor(async () => expect(await keyOf('of-the-file')).toBe('Bearer sk-fourth-of-the-store'), SOON);
   }, 60_000);
 
-  it('have lower precedence than those of the file and of the process', async () => {
+  it('have lower precedence than variables of the file and of the process', async () => {
     expect(await store({ SET_BY_FILE: 'sk-of-the-store', SET_BY_PROCESS: 'sk-of-the-store' })).toEqual(STORED);
     expect((await add('by-file', 'SET_BY_FILE')).status).toBe(200);
     expect((await add('by-process', 'SET_BY_PROCESS')).status).toBe(200);
@@ -107,7 +107,7 @@ describe('stored environment variables', () => {
     'database_url',
     'Litellm_Master_Key',
     'port',
-  ])('400: %s changes the process', async (name) => {
+  ])('400: %s configures the process', async (name) => {
     const message = `environment_variables.${name} belongs to the process and cannot be stored.`;
     expect(await store({ KEPT_OUT: 'x', [name]: 'x' })).toEqual(envelope(400, message, 'auth_error', 'None'));
     const text = await (
@@ -128,7 +128,7 @@ describe('stored environment variables', () => {
     ['NUL', 'a\0b', 'is not a text of at most 32768 characters without a null character'],
     ['LONG', 'x'.repeat(40_000), 'is not a text of at most 32768 characters without a null character'],
     ['OPENAI_API_BASE', 'nowhere', expect.stringContaining('address') as unknown as string],
-  ])('400: %s', async (name, value, message) => {
+  ])('400: an invalid name or value: %s', async (name, value, message) => {
     const { status, body } = await store({ [name]: value });
     const expected = typeof message === 'string' ? `environment_variables.${name} ${message}.` : message;
     expect([status, (body['error'] as Json)['message']]).toEqual([400, expected]);

@@ -25,17 +25,17 @@ const ofFile = tenancyClient({
     litellm_settings: { public_model_groups: ['free'], block_requests_for_models_without_pricing: true },
   },
 });
-const BLOCKS = '/config/block_requests_for_models_without_pricing';
-const turn = async (name: string, on: boolean): Promise<void> => {
+const BLOCK_PATH = '/config/block_requests_for_models_without_pricing';
+const setSwitch = async (name: string, on: boolean): Promise<void> => {
   expect((await client.send('PATCH', '/update/ui_settings', { [name]: on })).status).toBe(200);
 };
 const HUBS = ['/public/model_hub', '/public/v1/model_hub'] as const;
 
 describe('disable_team_admin_delete_team_user', () => {
   const NAME = 'disable_team_admin_delete_team_user';
-  afterEach(() => turn(NAME, false));
+  afterEach(() => setSwitch(NAME, false));
 
-  it('teams.removeMember 403: by an administrator of the team only', async () => {
+  it('teamMembers.remove 403: an administrator of the team; administrators of its organization and of the proxy may remove', async () => {
     const organization = (await client.post('/organization/new', { organization_alias: 'o' })).body['organization_id'];
     const admin = await client.user({ user_id: 'lead' });
     const owner = await client.user({ user_id: 'owner' });
@@ -44,7 +44,7 @@ describe('disable_team_admin_delete_team_user', () => {
       member: { user_id: 'owner', role: 'org_admin' },
     });
     for (const user of ['m1', 'm2', 'm3']) {
-      // oxlint-disable-next-line no-await-in-loop -- one user after another
+      // oxlint-disable-next-line no-await-in-loop -- sequential requests
       await client.user({ user_id: user });
     }
     const members = ['m1', 'm2', 'm3'].map((id) => ({ user_id: id, role: 'user' }));
@@ -54,7 +54,7 @@ describe('disable_team_admin_delete_team_user', () => {
     });
     const remove = (user: string, key?: string) =>
       client.post('/team/member_delete', { team_id: body['team_id'], user_id: user }, key);
-    await turn(NAME, true);
+    await setSwitch(NAME, true);
     expect(await remove('m1', admin)).toEqual(
       envelope(
         403,
@@ -65,16 +65,16 @@ describe('disable_team_admin_delete_team_user', () => {
     );
     expect((await remove('m1', owner)).status).toBe(200);
     expect((await remove('m2')).status).toBe(200);
-    await turn(NAME, false);
+    await setSwitch(NAME, false);
     expect((await remove('m3', admin)).status).toBe(200);
   });
 });
 
 describe('disable_model_add_for_internal_users', () => {
   const NAME = 'disable_model_add_for_internal_users';
-  afterEach(() => turn(NAME, false));
+  afterEach(() => setSwitch(NAME, false));
 
-  it('deployments.create 403: by an administrator of a team', async () => {
+  it('deployments.create 403: an administrator of a team', async () => {
     const admin = await client.user({ user_id: 'model-lead' });
     await client.post('/team/new', {
       team_id: 'modellers',
@@ -90,26 +90,26 @@ describe('disable_model_add_for_internal_users', () => {
         },
         key,
       );
-    await turn(NAME, true);
+    await setSwitch(NAME, true);
     expect(await add('refused', admin)).toEqual(
       envelope(403, 'Adding models is disabled for internal users by your administrator.', 'auth_error', 'None'),
     );
     expect((await add('by-proxy-admin')).status).toBe(200);
-    await turn(NAME, false);
+    await setSwitch(NAME, false);
     expect((await add('by-team-admin', admin)).status).toBe(200);
   });
 });
 
 describe('require_auth_for_public_ai_hub', () => {
   const NAME = 'require_auth_for_public_ai_hub';
-  afterEach(() => turn(NAME, false));
+  afterEach(() => setSwitch(NAME, false));
 
   it('service.publicModels 401, service.publicModelPage 401: without a key, and with a wrong one', async () => {
     for (const path of HUBS) expect((await client.get(path, '')).status).toBe(200);
-    await turn(NAME, true);
+    await setSwitch(NAME, true);
     const key = await client.key({});
     for (const path of HUBS) {
-      // oxlint-disable-next-line no-await-in-loop -- one path after another
+      // oxlint-disable-next-line no-await-in-loop -- sequential requests
       expect(await client.get(path, '')).toEqual(
         envelope(
           401,
@@ -125,7 +125,7 @@ describe('require_auth_for_public_ai_hub', () => {
     }
   });
 
-  it('is on if the file switches it on', async () => {
+  it('is on if the file enables it', async () => {
     for (const path of HUBS) expect((await ofFile.get(path, '')).status).toBe(401);
   });
 });
@@ -133,22 +133,22 @@ describe('require_auth_for_public_ai_hub', () => {
 describe('allow_public_health_readiness_details', () => {
   const NAME = 'allow_public_health_readiness_details';
   const read = async () => (await client.get('/health/readiness', '')).body;
-  afterEach(() => turn(NAME, false));
+  afterEach(() => setSwitch(NAME, false));
 
   it('health.readiness 200: the details, without a key', async () => {
     const plain = { status: 'healthy', db: 'connected' };
     expect(await read()).toEqual(plain);
-    await turn(NAME, true);
+    await setSwitch(NAME, true);
     const details = (await client.get('/health/readiness/details')).body;
     expect(Object.keys(await read())).toEqual(Object.keys(details));
-    await turn(NAME, false);
+    await setSwitch(NAME, false);
     expect(await read()).toEqual(plain);
     expect((await ofFile.get('/health/readiness', '')).body).toMatchObject({ ...plain, cache: null });
   });
 });
 
 describe('blocking of models without a price', () => {
-  const block = (enabled: boolean) => client.send('PATCH', BLOCKS, { enabled });
+  const block = (enabled: boolean) => client.send('PATCH', BLOCK_PATH, { enabled });
   const refusal = (model: string) =>
     envelope(403, `The model ${model} has no price. Calls of models without a price are blocked.`, 'permission_error');
   const call = (model: string, more: object = {}) => client.post('/v1/chat/completions', { ...chat(model), ...more });
@@ -183,9 +183,9 @@ describe('blocking of models without a price', () => {
     await block(true);
     const { body } = await client.get('/v1/models');
     expect(JSON.stringify(body)).toContain('"unpriced"');
-    expect((await ofFile.get(BLOCKS)).body).toEqual({ enabled: true });
+    expect((await ofFile.get(BLOCK_PATH)).body).toEqual({ enabled: true });
     expect((await ofFile.post('/v1/chat/completions', chat('unpriced'))).status).toBe(403);
-    const { status, body: refused } = await ofFile.send('PATCH', BLOCKS, { enabled: false });
+    const { status, body: refused } = await ofFile.send('PATCH', BLOCK_PATH, { enabled: false });
     expect([status, refused['detail']]).toMatchObject([
       400,
       { keys: ['block_requests_for_models_without_pricing'], section: 'litellm_settings' },
@@ -193,7 +193,7 @@ describe('blocking of models without a price', () => {
   });
 });
 
-it('descriptions of switches without an effect state it', async () => {
+it('the description of a switch states if it has no effect yet', async () => {
   const { body } = await client.get('/get/ui_settings');
   const { properties } = body['field_schema'] as {
     readonly properties: Readonly<Record<string, { description: string }>>;

@@ -16,12 +16,12 @@ const refusal = (spent: string, limit: string) => ({
   },
 });
 
-async function called({ chat }: OwnerCalls, key: string, model?: string) {
+async function chatWith({ chat }: OwnerCalls, key: string, model?: string) {
   const { status, body } = await chat(key, model);
   return status === 200 ? status : { status, body: body as object };
 }
 
-async function shown({ app }: OwnerCalls, search = '') {
+async function globalSpend({ app }: OwnerCalls, search = '') {
   const answer = await app.call('GET', `/global/spend${search}`);
   return [answer.status, await answer.json()];
 }
@@ -42,18 +42,19 @@ describe('the budget of all calls', () => {
   });
   afterAll(() => calls.stop());
 
-  it('counts the calls of every key and of the administrator, and refuses a spend above it', async () => {
+  it('counts the calls of every key and of the administrator, and refuses calls when the spend exceeds it', async () => {
     const [one, other] = [await calls.newKey({}), await calls.newKey({ max_budget: 100 })];
-    expect(await called(calls, calls.app.adminKey)).toBe(200);
-    expect(await shown(calls)).toEqual([200, { spend: 1, max_budget: 2.5 }]);
-    expect([await called(calls, one), await called(calls, other)]).toEqual([200, 200]);
-    for (const key of [one, other, calls.app.adminKey]) expect(await called(calls, key)).toEqual(refusal('3.0', '2.5'));
-    expect(await called(calls, one, 'free')).toBe(200);
+    expect(await chatWith(calls, calls.app.adminKey)).toBe(200);
+    expect(await globalSpend(calls)).toEqual([200, { spend: 1, max_budget: 2.5 }]);
+    expect([await chatWith(calls, one), await chatWith(calls, other)]).toEqual([200, 200]);
+    for (const key of [one, other, calls.app.adminKey])
+      expect(await chatWith(calls, key)).toEqual(refusal('3.0', '2.5'));
+    expect(await chatWith(calls, one, 'free')).toBe(200);
   });
 
   it('spend.total 200: is shown with its spend; the graph has both, and the end of the window', async () => {
-    expect(await shown(calls)).toEqual([200, { spend: 3, max_budget: 2.5 }]);
-    expect(await shown(calls, '?start_date=2020-01-01&end_date=2020-01-02')).toEqual([
+    expect(await globalSpend(calls)).toEqual([200, { spend: 3, max_budget: 2.5 }]);
+    expect(await globalSpend(calls, '?start_date=2020-01-01&end_date=2020-01-02')).toEqual([
       200,
       { spend: 0, max_budget: 2.5 },
     ]);
@@ -79,11 +80,11 @@ describe('the budget of all calls', () => {
 
   it('keeps its spend after a restart', async () => {
     await calls.restart();
-    expect(await called(calls, await calls.newKey({}))).toEqual(refusal('3.0', '2.5'));
+    expect(await chatWith(calls, await calls.newKey({}))).toEqual(refusal('3.0', '2.5'));
   });
 });
 
-describe('the budget of all calls without a file', () => {
+describe('the budget of all calls without a budget in the file', () => {
   let calls: OwnerCalls;
   beforeAll(async () => {
     calls = await startOwnerCalls({ general_settings: { store_model_in_db: true } });
@@ -91,43 +92,43 @@ describe('the budget of all calls without a file', () => {
   afterAll(() => calls.stop());
 
   it('does not exist: calls are admitted, and it is 0 as in the reference, and null in the graph', async () => {
-    expect(await called(calls, await calls.newKey({}))).toBe(200);
-    expect(await shown(calls)).toEqual([200, { spend: 1, max_budget: 0 }]);
+    expect(await chatWith(calls, await calls.newKey({}))).toBe(200);
+    expect(await globalSpend(calls)).toEqual([200, { spend: 1, max_budget: 0 }]);
     expect(await inGraph(calls)).toEqual({ data: { globalBudget: null } });
   });
 
-  it('is set, changed and removed at run time; zero refuses the first call', async () => {
+  it('is set and changed at run time; zero refuses the first call', async () => {
     const key = await calls.newKey({});
     const set = (litellm_settings: object) => calls.manage('/config/update', { litellm_settings });
     await set({ max_budget: 0, budget_duration: '1d' });
-    expect(await called(calls, key)).toEqual(refusal('0.0', '0.0'));
-    expect(await called(calls, key, 'free')).toBe(200);
+    expect(await chatWith(calls, key)).toEqual(refusal('0.0', '0.0'));
+    expect(await chatWith(calls, key, 'free')).toBe(200);
     await set({ max_budget: 1 });
-    expect([await called(calls, key), await called(calls, key)]).toEqual([200, 200]);
-    expect(await called(calls, key)).toEqual(refusal('2.0', '1.0'));
+    expect([await chatWith(calls, key), await chatWith(calls, key)]).toEqual([200, 200]);
+    expect(await chatWith(calls, key)).toEqual(refusal('2.0', '1.0'));
     await set({ max_budget: 3 });
-    expect(await called(calls, key)).toBe(200);
+    expect(await chatWith(calls, key)).toBe(200);
   });
 });
 
-describe('the file', () => {
+describe('the configuration file', () => {
   it('changes the budget of all calls without a restart', async () => {
     const calls = await startOwnerCalls({ litellm_settings: { max_budget: 0 } });
     try {
       const key = await calls.newKey({});
-      const forever = {
+      const refusalWithoutWindow = {
         error: expect.objectContaining({
           message: 'Budget has been exceeded! Current cost: 0.0, Max budget: 0.0',
         }) as object,
       };
-      expect(await called(calls, key)).toEqual({ status: 422, body: forever });
+      expect(await chatWith(calls, key)).toEqual({ status: 422, body: refusalWithoutWindow });
       await calls.reload({ litellm_settings: { max_budget: 5 } });
-      expect(await called(calls, key)).toBe(200);
-      expect(await shown(calls)).toEqual([200, { spend: 1, max_budget: 5 }]);
+      expect(await chatWith(calls, key)).toBe(200);
+      expect(await globalSpend(calls)).toEqual([200, { spend: 1, max_budget: 5 }]);
       await calls.reload({ litellm_settings: { max_budget: 0.5 } });
-      expect(await called(calls, key)).toMatchObject({ status: 422 });
+      expect(await chatWith(calls, key)).toMatchObject({ status: 422 });
       await calls.reload({});
-      expect(await called(calls, key)).toBe(200);
+      expect(await chatWith(calls, key)).toBe(200);
     } finally {
       await calls.stop();
     }
@@ -137,7 +138,7 @@ describe('the file', () => {
     [{ max_budget: -1 }, /max_budget.*is not a number from 0/s],
     [{ max_budget: 'much' }, /max_budget.*is not a number from 0/s],
     [{ max_budget: 1, budget_duration: 'soon' }, /budget_duration.*is no duration/s],
-  ])('makes the start fail if it is malformed: %j', async (litellm_settings, message) => {
+  ])('makes the start fail if the budget of all calls is invalid: %j', async (litellm_settings, message) => {
     await expect(startOwnerCalls({ litellm_settings })).rejects.toThrow(message);
   });
 });

@@ -20,7 +20,7 @@ const PROMPT_TOKENS = 3;
 
 let app: TestApp;
 let upstream: FaultServer;
-let calls = 0;
+let keyCount = 0;
 
 beforeAll(async () => {
   upstream = await startFaultServer();
@@ -65,8 +65,8 @@ interface Row {
 }
 
 async function newKey(): Promise<string> {
-  const made = await app.call('POST', '/key/generate', { key_alias: `key ${(calls += 1)}` });
-  return ((await made.json()) as { readonly key: string }).key;
+  const answer = await app.call('POST', '/key/generate', { key_alias: `key ${(keyCount += 1)}` });
+  return ((await answer.json()) as { readonly key: string }).key;
 }
 
 /** Spend rows of a key. */
@@ -78,10 +78,10 @@ async function rowsOf(key: string): Promise<readonly Row[]> {
   return ((await listed.json()) as { readonly data: readonly Row[] }).data;
 }
 
-/** Spend rows of a key, when all its rows are stored. */
+/** Waits until all spend rows of a key are stored, and returns them. */
 async function storedRows(key: string): Promise<readonly Pick<Row, 'status' | 'spend'>[]> {
   await expect.poll(async () => (await rowsOf(key)).length).toBeGreaterThan(0);
-  // Rows are stored in order: with the row of a later call, all rows of the key are stored.
+  // Records are stored in order, and the read waits for the record of this later call: all rows of the key are stored.
   await ask(await newKey(), {});
   const rows = await rowsOf(key);
   return rows.map(({ status, spend, prompt_tokens, completion_tokens, model_group }) => ({
@@ -93,13 +93,13 @@ async function storedRows(key: string): Promise<readonly Pick<Row, 'status' | 's
   }));
 }
 
-const answering = (): void =>
+const answerAll = (): void =>
   upstream.answer((response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(ANSWER);
   });
 
-const refusing = (first: number, status: number): void => {
+const failFirst = (first: number, status: number): void => {
   let received = 0;
   upstream.answer((response) => {
     received += 1;
@@ -119,31 +119,31 @@ async function ask(key: string, fields: object, signal?: AbortSignal): Promise<R
 
 const WHOLE = { status: 'success', spend: 9, prompt_tokens: 10, completion_tokens: 4, model_group: 'one' };
 
-describe('one spend row', () => {
+describe('exactly one spend row is stored', () => {
   it('of a success', async () => {
-    answering();
+    answerAll();
     const key = await newKey();
     expect((await ask(key, {})).status).toBe(200);
     expect(await storedRows(key)).toEqual([WHOLE]);
   });
 
   it('of a failure, which costs nothing', async () => {
-    refusing(9, 400);
+    failFirst(9, 400);
     const key = await newKey();
     expect((await ask(key, {})).status).toBe(400);
-    answering();
+    answerAll();
     expect(await storedRows(key)).toEqual([expect.objectContaining({ status: 'failure', spend: 0 })]);
   });
 
   it('of a call that was retried', async () => {
-    refusing(1, 500);
+    failFirst(1, 500);
     const key = await newKey();
     expect((await ask(key, { num_retries: 2 })).status).toBe(200);
     expect(await storedRows(key)).toEqual([WHOLE]);
   });
 
   it('of a call that a fallback answered', async () => {
-    refusing(1, 400);
+    failFirst(1, 400);
     const key = await newKey();
     expect((await ask(key, { fallbacks: ['spare'] })).status).toBe(200);
     expect(await storedRows(key)).toEqual([{ ...WHOLE, model_group: 'spare' }]);
@@ -158,7 +158,7 @@ describe('one spend row', () => {
     });
     const key = await newKey();
     await (await ask(key, { stream: true })).text();
-    answering();
+    answerAll();
     expect(await storedRows(key)).toEqual([WHOLE]);
   });
 
@@ -169,14 +169,14 @@ describe('one spend row', () => {
       for (const text of ['a', 'b', 'c']) response.write(piece({ content: text }));
     });
     const key = await newKey();
-    const leaving = new AbortController();
-    const answer = await ask(key, { stream: true }, leaving.signal);
+    const abort = new AbortController();
+    const answer = await ask(key, { stream: true }, abort.signal);
     const reader = answer.body?.getReader();
     let text = '';
     while (!text.includes('"c"')) text += Buffer.from((await reader?.read())?.value ?? []).toString();
-    leaving.abort();
+    abort.abort();
     await upstream.abandoned();
-    answering();
+    answerAll();
     expect(await storedRows(key)).toEqual([
       {
         status: 'failure',
@@ -194,13 +194,13 @@ describe('one spend row', () => {
       const arrived = Promise.withResolvers<undefined>();
       upstream.answer(() => arrived.resolve(undefined));
       const key = await newKey();
-      const leaving = new AbortController();
-      const answer = ask(key, { stream }, leaving.signal);
+      const abort = new AbortController();
+      const answer = ask(key, { stream }, abort.signal);
       await arrived.promise;
-      leaving.abort();
+      abort.abort();
       await answer.catch(() => {});
       await upstream.abandoned();
-      answering();
+      answerAll();
       expect(await storedRows(key)).toEqual([
         {
           status: 'failure',
@@ -221,14 +221,14 @@ describe('one spend row', () => {
       response.write(piece({}, { choices: [], usage: USAGE }));
     });
     const key = await newKey();
-    const leaving = new AbortController();
-    const answer = await ask(key, { stream: true, stream_options: { include_usage: true } }, leaving.signal);
+    const abort = new AbortController();
+    const answer = await ask(key, { stream: true, stream_options: { include_usage: true } }, abort.signal);
     const reader = answer.body?.getReader();
     let text = '';
     while (!text.includes('"usage":{')) text += Buffer.from((await reader?.read())?.value ?? []).toString();
-    leaving.abort();
+    abort.abort();
     await upstream.abandoned();
-    answering();
+    answerAll();
     expect(await storedRows(key)).toEqual([expect.objectContaining({ spend: 9, completion_tokens: 4 })]);
   });
 });

@@ -66,7 +66,7 @@ async function serve(models: readonly Model[], router: object, settings: object 
 const RESET = /Budget window: 1d\. Budget resets at: \d{4}-\d\d-\d\d 00:00:00 UTC/;
 
 describe('budgets of providers', () => {
-  it('skip a provider above its budget; if all are, the refusal has provider, window and reset time', async () => {
+  it('skip a provider whose budget is used up; if all are, the refusal has provider, window and reset time', async () => {
     const { ask } = await serve(
       [
         { name: 'm', provider: 'openai' },
@@ -94,7 +94,7 @@ describe('budgets of providers', () => {
     expect(message).toMatch(RESET);
   });
 
-  it('send a call to its fallback if all deployments of the first model are above their budgets', async () => {
+  it('send a call to its fallback if the budgets of all deployments of the first model are used up', async () => {
     const { ask } = await serve(
       [
         { name: 'm', provider: 'openai' },
@@ -142,7 +142,7 @@ describe('budgets of providers', () => {
     });
   });
 
-  it('do not apply to free models, and to providers without a budget', async () => {
+  it('do not apply to free models or to providers without a budget', async () => {
     const { ask } = await serve(
       [
         { name: 'm', provider: 'openai', params: { output_cost_per_token: 0 } },
@@ -154,7 +154,7 @@ describe('budgets of providers', () => {
     expect([await ask({ model: 'other' }), await ask({ model: 'other' })]).toEqual(['other-groq', 'other-groq']);
   });
 
-  it('count the reservation of an active call', async () => {
+  it('count the reservations of active calls', async () => {
     const { ask } = await serve([{ name: 'm', provider: 'openai' }], {
       provider_budget_config: { openai: { budget_limit: 3, time_period: '1d' } },
     });
@@ -162,7 +162,7 @@ describe('budgets of providers', () => {
     expect(answers.filter((answer) => answer === 'm-openai')).toHaveLength(3);
   });
 
-  it('are changed at run time', async () => {
+  it('can be set at run time', async () => {
     const { ask, app } = await serve(
       [{ name: 'm', provider: 'openai' }],
       {},
@@ -189,7 +189,7 @@ describe('budgets of providers', () => {
 });
 
 describe('budgets of deployments', () => {
-  it('skip a deployment above its budget; if all are, the refusal has its name', async () => {
+  it('skip a deployment whose budget is used up; if all are, the refusal names each deployment', async () => {
     const { ask } = await serve(
       [
         { name: 'm', provider: 'openai', params: { max_budget: 1, budget_duration: '1d' } },
@@ -236,13 +236,13 @@ describe('GET /provider/budgets', () => {
     expect([answer.status, await answer.json()]).toEqual([200, { providers: {} }]);
   });
 
-  it('providerBudgets.list 401: without a key, and by another key than that of an administrator', async () => {
+  it('providerBudgets.list 401: without a key, and with the key of a user', async () => {
     const { app } = await serve([{ name: 'm', provider: 'openai' }], {});
     const anonymous = await app.call('GET', '/provider/budgets', undefined, { authorization: '' });
     expect(anonymous.status).toBe(401);
     await app.call('POST', '/user/new', { user_id: 'u', auto_create_key: false });
-    const made = await app.call('POST', '/key/generate', { user_id: 'u' });
-    const { key } = (await made.json()) as { readonly key: string };
+    const created = await app.call('POST', '/key/generate', { user_id: 'u' });
+    const { key } = (await created.json()) as { readonly key: string };
     const other = await app.call('GET', '/provider/budgets', undefined, { authorization: `Bearer ${key}` });
     expect([other.status, await other.json()]).toEqual([
       401,

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { envelope, type Json } from '../../support/tenancy-client.ts';
 import { type OwnerCalls, startOwnerCalls } from '../owners/owner-calls.ts';
 
-const PATIENCE = { timeout: 60_000, interval: 50 };
+const WAIT = { timeout: 60_000, interval: 50 };
 
 let calls: OwnerCalls;
 beforeAll(async () => {
@@ -30,7 +30,7 @@ async function team(id: string, draft: object, keyDraft: object = {}): Promise<s
 }
 
 /** Spend and total spend of a key and of its team. */
-async function shown(id: string, key: string): Promise<Json> {
+async function readSpend(id: string, key: string): Promise<Json> {
   const { info } = (await send('GET', `/key/info?key=${key}`)).body as { readonly info: Json };
   const { team_info: ofTeam } = (await send('GET', `/team/info?team_id=${id}`)).body as { readonly team_info: Json };
   const query = '{ teams(first: 100) { nodes { teamId spendUsd totalSpendUsd } } }';
@@ -44,11 +44,11 @@ async function shown(id: string, key: string): Promise<Json> {
     total: inGraph?.['totalSpendUsd'],
   };
 }
-const expectShown = (id: string, key: string, spend: number, total: number): Promise<void> =>
+const expectSpend = (id: string, key: string, spend: number, total: number): Promise<void> =>
   vi.waitFor(async () => {
     const inGraph = { inGraph: String(spend), total: String(total) };
-    expect(await shown(id, key)).toEqual({ key: spend, keyTotal: total, team: spend, ...inGraph });
-  }, PATIENCE);
+    expect(await readSpend(id, key)).toEqual({ key: spend, keyTotal: total, team: spend, ...inGraph });
+  }, WAIT);
 
 const chat = async (key: string) => {
   const { status, body } = await calls.chat(key);
@@ -68,47 +68,47 @@ describe('spend.reset 200', () => {
       'in the graph',
       async () => expect(await resetInGraph()).toEqual({ data: { resetAllSpend: { keys: 1, teams: 1 } } }),
     ],
-  ])('a reset %s admits a team over its budget again; reports keep its calls', async (how, reset) => {
+  ])('a reset %s admits a team over its budget again; total spend is kept', async (how, reset) => {
     const id = how.replaceAll(' ', '-');
     const key = await team(id, { max_budget: 1.5 });
     for (const _ of [1, 2]) expect((await calls.chat(key)).status).toBe(200);
     expect(await chat(key)).toEqual(refusedBy(`Team=${id}`, '2.0', '1.5'));
-    await expectShown(id, key, 2, 2);
+    await expectSpend(id, key, 2, 2);
     await reset();
-    await expectShown(id, key, 0, 2);
+    await expectSpend(id, key, 0, 2);
     for (const _ of [1, 2]) expect((await calls.chat(key)).status).toBe(200);
     expect(await chat(key)).toEqual(refusedBy(`Team=${id}`, '2.0', '1.5'));
-    await expectShown(id, key, 2, 4);
+    await expectSpend(id, key, 2, 4);
     await calls.restart();
     expect(await chat(key)).toEqual(refusedBy(`Team=${id}`, '2.0', '1.5'));
     expect(await resetOverHttp()).toEqual(DONE);
     await calls.restart();
     expect((await calls.chat(key)).status).toBe(200);
-    await expectShown(id, key, 1, 5);
+    await expectSpend(id, key, 1, 5);
     expect(await resetOverHttp()).toEqual(DONE);
   });
 
   it('counts an active call in the new spend', async () => {
     const key = await team('flying', { max_budget: 10 }, { max_budget: 2 });
     expect((await calls.chat(key)).status).toBe(200);
-    await expectShown('flying', key, 1, 1);
+    await expectSpend('flying', key, 1, 1);
     const arrived = Promise.withResolvers<ServerResponse>();
     calls.upstream.answer((response) => arrived.resolve(response));
-    const flying = chat(key);
+    const pendingCall = chat(key);
     const response = await arrived.promise;
     expect(await resetOverHttp()).toEqual(DONE);
-    await expectShown('flying', key, 0, 1);
+    await expectSpend('flying', key, 0, 1);
     calls.upstreamUses(2);
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(calls.answerOf(2));
-    expect((await flying).status).toBe(200);
-    await expectShown('flying', key, 1, 2);
+    expect((await pendingCall).status).toBe(200);
+    await expectSpend('flying', key, 1, 2);
     expect((await calls.chat(key)).status).toBe(200);
     expect(await chat(key)).toEqual(refusedBy(`Key=flying (sk-...${key.slice(-4)})`, '2.0', '2.0'));
-    await expectShown('flying', key, 2, 3);
+    await expectSpend('flying', key, 2, 3);
   });
 
-  it('resets keys without calls and more keys than a page, and changes no row without spend', async () => {
+  it('resets keys without calls and more keys than one page, and changes no row without spend', async () => {
     const many = 502;
     expect(await resetOverHttp()).toEqual(DONE);
     await Promise.all(Array.from({ length: many }, () => calls.newKey({ spend: 0.5 })));
@@ -123,9 +123,9 @@ describe('spend.reset 200', () => {
     const windows = { budget_limits: [{ budget_duration: '30d', max_budget: 1 }] };
     const key = await team('windowed', windows);
     expect((await calls.chat(key)).status).toBe(200);
-    await expectShown('windowed', key, 1, 1);
+    await expectSpend('windowed', key, 1, 1);
     expect(await resetOverHttp()).toEqual(DONE);
-    await expectShown('windowed', key, 0, 1);
+    await expectSpend('windowed', key, 0, 1);
     expect(await chat(key)).toMatchObject({
       status: 422,
       body: { error: { message: expect.stringContaining('Team=windowed over 30d budget.') as string } },
@@ -135,7 +135,7 @@ describe('spend.reset 200', () => {
   it('is in the audit log with its author', async () => {
     const key = await team('logged', {});
     await calls.chat(key);
-    await expectShown('logged', key, 1, 1);
+    await expectSpend('logged', key, 1, 1);
     expect(await resetOverHttp()).toEqual(DONE);
     const { body } = await send('GET', '/audit?table_name=LiteLLM_TeamTable&action=updated&object_id=logged');
     expect(body['audit_logs']).toMatchObject([
@@ -150,7 +150,7 @@ describe('spend.reset 200', () => {
 });
 
 describe('resetAllSpend of the graph', () => {
-  it('is for proxy administrators', async () => {
+  it('is refused for read-only administrators and for keys without a user', async () => {
     await calls.manage('/user/new', { user_id: 'viewer', user_role: 'proxy_admin_viewer', auto_create_key: false });
     for (const draft of [{ user_id: 'viewer' }, {}])
       expect(await resetInGraph(await calls.newKey(draft))).toMatchObject({

@@ -11,7 +11,7 @@ interface Row {
 }
 
 const DAYS = 'start_date=2026-01-01&end_date=2100-01-01';
-const MOMENTS = 'start_date=2026-01-01 00:00:00&end_date=2100-01-01 00:00:00';
+const TIMES = 'start_date=2026-01-01 00:00:00&end_date=2100-01-01 00:00:00';
 
 /** Reports for administrators only. */
 const ADMIN_ROWS: readonly Row[] = [
@@ -63,14 +63,15 @@ const ADMIN_ROWS: readonly Row[] = [
 /** Reports that users may read about their own calls. */
 const USER_ROWS: readonly Row[] = [
   { row: 'spend.logs', at: `GET /spend/logs?${DAYS}&summarize=false`, shows: ['length', 2] },
-  { row: 'spend.search', at: `GET /spend/logs/v2?${MOMENTS}&page_size=1`, shows: ['total_pages', 2] },
+  { row: 'spend.search', at: `GET /spend/logs/v2?${TIMES}&page_size=1`, shows: ['total_pages', 2] },
   { row: 'spend.session', at: 'GET /spend/logs/session/ui?session_id=session-1', shows: ['total', 1] },
   { row: 'spend.content', at: 'GET /spend/logs/ui/nope', shows: ['', null] },
   { row: 'spend.users', at: 'GET /spend/users?user_id=nope', shows: ['0', null] },
   { row: 'spend.tags', at: `GET /spend/tags?${DAYS}`, shows: ['length', 3] },
 ];
 
-const KEY_ROWS: readonly Row[] = [
+/** Rows with other access rules. */
+const OTHER_ROWS: readonly Row[] = [
   { row: 'spend.keys', at: 'GET /spend/keys', shows: ['length', 2] },
   {
     row: 'spend.calculate',
@@ -87,18 +88,19 @@ const KEY_ROWS: readonly Row[] = [
   { row: 'spend.reset', at: 'POST /global/spend/reset', shows: ['status', 'success'] },
 ];
 
-const ROWS = [...ADMIN_ROWS, ...USER_ROWS, ...KEY_ROWS];
+const ROWS = [...ADMIN_ROWS, ...USER_ROWS, ...OTHER_ROWS];
 
 /** A request that a row refuses. */
 type Refusal = readonly [row: string, status: number, at: string, body?: unknown];
 
-/** A request of a row with invalid dates. */
+/** The request of a row with invalid dates. */
 const withInvalidDates = ({ row, at }: Row): Refusal => [
   row,
   400,
   `${at.split('?', 1)[0]}?start_date=zzz&end_date=2026-01-01&model_group=demo`,
 ];
 
+/** Rows whose query has no `start_date` and `end_date`. */
 const WITHOUT_DATES = new Set(['spend.session', 'spend.content', 'spend.byEndUser', 'spend.refresh', 'spend.userPage']);
 
 const REFUSALS: readonly Refusal[] = [
@@ -107,7 +109,7 @@ const REFUSALS: readonly Refusal[] = [
   ['spend.byEndUser', 422, 'POST /global/spend/end_users', []],
   ['spend.session', 400, 'GET /spend/logs/session/ui?session_id=x&sort_by=zzz'],
   ['spend.session', 422, 'GET /spend/logs/session/ui'],
-  ['spend.search', 422, `GET /spend/logs/v2?${MOMENTS}&page_size=0`],
+  ['spend.search', 422, `GET /spend/logs/v2?${TIMES}&page_size=0`],
   ['spend.captureRate', 422, 'GET /spend/capture_rate'],
   ['spend.report', 422, `GET /global/spend/report?${DAYS}&group_by=zzz`],
   ['spend.calculate', 400, 'POST /spend/calculate', { model: 'gpt-4o' }],
@@ -133,19 +135,19 @@ describe('spend.logs, spend.total and similar routes', () => {
   let plainKey = '';
   beforeAll(async () => {
     app = await startApp({ config: { general_settings: { demo_model: true } } });
-    const made = async (body: object): Promise<string> => {
+    const newKey = async (body: object): Promise<string> => {
       const answer = (await (await app.call('POST', '/key/generate', body)).json()) as { readonly key: string };
       return answer.key;
     };
-    userKey = await made({ user_id: 'user-1', team_id: 'team-1' });
-    plainKey = await made({});
-    const called = async (key: string, more: object): Promise<void> => {
+    userKey = await newKey({ user_id: 'user-1', team_id: 'team-1' });
+    plainKey = await newKey({});
+    const chat = async (key: string, more: object): Promise<void> => {
       const body = { model: 'demo', messages: [{ role: 'user', content: 'hi' }], ...more };
-      const head = { authorization: `Bearer ${key}`, 'user-agent': 'tester/1.0' };
-      expect((await app.call('POST', '/v1/chat/completions', body, head)).status).toBe(200);
+      const headers = { authorization: `Bearer ${key}`, 'user-agent': 'tester/1.0' };
+      expect((await app.call('POST', '/v1/chat/completions', body, headers)).status).toBe(200);
     };
-    await called(userKey, { user: 'customer-1', metadata: { tags: ['red'], session_id: 'session-1' } });
-    await called(plainKey, {});
+    await chat(userKey, { user: 'customer-1', metadata: { tags: ['red'], session_id: 'session-1' } });
+    await chat(plainKey, {});
   });
   afterAll(() => app.stop());
 
@@ -180,7 +182,7 @@ describe('spend.logs, spend.total and similar routes', () => {
     expect([ofUser, ofKey]).toEqual([401, 401]);
   });
 
-  it('spend.logs 200: a user sees its own calls only, 401 for a key without a user', async () => {
+  it('spend.logs 200: a user sees only calls of that user; 401: a key without a user', async () => {
     const [status, rows] = await send('GET /spend/logs', userKey);
     const wanted = { user: 'user-1', team_id: 'team-1', end_user: 'customer-1', session_id: 'session-1' };
     const request_tags = ['red', 'User-Agent: tester', 'User-Agent: tester/1.0'];
@@ -194,7 +196,7 @@ describe('spend.logs, spend.total and similar routes', () => {
     expect(Object.keys(content as object)).toEqual(['messages', 'response', 'proxy_server_request']);
   });
 
-  it('spend.reset 401: every key that is not an administrator', async () => {
+  it('spend.reset 401: a non-admin key, with and without a user', async () => {
     const [[ofUser], [ofKey]] = [
       await send('POST /global/spend/reset', userKey),
       await send('POST /global/spend/reset', plainKey),

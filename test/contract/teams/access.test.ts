@@ -73,13 +73,13 @@ describe('a row of users, teams and related nouns', () => {
     expect([status, typeOf(body)]).toEqual([403, 'auth_error']);
   });
 
-  it.each(rowsWith(422, true))('$name 422: a body that is no object', async (row) => {
+  it.each(rowsWith(422, true))('$name 422: a body that is not an object', async (row) => {
     const { status, body } = await send(row.method, pathOf(row), []);
     expect(status).toBe(422);
     expect(body['detail']).toMatchObject([{ type: 'model_attributes_type', loc: ['body'] }]);
   });
 
-  it('401: users cannot create users, teams, customers and budgets', async () => {
+  it('401: users cannot create users, teams, customers, budgets, tags and organizations', async () => {
     const key = await user({ user_id: 'plain', user_role: 'internal_user' });
     expect((await post('/user/new', {}, key)).status).toBe(401);
     for (const path of ['/team/new', '/customer/new', '/budget/new', '/tag/new', '/organization/new']) {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { type Json, tenancyClient } from '../../support/tenancy-client.ts';
 
-const STAYS_OUT = 'disable_auto_add_proxy_admin_to_teams';
+const SETTING = 'disable_auto_add_proxy_admin_to_teams';
 const plain = tenancyClient();
-const declared = tenancyClient({ config: { general_settings: { [STAYS_OUT]: true } } });
+const declared = tenancyClient({ config: { general_settings: { [SETTING]: true } } });
 
 type Client = typeof plain;
 const membersOf = async (client: Client, key?: string, more: object = {}): Promise<readonly unknown[]> => {
@@ -16,14 +16,14 @@ describe('a proxy administrator who creates a team', () => {
     expect(await membersOf(plain)).toEqual([['default_user_id', 'admin']]);
   });
 
-  it('is not added if the file disables it; requested members are added', async () => {
+  it('is not added if the configuration file disables this; requested members are added', async () => {
     expect(await membersOf(declared)).toEqual([]);
     const members = [{ user_id: 'ada', role: 'user' }];
     expect(await membersOf(declared, undefined, { members_with_roles: members })).toEqual([['ada', 'user']]);
   });
 
-  it('is not added if the database disables it, from the next team on', async () => {
-    const sent = { field_name: STAYS_OUT, config_type: 'general_settings' };
+  it('is not added while a stored setting disables this', async () => {
+    const sent = { field_name: SETTING, config_type: 'general_settings' };
     expect((await plain.post('/config/field/update', { ...sent, field_value: true })).status).toBe(200);
     expect(await membersOf(plain)).toEqual([]);
     expect((await plain.post('/config/field/delete', sent)).status).toBe(200);

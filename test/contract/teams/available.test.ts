@@ -21,7 +21,7 @@ afterAll(() => app.stop());
 const join = (team: string, role = 'user', userId = 'ann') =>
   send('POST', '/team/member_add', { team_id: team, member: { role, user_id: userId } }, user);
 
-it('teams.available 200: the teams of the setting that exist', async () => {
+it('teams.available 200: the existing teams of available_teams', async () => {
   expect((await send('GET', '/team/available')).body).toMatchObject([{ team_id: 'open' }]);
   expect((await send('GET', '/team/available', undefined, user)).body).toMatchObject([{ team_id: 'open' }]);
 });

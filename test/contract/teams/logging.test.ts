@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { envelope, type Json, NO_KEY, chat, tenancyClient } from '../../support/tenancy-client.ts';
 import { POLLING } from '../../support/polling.ts';
 
-/** A request that a collector received. */
+/** A request that the collector received. */
 interface Received {
   readonly url: string;
   readonly authorization: string;
@@ -109,7 +109,7 @@ describe('callbacks of a team', () => {
     expect(await post('/team/log-400/callback', body)).toEqual(envelope(400, message));
   });
 
-  it('teamLogging.addCallback 400: a callback that the team has', async () => {
+  it('teamLogging.addCallback 400: a callback that the team already has', async () => {
     await team('log-twice');
     expect((await post('/team/log-twice/callback', langfuse())).status).toBe(200);
     expect(await post('/team/log-twice/callback', langfuse())).toEqual(
@@ -146,7 +146,7 @@ describe('callbacks of a team', () => {
     expect(await send('POST', '/team/log-1/disable_logging', undefined, '')).toEqual(NO_KEY);
   });
 
-  it('teamLogging.addCallback 403, teamLogging.get 403, teamLogging.disable 403: only administrators of the team', async () => {
+  it('teamLogging.addCallback 403, teamLogging.get 403, teamLogging.disable 403: a read-only administrator who changes callbacks, and a key without the route', async () => {
     const [boss, member] = [await user({ user_id: 'boss' }), await user({ user_id: 'member' })];
     await post('/team/new', {
       team_id: 'log-access',
@@ -165,6 +165,8 @@ describe('callbacks of a team', () => {
       const answer = await send(method, `/team/log-access/${path}`, body, member);
       expect([path, answer.status]).toEqual([path, 401]);
     }
+    const restricted = await key({ allowed_routes: ['/v1/models'] });
+    expect((await get('/team/log-access/callback', restricted)).status).toBe(403);
     const viewer = await user({ user_id: 'log-viewer', user_role: 'proxy_admin_viewer' });
     expect((await get('/team/log-access/callback', viewer)).status).toBe(200);
     expect((await post('/team/log-access/callback', langfuse(), viewer)).status).toBe(403);
@@ -200,7 +202,7 @@ describe('callbacks of a team', () => {
     expect((await send('POST', '/team/log-live/disable_logging')).status).toBe(200);
     expect((await post('/v1/chat/completions', chat(), own)).status).toBe(200);
     await team('log-marker');
-    // The same destination: a span of the disabled team would arrive with or before this one.
+    // The marker has the same destination: a span of the disabled team would arrive with it or before it.
     await post('/team/log-marker/callback', langfuse({ langfuse_host: `${address}/` }));
     expect((await post('/v1/chat/completions', chat(), await key({ team_id: 'log-marker' }))).status).toBe(200);
     await expect.poll(() => received.length, POLLING).toBe(1);
@@ -214,7 +216,7 @@ describe('callbacks in the metadata of a team', () => {
   const update = (id: string, logging: unknown) => post('/team/update', { team_id: id, metadata: { logging } });
   const entry = (vars: object, more: object = {}) => ({ callback_name: 'langfuse', callback_vars: vars, ...more });
 
-  it('a redacted secret is kept for the same callback and address only', async () => {
+  it('keep a redacted secret only if callback and address are unchanged', async () => {
     await team('log-kept');
     expect((await post('/team/log-kept/callback', langfuse({ langfuse_host: 'http://mine.test' }))).status).toBe(200);
     const [own, theirs] = [
@@ -240,7 +242,7 @@ describe('callbacks in the metadata of a team', () => {
     });
   });
 
-  it('are limited and validated like added ones', async () => {
+  it('are limited and validated like callbacks that the callback route adds', async () => {
     await team('log-bounds');
     const wrong = 'langfuse_host must be an http(s) address without a user, a query or a fragment.';
     expect(await update('log-bounds', [entry({ ...VARS, langfuse_host: 'ftp://x' })])).toEqual(envelope(400, wrong));

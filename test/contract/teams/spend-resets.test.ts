@@ -26,8 +26,8 @@ async function member(id: string, draft: object = { team_member_budget: 2 }): Pr
   return calls.newKey({ team_id: id, user_id: id });
 }
 
-/** Spend and total of a member, over HTTP and in the graph. */
-async function shown(id: string): Promise<Json> {
+/** Spend of a member over HTTP and in the graph, its total spend, and the total spend of the team. */
+async function readSpend(id: string): Promise<Json> {
   const { team_memberships: members } = (await send('GET', `/team/info?team_id=${id}`)).body as {
     readonly team_memberships: readonly Json[];
   };
@@ -38,12 +38,12 @@ async function shown(id: string): Promise<Json> {
   const inGraph = (team?.['members'] as readonly Json[] | undefined)?.find((one) => one['userId'] === id);
   return { spend, total, inGraph: inGraph?.['spendUsd'], ofTeam: team?.['totalSpendUsd'] };
 }
-const expectShown = (id: string, spend: number, total: number): Promise<void> =>
+const expectSpend = (id: string, spend: number, total: number): Promise<void> =>
   vi.waitFor(async () => {
-    expect(await shown(id)).toEqual({ spend, total, inGraph: String(spend), ofTeam: String(total) });
+    expect(await readSpend(id)).toEqual({ spend, total, inGraph: String(spend), ofTeam: String(total) });
   }, POLLING);
 
-const done = (id: string, spend: number, previous: number, max: number | null = 2) => ({
+const resetAnswer = (id: string, spend: number, previous: number, max: number | null = 2) => ({
   status: 200,
   body: { team_id: id, user_id: id, spend, previous_spend: previous, max_budget: max },
 });
@@ -59,33 +59,33 @@ const chat = async (key: string) => {
 };
 
 describe('teamMembers.resetSpend 200', () => {
-  it('a member over its budget is refused, reset, and served again', async () => {
+  it('a member over its budget is admitted again after a reset', async () => {
     const key = await member('over');
     for (const _ of [1, 2]) expect((await calls.chat(key)).status).toBe(200);
     expect(await chat(key)).toEqual(refusal('over'));
-    await expectShown('over', 2, 2);
-    expect(await reset('over', 'over', 1)).toEqual(done('over', 1, 2));
-    await expectShown('over', 1, 2);
+    await expectSpend('over', 2, 2);
+    expect(await reset('over', 'over', 1)).toEqual(resetAnswer('over', 1, 2));
+    await expectSpend('over', 1, 2);
     // The budget counts from the reset value.
     expect((await calls.chat(key)).status).toBe(200);
     expect(await chat(key)).toEqual(refusal('over'));
-    await expectShown('over', 2, 3);
-    expect(await reset('over', 'over', 0)).toEqual(done('over', 0, 2));
+    await expectSpend('over', 2, 3);
+    expect(await reset('over', 'over', 0)).toEqual(resetAnswer('over', 0, 2));
     expect((await calls.chat(key)).status).toBe(200);
-    // Spend of the team, of the key and in reports is not reset.
-    await expectShown('over', 1, 4);
+    // The spend of the team and of the key is not reset.
+    await expectSpend('over', 1, 4);
     const { body } = await send('GET', `/key/info?key=${key}`);
     expect((body['info'] as Json)['spend']).toBe(4);
   });
 
-  it('is kept after a restart, until the next window of the budget', async () => {
+  it('the reset value is kept after a restart, until the next window of the budget', async () => {
     const key = await member('kept', { team_member_budget: 9, team_member_budget_duration: '30d' });
     await calls.chat(key);
     await calls.chat(key);
-    await expectShown('kept', 2, 2);
-    expect(await reset('kept', 'kept', 0.5)).toEqual(done('kept', 0.5, 2, 9));
+    await expectSpend('kept', 2, 2);
+    expect(await reset('kept', 'kept', 0.5)).toEqual(resetAnswer('kept', 0.5, 2, 9));
     await calls.restart();
-    await expectShown('kept', 0.5, 2);
+    await expectSpend('kept', 0.5, 2);
     const { team_info: info } = (await send('GET', '/team/info?team_id=kept')).body as {
       readonly team_info: { readonly metadata: Readonly<Record<string, string>> };
     };
@@ -93,17 +93,17 @@ describe('teamMembers.resetSpend 200', () => {
     const budget = info.metadata['team_member_budget_id'] ?? '';
     await vi.waitFor(async () => {
       expect(await changeFromOutside(calls.app.dataDir, sql, String(Date.now()), budget)).toBe(1);
-      expect((await shown('kept'))['spend']).toBe(0);
+      expect((await readSpend('kept'))['spend']).toBe(0);
     }, POLLING);
     await calls.chat(key);
-    await expectShown('kept', 1, 3);
+    await expectSpend('kept', 1, 3);
     expect(await reset('kept', 'kept', 2)).toEqual(detail(400, 'reset_to must be <= current spend'));
-    expect(await reset('kept', 'kept', 0)).toEqual(done('kept', 0, 1, 9));
+    expect(await reset('kept', 'kept', 0)).toEqual(resetAnswer('kept', 0, 1, 9));
   });
 
-  it('has a null budget for a member without one, and is in the audit log', async () => {
+  it('the answer has a null budget for a member without one, and the reset is in the audit log', async () => {
     await member('free', {});
-    expect(await reset('free', 'free', 0)).toEqual(done('free', 0, 0, null));
+    expect(await reset('free', 'free', 0)).toEqual(resetAnswer('free', 0, 0, null));
     const { body } = await send('GET', '/audit?table_name=LiteLLM_TeamMembership&action=updated&sort_order=desc');
     const [entry] = body['audit_logs'] as readonly Json[];
     const row = { team_id: 'free', user_id: 'free' };
@@ -114,11 +114,11 @@ describe('teamMembers.resetSpend 200', () => {
     });
   });
 
-  it('is allowed for administrators of the team', async () => {
+  it('administrators of the team may reset', async () => {
     await member('led');
     await calls.manage('/user/new', { user_id: 'leader', auto_create_key: false });
     await calls.manage('/team/member_add', { team_id: 'led', member: { role: 'admin', user_id: 'leader' } });
-    expect(await reset('led', 'led', 0, await calls.newKey({ user_id: 'leader' }))).toEqual(done('led', 0, 0));
+    expect(await reset('led', 'led', 0, await calls.newKey({ user_id: 'leader' }))).toEqual(resetAnswer('led', 0, 0));
   });
 });
 

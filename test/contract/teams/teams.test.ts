@@ -11,22 +11,22 @@ describe('teams', () => {
   it('teams.create, teams.info 200: a team with limits, members and a budget for members', async () => {
     const settings = { team_alias: 'T', models: ['demo'], max_budget: 100, budget_duration: '30d', rpm_limit: 5 };
     const members = [{ role: 'user', user_id: 'm1' }];
-    const made = await team('t1', {
+    const created = await team('t1', {
       ...settings,
       metadata: { x: 1 },
       members_with_roles: members,
       team_member_budget: 3,
     });
-    expect(made.status).toBe(200);
-    expect(made.body).toMatchObject({ ...settings, team_id: 't1', blocked: false, spend: 0 });
-    expect(made.body['members_with_roles']).toEqual([
+    expect(created.status).toBe(200);
+    expect(created.body).toMatchObject({ ...settings, team_id: 't1', blocked: false, spend: 0 });
+    expect(created.body['members_with_roles']).toEqual([
       { user_id: 'm1', user_email: null, role: 'user' },
       { user_id: 'default_user_id', user_email: null, role: 'admin' },
     ]);
     await key({ team_id: 't1', key_alias: 'k1' });
     const info = await infoOf('t1');
     expect(info['keys']).toMatchObject([{ key_alias: 'k1', team_id: 't1' }]);
-    const budget = { max_budget: 3, budget_id: (made.body['metadata'] as Json)['team_member_budget_id'] };
+    const budget = { max_budget: 3, budget_id: (created.body['metadata'] as Json)['team_member_budget_id'] };
     expect(info['team_memberships']).toMatchObject([
       { user_id: 'm1', budget_source: 'team_default', litellm_budget_table: budget },
       { user_id: 'default_user_id', budget_source: 'team_default', litellm_budget_table: budget },
@@ -39,9 +39,9 @@ describe('teams', () => {
       { role: 'user', user_id: 'at-once' },
       { role: 'user', user_email: 'At.Once@example.org' },
     ];
-    const made = await Promise.all(ids.map((id) => team(id, { members_with_roles: members })));
-    expect(made.map(({ status }) => status)).toEqual(ids.map(() => 200));
-    const [first, ...others] = made.map(({ body }) => body['members_with_roles'] as readonly Json[]);
+    const responses = await Promise.all(ids.map((id) => team(id, { members_with_roles: members })));
+    expect(responses.map(({ status }) => status)).toEqual(ids.map(() => 200));
+    const [first, ...others] = responses.map(({ body }) => body['members_with_roles'] as readonly Json[]);
     expect(first).toHaveLength(3);
     for (const other of others) expect(other).toEqual(first);
   });
@@ -97,7 +97,7 @@ describe('teams', () => {
     expect((await get('/v2/team/list?page=0')).status).toBe(422);
   });
 
-  it('teams.update, teams.patch 200: the named members change', async () => {
+  it('teams.update, teams.patch 200: only the sent fields change', async () => {
     await team('upd', { max_budget: 1, metadata: { a: 1 } });
     expect((await post('/team/update', { team_id: 'upd', max_budget: 2, team_alias: 'U' })).body).toMatchObject({
       team_id: 'upd',
@@ -142,15 +142,15 @@ describe('teams', () => {
     expect((await get('/team/permissions_list')).status).toBe(422);
   });
 
-  it('teams.delete 200: its keys are deleted, too', async () => {
+  it('teams.delete 200: the keys of the team are deleted, too', async () => {
     await team('gone');
-    const opened = await key({ team_id: 'gone' });
-    expect((await post('/v1/chat/completions', chat(), opened)).status).toBe(200);
+    const secret = await key({ team_id: 'gone' });
+    expect((await post('/v1/chat/completions', chat(), secret)).status).toBe(200);
     expect(await post('/team/delete', { team_ids: ['gone'] })).toEqual({
       status: 200,
       body: { deleted_teams: ['gone'] },
     });
-    expect((await post('/v1/chat/completions', chat(), opened)).status).toBe(401);
+    expect((await post('/v1/chat/completions', chat(), secret)).status).toBe(401);
     expect((await get('/team/info?team_id=gone')).status).toBe(404);
   });
 });
@@ -158,31 +158,31 @@ describe('teams', () => {
 describe('permissions of the keys of a team', () => {
   it('teams.block 200, teams.unblock 200: keys of a blocked team are refused immediately', async () => {
     await team('block');
-    const opened = await key({ team_id: 'block' });
-    expect((await post('/v1/chat/completions', chat(), opened)).status).toBe(200);
+    const secret = await key({ team_id: 'block' });
+    expect((await post('/v1/chat/completions', chat(), secret)).status).toBe(200);
     expect((await post('/team/block', { team_id: 'block' })).body).toMatchObject({ team_id: 'block', blocked: true });
     const message = "Authentication Error, Team=block is blocked. Update via `/team/unblock` if you're an admin.";
-    expect(await post('/v1/chat/completions', chat(), opened)).toEqual(envelope(401, message, 'auth_error', 'None'));
+    expect(await post('/v1/chat/completions', chat(), secret)).toEqual(envelope(401, message, 'auth_error', 'None'));
     expect((await post('/team/unblock', { team_id: 'block' })).body).toMatchObject({ blocked: false });
-    expect((await post('/v1/chat/completions', chat(), opened)).status).toBe(200);
+    expect((await post('/v1/chat/completions', chat(), secret)).status).toBe(200);
   });
 
   it('teams.addModels 200, teams.removeModels 200: the models of a team limit those of its keys', async () => {
     await team('models', { models: ['other'] });
-    const opened = await key({ team_id: 'models', models: ['all-team-models'] });
-    const { status, body } = await post('/v1/chat/completions', chat(), opened);
+    const secret = await key({ team_id: 'models', models: ['all-team-models'] });
+    const { status, body } = await post('/v1/chat/completions', chat(), secret);
     expect([status, (body['error'] as Json)['type']]).toEqual([403, 'team_model_access_denied']);
-    expect((await get('/v1/models', opened)).body['data']).toEqual([]);
+    expect((await get('/v1/models', secret)).body['data']).toEqual([]);
     expect((await post('/team/model/add', { team_id: 'models', models: ['demo'] })).body['models']).toEqual([
       'other',
       'demo',
     ]);
-    expect((await post('/v1/chat/completions', chat(), opened)).status).toBe(200);
-    expect((await get('/v1/models', opened)).body['data']).toMatchObject([{ id: 'demo' }]);
+    expect((await post('/v1/chat/completions', chat(), secret)).status).toBe(200);
+    expect((await get('/v1/models', secret)).body['data']).toMatchObject([{ id: 'demo' }]);
     expect((await post('/team/model/delete', { team_id: 'models', models: ['demo'] })).body['models']).toEqual([
       'other',
     ]);
-    expect((await post('/v1/chat/completions', chat(), opened)).status).toBe(403);
+    expect((await post('/v1/chat/completions', chat(), secret)).status).toBe(403);
   });
 
   it('keys call models by the aliases of their team', async () => {
@@ -200,7 +200,7 @@ describe('permissions of the keys of a team', () => {
 });
 
 describe('members of a team', () => {
-  it('teamMembers.add 200: users by id and by email, with limits of their own', async () => {
+  it('teamMembers.add 200: users by id and by email, with their own limits', async () => {
     await team('add');
     const member = [
       { role: 'user', user_id: 'a1' },
@@ -301,8 +301,8 @@ describe('members of a team', () => {
   });
 
   it('teamMembers.own 200, teamMembers.own 403, teamMembers.own 404: the membership of the caller', async () => {
-    const opened = await user({ user_id: 'me', user_email: 'me@x.org', teams: ['add'] });
-    expect((await get('/team/add/members/me', opened)).body).toMatchObject({
+    const secret = await user({ user_id: 'me', user_email: 'me@x.org', teams: ['add'] });
+    expect((await get('/team/add/members/me', secret)).body).toMatchObject({
       user_id: 'me',
       team_id: 'add',
       role: 'user',

@@ -12,8 +12,8 @@ beforeAll(async () => {
   for (const name of ['ann', 'bob']) {
     await user({ user_id: name, auto_create_key: false });
     await post('/team/member_add', { team_id: 'own', member: { user_id: name, role: 'user' } });
-    const made = await post('/key/generate', { team_id: 'own', user_id: name });
-    keys[name] = String(made.body['key']);
+    const response = await post('/key/generate', { team_id: 'own', user_id: name });
+    keys[name] = String(response.body['key']);
   }
 });
 
@@ -42,7 +42,7 @@ describe('teamMembers.update 200: a temporary increase of the budget of a member
     expect(await statusOf('ann')).toBe(422);
   });
 
-  it('is added to the default of the team if the member has no own budget', async () => {
+  it('is added to the default budget of the team if the member has no budget', async () => {
     expect(await statusOf('bob')).toBe(422);
     expect((await update('bob', until(2999))).body).toMatchObject({ max_budget_in_team: 0, ...until(2999) });
     expect(await statusOf('bob')).toBe(200);
