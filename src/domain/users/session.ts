@@ -20,7 +20,7 @@ export interface StoredSignIn extends Pick<SignedIn, 'userId' | 'role' | 'opened
 
 /**
  * A session. Its token is a virtual key of the user, which is valid only while the user exists and keeps its role. The
- * session has the limits of the key that was used as a password.
+ * session has the limits of the key that was used as a password, and a budget of zero where that key has a budget.
  */
 export interface Session {
   readonly token: string;
