@@ -33,9 +33,9 @@ export async function startAccessCallers(): Promise<AccessCallers> {
 
   async function post(path: string, body: object): Promise<Readonly<Record<string, unknown>>> {
     const answer = await app.call('POST', path, body);
-    const read = (await answer.json()) as Readonly<Record<string, unknown>>;
-    if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}: ${JSON.stringify(read)}`);
-    return read;
+    const content = (await answer.json()) as Readonly<Record<string, unknown>>;
+    if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}: ${JSON.stringify(content)}`);
+    return content;
   }
   const key = async (draft: object): Promise<string> => String((await post('/key/generate', draft))['key']);
   const user = async (id: string, role: string): Promise<string> =>

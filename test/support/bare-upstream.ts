@@ -47,7 +47,7 @@ export async function startBareUpstream(
   };
 }
 
-/** Posts `{}`. */
+/** Posts `body`, by default `{}`. */
 export const post = (
   http: HttpClient,
   url: string,
@@ -60,7 +60,7 @@ export const post = (
 export const read = async ({ body }: UpstreamAnswer): Promise<string> =>
   Buffer.from((await collect(body, 1e9)) ?? []).toString();
 
-/** Fault or error with which a call fails. */
+/** Fault of a failed call, or the text of its error. `none` if the call succeeds. */
 export const faultOf = (calling: Promise<unknown>): Promise<string> =>
   calling.then(
     () => 'none',

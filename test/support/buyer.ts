@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { FakeStripe } from './fake-stripe.ts';
 
-/** URLs of a purchase in a browser. */
+/** Unpaid purchase in a browser. */
 export interface BuyerVisit {
   /** Payment page of Stripe. */
   readonly payUrl: string;
@@ -11,12 +11,11 @@ export interface BuyerVisit {
   readonly secret: string;
 }
 
-/** Starts a purchase with the requests of a browser. */
+/** Starts a purchase with the request of a browser. */
 export async function beginPurchase(appUrl: string, stripe: FakeStripe): Promise<BuyerVisit> {
   const answer = await fetch(`${appUrl}/billing/checkout`, { method: 'POST' });
   expect(answer.status).toBe(200);
   const { url: payUrl } = (await answer.json()) as { url: string };
-  // The path of the return URL on the current port: a restart may change the port.
   const successUrl = String(stripe.sessionAt(payUrl)['success_url']);
   const { searchParams } = new URL(successUrl);
   return {
@@ -27,7 +26,7 @@ export async function beginPurchase(appUrl: string, stripe: FakeStripe): Promise
   };
 }
 
-/** Key that a page shows, or null. */
+/** Key on a page. Null if there is none. */
 export const keyOn = (page: string): string | null => /<code>(ck-[\w-]+)<\/code>/.exec(page)?.[1] ?? null;
 
 export const headingOf = (page: string): string | null => /<h1>(.*?)<\/h1>/.exec(page)?.[1] ?? null;

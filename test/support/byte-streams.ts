@@ -1,6 +1,6 @@
 import type { ByteSink, ByteStream } from '../../src/domain/bytes.ts';
 
-/** Byte stream with chunks from the test. Records the calls of its reader. */
+/** Byte stream with chunks from the test. Records `resume` and `cancel` of its reader. */
 export interface FedStream extends ByteStream {
   /** Passes a chunk to the reader. False if the reader requests a pause. */
   feed(chunk: Uint8Array | string): boolean;
@@ -47,7 +47,7 @@ export interface Gathered {
   end: 'done' | Error | null;
 }
 
-/** Reads a stream to its end without pauses. */
+/** Collects the data of a stream until its end, without pauses. */
 export function gather(stream: ByteStream): Gathered {
   const chunks: Uint8Array[] = [];
   const gathered: Gathered = { text: () => Buffer.concat(chunks).toString('utf8'), end: null };

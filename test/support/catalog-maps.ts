@@ -6,7 +6,7 @@ import { createSnapshot, entryOf } from '../../src/runtime/catalog/snapshot.ts';
 
 const FOLDER = join(import.meta.dirname, '..', '..', '..', 'shared', 'data');
 
-/** Path of a measured data file outside of the repository. Logs a warning and returns null if it is absent. */
+/** Path of a data file outside of the repository. Logs a warning and returns null if it is absent. */
 export function sharedData(name: string): string | null {
   const file = join(FOLDER, name);
   if (existsSync(file)) return file;

@@ -1,7 +1,7 @@
 import { createAnswerCheck } from './documented-answers.ts';
 
-// Setup of a test project: checks every loopback response whose body a test reads against the OpenAPI document.
-// An undocumented status, media type or member fails the test that reads it.
+// Setup of a test project: checks loopback responses whose body a test reads with `text` or `json` against the OpenAPI document.
+// An undocumented status or media type, or JSON that violates its schema, fails the test that reads the body.
 
 const CHECKED = Symbol.for('lensgate.checked-fetch');
 const LOCAL = new Set(['127.0.0.1', 'localhost']);

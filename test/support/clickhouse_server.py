@@ -3,7 +3,7 @@
     python clickhouse_server.py DATA_FOLDER [PORT]
 
 Needs the package `chdb`, the engine as a library. Listens on 127.0.0.1, prints its address as the first line,
-and serves until SIGTERM. Every request needs the password of LENSGATE_CLICKHOUSE_PASSWORD, if it is set.
+and serves until SIGTERM. Every statement needs the password of LENSGATE_CLICKHOUSE_PASSWORD, if it is set. Pings need none.
 """
 
 import base64
@@ -70,21 +70,21 @@ class Handler(BaseHTTPRequestHandler):
     password = os.environ.get("LENSGATE_CLICKHOUSE_PASSWORD")
 
     def do_GET(self):
-        self.give(200, b"Ok.\n")
+        self.respond(200, b"Ok.\n")
 
     def do_POST(self):
         try:
-            self.give(200, self.asked())
+            self.respond(200, self.run_statement())
         except Exception as error:  # reports every error to the client
             text = str(error)
             found = CODE.search(text)
             if found is None:
                 traceback.print_exc()
-            self.give(500, text.encode() + b"\n", found[1] if found else "1001")
+            self.respond(500, text.encode() + b"\n", found[1] if found else "1001")
 
-    def asked(self):
+    def run_statement(self):
         body = self.body()
-        self.let_in()
+        self.check_password()
         fields = dict(parse_qsl(urlsplit(self.path).query, keep_blank_values=True))
         fields |= self.form(body)
         statement = fields.get("query", "").encode()
@@ -94,7 +94,7 @@ class Handler(BaseHTTPRequestHandler):
         settings = {name: value for name, value in fields.items() if name not in HTTP_PARAMETERS and not name.startswith("param_")}
         names = [fields.get("database", "default"), *settings]
         if not all(NAME.match(name) for name in names):
-            raise Refused(62, "SYNTAX_ERROR", "A name is none.")
+            raise Refused(62, "SYNTAX_ERROR", "A name has invalid characters.")
         return self.engine.answer(statement, names[0], settings, params)
 
     def body(self):
@@ -117,7 +117,7 @@ class Handler(BaseHTTPRequestHandler):
         parts = email.parser.BytesParser(policy=email.policy.HTTP).parsebytes(head + body).iter_parts()
         return {part.get_param("name", header="content-disposition"): part.get_payload(decode=True).decode() for part in parts}
 
-    def let_in(self):
+    def check_password(self):
         if self.password is None:
             return
         scheme, _, rest = self.headers.get("authorization", "").partition(" ")
@@ -125,7 +125,7 @@ class Handler(BaseHTTPRequestHandler):
         if given != self.password:
             raise Refused(516, "AUTHENTICATION_FAILED", "Authentication failed: password is incorrect.")
 
-    def give(self, status, body, code=None):
+    def respond(self, status, body, code=None):
         self.send_response(status)
         self.send_header("content-length", str(len(body)))
         if code is not None:

@@ -25,7 +25,7 @@ const ID = 'lensgate:openapi';
 export function createAnswerCheck(): (answer: SeenAnswer) => string | null {
   const document = openApiDocument(restRoutes());
   const paths = document['paths'] as Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  // Shared schemas are compiled once and not inlined. Code is not optimized, because most validators run a few times.
+  // Shared schemas are compiled once and not inlined. Code is not optimized, because most validators run only a few times.
   const quick = { inlineRefs: false, code: { optimize: false } };
   const ajv = new Ajv2020({ strict: false, allErrors: false, validateFormats: false, ...quick });
   ajv.addSchema({ ...document, $id: ID });

@@ -2,7 +2,7 @@ import type { Peer } from '../../src/runtime/http-client/address.ts';
 import type { TimeSource } from '../../src/runtime/http-client/deadline-watch.ts';
 import type { UpstreamSocket, SocketEvents } from '../../src/runtime/http-client/socket.ts';
 
-/** Expected end of a call: the complete body, a fault of the HTTP client port, or an action of its reader. */
+/** Expected end of a call: the complete body, a fault of the HTTP client port, or an action of the reader or the caller. */
 export type Outcome = 'done' | 'cut' | 'garbled' | 'unreachable' | 'timeout' | 'cancelled' | 'aborted' | 'thrown';
 
 /** Step of a scripted connection: bytes for its call, or an end of the connection. */
@@ -12,7 +12,7 @@ export interface Token {
   readonly head?: true;
   /** Body in the bytes, without framing. */
   readonly body?: string;
-  /** End of the call after this token, unless its reader ends it before. */
+  /** End of the call after this token, unless the reader ends the call earlier. */
   readonly outcome?: Outcome;
   /** The connection cannot be reused after this token. */
   readonly closes?: true;
@@ -125,21 +125,21 @@ export function scriptFor(id: number, random: Random): Token[] {
     for (const body of pieces) tokens.push({ bytes: body, body });
     tokens.push({ event: 'fin', outcome: 'done', closes: true });
   }
-  const ends = tokens.length - 1;
+  const last = tokens.length - 1;
   switch (random(12)) {
     case 0:
-      return [...tokens.slice(0, random(ends + 1)), { event: 'reset', outcome: 'cut', closes: true }];
+      return [...tokens.slice(0, random(last + 1)), { event: 'reset', outcome: 'cut', closes: true }];
     case 1:
       // A body without a length ends with the connection, so truncation cannot be detected.
       if (framing === 2) return tokens;
-      return [...tokens.slice(0, random(ends + 1)), { event: 'fin', outcome: 'cut', closes: true }];
+      return [...tokens.slice(0, random(last + 1)), { event: 'fin', outcome: 'cut', closes: true }];
     case 2: {
-      const at = framing === 0 ? random(ends + 1) : 0;
+      const at = framing === 0 ? random(last + 1) : 0;
       return [...tokens.slice(0, at), { bytes: 'not HTTP\r\n\r\n', outcome: 'garbled', closes: true }];
     }
     case 3:
       // The peer stops sending.
-      return tokens.slice(0, random(ends + 1));
+      return tokens.slice(0, random(last + 1));
     case 4:
       return framing === 2
         ? tokens

@@ -65,8 +65,8 @@ async function formOf(request: IncomingMessage): Promise<Readonly<Record<string,
 /** Object from form fields that the SDK flattened, e.g. `metadata[mark]`. */
 function nested(form: Readonly<Record<string, string>>, name: string): Readonly<Record<string, string>> {
   const prefix = `${name}[`;
-  const own = Object.entries(form).filter(([key]) => key.startsWith(prefix));
-  return Object.fromEntries(own.map(([key, value]) => [key.slice(prefix.length, -1), value]));
+  const members = Object.entries(form).filter(([key]) => key.startsWith(prefix));
+  return Object.fromEntries(members.map(([key, value]) => [key.slice(prefix.length, -1), value]));
 }
 
 export async function startFakeStripe(): Promise<FakeStripe> {
@@ -77,13 +77,13 @@ export async function startFakeStripe(): Promise<FakeStripe> {
   const byIdempotencyKey = new Map<string, StripeObject>();
   const events: StripeEvent[] = [];
   let failure: Parameters<FakeStripe['fail']>[0] = null;
-  let made = 0;
+  let sessionCount = 0;
 
   function openSession(form: ReceivedRequest['form'], key: string): StripeObject {
     const before = byIdempotencyKey.get(key);
     if (before) return before;
-    made += 1;
-    const id = `cs_test_${made}`;
+    sessionCount += 1;
+    const id = `cs_test_${sessionCount}`;
     const session: StripeObject = {
       id,
       object: 'checkout.session',

@@ -25,12 +25,12 @@ export interface FaultServer {
 export async function startFaultServer(): Promise<FaultServer> {
   const received: Received[] = [];
   let handle: (response: ServerResponse, socket: Socket, call: Received) => void = (response) => response.end();
-  let left = 0;
+  let abandonedCount = 0;
   let wake: (() => void) | null = null;
   const server = createServer((request, response) => {
     response.once('close', () => {
       if (response.writableFinished) return;
-      left += 1;
+      abandonedCount += 1;
       wake?.();
     });
     const chunks: Buffer[] = [];
@@ -56,13 +56,13 @@ export async function startFaultServer(): Promise<FaultServer> {
       handle = next;
     },
     async abandoned() {
-      if (left === 0) {
+      if (abandonedCount === 0) {
         await new Promise<void>((resolve) => {
           wake = resolve;
         });
       }
       wake = null;
-      left -= 1;
+      abandonedCount -= 1;
     },
     connections: () =>
       new Promise((resolve, reject) => {

@@ -7,7 +7,7 @@ export interface ForwardProxy {
   readonly port: number;
   /** Received request lines: `CONNECT host:port` and `POST http://host:port/path`. */
   readonly requestLines: readonly string[];
-  /** Authorization header of each request. */
+  /** `proxy-authorization` header of each request. */
   readonly authorizations: readonly (string | undefined)[];
   /** Rejects all later requests with this status. */
   refuse(status: number): void;

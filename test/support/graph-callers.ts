@@ -25,7 +25,7 @@ export const KEYS_IN_MEMORY: Omit<Platform['keyRing'], 'identify'> = {
   refresh: async () => {},
 };
 
-/** Caller of a key, by the name of the key. Throws `Unauthenticated`. */
+/** Caller of a key, by the name of the key. Throws `Unauthenticated` for an unknown key. */
 export function identifyByName(key: string): Caller {
   const known = CALLERS[key];
   if (known) return known;

@@ -8,7 +8,7 @@ export interface HoldingProxy {
   readonly url: string;
   /** Delays requests whose URL contains this text, until the returned function is called. */
   hold(text: string): () => void;
-  /** Answers such requests in the proxy, except the first `butFirst`, until the returned function is called. */
+  /** Answers requests whose URL contains this text, except the first `butFirst`, until the returned function is called. */
   answer(text: string, answer: ProxyAnswer, butFirst?: number): () => void;
   /** Body sizes of the forwarded requests whose URL contains this text, in bytes. */
   passed(text: string): readonly number[];
@@ -34,7 +34,7 @@ export async function startHoldingProxy(target: string): Promise<HoldingProxy> {
       return void outgoing.writeHead(status, head).end(body);
     }
     if (block !== null && url.includes(block.text)) await block.open;
-    // The client has disconnected: its body is incomplete.
+    // The client has disconnected, so its body is incomplete.
     if (incoming.destroyed) return;
     const about = { url, bytes: 0 };
     passed.push(about);

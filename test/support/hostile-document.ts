@@ -10,7 +10,7 @@ export interface HostileDocument {
 export const many = (count: number, make: (index: number) => string, between = ' '): string =>
   Array.from({ length: count }, (_, index) => make(index)).join(between);
 
-/** JSON body of the request. */
+/** JSON body of the request. The value `DEEP` becomes an object of 100,000 levels. */
 export function bodyOf({ query, variables, operationName }: HostileDocument): string {
   return JSON.stringify({ query, variables, operationName }).replace(
     '"DEEP"',

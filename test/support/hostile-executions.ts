@@ -11,7 +11,7 @@ const WIDE_INPUT = 'inputTokens: 1000, outputTokens: 1000, requests: 1000';
 export const EXECUTIONS: readonly HostileDocument[] = [
   { name: 'the largest page with every field', query: `{ catalogEntries(first: 500) { nodes { ${ENTRY} } } }` },
   {
-    name: 'the largest page with extra fields 50 times',
+    name: 'the largest page with extra fields 55 times',
     query: `{ catalogEntries(first: 500) { nodes { ${many(55, (i) => `a${i}: extraFields`)} } } }`,
   },
   { name: '42 pages of 500', query: `{ ${many(42, (i) => `p${i}: catalogEntries(first: 500) { nodes { id } }`)} }` },
@@ -62,7 +62,7 @@ export const EXECUTIONS: readonly HostileDocument[] = [
     query: `{ traces(first: 20, from: "2020-01-01T00:00:00Z") { nodes { ${TRACE} spans { nodes { ${SPAN} } } } } }`,
   },
   {
-    name: 'all traces with what their spans cost',
+    name: 'all traces with the spend rows of their spans',
     query: `{ traces(first: 50, from: "2020-01-01T00:00:00Z") { nodes { spans { nodes { spanId spendRow { id usage { inputTokens } } } } spendRows { id } } } }`,
   },
   {
@@ -82,7 +82,7 @@ export const EXECUTIONS: readonly HostileDocument[] = [
     query: `{ ${many(2, (i) => `s${i}: trace(id: "${'0'.repeat(31)}1") { spans(first: 500) { nodes { ${SPAN} } } }`)} }`,
   },
   {
-    name: '50 series',
+    name: '50 time series of traces',
     query: `{ ${many(50, (i) => `s${i}: traceSeries(buckets: 500, from: "2020-01-01T00:00:00Z") { traceCount }`)} }`,
   },
   {
@@ -90,14 +90,14 @@ export const EXECUTIONS: readonly HostileDocument[] = [
     query: `{ ${many(250, (i) => `s${i}: agents(first: 100, from: "2020-01-01T00:00:00Z") { name }`)} }`,
   },
   {
-    name: '400 failures',
+    name: '400 invalid page sizes',
     query: `{ ${many(400, (i) => `s${i}: trace(id: "x") { spans(first: ${i % 2 ? 0 : -1}) { pageInfo { endCursor } } }`)} }`,
   },
   {
-    name: '900 traces to remove',
+    name: '900 deletions of traces',
     query: `mutation { ${many(900, (i) => `d${i}: deleteTrace(input: { id: "no${i}" }) { __typename }`)} }`,
   },
-  { name: 'nine calls', query: `mutation { ${many(9, (i) => `c${i}: ${chatOf('messages: []')}`)} }` },
+  { name: 'nine calls of a model', query: `mutation { ${many(9, (i) => `c${i}: ${chatOf('messages: []')}`)} }` },
 ];
 
 /** Requests with expensive variables. */
@@ -108,12 +108,12 @@ export const VARIABLES: readonly HostileDocument[] = [
     variables: { x: 'x'.repeat(1_000_000) },
   },
   {
-    name: '100,000 undeclared variables',
+    name: '70,000 undeclared variables',
     query: '{ __typename }',
     variables: Object.fromEntries(Array.from({ length: 70_000 }, (_, i) => [`v${i}`, 1])),
   },
   {
-    name: 'a list of 300,000 for names',
+    name: 'a list of 200,000 names',
     query: 'query($i: WorkloadInput!) { workloadEstimates(first: 1, workload: $i) { totalCount } }',
     variables: { i: { inputTokens: 1, outputTokens: 1, modes: Array.from({ length: 200_000 }, () => 'x') } },
   },
@@ -158,12 +158,12 @@ export const VARIABLES: readonly HostileDocument[] = [
     variables: { i: { inputTokens: 1, outputTokens: 1, modes: Array.from({ length: 9_900 }, () => 1) } },
   },
   {
-    name: '20,000 messages',
+    name: '25,000 messages',
     query: 'mutation($m: [ChatMessageInput!]!) { chat(input: { model: "none", messages: $m }) { __typename } }',
     variables: { m: Array.from({ length: 25_000 }, () => ({ role: 'USER', content: 'x' })) },
   },
   {
-    name: '20,000 wrong messages',
+    name: '25,000 wrong messages',
     query: 'mutation($m: [ChatMessageInput!]!) { chat(input: { model: "none", messages: $m }) { __typename } }',
     variables: { m: Array.from({ length: 25_000 }, () => ({ role: 'UNKNOWN', contnt: 'x' })) },
   },

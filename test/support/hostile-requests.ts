@@ -69,13 +69,13 @@ export function hostileShapes(key: string): readonly HostileShape[] {
     raw('a target of 20,000 characters', `GET /${'a'.repeat(20_000)} HTTP/1.1\r\nhost: x\r\n\r\n`, 431),
     raw('a null byte in the target', `GET /v1/\0models HTTP/1.1\r\nhost: x\r\n\r\n`, 400),
     // Request target.
-    get('percent signs that decode to nothing', '/v1/traces/%ff%fe%zz', auth, 404),
+    get('invalid percent encoding', '/v1/traces/%ff%fe%zz', auth, 404),
     get('an encoded slash', '/v1/traces/..%2f..%2fetc', auth, 404),
-    get('a way up', '/v1/../../../../etc/passwd', auth, 404),
-    get('names of prototypes', '/v1/__proto__/constructor', auth, 404),
+    get('parent segments in the path', '/v1/../../../../etc/passwd', auth, 404),
+    get('names of prototypes in the path', '/v1/__proto__/constructor', auth, 404),
     get('2,000 query parameters', `/v1/traces?${'a=1&'.repeat(2_000)}`, auth, 200),
-    get('a query of broken escapes', '/v1/traces?cursor=%E0%A4%A', auth, 400),
-    get('an absolute target', 'http://[broken/v1/models', auth, 200),
+    get('invalid percent encoding in the query', '/v1/traces?cursor=%E0%A4%A', auth, 400),
+    get('an absolute target with an invalid host', 'http://[broken/v1/models', auth, 200),
     // Headers.
     raw('no host', `GET /v1/models HTTP/1.1\r\n${auth}\r\n`, 400),
     post('two hosts', { head: `${auth}host: y\r\n` }, 200),
@@ -106,11 +106,17 @@ export function hostileShapes(key: string): readonly HostileShape[] {
         400,
       ),
     ),
-    ends(post('an unknown coding', { head: `${auth}transfer-encoding: gzip\r\n`, framed: false }, 400)),
-    ends(post('a hidden coding', { head: `${auth}transfer-encoding : chunked\r\n`, framed: false }, 400)),
+    ends(post('an unknown transfer encoding', { head: `${auth}transfer-encoding: gzip\r\n`, framed: false }, 400)),
     ends(
       post(
-        'a chunk size that is no number',
+        'a space before the colon of the transfer encoding',
+        { head: `${auth}transfer-encoding : chunked\r\n`, framed: false },
+        400,
+      ),
+    ),
+    ends(
+      post(
+        'a chunk size that is not a number',
         { head: `${auth}transfer-encoding: chunked\r\n`, framed: false, body: 'ZZ\r\n' },
         400,
       ),
@@ -131,28 +137,28 @@ export function hostileShapes(key: string): readonly HostileShape[] {
       ),
     ),
     // JSON.
-    json('no JSON', 'nonsense', 400),
-    json('nothing', '', 400),
-    json('half of it', JSON_BODY.slice(0, -5), 400),
-    json('two of it', JSON_BODY + JSON_BODY, 400),
+    json('text that is not JSON', 'nonsense', 400),
+    json('an empty body', '', 400),
+    json('truncated JSON', JSON_BODY.slice(0, -5), 400),
+    json('two JSON texts', JSON_BODY + JSON_BODY, 400),
     json('an array', '[]', 400),
     json('null', 'null', 400),
     json('50,000 nested arrays', content(deep(50_000)), 200),
     json('50,000 nested objects', `${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`, 400),
-    json('a member twice', '{"model":"demo","model":"other","messages":[{"role":"user","content":"Hi"}]}', 400),
-    json('a prototype', '{"__proto__":{"model":"demo"},"messages":[]}', 400),
+    json('a repeated member', '{"model":"demo","model":"other","messages":[{"role":"user","content":"Hi"}]}', 400),
+    json('a member named __proto__', '{"__proto__":{"model":"demo"},"messages":[]}', 400),
     json('invalid UTF-8', Buffer.concat([Buffer.from(content('"')), Buffer.from([0xff, 0xc0, 0x80])]), 400),
     json('a lone surrogate', content(String.raw`"\ud800"`), 200),
     json('a null character', content(String.raw`"a\u0000b"`), 200),
     json(
-      'a number without end',
+      'a number of 5,000 digits',
       `{"model":"demo","messages":[{"role":"user","content":"Hi"}],"n":${'9'.repeat(5_000)}}`,
       200,
     ),
     json('a model that is an object', '{"model":{},"messages":[]}', 400),
     json('a model of 100,000 characters', `{"model":"${'a'.repeat(100_000)}","messages":[]}`, 400),
     json('a byte order mark', `\ufeff${JSON_BODY}`, 400),
-    json('another alphabet', Buffer.from(JSON_BODY, 'utf16le'), 400),
+    json('UTF-16', Buffer.from(JSON_BODY, 'utf16le'), 400),
     // Forms.
     form('a form without a boundary', 'multipart/form-data', 'x', 400),
     form(
@@ -175,11 +181,16 @@ export function hostileShapes(key: string): readonly HostileShape[] {
       400,
     ),
     // OTLP exports.
-    otlp('an export that is no protobuf', 'content-type: application/x-protobuf\r\n', '\xff\xff\xff\xff', 400),
-    otlp('an export that is no JSON', 'content-type: application/json\r\n', '{"resourceSpans":', 400),
-    otlp('an export of another kind', 'content-type: text/html\r\n', '<html>', 400),
-    otlp('an export that is no gzip', 'content-type: application/json\r\ncontent-encoding: gzip\r\n', 'nonsense', 400),
-    otlp('an export in an unknown coding', 'content-type: application/json\r\ncontent-encoding: br\r\n', 'x', 400),
+    otlp('an export that is not protobuf', 'content-type: application/x-protobuf\r\n', '\xff\xff\xff\xff', 400),
+    otlp('an export that is not JSON', 'content-type: application/json\r\n', '{"resourceSpans":', 400),
+    otlp('an export with an unsupported media type', 'content-type: text/html\r\n', '<html>', 400),
+    otlp('an export that is not gzip', 'content-type: application/json\r\ncontent-encoding: gzip\r\n', 'nonsense', 400),
+    otlp(
+      'an export with an unknown content encoding',
+      'content-type: application/json\r\ncontent-encoding: br\r\n',
+      'x',
+      400,
+    ),
     otlp(
       'an export that inflates to 200 MB',
       'content-type: application/json\r\ncontent-encoding: gzip\r\n',
@@ -187,13 +198,13 @@ export function hostileShapes(key: string): readonly HostileShape[] {
       413,
     ),
     otlp(
-      'an export whose gzip breaks off',
+      'an export with truncated gzip',
       'content-type: application/json\r\ncontent-encoding: gzip\r\n',
       gzipSync('{"resourceSpans":[]}').subarray(0, 15),
       400,
     ),
     // GraphQL.
-    graph('no JSON for the graph', 'nonsense', 400),
+    graph('a GraphQL request that is not JSON', 'nonsense', 400),
     graph('a query that is a number', '{"query":1}', 400),
     graph('500 nested fields', JSON.stringify({ query: `{ ${'a { '.repeat(500)}b${' }'.repeat(500)} }` }), 'below 500'),
     graph(
@@ -202,29 +213,36 @@ export function hostileShapes(key: string): readonly HostileShape[] {
       'below 500',
     ),
     graph(
-      'a fragment of itself',
+      'a fragment that spreads itself',
       JSON.stringify({ query: 'query { ...a } fragment a on Query { ...a }' }),
       'below 500',
     ),
     graph(
-      'a hundred operations',
+      'a batch of a hundred operations',
       `[${Array.from({ length: 100 }, () => '{"query":"{ __typename }"}').join(',')}]`,
       400,
     ),
-    get('variables that are no JSON', '/graphql?query={__typename}&variables=%7B', '', 400),
+    get('variables that are not JSON', '/graphql?query={__typename}&variables=%7B', '', 400),
     // WebSockets.
     ends(upgrade('a handshake without a key', '/v1/realtime?model=demo', auth, 400)),
     ends(upgrade('a handshake without a credential', '/v1/realtime?model=demo', handshake, 401)),
     ends(
       upgrade(
-        'a handshake of an old version',
+        'a handshake with an old version',
         '/v1/realtime?model=demo',
         `${auth}${handshake.replace('13', '1')}`,
         400,
       ),
     ),
     ends(upgrade('a handshake for an unknown model', '/v1/realtime?model=none', `${auth}${handshake}`, 400)),
-    ends(upgrade('a handshake elsewhere', '/v1/models', `connection: close\r\n${auth}${handshake}`, 200)),
+    ends(
+      upgrade(
+        'a handshake on a path without WebSockets',
+        '/v1/models',
+        `connection: close\r\n${auth}${handshake}`,
+        200,
+      ),
+    ),
     ends(upgrade('a handshake without a model', '/v1/realtime', `${auth}${handshake}`, 400)),
   ];
 }

@@ -1,10 +1,11 @@
 import { chatOf, ENTRY, type HostileDocument, many } from './hostile-document.ts';
 
-/** Fragments F0 to F(count). Each spreads the next one twice, under two aliases of the field. */
+/** Fragments F0 to F(count). Each except the last spreads the next one twice, under two aliases of the field. */
 const doubling = (count: number, type: string, field: string, leaf: string): string =>
   `${many(count, (i) => `fragment F${i} on ${type} { a: ${field} { ...F${i + 1} } b: ${field} { ...F${i + 1} } }`)}
   fragment F${count} on ${type} { ${leaf} }`;
 
+/** Fragments F0 to F(count). Each except the last spreads the next one. */
 const chain = (count: number, type: string, leaf: string): string =>
   `${many(count, (i) => `fragment F${i} on ${type} { ...F${i + 1} }`)} fragment F${count} on ${type} { ${leaf} }`;
 
@@ -24,7 +25,7 @@ export const INTROSPECTION: readonly HostileDocument[] = [
     name: 'the schema twice',
     query: `{ a: __schema { ...S } b: __schema { ...S } } fragment S on __Schema { ${FULL_SCHEMA} }`,
   },
-  { name: 'the schema once, with a comment of its own', query: `# ${'x'.repeat(10)}\n{ __schema { ${FULL_SCHEMA} } }` },
+  { name: 'the schema once, after a comment', query: `# ${'x'.repeat(10)}\n{ __schema { ${FULL_SCHEMA} } }` },
   {
     name: 'one type 700 times',
     query: `{ ${many(700, (i) => `a${i}: __type(name: "Query") { ...T }`)} } fragment T on __Type { fields { name description args { name description } } }`,
@@ -41,7 +42,7 @@ export const INTROSPECTION: readonly HostileDocument[] = [
       '{ __schema { types { fields { type { name fields { name type { name enumValues { name } possibleTypes { name } } } } } } } }',
   },
   {
-    name: 'types of types by ofType',
+    name: 'nested ofType of types',
     query: `{ __schema { types { fields { type { ${'ofType { '.repeat(55)}name${' }'.repeat(55)} } } } } }`,
   },
   {
@@ -65,7 +66,7 @@ export const INTROSPECTION: readonly HostileDocument[] = [
     query: `{ __schema { types { ...F0 } } } ${doubling(20, '__Type', 'ofType', 'name')}`,
   },
   {
-    name: 'introspection beside a page',
+    name: 'introspection and a page',
     query: `{ __schema { ${FULL_SCHEMA} } catalogEntries(first: 500) { nodes { ${ENTRY} } } }`,
   },
 ];
@@ -80,7 +81,7 @@ export const TEXTS: readonly HostileDocument[] = [
   },
   { name: 'one alias for 900 entries', query: `{ ${many(900, (i) => `a: catalogEntry(id: "${i}") { id }`)} }` },
   {
-    name: '90 pages of 100 same leaves',
+    name: '90 pages of 100 equal leaves',
     query: `{ ${`catalogEntries { ${many(100, () => `totalCount`)} } `.repeat(90)} }`,
   },
   {
@@ -88,11 +89,11 @@ export const TEXTS: readonly HostileDocument[] = [
     query: `{ ${`catalogEntries { ${many(36, (i) => `a${i}: totalCount`)} } `.repeat(90)} }`,
   },
   {
-    name: '600 fragments beside each other',
+    name: '600 spreads in one selection',
     query: `{ ${many(600, (i) => `...F${i}`)} } ${many(600, (i) => `fragment F${i} on Query { a: __typename }`)}`,
   },
   {
-    name: '200 fragments beside each other',
+    name: '200 spreads in one selection',
     query: `{ ${many(200, (i) => `...F${i}`)} } ${many(200, (i) => `fragment F${i} on Query { ${many(12, (j) => `a${j}: __typename`)} }`)}`,
   },
   {
@@ -101,11 +102,11 @@ export const TEXTS: readonly HostileDocument[] = [
   },
   { name: 'a chain of 1,200 fragments', query: `{ ...F0 } ${chain(1_200, 'Query', '__typename')}` },
   {
-    name: 'a circle of 1,200 fragments, far down',
+    name: 'a cycle of 1,200 fragments after 150,000 empty lines',
     query: `${'\n'.repeat(150_000)}{ ...F0 } ${many(1_200, (i) => `fragment F${i} on Query { ...F${(i + 1) % 1_200} }`, '\n')}`,
   },
   {
-    name: 'circles of fragments that all know each other',
+    name: '60 fragments that all spread each other',
     query: `{ ...F0 } ${many(60, (i) => `fragment F${i} on Query { ${many(60, (j) => `...F${j}`)} }`, '\n')}`,
   },
   {
@@ -117,7 +118,7 @@ export const TEXTS: readonly HostileDocument[] = [
     query: `subscription { traceUpdates { trace { spans { nodes { spendRow { usage { inputTokens } } } } ...F0 } } } ${many(30, (i) => `fragment F${i} on Trace { a${i}: spans { nodes { spanId } } ...F${i + 1} ...F${i + 1} }`)} fragment F30 on Trace { name }`,
   },
   {
-    name: '1,200 fragments that nothing uses',
+    name: '1,200 unused fragments',
     query: `{ __typename } ${many(1_200, (i) => `fragment F${i} on Query { __typename }`)}`,
   },
   { name: '9,000 unknown fields', query: `{ ${many(9_000, (i) => `catalogEntrie${i}`)} }` },
@@ -138,7 +139,7 @@ export const TEXTS: readonly HostileDocument[] = [
   { name: 'repeated directives', query: `{ __typename ${'@skip(if: true) '.repeat(1_380)} }` },
   { name: 'skip and include everywhere', query: `{ ${'__typename @skip(if: true) @include(if: true) '.repeat(660)} }` },
   { name: '1,600 operations', query: many(1_600, (i) => `query Q${i} { __typename }`), operationName: 'Q1599' },
-  { name: '1,600 operations of one name', query: 'query Q { __typename } '.repeat(1_600) },
+  { name: '1,600 operations with the same name', query: 'query Q { __typename } '.repeat(1_600) },
   {
     name: '100 operations over 99 fragments',
     query: `${many(100, (i) => `query Q${i}($a: ID!) { ...F0 }`)} ${chain(98, 'Query', 'catalogEntry(id: $a) { id }')}`,
@@ -146,20 +147,20 @@ export const TEXTS: readonly HostileDocument[] = [
     variables: { a: 'x' },
   },
   {
-    name: '199 fragments beside each other, of 12 names each',
+    name: '199 spreads in one selection, of 12 fields each',
     query: `{ ${many(199, (i) => `...F${i}`)} } ${many(199, (i) => `fragment F${i} on Query { ${many(12, (j) => `a${i}x${j}: __typename`)} }`)}`,
   },
   {
-    name: '199 fragments beside each other, of five names each',
+    name: '199 spreads in one selection, of five fields each',
     query: `{ ${many(199, (i) => `...F${i}`)} } ${many(199, (i) => `fragment F${i} on Query { ${many(5, (j) => `a${i}x${j}: __typename`)} }`)}`,
   },
   {
-    name: '300 operations over 500 fragments',
+    name: '300 operations over 401 fragments',
     query: `${many(300, (i) => `query Q${i}($a: ID!) { ...F0 }`)} ${chain(400, 'Query', 'catalogEntry(id: $a) { id }')}`,
     operationName: 'Q1',
     variables: { a: 'x' },
   },
-  { name: '2,000 variables that nothing uses', query: `query(${many(2_000, (i) => `$v${i}: Int`)}) { __typename }` },
+  { name: '2,000 unused variables', query: `query(${many(2_000, (i) => `$v${i}: Int`)}) { __typename }` },
   {
     name: '600 variables of wrong types',
     query: `query(${many(600, (i) => `$v${i}: ID`)}) { ${many(600, (i) => `a${i}: catalogEntries(first: $v${i}) { totalCount }`)} }`,
@@ -177,7 +178,7 @@ export const TEXTS: readonly HostileDocument[] = [
   },
   { name: 'lists 60 deep', query: `{ catalogEntries(filter: ${'['.repeat(60)}1${']'.repeat(60)}) { totalCount } }` },
   {
-    name: 'a literal of 999 wrong values',
+    name: '2,700 unknown fields in nine object literals',
     query: `{ ${many(9, (i) => `a${i}: catalogEntries(filter: { ${many(300, (j) => `minContextWindo${j}: 1`)} }) { totalCount }`)} }`,
   },
   { name: 'a block string of 130,000 lines', query: `{ catalogEntry(id: """${'\n'.repeat(130_000)}""") { id } }` },
@@ -186,11 +187,14 @@ export const TEXTS: readonly HostileDocument[] = [
   { name: 'a string of a megabyte', query: `{ catalogEntry(id: "${'x'.repeat(1_000_000)}") { id } }` },
   { name: '120,000 comments', query: `${'#\n'.repeat(120_000)}{ __typename }` },
   { name: 'a megabyte of commas', query: `${','.repeat(1_000_000)}{ __typename }` },
-  { name: 'an error in the last of 250,000 lines', query: `${'\n'.repeat(250_000)}}` },
+  { name: 'an error after 250,000 lines', query: `${'\n'.repeat(250_000)}}` },
   {
-    name: '100 errors behind 150,000 lines',
+    name: '200 errors after 150,000 lines',
     query: `${'\n'.repeat(150_000)}{ ${many(200, (i) => `unknown${i}`, '\n')} }`,
   },
-  { name: 'names of two bytes', query: `{ catalogEntry(id: "${'é'.repeat(400_000)}") { id } }` },
+  {
+    name: 'a string of 400,000 characters of two bytes',
+    query: `{ catalogEntry(id: "${'é'.repeat(400_000)}") { id } }`,
+  },
   { name: 'an operation name of a megabyte', query: '{ __typename }', operationName: 'x'.repeat(1_000_000) },
 ];

@@ -85,8 +85,8 @@ const choice = (message: unknown, more: object = {}): Buffer =>
 
 export const SHAPES: Readonly<Record<string, Shape>> = {
   // Unusual and valid.
-  'a byte at a time': whole(drips(json(WHOLE)), 'answer'),
-  'events a byte at a time': stream(drips(events(sse())), 'answer'),
+  'single bytes': whole(drips(json(WHOLE)), 'answer'),
+  'events in single bytes': stream(drips(events(sse())), 'answer'),
   'chunks of a byte, with extensions': whole(
     says(inChunks(TEXT.split(''), 'content-type: application/json')),
     'answer',
@@ -100,8 +100,11 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
   'no length, ended by the connection': whole(closes(`${head('content-type: application/json')}${TEXT}`), 'answer'),
   'no media type': whole(says(sized(TEXT, 'x: y')), 'answer'),
   'repeated members of JSON': whole(says(sized(TEXT.replace('{', '{"id":"x","choices":[],'))), 'answer'),
-  'white space around JSON': whole(says(sized(` \r\n\t${TEXT}\n\n `)), 'answer'),
-  'a prototype in JSON': whole(says(sized(TEXT.replace('{', '{"__proto__":{"x":1},"constructor":1,'))), 'answer'),
+  'whitespace around JSON': whole(says(sized(` \r\n\t${TEXT}\n\n `)), 'answer'),
+  'a member named __proto__ in JSON': whole(
+    says(sized(TEXT.replace('{', '{"__proto__":{"x":1},"constructor":1,'))),
+    'answer',
+  ),
   'events with CRLF': stream(says(events(sse('\r\n'))), 'answer'),
   'events with CR': stream(says(events(sse('\r'))), 'answer'),
   'a byte order mark before events': stream(says(Buffer.concat([events(`\ufeff${sse()}`)])), 'answer'),
@@ -111,7 +114,7 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
   ),
   'events without a space after the colon': stream(says(events(sse().replaceAll('data: ', 'data:'))), 'answer'),
   'two answers on one connection': whole(says(Buffer.concat([json(WHOLE), json({ ...WHOLE, id: 'other' })])), 'answer'),
-  'an answer and then noise': whole(says(Buffer.concat([json(WHOLE), Buffer.from('noise')])), 'answer'),
+  'an answer and other bytes after it': whole(says(Buffer.concat([json(WHOLE), Buffer.from('noise')])), 'answer'),
   'a reset after the answer': whole(resets(json(WHOLE)), 'answer'),
 
   // Not HTTP, or incomplete HTTP.
@@ -128,13 +131,13 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
   'a length and chunks': both(says(`${head(`content-length: 5\r\ntransfer-encoding: chunked`)}0\r\n\r\n`)),
   'a negative length': both(says(`${head('content-length: -1')}${TEXT}`)),
   'a length in hexadecimal': both(says(`${head('content-length: 0xff')}${TEXT}`)),
-  'a length beyond all numbers': both(says(`${head('content-length: 99999999999999999999')}${TEXT}`)),
-  'chunks that are no numbers': both(says(`${CHUNKED}zz\r\n{}\r\n0\r\n\r\n`)),
-  'a chunk beyond all numbers': both(says(`${CHUNKED}ffffffffffffffffff\r\n{}`)),
-  'a negative chunk': both(says(`${CHUNKED}-1\r\n{}\r\n0\r\n\r\n`)),
+  'a length above 64 bits': both(says(`${head('content-length: 99999999999999999999')}${TEXT}`)),
+  'a chunk size that is not a number': both(says(`${CHUNKED}zz\r\n{}\r\n0\r\n\r\n`)),
+  'a chunk size above 64 bits': both(says(`${CHUNKED}ffffffffffffffffff\r\n{}`)),
+  'a negative chunk size': both(says(`${CHUNKED}-1\r\n{}\r\n0\r\n\r\n`)),
   'a chunk without its end': both(says(`${CHUNKED}2\r\n{}0\r\n\r\n`)),
-  'an endless size of a chunk': both(says(`${CHUNKED}${'0'.repeat(100_000)}2\r\n{}`)),
-  'an encoding of the transfer that is not known': both(says(`${head('transfer-encoding: gzip, chunked')}0\r\n\r\n`)),
+  'a chunk size of 100,000 digits': both(says(`${CHUNKED}${'0'.repeat(100_000)}2\r\n{}`)),
+  'an unknown transfer encoding': both(says(`${head('transfer-encoding: gzip, chunked')}0\r\n\r\n`)),
   'a head of a megabyte': both(says(head(`x: ${'y'.repeat(1_000_000)}\r\ncontent-length: 0`))),
   'a hundred thousand headers': both(says(head(`${'a: b\r\n'.repeat(100_000)}content-length: 0`))),
   'a header without a name': both(says(`${head(': x\r\ncontent-length: 2')}{}`)),
@@ -153,19 +156,21 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
   ),
 
   // Valid HTTP without an answer of the model.
-  nothing: both(says(head('content-length: 0'))),
+  'an empty body': both(says(head('content-length: 0'))),
   'no content': both(says(head('x: y', '204 No Content'))),
   'not modified': both(says(head('x: y', '304 Not Modified'))),
-  'a page': both(says(sized('<html>busy</html>', 'content-type: text/html'))),
+  'an HTML page': both(says(sized('<html>busy</html>', 'content-type: text/html'))),
   'a redirect': both(says(head('location: http://127.0.0.1:1/\r\ncontent-length: 0', '307 Temporary Redirect'))),
   'a redirect to itself': both(
     says(head('location: /v1/chat/completions\r\ncontent-length: 0', '301 Moved Permanently')),
   ),
-  'an error under 200': both(says(json({ error: { message: 'no', type: 't', code: '429' } }))),
-  'an error that is a text': both(says(json({ error: 'no' }))),
+  'an error with status 200': both(says(json({ error: { message: 'no', type: 't', code: '429' } }))),
+  'an error that is a string': both(says(json({ error: 'no' }))),
   'an unknown status': both(says(sized('{}', 'x: y', '599 What'))),
-  'a status of nines': both(says(sized('{}', 'x: y', '999 What'))),
-  'a refusal with a garbled wait': both(says(sized('{"error":{"message":"slow"}}', 'retry-after: soon', '429 Slow'))),
+  'status 999': both(says(sized('{}', 'x: y', '999 What'))),
+  'status 429 with an invalid retry-after': both(
+    says(sized('{"error":{"message":"slow"}}', 'retry-after: soon', '429 Slow')),
+  ),
   'gzip without `accept-encoding`': both(
     (socket) => void socket.write(sized(gzipSync(TEXT), 'content-type: application/json\r\ncontent-encoding: gzip')),
   ),
@@ -179,22 +184,22 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
     says(json({ type: 'message', content: [{ type: 'text', text: 'x' }] })),
     'failure',
   ),
-  'events to one who asked whole': whole(says(events(sse())), 'failure'),
+  'events without a request for a stream': whole(says(events(sse())), 'failure'),
   'one event of twenty megabytes': stream(says(events(`data: ${'x'.repeat(20_000_000)}`)), 'failure'),
-  'an event that is no JSON': stream(says(events(`data: ${EVENTS[0]}\n\ndata: {"choices"\n\n`)), 'failure'),
+  'an event that is not JSON': stream(says(events(`data: ${EVENTS[0]}\n\ndata: {"choices"\n\n`)), 'failure'),
   'an event of a hundred thousand levels': stream(says(events(`data: ${'['.repeat(100_000)}\n\n`)), 'failure'),
   'an error among events': stream(
     says(events(`data: ${EVENTS[0]}\n\ndata: {"error":{"message":"no"}}\n\n`)),
     'failure',
   ),
   'a hundred thousand levels of JSON': both(says(sized('['.repeat(100_000)))),
-  'bytes that are no UTF-8': both(
+  'bytes that are not UTF-8': both(
     (socket) => void socket.write(sized(Buffer.concat([Buffer.from('{"a":"'), Buffer.from([0xff, 0xc0, 0xaf])]))),
   ),
-  'JSON that ends too soon': both(says(sized(TEXT.slice(0, -2)))),
+  'truncated JSON': both(says(sized(TEXT.slice(0, -2)))),
   null: both(says(json(null))),
   'a list': both(says(json([]))),
-  'choices that are no list': both(says(json({ ...WHOLE, choices: 'hello' }))),
+  'choices that are not a list': both(says(json({ ...WHOLE, choices: 'hello' }))),
 };
 
 /** Answers with unusual content. The caller must receive an answer or a failure. */
@@ -204,30 +209,30 @@ export const ODD_ANSWERS: Readonly<Record<string, Buffer>> = {
   'no message': choice(undefined),
   'content that is a number': choice({ role: 'assistant', content: 5 }),
   'content that is a list': choice({ role: 'assistant', content: [{ type: 'text', text: 'hello' }] }),
-  'calls that are no list': choice({ role: 'assistant', content: null, tool_calls: 'x' }),
+  'calls that are not a list': choice({ role: 'assistant', content: null, tool_calls: 'x' }),
   'a call without a function': choice({ role: 'assistant', content: null, tool_calls: [{ id: 1 }, null] }),
   'usage below zero': choice(WHOLE.choices[0]?.message, { usage: { prompt_tokens: -5, completion_tokens: -1 } }),
-  'usage beyond all numbers': sized(TEXT.replace('"prompt_tokens":1', '"prompt_tokens":1e999')),
-  'usage that is a text': choice(WHOLE.choices[0]?.message, { usage: 'much' }),
+  'usage that is infinite': sized(TEXT.replace('"prompt_tokens":1', '"prompt_tokens":1e999')),
+  'usage that is a string': choice(WHOLE.choices[0]?.message, { usage: 'much' }),
   'a model that is an object': choice(WHOLE.choices[0]?.message, { model: {} }),
   'a lone surrogate': sized(TEXT.replace('hello', '\\ud800')),
 };
 
-/** Starts the upstream. A model that is not a shape gets an ordinary answer with its name. */
+/** Starts the upstream. A model that is neither a shape nor an odd answer gets an ordinary answer with its name. */
 export async function startHostileUpstream(): Promise<HostileUpstream> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
     socket.on('error', () => socket.destroy()).on('close', () => sockets.delete(socket));
-    let came = Buffer.alloc(0);
+    let received = Buffer.alloc(0);
     socket.on('data', (bytes: Buffer) => {
-      came = Buffer.concat([came, bytes]);
-      const end = came.indexOf('\r\n\r\n');
+      received = Buffer.concat([received, bytes]);
+      const end = received.indexOf('\r\n\r\n');
       if (end === -1) return;
-      const length = Number(/content-length: (\d+)/i.exec(came.toString('latin1', 0, end))?.[1] ?? 0);
-      const body = came.subarray(end + 4, end + 4 + length);
+      const length = Number(/content-length: (\d+)/i.exec(received.toString('latin1', 0, end))?.[1] ?? 0);
+      const body = received.subarray(end + 4, end + 4 + length);
       if (body.length < length) return;
-      came = Buffer.alloc(0);
+      received = Buffer.alloc(0);
       const { model, stream: isStream } = JSON.parse(body.toString()) as { model: string; stream?: boolean };
       const odd = ODD_ANSWERS[model];
       if (odd !== undefined) return void socket.write(odd);

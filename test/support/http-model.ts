@@ -17,9 +17,10 @@ const ABORTED = new Error('The caller left.');
 /** State of a call in the reference model. */
 interface Modelled {
   readonly id: number;
-  readonly madeMs: number;
+  readonly startedMs: number;
+  /** Deadline for the response head, in ms from the start. */
   readonly headMs: number;
-  readonly leaving: AbortController;
+  readonly abortController: AbortController;
   answer: UpstreamAnswer | null;
   piped: boolean;
   paused: boolean;
@@ -33,7 +34,7 @@ interface Modelled {
   ending: Outcome | null;
   /** End that its connection caused. */
   wireEnd: Outcome | null;
-  /** Earlier end that its reader caused. */
+  /** Earlier end that its reader or its caller caused. */
   readerEnd: Outcome | null;
   /** End that its promise or its reader received. */
   reportedEnd: string | null;
@@ -54,7 +55,7 @@ export class World {
   /** Calls that have not ended. */
   readonly calls = new Map<number, Modelled>();
   readonly ends = new Map<string, number>();
-  #made = 0;
+  #callCount = 0;
   /** While true, no faults are injected, so that the remaining calls end. */
   calm = false;
 
@@ -63,12 +64,12 @@ export class World {
   }
 
   make(): void {
-    this.#made += 1;
+    this.#callCount += 1;
     const call: Modelled = {
-      id: this.#made,
-      madeMs: this.time.nowMs,
+      id: this.#callCount,
+      startedMs: this.time.nowMs,
       headMs: [400, 2_000, 20_000][this.random(3)] ?? 0,
-      leaving: new AbortController(),
+      abortController: new AbortController(),
       answer: null,
       piped: false,
       paused: false,
@@ -83,7 +84,7 @@ export class World {
     };
     this.calls.set(call.id, call);
     const options = {
-      signal: call.leaving.signal,
+      signal: call.abortController.signal,
       headersTimeoutMs: call.headMs,
       owner: OWNERS[this.random(OWNERS.length)] ?? '',
     };
@@ -92,7 +93,7 @@ export class World {
         call.answer = answer;
         if (this.random(3) > 0) this.pipe(call);
       },
-      (error: unknown) => this.#told(call, error),
+      (error: unknown) => this.#end(call, error),
     );
   }
 
@@ -101,12 +102,12 @@ export class World {
     call.piped = true;
     call.answer.body.pipe({
       chunk: (bytes) => this.#chunk(call, Buffer.from(bytes).toString()),
-      done: () => this.#told(call, 'done'),
-      fail: (error) => this.#told(call, error),
+      done: () => this.#end(call, 'done'),
+      fail: (error) => this.#end(call, error),
     });
   }
 
-  /** Whether the deadline of an unread call has passed. The client may end it only at its next deadline check. */
+  /** Whether the deadline of an unread call has passed. The client may end the call only at its next deadline check. */
   #isUnsure(call: Modelled): boolean {
     const ended = call.wireEnd !== null || call.readerEnd !== null;
     return !ended && call.headCame && !call.piped && this.time.nowMs >= call.progressMs + SILENCE_MS;
@@ -163,10 +164,10 @@ export class World {
     if (this.#isUnsure(call)) return;
     // A complete answer stays complete after an abort.
     if (call.wireEnd === null) call.readerEnd ??= 'aborted';
-    call.leaving.abort(ABORTED);
+    call.abortController.abort(ABORTED);
   }
 
-  #told(call: Modelled, end: unknown): void {
+  #end(call: Modelled, end: unknown): void {
     const endName = outcomeOf(end);
     if (call.reportedEnd !== null) throw new Error(`Call ${call.id} ended with ${endName} after ${call.reportedEnd}.`);
     const wanted = call.readerEnd ?? call.wireEnd ?? call.ending;
@@ -184,7 +185,7 @@ export class World {
     if (endName !== 'timeout') return false;
     if (call.headCame) return nowMs >= call.progressMs + SILENCE_MS;
     const connecting = this.network.open().some((wire) => nowMs >= wire.openedMs + CONNECT_MS);
-    return nowMs >= call.madeMs + call.headMs || connecting || nowMs >= call.madeMs + CONNECT_MS;
+    return nowMs >= call.startedMs + call.headMs || connecting || nowMs >= call.startedMs + CONNECT_MS;
   }
 
   #settled(call: Modelled, endName: string): void {
@@ -227,17 +228,17 @@ export class World {
     if (event === 'fin') wire.events.ended();
     else if (event === 'reset') wire.events.failed(Object.assign(new Error('reset'), { code: 'ECONNRESET' }));
     else wire.events.bytes(Buffer.from(tokens.map(({ bytes }) => bytes).join('')));
-    // An end that the reader caused in a callback comes first.
+    // An end that the reader caused in a callback takes precedence.
     if (call !== undefined && end !== null && call.reportedEnd === null && call.readerEnd === null) call.wireEnd = end;
     if (end === null && !tokens.some(({ closes }) => closes)) return;
-    const left = call?.readerEnd !== null && call?.readerEnd !== undefined;
-    const closed = tokens.some(({ closes }) => closes) || (end !== null && unwritten) || left;
-    if (closed && !wire.destroyed) throw new Error('A connection was kept that is of no use.');
-    if (!closed && end === 'done' && wire.destroyed) throw new Error('A connection was closed that could be kept.');
+    const endedByReader = call?.readerEnd !== null && call?.readerEnd !== undefined;
+    const closed = tokens.some(({ closes }) => closes) || (end !== null && unwritten) || endedByReader;
+    if (closed && !wire.destroyed) throw new Error('A connection stayed open that cannot be reused.');
+    if (!closed && end === 'done' && wire.destroyed) throw new Error('A connection was closed that can be reused.');
   }
 
   connect(wire: FakeWire): void {
-    // Connecting takes more than one turn, so the request is already written.
+    // A request is written before the connection opens, because connecting takes more than one turn.
     if (wire.connected || wire.destroyed || wire.serving === null) return;
     if (this.random(25) === 0 && !this.calm) {
       const call = this.calls.get(wire.serving);
@@ -249,14 +250,14 @@ export class World {
     wire.events.connected();
   }
 
-  /** Injects a fault into a connection without a written request. It must not affect any call. */
+  /** Injects a fault into a connection without a written request. The fault must not affect any call. */
   disturb(wire: FakeWire): void {
     if (!wire.connected || wire.destroyed || wire.serving !== null) return;
     const kind = this.random(3);
     if (kind === 0) wire.events.bytes(Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\npoison'));
     else if (kind === 1) wire.events.ended();
     else wire.events.failed(Object.assign(new Error('reset'), { code: 'ECONNRESET' }));
-    if (!wire.destroyed) throw new Error('A disturbed connection was kept.');
+    if (!wire.destroyed) throw new Error('A disturbed connection stayed open.');
   }
 
   check(): void {
@@ -272,7 +273,7 @@ export class World {
     let unsure = 0;
     for (const call of this.calls.values()) {
       if (call.wireEnd !== null || call.readerEnd !== null) continue;
-      const dueMs = call.headCame ? call.progressMs + Math.max(SILENCE_MS, STALL_MS) : call.madeMs + call.headMs;
+      const dueMs = call.headCame ? call.progressMs + Math.max(SILENCE_MS, STALL_MS) : call.startedMs + call.headMs;
       const lateMs = this.time.nowMs - dueMs;
       if (lateMs <= CHECK_MS) live += 1;
       else if (!call.headCame || call.piped) throw new Error(`Call ${call.id} is ${lateMs} ms past its deadline.`);

@@ -1,4 +1,4 @@
-/** Members of a key without settings that all responses of the key routes contain. */
+/** Members that all responses of the key routes contain, for a key without settings. */
 const SHARED = {
   key_alias: null,
   models: [],
@@ -79,7 +79,8 @@ export const GENERATED_FORM = {
   },
 };
 
-const KEPT = {
+/** Members of a stored key in all responses except that of `/key/generate`. */
+const STORED = {
   ...SHARED,
   total_spend: 0,
   soft_budget_cooldown: false,
@@ -98,7 +99,7 @@ const KEPT = {
 
 /** Key in responses of `/key/info`, `/key/update` and `/key/unblock`. */
 export const STORED_FORM = {
-  ...KEPT,
+  ...STORED,
   policies: [],
   organization_id: null,
   litellm_organization_table: null,
@@ -107,4 +108,4 @@ export const STORED_FORM = {
 };
 
 /** Key in responses of `/key/block` and in lists. */
-export const LISTED_FORM = { ...KEPT, org_id: null };
+export const LISTED_FORM = { ...STORED, org_id: null };

@@ -12,7 +12,7 @@ export const KEY = 'sk-a-key-of-ours-1234';
 export const HASH = sha256(KEY);
 export const MASTER = 'sk-master-key-for-tests';
 
-/** Key ring over a store, clock and deadlines that the test controls. `hashed` has every key that was hashed. */
+/** Key ring over a store, clock and deadlines that the test controls. `hashed` lists every key that was hashed. */
 export function aRing(rows: readonly VirtualKey[] = [aKey({ hash: HASH })]) {
   const stored = new Map(rows.map((row) => [row.secretHash, row]));
   const state = { finds: 0, batches: [] as (readonly string[])[], nowMs: 0, away: false };

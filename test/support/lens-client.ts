@@ -59,12 +59,12 @@ const WAIT_MS = 90_000;
 /** Starts the app with a scripted reviewer model for the tests of a file. */
 export function lensClient({
   slots = 0,
-  judge: judging = {},
+  judge: judgeOptions = {},
 }: { readonly slots?: number; readonly judge?: Parameters<typeof startJudge>[0] } = {}) {
   let app: TestApp;
   let judge: JudgeServer;
   beforeAll(async () => {
-    judge = await startJudge(judging);
+    judge = await startJudge(judgeOptions);
     app = await startApp({
       config: {
         model_list: [{ ...judgeModel(judge.base), model_info: { access_groups: ['reviewers'] } }, unpriced(judge.base)],

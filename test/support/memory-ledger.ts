@@ -27,9 +27,9 @@ const smaller = (one: bigint, other: bigint): bigint => (one < other ? one : oth
 /** Ledger in memory: the reference model for the real ledgers, and the ledger of unit tests. */
 export class MemoryLedger implements Ledger {
   nowMs = 1_000;
-  /** While true, `ask` and `snapshot` fail. */
+  /** While true, `requestShares` and `snapshot` fail. */
   isUnavailable = false;
-  /** Round trips so far. */
+  /** Number of `requestShares` calls so far. */
   trips = 0;
   #counters = new Map<string, Counter>();
   #leases = new Map<string, number>();

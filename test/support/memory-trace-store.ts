@@ -62,7 +62,7 @@ export function createMemoryTraceStore(bodies?: BodyReader): TraceStore {
 
   function payloadOf(body: ExportBody, payload: PayloadPlace, owner: Owner): SpanPayload | Promise<SpanPayload> {
     if (payload.kind === 'row') return payloadOfText(payload.text);
-    if (bodies === undefined) throw new Error('This store was made without a reader of bodies.');
+    if (bodies === undefined) throw new Error('This store has no reader of bodies.');
     return bodies.payloads(body, [payload.at], owner).then(([read]) => {
       if (read === undefined) throw new Error('A span has no payload in its body.');
       return read;

@@ -63,11 +63,11 @@ async function makeTemplate(
   folder: string,
   { template, content }: { readonly template: string; readonly content: Content },
 ): Promise<void> {
-  const making = mkdtempSync(join(folder, 'making-'));
-  await applyMigrations(null, making);
-  if (content === 'catalog') await recordCatalog(making);
-  renameSync(join(making, FILE), template);
-  rmSync(making, { recursive: true });
+  const scratch = mkdtempSync(join(folder, 'making-'));
+  await applyMigrations(null, scratch);
+  if (content === 'catalog') await recordCatalog(scratch);
+  renameSync(join(scratch, FILE), template);
+  rmSync(scratch, { recursive: true });
 }
 
 /** Copies a migrated SQLite database into an empty data folder. Does nothing outside of the test runner. */

@@ -17,11 +17,11 @@ const PIECES = [
 ].map((text) => Buffer.from(text));
 
 const MOST_CHANGES = 4;
-/** Number of mutation choices. Six of them shift the following bytes. The others change one byte in place. */
+/** Number of mutation choices. Six of them insert or remove bytes. The others change one byte in place. */
 const WAYS = 20;
 
 /**
- * Applies one or more random mutations: flips, truncation, deletion, insertion, repetition, or bytes of another seed. Most
+ * Applies one to four random mutations: flips, truncation, deletion, insertion, repetition, or bytes of another seed. Most
  * mutations are small, so that many results still decode, to wrong values.
  */
 export function mutated(seed: Uint8Array, draw: Draw, other: Uint8Array): Uint8Array {

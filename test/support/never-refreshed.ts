@@ -1,6 +1,6 @@
 import type { FollowedCatalog } from '../../src/domain/catalog/catalog.ts';
 
-/** The part of a catalog that is never refreshed, without prices in quarantine. */
+/** Refresh and quarantine of a catalog that is never refreshed and has no prices in quarantine. */
 export const NEVER_REFRESHED: Pick<
   FollowedCatalog,
   'quarantined' | 'release' | 'refresh' | 'refreshSeconds' | 'nextCheckAt'

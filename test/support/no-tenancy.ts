@@ -39,7 +39,7 @@ const NO_STORED_ROWS = { ...NO_ROWS, fingerprint: refuse };
 /** Store whose methods all throw. */
 const unused = new Proxy(Object.create(null), { get: () => refuse });
 
-/** Stores for tests without catalog releases, coding agents, responses and annotations. */
+/** All other stores. Methods that a start or a list calls return nothing. Every other method throws. */
 export const OTHER_STORES = {
   jobs: unused,
   lenses: unused,

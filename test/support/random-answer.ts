@@ -25,8 +25,8 @@ export function randomAnswer(below: (bound: number) => number, { reasoning, proo
     for (const piece of ['{"say":', JSON.stringify(words()), '}'])
       steps.push({ kind: 'toolCall', index, id: null, name: null, arguments: piece });
   });
-  const ended = ['stop', 'length', 'content_filter'][below(3)] ?? 'stop';
-  steps.push({ kind: 'finish', reason: calls.length > 0 ? 'tool_calls' : ended });
+  const reason = ['stop', 'length', 'content_filter'][below(3)] ?? 'stop';
+  steps.push({ kind: 'finish', reason: calls.length > 0 ? 'tool_calls' : reason });
   const cacheReadTokens = below(50);
   const reasoningTokens = thoughts.length === 0 ? 0 : below(20);
   steps.push({

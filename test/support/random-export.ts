@@ -152,11 +152,11 @@ export function randomExport(draw: Draw): { request: Record<string, unknown>; sp
     const scopeSpans = times(1 + draw(2), () => {
       const scope = attributes(draw, draw(2));
       const instrumentationScope = { name: pick(draw, TEXTS), version: '1.2.3', attributes: scope.read };
-      const made = times(draw(4), () => span(draw, { resource: { attributes: resource.read }, instrumentationScope }));
-      spans.push(...made.map(({ expected }) => expected));
+      const pairs = times(draw(4), () => span(draw, { resource: { attributes: resource.read }, instrumentationScope }));
+      spans.push(...pairs.map(({ expected }) => expected));
       return {
         scope: { name: instrumentationScope.name, version: '1.2.3', attributes: scope.sent },
-        spans: made.map(({ sent }) => sent),
+        spans: pairs.map(({ sent }) => sent),
         schemaUrl: 'https://example.test/schema',
       };
     });

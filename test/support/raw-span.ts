@@ -1,6 +1,6 @@
 import type { Attributes, RawSpan } from '../../src/domain/traces/span.ts';
 
-/** Ordinary decoded span before it is read. */
+/** Ordinary decoded span, before a convention reads it. */
 export function aRawSpan(differing: Partial<RawSpan> = {}): RawSpan {
   return {
     traceId: '0af7651916cd43dd8448eb211c80319c',

@@ -60,14 +60,14 @@ function askRealtime(
 
 /** Opens a session. Throws if the handshake is rejected. */
 export async function openRealtime(app: TestApp, options: ConnectOptions = {}): Promise<RealtimeClient> {
-  const came = await askRealtime(app, options);
-  if ('status' in came) throw new Error(`refused: ${JSON.stringify(came)}`);
-  return came;
+  const outcome = await askRealtime(app, options);
+  if ('status' in outcome) throw new Error(`refused: ${JSON.stringify(outcome)}`);
+  return outcome;
 }
 
 /** Sends a handshake that the server must reject. Returns status, headers and body. */
 export async function refusalOf(app: TestApp, options: ConnectOptions = {}): Promise<Refused> {
-  const came = await askRealtime(app, options);
-  if ('status' in came) return came;
+  const outcome = await askRealtime(app, options);
+  if ('status' in outcome) return outcome;
   throw new Error('The session opened.');
 }

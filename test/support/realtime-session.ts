@@ -76,9 +76,9 @@ export async function aSession(
       if (text === 'bug') throw new TypeError('oops');
       return sent;
     },
-    inbound: (came) => ({
-      message: came,
-      fact: Buffer.from(came.bytes).toString() === 'used' ? { kind: 'used', by: 'session', usage: USAGE } : null,
+    inbound: (received) => ({
+      message: received,
+      fact: Buffer.from(received.bytes).toString() === 'used' ? { kind: 'used', by: 'session', usage: USAGE } : null,
     }),
     showable: (reason) => reason,
     failureOf: (end) => new UpstreamFailed(end.kind, { provider: 'openai', upstreamStatus: null }),
@@ -144,5 +144,5 @@ export async function aSession(
 }
 
 const USAGE = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
-/** Waits one turn of the event loop, so that started sessions settle. */
+/** Waits one turn of the event loop, so that pending promises settle. */
 export const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -32,17 +32,17 @@ export interface RealtimeUpstream {
 
 /** Asynchronous queue. A read waits for a value. */
 function queue<Value>(): { put(value: Value): void; next(): Promise<Value> } {
-  const came: Value[] = [];
+  const values: Value[] = [];
   const waiting: ((value: Value) => void)[] = [];
   return {
     put(value) {
-      const ask = waiting.shift();
-      if (ask) ask(value);
-      else came.push(value);
+      const resolve = waiting.shift();
+      if (resolve) resolve(value);
+      else values.push(value);
     },
     next: () =>
       new Promise((resolve) => {
-        if (came.length > 0) resolve(came.shift() as Value);
+        if (values.length > 0) resolve(values.shift() as Value);
         else waiting.push(resolve);
       }),
   };

@@ -77,7 +77,7 @@ export async function startRedis(): Promise<RedisServer> {
   };
 }
 
-/** Whether a server answers `PING` on a port. Each attempt waits for the answer or a connection error. */
+/** Whether a server answers `PING` on a port. Waits for the answer or a connection error, without a deadline. */
 async function answers(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1');
   try {

@@ -86,7 +86,7 @@ export const chatStream = (content: string): string =>
     .join('')
     .concat('data: [DONE]\n\n');
 
-/** App with an upstream of chat completions (`chats`) and an upstream with a Responses API (`thinker`). */
+/** App with one upstream and two models: `chats` uses chat completions, `thinker` the Responses API. */
 export interface ResponseSetup {
   readonly app: TestApp;
   readonly upstream: FaultServer;
@@ -118,8 +118,8 @@ export async function startResponseSetup(settings: Record<string, unknown> = {})
     app,
     upstream,
     async newKey(draft = {}) {
-      const made = await app.call('POST', '/key/generate', draft);
-      return ((await made.json()) as { key: string }).key;
+      const response = await app.call('POST', '/key/generate', draft);
+      return ((await response.json()) as { key: string }).key;
     },
     streamWith: (text) =>
       upstream.answer((response) => {
@@ -128,18 +128,18 @@ export async function startResponseSetup(settings: Record<string, unknown> = {})
       }),
     hold() {
       type HeldRequest = Awaited<ReturnType<ReturnType<ResponseSetup['hold']>['next']>>;
-      const came: HeldRequest[] = [];
+      const held: HeldRequest[] = [];
       const waiting: ((received: HeldRequest) => void)[] = [];
       upstream.answer((response, _socket, { body }) => {
         const received = { response, body: JSON.parse(body) as HeldRequest['body'] };
-        const ask = waiting.shift();
-        if (ask) ask(received);
-        else came.push(received);
+        const resolve = waiting.shift();
+        if (resolve) resolve(received);
+        else held.push(received);
       });
       return {
         next: () =>
           new Promise((resolve) => {
-            const received = came.shift();
+            const received = held.shift();
             if (received) resolve(received);
             else waiting.push(resolve);
           }),
@@ -153,7 +153,7 @@ export async function startResponseSetup(settings: Record<string, unknown> = {})
   };
 }
 
-/** Answers a held call. */
+/** Answers a held call with this stream. */
 export function answerWith(response: ServerResponse, text: string): void {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   response.end(text);

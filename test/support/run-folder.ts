@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 /** Environment variable with the folder of one test run. `migrated-databases.ts` shares its templates there. */
 export const RUN_FOLDER = 'LENSGATE_TEST_RUN_FOLDER';
-/** Prefix of the names of files with the URL of a PostgreSQL template and of its server. */
+/** Prefix of the names of files with the URL of a PostgreSQL server and the name of a template database. */
 export const POSTGRES_TEMPLATE = 'postgresql-';
 
 /** Compiled modules of earlier runs, which Node reads and writes in the workers and their child processes. */

@@ -2,7 +2,7 @@ import type { Exchange } from '../../src/domain/chat/chat.ts';
 import type { GatewayCall } from '../../src/gateway/gateway.ts';
 import { AnsweredCall, type SettledByAnswer } from '../../src/gateway/calls/answered-call.ts';
 
-/** An answered call without facts, that reports how it was settled. */
+/** Answered call that passes its end to `settle`. Its facts, such as ids and deployment, are undefined. */
 export function settledCall(
   { bytes, deltas }: Pick<Exchange, 'bytes' | 'deltas'>,
   settle: SettledByAnswer['settle'],

@@ -9,6 +9,7 @@ export interface ServerProcess {
   readonly process: ChildProcess;
   /** Standard output so far. */
   output(): string;
+  /** Standard error so far. */
   errors(): string;
   /** Sends a signal. Resolves to the exit code or signal of the process. */
   end(signal: NodeJS.Signals): Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
@@ -22,7 +23,7 @@ process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-/** Starts the main module in a child process. The start may fail. */
+/** Runs the start script in a child process. The start may fail. */
 export function spawnMain(args: readonly string[], env: Record<string, string>): ChildProcess {
   const child = spawn(process.execPath, [join(ROOT, 'scripts', 'start.mjs'), ...args], {
     cwd: ROOT,

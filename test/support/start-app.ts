@@ -22,10 +22,10 @@ export interface TestApp {
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
 }
 
-/** Built-in catalog, shared by the apps of the worker. */
+/** Keeps the built-in catalog in memory between the apps of the worker. Its module has only a weak reference. */
 let catalog: EmbeddedMap | null = null;
 
-/** No retries and no cooldowns, so that a test sees each failure. */
+/** Default of `router_settings` in a `config`: no retries and no cooldowns, so that a test sees each failure. */
 const PLAIN_ROUTER = { num_retries: 0, disable_cooldowns: true };
 
 /** Starts the app on a free loopback port. `config` is the content of the configuration file as an object. */

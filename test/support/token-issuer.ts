@@ -14,8 +14,9 @@ export interface TokenDiffers {
   readonly key?: SigningKey | Uint8Array;
   readonly issuer?: string;
   readonly audience?: string;
-  /** Expiry in seconds from now. */
+  /** Expiry in seconds from now. Null for a token without an expiry. */
   readonly expiresIn?: number | null;
+  /** In seconds from now, like `issuedAt`. */
   readonly notBefore?: number;
   readonly issuedAt?: number;
 }
@@ -35,7 +36,7 @@ export async function startIssuer(kinds: readonly string[] = ['RS256', 'ES256', 
   const state = {
     reads: 0,
     status: 200,
-    /** Responses wait for this promise. */
+    /** Responses with the key set wait for this promise. */
     held: null as Promise<void> | null,
     /** Response body instead of the key set. */
     text: null as string | null,

@@ -33,7 +33,7 @@ const data = (value: object | string): Buffer =>
 const named = (type: string, rest: object): Buffer =>
   Buffer.from(`event: ${type}\ndata: ${JSON.stringify({ type, ...rest })}\n\n`);
 const line = (value: object): Buffer => Buffer.from(`${JSON.stringify(value)}\n`);
-const is = (saying: Saying): boolean => saying === 'words';
+const isText = (saying: Saying): boolean => saying === 'words';
 
 const chatUsage = { prompt_tokens: SAID.input, completion_tokens: SAID.output, total_tokens: SAID.input + SAID.output };
 const chatCall = { id: 'call_1', type: 'function', function: { name: SAID.tool, arguments: SAID.arguments } };
@@ -48,7 +48,7 @@ const chatCompletions = (provider: string): UpstreamWire => ({
     object: 'chat.completion',
     model: 'up-1',
     choices: [
-      is(saying)
+      isText(saying)
         ? { index: 0, message: { role: 'assistant', content: SAID.words }, finish_reason: 'stop' }
         : {
             index: 0,
@@ -59,10 +59,10 @@ const chatCompletions = (provider: string): UpstreamWire => ({
     usage: chatUsage,
   }),
   pieces: (saying) => [
-    chunk({ role: 'assistant', content: is(saying) ? HALVES[0] : '' }),
-    chunk(is(saying) ? { content: HALVES[1] } : { tool_calls: [{ index: 0, ...chatCall }] }),
+    chunk({ role: 'assistant', content: isText(saying) ? HALVES[0] : '' }),
+    chunk(isText(saying) ? { content: HALVES[1] } : { tool_calls: [{ index: 0, ...chatCall }] }),
     Buffer.concat([
-      chunk({}, is(saying) ? 'stop' : 'tool_calls'),
+      chunk({}, isText(saying) ? 'stop' : 'tool_calls'),
       data({ id: 'c', model: 'up-1', choices: [], usage: chatUsage }),
       data('[DONE]'),
     ]),
@@ -72,7 +72,7 @@ const chatCompletions = (provider: string): UpstreamWire => ({
 });
 
 const geminiParts = (saying: Saying): object =>
-  is(saying) ? { text: SAID.words } : { functionCall: { id: 'call_1', name: SAID.tool, args: CITY } };
+  isText(saying) ? { text: SAID.words } : { functionCall: { id: 'call_1', name: SAID.tool, args: CITY } };
 const geminiUsage = { promptTokenCount: SAID.input, candidatesTokenCount: SAID.output };
 const candidate = (parts: readonly object[], rest: object = {}): object => ({
   candidates: [{ index: 0, content: { role: 'model', parts }, ...rest }],
@@ -84,8 +84,8 @@ const gemini: UpstreamWire = {
   streams: 'text/event-stream',
   whole: (saying) => ({ ...candidate([geminiParts(saying)], { finishReason: 'STOP' }), usageMetadata: geminiUsage }),
   pieces: (saying) => [
-    data(candidate(is(saying) ? [{ text: HALVES[0] }] : [])),
-    data(candidate([is(saying) ? { text: HALVES[1] } : geminiParts(saying)])),
+    data(candidate(isText(saying) ? [{ text: HALVES[0] }] : [])),
+    data(candidate([isText(saying) ? { text: HALVES[1] } : geminiParts(saying)])),
     data({ ...candidate([], { finishReason: 'STOP' }), usageMetadata: geminiUsage }),
   ],
   refusal: { error: { code: 429, message: 'slow down', status: 'RESOURCE_EXHAUSTED' } },
@@ -93,7 +93,9 @@ const gemini: UpstreamWire = {
 };
 
 const block = (saying: Saying): object =>
-  is(saying) ? { type: 'text', text: SAID.words } : { type: 'tool_use', id: 'call_1', name: SAID.tool, input: CITY };
+  isText(saying)
+    ? { type: 'text', text: SAID.words }
+    : { type: 'tool_use', id: 'call_1', name: SAID.tool, input: CITY };
 const anthropicFailure = { error: { type: 'rate_limit_error', message: 'slow down' } };
 const blockDelta = (delta: object): Buffer => named('content_block_delta', { index: 0, delta });
 
@@ -106,7 +108,7 @@ const anthropic: UpstreamWire = {
     role: 'assistant',
     model: 'up-1',
     content: [block(saying)],
-    stop_reason: is(saying) ? 'end_turn' : 'tool_use',
+    stop_reason: isText(saying) ? 'end_turn' : 'tool_use',
     stop_sequence: null,
     usage: { input_tokens: SAID.input, output_tokens: SAID.output },
   }),
@@ -124,19 +126,21 @@ const anthropic: UpstreamWire = {
       }),
       named('content_block_start', {
         index: 0,
-        content_block: is(saying)
+        content_block: isText(saying)
           ? { type: 'text', text: '' }
           : { type: 'tool_use', id: 'call_1', name: SAID.tool, input: {} },
       }),
-      ...(is(saying) ? [blockDelta({ type: 'text_delta', text: HALVES[0] })] : []),
+      ...(isText(saying) ? [blockDelta({ type: 'text_delta', text: HALVES[0] })] : []),
     ]),
     blockDelta(
-      is(saying) ? { type: 'text_delta', text: HALVES[1] } : { type: 'input_json_delta', partial_json: SAID.arguments },
+      isText(saying)
+        ? { type: 'text_delta', text: HALVES[1] }
+        : { type: 'input_json_delta', partial_json: SAID.arguments },
     ),
     Buffer.concat([
       named('content_block_stop', { index: 0 }),
       named('message_delta', {
-        delta: { stop_reason: is(saying) ? 'end_turn' : 'tool_use', stop_sequence: null },
+        delta: { stop_reason: isText(saying) ? 'end_turn' : 'tool_use', stop_sequence: null },
         usage: { output_tokens: SAID.output },
       }),
       named('message_stop', {}),
@@ -148,7 +152,7 @@ const anthropic: UpstreamWire = {
 
 const toolUse = { toolUseId: 'call_1', name: SAID.tool };
 const converseUsage = { inputTokens: SAID.input, outputTokens: SAID.output, totalTokens: SAID.input + SAID.output };
-const stopReason = (saying: Saying): string => (is(saying) ? 'end_turn' : 'tool_use');
+const stopReason = (saying: Saying): string => (isText(saying) ? 'end_turn' : 'tool_use');
 const converseDelta = (delta: object): Buffer => converseEvent('contentBlockDelta', { contentBlockIndex: 0, delta });
 
 const bedrock: UpstreamWire = {
@@ -158,7 +162,7 @@ const bedrock: UpstreamWire = {
     output: {
       message: {
         role: 'assistant',
-        content: [is(saying) ? { text: SAID.words } : { toolUse: { ...toolUse, input: CITY } }],
+        content: [isText(saying) ? { text: SAID.words } : { toolUse: { ...toolUse, input: CITY } }],
       },
     },
     stopReason: stopReason(saying),
@@ -167,11 +171,11 @@ const bedrock: UpstreamWire = {
   pieces: (saying) => [
     Buffer.concat([
       converseEvent('messageStart', { role: 'assistant' }),
-      is(saying)
+      isText(saying)
         ? converseDelta({ text: HALVES[0] })
         : converseEvent('contentBlockStart', { contentBlockIndex: 0, start: { toolUse } }),
     ]),
-    converseDelta(is(saying) ? { text: HALVES[1] } : { toolUse: { input: SAID.arguments } }),
+    converseDelta(isText(saying) ? { text: HALVES[1] } : { toolUse: { input: SAID.arguments } }),
     Buffer.concat([
       converseEvent('contentBlockStop', { contentBlockIndex: 0 }),
       converseEvent('messageStop', { stopReason: stopReason(saying) }),
@@ -186,7 +190,7 @@ const bedrock: UpstreamWire = {
 };
 
 const cohereEnd = (saying: Saying): object => ({
-  finish_reason: is(saying) ? 'COMPLETE' : 'TOOL_CALL',
+  finish_reason: isText(saying) ? 'COMPLETE' : 'TOOL_CALL',
   usage: { billed_units: { input_tokens: SAID.input, output_tokens: SAID.output } },
 });
 const cohereWords = (text: string): Buffer =>
@@ -197,7 +201,7 @@ const cohere: UpstreamWire = {
   streams: 'text/event-stream',
   whole: (saying) => ({
     id: 'c',
-    message: is(saying)
+    message: isText(saying)
       ? { role: 'assistant', content: [{ type: 'text', text: SAID.words }] }
       : { role: 'assistant', tool_calls: [chatCall] },
     ...cohereEnd(saying),
@@ -205,9 +209,9 @@ const cohere: UpstreamWire = {
   pieces: (saying) => [
     Buffer.concat([
       named('message-start', { id: 'c', delta: { message: { role: 'assistant' } } }),
-      ...(is(saying) ? [cohereWords(HALVES[0])] : []),
+      ...(isText(saying) ? [cohereWords(HALVES[0])] : []),
     ]),
-    is(saying)
+    isText(saying)
       ? cohereWords(HALVES[1])
       : named('tool-call-start', { index: 0, delta: { message: { tool_calls: chatCall } } }),
     named('message-end', { id: 'c', delta: cohereEnd(saying) }),
@@ -227,10 +231,10 @@ const ollamaEnd = { done: true, done_reason: 'stop', prompt_eval_count: SAID.inp
 const ollama: UpstreamWire = {
   provider: 'ollama_chat',
   streams: 'application/x-ndjson',
-  whole: (saying) => ollamaMessage(is(saying) ? { content: SAID.words } : ollamaCall, ollamaEnd),
+  whole: (saying) => ollamaMessage(isText(saying) ? { content: SAID.words } : ollamaCall, ollamaEnd),
   pieces: (saying) => [
-    line(ollamaMessage({ content: is(saying) ? HALVES[0] : '' })),
-    line(ollamaMessage(is(saying) ? { content: HALVES[1] } : ollamaCall)),
+    line(ollamaMessage({ content: isText(saying) ? HALVES[0] : '' })),
+    line(ollamaMessage(isText(saying) ? { content: HALVES[1] } : ollamaCall)),
     line(ollamaMessage({}, ollamaEnd)),
   ],
   refusal: { error: 'slow down' },

@@ -66,7 +66,7 @@ export async function startVendorServer(): Promise<VendorServer> {
       providerOf(deployment.provider).send(deployment, request, NEVER),
     async pass(deployment, request) {
       const { pass } = providerOf(deployment.provider);
-      if (!pass) throw new Error(`${deployment.provider} keeps nothing`);
+      if (!pass) throw new Error(`${deployment.provider} stores no objects`);
       return await pass(deployment, request, NEVER);
     },
     async stop() {
