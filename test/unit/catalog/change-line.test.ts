@@ -75,7 +75,7 @@ describe('a line of an imported history', () => {
   });
 
   const file = sharedData('model_prices_history.jsonl');
-  it.skipIf(file === null)('reads every real line, all about fields that history stores', () => {
+  it.skipIf(file === null)('reads every line of a real history, with fields that history stores only', () => {
     const lines = readFileSync(file ?? '', 'utf8')
       .trim()
       .split('\n');

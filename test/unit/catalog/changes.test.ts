@@ -58,11 +58,11 @@ describe('the fields of an entry that history stores', () => {
     ['supported_modalities', null],
     ['metadata', null],
     ['litellm_provider', null],
-  ])('derives from the name %s the category %s', (name, kind) => {
+  ])('have a category by name: %s has %s', (name, kind) => {
     expect(fieldKindOf(name)).toBe(kind);
   });
 
-  it('leaves out empty values, unwatched fields and values that nest too deep', () => {
+  it('exclude empty values, unwatched fields and values that nest too deep', () => {
     let deep: unknown = 1;
     for (let depth = 0; depth < 5_000; depth += 1) deep = [deep];
     const row = {
@@ -130,7 +130,7 @@ describe('the difference of two states', () => {
     expect(isEquivalent(1e-6, '1e-6')).toBe(false);
   });
 
-  it('does not look inside an entry that is the same object', () => {
+  it('does not read an entry that is the same object in both states', () => {
     const opened: string[] = [];
     const entries = ['a', 'b'].map((id) => ({
       id,

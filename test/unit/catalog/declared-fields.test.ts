@@ -51,7 +51,7 @@ describe('the declared fields of an entry', () => {
       supports_reasoning: true,
     });
   });
-  it('precede the other keys, which keep the order of the row', () => {
+  it('are not among the extra fields, which keep the order of the row', () => {
     const row = { zoom: 1, litellm_provider: 'x', mode: 'chat', id: 'mine', provider: 'mine', alpha: [2] };
     expect(extraFieldsOf({ row })).toEqual([
       ['zoom', 1],
@@ -73,7 +73,7 @@ describe('a value of the wrong kind', () => {
   ])('%j is a fault and is read as null', (row, fault) => {
     expect([rowFault('m', row), declaredFieldsOf({ row })]).toEqual([`entry 'm': ${fault}`, NOTHING]);
   });
-  it('is none of these: a number in a text, a null, an undeclared field', () => {
+  it('is not a number in a text, a null or an undeclared field', () => {
     expect(rowFault('m', { max_tokens: '8192', input_cost_per_token: null, extra: {} })).toBeNull();
   });
 });

@@ -30,7 +30,7 @@ const workloads = Array.from({ length: 5 }, someWorkload);
 const sample = entries.filter((_entry, index) => index % 7 === 0);
 const totalOf = (entry: CatalogEntry, workload: Workload): bigint | null => estimate(entry, workload)?.total ?? null;
 
-/** Entries of the sample whose first total is larger than the second. */
+/** Ids of the sampled entries whose first total is larger than the second. Checks that more than 300 are compared. */
 function dearer(first: (entry: CatalogEntry) => bigint | null, second: (entry: CatalogEntry) => bigint | null) {
   let compared = 0;
   const wrong = sample.filter((entry) => {
@@ -59,15 +59,15 @@ function onlyRises(entry: CatalogEntry): boolean {
 describe.each(workloads.map((workload, index) => [index, workload] as const))(
   'a random workload, %i',
   (_index, work) => {
-    it('has lines that add up to the total', () => {
+    it('has an estimate whose lines add up to the total', () => {
       const wrong = sample.filter((entry) => {
-        const made = estimate(entry, work);
-        return made !== null && made.lines.reduce((sum, { cost }) => sum + cost, 0n) !== made.total;
+        const result = estimate(entry, work);
+        return result !== null && result.lines.reduce((sum, { cost }) => sum + cost, 0n) !== result.total;
       });
       expect(wrong).toEqual([]);
     });
 
-    it('is the cost that the gateway bills for one request of that size, without cache and batch', () => {
+    it('costs the same as the gateway bills for one request of that size, without cache and batch', () => {
       const { inputTokens } = work;
       const reasoningTokens = 1 + Math.floor(work.outputTokens / 2);
       const outputTokens = 2 * reasoningTokens;
@@ -100,7 +100,7 @@ describe.each(workloads.map((workload, index) => [index, workload] as const))(
       ).toEqual([]);
     });
 
-    it('is never cheaper with more input, without tiers', () => {
+    it('is never cheaper with more input, if no tier is cheaper than a lower one', () => {
       const larger = { ...work, inputTokens: work.inputTokens + 150_000 };
       expect(
         dearer(
@@ -110,7 +110,7 @@ describe.each(workloads.map((workload, index) => [index, workload] as const))(
       ).toEqual([]);
     });
 
-    it('is never more expensive as batches, without a batch price', () => {
+    it('is never more expensive as batches, if no batch price is higher', () => {
       const cheaper = (entry: CatalogEntry): boolean => {
         const [standard, batch] = [tariffsOf(entry).standard, tariffsOf(entry).batch].map(
           (tariff) => tariff && (tierFor(tariff, work.inputTokens)?.prices ?? tariff.base),

@@ -28,19 +28,19 @@ function workload(fields: {
   };
 }
 
-const shown = (made: Estimate | null) =>
-  made && {
-    total: usdText(made.total),
-    perRequest: usdText(made.perRequest),
-    tier: made.tierAbove,
-    notes: made.notes,
-    lines: made.lines.map(
+const shown = (result: Estimate | null) =>
+  result && {
+    total: usdText(result.total),
+    perRequest: usdText(result.perRequest),
+    tier: result.tierAbove,
+    notes: result.notes,
+    lines: result.lines.map(
       ({ kind, batch, quantity, rate, cost }) =>
         `${batch ? 'batch ' : ''}${kind}: ${fixedText(quantity, QUANTITY_DIGITS)} x ${rateText(rate)} = ${usdText(cost)}`,
     ),
   };
 
-// Rows of the map, without members that the tests do not use.
+// Rows of the price map, without members that the tests do not use.
 const GPT_4O = {
   input_cost_per_token: 2.5e-6,
   output_cost_per_token: 1e-5,
@@ -226,11 +226,11 @@ describe('the estimate of a workload, calculated by hand', () => {
   });
 });
 
-describe('what an estimate reports', () => {
+describe('an estimate', () => {
   const PRICED = { input_cost_per_token: 1e-6, output_cost_per_token: 2e-6, max_input_tokens: 1000 };
   const cached = workload({ input: 100, output: 10, hit: '0.5' });
   it.each([
-    ['no notes', PRICED, workload({ input: 100, output: 10, reasoning: '0.5' }), []],
+    ['complete prices', PRICED, workload({ input: 100, output: 10, reasoning: '0.5' }), []],
     ['no batch prices', PRICED, workload({ input: 100, output: 10, batch: '0.1' }), ['BATCH_PRICE_MISSING']],
     ['no caching flag', PRICED, cached, ['CACHING_NOT_STATED']],
     ['no price for cached input', { ...PRICED, supports_prompt_caching: true }, cached, ['CACHE_READ_PRICE_MISSING']],
@@ -259,11 +259,11 @@ describe('what an estimate reports', () => {
       workload({ input: 100, output: 10 }),
       ['OFF_PEAK_PRICES_IGNORED'],
     ],
-  ] as const)('%s', (_case, row, work, notes) => {
+  ] as const)('has the expected notes for %s', (_case, row, work, notes) => {
     expect(estimate(entry('it', row), work)?.notes).toEqual(notes);
   });
 
-  it('counts cached tokens in full where the map has no caching or no value for it', () => {
+  it('bills cached tokens in full where the row denies caching or does not state it', () => {
     const denied = { ...PRICED, cache_read_input_token_cost: 0, supports_prompt_caching: false };
     const totals = [PRICED, denied].map((row) => shown(estimate(entry('it', row), cached))?.total);
     expect(totals).toEqual(['0.00012', '0.00012']);
@@ -275,7 +275,7 @@ describe('ranking', () => {
   const priced = (id: string, input: number, row: Record<string, unknown> = {}) =>
     entry(id, { input_cost_per_token: input, output_cost_per_token: 0, ...row });
 
-  it('puts the cheapest first and keeps equals in the order of the catalog', () => {
+  it('puts the cheapest entry first and keeps entries of equal cost in the order of the catalog', () => {
     const entries = [priced('b', 2e-6), priced('a', 1e-6), priced('c', 1e-6), priced('free', 0)];
     expect(rankEntries(entries, work).entries.map(({ id }) => id)).toEqual(['free', 'a', 'c', 'b']);
   });

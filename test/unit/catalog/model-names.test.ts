@@ -84,7 +84,7 @@ describe('the logical model of an id', () => {
     expect(new Set(ids.map(modelNameOf)).size).toBe(ids.length);
   });
 
-  it('is a non-empty text for any text', () => {
+  it('is a text for any text, empty only for the empty text', () => {
     const odd = ['', '/', 'edit', 'text-to-image/edit', 'a/', ':0', '@', 'fast/pro'];
     expect(odd.map(modelNameOf)).toEqual(['', '/', 'edit', 'text-to-image', 'a', ':0', '-', 'fast-pro']);
   });
@@ -92,7 +92,7 @@ describe('the logical model of an id', () => {
   it.each([
     ['the built-in map', () => loadEmbeddedSnapshot().entries.map(({ id }) => id)],
     ['an older map', () => olderIds()],
-  ])('of every id in %s is its own name', (_map, idsOf) => {
+  ])('is its own logical model, for every id in %s', (_map, idsOf) => {
     const again = idsOf().flatMap((id) => {
       const name = modelNameOf(id);
       return modelNameOf(name) === name ? [] : [[id, name, modelNameOf(name)]];
@@ -103,7 +103,7 @@ describe('the logical model of an id', () => {
 
 const OLDER = new URL('../../../../shared/data/model_prices.json', import.meta.url);
 
-/** Empty when the file does not exist. */
+/** Ids of an older price map. Empty when the file does not exist. */
 function olderIds(): readonly string[] {
   if (!existsSync(OLDER)) return [];
   return (modelsOfMap(JSON.parse(readFileSync(OLDER, 'utf8'))) ?? []).map(([id]) => id);

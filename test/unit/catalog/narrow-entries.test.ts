@@ -108,7 +108,7 @@ describe('the capabilities', () => {
   });
 
   const older = new URL('../../../../shared/data/model_prices.json', import.meta.url);
-  it.skipIf(!existsSync(older))('cover a later map', () => {
+  it.skipIf(!existsSync(older))('cover an older map', () => {
     const models = modelsOfMap(JSON.parse(readFileSync(older, 'utf8'))) ?? [];
     expect(keysOf(models.map(([, row]) => row)).filter((key) => !(key in CAPABILITIES))).toEqual([]);
   });

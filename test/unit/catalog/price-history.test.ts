@@ -20,9 +20,9 @@ const aChange = (at: number, fields: Partial<CatalogChange>): CatalogChange => (
   snapshotId: null,
   ...fields,
 });
-const moved = (at: number, old: unknown, since: unknown, field = INPUT) => aChange(at, { field, old, new: since });
-const came = (at: number, fields: object | null) => aChange(at, { op: 'added', new: fields });
-const went = (at: number, fields: object | null) => aChange(at, { op: 'removed', old: fields });
+const changed = (at: number, old: unknown, since: unknown, field = INPUT) => aChange(at, { field, old, new: since });
+const added = (at: number, fields: object | null) => aChange(at, { op: 'added', new: fields });
+const removed = (at: number, fields: object | null) => aChange(at, { op: 'removed', old: fields });
 
 /** History imported from the 1st to the 10th and recorded since the 20th, without observations in between. */
 const aHistory = (fields: Partial<EntryHistory>): EntryHistory => ({
@@ -37,7 +37,7 @@ const aHistory = (fields: Partial<EntryHistory>): EntryHistory => ({
   ...fields,
 });
 
-/** The input price of each day; `?` for an unknown price, `-` for none. */
+/** The price of a field on each day: `?` if it is unknown, `-` if there is none. */
 const byDay = (history: EntryHistory, days: readonly number[], field = INPUT): readonly unknown[] =>
   days.map((number) => {
     const price = pricesAt(history, day(number), NOW).prices.find((there) => there.field === field);
@@ -49,7 +49,7 @@ const listed = (history: EntryHistory, days: readonly number[]): readonly unknow
 
 describe('the price at an instant', () => {
   it('is read from the change before and the change after, within the recorded period only', () => {
-    const history = aHistory({ changes: [moved(3, 1, 2), moved(5, 2, 4)], fields: { [INPUT]: 8 } });
+    const history = aHistory({ changes: [changed(3, 1, 2), changed(5, 2, 4)], fields: { [INPUT]: 8 } });
     expect(byDay(history, [0, 1, 2, 3, 4, 5, 10, 11, 19, 20, 31, 32])).toEqual([
       '?',
       1,
@@ -67,21 +67,26 @@ describe('the price at an instant', () => {
   });
 
   it('is derived backwards from the current price through recorded changes', () => {
-    const history = aHistory({ changes: [moved(22, 3, 5), moved(25, 5, null)], fields: {} });
+    const history = aHistory({ changes: [changed(22, 3, 5), changed(25, 5, null)], fields: {} });
     expect(byDay(history, [20, 21, 22, 24, 25, 31])).toEqual([3, 3, 5, 5, '-', '-']);
   });
 
   it('is unknown where an import adds an entry without its fields', () => {
-    const history = aHistory({ changes: [came(3, null), moved(6, 1, 2), went(8, null)] });
+    const history = aHistory({ changes: [added(3, null), changed(6, 1, 2), removed(8, null)] });
     expect(byDay(history, [1, 2, 3, 5, 6, 7, 8, 10])).toEqual(['-', '-', 1, 1, 2, 2, '-', '-']);
     expect(byDay(history, [2, 3, 7, 8], OUTPUT)).toEqual(['?', '?', '?', '?']);
-    const silent = aHistory({ changes: [came(3, null), went(8, null)], fields: { [INPUT]: 1 } });
-    expect(byDay(silent, [2, 3, 7, 8])).toEqual(['-', '?', '?', '-']);
-    expect(listed(silent, [0, 1, 3, 7, 8, 15, 20])).toEqual([null, false, true, true, false, null, true]);
+    const unpriced = aHistory({ changes: [added(3, null), removed(8, null)], fields: { [INPUT]: 1 } });
+    expect(byDay(unpriced, [2, 3, 7, 8])).toEqual(['-', '?', '?', '-']);
+    expect(listed(unpriced, [0, 1, 3, 7, 8, 15, 20])).toEqual([null, false, true, true, false, null, true]);
   });
 
   it('is known where the record has the fields of added and removed entries', () => {
-    const changes = [came(21, { [INPUT]: 1 }), moved(22, 1, 2), went(24, { [INPUT]: 2 }), came(26, { [OUTPUT]: 3 })];
+    const changes = [
+      added(21, { [INPUT]: 1 }),
+      changed(22, 1, 2),
+      removed(24, { [INPUT]: 2 }),
+      added(26, { [OUTPUT]: 3 }),
+    ];
     const history = aHistory({ changes, fields: { [OUTPUT]: 3 } });
     expect(byDay(history, [20, 21, 22, 24, 26, 31])).toEqual(['-', 1, 2, '-', '-', '-']);
     expect(byDay(history, [20, 21, 23, 26, 31], OUTPUT)).toEqual(['-', '-', '-', 3, 3]);
@@ -89,25 +94,28 @@ describe('the price at an instant', () => {
   });
 
   it('is known from the oldest read change on, when there are older ones', () => {
-    const history = aHistory({ changes: [moved(22, 3, 5)], complete: false, fields: { [INPUT]: 5 } });
+    const history = aHistory({ changes: [changed(22, 3, 5)], complete: false, fields: { [INPUT]: 5 } });
     expect(byDay(history, [20, 21, 22, 31])).toEqual(['?', '?', 5, 5]);
   });
 
   it('is the result of the last of several changes at one instant', () => {
-    const history = aHistory({ changes: [moved(5, 1, 2), moved(5, 2, 3)] });
+    const history = aHistory({ changes: [changed(5, 1, 2), changed(5, 2, 3)] });
     expect(byDay(history, [4, 5, 6])).toEqual([1, 3, 3]);
   });
 
   it('is unknown in a gap before a change, and known in a gap without a change', () => {
     const late = { notBefore: day(22) };
     const changes = [
-      { ...moved(25, 1, 2), ...late },
-      { ...went(28, { [INPUT]: 2 }), notBefore: day(27) },
+      { ...changed(25, 1, 2), ...late },
+      { ...removed(28, { [INPUT]: 2 }), notBefore: day(27) },
     ];
     const history = aHistory({ changes, fields: null });
     expect(byDay(history, [20, 21, 22, 24, 25, 26, 27, 28])).toEqual([1, 1, '?', '?', 2, 2, '?', '-']);
     expect(listed(history, [20, 22, 24, 26, 27, 28])).toEqual([true, true, true, true, null, false]);
-    const other = aHistory({ changes: [{ ...moved(25, 1, 2, OUTPUT), ...late }], fields: { [INPUT]: 5, [OUTPUT]: 2 } });
+    const other = aHistory({
+      changes: [{ ...changed(25, 1, 2, OUTPUT), ...late }],
+      fields: { [INPUT]: 5, [OUTPUT]: 2 },
+    });
     expect(byDay(other, [22, 24, 25])).toEqual([5, 5, 5]);
     expect(priceStepsOf(history, { from: day(21), to: day(27) }, NOW)).toEqual([
       { field: INPUT, from: day(21), to: day(22), value: 1 },
@@ -120,7 +128,7 @@ describe('the price at an instant', () => {
       { source: 'imported' as const, from: day(1), to: day(5) },
       { source: 'imported' as const, from: day(3), to: day(9) },
     ];
-    const history = aHistory({ changes: [moved(7, 1, 2)], spans });
+    const history = aHistory({ changes: [changed(7, 1, 2)], spans });
     expect(byDay(history, [2, 3, 5, 7, 9, 10])).toEqual(['?', 1, 1, 2, 2, '?']);
     expect(priceStepsOf(history, { from: null, to: null }, NOW)).toEqual([
       { field: INPUT, from: day(3), to: day(7), value: 1 },
@@ -128,26 +136,32 @@ describe('the price at an instant', () => {
     ]);
   });
 
-  it('is unknown for an entry without observations, and lists no missing price', () => {
+  it('is absent for an entry without observations, and for fields that are not prices', () => {
     expect(pricesAt(aHistory({ spans: [] }), day(5), NOW)).toEqual({
       entryId: 'm',
       at: day(5),
       listed: null,
       prices: [],
     });
-    const other = aHistory({ changes: [moved(3, true, false, 'supports_vision')], fields: { rpm: 1 } });
+    const other = aHistory({ changes: [changed(3, true, false, 'supports_vision')], fields: { rpm: 1 } });
     expect(pricesAt(other, day(25), NOW).prices).toEqual([]);
   });
 
   it('treats recorded changes as past, even when their clock was ahead', () => {
-    const history = aHistory({ changes: [moved(40, 1, 2)], fields: { [INPUT]: 2 } });
+    const history = aHistory({ changes: [changed(40, 1, 2)], fields: { [INPUT]: 2 } });
     expect(byDay(history, [30, 31, 40, 41])).toEqual([1, 1, 2, '?']);
   });
 });
 
 describe('the steps of a price', () => {
   const history = aHistory({
-    changes: [came(3, null), moved(6, 1, 2), moved(22, 7, 9), moved(22, 1, 3, OUTPUT), went(24, { [INPUT]: 9 })],
+    changes: [
+      added(3, null),
+      changed(6, 1, 2),
+      changed(22, 7, 9),
+      changed(22, 1, 3, OUTPUT),
+      removed(24, { [INPUT]: 9 }),
+    ],
   });
 
   it('have a gap where the price is unknown', () => {
@@ -173,7 +187,7 @@ describe('the steps of a price', () => {
   });
 
   it('have no step where the price is unchanged', () => {
-    const steady = aHistory({ changes: [moved(3, 1, 2), came(4, null), moved(6, 2, 3)] });
+    const steady = aHistory({ changes: [changed(3, 1, 2), added(4, null), changed(6, 2, 3)] });
     expect(priceStepsOf(steady, { from: day(1), to: day(10) }, NOW)).toEqual([
       { field: INPUT, from: day(1), to: day(3), value: 1 },
       { field: INPUT, from: day(3), to: day(6), value: 2 },
@@ -197,6 +211,6 @@ it.each([
   ['a table', 'search_context_cost_per_query', { low: 1 }, null],
   ['another unit', 'input_dbu_cost_per_token', 1, null],
   ['a factor', 'regional_processing_uplift_multiplier_eu', 1.1, null],
-])('reads USD where a price holds %s', (_case, field, value, usd) => {
+])('reads USD per unit from %s', (_case, field, value, usd) => {
   expect(usdOfPrice(field, value)).toBe(usd);
 });

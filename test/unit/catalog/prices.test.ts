@@ -31,7 +31,7 @@ describe('the price of a token', () => {
     expect(tokenPricesOf(older)).toEqual(prices({ input: 0.3, cacheRead: 0.006 }));
     expect(tokenPricesOf({ ...older, cache_read_input_token_cost: 7e-9 }).cacheRead).toBe(rateFrom(7e-9));
   });
-  it('of a cache write is that of input where the map has an additional price of zero', () => {
+  it('of a cache write is null where the map has zero for it, unless the price of input is zero', () => {
     expect(tokenPricesOf({ input_cost_per_token: 3e-7, cache_creation_input_token_cost: 0 }).cacheWrite).toBeNull();
     expect(tokenPricesOf({ input_cost_per_token: 0, cache_creation_input_token_cost: 0 }).cacheWrite).toBe(0n);
   });
@@ -128,7 +128,7 @@ describe('the tariff of a row', () => {
   });
 });
 
-it('uses batch prices instead of the usual ones, tier by tier', () => {
+it('a batch tariff has batch prices instead of the usual ones, tier by tier', () => {
   const row = {
     input_cost_per_token: 2e-6,
     input_cost_per_token_batches: 1e-6,

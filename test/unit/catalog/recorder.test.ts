@@ -39,7 +39,7 @@ afterEach(async () => {
 
 type Recording = Pick<CatalogHistory, 'head' | 'recorded' | 'record' | 'confirm'>;
 
-/** A process with a recorder: its published changes and its log. `freshAt` is the time of the last request to its source. */
+/** A process with a recorder: its published changes and its log. `freshAt` is the time of the last successful request to the source. */
 function aProcess(now: Date, history: Recording = stores.catalogHistory, freshAt = (): Date | null => null) {
   const bus = createBus();
   const feed = bus.subscribe('catalogChange', {});
@@ -214,7 +214,7 @@ describe('recording the catalog', () => {
   it('writes nothing twice and publishes all changes when the answer to a commit is lost', async () => {
     const { head, recorded, record, confirm } = stores.catalogHistory;
     let answers = 0;
-    const deaf = {
+    const unacknowledged = {
       head,
       recorded,
       confirm,
@@ -225,7 +225,7 @@ describe('recording the catalog', () => {
         return reached;
       },
     };
-    const process = aProcess(day(12), deaf);
+    const process = aProcess(day(12), unacknowledged);
     process.see(stateAt(1));
     process.see(stateAt(2));
     const { changes } = await process.next();
@@ -259,7 +259,7 @@ describe('recording the catalog', () => {
     expect([sizes, await process.published()]).toEqual([[100, 100, 50], []]);
   });
 
-  it('records the changes of a time without the store as one step', async () => {
+  it('records the oldest changes of a time without the store as one step', async () => {
     const gate = Promise.withResolvers<void>();
     const { head, recorded, record, confirm } = stores.catalogHistory;
     const slow = {

@@ -17,10 +17,10 @@ it('returns the same object for equal requests, until the catalog replaces its s
   let current = first;
   const cache = createCatalogResultCache({ current: () => current });
   const filters = { provider: null, mode: null, model: null, capabilities: {} };
-  const made: string[] = [];
+  const computed: string[] = [];
   const find = (snapshot: CatalogSnapshot) =>
     cache.found(snapshot, { filters }, () => {
-      made.push(snapshot.id);
+      computed.push(snapshot.id);
       return { snapshot, entries: [ENTRY] };
     });
   expect(find(first)).toBe(find(first));
@@ -28,7 +28,7 @@ it('returns the same object for equal requests, until the catalog replaces its s
   current = second;
   expect(find(second)).toBe(find(second));
   expect(find(first)).not.toBe(find(first));
-  expect(made).toEqual(['first', 'second', 'second', 'second', 'first', 'first']);
+  expect(computed).toEqual(['first', 'second', 'second', 'second', 'first', 'first']);
 });
 
 it('joins the models of each snapshot once, also of older ones', () => {

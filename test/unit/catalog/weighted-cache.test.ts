@@ -2,13 +2,13 @@ import { expect, it } from 'vitest';
 import { createWeightedCache } from '../../../src/domain/catalog/weighted-cache.ts';
 
 it('keeps values up to a total weight, and evicts the oldest first', () => {
-  const made: string[] = [];
-  const recent = createWeightedCache<string>(6, (value) => value.length);
+  const computed: string[] = [];
+  const cache = createWeightedCache<string>(6, (value) => value.length);
   const get = (value: string): string =>
-    recent.get(value, () => {
-      made.push(value);
+    cache.get(value, () => {
+      computed.push(value);
       return value;
     });
   for (const value of ['aaa', 'bb', 'aaa', 'cc', 'bb', 'cc', 'aaa', 'too heavy', 'too heavy']) get(value);
-  expect(made).toEqual(['aaa', 'bb', 'cc', 'aaa', 'too heavy', 'too heavy']);
+  expect(computed).toEqual(['aaa', 'bb', 'cc', 'aaa', 'too heavy', 'too heavy']);
 });

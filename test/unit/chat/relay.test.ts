@@ -98,12 +98,12 @@ describe('a stream that is forwarded', () => {
     const gathered = gather(relay);
     const counted = (choice: string): string =>
       `data: {"id":"1","model":"m","choices":[${choice}],"usage":{"prompt_tokens":7,"completion_tokens":2}}\n\n`;
-    const telling =
+    const contentChunks =
       counted('{"index":0,"delta":{"content":"a"}}') + counted('{"index":0,"delta":{},"finish_reason":"stop"}');
-    source.feed(`${telling}${counted('{"index":0,"delta":{"content":null}}')}data: [DONE]\n\n`);
+    source.feed(`${contentChunks}${counted('{"index":0,"delta":{"content":null}}')}data: [DONE]\n\n`);
     source.finish();
     await relay.opened;
-    expect(gathered.text()).toBe(`${telling}data: [DONE]\n\n`);
+    expect(gathered.text()).toBe(`${contentChunks}data: [DONE]\n\n`);
     expect(relay.outcome().usage?.outputTokens).toBe(2);
   });
 
@@ -222,17 +222,17 @@ describe('a slow or disconnecting reader', () => {
     expect([received, ended]).toEqual([[FIRST, WORDS, LAST], true]);
   });
 
-  it('uses a bounded amount of memory for a reader that has not begun', async () => {
+  it('uses a bounded amount of memory before it begins to read', async () => {
     const source = fedStream();
     const relay = relayOf(source, OPTIONS);
     source.feed(FIRST);
     await relay.opened;
     const long = chunk({ content: 'x'.repeat(10_000) });
-    const taken = Array.from({ length: 10 }, () => source.feed(long));
-    expect(taken.lastIndexOf(true)).toBeLessThan(7);
+    const accepted = Array.from({ length: 10 }, () => source.feed(long));
+    expect(accepted.lastIndexOf(true)).toBeLessThan(7);
   });
 
-  it('that disconnects cancels the upstream call and gets no further bytes', async () => {
+  it('cancels the upstream call when it disconnects, and gets no further bytes', async () => {
     const source = fedStream();
     const relay = relayOf(source, OPTIONS);
     const gathered = gather(relay);

@@ -50,7 +50,7 @@ describe('a catalog key ring', () => {
 
   it.each([
     ['is not paid', { ...PAID, state: 'refunded' as const }],
-    ['was taken back', { ...PAID, revokedAt: new Date(0) }],
+    ['was revoked', { ...PAID, revokedAt: new Date(0) }],
     ['is unknown', null],
   ])('refuses a key that %s, for five seconds from memory', async (_name, found) => {
     const { ring, state } = aRing(found);

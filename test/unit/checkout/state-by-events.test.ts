@@ -12,10 +12,10 @@ const CASES: readonly (readonly [string, readonly string[], string])[] = [
   ['nothing', [], 'open'],
   ['a payment', ['1 paid'], 'paid'],
   ['a payment that takes days', ['1 processing'], 'processing'],
-  ['one that came in the end', ['1 processing', '9 paid'], 'paid'],
-  ['one that did not', ['1 processing', '9 payment_failed'], 'payment_failed'],
-  ['a session that ran out', ['5 expired'], 'expired'],
-  ['a payment beats a session that ran out', ['1 paid', '5 expired'], 'paid'],
+  ['a payment that succeeds later', ['1 processing', '9 paid'], 'paid'],
+  ['a payment that fails later', ['1 processing', '9 payment_failed'], 'payment_failed'],
+  ['an expired session', ['5 expired'], 'expired'],
+  ['a payment before its session expired', ['1 paid', '5 expired'], 'paid'],
   ['a refund', ['1 paid', '2 refunded'], 'refunded'],
   ['a refund in the second of the payment', ['1 paid', '1 refunded'], 'refunded'],
   ['a refund of an unknown payment', ['2 refunded'], 'open'],
@@ -23,19 +23,27 @@ const CASES: readonly (readonly [string, readonly string[], string])[] = [
   ['a refund of the newest period', ['1 paid', '30 paid', '31 refunded'], 'refunded'],
   ['a dispute', ['1 paid', '2 disputed dp_1'], 'disputed'],
   ['a dispute that was won', ['1 paid', '2 disputed dp_1', '9 dispute_settled dp_1'], 'paid'],
-  ['a dispute that was lost after all', ['1 paid', '2 dispute_settled dp_1', '9 disputed dp_1'], 'disputed'],
+  [
+    'a dispute event after the settlement of the dispute',
+    ['1 paid', '2 dispute_settled dp_1', '9 disputed dp_1'],
+    'disputed',
+  ],
   ['one of two disputes won', ['1 paid', '2 disputed dp_1', '2 disputed dp_2', '9 dispute_settled dp_1'], 'disputed'],
   ['a subscription that is paused', ['1 paid', '5 subscription_suspended'], 'suspended'],
   ['a subscription that is resumed', ['1 paid', '5 subscription_suspended', '9 subscription_active'], 'paid'],
-  ['both in one second: the stricter', ['1 paid', '5 subscription_suspended', '5 subscription_active'], 'suspended'],
+  [
+    'a suspension and a resumption in one second',
+    ['1 paid', '5 subscription_suspended', '5 subscription_active'],
+    'suspended',
+  ],
   ['a subscription that ended', ['1 paid', '5 subscription_ended'], 'ended'],
   [
-    'an ended subscription stays ended, whatever event follows',
+    'other events after the end of a subscription',
     ['1 paid', '5 subscription_ended', '9 subscription_active', '9 paid'],
     'ended',
   ],
   ['an end before the event of the payment', ['5 subscription_ended'], 'open'],
-  ['ids that belong together say nothing else', ['1 linked'], 'open'],
+  ['a link of ids only', ['1 linked'], 'open'],
 ];
 
 describe('stateByEvents', () => {
@@ -49,7 +57,7 @@ describe('stateByEvents', () => {
   });
 
   it('depends on the set of events, not on their order or repetition', () => {
-    // Every fact, with ties and two objects: 7 of them in 5,040 orders, each with one duplicate.
+    // Every fact, with ties and several objects. Each order of a set has one duplicate. Seven events have 5,040 orders.
     const sets = [
       ['1 paid', '2 refunded', '2 processing', '3 expired', '30 paid', '2 payment_failed', '1 linked'],
       [

@@ -32,7 +32,7 @@ const times = (count: number, answer: JudgedAnswer): readonly JudgedAnswer[] =>
   Array.from({ length: count }, () => answer);
 
 /** Outcomes of a model with the constant probability 0.9 that is right in `right` of 100 cases. */
-const surest = (right: number): readonly JudgedAnswer[] => [
+const constantAnswers = (right: number): readonly JudgedAnswer[] => [
   ...times(right, { probabilities: [0.9, 0.1], outcome: 0 }),
   ...times(100 - right, { probabilities: [0.9, 0.1], outcome: 1 }),
 ];
@@ -40,26 +40,26 @@ const surest = (right: number): readonly JudgedAnswer[] => [
 describe('a temperature', () => {
   it('makes the probability of a constant answer equal to its share of right answers', () => {
     // 0.9 at temperature T is 1 / (1 + 9^(-1/T)). It is 0.75 where 9^(1/T) = 3, so T = 2.
-    expect(fittedTemperature(surest(75))).toBeCloseTo(2, 9);
-    expect(fittedTemperature(surest(90))).toBeCloseTo(1, 9);
+    expect(fittedTemperature(constantAnswers(75))).toBeCloseTo(2, 9);
+    expect(fittedTemperature(constantAnswers(90))).toBeCloseTo(1, 9);
     // It is 0.99 where 9^(1/T) = 99.
-    expect(fittedTemperature(surest(99))).toBeCloseTo(Math.log(9) / Math.log(99), 9);
+    expect(fittedTemperature(constantAnswers(99))).toBeCloseTo(Math.log(9) / Math.log(99), 9);
   });
 
   it('stays in its range where the optimum is outside of it', () => {
-    expect(fittedTemperature(surest(0))).toBeCloseTo(20, 6);
+    expect(fittedTemperature(constantAnswers(0))).toBeCloseTo(20, 6);
     // The loss rounds to 0 in doubles above the lowest temperature.
-    expect(fittedTemperature(surest(100))).toBeLessThan(0.06);
-    expect(fittedTemperature(surest(100))).toBeGreaterThanOrEqual(0.05);
+    expect(fittedTemperature(constantAnswers(100))).toBeLessThan(0.06);
+    expect(fittedTemperature(constantAnswers(100))).toBeGreaterThanOrEqual(0.05);
   });
 
   it('is not fitted to fewer than 30 outcomes', () => {
-    const answers = surest(75).slice(60);
+    const answers = constantAnswers(75).slice(60);
     expect(fittedTemperature(answers.slice(0, MIN_OUTCOMES - 1))).toBeNull();
     expect(fittedTemperature(answers.slice(0, MIN_OUTCOMES))).not.toBeNull();
   });
 
-  it('never has a greater log loss than the model on its own outcomes', () => {
+  it('never gives a greater log loss than temperature 1 on the outcomes that it is fitted to', () => {
     const random = randomFrom(20_261_123);
     for (let run = 0; run < 300; run += 1) {
       const labels = 2 + random(5);
@@ -108,9 +108,9 @@ describe('the quality', () => {
     expect(reliability[0]).toEqual({ from: 0, to: 0.1, count: 0, reported: null, observed: null });
   });
 
-  it('improves with the fitted temperature', () => {
-    const temperature = fittedTemperature(surest(75)) ?? 1;
-    const [raw, fitted] = [1, temperature].map((at) => qualityOf('predicate', surest(75), at));
+  it('improves with a fitted temperature', () => {
+    const temperature = fittedTemperature(constantAnswers(75)) ?? 1;
+    const [raw, fitted] = [1, temperature].map((at) => qualityOf('predicate', constantAnswers(75), at));
     expect(raw?.calibrationError).toBeCloseTo(0.15, 9);
     expect(fitted?.calibrationError).toBeCloseTo(0, 9);
     expect(fitted?.brier).toBeCloseTo(0.75 * 0.25, 9);
@@ -181,7 +181,7 @@ describe('an outcome', () => {
     );
   });
 
-  it('of a refused question is refused', () => {
+  it('of a refused question is invalid', () => {
     expect(() => judgedAnswer(PREDICATE, { kind: 'refusal' }, true)).toThrow('names a question without probabilities');
   });
 });

@@ -156,7 +156,7 @@ describe('log probabilities', () => {
 
   it.each([
     ['the labels have too little probability', { A: 0.3, hello: 0.6 }],
-    ['an unlisted label may have much of it', { A: 0.6, hello: 0.3 }],
+    ['an unlisted label may have much probability', { A: 0.6, hello: 0.3 }],
     ['the listed probabilities exceed 1', { A: 0.9, B: 0.9 }],
   ])('are unclear where %s', (_case, tokens: Readonly<Record<string, number>>) => {
     expect(readLabels(logprobs(tokens), ['A', 'B'], false)).toEqual({ kind: 'unclear' });
@@ -279,7 +279,7 @@ it('a failure of the upstream ends the decision, without further calls', async (
   expect(calls).toBe(17);
 });
 
-it('images of messages follow the text as image parts', async () => {
+it('images in messages follow the text as image parts', async () => {
   const { traffic, decide } = aModel(() => logprobs({ Yes: 0.9, No: 0.1 }));
   const part = { kind: 'image' as const, url: 'https://images.example/a.png', sent: {} };
   await decide([PREDICATE], { items: [{ role: 'user', content: [part], sent: {}, member: 'content' }] });

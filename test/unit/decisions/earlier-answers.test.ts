@@ -38,8 +38,8 @@ describe('a decision with repeated weak questions', () => {
     const decision = decisionOf([answer(0.1, 0.9), REFUSAL, answer(0.3, 0.2), REFUSAL, answer(0.5, 0.3)], 10, 5n);
     const open = weakPositions(decision, 0.5);
     expect(open).toEqual([1, 2, 3, 4]);
-    const made = decisionOf([answer(0.6), answer(0.7, 0.8), REFUSAL, answer(0.8, 0.25)], 7, 2n);
-    expect(mergeEarlierAnswers({ decision, upstream: 'a/one', open }, made, 'b/two')).toEqual({
+    const repeated = decisionOf([answer(0.6), answer(0.7, 0.8), REFUSAL, answer(0.8, 0.25)], 7, 2n);
+    expect(mergeEarlierAnswers({ decision, upstream: 'a/one', open }, repeated, 'b/two')).toEqual({
       model: 'm10',
       answers: [
         { ...answer(0.1, 0.9), model: 'a/one' },
@@ -74,7 +74,7 @@ describe('a decision with repeated weak questions', () => {
         if (kind < 0.3) return REFUSAL;
         return kind < 0.4 ? answer(random()) : answer(random(), random());
       };
-      /** Answers by model and position, as they were given. */
+      /** Original answers by model and position. */
       const answersByModel = models.map(() => new Map<number, Answer>());
       const ask = (model: number, positions: readonly number[]): Decision => {
         const answers = positions.map((position) => {

@@ -81,7 +81,7 @@ describe('a request in the standard format', () => {
     expect(() => readStandard({ input, questions })).toThrow(`Invalid Decisions request: ${problem}`);
   });
 
-  it('becomes the named-map format with keys by position when a name is missing or repeated', () => {
+  it('becomes the named-map format with keys by position when a name is repeated', () => {
     const same = { ...predicate, name: 'ok' };
     const text = writeNamedMap(whole(standard([same, same])), 'm', { textOf: () => null, members: {} });
     const noul = { type: 'noul', instructions: 'is it fine?' };

@@ -55,7 +55,7 @@ function randomRequest(random: Random): Json {
   return { model: 'm', input: word(random), questions };
 }
 
-/** Six decimals that sum to 1. */
+/** `count` random probabilities whose sum is 1, except for rounding. */
 function distribution(random: Random, count: number): readonly number[] {
   const weights = Array.from({ length: count }, () => 1 + random(1000));
   const sum = weights.reduce((total, weight) => total + weight, 0);

@@ -17,7 +17,7 @@ describe('the address of a decision model of Cloudflare', () => {
   });
 
   it.each(['../x', '@cf/../../../../a2/ai/run/x', '@cf/a/..', 'a?b', 'a#b', 'a%2e%2e', 'a//b', '@cf/', '.hidden', ''])(
-    'is refused of %j, which could leave the path of the account',
+    'is refused for %j, which could leave the path of the account',
     (model) => {
       expect(() => addressOf(model)).toThrow(InvalidInput);
     },

@@ -30,7 +30,7 @@ describe('the state of a deployment', () => {
     ['degraded', ended(11, 9)],
     ['failing', ended(10, 10)],
     ['failing', ended(0, 1)],
-    // Only the last twenty count.
+    // Only the last twenty calls count.
     ['healthy', ended(20, 20)],
   ])('is %s', (state, calls) => {
     expect(healthStateOf(calls, 0)).toBe(state);
@@ -69,15 +69,15 @@ it.each([
   [new InvalidInput('no'), null],
   [new TypeError('a bug'), null],
   [null, null],
-])('%o gives the deployment the state %j', (failure, code) => {
+])('%o has the failure code %j', (failure, code) => {
   expect(healthFailureCode(failure)).toBe(code);
 });
 
 describe('the health of deployments', () => {
-  function aWatch() {
+  function aTracker() {
     let nowMs = 0;
-    const watch = createHealthTracker({ now: () => new Date(nowMs), monotonicMs: () => nowMs });
-    return { watch, at: (ms: number) => void (nowMs = ms) };
+    const tracker = createHealthTracker({ now: () => new Date(nowMs), monotonicMs: () => nowMs });
+    return { tracker, at: (ms: number) => void (nowMs = ms) };
   }
   const NOTHING: Health = {
     state: 'unknown',
@@ -90,24 +90,24 @@ describe('the health of deployments', () => {
   };
 
   it('is unknown for a deployment without calls, and counts calls in progress', () => {
-    const { watch } = aWatch();
-    expect(watch.of('a')).toEqual(NOTHING);
-    watch.begin('a');
-    watch.begin('a');
-    expect([watch.of('a'), watch.of('b')]).toEqual([{ ...NOTHING, inFlight: 2 }, NOTHING]);
+    const { tracker } = aTracker();
+    expect(tracker.of('a')).toEqual(NOTHING);
+    tracker.begin('a');
+    tracker.begin('a');
+    expect([tracker.of('a'), tracker.of('b')]).toEqual([{ ...NOTHING, inFlight: 2 }, NOTHING]);
   });
 
   it('counts answered and failed calls, with times', () => {
-    const { watch, at } = aWatch();
-    const first = watch.begin('a');
+    const { tracker, at } = aTracker();
+    const first = tracker.begin('a');
     first.recordFirstByte(100);
     at(1_000);
     first.ended(null);
-    const second = watch.begin('a');
+    const second = tracker.begin('a');
     second.recordFirstByte(200);
     at(2_000);
     second.ended(upstream(null));
-    expect(watch.of('a')).toEqual({
+    expect(tracker.of('a')).toEqual({
       state: 'failing',
       calls: 2,
       failures: 1,
@@ -119,25 +119,25 @@ describe('the health of deployments', () => {
   });
 
   it('does not count refused and abandoned calls, nor failures that the caller caused', () => {
-    const { watch } = aWatch();
-    watch.begin('a').ended(new InvalidInput('no'));
-    watch.begin('a').ended(null);
-    watch.begin('a').ended(upstream(400));
-    expect(watch.of('a')).toEqual(NOTHING);
+    const { tracker } = aTracker();
+    tracker.begin('a').ended(new InvalidInput('no'));
+    tracker.begin('a').ended(null);
+    tracker.begin('a').ended(upstream(400));
+    expect(tracker.of('a')).toEqual(NOTHING);
   });
 
-  it('keeps no calls older than its window', () => {
-    const { watch } = aWatch();
-    for (let calls = 0; calls < 1_000; calls += 1) watch.begin('a').ended(upstream(503));
+  it('has the state of the last twenty calls, and the counts of all calls', () => {
+    const { tracker } = aTracker();
+    for (let calls = 0; calls < 1_000; calls += 1) tracker.begin('a').ended(upstream(503));
     for (let calls = 0; calls < 20; calls += 1) {
-      const call = watch.begin('a');
+      const call = tracker.begin('a');
       call.recordFirstByte(1);
       call.ended(null);
     }
-    expect(watch.of('a')).toMatchObject({ state: 'healthy', calls: 1_020, failures: 1_000 });
+    expect(tracker.of('a')).toMatchObject({ state: 'healthy', calls: 1_020, failures: 1_000 });
   });
 
-  it('of several has sums, the latest times and the mean', () => {
+  it('of several deployments has sums, the latest times and the mean latency', () => {
     const one: Health = {
       state: 'healthy',
       calls: 2,

@@ -6,10 +6,10 @@ import {
   shownParameters,
 } from '../../../src/domain/deployments/parameters.ts';
 
-it('headers of calls with any name are secret', () => {
+it('extra headers of calls are secret, whatever their names', () => {
   const sent = { model: 'openai/m', extra_headers: { 'x-tenant': 'hidden' }, max_tokens: 5 };
-  const parted = splitParameters(sent);
-  expect(shownParameters(parted)).toEqual({ model: 'openai/m', max_tokens: 5 });
-  expect(maskedParameters(parted)).toEqual({ model: 'openai/m', max_tokens: 5, extra_headers: '****' });
-  expect(revealedParameters(parted)).toEqual(sent);
+  const split = splitParameters(sent);
+  expect(shownParameters(split)).toEqual({ model: 'openai/m', max_tokens: 5 });
+  expect(maskedParameters(split)).toEqual({ model: 'openai/m', max_tokens: 5, extra_headers: '****' });
+  expect(revealedParameters(split)).toEqual(sent);
 });

@@ -39,12 +39,12 @@ describe('the request of a health check', () => {
     ['rerank', '/rerank', { query: SAID, documents: ['Yes.', 'No.'] }],
     ['audio_speech', '/audio/speech', { input: 'Yes.', voice: 'alloy' }],
     ['image_generation', '/images/generations', { prompt: 'A dot.' }],
-  ])('depends on its mode, as configured or by the catalog: %s', (mode, path, body) => {
+  ])('depends on the mode that is configured or in the catalog: %s', (mode, path, body) => {
     expect(probeOf(deployment({ mode }), entry('chat'))).toEqual([path, body]);
     expect(probeOf(deployment(), entry(mode))).toEqual([path, body]);
   });
 
-  it.each(['evaluation', 'decisions'])('is one question of a decision model: %s', (mode) => {
+  it.each(['evaluation', 'decisions'])('is one question for a decision model: %s', (mode) => {
     const reachable = { instructions: 'Is the service reachable?' };
     const questions = { reachable: { ...reachable, type: 'noul' } };
     expect(probeOf(deployment({ mode }))).toEqual(['/systemone', { state: SAID, questions }]);

@@ -38,7 +38,7 @@ it('a blocked model belongs to its team only while no other model has the name',
   expect([isOwn('red', 'exact'), isOwn('red', 'gone'), isOwn('blue', 'gone')]).toEqual([false, true, false]);
 });
 
-it('a model of the team has precedence over a common one; ids of models of other teams are not found', () => {
+it('a model of the team takes precedence over a common one; ids of models of other teams are not found', () => {
   const ids = (teamId: string | null) => deploymentsFor({ teamId }, DEPLOYMENTS).map(({ id }) => id);
   expect(ids('red')).toEqual(['all:v/*', 'all:v/long*', 'all:v/exact', 'red:exact', 'red:v/lo*', 'red:w/*']);
   expect(ids(null)).toEqual(['all:exact', 'all:v/*', 'all:v/long*', 'all:v/exact']);

@@ -20,7 +20,7 @@ const COUNTED = {
 } as const;
 
 recordedSuite('Cohere', COHERE_OUT, {
-  'thoughts, words and where they come from': {
+  'thoughts, text and citations': {
     whole: {
       id: 'c1',
       finish_reason: 'COMPLETE',
@@ -108,7 +108,7 @@ describe('failures of Cohere', () => {
   });
 });
 
-/** Empty arguments become an empty object. */
+/** Tool calls of `RICH_CHAT` as written: empty arguments become an empty object. */
 const CALLS = [
   { id: 'call_1', type: 'function', function: { name: 'look', arguments: '{"at":1}' } },
   { id: 'call_2', type: 'function', function: { name: 'look', arguments: '{}' } },

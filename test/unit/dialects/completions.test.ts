@@ -70,7 +70,7 @@ describe('a chat as a prompt to complete', () => {
   });
 
   it.each([
-    ['an instruction before it', [system, user('Say hi')], 'Be brief.\n\nSay hi', undefined],
+    ['an instruction before a message', [system, user('Say hi')], 'Be brief.\n\nSay hi', undefined],
     [
       'a conversation',
       [system, user('Hi'), assistant('Hello.'), user('How are you?')],
@@ -89,7 +89,7 @@ describe('a chat as a prompt to complete', () => {
       'a\nb',
       undefined,
     ],
-  ])('%s', (_name, messages, prompt, stop) => {
+  ])('is written for %s', (_name, messages, prompt, stop) => {
     expect(write({ messages })).toEqual({ body: { model: 'm', prompt, ...(stop ? { stop } : {}) }, lost: [] });
   });
 

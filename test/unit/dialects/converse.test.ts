@@ -281,7 +281,7 @@ describe('a chat in the format of Converse', () => {
     expect(write({ frequency_penalty: 0, presence_penalty: 0 }).lost).toEqual([]);
   });
 
-  it('has the members of models of one vendor only', () => {
+  it('has members that only models of one vendor support', () => {
     const further = (model: string, body: object): unknown =>
       (write({ model, ...body }).body as { additionalModelRequestFields?: unknown }).additionalModelRequestFields;
     expect(further('anthropic.claude-x', { top_k: 5, reasoning_effort: 'low', max_tokens: 5000 })).toEqual({

@@ -25,7 +25,7 @@ function write(steps: readonly AnswerStep[], inbound: InboundDialect): string {
   return `${steps.map((step) => writer.write(step)).join('')}${writer.end()}`;
 }
 
-/** Replaces the model by the name that the caller used. */
+/** Joined steps with the model name that the caller used. */
 const asCallersSee = (steps: readonly AnswerStep[]): readonly AnswerStep[] =>
   joined(steps.map((step) => (step.kind === 'begin' ? { ...step, model: ABOUT.model } : step)));
 

@@ -147,7 +147,7 @@ describe('a whole message', () => {
 });
 
 describe('an upstream with messages', () => {
-  it('is counted over its whole stream by the last count of each kind', () => {
+  it('reports usage by the last count of each kind in its stream', () => {
     const reader = OUT.reader();
     const read = (data: object) => reader.read(data, null);
     const usage = (inputTokens: number, outputTokens: number, cacheReadTokens: number, reasoningTokens: number) => ({
@@ -201,7 +201,7 @@ describe('an upstream with messages', () => {
     ]);
   });
 
-  it('may send the input of a call in one event, and blocks of server tools', () => {
+  it('may send the input of a call in one event, and blocks of server tools, which are ignored', () => {
     const reader = OUT.reader();
     const start = (index: number, block: object) =>
       reader.read({ type: 'content_block_start', index, content_block: block }, null);

@@ -22,7 +22,7 @@ interface Dialect {
   readonly outbound: OutboundDialect;
 }
 
-/** An answer translated by a dialect, as a stream and as a whole. */
+/** An answer that a dialect writes as a stream and reads again. `whole` does so without streaming. */
 function streamed(steps: readonly AnswerStep[], { inbound, outbound }: Dialect): readonly AnswerStep[] {
   const writer = inbound.writer(ABOUT);
   const text = `${steps.map((step) => writer.write(step)).join('')}${writer.end()}`;
@@ -36,7 +36,7 @@ describe.each([
   ['an upstream of chat completions for a caller of messages', CHAT, MESSAGES],
   ['an upstream of messages for a caller of chat completions', MESSAGES, CHAT],
 ])('%s', (_what, upstream, caller) => {
-  it('is the same streamed and whole: content, calls, reason of the end, usage', () => {
+  it('gives the same answer streamed and whole: content, calls, finish reason and usage', () => {
     const below = randomFrom(20_261_127);
     for (let round = 0; round < 200; round += 1) {
       const answer = randomAnswer(below, { reasoning: true, proofs: false });

@@ -78,7 +78,7 @@ describe('a chat completion written as a message', () => {
     ['stop', 'END', { stop_sequences: ['END'] }],
     ['user', 'u', { metadata: { user_id: 'u' } }],
     ['frequency_penalty', 0, {}],
-  ])('%s %j', (member, value, expected) => {
+  ])('has the equivalent of %s %j', (member, value, expected) => {
     const tools = [{ type: 'function', function: { name: 'look' } }];
     const { body, lost } = fromChat({ tools, [member]: value });
     expect({ body, lost }).toEqual({

@@ -177,7 +177,7 @@ describe('a message in the neutral format', () => {
     [{ type: 'disabled' }, 'low', { effort: 'none', budgetTokens: null, shown: null }],
     [undefined, 'medium', { effort: 'medium', budgetTokens: null, shown: null }],
     [undefined, undefined, null],
-  ])('thinking %j with effort %s', (thinking, effort, reasoning) => {
+  ])('has the reasoning of thinking %j with effort %s', (thinking, effort, reasoning) => {
     const body = { model: 'm', max_tokens: 1, messages: [], thinking, output_config: { effort } };
     expect(MESSAGES_IN.readRequest(body, new Losses()).reasoning).toEqual(reasoning);
   });

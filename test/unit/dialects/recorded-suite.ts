@@ -10,7 +10,7 @@ import { joined } from '../../support/random-answer.ts';
 const failed = (): Error => new Error('an answer said that it failed');
 const ABOUT = { model: 'm', fallbackId: 'f', createdAt: 1, includeUsage: true, body: {} };
 
-/** Recorded upstream answer, whole and streamed, with the expected steps of both. */
+/** Sample of an upstream answer, whole and streamed, with the expected steps of both. */
 interface RecordedAnswer {
   readonly whole: unknown;
   /** Server-sent events. */

@@ -7,7 +7,7 @@ import { createClientNetworks, proxyFault, trustsEveryone } from '../../../src/r
 const PROXY = '10.0.0.1';
 const trusting = createClientNetworks(['10.0.0.0/8', 'fd00::/8', '::ffff:192.0.2.0/120']);
 const alone = createClientNetworks([]);
-/** Client network of a request with a header of a trusted proxy. */
+/** Client network of a request whose `X-Forwarded-For` comes from a trusted proxy. */
 const behindProxy = (forwardedFor: string): string => trusting(PROXY, forwardedFor);
 
 describe('a peer', () => {

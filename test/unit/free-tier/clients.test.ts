@@ -10,7 +10,7 @@ const CLOCK = { now: () => new Date(`${DAY}T12:00:00.000Z`), monotonicMs: () => 
 const nameOf = (network: string): string => createIpHash(new Secret('sk-of-the-tests'))(network);
 const address = (index: number): string => `10.${index >> 16}.${(index >> 8) & 255}.${index & 255}`;
 
-/** A store that sums reserved calls without returned ones, and records the sizes of returns. */
+/** A store that sums reserved calls minus returned ones, and records the number of clients in each return. */
 function aStore() {
   const memory = createMemoryFreeTierStore();
   const store = {
@@ -43,7 +43,7 @@ describe('clients', () => {
     expect(used).toEqual([1, 2, 0]);
   });
 
-  it('use no memory when they are idle: only the counts of a hundred thousand addresses are stored', async () => {
+  it('are evicted from memory above a limit, and return their unused calls in steps of at most 500', async () => {
     const store = aStore();
     const most = 1_000;
     const tier = aFreeTier({ store, limit: 1_000, clock: CLOCK, maxClients: most });
@@ -89,7 +89,7 @@ describe('clients', () => {
     expect([store.reserved, (await tier.usageOf(aClient())).requestsToday]).toEqual([2, 2]);
   });
 
-  it('lose calls that could not be returned, and no other client gets them', async () => {
+  it('lose calls that could not be returned: these stay counted', async () => {
     const store = { ...createMemoryFreeTierStore(), release: () => Promise.reject(new Error('cut')) };
     const failures: unknown[] = [];
     const tier = aFreeTier({ store, limit: 100, clock: CLOCK, failed: (error) => void failures.push(error) });
@@ -111,9 +111,9 @@ describe('earlier days', () => {
       store: {
         ...store,
         async removeBefore(day, most) {
-          const gone = await store.removeBefore(day, most);
-          steps.push([day, gone]);
-          return gone;
+          const removed = await store.removeBefore(day, most);
+          steps.push([day, removed]);
+          return removed;
         },
       },
       clock: CLOCK,

@@ -23,7 +23,7 @@ function aClock(at = `${DAY}T12:00:00.000Z`) {
   };
 }
 
-/** A store in memory that counts its writes, and holds or refuses reservations on request. */
+/** A store in memory that counts reads and writes, and holds or refuses reservations on request. */
 function aStore() {
   const memory = createMemoryFreeTierStore();
   const waiting: (() => void)[] = [];
@@ -53,10 +53,10 @@ function aStore() {
   return store;
 }
 
-/** Resolves when all work that needs no timer is done. */
+/** Waits one turn of the event loop, so that pending promises settle. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** One call of a client: whether it was served. */
+/** Makes one call of a client. Resolves to whether it was served. */
 async function call(tier: FreeTier, network = '192.0.2.1'): Promise<boolean> {
   try {
     await tier.charge(aClient(network));
@@ -97,7 +97,7 @@ describe('a day', () => {
     expect(await calls(aFreeTier({ limit }), limit + 2)).toBe(limit);
   });
 
-  it('has its limit with 1,200 concurrent calls, with few requests of the store', async () => {
+  it('has its limit with 1,200 concurrent calls, with few writes to the store', async () => {
     const store = aStore();
     const tier = aFreeTier({ store, limit: 1_000 });
     const served = await Promise.all(Array.from({ length: 1_200 }, () => call(tier)));
@@ -139,7 +139,7 @@ describe('a day', () => {
     expect([await store.usedOn(DAY, ipHash), await store.usedOn('2026-11-22', ipHash)]).toEqual([2, 40]);
   });
 
-  it('returns the seconds until the next day, at least one', async () => {
+  it('refuses with the seconds until the next day, at least one', async () => {
     const clock = aClock(`${DAY}T23:59:59.999Z`);
     const refusal = (): unknown => {
       try {

@@ -56,14 +56,14 @@ describe('the keys of the gateway', () => {
     ['an unknown one', 'sk-unknown', false],
     ['a malformed key', 'Basic dXNlcjpwYXNz', false],
     ['a very long one', `sk-${'x'.repeat(10_000)}`, false],
-  ])('%s: %s', async (_what, key, lifts) => {
+  ])('are checked: %s', async (_what, key, isValid) => {
     const { paidKeys } = someKeys(
       row('sk-virtual'),
       row('sk-expired', { expiresAt: NOW }),
       row('sk-blocked', { blocked: true }),
     );
     // The first result is from the store, the second from memory.
-    expect([await paidKeys.holds(key), await paidKeys.holds(key)]).toEqual([lifts, lifts]);
+    expect([await paidKeys.holds(key), await paidKeys.holds(key)]).toEqual([isValid, isValid]);
   });
 
   it('are in memory after the first look-up', async () => {

@@ -102,7 +102,7 @@ describe('guardrails of the configuration file', () => {
     expect(faults).toEqual([expect.stringContaining(`config.yaml:${fault}`)]);
   });
 
-  it('are refused where two have one id', () => {
+  it('are refused where two have the same id', () => {
     const yaml = FILE.replaceAll('    litellm_params:', '    guardrail_id: same\n    litellm_params:');
     expect(faultsFrom({ yaml, env })).toEqual([
       'config.yaml:11: guardrails.1.guardrail_id: is the id of another guardrail, too',

@@ -6,7 +6,7 @@ import { createPatternFinder } from '../../../src/runtime/guardrails/pattern-fin
 import { cpuMs } from '../../support/cpu-time.ts';
 
 /** Parts of a text that match a pattern. */
-const found = (name: string, text: string): readonly string[] =>
+const matchesIn = (name: string, text: string): readonly string[] =>
   (prebuiltFinder(name)?.(text) ?? []).map(({ from, to }) => text.slice(from, to));
 
 const SAMPLES: readonly (readonly [name: string, text: string, parts: readonly string[]])[] = [
@@ -45,12 +45,12 @@ const SAMPLES: readonly (readonly [name: string, text: string, parts: readonly s
 
 describe('prebuilt patterns', () => {
   it.each(SAMPLES)('%s', (name, text, parts) => {
-    expect(found(name, text)).toEqual(parts);
+    expect(matchesIn(name, text)).toEqual(parts);
   });
 
   it('match whole private keys', () => {
     const key = '-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----';
-    expect(found('private_key', `a ${key} b`)).toEqual([key]);
+    expect(matchesIn('private_key', `a ${key} b`)).toEqual([key]);
   });
 
   it('do not exist for an unknown name', () => {
@@ -88,7 +88,7 @@ describe('prebuilt patterns', () => {
   });
 });
 
-describe('own patterns', () => {
+describe('configured patterns', () => {
   it('match case-insensitively, and in linear time', () => {
     expect(createPatternFinder('p[0-9]+')('P12 p3')).toEqual([
       { from: 0, to: 3 },
@@ -104,7 +104,7 @@ describe('own patterns', () => {
   });
 });
 
-describe('words', () => {
+describe('keywords', () => {
   it('match case-insensitively, without overlap', () => {
     expect(keywordFinder('aba')('xABAbaABA')).toEqual([
       { from: 1, to: 4 },

@@ -28,7 +28,7 @@ const SPEND = { id: 's1', modelGroup: 'smart', callId: 'c1', traceId: 't1', keyH
 /** A recorded call; `guardrails` are the runs in its row. */
 const aCall = (guardrails?: readonly object[]): CallRecord =>
   ({ spend: guardrails === undefined ? SPEND : { ...SPEND, guardrails } }) as unknown as CallRecord;
-const ran = (...entries: readonly object[]): CallRecord => aCall(entries);
+const aCallWith = (...entries: readonly object[]): CallRecord => aCall(entries);
 
 const run = (index: number, result: GuardrailRun['result'], more: Partial<GuardrailRun> = {}): GuardrailRun => ({
   id: `s1:${index}`,
@@ -49,7 +49,7 @@ const run = (index: number, result: GuardrailRun['result'], more: Partial<Guardr
 
 describe('the runs of guardrails on a call', () => {
   it('are those in its row', () => {
-    const call = ran(
+    const call = aCallWith(
       entry('success'),
       entry('guardrail_flagged'),
       entry('guardrail_intervened', { guardrail_id: 'g2' }),
@@ -96,8 +96,8 @@ describe('the counter of runs', () => {
   it('commits counts by day and guardrail, and the runs that did not pass', async () => {
     const batches: GuardrailUseBatch[] = [];
     const counter = aCounter(async (batch) => void batches.push(batch));
-    counter.count(ran(entry('success'), entry('guardrail_intervened')));
-    counter.count(ran(entry('success', { start_time: AT + 86_400 })));
+    counter.count(aCallWith(entry('success'), entry('guardrail_intervened')));
+    counter.count(aCallWith(entry('success', { start_time: AT + 86_400 })));
     counter.count(aCall());
     await counter.flush();
     await counter.flush();
@@ -117,9 +117,9 @@ describe('the counter of runs', () => {
       numbers.push(number);
       if (numbers.length === 1) throw new Error('The store is away.');
     });
-    counter.count(ran(entry('success')));
+    counter.count(aCallWith(entry('success')));
     await expect(counter.flush()).rejects.toThrow('away');
-    counter.count(ran(entry('success')));
+    counter.count(aCallWith(entry('success')));
     await counter.flush();
     expect(numbers).toEqual([1, 1, 2]);
   });
@@ -127,7 +127,7 @@ describe('the counter of runs', () => {
   it('keeps at most 1,000 single runs, and counts all', async () => {
     const batches: GuardrailUseBatch[] = [];
     const counter = aCounter(async (batch) => void batches.push(batch));
-    for (let call = 0; call < 1_001; call += 1) counter.count(ran(entry('guardrail_intervened')));
+    for (let call = 0; call < 1_001; call += 1) counter.count(aCallWith(entry('guardrail_intervened')));
     await counter.flush();
     expect([batches[0]?.days[0]?.intervened, batches[0]?.runs.length]).toEqual([1_001, 1_000]);
   });

@@ -14,37 +14,37 @@ describe('the usage of an image', () => {
   const plain = { text_tokens: 10, image_tokens: 30 };
 
   it.each([
-    ['apart', { ...plain }, undefined, { inputTokens: 30, outputTokens: 7, cacheReadTokens: 0 }],
+    ['its input and output', { ...plain }, undefined, { inputTokens: 30, outputTokens: 7, cacheReadTokens: 0 }],
     [
-      'the output separately',
+      'the output of the image only',
       plain,
       { image_tokens: 5, text_tokens: 2 },
       { inputTokens: 30, outputTokens: 5, cacheReadTokens: 0 },
     ],
     [
-      'cached, apart',
+      'the cached image input',
       { ...plain, cached_tokens: 20, cached_tokens_details: { image_tokens: 15 } },
       undefined,
       { inputTokens: 30, outputTokens: 7, cacheReadTokens: 15 },
     ],
     [
-      'cached tokens, more than text tokens',
+      'the cached tokens above the text tokens as cached image input',
       { ...plain, cached_tokens: 25 },
       undefined,
       { inputTokens: 30, outputTokens: 7, cacheReadTokens: 15 },
     ],
     [
-      'cached tokens, at most the text tokens',
+      'no cached image input up to the number of text tokens',
       { ...plain, cached_tokens: 10 },
       undefined,
       { inputTokens: 30, outputTokens: 7, cacheReadTokens: 0 },
     ],
-  ])('is %s', (_what, input_tokens_details, output_tokens_details, image) => {
+  ])('has %s', (_what, input_tokens_details, output_tokens_details, image) => {
     const usage = { input_tokens: 40, output_tokens: 7, input_tokens_details, output_tokens_details };
     expect(read('image', { data: [], usage })).toMatchObject({ usage: { inputTokens: 40, outputTokens: 7, image } });
   });
 
-  it('is empty where nothing is counted', () => {
+  it('is null without counts, and the images are measured', () => {
     expect(read('image', { data: [{}, {}], usage: {} }, { size: '1x1', quality: 'auto' })).toMatchObject({
       usage: null,
       measured: { unit: 'image', count: 2, size: '1x1', quality: 'auto' },
@@ -76,7 +76,7 @@ describe('the duration of a recording', () => {
     },
   );
 
-  it('has the truncated text of the transcript with it', () => {
+  it('comes with the truncated text of the transcript', () => {
     expect(read('transcript', { text: 'hello there' })).toMatchObject({ text: 'hello the' });
     expect(read('transcript', { words: [] }, { response_format: 'text' })).toBeNull();
   });

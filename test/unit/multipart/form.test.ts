@@ -241,7 +241,7 @@ describe('a form', () => {
     ]);
   });
 
-  it('has a limit of parts, and of the length of a field', () => {
+  it('is read at the limits of parts and of the length of a field', () => {
     const parts = Array.from({ length: 511 }, (_, index) => [field(`f${index}`), ''] as const);
     const long = [field('long'), 'x'.repeat(1024 * 1024)] as const;
     expect(readForm(form([...parts, long]), TYPE).parts).toHaveLength(512);
@@ -294,7 +294,7 @@ it('a form keeps any content with any boundary, byte for byte', () => {
     const below = randomFrom(seed);
     const pick = (text: string): string => text[below(text.length)] ?? '';
     const boundary = Array.from({ length: 1 + below(20) }, () => pick(BOUNDARY_CHARACTERS)).join('');
-    // Consists of the characters of delimiters, so that near matches are frequent.
+    // Content consists of parts of delimiters, so that near matches are frequent.
     const alphabet = ['\r', '\n', '-', '--', `--${boundary}`.slice(0, -1), boundary.slice(1), '\u0000', 'x'];
     const content = (): string => Array.from({ length: below(40) }, () => alphabet[below(alphabet.length)]).join('');
     const isSafe = (text: string): boolean => !`\r\n${text}\r\n`.includes(`\r\n--${boundary}`);
@@ -313,7 +313,7 @@ it('a form keeps any content with any boundary, byte for byte', () => {
   }
 });
 
-it('a damaged form is refused, without another error', () => {
+it('a damaged form is read or refused, without another error', () => {
   const whole = form([
     [field('model'), 'm'],
     [FILE, 'RIFF\r\n--'],

@@ -23,8 +23,8 @@ const decode = (body: string | Uint8Array, differing: Partial<typeof DEFAULT_OTL
 const attributeOf = (value: unknown): unknown =>
   decode(exportOf(aSpan({ attributes: [{ key: 'a', value }] })))[0]?.attributes['a'];
 
-describe('JSON exports', () => {
-  it('reads the same spans as the protobuf of the same request, for any request', () => {
+describe('the JSON decoder', () => {
+  it('reads the expected spans of any request', () => {
     const draw = seeded(20_261_011);
     for (let round = 0; round < 200; round++) {
       const { request, spans } = randomExport(draw);
@@ -41,7 +41,7 @@ describe('JSON exports', () => {
       Uint8Array.fromHex(TRACE_ID).toBase64({ alphabet: 'base64url', omitPadding: true }),
       Uint8Array.fromHex(SPAN_ID).toBase64({ alphabet: 'base64url', omitPadding: true }),
     ],
-  ])('ids in %s', (_form, traceId, spanId) => {
+  ])('reads ids in %s', (_form, traceId, spanId) => {
     expect(decode(exportOf(aSpan({ traceId, spanId, parentSpanId: spanId })))[0]).toMatchObject({
       traceId: TRACE_ID,
       spanId: SPAN_ID,
@@ -53,11 +53,11 @@ describe('JSON exports', () => {
     [2, 1],
     ['SPAN_KIND_SERVER', 'STATUS_CODE_OK'],
     ['2', '1'],
-  ])('enums as %j', (kind, code) => {
+  ])('reads enums as %j', (kind, code) => {
     expect(decode(exportOf(aSpan({ kind, status: { code } })))[0]).toMatchObject({ kind: 'SERVER', status: 'ok' });
   });
 
-  it('unknown enums are unspecified and unset, absent members are empty', () => {
+  it('reads unknown enums as unspecified and unset, and absent members as empty', () => {
     const odd = aSpan({ kind: 'SPAN_KIND_NEW', status: { code: true } });
     expect(decode(exportOf(odd))[0]).toMatchObject({ kind: 'UNSPECIFIED', status: 'unset' });
     expect(decode(exportOf(aSpan({ name: null, attributes: null, events: null, status: null })))).toEqual([
@@ -80,7 +80,7 @@ describe('JSON exports', () => {
     ]);
   });
 
-  it('64-bit integers as text or as numbers, without losing a digit', () => {
+  it('reads 64-bit integers as numbers without losing a digit', () => {
     const body = exportOf(aSpan({ startTimeUnixNano: '#', endTimeUnixNano: '#' })).replaceAll(
       '"#"',
       '1760000000123456789',
@@ -170,7 +170,7 @@ describe('limits of JSON, at the limit and one above', () => {
     expect(() => decode(body(65_536 - 4))).toThrow(TooLarge);
   });
 
-  it('members of ordinary spans are not counted, for any position of the span id', () => {
+  it('ordinary spans stay within the limit, also with the span id as the last member', () => {
     const attributes = Array.from({ length: 128 }, (_, index) => ({ key: `k${index}`, value: { stringValue: 'v' } }));
     const { spanId, ...rest } = aSpan({ attributes });
     const body = exportOf(...Array.from({ length: 512 }, () => ({ ...rest, spanId })));
@@ -181,7 +181,7 @@ describe('limits of JSON, at the limit and one above', () => {
     const span = '{"spanId":""}';
     const body = (spans: number, numbers: number) =>
       `[[${Array(spans).fill(span).join(',')}],[${Array(numbers).fill(1).join(',')}]]`;
-    // Three for the lists, three for each span. The body is not an export, but is counted before that check.
+    // Three nodes for the lists and three for each span. The body is not an export, but its nodes are counted first.
     const room = (spans: number) => 640 + 10 * spans - 3 - 3 * spans;
     const limits = { nodes: 640, spans: 4 };
     expect(() => decode(body(3, room(3)), limits)).toThrow(InvalidInput);

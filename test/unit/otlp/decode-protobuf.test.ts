@@ -23,7 +23,7 @@ const attributesOf = (count: number) =>
   Array.from({ length: count }, (_, index) => ({ key: `k${index}`, value: { boolValue: true } }));
 const nested = (depth: number): unknown => (depth === 0 ? {} : { arrayValue: { values: [nested(depth - 1)] } });
 
-describe('protobuf exports', () => {
+describe('the protobuf decoder', () => {
   it('reads the output of another encoder, for any request', () => {
     const draw = seeded(20_261_010);
     for (let round = 0; round < 300; round++) {
@@ -68,7 +68,7 @@ describe('protobuf exports', () => {
   });
 });
 
-describe('spans that refuse the whole export', () => {
+describe('the check of spans', () => {
   const invalid: readonly (readonly [string, Record<string, unknown>])[] = [
     ['a trace id of 15 bytes', { traceId: TRACE_ID.subarray(1) }],
     ['a trace id of zeros', { traceId: new Uint8Array(16) }],
@@ -82,7 +82,7 @@ describe('spans that refuse the whole export', () => {
     ['a link without a span id', { links: [{ traceId: TRACE_ID }] }],
     ['a link to a trace of zeros', { links: [{ traceId: new Uint8Array(16), spanId: SPAN_ID }] }],
   ];
-  it.each(invalid)('%s', (_what, differing) => {
+  it.each(invalid)('refuses the whole export for %s', (_what, differing) => {
     expect(() => decode(exportOf(aSpan(), aSpan(differing)))).toThrow(InvalidInput);
     expect(() => decode(exportOf(aSpan(), aSpan(differing)))).toThrow(/^Span 1 of the export is invalid: /);
   });
@@ -99,7 +99,7 @@ describe('spans that refuse the whole export', () => {
 
 describe('limits, at the limit and one above', () => {
   const full = DEFAULT_OTLP_LIMITS;
-  it('256 attributes of a span, event, link, resource or scope', () => {
+  it('256 attributes of a span, event or resource', () => {
     expect(Object.keys(decode(exportOf(aSpan({ attributes: attributesOf(256) })))[0]?.attributes ?? {})).toHaveLength(
       256,
     );
@@ -110,7 +110,7 @@ describe('limits, at the limit and one above', () => {
     );
   });
 
-  it('256 events and 256 links a span', () => {
+  it('256 events and 256 links per span', () => {
     const link = { traceId: TRACE_ID, spanId: SPAN_ID };
     const lists = (count: number) => ({
       events: Array.from({ length: count }, () => ({ name: 'e' })),
@@ -121,20 +121,20 @@ describe('limits, at the limit and one above', () => {
     expect(() => decode(exportOf(aSpan({ ...lists(257), events: [] })))).toThrow(TooLarge);
   });
 
-  it('4,096 spans an export', () => {
+  it('4,096 spans per export', () => {
     const spans = Array.from({ length: 4_096 }, () => aSpan());
     expect(decode(exportOf(...spans))).toHaveLength(4_096);
     expect(() => decode(exportOf(...spans, aSpan()))).toThrow(TooLarge);
   });
 
-  it('65,536 fields an export', () => {
+  it('65,536 fields per export', () => {
     // One unknown field is a tag and a value of one byte each.
     const fields = (count: number) => Uint8Array.from({ length: count * 2 }, (_, at) => (at % 2 === 0 ? 0x78 : 1));
     expect(decode(fields(full.nodes))).toEqual([]);
     expect(() => decode(fields(full.nodes + 1))).toThrow(TooLarge);
   });
 
-  it('fields of ordinary spans are not counted against the fields of an export', () => {
+  it('ordinary spans stay within the limit of fields', () => {
     const attributes = Array.from({ length: 128 }, (_, index) => ({ key: `k${index}`, value: { stringValue: 'v' } }));
     const spans = Array.from({ length: 512 }, () => aSpan({ attributes }));
     expect(decode(exportOf(...spans))).toHaveLength(512);
@@ -159,7 +159,7 @@ describe('limits, at the limit and one above', () => {
     expect(() => decode(deep(30))).toThrow(TooLarge);
   });
 
-  it('a limit of the memory for the decoded body', () => {
+  it('the memory of the decoded body', () => {
     const body = exportOf(aSpan({ name: 'x'.repeat(1_000) }));
     // Resource, instrumentation scope and span at 128 each, the name at its length and 16.
     expect(decode(body, { decodedBytes: 3 * 128 + 1_016 })).toHaveLength(1);
@@ -179,7 +179,7 @@ describe('bodies that are not an export', () => {
     ['a fixed32 cut short', [0x7d, 1]],
     ['JSON', [...Buffer.from('{"resourceSpans":[]}')]],
   ];
-  it.each(broken)('%s', (_what, bytes) => {
+  it.each(broken)('are refused: %s', (_what, bytes) => {
     expect(() => decode(Uint8Array.from(bytes))).toThrow(InvalidInput);
   });
 

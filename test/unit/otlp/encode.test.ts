@@ -53,7 +53,7 @@ describe('the answer of a receiver to an accepted export', () => {
     expect(readPartialSuccess(Buffer.concat([Uint8Array.of(0x10, 1), protobufField(0x0a, partial)]))).toEqual(some);
   });
 
-  it('is null when it is empty or invalid', () => {
+  it('reports no rejected spans when it is empty or invalid', () => {
     expect(readPartialSuccess(new Uint8Array(0))).toEqual(none);
     for (const value of [{}, { partialSuccess: {} }, { partialSuccess: null }, [], 7, { partialSuccess: 'x' }])
       expect(json(value)).toEqual(none);

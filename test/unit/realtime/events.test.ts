@@ -177,7 +177,7 @@ describe('an event of the upstream', () => {
   });
 });
 
-it('an error of the gateway has the id of its event, when the event has one', () => {
+it('an error of the gateway has the id of the event that caused it, if the event has one', () => {
   const words = { message: 'no', type: null, param: null, code: '500' };
   const idFor = (about: string | null): unknown =>
     JSON.parse(textOf(errorEvent('event_1', words, about === null ? null : text(about)))).error.event_id;

@@ -8,7 +8,7 @@ describe('a peer that reads too slowly', () => {
   it.each([
     ['the caller', 'client', 'vendor'],
     ['the upstream', 'vendor', 'client'],
-  ] as const)('pauses the other peer until it has read all messages: %s', async (_who, slow, fast) => {
+  ] as const)('pauses the other peer until all pending messages are sent: %s', async (_who, slow, fast) => {
     const setup = await aSession();
     setup[slow].state.full = true;
     setup[fast].say('one');
@@ -44,7 +44,7 @@ describe('a peer that reads too slowly', () => {
     client.state.full = true;
     client.state.waiting = 1_000;
     vendor.say('one');
-    for (let looks = 0; looks < 10; looks += 1) {
+    for (let checks = 0; checks < 10; checks += 1) {
       client.state.waiting -= 10;
       client.currentListener().alive();
       wait(30);
@@ -56,7 +56,7 @@ describe('a peer that reads too slowly', () => {
 describe('a peer that sends nothing', () => {
   it('gets a ping, and stays when it answers', async () => {
     const { client, vendor, wait, ends } = await aSession();
-    for (let looks = 0; looks < 4; looks += 1) {
+    for (let checks = 0; checks < 4; checks += 1) {
       wait(31);
       client.currentListener().alive();
       vendor.currentListener().alive();
@@ -69,7 +69,7 @@ describe('a peer that sends nothing', () => {
     ['the upstream', 'client', ['failure', 'UPSTREAM_FAILED']],
   ] as const)('counts as disconnected without an answer: %s', async (_who, alive, end) => {
     const setup = await aSession();
-    for (let looks = 0; looks < 3; looks += 1) {
+    for (let checks = 0; checks < 3; checks += 1) {
       setup.wait(25);
       setup[alive].currentListener().alive();
     }
@@ -81,9 +81,9 @@ describe('a peer that sends nothing', () => {
   });
 });
 
-/** Keeps both sides alive for a while. */
+/** Advances the clock in steps of 20 ms. Both peers are active before each step. */
 function keepAlive(setup: Awaited<ReturnType<typeof aSession>>, ms: number): void {
-  for (let gone = 0; gone < ms; gone += 20) {
+  for (let passedMs = 0; passedMs < ms; passedMs += 20) {
     setup.client.currentListener().alive();
     setup.vendor.currentListener().alive();
     setup.wait(20);
@@ -127,10 +127,10 @@ describe('a session', () => {
       return answer;
     };
     const setup = await aSession({ identify });
-    for (const left of [2, 1]) {
+    for (const remaining of [2, 1]) {
       keepAlive(setup, 220);
       await settled();
-      expect([answers.length, setup.ends()]).toEqual([left, []]);
+      expect([answers.length, setup.ends()]).toEqual([remaining, []]);
     }
     keepAlive(setup, 220);
     await settled();

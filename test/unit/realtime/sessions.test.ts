@@ -28,10 +28,10 @@ describe('the sessions of a process', () => {
     });
     const late = setup.open();
     await opening.promise;
-    const none = setup.realtime.ended();
+    const allEnded = setup.realtime.ended();
     setup.realtime.endAll();
     await expect(late).rejects.toThrow('The process is shutting down.');
-    await none;
+    await allEnded;
     expect(setup.ends()).toEqual([
       ['failure', 'UNAVAILABLE'],
       ['failure', 'UNAVAILABLE'],
@@ -41,9 +41,9 @@ describe('the sessions of a process', () => {
   it('end when the process stops, with or without a joined caller', async () => {
     const setup = await aSession();
     await setup.open();
-    const none = setup.realtime.ended();
+    const allEnded = setup.realtime.ended();
     setup.realtime.endAll();
-    await none;
+    await allEnded;
     expect(setup.ends()).toEqual([
       ['failure', 'UNAVAILABLE'],
       ['failure', 'UNAVAILABLE'],

@@ -7,7 +7,7 @@ const TEXTS = ['', 'ls -la', 'say "hi"', 'a\\b', '\n\t\r\b\f', '{"input":"x"}', 
 const unicodeEscaped = (text: string): string =>
   Array.from({ length: text.length }, (_, at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, '0')}`).join('');
 
-function taken(pieces: readonly string[]): string {
+function unwrapped(pieces: readonly string[]): string {
   const unwrapper = createInputUnwrapper();
   return `${pieces.map((piece) => unwrapper.add(piece)).join('')}${unwrapper.rest()}`;
 }
@@ -28,7 +28,7 @@ describe('the text of a custom tool, as the argument of a function', () => {
           pieces.push(whole.slice(at, end));
           at = end;
         }
-        expect(taken(pieces)).toBe(text);
+        expect(unwrapped(pieces)).toBe(text);
       }
     }
   });
@@ -36,7 +36,7 @@ describe('the text of a custom tool, as the argument of a function', () => {
   it.each(['plain text', '[1]', '{"other":1}', '{"input":5}', '"x"', '{'])(
     'another argument is unchanged: %s',
     (text) => {
-      expect([unwrapInput(text), taken(text.split(''))]).toEqual([text, text]);
+      expect([unwrapInput(text), unwrapped(text.split(''))]).toEqual([text, text]);
     },
   );
 

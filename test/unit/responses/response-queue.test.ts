@@ -105,7 +105,7 @@ describe('the queue of responses', () => {
     expect(logLines).toEqual(['a response was dropped: the store refused it']);
   });
 
-  it('refuses a response that is too large, and more responses than its limit', async () => {
+  it('refuses a response that is too large, and responses above the limit of waiting bytes', async () => {
     const { store, queue } = aQueue();
     expect([queue.mayStore(1_000), queue.mayStore(1_001)]).toEqual([true, false]);
     expect(queue.enqueue(ofSize('resp_large', 1_000))).toBe(false);
@@ -138,7 +138,7 @@ describe('the queue of responses', () => {
     expect(store.rows.size).toBe(0);
   });
 
-  it('cannot decrypt responses with another admin key, or a response of another owner', async () => {
+  it('cannot decrypt responses with another admin key, or a response whose owner was changed', async () => {
     const { store, queue } = aQueue();
     queue.enqueue(aResponse('resp_1'));
     const flushed = queue.flush();
@@ -170,7 +170,7 @@ describe('the queue of responses', () => {
     expect(await queue.conversation(fourth)).toEqual({ kind: 'broken' });
   });
 
-  it('joins at most the bytes of a request', async () => {
+  it('joins and returns at most the bytes of a conversation', async () => {
     const { queue } = aQueue();
     const turns = [1, 2, 3].map((turn) => ({
       ...ofSize(`resp_${turn}`, 600),

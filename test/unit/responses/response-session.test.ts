@@ -25,7 +25,7 @@ function aConnection(limits: Partial<ResponseSessionLimits> = {}) {
   let nowMs = 0;
   const sessions = createResponseSessions({ monotonicMs: () => nowMs }, { ...LIMITS, ...limits });
   const ended: unknown[] = [];
-  /** Begins and ends of turns. */
+  /** Starts and ends of turns. */
   const log: string[] = [];
   const turns = new Map<
     string,
@@ -155,7 +155,7 @@ describe('turns', () => {
     expect(one.chunk(Buffer.from('more'))).toBe(true);
   });
 
-  it('that fail during the stream report it, and the lane continues', async () => {
+  it('that fail during the stream report the failure, and the lane continues', async () => {
     const setup = aConnection();
     setup.ask('a:1', 'a:2');
     (await setup.answer('1')).fail(new Error('cut'));
@@ -168,11 +168,11 @@ describe('turns', () => {
     const setup = aConnection({ waiting: 9 });
     setup.ask('a:1', 'b:2', 'a:3');
     const one = await setup.answer('1');
-    const none = setup.sessions.ended();
+    const allEnded = setup.sessions.ended();
     setup.client.currentListener().ended({ kind: 'cut' });
     expect(setup.ended).toEqual([]);
     expect(one.chunk(Buffer.from('late'))).toBe(false);
-    await none;
+    await allEnded;
     expect(setup.log).toEqual(['1 begun', '2 begun', '1 abandoned', '1 cancelled', '1 given up', '2 given up']);
     expect(setup.client.did).toEqual(['(close 1000)']);
     expect(setup.ended).toEqual([null]);
@@ -281,11 +281,11 @@ describe('at shutdown', () => {
     setup.ask('a:1', 'a:2');
     setup.sessions.retire();
     setup.ask('b:3');
-    const going = 'The process is shutting down.';
-    expect(setup.client.did).toEqual([`2: ${going}`, `3: ${going}`]);
-    const none = setup.sessions.ended();
+    const shutdownReason = 'The process is shutting down.';
+    expect(setup.client.did).toEqual([`2: ${shutdownReason}`, `3: ${shutdownReason}`]);
+    const allEnded = setup.sessions.ended();
     (await setup.answer('1')).done();
-    await none;
+    await allEnded;
     expect(setup.client.did.at(-1)).toBe('(close 1001)');
     expect(setup.log).toEqual(['1 begun', '1 completed']);
   });
@@ -294,7 +294,7 @@ describe('at shutdown', () => {
     const setup = aConnection({ sessions: 2 });
     const place = setup.sessions.open();
     setup.sessions.retire();
-    const none = setup.sessions.ended();
+    const allEnded = setup.sessions.ended();
     const { socket, did } = aSocket();
     place.join({
       socket,
@@ -302,7 +302,7 @@ describe('at shutdown', () => {
       errorEvent: () => message(''),
       ended() {},
     });
-    await none;
+    await allEnded;
     expect(did).toEqual(['(close 1001)']);
   });
 
@@ -310,11 +310,23 @@ describe('at shutdown', () => {
     const setup = aConnection();
     setup.ask('a:1', 'b:2', 'b:3');
     await setup.answer('1');
-    const none = setup.sessions.ended();
+    const allEnded = setup.sessions.ended();
     setup.sessions.endAll();
-    await none;
-    const going = 'The process is shutting down.';
-    expect(setup.client.did).toEqual([`3: ${going}`, `1 broke: ${going}`, `2: ${going}`, '(close 1001)']);
-    expect(setup.log).toEqual(['1 begun', '2 begun', `1 failed (${going})`, '1 cancelled', '1 given up', '2 given up']);
+    await allEnded;
+    const shutdownReason = 'The process is shutting down.';
+    expect(setup.client.did).toEqual([
+      `3: ${shutdownReason}`,
+      `1 broke: ${shutdownReason}`,
+      `2: ${shutdownReason}`,
+      '(close 1001)',
+    ]);
+    expect(setup.log).toEqual([
+      '1 begun',
+      '2 begun',
+      `1 failed (${shutdownReason})`,
+      '1 cancelled',
+      '1 given up',
+      '2 given up',
+    ]);
   });
 });

@@ -4,7 +4,7 @@ import { socketMessages } from '../../../src/wire/responses/socket-messages.ts';
 
 /** Messages of a stream in chunks of this size. */
 function messagesOf(text: string, { size = text.length, streamId = null as string | null } = {}) {
-  const came: string[] = [];
+  const received: string[] = [];
   const ended: unknown[] = [];
   const bytes = Buffer.from(text);
   const source: ByteStream = {
@@ -21,14 +21,14 @@ function messagesOf(text: string, { size = text.length, streamId = null as strin
   });
   messages.pipe({
     chunk(message) {
-      // A client that reads the last event may send the next turn at once.
-      came.push(`${ended.length} ${Buffer.from(message).toString()}`);
+      // A client that reads the last event may send the next turn immediately.
+      received.push(`${ended.length} ${Buffer.from(message).toString()}`);
       return true;
     },
-    done: () => void came.push('done'),
-    fail: (error) => void came.push(error.message),
+    done: () => void received.push('done'),
+    fail: (error) => void received.push(error.message),
   });
-  return { came, ended, next: messages.nextNumber() };
+  return { received, ended, next: messages.nextNumber() };
 }
 
 const STREAM = [
@@ -42,9 +42,9 @@ const STREAM = [
 ].join('');
 
 describe('events as messages', () => {
-  it.each([1, 2, 7, 1_000])('are one in each message, for any chunk size (%i bytes)', (size) => {
+  it.each([1, 2, 7, 1_000])('are one per message, for any chunk size (%i bytes)', (size) => {
     expect(messagesOf(STREAM, { size })).toEqual({
-      came: [
+      received: [
         '0 {"type":"response.created","sequence_number":7,"response":{"id":"a"}}',
         '0 {"type":"response.output_text.delta","delta":"of response.completed"}',
         '0 {"type" :\n"é","sequence_number":11}',
@@ -57,13 +57,17 @@ describe('events as messages', () => {
   });
 
   it('have the name of their lane and are otherwise unchanged', () => {
-    const { came } = messagesOf('data: {"type":"x" , "n":1e-7}\n\n', { streamId: 'a.b' });
-    expect(came).toEqual(['0 {"stream_id":"a.b","type":"x" , "n":1e-7}', 'done']);
+    const { received } = messagesOf('data: {"type":"x" , "n":1e-7}\n\n', { streamId: 'a.b' });
+    expect(received).toEqual(['0 {"stream_id":"a.b","type":"x" , "n":1e-7}', 'done']);
   });
 
   it('mark failures, and accept a last event without a blank line', () => {
-    const { came, ended, next } = messagesOf('data: {"type":"response.failed","response":{}}');
-    expect([came, ended, next]).toEqual([['1 {"type":"response.failed","response":{}}', 'done'], [['failed', {}]], 0]);
+    const { received, ended, next } = messagesOf('data: {"type":"response.failed","response":{}}');
+    expect([received, ended, next]).toEqual([
+      ['1 {"type":"response.failed","response":{}}', 'done'],
+      [['failed', {}]],
+      0,
+    ]);
   });
 
   it('pause with their reader', () => {

@@ -7,7 +7,7 @@ import { DEFAULT_ROUTING, type RoutingPolicy } from '../../../src/domain/routing
 const failed = (upstreamStatus: number | null, more: object = {}, message = 'no') =>
   new UpstreamFailed(message, { provider: 'openai', upstreamStatus, ...more });
 
-const most = (
+const retriesAfter = (
   failure: unknown,
   about: { requested?: number | null; own?: number; elsewhere?: boolean; policy?: Partial<RoutingPolicy> } = {},
 ): number =>
@@ -21,19 +21,19 @@ const most = (
 
 describe('the number of retries', () => {
   it('is two by default after a timeout, conflict, rate limit, server failure or no answer', () => {
-    for (const status of [408, 409, 429, 500, 502, 503, 599, null]) expect(most(failed(status))).toBe(2);
-    for (const status of [400, 401, 403, 404, 413, 422]) expect(most(failed(status))).toBe(0);
-    expect(most(new InvalidInput('no'))).toBe(0);
+    for (const status of [408, 409, 429, 500, 502, 503, 599, null]) expect(retriesAfter(failed(status))).toBe(2);
+    for (const status of [400, 401, 403, 404, 413, 422]) expect(retriesAfter(failed(status))).toBe(0);
+    expect(retriesAfter(new InvalidInput('no'))).toBe(0);
   });
 
   it('is two after 401, 403 and 404 only where another deployment can be called', () => {
-    for (const status of [401, 403, 404]) expect(most(failed(status), { elsewhere: true })).toBe(2);
+    for (const status of [401, 403, 404]) expect(retriesAfter(failed(status), { elsewhere: true })).toBe(2);
   });
 
   it('is that of the request, otherwise of the deployment, otherwise of the policy', () => {
-    expect(most(failed(500), { requested: 5, own: 4, policy: { retries: 3 } })).toBe(5);
-    expect(most(failed(500), { own: 4, policy: { retries: 3 } })).toBe(4);
-    expect(most(failed(500), { policy: { retries: 3 } })).toBe(3);
+    expect(retriesAfter(failed(500), { requested: 5, own: 4, policy: { retries: 3 } })).toBe(5);
+    expect(retriesAfter(failed(500), { own: 4, policy: { retries: 3 } })).toBe(4);
+    expect(retriesAfter(failed(500), { policy: { retries: 3 } })).toBe(3);
   });
 
   it('is that of the class first; a group replaces the whole policy; zero in the request takes precedence', () => {
@@ -42,13 +42,15 @@ describe('the number of retries', () => {
       retriesOfGroup: new Map([['other', { BadRequestError: 9 }]]),
     };
     expect([
-      most(failed(400), { policy }),
-      most(failed(403), { policy }),
-      most(failed(500), { requested: 7, policy }),
+      retriesAfter(failed(400), { policy }),
+      retriesAfter(failed(403), { policy }),
+      retriesAfter(failed(500), { requested: 7, policy }),
     ]).toEqual([4, 1, 1]);
     const ofGroup = { ...policy, retriesOfGroup: new Map([['g', { RateLimitError: 0 }]]) };
-    expect([most(failed(429), { policy: ofGroup }), most(failed(400), { policy: ofGroup })]).toEqual([0, 0]);
-    expect(most(failed(400), { requested: 0, policy })).toBe(0);
+    expect([retriesAfter(failed(429), { policy: ofGroup }), retriesAfter(failed(400), { policy: ofGroup })]).toEqual([
+      0, 0,
+    ]);
+    expect(retriesAfter(failed(400), { requested: 0, policy })).toBe(0);
   });
 });
 
@@ -88,6 +90,6 @@ it.each<[unknown, string | null]>([
   [failed(503), 'ServiceUnavailableError'],
   [failed(529), 'InternalServerError'],
   [new Error('bug'), null],
-])('the class of a failure (%#)', (failure, expected) => {
+])('a failure has the expected class (case %#)', (failure, expected) => {
   expect(classOfFailure(failure)).toBe(expected);
 });

@@ -5,7 +5,7 @@ import { spendLabels } from '../../../src/domain/calls/spend-labels.ts';
 const labels = (tags: readonly string[]) =>
   callLabels({ session: 'session-1', endUser: 'customer-1', tags, metadata: { team: 'x' } });
 
-it('has end user, session and distinct tags, then the tags of the user agent', () => {
+it('a spend row has end user, session and distinct tags, then the tags of the user agent', () => {
   expect(spendLabels(labels(['a', 'b', 'a']), 'curl/8.1.0 (x)')).toEqual({
     endUser: 'customer-1',
     sessionId: 'session-1',
@@ -13,29 +13,29 @@ it('has end user, session and distinct tags, then the tags of the user agent', (
   });
 });
 
-it('has one tag for a user agent without a version', () => {
+it('a spend row has one tag for a user agent without a version', () => {
   expect(spendLabels(undefined, 'curl')).toEqual({ endUser: null, sessionId: null, tags: ['User-Agent: curl'] });
 });
 
-it('has no tags without labels and user agent', () => {
+it('a spend row has no tags without labels and user agent', () => {
   expect(spendLabels(undefined, undefined)).toEqual({ endUser: null, sessionId: null, tags: [] });
 });
 
-it('truncates user agents to 256 characters', () => {
+it('a user agent is truncated to 256 characters', () => {
   expect(spendLabels(labels(['a']), 'u'.repeat(300)).tags.at(-1)).toBe(`User-Agent: ${'u'.repeat(256)}`);
 });
 
 const numbered = (count: number, length = 3): string[] =>
   Array.from({ length: count }, (_, at) => String(at).padStart(length, 't'));
 
-it('accepts 64 tags of 256 characters, and refuses more and longer ones', () => {
+it('a call may have 64 tags of 256 characters, and no more or longer ones', () => {
   expect(spendLabels(labels(numbered(64, 256)), undefined).tags).toEqual(numbered(64, 256));
   expect(() => labels(numbered(65))).toThrow('A call has at most 64 tags');
   expect(() => labels(['t'.repeat(257)])).toThrow('A tag has at most 256 characters.');
   expect(() => labels(Array.from({ length: 64 }, (_, at) => `${at}${'\u{0}'.repeat(200)}`))).toThrow('65536 bytes');
 });
 
-it('adds the tags of a key after those of the request, each once', () => {
+it('the tags of a key follow those of the request, each once', () => {
   expect(spendLabels(withTags(labels(['a', 'b']), ['b', 'c']), undefined)).toEqual({
     endUser: 'customer-1',
     sessionId: 'session-1',

@@ -24,7 +24,7 @@ const aGroup = (tag: string, user: string | null, more: Partial<SpendGroup> = {}
 describe('windows of days', () => {
   const now = new Date(TODAY + DAY - 1);
 
-  it('end after tomorrow and have no gaps', () => {
+  it('end with tomorrow and have no gaps', () => {
     expect(windowsUntil(now, { days: 30, count: 2 })).toEqual([
       { from: TODAY - 58 * DAY, to: TODAY - 28 * DAY },
       { from: TODAY - 28 * DAY, to: TODAY + 2 * DAY },

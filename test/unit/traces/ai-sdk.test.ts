@@ -19,7 +19,7 @@ describe('the AI SDK', () => {
     ['ai.rerank', 'reranker'],
     ['ai.somethingNew', 'chain'],
     ['constructor', 'chain'],
-  ])('%s is %s', (operation, type) => {
+  ])('%s has the type %s', (operation, type) => {
     expect(read({ 'ai.operationId': operation })?.type).toBe(type);
   });
 
@@ -93,7 +93,7 @@ describe('the AI SDK', () => {
     expect(tokenDetailsOf(span?.attributes ?? {})).toEqual({ cacheRead: 12, cacheWrite: null, reasoning: 4 });
   });
 
-  it('tool calls that cannot be read stay an attribute', () => {
+  it('invalid tool calls stay an attribute', () => {
     const span = read({
       'ai.operationId': 'ai.generateText.doGenerate',
       'ai.response.text': 'hi',

@@ -9,7 +9,7 @@ import { aSummary } from '../../support/seeds.ts';
 const OWNER = { teamId: null, keyHash: 'k' };
 const MS = 1_000_000n;
 
-/** A span with an id of one digit. `from` and `lasts` are its start and duration in ms. */
+/** A span whose id repeats `digit`. `from` and `lasts` are its start and duration in ms. */
 const aSpan = (digit: string, from: number, lasts: number, differing: Partial<RawSpan> = {}): RawSpan => {
   const startNs = aRawSpan().startNs + BigInt(from) * MS;
   return aRawSpan({ spanId: digit.repeat(16), startNs, endNs: startNs + BigInt(lasts) * MS, ...differing });
@@ -146,7 +146,7 @@ describe('the tokens of a trace', () => {
   const second = aSpan('c', 2, 1, tokens('chat', 20));
 
   it.each([
-    ['together', [[run, first, second]]],
+    ['one batch', [[run, first, second]]],
     ['the run first', [[run], [first], [second]]],
     ['the run last', [[first, second], [run]]],
     ['the run between', [[first], [run, second]]],
@@ -159,7 +159,7 @@ describe('the tokens of a trace', () => {
     expect(summary).toMatchObject({ inputTokens: 30, llmCalls: 2, spanCount: 3 });
   });
 
-  it('are those of all spans without a known model call', () => {
+  it('are the sum over all spans if none is a model call', () => {
     expect(assembled([run, aSpan('d', 1, 1, tokens('embeddings', 5))]).summary.inputTokens).toBe(35);
   });
 });
@@ -214,7 +214,7 @@ describe('the agents of a trace', () => {
     expect(agents).toMatchObject([{ name: 'triage', llmCalls: 1 }]);
   });
 
-  it('include calls without an agent name below them, also through steps', () => {
+  it('include calls below them without an agent name, also through steps', () => {
     const { agents } = assembled([
       aSpan('a', 0, 10, agent('boss')),
       aSpan('b', 1, 9, { ...childOf('a'), ...call('chat') }),
@@ -238,7 +238,7 @@ describe('the agents of a trace', () => {
     expect(agents).toMatchObject([{ name: 'triage', llmCalls: 1 }]);
   });
 
-  it('are found by a search that ends at a missing parent or a cycle of parents', () => {
+  it('have no parent agent where the search ends at a missing parent or a cycle of parents', () => {
     const { agents } = assembled([
       aSpan('a', 0, 1, { ...childOf('b'), ...agent('x') }),
       aSpan('b', 1, 1, { ...childOf('a'), ...agent('x') }),

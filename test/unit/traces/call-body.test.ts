@@ -40,12 +40,12 @@ describe('a body of calls', () => {
     expect(places(body, PAYLOADS.length + 1)).toEqual([...PAYLOADS.map(stored), undefined]);
   });
 
-  it('keeps the positions of the others when traces are removed', () => {
-    const left = blankCalls(body, [traceId(0), traceId(2)]);
-    expect(places(left, 5)).toEqual(
+  it('keeps the positions of the other payloads when traces are removed', () => {
+    const remaining = blankCalls(body, [traceId(0), traceId(2)]);
+    expect(places(remaining, 5)).toEqual(
       PAYLOADS.map((payload, at) => (at === 0 || at === 2 ? undefined : stored(payload))),
     );
-    expect(new TextDecoder().decode(left)).not.toContain(traceId(0));
+    expect(new TextDecoder().decode(remaining)).not.toContain(traceId(0));
   });
 });
 
@@ -70,14 +70,14 @@ describe('a body of calls of an earlier version', () => {
     other,
   ].map(stored);
 
-  it('is read by its patterns', () => {
+  it('is read with its patterns', () => {
     expect(payloadsOfCalls(body)).toEqual(read);
     expect(places(body, 6)).toEqual([...read, undefined]);
   });
 
   it('is read after traces are removed', () => {
-    const left = blankCalls(body, [traceId(0), traceId(2)]);
-    expect(places(left, 5)).toEqual(read.map((payload, at) => (at === 0 || at === 2 ? undefined : payload)));
+    const remaining = blankCalls(body, [traceId(0), traceId(2)]);
+    expect(places(remaining, 5)).toEqual(read.map((payload, at) => (at === 0 || at === 2 ? undefined : payload)));
   });
 
   it.each([

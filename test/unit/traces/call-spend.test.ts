@@ -18,7 +18,7 @@ const matchesOf = (...args: Parameters<typeof callSpendOf>) =>
   [...callSpendOf(...args).values()].map(({ match, row: found }) => [match, found?.id ?? null]);
 
 describe('the spend rows of a call', () => {
-  it('are its own row where the gateway made it', () => {
+  it('are its own row where the gateway made the call', () => {
     expect(matchesOf([call(1), call(2)], [row(1)])).toEqual([
       ['matched', 'row-1'],
       ['no_call_id', null],
@@ -75,7 +75,7 @@ describe('the spend rows of a call', () => {
     expect(matchesOf([call(1, { requestId: 'r', callId: 'c' })], disagreeing)).toEqual([['ambiguous', null]]);
   });
 
-  it('are ambiguous when there are several', () => {
+  it('are ambiguous when several match', () => {
     const retried = [call(1), call(8, { parentSpanId: spanId(1) }), call(9, { parentSpanId: spanId(1) })];
     expect(matchesOf(retried, [row(8), row(9)])[0]).toEqual(['ambiguous', null]);
     const twice = [row(8, { responseId: 'r' }), row(9, { responseId: 'r' })];
@@ -93,7 +93,7 @@ describe('the cost of a call', () => {
   const costsOf = (...args: Parameters<typeof callSpendOf>) =>
     [...callSpendOf(...args).values()].map(({ cost, source }) => [cost, source]);
 
-  it('is that of its row, otherwise the counted estimate', () => {
+  it('is the cost of its row, otherwise the counted estimate', () => {
     const spans = [
       call(1, { estimate: picos(3n) }),
       call(2, { parentSpanId: spanId(1), gateway: true }),
@@ -112,15 +112,15 @@ describe('the cost of a call', () => {
 
   it('is not estimated where the gateway has a record without a price, nor where the record is ambiguous', () => {
     const estimated = call(1, { estimate: picos(3n) });
-    const answered = [call(8, { parentSpanId: spanId(1) }), call(9, { parentSpanId: spanId(1) })];
+    const recorded = [call(8, { parentSpanId: spanId(1) }), call(9, { parentSpanId: spanId(1) })];
     expect(costsOf([estimated, call(8, { parentSpanId: spanId(1) })], [row(8, { cost: null })])[0]).toEqual([
       null,
       null,
     ]);
-    expect(costsOf([estimated, ...answered], [row(8), row(9)])[0]).toEqual([null, null]);
+    expect(costsOf([estimated, ...recorded], [row(8), row(9)])[0]).toEqual([null, null]);
   });
 
-  it('is that of its span where its row is not visible', () => {
+  it('is the cost in its span where its row is not visible', () => {
     expect(costsOf([call(1, { gateway: true, cost: picos(5n) })], [])).toEqual([[5n, 'gateway']]);
   });
 });
@@ -128,7 +128,7 @@ describe('the cost of a call', () => {
 describe('calls that the gateway recorded in separate traces', () => {
   const NS = 1_000_000n;
 
-  it('are searched near their time, for response ids that their trace does not have', () => {
+  it('are searched by response id or call id, from 10 s before their start to 10 s after their end', () => {
     const at = { startNs: 100_000n * NS, endNs: 101_000n * NS };
     const spans = [
       call(1, { ...at, requestId: 'r-1' }),
@@ -219,7 +219,7 @@ it('calls above the limit of searches in other traces have incomplete evidence',
   );
   const here = callSpendOf(spans, []);
   expect(callSearchesOf(spans, here).length).toBe(1_000);
-  const unsought = unsearchedCalls(spans, here);
-  const matches = [...callSpendOf(spans, [], [], unsought).values()].map(({ match }) => match);
+  const unsearched = unsearchedCalls(spans, here);
+  const matches = [...callSpendOf(spans, [], [], unsearched).values()].map(({ match }) => match);
   expect(matches.slice(998)).toEqual(['no_spend_log', 'no_spend_log', 'incomplete_evidence', 'incomplete_evidence']);
 });

@@ -16,7 +16,7 @@ const usageOf = (attributes: Attributes): CallUsage | null => {
   const span = aRawSpan({ attributes });
   return callUsageOf(span, readHead(span));
 };
-const READ: CallUsage = {
+const USAGE: CallUsage = {
   models: ['gpt-4o-2024-08-06', 'gpt-4o'],
   provider: 'openai',
   inputTokens: 100,
@@ -29,7 +29,7 @@ const READ: CallUsage = {
 
 describe('the usage of a call for its price', () => {
   it('is read from its span, missing values as null', () => {
-    expect(usageOf(CHAT)).toEqual(READ);
+    expect(usageOf(CHAT)).toEqual(USAGE);
     expect(
       usageOf({
         ...CHAT,
@@ -42,41 +42,41 @@ describe('the usage of a call for its price', () => {
         'gen_ai.openai.response.service_tier': 'default',
         'gen_ai.output.type': 'json',
       }),
-    ).toEqual({ ...READ, cacheReadTokens: 60, cacheWriteTokens: 40, reasoningTokens: 20 });
+    ).toEqual({ ...USAGE, cacheReadTokens: 60, cacheWriteTokens: 40, reasoningTokens: 20 });
   });
 
   it('is read from LangChain, with the tokens that a cache stores for an hour', () => {
     const details = { cache_read: 1, cache_creation: 5, ephemeral_1h_input_tokens: 3 };
     const usage = JSON.stringify({ input_tokens: 100, output_tokens: 20, input_token_details: details });
     expect(usageOf({ ...CHAT, 'langsmith.span.kind': 'llm', 'langsmith.metadata.usage_metadata': usage })).toEqual({
-      ...READ,
+      ...USAGE,
       cacheReadTokens: 1,
       cacheWriteTokens: 5,
       longCacheWriteTokens: 3,
     });
   });
 
-  it('is the input of an embedding', () => {
+  it('of an embedding is its input only', () => {
     const { 'gen_ai.usage.output_tokens': _none, ...withoutOutput } = CHAT;
     const embedding = { ...withoutOutput, 'gen_ai.operation.name': 'embeddings' };
-    expect(usageOf(embedding)).toEqual({ ...READ, outputTokens: 0 });
+    expect(usageOf(embedding)).toEqual({ ...USAGE, outputTokens: 0 });
     expect(usageOf({ ...embedding, 'gen_ai.usage.input_tokens': 0 })).toBeNull();
   });
 
-  it('is the input of a failed call without output', () => {
+  it('of a failed call without output is its input only', () => {
     const failed = (attributes: Attributes) => {
       const span = aRawSpan({ attributes, status: 'error' });
       return callUsageOf(span, readHead(span));
     };
     const { 'gen_ai.usage.output_tokens': _none, ...withoutOutput } = CHAT;
-    expect(failed(withoutOutput)).toEqual({ ...READ, outputTokens: 0 });
-    expect(failed({ ...CHAT, 'gen_ai.usage.output_tokens': 0 })).toEqual({ ...READ, outputTokens: 0 });
+    expect(failed(withoutOutput)).toEqual({ ...USAGE, outputTokens: 0 });
+    expect(failed({ ...CHAT, 'gen_ai.usage.output_tokens': 0 })).toEqual({ ...USAGE, outputTokens: 0 });
     expect(failed({ ...CHAT, 'gen_ai.usage.output_tokens': 'many' })).toBeNull();
   });
 
   it.each<[string, Attributes]>([
     ['not a model call', { 'gen_ai.operation.name': 'execute_tool' }],
-    ['a session', { 'gen_ai.operation.name': 'realtime' }],
+    ['a realtime session', { 'gen_ai.operation.name': 'realtime' }],
     ['an image as its answer', { 'gen_ai.output.type': 'image' }],
     ['no input tokens', { 'gen_ai.usage.input_tokens': 0 }],
     ['no count of its output', { 'gen_ai.usage.output_tokens': null }],
@@ -91,14 +91,14 @@ describe('the usage of a call for its price', () => {
       { 'gen_ai.usage.cache_read.input_tokens': 60, 'gen_ai.usage.cache_creation.input_tokens': 41 },
     ],
     ['more reasoning tokens than output', { 'gen_ai.usage.reasoning.output_tokens': 21 }],
-    ['another tier', { 'gen_ai.openai.response.service_tier': 'priority' }],
-    ['a requested tier', { 'gen_ai.openai.request.service_tier': 'flex' }],
+    ['another service tier', { 'gen_ai.openai.response.service_tier': 'priority' }],
+    ['another requested service tier', { 'gen_ai.openai.request.service_tier': 'flex' }],
     ['no model', { 'gen_ai.request.model': '', 'gen_ai.response.model': '' }],
   ])('is unknown: %s', (_what, differing) => {
     expect(usageOf({ ...CHAT, ...differing })).toBeNull();
   });
 
   it('ignores counts of zero', () => {
-    expect(usageOf({ ...CHAT, 'gen_ai.usage.input_audio_tokens': 0, 'gen_ai.usage.raw': '{}' })).toEqual(READ);
+    expect(usageOf({ ...CHAT, 'gen_ai.usage.input_audio_tokens': 0, 'gen_ai.usage.raw': '{}' })).toEqual(USAGE);
   });
 });

@@ -21,7 +21,7 @@ describe('Claude Code', () => {
     ['hook', 'framework'],
     ['compaction', 'chain'],
     ['constructor', 'framework'],
-  ])('%s is %s, by its type or its name', (kind, type) => {
+  ])('%s has the type %s, by its `span.type` or its name', (kind, type) => {
     expect(aKind(kind)?.type).toBe(type);
     expect(read({ name: `claude_code.${kind}` }, 'com.anthropic.claude_code.traces')?.type).toBe(type);
   });
@@ -31,7 +31,7 @@ describe('Claude Code', () => {
     ['agent:builtin:Explore', 'Explore'],
     ['agent:custom:a:b', 'a:b'],
     ['agent:custom:', 'claude-code'],
-  ])('has the name of the caller %s and the purpose %s', (source, agent) => {
+  ])('derives from the query source %s the agent %s', (source, agent) => {
     expect(aKind('llm_request', { query_source: source })?.agent).toBe(agent);
   });
 

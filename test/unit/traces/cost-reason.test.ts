@@ -25,7 +25,7 @@ describe('the reason for a missing cost of a trace', () => {
     expect(reasonOf(spans)).toBe(reason);
   });
 
-  it('is absent for spans that describe a priced call again', () => {
+  it('is absent for spans that describe a priced call again, and for embeddings without tokens', () => {
     const inner = call(2, { parentSpanId: spanId(1), gateway: true, cost: picos(5n) });
     expect(reasonOf([call(1, { inputTokens: 0 }), inner])).toBeNull();
     expect(reasonOf([call(1, { type: 'embedding', inputTokens: 0 })])).toBeNull();

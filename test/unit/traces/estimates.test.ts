@@ -36,7 +36,7 @@ describe('counted estimates', () => {
     const inner = [span(2, { ...below(1), type: 'chain' }), span(3, { ...below(2), ...estimated(7n) })];
     expect(counted([span(1, estimated(5n)), ...inner])).toEqual([[3, 7n]]);
     expect(counted([span(1, estimated(5n)), span(2, { ...below(1), gateway: true })])).toEqual([]);
-    // A call without a price between two others does not separate them.
+    // A call without a price between two other calls does not separate them.
     expect(counted([span(1, estimated(5n)), span(2, below(1)), span(3, { ...below(2), gateway: true })])).toEqual([]);
   });
 
@@ -59,15 +59,15 @@ describe('counted estimates', () => {
     ]);
   });
 
-  it('are found in spans that are their own parents', () => {
+  it('include a call that is its own parent, but no call in a longer cycle of parents', () => {
     expect(counted([span(1, { ...below(1), ...estimated(5n) })])).toEqual([[1, 5n]]);
-    // In a cycle every call is a descendant of itself.
+    // In such a cycle, the call is a descendant of itself.
     const circle = [span(1, { ...below(2), ...estimated(5n) }), span(2, { ...below(1), type: 'chain' })];
     expect(counted(circle)).toEqual([]);
     expect([...callsAbove(circle, new Set([spanId(1)]))]).toEqual([[spanId(1), spanId(1)]]);
   });
 
-  it('exclude only calls with the response id of a model call, up to a limited length', () => {
+  it('exclude calls by response ids of model calls only, with at most 512 characters', () => {
     const checked = span(2, { requestId: 'r-1', gateway: true, type: 'guardrail' });
     expect(counted([span(1, { requestId: 'r-1', ...estimated(5n) }), checked])).toEqual([[1, 5n]]);
     for (const [length, expected] of [
@@ -173,7 +173,7 @@ describe('a summary', () => {
     expect(growSummary(null, identity, SPANS)).toMatchObject({ spend: 18n, pricedCalls: 2, estimate: 7n });
   });
 
-  it('has no spend when all its estimates are of gateway calls without a price', () => {
+  it('has no spend when all its estimates describe gateway calls without a price', () => {
     const before = growSummary(null, identity, SPANS.slice(0, 2));
     expect([before.spend, before.estimate, before.estimatedCalls]).toEqual([5n, 5n, 1]);
     const all = [...SPANS.slice(0, 2), span(3, { ...below(2), gateway: true })];
@@ -186,8 +186,8 @@ describe('an export', () => {
   const heads = [span(1), span(2, below(1)), span(3), span(4), span(5, below(2))];
   const bodies = heads.map((head, at) => ({ head, payload: { kind: 'body', at } as const }));
   const [{ rows, ends } = { rows: spanRows([]), ends: [] }] = rowsOfTraces([bodies]);
-  /** An export with calls at these places. The input tokens of a call equal its place. */
-  function packed(calls: readonly number[], tellers: readonly number[] = [], tally = tallyOf(heads)): PackedExport {
+  /** An export with calls at these places. The input tokens of a call equal its place. `links` becomes `callsAbove`. */
+  function packed(calls: readonly number[], links: readonly number[] = [], tally = tallyOf(heads)): PackedExport {
     const placed = calls.map((place) => ({
       trace: 0,
       place,
@@ -207,7 +207,7 @@ describe('an export', () => {
     }));
     return {
       body: { format: 'json', compression: 'zstd', bytes: new Uint8Array() },
-      traces: [{ traceId: traceId(1), tally, spanIds: heads.map(({ spanId: id }) => id), rows, callsAbove: tellers }],
+      traces: [{ traceId: traceId(1), tally, spanIds: heads.map(({ spanId: id }) => id), rows, callsAbove: links }],
       calls: packedCalls(placed),
     };
   }
@@ -215,7 +215,7 @@ describe('an export', () => {
     tokens.inputTokens === 2 ? null : picos(BigInt(tokens.inputTokens) + 5n);
   const withAll = (one: PackedExport, by = byTokens) => withEstimatedCalls(one, estimatedCalls(one, by));
 
-  it('has the usage for the price of each call, by ids', () => {
+  it('has ids, usage and estimate of each call with a price, after one look-up per model', () => {
     const received: unknown[] = [];
     const calls = estimatedCalls(packed([0, 1, 2]), (names) => {
       received.push(names.models);
@@ -251,7 +251,7 @@ describe('an export', () => {
         head: { ...one.head, estimate: place === 2 || place === 4 ? null : picos(BigInt(place) + 5n) },
       })),
     );
-    // The first call describes the second one.
+    // The call at place 0 describes the call at place 1 again, so that its estimate is not counted.
     expect(trace?.tally).toEqual({ ...tallyOf(heads), spend: 14n, pricedCalls: 2, estimate: 14n, estimatedCalls: 2 });
     const charged = { ...tallyOf(heads), spend: picos(100n), pricedCalls: 1 };
     expect(withAll(packed([3], [], charged)).traces[0]?.tally).toMatchObject({

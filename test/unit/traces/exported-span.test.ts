@@ -41,7 +41,7 @@ const SPAN: Span = {
   links: [],
 };
 
-it('has typed attributes, and none that the span does not have', () => {
+it('an exported span has typed attributes, and none that the stored span does not have', () => {
   expect(exportedSpan(SPAN, null)).toEqual({
     traceId: '1'.repeat(32),
     spanId: '2'.repeat(16),
@@ -61,7 +61,7 @@ it('has typed attributes, and none that the span does not have', () => {
   });
 });
 
-it('has the error, the cost, and the team as its owner', () => {
+it('an exported span has the error, the cost, and the team as its owner', () => {
   const failed = { ...SPAN, status: 'error' as const, error: 'gone', cost: usdFrom('0.0025'), attributes: {} };
   expect(exportedSpan(failed, 'team-1')).toMatchObject({
     status: 'error',
@@ -70,7 +70,7 @@ it('has the error, the cost, and the team as its owner', () => {
   });
 });
 
-it('has the stored conversation in the form of the GenAI conventions', () => {
+it('an exported span has the stored conversation in the form of the GenAI conventions', () => {
   const messages = [
     { role: 'system', content: 'Be kind.' },
     { role: 'user', content: [{ type: 'text', text: 'Where is it?' }] },

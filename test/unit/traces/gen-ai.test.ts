@@ -21,11 +21,11 @@ describe('GenAI: the kind of a span', () => {
     ['embeddings', 'embedding'],
     ['embedding', 'embedding'],
     ['retrieval', 'retriever'],
-  ])('%s is %s', (operation, type) => {
+  ])('%s has the type %s', (operation, type) => {
     expect(read({ attributes: { 'gen_ai.operation.name': operation } })?.type).toBe(type);
   });
 
-  it('an unknown operation is a step, and a root with an agent name is its run', () => {
+  it('an unknown operation is a step, and a root with an agent name is an agent run', () => {
     const attributes = { 'gen_ai.operation.name': 'constructor', 'gen_ai.request.model': 'm' };
     expect(read({ attributes, parentSpanId: 'aaaaaaaaaaaaaaaa' })?.type).toBe('chain');
     expect(read({ attributes })?.type).toBe('chain');
@@ -96,10 +96,10 @@ describe('GenAI: input and output', () => {
   });
 
   it.each([
-    ['the arguments of a tool', 'gen_ai.tool.call.arguments', 'gen_ai.tool.call.result'],
+    ['a tool call', 'gen_ai.tool.call.arguments', 'gen_ai.tool.call.result'],
     ['a retrieval', 'gen_ai.retrieval.query.text', 'gen_ai.retrieval.documents'],
     ['a prompt', 'gen_ai.prompt', 'gen_ai.completion'],
-  ])('%s', (_what, inputKey, outputKey) => {
+  ])('are read from the attributes of %s', (_what, inputKey, outputKey) => {
     const span = read({ attributes: { [inputKey]: '{"a":1}', [outputKey]: 'done', kept: 'yes' } });
     expect(span).toMatchObject({ input: '{"a":1}', output: 'done', attributes: { kept: 'yes' } });
   });
@@ -183,22 +183,22 @@ describe('GenAI: input and output', () => {
   it.each([
     ['the standard names', 'gen_ai.usage.cache_read.input_tokens', 'gen_ai.usage.reasoning.output_tokens'],
     ['earlier names', 'gen_ai.usage.cache_read_input_tokens', 'gen_ai.usage.reasoning_tokens'],
-    ['names of details', 'gen_ai.usage.details.cache_read_tokens', 'gen_ai.usage.details.reasoning_tokens'],
-  ])('tokens by kind, by %s', (_what, cacheRead, reasoning) => {
+    ['the names of details', 'gen_ai.usage.details.cache_read_tokens', 'gen_ai.usage.details.reasoning_tokens'],
+  ])('tokens are counted by kind, under %s', (_what, cacheRead, reasoning) => {
     const span = llm({ [cacheRead]: 7, [reasoning]: '3' });
     expect(tokenDetailsOf(span?.attributes ?? {})).toEqual({ cacheRead: 7, cacheWrite: null, reasoning: 3 });
     expect(tokenDetailsOf({ [cacheRead]: 'many' })).toEqual({ cacheRead: 0, cacheWrite: null, reasoning: null });
   });
 
-  it('have a preview of the latest text of a user, at most 240 whole characters', () => {
+  it('have a preview of the latest user text, at most 240 UTF-16 units of whole characters', () => {
     const preview = (text: string) =>
       llm({ 'gen_ai.input.messages': JSON.stringify([{ role: 'user', content: text }]) })?.inputPreview;
     expect(preview('a'.repeat(240))).toBe('a'.repeat(240));
     expect(preview('a'.repeat(241))).toBe('a'.repeat(240));
     expect(preview(`${'a'.repeat(239)}🌍`)).toBe('a'.repeat(239));
-    const unsaid = '[{"role":"user","content":"first"},{"role":"user","content":" "},{"role":"tool","content":"t"}]';
-    expect(llm({ 'gen_ai.input.messages': unsaid })?.inputPreview).toBe('first');
-    const nobody = '[{"role":"system","content":"s"}]';
-    expect(llm({ 'gen_ai.input.messages': nobody })?.inputPreview).toBe(nobody);
+    const blank = '[{"role":"user","content":"first"},{"role":"user","content":" "},{"role":"tool","content":"t"}]';
+    expect(llm({ 'gen_ai.input.messages': blank })?.inputPreview).toBe('first');
+    const noUser = '[{"role":"system","content":"s"}]';
+    expect(llm({ 'gen_ai.input.messages': noUser })?.inputPreview).toBe(noUser);
   });
 });

@@ -21,8 +21,8 @@ describe('LangSmith', () => {
     ['a root', { parentSpanId: null }, 'agent'],
     ['a chain named like its agent', { name: 'a', attributes: { 'langsmith.metadata.lc_agent_name': 'a' } }, 'agent'],
     ['a step of the framework', { name: 'Retry.wrap_model_call' }, 'framework'],
-    ['anything else', { name: 'step' }, 'chain'],
-  ])('%s', (_what, differing, type) => {
+    ['any other span', { name: 'step' }, 'chain'],
+  ])('the type of a span: %s', (_what, differing, type) => {
     expect(read(differing)?.type).toBe(type);
   });
 
@@ -63,7 +63,7 @@ describe('LangSmith', () => {
     ['a value', { output: { sky: 'grey' } }, '{"sky":"grey"}'],
     ['text', { output: 'grey' }, 'grey'],
     ['a command', { output: { update: { messages: [human, ai] } } }, 'hi'],
-    ['something else', { result: 1 }, '{"result":1}'],
+    ['an unknown form', { result: 1 }, '{"result":1}'],
   ])('the output of a tool is %s', (_what, completion, output) => {
     const attributes = {
       'langsmith.span.kind': 'tool',

@@ -13,16 +13,16 @@ const messageEvent = (role: string, content: string) => ({ role, content, 'event
 
 describe('Logfire and Pydantic AI', () => {
   it.each([
-    ['a kind by GenAI', { 'gen_ai.operation.name': 'chat', all_messages_events: '[]' }, 'llm'],
+    ['an operation of GenAI', { 'gen_ai.operation.name': 'chat', all_messages_events: '[]' }, 'llm'],
     ['a model request', { 'gen_ai.request.model': 'm' }, 'llm'],
     ['an earlier agent', { all_messages_events: '[]' }, 'agent'],
     ['an earlier tool', { 'gen_ai.tool.name': 't' }, 'tool'],
     ['a span', { 'logfire.span_type': 'span' }, 'chain'],
-  ])('%s', (_what, attributes, type) => {
+  ])('the type of a span: %s', (_what, attributes, type) => {
     expect(read(attributes)?.type).toBe(type);
   });
 
-  it('a root with an agent name is its run, a log line is not', () => {
+  it('a root with an agent name is an agent run, and a log line is not', () => {
     expect(read({ 'logfire.span_type': 'span' }, null)?.type).toBe('chain');
     expect(read({ 'logfire.span_type': 'span', 'gen_ai.agent.name': 'triage' }, null)?.type).toBe('agent');
     expect(read({ 'logfire.span_type': 'log' }, null)?.type).toBe('chain');

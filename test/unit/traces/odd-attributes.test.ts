@@ -57,7 +57,7 @@ function oddSpan(draw: (below: number) => number): RawSpan {
   const attributes: Record<string, AttributeValue> = { ...span.attributes };
   const odd = (): AttributeValue => ODD[draw(ODD.length)] ?? null;
   for (const key of Object.keys(attributes)) if (draw(3) === 0) attributes[key] = odd();
-  // The names are of other conventions, so that several conventions recognise the span.
+  // Adds names of other conventions, so that several conventions recognise the span.
   for (let added = draw(6); added > 0; added--) attributes[names[draw(names.length)] ?? ''] = odd();
   const events = span.events.map((event) => ({
     ...event,
@@ -67,7 +67,7 @@ function oddSpan(draw: (below: number) => number): RawSpan {
 }
 
 describe('an unexpected attribute', () => {
-  it('does not refuse a span, and stays unchanged where it is not input or output', () => {
+  it('does not cause an error, and stays unchanged unless it becomes input or output', () => {
     const draw = seeded(11);
     for (let round = 0; round < 1_000; round++) {
       const raw = oddSpan(draw);

@@ -46,7 +46,7 @@ describe('OpenInference', () => {
     expect(readHead(span).agent).toBe('Triage agent');
   });
 
-  it('the model of a failed call is that of its parameters', () => {
+  it('the model of a call without a model name is the one in its parameters', () => {
     const call = { 'openinference.span.kind': 'LLM', 'llm.invocation_parameters': '{"model": "m", "temperature": 0}' };
     expect(read(call)?.model).toBe('m');
     expect(read({ ...call, 'llm.model_name': 'm-1' })?.model).toBe('m-1');

@@ -6,11 +6,11 @@ import { truncateUnits } from '../../../src/domain/traces/truncate.ts';
 import { seeded } from '../../support/random-export.ts';
 
 const below = seeded(11);
-const of = <Item>(items: readonly [Item, ...Item[]]): Item => items[below(items.length)] ?? items[0];
+const oneOf = <Item>(items: readonly [Item, ...Item[]]): Item => items[below(items.length)] ?? items[0];
 
 const aText = (): string =>
   Array.from({ length: below(12) }, () =>
-    of([
+    oneOf([
       'plain words ',
       '"',
       '\\',
@@ -28,14 +28,14 @@ const aText = (): string =>
   ).join('');
 
 const spoken = (text: string): object =>
-  of<object>([
+  oneOf<object>([
     { content: text },
     { content: [{ type: 'text', text }] },
     { parts: [{ type: 'text', content: text }] },
     { parts: [{ type: 'text', text }] },
   ]);
 
-const aMessage = (): object => ({ role: of(['user', 'user', 'assistant', 'system', 'tool']), ...spoken(aText()) });
+const aMessage = (): object => ({ role: oneOf(['user', 'user', 'assistant', 'system', 'tool']), ...spoken(aText()) });
 
 /** JSON in the format of Python's encoder, with a space after each comma and colon. */
 const spaced = (value: unknown): string => {
@@ -46,21 +46,21 @@ const spaced = (value: unknown): string => {
     .join(', ')}}`;
 };
 
-/** Preview by the parsed messages. */
+/** Preview from the parsed messages. Null without a user text. */
 function shown(text: string): string | null {
   const messages = conversationOf(parseStructure(text));
   const latest = messages && latestUserText(messages);
   return latest === null ? null : truncateUnits(latest, PREVIEW_LENGTH);
 }
 
-/** Preview by the JSON text. Undefined where the text must be parsed. */
+/** Preview from the JSON text. Undefined where the text must be parsed. */
 function read(text: string): string | undefined {
   const latest = latestUserTextIn(text, PREVIEW_LENGTH + 1);
   return latest === null ? undefined : truncateUnits(latest, PREVIEW_LENGTH);
 }
 
 describe('the latest text of a user, read from the JSON text of a conversation', () => {
-  it('equals that of the parsed messages, in every plain form', () => {
+  it('equals the latest text of the parsed messages, in every plain form', () => {
     let compared = 0;
     for (let time = 0; time < 4_000; time += 1) {
       const messages = Array.from({ length: 1 + below(4) }, aMessage);
@@ -71,7 +71,7 @@ describe('the latest text of a user, read from the JSON text of a conversation',
         expect(latest).toBe(shown(text));
       }
     }
-    // All conversations whose last user message has text.
+    // Conversations whose last user message has no text are left to the parser.
     expect(compared).toBeGreaterThan(3_000);
   });
 
@@ -93,7 +93,7 @@ describe('the latest text of a user, read from the JSON text of a conversation',
       'a message with parts other than text',
       '[{"role":"user","content":[{"type":"text","text":"a"},{"type":"image"}]}]',
     ],
-    ['a call after a text', '[{"role":"user","content":"a","tool_calls":[]}]'],
+    ['tool calls after a text', '[{"role":"user","content":"a","tool_calls":[]}]'],
     ['an unknown role', '[{"role":"human","content":"a"}]'],
     ['no user', '[{"role":"assistant","content":"a"}]'],
     ['a last user message without text', '[{"role":"user","content":"a"},{"role":"user","content":" \\n"}]'],

@@ -62,10 +62,10 @@ describe('queries of traces', () => {
     vi.advanceTimersByTime(QUERY_LIMITS.timeMs);
     await expect(late).rejects.toMatchObject({ name: 'Unavailable' });
     const leaving = new AbortController();
-    const left = query('a', 'a3', leaving.signal);
+    const cancelled = query('a', 'a3', leaving.signal);
     await settled();
     leaving.abort(new Error('The caller left.'));
-    await expect(left).rejects.toThrow('The caller left.');
+    await expect(cancelled).rejects.toThrow('The caller left.');
     void query('a', 'a4');
     ends.get('a1')?.();
     await settled();

@@ -69,7 +69,7 @@ describe('a span without a known convention', () => {
     });
   });
 
-  it('is a step, and a root with an agent name is its run', () => {
+  it('is a step, and a root with an agent name is an agent run', () => {
     expect(read({}).type).toBe('chain');
     expect(read({ attributes: { 'gen_ai.agent.name': 'triage' } }).type).toBe('agent');
     expect(read({ resource: { attributes: { 'gen_ai.agent.name': 'triage' } } }).type).toBe('agent');
@@ -97,10 +97,14 @@ describe('the error of a span', () => {
   const exception = anEvent('exception', { 'exception.message': 'no such order', 'exception.type': 'KeyError' });
   it.each([
     ['the status message', { statusMessage: 'timed out', events: [exception] }, 'timed out'],
-    ['else the first exception', { events: [anEvent('log', {}), exception] }, 'no such order'],
-    ['else its type', { events: [anEvent('exception', { 'exception.type': 'KeyError' }), exception] }, 'KeyError'],
-    ['else nothing', { status: 'error' as const, events: [anEvent('exception', {})] }, null],
-  ])('%s', (_what, differing, error) => {
+    ['otherwise the message of the first exception', { events: [anEvent('log', {}), exception] }, 'no such order'],
+    [
+      'otherwise the type of the first exception',
+      { events: [anEvent('exception', { 'exception.type': 'KeyError' }), exception] },
+      'KeyError',
+    ],
+    ['otherwise null', { status: 'error' as const, events: [anEvent('exception', {})] }, null],
+  ])('is %s', (_what, differing, error) => {
     expect(read(differing).error).toBe(error);
   });
 });
@@ -139,13 +143,17 @@ describe('token counts', () => {
 
 describe('the agent of a span', () => {
   it.each([
-    ['its own name', { 'gen_ai.agent.name': 'a', 'agent.name': 'b' }, 'a'],
+    ['the GenAI name', { 'gen_ai.agent.name': 'a', 'agent.name': 'b' }, 'a'],
     ['a generic name', { 'agent.name': 'b', 'openclaw.agent': 'c' }, 'b'],
     ['a vendor name', { 'openclaw.agent': 'c', 'langsmith.metadata.lc_agent_name': 'd' }, 'c'],
     ['the framework name', { 'langsmith.metadata.lc_agent_name': 'd' }, 'd'],
-    ['that of its resource', {}, 'r'],
-    ['OpenInference first', { 'openinference.span.kind': 'LLM', 'agent.name': 'b', 'gen_ai.agent.name': 'a' }, 'b'],
-  ])('%s', (_what, attributes, agent) => {
+    ['its resource', {}, 'r'],
+    [
+      'the OpenInference name before the GenAI name',
+      { 'openinference.span.kind': 'LLM', 'agent.name': 'b', 'gen_ai.agent.name': 'a' },
+      'b',
+    ],
+  ])('is read from %s', (_what, attributes, agent) => {
     expect(read({ attributes, resource: { attributes: { 'gen_ai.agent.name': 'r' } } }).agent).toBe(agent);
   });
 

@@ -22,11 +22,11 @@ describe('the framework of a span', () => {
     ['my.own.tracer', ''],
     ['constructor', ''],
     ['', ''],
-  ])('by the scope %s', (name, framework) => {
+  ])('is read from the scope %j: %s', (name, framework) => {
     expect(frameworkOf(aRawSpan({ instrumentationScope: { name, version: '', attributes: {} } }))).toBe(framework);
   });
 
-  it('is the integration in its attributes', () => {
+  it('is the integration in its attributes, if there is one', () => {
     const scope = { name: 'ai', version: '', attributes: {} };
     for (const key of ['langsmith.metadata.ls_integration', 'traceloop.association.properties.ls_integration'])
       expect(frameworkOf(aRawSpan({ attributes: { [key]: 'langchain' }, instrumentationScope: scope }))).toBe(

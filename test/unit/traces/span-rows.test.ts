@@ -64,8 +64,8 @@ const storedSpan = (number: number): StoredSpan => ({
   payload: below(2) === 0 ? { kind: 'body', at: number } : { kind: 'row', text: aText() },
 });
 
-/** The storable form of a span: its texts without characters that a store refuses. */
-function asKept({ head, payload }: StoredSpan): StoredSpan {
+/** The storable form of a span: characters that a store refuses are replaced. */
+function asStored({ head, payload }: StoredSpan): StoredSpan {
   const texts = Object.entries(head).map(([name, value]) => [
     name,
     typeof value === 'string' ? storable(value) : value,
@@ -82,7 +82,7 @@ const TRACES = Array.from({ length: 60 }, (_, trace) =>
 
 describe('rows of spans', () => {
   it('restore their spans, with any text', () => {
-    for (const spans of TRACES) expect(spansOfRows(traceId(1), spanRows(spans))).toEqual(spans.map(asKept));
+    for (const spans of TRACES) expect(spansOfRows(traceId(1), spanRows(spans))).toEqual(spans.map(asStored));
   });
 
   it('have one line for each span, and one value for each member', () => {
@@ -92,7 +92,7 @@ describe('rows of spans', () => {
     }
   });
 
-  it('have the same bytes for several traces together as for each alone', () => {
+  it('have the same text for several traces together as for each alone', () => {
     const inBytes = rowsOfTraces(TRACES);
     expect(inBytes.map(({ rows }) => textOfRows(rows))).toEqual(TRACES.map((spans) => spanRows(spans)));
   });
@@ -103,7 +103,7 @@ describe('rows of spans', () => {
       const estimated = spansOfRows(traceId(1), withEstimates(rows, estimates));
       expect(estimated.map(({ head }) => head.estimate)).toEqual(estimates.map(({ estimate }) => estimate));
       expect(estimated.map(({ head }) => ({ ...head, estimate: null }))).toEqual(
-        TRACES[place]?.map((span) => asKept(span).head),
+        TRACES[place]?.map((span) => asStored(span).head),
       );
     }
   });
@@ -118,7 +118,7 @@ describe('rows of spans', () => {
     expect([row?.[input], row?.[output]]).toEqual([null, null]);
   });
 
-  it('may have more distinct labels than the cache', () => {
+  it('are correct with more distinct labels than the cache holds', () => {
     const spans = Array.from({ length: 3_000 }, (_, at): StoredSpan => {
       return { head: { ...aHead(at + 1), name: `step "${at}"` }, payload: { kind: 'body', at } };
     });

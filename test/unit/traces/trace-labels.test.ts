@@ -52,7 +52,7 @@ describe('session, user and tags of a span', () => {
     expect(labelsOf(Object.fromEntries(Object.entries({ ...attributes, ...more }).toReversed()))).toEqual(labels);
   });
 
-  it('are absent without attributes, and above the limits', () => {
+  it('are absent without valid attributes, and have at most 100 tags', () => {
     expect(labelsOf({})).toBeUndefined();
     expect(labelsOf({ 'session.id': 's'.repeat(513), 'user.id': 'null', metadata: '[1]', 'tag.tags': 1 })).toBe(
       undefined,

@@ -52,12 +52,12 @@ const protobuf = (bytes: Uint8Array, contentEncoding?: string) => ({
 
 describe.each([
   ['immediately', packer, 2, 10],
-  ['in a turn of its own', onOneCore, 200, 1_000],
+  ['in a separate turn of the event loop', onOneCore, 200, 1_000],
   ['on a thread', packer, 200, 1_000],
 ])('an export that is read %s', (_where, { pack, payloads, without }, spans, bytes) => {
   const plain = anExport(spans, bytes);
 
-  it('is unchanged, gzipped or not, and keeps the gzip of the sender', async () => {
+  it('is the same with and without gzip, and keeps the gzip of the sender', async () => {
     const gzipped = new Uint8Array(gzipSync(plain));
     const [one, other] = [await pack(protobuf(gzipped, 'gzip')), await pack(protobuf(plain))];
     expect(one.body).toEqual({ format: 'protobuf', compression: 'gzip', bytes: gzipped });
@@ -76,17 +76,17 @@ describe.each([
     expect(rest.bytes.length).toBeLessThan(1_000);
   });
 
-  it('is refused with its error', async () => {
+  it('is refused if it is invalid', async () => {
     await expect(pack(protobuf(plain.slice(0, -1)))).rejects.toThrow(InvalidInput);
     await expect(pack(protobuf(plain, 'gzip'))).rejects.toThrow(new InvalidInput('The body is not valid gzip.'));
     await expect(pack(protobuf(plain, 'br'))).rejects.toThrow(InvalidInput);
   });
 });
 
-it('reads a large body that declares a small size on a thread', async () => {
+it('refuses a large body that declares a small size', async () => {
   const gzipped = gzipSync(anExport(200, 1_000));
   gzipped.writeUInt32LE(10, gzipped.length - 4);
-  // zlib detects the wrong size at the end, on either thread.
+  // zlib detects the wrong size at the end of the body.
   await expect(packer.pack(protobuf(gzipped, 'gzip'))).rejects.toThrow(InvalidInput);
 });
 
@@ -129,20 +129,20 @@ it('yields to other requests between two exports that are read on this thread', 
 it('decompresses stored bodies on another thread above the configured size', async () => {
   const plain = anExport(200, 5_000);
   const { body } = await onOneCore.pack(protobuf(gzipSync(plain), 'gzip'));
-  // Its size is a thousandth of the decompressed size.
+  // Only the decompressed size is above the configured size.
   expect(body.bytes.length).toBeLessThan(DEFAULT_OFFLOAD_BYTES);
-  const opened = vi.spyOn(Piscina.prototype, 'run');
+  const threadRuns = vi.spyOn(Piscina.prototype, 'run');
   expect((await onOneCore.payloads(body, [0], OWNER))[0]?.input).toBe('x'.repeat(5_000));
-  expect(opened).toHaveBeenCalledOnce();
+  expect(threadRuns).toHaveBeenCalledOnce();
 });
 
 it('decompresses large gzip with several members on another thread, for any declared size of the last member', async () => {
   const plain = anExport(2, 40_000);
   const parts = [gzipSync(plain.subarray(0, -10), { level: 0 }), gzipSync(plain.subarray(-10))];
   const { body } = await packer.pack(protobuf(Buffer.concat(parts), 'gzip'));
-  const opened = vi.spyOn(Piscina.prototype, 'run').mockClear();
+  const threadRuns = vi.spyOn(Piscina.prototype, 'run').mockClear();
   expect((await packer.payloads(body, [0], OWNER))[0]?.input).toBe('x'.repeat(40_000));
-  expect(opened).toHaveBeenCalledOnce();
+  expect(threadRuns).toHaveBeenCalledOnce();
 });
 
 it('refuses exports while large ones use all slots, and frees each slot', async () => {
@@ -169,7 +169,7 @@ it('passes an export to a thread and back, also from shared memory', async () =>
   ]);
 });
 
-it('reads random exports on both threads with the same result', async () => {
+it('reads random exports like `packExport`, and keeps their bytes', async () => {
   const draw = seeded(5);
   for (let round = 0; round < 20; round += 1) {
     const plain = encodeExport(randomExport(draw).request);

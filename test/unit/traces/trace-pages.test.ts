@@ -63,7 +63,7 @@ async function aTraceOf(calls: number) {
 
 const idsOf = ({ spans }: Awaited<ReturnType<typeof getTrace>>): readonly string[] => spans.map((span) => span.spanId);
 
-it('reads all spans for the first page, and only those of the page for later ones', async () => {
+it('reads all spans of a trace for its first page, and only the spans of the page for later pages', async () => {
   const { read, reads } = await aTraceOf(4);
   const first = await read(null);
   const second = await read(first.nextCursor);
@@ -75,7 +75,7 @@ it('reads all spans for the first page, and only those of the page for later one
   expect(third.nextCursor).toBeNull();
 });
 
-it('has the name of its current first span for a trace without a root, on every page', async () => {
+it('a trace without a root has the name of its current first span on every page', async () => {
   const { read, reads, traces } = await aTraceOf(0);
   const orphans = [1, 2, 3].map((at) =>
     aSpan({
@@ -99,7 +99,7 @@ it('has the name of its current first span for a trace without a root, on every 
   expect(reads).toEqual(['whole', 'page of 1', 'page of 3']);
 });
 
-it('has a separate outline for callers with other access, because visible costs differ', async () => {
+it('a trace has a separate outline for callers with other access, because visible costs differ', async () => {
   const { read, reads, spend } = await aTraceOf(4);
   spend.push(
     aSpendRow({ traceId: traceId(1), spanId: spanId(2), teamId: null, keyHash: LONE_KEY.keyHash, cost: picos(7n) }),
@@ -126,7 +126,7 @@ it('reads a page of a trace of several keys from all of their spans', async () =
   expect(reads).toEqual(['whole', 'whole']);
 });
 
-it('every page has the information whether ended calls may be missing', async () => {
+it('every page reports whether ended calls may be missing', async () => {
   const { read, records } = await aTraceOf(3);
   const { nextCursor, spendPending } = await read(null);
   records.readable = false;

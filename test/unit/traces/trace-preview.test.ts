@@ -37,7 +37,7 @@ const shown = (summary: TraceSummary | null) => summary && [summary.inputPreview
 
 describe('the preview of a trace', () => {
   it.each<[string, readonly SpanHead[], string, number | bigint | null]>([
-    ['its root’s', [says(1, 0, 'root'), says(2, 1, 'call')], 'root', null],
+    ['that of its root', [says(1, 0, 'root'), says(2, 1, 'call')], 'root', null],
     [
       'that of the root, also when other spans began before it',
       [says(1, 9, 'root', 'chain'), says(2, 1, 'call')],
@@ -46,14 +46,34 @@ describe('the preview of a trace', () => {
     ],
     ['that of a call where the root has none', [server, says(2, 1, 'call')], 'call', 1],
     ['that of an agent', [server, says(2, 2, 'call'), says(3, 1, 'agent', 'agent')], 'agent', 1],
-    ['of the earliest that has one', [server, says(2, 1, ''), says(3, 3, 'late'), says(4, 2, 'early')], 'early', 2],
+    [
+      'that of the earliest call that has one',
+      [server, says(2, 1, ''), says(3, 3, 'late'), says(4, 2, 'early')],
+      'early',
+      2,
+    ],
     ['never that of a tool', [server, says(2, 1, 'tool', 'tool'), says(3, 2, 'call')], 'call', 2],
-    ['always the same of two spans with equal start', [server, says(2, 1, 'b'), says(3, 1, 'a')], 'a', 1],
-    ['of the present spans while the root is missing', [says(2, 2, 'late'), says(3, 1, 'early')], 'early', 1],
+    ['the first by text of two spans with equal start', [server, says(2, 1, 'b'), says(3, 1, 'a')], 'a', 1],
+    [
+      'that of the earliest present span while the root is missing',
+      [says(2, 2, 'late'), says(3, 1, 'early')],
+      'early',
+      1,
+    ],
     ['none where no span has one', [server, says(2, 1, ''), says(3, 1, 'tool', 'tool')], '', null],
-    ['of the earliest of several roots', [says(1, 2, 'root'), root(2, 1, 'first'), root(3, 3, 'last')], 'first', null],
-    ['of a root before that of a call', [server, says(2, 1, 'call'), root(3, 9, 'late')], 'late', rootAt(9)],
-    ['of the earliest root that has one', [server, root(2, 9, 'late'), root(3, 8, 'early')], 'early', rootAt(8)],
+    [
+      'that of the earliest of several roots',
+      [says(1, 2, 'root'), root(2, 1, 'first'), root(3, 3, 'last')],
+      'first',
+      null,
+    ],
+    [
+      'that of a root, also when a call began earlier',
+      [server, says(2, 1, 'call'), root(3, 9, 'late')],
+      'late',
+      rootAt(9),
+    ],
+    ['that of the earliest root that has one', [server, root(2, 9, 'late'), root(3, 8, 'early')], 'early', rootAt(8)],
   ])('is %s, for any order and batches of its spans', (_which, spans, preview, ms) => {
     const expected = [preview, typeof ms === 'number' ? nsAt(START_MS + ms) : ms];
     expect(shown(grownBy([spans]))).toEqual(expected);
@@ -63,7 +83,7 @@ describe('the preview of a trace', () => {
     }
   });
 
-  it('equals that of the list, and without a root that of the first span', () => {
+  it('of an assembled trace is the preview in the list, or without a root the first preview of any span', () => {
     const read = (spans: readonly SpanHead[]) => {
       const summary = growSummary(null, IDENTITY, spans);
       return assembleTrace([summary], new Map([['R', spans]]))?.summary.inputPreview;
@@ -73,7 +93,7 @@ describe('the preview of a trace', () => {
     expect(read([says(2, 1, 'tool', 'tool'), says(3, 2, 'call')])).toBe('tool');
   });
 
-  it('of a trace of several owners is that of all their spans', () => {
+  it('of a trace of several owners is found in all their spans', () => {
     const [own, other] = [[server], [says(2, 1, 'call')]];
     const [left, right] = [growSummary(null, IDENTITY, own), growSummary(null, { ...IDENTITY, traceRef: 'S' }, other)];
     const trace = assembleTrace(

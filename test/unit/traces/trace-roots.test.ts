@@ -85,9 +85,9 @@ describe('the root of a trace', () => {
     for (const pieces of waysToSend(spans)) expect(grownBy(pieces)).toEqual(whole);
   });
 
-  it('keeps the name of a trace that was stored without its start, unless an earlier root arrives', () => {
+  it('keeps the name of a trace that was stored without the start of its root, unless an earlier root arrives', () => {
     const stored = grownBy([[head(1, 5), below(2, 3)]]);
-    if (stored === null) throw new Error('Spans make a summary.');
+    if (stored === null) throw new Error('Spans must give a summary.');
     const before: TraceSummary = { ...stored, rootNs: null };
     const later = growSummary(before, IDENTITY, [head(3, 4)]);
     expect([later.name, later.service, later.inputPreview]).toEqual(['run 1', 'service 1', 'said 1']);
@@ -100,9 +100,9 @@ describe('the root of a trace', () => {
     const rows = spanRows(spans.map((one, at) => ({ head: one, payload: { kind: 'body', at } })));
     const spanIds = spans.map((span) => span.spanId);
     const trace = { traceId: traceId(1), tally: tallyOf(spans), spanIds, rows, callsAbove: [] };
-    const [came] = packedOfText(packedText({ traces: [trace], calls: [] })).traces;
-    expect(came?.tally).toEqual(tallyOf(spans));
-    expect(came?.tally.root).toEqual({
+    const [restored] = packedOfText(packedText({ traces: [trace], calls: [] })).traces;
+    expect(restored?.tally).toEqual(tallyOf(spans));
+    expect(restored?.tally.root).toEqual({
       name: 'run 2',
       service: 'service 2',
       status: 'ok',

@@ -15,9 +15,9 @@ describe('Traceloop', () => {
     ['a chat', { 'llm.request.type': 'chat' }, 'llm'],
     ['an embedding', { 'llm.request.type': 'embedding', 'gen_ai.request.model': 'm' }, 'embedding'],
     ['a rerank', { 'llm.request.type': 'rerank' }, 'reranker'],
-    ['a kind by GenAI', { 'traceloop.entity.name': 'e', 'gen_ai.operation.name': 'execute_tool' }, 'tool'],
-    ['anything else', { 'traceloop.entity.name': 'e', 'llm.request.type': 'unknown' }, 'chain'],
-  ])('%s', (_what, attributes, type) => {
+    ['an operation of GenAI', { 'traceloop.entity.name': 'e', 'gen_ai.operation.name': 'execute_tool' }, 'tool'],
+    ['any other span', { 'traceloop.entity.name': 'e', 'llm.request.type': 'unknown' }, 'chain'],
+  ])('the type of a span: %s', (_what, attributes, type) => {
     expect(read(attributes)?.type).toBe(type);
   });
 
@@ -55,7 +55,7 @@ describe('Traceloop', () => {
     expect(span?.attributes).toEqual({ 'traceloop.span.kind': 'workflow', 'traceloop.entity.input': input });
   });
 
-  it('the first version with other names is read', () => {
+  it('attribute names of the first version are read', () => {
     const span = read({
       'llm.request.type': 'completion',
       'llm.request.model': 'm',

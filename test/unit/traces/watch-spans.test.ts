@@ -64,7 +64,7 @@ const factsOf = ({ value }: IteratorResult<SpanUpdate>) => [
 ];
 const update = (id: string, numbers: readonly number[]) => [id, numbers.map(spanId)];
 
-it('sends new spans, in parts of five hundred, with one read for each change', async () => {
+it('sends new spans in parts of five hundred, with one read for both parts', async () => {
   const { store, watch, reads } = createFixture();
   await store(1, 2);
   const feed = await watch();
@@ -79,22 +79,22 @@ it('sends new spans, in parts of five hundred, with one read for each change', a
   expect(factsOf(await feed.next())).toEqual(update('605', [605]));
 });
 
-it('sends a returning reader all spans of the trace, unless it has them', async () => {
+it('sends a returning reader all spans of the trace, unless the reader has received them', async () => {
   const { store, watch } = createFixture();
   await store(1, 2);
-  const knowing = await watch('2');
+  const upToDate = await watch('2');
   const behind = await watch('1');
   await store(3);
-  expect(factsOf(await knowing.next())).toEqual(update('3', [3]));
+  expect(factsOf(await upToDate.next())).toEqual(update('3', [3]));
   expect(factsOf(await behind.next())).toEqual(update('2', [1, 2]));
   expect(factsOf(await behind.next())).toEqual(update('3', [3]));
 });
 
 it('stops immediately, also without events, and ends with a reason when the key is no longer valid', async () => {
   const { bus, known, store, watch } = createFixture();
-  const left = await watch();
-  const waiting = left.next();
-  await left.return?.();
+  const cancelled = await watch();
+  const waiting = cancelled.next();
+  await cancelled.return?.();
   expect(await waiting).toEqual({ done: true, value: undefined });
   const feed = await watch();
   known.caller = null;

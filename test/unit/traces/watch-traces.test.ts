@@ -28,7 +28,6 @@ const anExport = (traceId: string, spanId: string): unknown => ({
 
 function createFixture() {
   const bus = createBus({ queueLimit: QUEUE_LIMIT });
-  // The trace operations use nothing else of the platform.
   /** Callers of keys that have changed. */
   const now = new Map<string, Caller | Promise<Caller> | Unauthenticated>();
   let reads = 0;
@@ -43,6 +42,7 @@ function createFixture() {
   const exports = aTracePacker();
   const stores = { traces: createMemoryTraceStore(exports) };
   const callerWatch = createCallerWatch(keyRing);
+  // The trace operations use nothing else of the platform.
   const platform = { stores, exports, bus, keyRing, callerWatch, estimates: NO_ESTIMATES } as unknown as Platform;
   const scope = (who: Caller | null, signal = new AbortController().signal): Scope => ({
     platform,
@@ -80,7 +80,7 @@ it('sends each trace after its spans are stored, to callers that may read it', a
   ]);
 });
 
-it('a resend is not sent', async () => {
+it('sends no update for spans that are already stored', async () => {
   const { scope, ingest } = createFixture();
   const me = caller('me');
   const updates = watchTraces(scope(me), {});
@@ -179,11 +179,11 @@ it('a key that is not in memory is looked up before its first event', async () =
 describe('without events', () => {
   const expired = new Unauthenticated('Expired Key.', 'expired');
   const followed = (how: () => Caller | Promise<Caller> | Unauthenticated) => {
-    const house = createFixture();
-    const waiting = watchTraces(house.scope(caller('mine', 'team-1')), {}).next();
-    house.now.set('mine', how());
-    house.runChecks();
-    return { ...house, waiting };
+    const fixture = createFixture();
+    const waiting = watchTraces(fixture.scope(caller('mine', 'team-1')), {}).next();
+    fixture.now.set('mine', how());
+    fixture.runChecks();
+    return { ...fixture, waiting };
   };
 
   it.each([

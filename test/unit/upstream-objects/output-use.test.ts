@@ -28,11 +28,11 @@ describe('the usage in the output of a batch', () => {
       [use('m-1', 7, 6, 2), use('m-2', 5, 1, 1)],
     ],
     [
-      'refused and expired calls used nothing',
+      'refused and expired calls, which used nothing',
       [chat(3, 2), line({ error: {} }, 400), FAILED].join('\n'),
       [use('m-1', 3, 2, 1)],
     ],
-    ['vectors', line({ model: 'e', usage: { prompt_tokens: 8, total_tokens: 8 } }), [use('e', 8, 0)]],
+    ['embeddings', line({ model: 'e', usage: { prompt_tokens: 8, total_tokens: 8 } }), [use('e', 8, 0)]],
     [
       'responses',
       line({
@@ -47,7 +47,7 @@ describe('the usage in the output of a batch', () => {
     ],
     ['an answer without usage', [chat(3, 2), line({ model: 'm-1' })].join('\n'), null],
     ['not JSON', `${chat(3, 2)}\nnonsense`, null],
-  ])('%s', async (_name, text, uses) => {
+  ])('is read for %s', async (_name, text, uses) => {
     expect(await read(text)).toEqual(uses);
   });
 
@@ -58,7 +58,7 @@ describe('the usage in the output of a batch', () => {
   ])('is an estimate by size for a line with %s', async (_case, usage) => {
     const choices = [{ index: 0, message: { role: 'assistant', content: 'x'.repeat(32) }, finish_reason: null }];
     const lines = [chat(3, 2), line({ model: 'm-1', choices, ...(usage === undefined ? {} : { usage }) })].join('\n');
-    // The text counts eight tokens, the index one.
+    // The text counts as eight tokens, and the index as one.
     expect(await outputUseOf(streamOfBytes(Buffer.from(lines)), 7)).toEqual([use('m-1', 10, 11, 1)]);
     expect(await outputUseOf(streamOfBytes(Buffer.from(line({ model: 'e', data: [], usage }))), 7)).toEqual([
       use('e', 7, 0),

@@ -58,7 +58,7 @@ describe.each(ENDPOINTS)('a request to $path, parsed partially', (endpoint) => {
     for (const sent of [body, { ...body, model: '' }, { ...body, model: 7 }, { [asks.member]: LARGE[form] }]) {
       const bytes = bytesOf(sent);
       const read = parsePartially(bytes, {});
-      // From here on, parsing a large member fails.
+      // From here on, an attempt to parse a large member fails.
       bytes.fill(0);
       expect(refusalOf(() => assertValidRequest(read?.fields ?? {}, endpoint, read?.unread))).toEqual(
         refusalOf(() => assertValidRequest(sent, endpoint)),

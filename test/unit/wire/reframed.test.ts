@@ -64,7 +64,7 @@ describe('AWS’s event streams', () => {
     expect(cancelled).toBe(true);
   });
 
-  it('yield the events before the damage, also of the same chunk', () => {
+  it('have the events before the damage, also in the same chunk', () => {
     const { text, end } = read(Buffer.concat([EVERY_TYPE, damaged(DELTA, 20)]), createMessageReframer());
     expect(text).toBe(EVENTS.slice(EVENTS.indexOf('event: metadata')));
     expect(end).toMatchObject({ fault: 'garbled' });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { soundSeconds } from '../../../src/wire/sound/length.ts';
 
-/** Tones of 12,345 samples at 16,000 Hz (the first of 2,000 samples), written by libsndfile and FFmpeg. */
+/** Tones of 12,345 samples at 16,000 Hz, and `pcm.wav` of 2,000 samples, written by libsndfile and FFmpeg. */
 const recorded = (name: string): Buffer => readFileSync(new URL(`../../fixtures/sound/${name}`, import.meta.url));
 const TONE = 12_345 / 16_000;
 
@@ -39,16 +39,16 @@ describe('the duration of a recording', () => {
 
   it.each([
     ['no sound', Buffer.from('what was said')],
-    ['nothing', Buffer.alloc(0)],
-    ['WAV of packed samples', recorded('adpcm.wav')],
+    ['an empty file', Buffer.alloc(0)],
+    ['WAV of compressed samples', recorded('adpcm.wav')],
     ['WAV whose size was never written', changed('pcm.wav', (bytes) => void bytes.writeUInt32LE(0, DATA_SIZE))],
     ['FLAC without a number of samples', changed('tone.flac', (bytes) => void bytes.fill(0, 22, 26))],
     ['truncated Ogg', recorded('opus.ogg').subarray(0, -5)],
     ['Ogg with trailing data', Buffer.concat([recorded('opus.ogg'), Buffer.from('x')])],
     ['Ogg of two streams', Buffer.concat([recorded('opus.ogg'), recorded('vorbis.ogg')])],
-    ['Ogg that does not begin at its start', changed('vorbis.ogg', fromTheMiddle)],
+    ['Ogg that begins in the middle of a stream', changed('vorbis.ogg', fromTheMiddle)],
     ['MP3 with other bytes inside', withNoise(recorded('tone.mp3'))],
-    ['MP4 without its contents', changed('aac.m4a', (bytes) => void bytes.write('free', bytes.indexOf('moov')))],
+    ['MP4 without its movie header', changed('aac.m4a', (bytes) => void bytes.write('free', bytes.indexOf('moov')))],
     ['MP4 in fragments', changed('aac.m4a', (bytes) => void bytes.write('mvex', bytes.indexOf('udta')))],
     ['MP4 without sound', changed('aac.m4a', (bytes) => void bytes.write('vide', bytes.indexOf('soun')))],
   ])('is unknown: %s', (_name, bytes) => {
@@ -59,11 +59,11 @@ describe('the duration of a recording', () => {
     for (const name of ['pcm.wav', 'tone.flac', 'tone.mp3', 'vorbis.ogg', 'opus.ogg', 'aac.m4a']) {
       const bytes = recorded(name);
       for (let at = 0; at < Math.min(bytes.length, 600); at += 1) {
-        const seconds = [
+        const variants = [
           bytes.subarray(0, at),
           changed(name, (copy) => void copy.writeUInt8(255 - (copy[at] ?? 0), at)),
         ];
-        for (const one of seconds.map(soundSeconds))
+        for (const one of variants.map(soundSeconds))
           expect(one === null || (Number.isFinite(one) && one > 0)).toBe(true);
       }
     }
@@ -80,7 +80,7 @@ function tagged(bytes: Buffer): Buffer {
   return Buffer.concat([front, bytes, Buffer.from('TAG'), Buffer.alloc(125)]);
 }
 
-/** The first frame of this tone has the size of all others. */
+/** Offset of the second frame of the tone, in bytes. */
 function mp3Frame(): number {
   const bytes = recorded('tone.mp3');
   return bytes.indexOf(bytes.subarray(0, 2), 4);
