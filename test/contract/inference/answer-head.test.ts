@@ -40,7 +40,7 @@ const ANTHROPIC_LIMITS = {
   'anthropic-ratelimit-tokens-limit': '9000',
   'anthropic-ratelimit-tokens-remaining': '8000',
 };
-const WHOLE = {
+const ANSWERS = {
   gpt: {
     id: 'chatcmpl-1',
     object: 'chat.completion',
@@ -61,10 +61,10 @@ const WHOLE = {
   },
 };
 
-function answerWith(model: keyof typeof WHOLE, limits: Record<string, string>): void {
+function answerWith(model: keyof typeof ANSWERS, limits: Record<string, string>): void {
   upstream.answer((response) => {
     response.writeHead(200, { 'content-type': 'application/json', ...limits });
-    response.end(JSON.stringify(WHOLE[model]));
+    response.end(JSON.stringify(ANSWERS[model]));
   });
 }
 
@@ -83,7 +83,7 @@ const ALWAYS = {
   'x-litellm-attempted-fallbacks': '0',
 };
 
-describe('response headers of a call', () => {
+describe('the response head of a call', () => {
   it.each(['/v1/chat/completions', '/v1/messages'])('has the rate limit headers of the upstream (%s)', async (path) => {
     answerWith('gpt', OPENAI_LIMITS);
     expect(await headOf(path, { ...CHAT, model: 'gpt' })).toEqual({ ...ALWAYS, ...OPENAI_LIMITS });
@@ -117,8 +117,8 @@ describe('response headers of a call', () => {
 
     it.each([
       ['general_settings.expose_api_base_header', { general_settings: { expose_api_base_header: false } }, {}],
-      ['the environment', {}, { LENSGATE_EXPOSE_API_BASE_HEADER: 'false' }],
-    ])('is sent to administrators only if %s is false', async (_where, config, env) => {
+      ['LENSGATE_EXPOSE_API_BASE_HEADER', {}, { LENSGATE_EXPOSE_API_BASE_HEADER: 'false' }],
+    ])('is sent only to administrators if %s is false', async (_setting, config, env) => {
       answerWith('gpt', {});
       const guarded = await startApp({ config: { model_list: modelList(), ...config }, env });
       try {
@@ -134,8 +134,8 @@ describe('response headers of a call', () => {
 
   it('has the spend of a key with a budget, including this call', async () => {
     answerWith('gpt', {});
-    const made = await app.call('POST', '/key/generate', { max_budget: 10 });
-    const { key } = (await made.json()) as { key: string };
+    const response = await app.call('POST', '/key/generate', { max_budget: 10 });
+    const { key } = (await response.json()) as { key: string };
     const ask = () => headOf('/v1/chat/completions', { ...CHAT, model: 'gpt' }, { authorization: `Bearer ${key}` });
     const limits = { ...ALWAYS, 'x-litellm-key-max-budget': '10' };
     expect(await ask()).toEqual({ ...limits, 'x-litellm-key-spend': '1' });

@@ -55,8 +55,8 @@ it('inference.chatCompletions 200: an AWS role is assumed once, and its credenti
       { choices: [{ message: { content: 'Hi' } }] },
     ]);
   }
-  const [role, ...calls] = aws.received;
-  expect(role?.headers.authorization).toContain('Credential=AKIDOWN/');
+  const [assumeRole, ...calls] = aws.received;
+  expect(assumeRole?.headers.authorization).toContain('Credential=AKIDOWN/');
   expect(calls.map(({ path, headers }) => [path, headers['x-amz-security-token']])).toEqual([
     ['/model/up-1/converse', 'lent-session'],
     ['/model/up-1/converse', 'lent-session'],

@@ -6,11 +6,11 @@ import { startApp, type TestApp } from '../../support/start-app.ts';
 let app: TestApp;
 let key: string;
 
-// The key is blocked in the store before a process caches it.
+// The key is blocked in the store while no process runs, so that no cache has the key.
 beforeAll(async () => {
   const before = await startApp();
-  const made = await before.call('POST', '/key/generate', { key_alias: 'shut' });
-  ({ key } = (await made.json()) as { key: string });
+  const response = await before.call('POST', '/key/generate', { key_alias: 'shut' });
+  ({ key } = (await response.json()) as { key: string });
   await before.stop({ keepData: true });
   const store = new DatabaseSync(join(before.dataDir, 'lensgate.db'));
   store.exec("update virtual_key set blocked = 1 where alias = 'shut'");
@@ -43,7 +43,7 @@ describe('401: a blocked key', () => {
     });
   });
 
-  it('in the error format of each other dialect', async () => {
+  it('has the error format of Anthropic and Google for their paths', async () => {
     expect(await refusal('POST', '/v1/messages', CHAT)).toEqual({
       status: 401,
       body: { type: 'error', error: { type: 'authentication_error', message: MESSAGE } },

@@ -33,13 +33,13 @@ async function ask(path: string, body: object, headers: Record<string, string> =
 }
 
 describe('the timeout of a request until the first byte', () => {
-  it.each(ROWS)('by a header, or in the body: %s', async (path, body) => {
+  it.each(ROWS)('is set by a header or in the body: %s', async (path, body) => {
     upstream.answer(() => {});
     expect(await ask(path, body, { 'x-litellm-timeout': '0.05' })).toMatchObject({ status: 408, timeout: '0.05' });
     expect(await ask(path, { ...body, timeout: 0.06 })).toMatchObject({ status: 408, timeout: '0.06' });
   });
 
-  it('is in the error of the answer', async () => {
+  it('ends the call with a 408 error that names HEAD_TIMEOUT', async () => {
     upstream.answer(() => {});
     expect(await ask(CHAT, { messages: [], timeout: 0.05 })).toEqual({
       status: 408,
@@ -55,7 +55,7 @@ describe('the timeout of a request until the first byte', () => {
     });
   });
 
-  it('is separate for streams; the header has precedence over the body, and neither is forwarded', async () => {
+  it('is separate for streams; a header has precedence over the body, whose members are not forwarded', async () => {
     upstream.answer(() => {});
     const both = { messages: [], timeout: 9, stream_timeout: 0.05 };
     expect(await ask(CHAT, { ...both, stream: true })).toMatchObject({ status: 408, timeout: '0.05' });

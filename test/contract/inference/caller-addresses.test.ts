@@ -9,16 +9,16 @@ const PROXY_BODY = { error: { message: WHY, type: 'invalid_request_error', param
 const CHAT = { model: 'gpt', messages: MESSAGES };
 
 let app: TestApp;
-let operators: FaultServer;
-let theirs: FaultServer;
+let operatorUpstream: FaultServer;
+let callerUpstream: FaultServer;
 
 beforeAll(async () => {
-  operators = await startFaultServer();
-  theirs = await startFaultServer();
-  for (const upstream of [operators, theirs])
+  operatorUpstream = await startFaultServer();
+  callerUpstream = await startFaultServer();
+  for (const upstream of [operatorUpstream, callerUpstream])
     upstream.answer((response, _socket, { path }) => {
       if (path.startsWith('/elsewhere')) {
-        response.writeHead(307, { location: `${operators.url}/v1/chat/completions` });
+        response.writeHead(307, { location: `${operatorUpstream.url}/v1/chat/completions` });
         return response.end();
       }
       response.writeHead(200, { 'content-type': 'application/json' });
@@ -27,19 +27,25 @@ beforeAll(async () => {
   app = await startApp({
     config: {
       model_list: [
-        { model_name: 'gpt', litellm_params: { model: 'openai/up', api_base: `${operators.url}/v1`, api_key: 'sk-a' } },
-        { model_name: 'claude', litellm_params: { model: 'anthropic/up', api_base: operators.url, api_key: 'sk-a' } },
+        {
+          model_name: 'gpt',
+          litellm_params: { model: 'openai/up', api_base: `${operatorUpstream.url}/v1`, api_key: 'sk-a' },
+        },
+        {
+          model_name: 'claude',
+          litellm_params: { model: 'anthropic/up', api_base: operatorUpstream.url, api_key: 'sk-a' },
+        },
       ],
       general_settings: { allow_client_side_credentials: true },
-      litellm_settings: { user_url_allowed_hosts: [new URL(theirs.url).host] },
+      litellm_settings: { user_url_allowed_hosts: [new URL(callerUpstream.url).host] },
     },
   });
 });
 
 afterAll(async () => {
   await app.stop();
-  await operators.stop();
-  await theirs.stop();
+  await operatorUpstream.stop();
+  await callerUpstream.stop();
 });
 
 async function ask(path: string, body: object) {
@@ -53,26 +59,26 @@ describe('an api_base that a caller chooses', () => {
     ['a decimal address', (port: string) => `http://2130706433:${port}/v1`],
     ['a hexadecimal address', (port: string) => `http://0x7f.1:${port}/v1`],
     ['an octal address', (port: string) => `http://0177.0.0.1:${port}/v1`],
-    ['an address in IPv6', (port: string) => `http://[::ffff:127.0.0.1]:${port}/v1`],
-    ['a final dot', (port: string) => `http://127.0.0.1.:${port}/v1`],
-    ['a user and a password', (port: string) => `http://public.example@127.0.0.1:${port}/v1`],
+    ['an IPv4 address mapped to IPv6', (port: string) => `http://[::ffff:127.0.0.1]:${port}/v1`],
+    ['an address with a final dot', (port: string) => `http://127.0.0.1.:${port}/v1`],
+    ['a user name that looks like a public host', (port: string) => `http://public.example@127.0.0.1:${port}/v1`],
     ['the unspecified address', (port: string) => `http://0.0.0.0:${port}/v1`],
-    ['a name of loopback', (port: string) => `http://localhost:${port}/v1`],
-    ['a name that is not known', (port: string) => `http://no-such-host.invalid:${port}/v1`],
-    ['metadata of a cloud', () => 'http://169.254.169.254/latest/meta-data'],
-    ['TLS', (port: string) => `https://127.0.0.1:${port}/v1`],
-  ])('is refused with the same message if it is private: %s', async (_what, baseOf) => {
-    // The gateway has an open connection to the operator's deployment. A caller's address must not reuse it.
+    ['the name localhost', (port: string) => `http://localhost:${port}/v1`],
+    ['an unknown host name', (port: string) => `http://no-such-host.invalid:${port}/v1`],
+    ['the metadata service of a cloud', () => 'http://169.254.169.254/latest/meta-data'],
+    ['loopback over TLS', (port: string) => `https://127.0.0.1:${port}/v1`],
+  ])('is refused with the same message if it is not a public address: %s', async (_what, baseOf) => {
+    // The gateway has an open connection to the operator's deployment. A call to a caller's address must not reuse it.
     expect((await ask('/v1/chat/completions', CHAT)).status).toBe(200);
-    const before = operators.received.length;
-    const api_base = baseOf(new URL(operators.url).port);
+    const before = operatorUpstream.received.length;
+    const api_base = baseOf(new URL(operatorUpstream.url).port);
     expect(await ask('/v1/chat/completions', { ...CHAT, api_base })).toEqual({ status: 400, body: PROXY_BODY });
-    expect(operators.received.length).toBe(before);
+    expect(operatorUpstream.received.length).toBe(before);
   });
 
-  it('is refused in every dialect, streamed and not, and for token counts', async () => {
-    const before = operators.received.length;
-    const api_base = operators.url;
+  it('is refused in every dialect, and for token counts', async () => {
+    const before = operatorUpstream.received.length;
+    const api_base = operatorUpstream.url;
     const contents = [{ role: 'user', parts: [{ text: 'x' }] }];
     for (const [path, body] of [
       ['/v1/chat/completions', { ...CHAT, stream: true }],
@@ -95,11 +101,11 @@ describe('an api_base that a caller chooses', () => {
         status: 400,
         body: { error: { message: WHY } },
       });
-    expect(operators.received.length).toBe(before);
+    expect(operatorUpstream.received.length).toBe(before);
   });
 
-  it('is called if the setting lists it', async () => {
-    const api_base = `${theirs.url}/v1`;
+  it('is called if user_url_allowed_hosts lists it', async () => {
+    const api_base = `${callerUpstream.url}/v1`;
     expect(await ask('/v1/chat/completions', { ...CHAT, api_base })).toEqual({
       status: 200,
       body: { ...completionOf('up'), model: 'gpt' },
@@ -107,16 +113,16 @@ describe('an api_base that a caller chooses', () => {
   });
 
   it('is not followed through a redirect', async () => {
-    const before = operators.received.length;
-    const answer = await ask('/v1/chat/completions', { ...CHAT, api_base: `${theirs.url}/elsewhere` });
+    const before = operatorUpstream.received.length;
+    const answer = await ask('/v1/chat/completions', { ...CHAT, api_base: `${callerUpstream.url}/elsewhere` });
     expect(answer.status).toBeGreaterThanOrEqual(400);
-    expect(operators.received.length).toBe(before);
+    expect(operatorUpstream.received.length).toBe(before);
   });
 
-  it('is not retried', async () => {
-    const before = operators.received.length;
-    const body = { ...CHAT, api_base: operators.url, num_retries: 3 };
+  it('is not called when the request asks for retries', async () => {
+    const before = operatorUpstream.received.length;
+    const body = { ...CHAT, api_base: operatorUpstream.url, num_retries: 3 };
     expect(await ask('/v1/chat/completions', body)).toMatchObject({ status: 400 });
-    expect(operators.received.length).toBe(before);
+    expect(operatorUpstream.received.length).toBe(before);
   });
 });

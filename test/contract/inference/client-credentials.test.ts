@@ -6,13 +6,13 @@ import { CHAT, completionOf, MESSAGES } from './scripted.ts';
 
 let app: TestApp;
 let open: TestApp;
-let ours: FaultServer;
-let theirs: FaultServer;
+let operatorUpstream: FaultServer;
+let callerUpstream: FaultServer;
 
 beforeAll(async () => {
-  ours = await startFaultServer();
-  theirs = await startFaultServer();
-  for (const upstream of [ours, theirs])
+  operatorUpstream = await startFaultServer();
+  callerUpstream = await startFaultServer();
+  for (const upstream of [operatorUpstream, callerUpstream])
     upstream.answer((response, _socket, { headers, body }) => {
       const { model } = JSON.parse(body) as { model: string };
       const isRefused = headers.authorization === 'Bearer sk-bad';
@@ -20,7 +20,12 @@ beforeAll(async () => {
       const error = { message: `Incorrect API key provided: sk-bad`, type: 'invalid_request_error' };
       response.end(JSON.stringify(isRefused ? { error } : completionOf(model)));
     });
-  const params = { model: 'openai/up', api_base: `${ours.url}/v1`, api_key: 'sk-ours', organization: 'org-ours' };
+  const params = {
+    model: 'openai/up',
+    api_base: `${operatorUpstream.url}/v1`,
+    api_key: 'sk-ours',
+    organization: 'org-ours',
+  };
   const model_list = [
     { model_name: 'closed', litellm_params: params },
     { model_name: 'key', litellm_params: { ...params, configurable_clientside_auth_params: ['api_key'] } },
@@ -45,8 +50,8 @@ beforeAll(async () => {
 afterAll(async () => {
   await app.stop();
   await open.stop();
-  await ours.stop();
-  await theirs.stop();
+  await operatorUpstream.stop();
+  await callerUpstream.stop();
 });
 
 async function ask(setup: TestApp, body: object, headers: Record<string, string> = {}) {
@@ -69,54 +74,57 @@ const NOT_CONFIGURED =
 
 describe('a caller with its own key and address', () => {
   it('400: a key that the configuration does not allow', async () => {
-    const before = ours.received.length;
+    const before = operatorUpstream.received.length;
     expect(await ask(app, { model: 'closed', api_key: 'sk-mine' })).toEqual(
       refusal('api_key', `The parameter 'api_key' cannot be honoured: ${NOT_CONFIGURED}.`),
     );
-    expect(ours.received.length).toBe(before);
+    expect(operatorUpstream.received.length).toBe(before);
   });
 
   it.each([
     ['closed', { api_base: 'http://127.0.0.1:9' }],
     ['key', { api_key: 'sk-mine', api_base: 'http://127.0.0.1:9' }],
   ])('401: an address that the configuration does not allow (%s, %j)', async (model, body) => {
-    const before = ours.received.length;
+    const before = operatorUpstream.received.length;
     const message = `Authentication Error, Rejected Request: api_base is not allowed in request body: ${NOT_CONFIGURED}.`;
     expect(await ask(app, { model, ...body })).toEqual({
       status: 401,
       body: { error: { message, type: 'auth_error', param: 'None', code: '401' } },
     });
-    expect(ours.received.length).toBe(before);
+    expect(operatorUpstream.received.length).toBe(before);
   });
 
   it('calls with its key, and without the organization of the gateway', async () => {
     await ask(app, { model: 'key' });
-    expect(credentialsAt(ours)).toMatchObject({ authorization: 'Bearer sk-ours', organization: 'org-ours' });
+    expect(credentialsAt(operatorUpstream)).toMatchObject({
+      authorization: 'Bearer sk-ours',
+      organization: 'org-ours',
+    });
     expect(await ask(app, { model: 'key', api_key: 'sk-mine' })).toEqual({
       status: 200,
       body: { ...completionOf('up'), model: 'key' },
     });
-    expect(credentialsAt(ours)).toMatchObject({ authorization: 'Bearer sk-mine', organization: undefined });
-    expect(JSON.parse(ours.received.at(-1)?.body ?? '')).toEqual({ model: 'up', messages: MESSAGES });
+    expect(credentialsAt(operatorUpstream)).toMatchObject({ authorization: 'Bearer sk-mine', organization: undefined });
+    expect(JSON.parse(operatorUpstream.received.at(-1)?.body ?? '')).toEqual({ model: 'up', messages: MESSAGES });
   });
 
   it.each(['both', 'closed'])('does not receive the key of the gateway at its address (%s)', async (model) => {
     const setup = model === 'both' ? app : open;
-    const base = `${theirs.url}/v1/`;
+    const base = `${callerUpstream.url}/v1/`;
     expect((await ask(setup, { model, api_base: base })).status).toBe(200);
-    const { calls } = credentialsAt(theirs);
-    expect(credentialsAt(theirs)).toEqual({ calls, authorization: undefined, organization: undefined });
+    const { calls } = credentialsAt(callerUpstream);
+    expect(credentialsAt(callerUpstream)).toEqual({ calls, authorization: undefined, organization: undefined });
     expect((await ask(setup, { model, api_base: base, api_key: 'sk-mine' })).status).toBe(200);
-    expect(credentialsAt(theirs)).toEqual({
+    expect(credentialsAt(callerUpstream)).toEqual({
       calls: calls + 1,
       authorization: 'Bearer sk-mine',
       organization: undefined,
     });
-    expect(theirs.received.at(-1)?.path).toBe('/v1/chat/completions');
+    expect(callerUpstream.received.at(-1)?.path).toBe('/v1/chat/completions');
   });
 
-  it('400: a signed provider, or an invalid address', async () => {
-    expect(await ask(open, { model: 'signed', api_base: theirs.url })).toEqual(
+  it('400: an address for a provider with signed requests, an invalid address, an invalid key', async () => {
+    expect(await ask(open, { model: 'signed', api_base: callerUpstream.url })).toEqual(
       refusal(
         'api_base',
         "The parameter 'api_base' cannot be honoured: the provider bedrock is not called by key and address alone.",
@@ -135,7 +143,7 @@ describe('a caller with its own key and address', () => {
       );
   });
 
-  it('gets an error without its key, and the health of the deployment does not change', async () => {
+  it('401: neither the error nor the records contain the key, and the health of the deployment does not change', async () => {
     const query = '{ deployments(filter: { model: "key" }) { health { failures } } }';
     const failures = async () => (await (await app.call('POST', '/graphql', { query })).json()) as unknown;
     const before = await failures();

@@ -4,8 +4,8 @@ import { startApp, type TestApp } from '../../support/start-app.ts';
 import { aTrace, left } from './left.ts';
 
 const PATH = '/v1/completions';
-const ASKED = { model: 'assistant', prompt: 'Once upon', stream: true };
-const COUNTED = { ...ASKED, stream_options: { include_usage: true } };
+const REQUEST = { model: 'assistant', prompt: 'Once upon', stream: true };
+const REQUEST_WITH_USAGE = { ...REQUEST, stream_options: { include_usage: true } };
 const DONE = 'data: [DONE]\n\n';
 
 let app: TestApp;
@@ -46,7 +46,7 @@ describe('completions.create 200, streamed', () => {
   it('ends with the requested usage, and [DONE]', async () => {
     streamWith(piece('a'), piece(' time', 'stop'), usage(), DONE);
     const { traceId, headers } = aTrace();
-    const response = await ask(COUNTED, headers);
+    const response = await ask(REQUEST_WITH_USAGE, headers);
     expect(await response.text()).toBe(
       [piece('a', null, {}, 'assistant'), piece(' time', 'stop', {}, 'assistant'), usage('assistant'), DONE].join(''),
     );
@@ -56,7 +56,7 @@ describe('completions.create 200, streamed', () => {
       'x-accel-buffering': 'no',
       'x-litellm-model-group': 'assistant',
     });
-    expect(JSON.parse(upstream.received.at(-1)?.body ?? '')).toEqual({ ...COUNTED, model: 'up-1' });
+    expect(JSON.parse(upstream.received.at(-1)?.body ?? '')).toEqual({ ...REQUEST_WITH_USAGE, model: 'up-1' });
     expect(await left(app, traceId)).toMatchObject([
       {
         name: 'text_completion assistant',
@@ -71,27 +71,27 @@ describe('completions.create 200, streamed', () => {
     ]);
   });
 
-  it('is counted, and has no usage chunk unless it is requested', async () => {
+  it('is counted, and has no usage chunk if none is requested', async () => {
     streamWith(piece('a', 'stop'), usage(), DONE);
     const { traceId, headers } = aTrace();
-    const response = await ask(ASKED, headers);
+    const response = await ask(REQUEST, headers);
     expect(await response.text()).toBe(`${piece('a', 'stop', {}, 'assistant')}${DONE}`);
-    expect(JSON.parse(upstream.received.at(-1)?.body ?? '')).toEqual({ ...COUNTED, model: 'up-1' });
+    expect(JSON.parse(upstream.received.at(-1)?.body ?? '')).toEqual({ ...REQUEST_WITH_USAGE, model: 'up-1' });
     expect(await left(app, traceId)).toMatchObject([
       { spendRow: { costUsd: '1.75', usage: { inputTokens: 2, outputTokens: 3 } } },
     ]);
   });
 
-  it('keeps the text of a chunk with usage', async () => {
+  it('keeps the text of chunks with usage', async () => {
     const counted = (text: string, finish: string | null = null): string => piece(text, finish, USAGE, 'assistant');
     streamWith(counted('a'), counted(' time'), counted('', 'stop'), DONE);
-    expect(await (await ask(ASKED)).text()).toBe(`${counted('a')}${counted(' time')}${counted('', 'stop')}${DONE}`);
+    expect(await (await ask(REQUEST)).text()).toBe(`${counted('a')}${counted(' time')}${counted('', 'stop')}${DONE}`);
   });
 
   it('ends with an error when the upstream fails during the stream', async () => {
     streamWith(piece('a', null, {}, 'assistant'), 'data: {"error":{"message":"overloaded","type":"t","code":503}}\n\n');
     const { traceId, headers } = aTrace();
-    const response = await ask(ASKED, headers);
+    const response = await ask(REQUEST, headers);
     const error = {
       message: 'litellm.ServiceUnavailableError: ServiceUnavailableError: OpenAIException - overloaded',
       type: null,
@@ -105,19 +105,19 @@ describe('completions.create 200, streamed', () => {
     expect(await left(app, traceId)).toMatchObject([{ spendRow: { status: 'FAILURE', errorCode: 'UPSTREAM_FAILED' } }]);
   });
 
-  it('cancels the upstream call when its reader disconnects', async () => {
+  it('cancels the upstream call when the client disconnects', async () => {
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(piece('a'));
     });
-    const leaving = new AbortController();
+    const controller = new AbortController();
     await fetch(`${app.url}${PATH}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${app.adminKey}` },
-      body: JSON.stringify(ASKED),
-      signal: leaving.signal,
+      body: JSON.stringify(REQUEST),
+      signal: controller.signal,
     });
-    leaving.abort();
+    controller.abort();
     await expect(upstream.abandoned()).resolves.toBeUndefined();
   });
 });
@@ -125,8 +125,8 @@ describe('completions.create 200, streamed', () => {
 it.each([
   ['stream', 'yes', 'a boolean'],
   ['stream_options', 'usage', 'an object'],
-])('completions.create 400: a %s of a wrong type', async (field, value, wanted) => {
-  const response = await ask({ ...ASKED, [field]: value });
+])('completions.create 400: %s of the wrong type', async (field, value, wanted) => {
+  const response = await ask({ ...REQUEST, [field]: value });
   const message = `/completions: Invalid type for parameter '${field}': it must be ${wanted}.`;
   expect([response.status, await response.json()]).toEqual([
     400,
@@ -139,7 +139,7 @@ it('completions.create 500: the upstream answers without a stream', async () => 
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end('{"choices":[]}');
   });
-  const response = await ask(ASKED);
+  const response = await ask(REQUEST);
   const message =
     "litellm.APIError: APIError: OpenAIException - The upstream's answer cannot be used: a stream was requested, but it is not a stream.";
   expect([response.status, await response.json()]).toEqual([

@@ -44,8 +44,8 @@ async function call(method: string, path: string, body?: unknown, headers: Recor
 }
 
 async function keyOf(draft: object): Promise<string> {
-  const made = await app.call('POST', '/key/generate', draft);
-  return ((await made.json()) as { key: string }).key;
+  const response = await app.call('POST', '/key/generate', draft);
+  return ((await response.json()) as { key: string }).key;
 }
 
 const sentUp = () => {
@@ -60,9 +60,9 @@ const refusal = (code: number, status: string, message: unknown) => ({
 });
 const unknownKey = { authorization: 'Bearer sk-unknown-virtual-key' };
 
-describe('content.generate: tokens are counted', () => {
+describe('content.generate: counting tokens', () => {
   it.each(['/v1beta/models', '/v1/models', '/models', '/gemini/v1beta/models'])(
-    '200: by the upstream, with system instruction and tools (%s)',
+    '200: the count of the upstream, with system instruction and tools (%s)',
     async (base) => {
       answerWith(200, { totalTokens: 31, promptTokensDetails: [{ modality: 'TEXT', tokenCount: 31 }] });
       const countRequest = { contents: CONTENTS, systemInstruction: { parts: [{ text: 'Be brief.' }] }, tools: [{}] };
@@ -80,7 +80,7 @@ describe('content.generate: tokens are counted', () => {
     },
   );
 
-  it('200: by an upstream of another dialect, translated', async () => {
+  it('200: the count of an upstream of another dialect, translated', async () => {
     answerWith(200, { input_tokens: 17 });
     const countRequest = { contents: CONTENTS, generationConfig: { maxOutputTokens: 5 } };
     expect(await call('POST', '/v1beta/models/claude:countTokens', countRequest)).toMatchObject({
@@ -131,7 +131,7 @@ describe('content.generate: tokens are counted', () => {
     });
   });
 
-  it('400, 403, 404: nothing to count, a model that the key may not call, an unknown model', async () => {
+  it('400, 403, 404: nothing to count, a model that the key may not call, a model unknown here or to the upstream', async () => {
     expect(await call('POST', '/v1beta/models/demo:countTokens', {})).toEqual(
       refusal(400, 'INVALID_ARGUMENT', "/countTokens: Missing required parameter: 'contents'."),
     );
@@ -195,10 +195,10 @@ describe('content.models', () => {
   });
 
   it('content.models 400: an invalid page size, or an invalid page token', async () => {
-    const of = (parameter: string, wanted: string) =>
+    const invalid = (parameter: string, wanted: string) =>
       refusal(400, 'INVALID_ARGUMENT', `/models: Invalid value for parameter '${parameter}': it must be ${wanted}.`);
-    expect(await call('GET', '/v1beta/models?pageSize=-1')).toEqual(of('pageSize', 'a whole number'));
-    expect(await call('GET', '/v1beta/models?pageToken=x')).toEqual(of('pageToken', 'one that a list returned'));
+    expect(await call('GET', '/v1beta/models?pageSize=-1')).toEqual(invalid('pageSize', 'a whole number'));
+    expect(await call('GET', '/v1beta/models?pageToken=x')).toEqual(invalid('pageToken', 'one that a list returned'));
   });
 
   it('content.models 401, content.model 401: an unknown key', async () => {
@@ -217,7 +217,7 @@ describe('content.model', () => {
     },
   );
 
-  it('content.model 404: the same for an unknown model and for one that the key may not call', async () => {
+  it('content.model 404: an unknown model and a model that the key may not call have the same error', async () => {
     const message = (name: string) => `The model \`${name}\` does not exist or you do not have access to it.`;
     const key = { authorization: `Bearer ${await keyOf({ models: ['demo'] })}` };
     for (const [name, headers] of [

@@ -49,7 +49,7 @@ describe('members that the configuration requires', () => {
     },
   });
   const ask = (key: string, more: object): Promise<Answer> => client.post(CHAT, chat(more), key);
-  const ofService = async (): Promise<string> => {
+  const serviceAccountKey = async (): Promise<string> => {
     await client.post('/team/new', { team_id: 'service' });
     const { body } = await client.post('/key/service-account/generate', { team_id: 'service' });
     return String(body['key']);
@@ -61,7 +61,7 @@ describe('members that the configuration requires', () => {
   });
 
   it('400: a call of a service account without a member that is required of service accounts', async () => {
-    const key = await ofService();
+    const key = await serviceAccountKey();
     expect(await ask(key, { metadata: { job: 'j' } })).toEqual(missing('user'));
     expect((await ask(key, { metadata: { job: 'j' }, user: 'u' })).status).toBe(200);
   });
@@ -71,7 +71,7 @@ describe('members that the configuration requires', () => {
     expect(await ask(key, { metadata: { job: 'j' } })).toEqual(missing('user'));
   });
 
-  it('applies from the next call after it is stored', async () => {
+  it('a stored enforce_user_param applies to the next call', async () => {
     const key = await client.key({});
     const store = (value: boolean) =>
       client.post('/config/update', { general_settings: { enforce_user_param: value } });

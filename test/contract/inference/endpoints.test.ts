@@ -40,8 +40,8 @@ function answerWith(status: number, body: unknown, headers: Record<string, strin
 }
 
 async function newKey(draft: object): Promise<{ authorization: string }> {
-  const made = await app.call('POST', '/key/generate', draft);
-  const { key } = (await made.json()) as { key: string };
+  const response = await app.call('POST', '/key/generate', draft);
+  const { key } = (await response.json()) as { key: string };
   return { authorization: `Bearer ${key}` };
 }
 
@@ -50,6 +50,7 @@ describe.each(ROWS)('$name', (row) => {
   /** Answer for the caller, under the requested model name. */
   const publicAnswer = 'model' in answer ? { ...answer, model: 'assistant' } : answer;
   const request = { model: 'assistant', ...fields };
+  const aliasesWithModel = aliases.filter((alias) => alias.endsWith('/assistant'));
 
   async function ask(body: unknown, headers: Record<string, string> = {}, where: string = `/v1${path}`) {
     const response = await app.call('POST', where, body, headers);
@@ -89,8 +90,7 @@ describe.each(ROWS)('$name', (row) => {
     answerWith(200, answer);
     const answers = [await ask(request, {}, path)];
     for (const alias of aliases) answers.push(await ask({ ...fields, model: 'assistant' }, {}, `${alias}${path}`));
-    const named = aliases.filter((alias) => alias.endsWith('/assistant'));
-    for (const alias of named) {
+    for (const alias of aliasesWithModel) {
       answers.push(await ask({ ...fields, model: 'x' }, {}, `${alias}${path}`));
       answers.push(await ask(fields, {}, `${alias}${path}?api-version=2024-10-21`));
       expect(JSON.parse(upstream.received.at(-2)?.body ?? '')).toEqual({ ...fields, model: 'up-1' });
@@ -98,8 +98,7 @@ describe.each(ROWS)('$name', (row) => {
     for (const { status, body } of answers) expect({ status, body }).toEqual({ status: 200, body: publicAnswer });
   });
 
-  const namingTheModel = aliases.filter((alias) => alias.endsWith('/assistant'));
-  it.each(namingTheModel)('200: on %s, with a slash in the name of the model', async (alias) => {
+  it.each(aliasesWithModel)('200: on %s, with a slash in the name of the model', async (alias) => {
     answerWith(200, answer);
     const where = `${alias.replace('assistant', 'team%2Fup-2')}${path}`;
     expect((await ask(fields, {}, where)).headers['x-litellm-model-group']).toBe('team/up-2');
@@ -107,11 +106,11 @@ describe.each(ROWS)('$name', (row) => {
   });
 
   it('200: unknown fields are forwarded, gateway fields are not', async () => {
-    const odd = JSON.stringify({ ...answer, later: { x: [1, 'é'] } }).replace('"model":"up-1"', '"model" : "up-1"');
-    answerWith(200, odd);
+    const unusual = JSON.stringify({ ...answer, later: { x: [1, 'é'] } }).replace('"model":"up-1"', '"model" : "up-1"');
+    answerWith(200, unusual);
     const sent = { ...request, user: 'u', new_option: 1e-7, tags: ['t'], metadata: { a: 1 }, num_retries: 3 };
     const response = await app.call('POST', path, sent);
-    expect(await response.text()).toBe(odd.replace('"up-1"', '"assistant"'));
+    expect(await response.text()).toBe(unusual.replace('"up-1"', '"assistant"'));
     expect(JSON.parse(upstream.received.at(-1)?.body ?? '')).toEqual({
       ...fields,
       model: 'up-1',
@@ -202,7 +201,7 @@ describe.each(ROWS)('$name', (row) => {
     );
   });
 
-  it('403: a model that is not among those of the key', async () => {
+  it('403: a model that the key may not call', async () => {
     const { status, body } = await ask(request, await newKey({ models: ['other'] }));
     const message =
       "The requested model 'assistant' is not available for this API key, or the model name is invalid. Check the models available to you and try again.";
@@ -215,11 +214,11 @@ describe.each(ROWS)('$name', (row) => {
       expect((await ask({ ...fields, model: 'assistant' }, key, `${alias}${path}`)).status).toBe(403);
   });
 
-  it('422: a budget that these calls use up', async () => {
+  it('422: a used-up budget', async () => {
     const allowance = cost ?? '0.0';
     const key = await newKey({ key_alias: `thrifty${path}`, max_budget: Number(allowance) });
     answerWith(200, answer);
-    // An endpoint without a known cost cannot use up a budget: its budget is zero from the start.
+    // A call without a known cost cannot use up a budget. The budget of the key is then zero.
     const first = cost === null ? null : await ask(request, key);
     expect(first?.status ?? null).toBe(cost === null ? null : 200);
     const { status, body } = await ask(request, key);
@@ -252,6 +251,7 @@ describe.each(ROWS)('$name', (row) => {
     ]);
   });
 
+  const unusable = `The upstream's answer cannot be used: it is no ${noAnswer}.`;
   it.each([
     [
       'an error inside a 200',
@@ -260,21 +260,9 @@ describe.each(ROWS)('$name', (row) => {
       'ServiceUnavailableError',
       'overloaded',
     ],
-    ['a 200 that is no JSON', '<html>', 500, 'APIError', `The upstream's answer cannot be used: it is no ${noAnswer}.`],
-    [
-      'a 200 of another kind',
-      '{"items":[]}',
-      500,
-      'APIError',
-      `The upstream's answer cannot be used: it is no ${noAnswer}.`,
-    ],
-    [
-      'a 200 with bytes too many',
-      `${JSON.stringify(answer)}}`,
-      500,
-      'APIError',
-      `The upstream's answer cannot be used: it is no ${noAnswer}.`,
-    ],
+    ['a 200 that is not JSON', '<html>', 500, 'APIError', unusable],
+    ['a 200 of another shape', '{"items":[]}', 500, 'APIError', unusable],
+    ['a 200 with an extra byte at the end', `${JSON.stringify(answer)}}`, 500, 'APIError', unusable],
   ])('%s is a failure', async (_what, body, status, kind, upstreamMessage) => {
     answerWith(200, body);
     const got = await ask(request);
@@ -314,15 +302,15 @@ describe.each(ROWS)('$name', (row) => {
     });
     upstream.answer(() => resolveArrived());
     const { traceId, headers } = aTrace();
-    const leaving = new AbortController();
+    const controller = new AbortController();
     const call = fetch(`${app.url}/v1${path}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${app.adminKey}`, ...headers },
       body: JSON.stringify(request),
-      signal: leaving.signal,
+      signal: controller.signal,
     });
     await arrived;
-    leaving.abort();
+    controller.abort();
     await call.catch(() => {});
     await expect(upstream.abandoned()).resolves.toBeUndefined();
     await expect.poll(async () => (await app.call('GET', `/v1/traces/${traceId}`)).status).toBe(200);
@@ -335,7 +323,7 @@ describe('rerank.create 400', () => {
     ['assistant', { documents: undefined }, "Missing required parameter: 'documents'.", 'documents'],
     ['assistant', { query: ['x'] }, "Invalid type for parameter 'query': it must be a string.", 'query'],
     ['demo', { documents: 'x' }, "Invalid type for parameter 'documents': it must be an array.", 'documents'],
-  ])('of %s with an invalid or missing member: %j', async (model, differing, message, param) => {
+  ])('model %s with an invalid or missing member: %j', async (model, differing, message, param) => {
     const response = await app.call('POST', '/rerank', { model, query: 'x', documents: ['y'], ...differing });
     const error = { message: `/rerank: ${message}`, type: 'invalid_request_error', param, code: '400' };
     expect([response.status, await response.json()]).toEqual([400, { error }]);

@@ -21,8 +21,8 @@ beforeAll(async () => {
   });
   const params = { model: 'openai/up-1', api_base: `${upstream.url}/v1`, api_key: 'sk-up', timeout: 20 };
   app = await startApp({ config: { model_list: [{ model_name: 'assistant', litellm_params: params }] } });
-  const made = await app.call('POST', '/key/generate', { models: ['assistant'], max_budget: 2.5 });
-  ({ key } = (await made.json()) as { key: string });
+  const response = await app.call('POST', '/key/generate', { models: ['assistant'], max_budget: 2.5 });
+  ({ key } = (await response.json()) as { key: string });
 });
 
 afterAll(async () => {
@@ -30,40 +30,45 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-/** Status, and the response headers about the call. */
-async function refused(path: string, body: unknown, headers: Record<string, string> = {}) {
+/** Status of a response, and its headers about the call. */
+async function headOf(path: string, body: unknown, headers: Record<string, string> = {}) {
   const response = await app.call('POST', path, body, { authorization: `Bearer ${key}`, ...headers });
   await response.text();
   const headerRows = [...response.headers].filter(([name]) => /^(x-litellm|x-ratelimit|llm_provider|retry)/.test(name));
   return { status: response.status, headerRows: Object.fromEntries(headerRows) };
 }
 
-const OF_THE_KEY = { 'x-litellm-version': '0.1.0', 'x-litellm-key-max-budget': '2.5' };
+const KEY_HEADERS = { 'x-litellm-version': '0.1.0', 'x-litellm-key-max-budget': '2.5' };
 
-describe('a refusal has headers about its call', () => {
+describe('a refusal has headers about its call:', () => {
   it.each([
-    ['a parameter that is missing', '/v1/chat/completions', { model: 'assistant' }, 400],
-    ['a body that is no JSON', '/v1/chat/completions', '{', 400],
-    ['a body that is no object', '/v1/completions', '[]', 400],
-    ['a model of others', '/v1/embeddings', { model: 'demo', input: 'x' }, 403],
-    ['a parameter that is missing, to Anthropic’s clients', '/v1/messages', { model: 'assistant' }, 400],
-    ['a model of others, to Google’s clients', '/v1beta/models/demo:generateContent', { contents: [{}] }, 403],
+    ['a missing parameter', '/v1/chat/completions', { model: 'assistant' }, 400],
+    ['a body that is not JSON', '/v1/chat/completions', '{', 400],
+    ['a body that is not an object', '/v1/completions', '[]', 400],
+    ['a model that the key may not call', '/v1/embeddings', { model: 'demo', input: 'x' }, 403],
+    ['a missing parameter, in Anthropic’s format', '/v1/messages', { model: 'assistant' }, 400],
+    [
+      'a model that the key may not call, in Google’s format',
+      '/v1beta/models/demo:generateContent',
+      { contents: [{}] },
+      403,
+    ],
     ['a malformed form', '/v1/files', {}, 400],
-    ['a model of others, to an IDE', '/ide/chat/completions', { model: 'demo', input: 'x' }, 403],
+    ['a model that the key may not call, for an IDE', '/ide/chat/completions', { model: 'demo', input: 'x' }, 403],
   ])('%s', async (_what, path, body, status) => {
-    expect(await refused(path, body)).toEqual({
+    expect(await headOf(path, body)).toEqual({
       status,
-      headerRows: { ...OF_THE_KEY, 'x-litellm-call-id': expect.stringMatching(UUID) },
+      headerRows: { ...KEY_HEADERS, 'x-litellm-call-id': expect.stringMatching(UUID) },
     });
-    expect(await refused(path, body, { 'x-litellm-call-id': 'mine-1' })).toEqual({
+    expect(await headOf(path, body, { 'x-litellm-call-id': 'mine-1' })).toEqual({
       status,
-      headerRows: { ...OF_THE_KEY, 'x-litellm-call-id': 'mine-1' },
+      headerRows: { ...KEY_HEADERS, 'x-litellm-call-id': 'mine-1' },
     });
   });
 
   it('an unconfigured model, with the admin key', async () => {
     const admin = { authorization: `Bearer ${app.adminKey}` };
-    expect(await refused('/v1/chat/completions', { ...CHAT, model: 'nothing' }, admin)).toEqual({
+    expect(await headOf('/v1/chat/completions', { ...CHAT, model: 'nothing' }, admin)).toEqual({
       status: 400,
       headerRows: { 'x-litellm-version': '0.1.0', 'x-litellm-call-id': expect.stringMatching(UUID) },
     });
@@ -71,10 +76,10 @@ describe('a refusal has headers about its call', () => {
 
   it('a refusal of an upstream, with the timeout of the call and `retry-after`', async () => {
     for (const path of ['/v1/chat/completions', '/v1/messages'])
-      expect(await refused(path, { ...CHAT, model: 'assistant' })).toEqual({
+      expect(await headOf(path, { ...CHAT, model: 'assistant' })).toEqual({
         status: 429,
         headerRows: {
-          ...OF_THE_KEY,
+          ...KEY_HEADERS,
           'x-litellm-call-id': expect.stringMatching(UUID),
           'x-litellm-timeout': '20',
           'retry-after': '9',
@@ -87,9 +92,9 @@ describe('a refusal has headers about its call', () => {
       });
   });
 
-  it('except with an unknown key', async () => {
+  it('an unknown key, with the version only', async () => {
     for (const path of ['/v1/chat/completions', '/v1/messages', '/v1beta/models/demo:generateContent'])
-      expect(await refused(path, CHAT, { authorization: 'Bearer sk-unknown', 'x-litellm-call-id': 'mine-1' })).toEqual({
+      expect(await headOf(path, CHAT, { authorization: 'Bearer sk-unknown', 'x-litellm-call-id': 'mine-1' })).toEqual({
         status: 401,
         headerRows: { 'x-litellm-version': '0.1.0' },
       });

@@ -5,7 +5,7 @@ import { type FaultServer, startFaultServer } from '../../support/fault-server.t
 import { startApp, type TestApp } from '../../support/start-app.ts';
 
 const CHUNK = `data: {"id":"c","choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":null}]}\n\n`;
-const WHOLE = { id: 'c', object: 'chat.completion', created: 1, model: 'm', choices: [] };
+const COMPLETION = { id: 'c', object: 'chat.completion', created: 1, model: 'm', choices: [] };
 const PATH = '/v1/chat/completions';
 const MESSAGES = [{ role: 'user', content: 'x' }];
 
@@ -49,11 +49,11 @@ function openUnreadStream(app: TestApp, key: string): Socket {
   return socket.pause();
 }
 
-/** The upstream answers streams without an end, and other calls immediately. */
+/** The upstream answers a streamed call with a stream that does not end, and other calls completely. */
 function answerCalls(): void {
   upstream.answer((response, _socket, { body }) => {
     if (!body.includes('"stream":true'))
-      return void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(WHOLE));
+      return void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(COMPLETION));
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.write(CHUNK);
   });
@@ -73,10 +73,10 @@ it('260 unread streams of one key leave connections for another key; waiting cal
     expect(await metric(app, ACTIVE)).toBe(192);
     const headers = { authorization: `Bearer ${other}` };
     const answered = await app.call('POST', PATH, { model: 'm', messages: MESSAGES, timeout: 5 }, headers);
-    expect([answered.status, await answered.json()]).toEqual([200, WHOLE]);
+    expect([answered.status, await answered.json()]).toEqual([200, COMPLETION]);
 
-    const late = { authorization: `Bearer ${greedy}` };
-    const refused = await app.call('POST', PATH, { model: 'm', messages: MESSAGES, timeout: 0.3 }, late);
+    const greedyHeaders = { authorization: `Bearer ${greedy}` };
+    const refused = await app.call('POST', PATH, { model: 'm', messages: MESSAGES, timeout: 0.3 }, greedyHeaders);
     expect([refused.status, await refused.json()]).toEqual([
       408,
       {
@@ -91,8 +91,10 @@ it('260 unread streams of one key leave connections for another key; waiting cal
 
     sockets.push(...Array.from({ length: 60 }, () => openUnreadStream(app, other)));
     await expect.poll(() => metric(app, WAITING)).toBeGreaterThan(68);
-    const newcomer = { authorization: `Bearer ${third}` };
-    expect((await app.call('POST', PATH, { model: 'm', messages: MESSAGES, timeout: 5 }, newcomer)).status).toBe(200);
+    const thirdHeaders = { authorization: `Bearer ${third}` };
+    expect((await app.call('POST', PATH, { model: 'm', messages: MESSAGES, timeout: 5 }, thirdHeaders)).status).toBe(
+      200,
+    );
   } finally {
     for (const socket of sockets) socket.destroy();
     await app.stop();
@@ -106,11 +108,11 @@ it('a client that does not read its stream is disconnected, and its upstream con
   const event = `data: {"id":"c","choices":[{"index":0,"delta":{"content":"${'x'.repeat(16_000)}"},"finish_reason":null}]}\n\n`;
   upstream.answer((response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
-    const more = (): void => {
+    const writeMore = (): void => {
       while (!response.destroyed && response.write(event));
     };
-    response.on('drain', more);
-    more();
+    response.on('drain', writeMore);
+    writeMore();
   });
   const socket = openUnreadStream(app, key);
   try {

@@ -23,7 +23,7 @@ afterAll(() => setup.stop());
 beforeEach(() => setup.plan({}));
 
 describe('fallbacks', () => {
-  it('are called in order after the last retry; the answer has the name of its model', async () => {
+  it('are called in order after the last retry; the answer has the name of the fallback that answered', async () => {
     const from = setup.upstream.received.length;
     setup.plan({ 'one-up': [500], 'pair-a': [400], 'pair-b': [400] });
     const answer = await setup.ask({ model: 'one', num_retries: 1, fallbacks: ['pair', 'spare'] });
@@ -69,7 +69,7 @@ describe('fallbacks', () => {
     ['/v1/responses', { input: 'x', messages: undefined }, { model: 'spare' }],
     ['/v1beta/models/one:generateContent', { contents: [{ parts: [{ text: 'x' }] }], messages: undefined }, {}],
     ['/ide/chat/completions', { input: 'x', messages: undefined }, { model: 'spare' }],
-  ])('on every endpoint: %s', async (path, body, answer) => {
+  ])('are called on %s', async (path, body, answer) => {
     setup.plan({ 'one-up': [500] });
     expect(await setup.ask({ model: 'one', ...body, fallbacks: ['spare'] }, {}, path)).toMatchObject({
       status: 200,
@@ -79,9 +79,9 @@ describe('fallbacks', () => {
   });
 
   it('may name one deployment by its id', async () => {
-    for (const again of [0, 0]) {
+    for (const _ of [1, 2]) {
       setup.plan({ 'one-up': [500], 'pair-a': [500] });
-      const answer = await setup.ask({ model: 'one', num_retries: again, fallbacks: ['pair-b-id'] });
+      const answer = await setup.ask({ model: 'one', num_retries: 0, fallbacks: ['pair-b-id'] });
       expect([answer.tries['model-id'], answer.tries['model-group'], contentOf(answer)]).toEqual([
         'pair-b-id',
         'pair',
@@ -90,7 +90,7 @@ describe('fallbacks', () => {
     }
   });
 
-  it('fail with the status of the first model, and list the attempted models', async () => {
+  it('fail with the status of the first model; the error lists the attempted models', async () => {
     const { traceId, headers } = aTrace();
     setup.plan({ 'one-up': [503], 'spare-up': [404] });
     const message = [
@@ -132,7 +132,7 @@ describe('fallbacks', () => {
     expect(setup.requestedModels(from)).toEqual(['one-up']);
   });
 
-  it('count as a failure of the failed deployment only', async () => {
+  it('do not get the failures of the deployment that they replace', async () => {
     type Health = { readonly calls: number; readonly failures: number; readonly inFlight: number };
     async function health(model: string): Promise<Health | undefined> {
       const query = `{ deployments(filter: { model: "${model}" }) { health { calls failures inFlight } } }`;
@@ -154,8 +154,8 @@ describe('fallbacks', () => {
 
   it('403 and 400, without an upstream call: a fallback that the caller may not call or that does not exist', async () => {
     const from = setup.upstream.received.length;
-    const made = await setup.app.call('POST', '/key/generate', { models: ['one'] });
-    const { key } = (await made.json()) as { key: string };
+    const response = await setup.app.call('POST', '/key/generate', { models: ['one'] });
+    const { key } = (await response.json()) as { key: string };
     for (const fallback of ['spare', 'unknown', 'pair-b-id'])
       expect(await setup.ask({ model: 'one', fallbacks: [fallback] }, { authorization: `Bearer ${key}` })).toEqual(
         refused(403, {
@@ -182,7 +182,7 @@ describe('fallbacks', () => {
     [[{ model: 'spare', api_base: 'http://x' }], "an array of models with replaced members, without 'api_base'"],
     [[{ model: 'spare', stream: true }], "an array of models with replaced members, without 'stream'"],
     [Array.from({ length: 21 }, () => 'spare'), 'an array of at most 20 models'],
-  ])('400: %j', async (fallbacks, wanted) => {
+  ])('400: the invalid value %j', async (fallbacks, wanted) => {
     expect(await setup.ask({ model: 'one', fallbacks })).toEqual(
       refused(400, {
         message: `/chat/completions: Invalid type for parameter 'fallbacks': it must be ${wanted}.`,
@@ -194,43 +194,42 @@ describe('fallbacks', () => {
 });
 
 describe('fallbacks of a response', () => {
-  it.each(['input', 'previous_response_id', 'conversation'])(
-    '400: cannot refer to an unresolved object (%s)',
-    async (member) => {
-      const from = setup.upstream.received.length;
-      setup.plan({ 'one-up': [500] });
-      for (const path of ['/v1/responses', '/ide/chat/completions']) {
-        const body = {
-          model: 'one',
-          messages: undefined,
-          input: 'x',
-          fallbacks: [{ model: 'spare', [member]: 'resp_1' }],
-        };
-        expect(await setup.ask(body, {}, path)).toEqual(
-          refused(400, {
-            message: `/responses: Invalid type for parameter 'fallbacks': it must be an array of models with replaced members, without '${member}'.`,
-            type: 'invalid_request_error',
-            param: 'fallbacks',
-          }),
-        );
-      }
-      expect(setup.requestedModels(from)).toEqual([]);
-    },
-  );
+  it.each(['input', 'previous_response_id', 'conversation'])('400: a fallback that replaces %s', async (member) => {
+    const from = setup.upstream.received.length;
+    setup.plan({ 'one-up': [500] });
+    for (const path of ['/v1/responses', '/ide/chat/completions']) {
+      const body = {
+        model: 'one',
+        messages: undefined,
+        input: 'x',
+        fallbacks: [{ model: 'spare', [member]: 'resp_1' }],
+      };
+      expect(await setup.ask(body, {}, path)).toEqual(
+        refused(400, {
+          message: `/responses: Invalid type for parameter 'fallbacks': it must be an array of models with replaced members, without '${member}'.`,
+          type: 'invalid_request_error',
+          param: 'fallbacks',
+        }),
+      );
+    }
+    expect(setup.requestedModels(from)).toEqual([]);
+  });
 });
 
 describe('context_window_fallback_dict', () => {
   const TOO_LONG = { message: 'too long', type: 'invalid_request_error', code: 'context_length_exceeded' };
 
   it('calls the larger model only if the conversation is too long', async () => {
-    const longer = { one: 'spare' };
+    const replacements = { one: 'spare' };
     setup.plan({ 'one-up': [TOO_LONG] });
-    expect(contentOf(await setup.ask({ model: 'one', context_window_fallback_dict: longer }))).toBe('I am spare-up');
+    expect(contentOf(await setup.ask({ model: 'one', context_window_fallback_dict: replacements }))).toBe(
+      'I am spare-up',
+    );
     setup.plan({ 'claude-up': [{ message: 'prompt is too long: 9 tokens > 8 maximum' }] });
     const claude = { model: 'claude', max_tokens: 5, context_window_fallback_dict: { claude: 'spare' } };
     expect(contentOf(await setup.ask(claude))).toBe('I am spare-up');
     setup.plan({ 'one-up': [400] });
-    expect((await setup.ask({ model: 'one', context_window_fallback_dict: longer })).status).toBe(400);
+    expect((await setup.ask({ model: 'one', context_window_fallback_dict: replacements })).status).toBe(400);
   });
 
   it('400: an invalid value', async () => {
@@ -246,9 +245,9 @@ describe('context_window_fallback_dict', () => {
 });
 
 describe('the budget of a key', () => {
-  it('is checked for models with a price only', async () => {
-    const made = await setup.app.call('POST', '/key/generate', { key_alias: 'spent', max_budget: 0 });
-    const { key } = (await made.json()) as { key: string };
+  it('is checked only for models with a price', async () => {
+    const response = await setup.app.call('POST', '/key/generate', { key_alias: 'spent', max_budget: 0 });
+    const { key } = (await response.json()) as { key: string };
     const authorization = { authorization: `Bearer ${key}` };
     expect((await setup.ask({ model: 'free' }, authorization)).status).toBe(200);
     expect((await setup.ask({ model: 'one' }, authorization)).status).toBe(422);
@@ -275,8 +274,8 @@ describe('a fallback beyond the budget of the caller', () => {
     const spent = { budget_limit: 0, time_period: '1d' };
     const keyFor = async (...models: readonly string[]): Promise<string> => {
       const model_max_budget = Object.fromEntries(models.map((model) => [model, spent]));
-      const made = await setup.app.call('POST', '/key/generate', { key_alias: models.join(' '), model_max_budget });
-      return ((await made.json()) as { key: string }).key;
+      const response = await setup.app.call('POST', '/key/generate', { key_alias: models.join(' '), model_max_budget });
+      return ((await response.json()) as { key: string }).key;
     };
     const ask = async (key: string, fallbacks: readonly string[]) =>
       setup.ask({ model: 'one', fallbacks }, { authorization: `Bearer ${key}` });
@@ -298,14 +297,14 @@ describe('a fallback beyond the budget of the caller', () => {
 });
 
 describe('the settings of fallbacks', () => {
-  it('hide the attempted models, and reserve no budget for fallbacks', async () => {
+  it('hide the attempted models, and allow fallbacks beyond the budget', async () => {
     const params = {
       api_key: 'sk-up',
       api_base: `${setup.upstream.url}/v1`,
       input_cost_per_token: 0,
       output_cost_per_token: 0,
     };
-    const quiet = await startApp({
+    const app = await startApp({
       config: {
         litellm_settings: { expose_router_debug_in_errors: false },
         general_settings: { enforce_fallback_budget: false },
@@ -316,10 +315,10 @@ describe('the settings of fallbacks', () => {
       },
     });
     try {
-      const made = await quiet.call('POST', '/key/generate', { max_budget: 0 });
-      const { key } = (await made.json()) as { key: string };
+      const response = await app.call('POST', '/key/generate', { max_budget: 0 });
+      const { key } = (await response.json()) as { key: string };
       const body = { model: 'free', messages: MESSAGES, num_retries: 1, fallbacks: ['spare'] };
-      const send = () => quiet.call('POST', CHAT, body, { authorization: `Bearer ${key}` });
+      const send = () => app.call('POST', CHAT, body, { authorization: `Bearer ${key}` });
       setup.plan({ 'free-up': [500], 'spare-up': [500] });
       const failed = await send();
       expect([failed.status, await failed.json()]).toEqual([
@@ -336,7 +335,7 @@ describe('the settings of fallbacks', () => {
       setup.plan({ 'free-up': [500] });
       expect(await (await send()).json()).toEqual({ ...completionOf('spare-up'), model: 'spare' });
     } finally {
-      await quiet.stop();
+      await app.stop();
     }
   });
 });

@@ -51,8 +51,8 @@ function streamWith(...events: readonly object[]): void {
 }
 
 async function newKey(draft: object): Promise<string> {
-  const made = await app.call('POST', '/key/generate', draft);
-  return ((await made.json()) as { key: string }).key;
+  const response = await app.call('POST', '/key/generate', draft);
+  return ((await response.json()) as { key: string }).key;
 }
 
 /** Sends a request in the form of Google's clients. `key` null sends no key. */
@@ -78,7 +78,7 @@ const refusal = (code: number, status: string, message: unknown) => ({
 const FLASH = 'team/flash:generateContent';
 
 describe('content.generate 200', () => {
-  it("is forwarded unchanged to Google's models, and answered under the requested model name", async () => {
+  it("is forwarded to Google's models without gateway fields, and answered under the requested model name", async () => {
     answerWith(200, ANSWER);
     const sent = JSON.stringify({ contents: CONTENTS, safetySettings: [], tags: ['a'] });
     const answer = await ask(FLASH, sent);
@@ -90,7 +90,7 @@ describe('content.generate 200', () => {
     expect(JSON.parse(received?.body ?? '')).toEqual({ contents: CONTENTS, safetySettings: [] });
   });
 
-  it('is streamed as events with `alt=sse`, or else as one array', async () => {
+  it('is streamed as events with `alt=sse`, and as one array without it', async () => {
     const first = { candidates: [{ content: { parts: [{ text: 'Grüß' }], role: 'model' }, index: 0 }] };
     streamWith(first, ANSWER);
     const events = await ask('team/flash:streamGenerateContent?alt=sse', { contents: CONTENTS });
@@ -177,12 +177,12 @@ describe('content.generate refuses', () => {
   it.each([
     ['that is cut off', `{"contents":"${LARGE}`, 'The request body is not valid JSON.'],
     [
-      'with a text for contents',
+      'whose contents are a string',
       { contents: LARGE },
       "/generateContent: Invalid type for parameter 'contents': it must be an array of messages.",
     ],
     [
-      'with texts for contents',
+      'whose contents are an array of strings',
       { contents: [LARGE] },
       "/generateContent: Invalid type for parameter 'contents': it must be an array of objects.",
     ],
@@ -215,7 +215,7 @@ describe('content.generate refuses', () => {
     );
   });
 
-  it('content.generate 403: a model that is not among those of the key', async () => {
+  it('content.generate 403: a model that the key may not call', async () => {
     const message =
       "The requested model 'team/flash' is not available for this API key, or the model name is invalid. Check the models available to you and try again.";
     const key = await newKey({ models: ['chat'] });
@@ -224,7 +224,7 @@ describe('content.generate refuses', () => {
     );
   });
 
-  it('content.generate 404: an unconfigured model, an unknown method', async () => {
+  it('content.generate 404: an unconfigured model, and an unknown method', async () => {
     const message =
       '/generateContent: Invalid model name passed in model=nothing. Call `/v1/models` to view available models for your key.';
     expect(statusAndBody(await ask('nothing:generateContent', { contents: CONTENTS }))).toEqual(
@@ -246,7 +246,7 @@ describe('content.generate refuses', () => {
     [429, 'RESOURCE_EXHAUSTED', 'RateLimitError'],
     [500, 'INTERNAL', 'InternalServerError'],
     [503, 'UNAVAILABLE', 'ServiceUnavailableError'],
-  ])('content.generate %i: the message of the upstream, without its credential', async (code, status, name) => {
+  ])('content.generate %i: the message of the upstream, without the credential', async (code, status, name) => {
     answerWith(code, { error: { code, message: `no ${CREDENTIAL}`, status } });
     for (const method of ['generateContent', 'streamGenerateContent?alt=sse']) {
       const answer = await ask(`team/flash:${method}`, { contents: CONTENTS });

@@ -40,9 +40,9 @@ afterAll(async () => {
 
 function answerWith(status: number, body: object, only?: string): void {
   upstream.answer((response, _socket, { body: sent }) => {
-    const hit = only === undefined || sent.includes(only);
-    response.writeHead(hit ? status : 200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(hit ? body : CHAT));
+    const matches = only === undefined || sent.includes(only);
+    response.writeHead(matches ? status : 200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(matches ? body : CHAT));
   });
 }
 
@@ -54,18 +54,18 @@ async function health(query = '', headers: Record<string, string> = {}) {
 }
 
 async function keyFor(draft: object): Promise<Record<string, string>> {
-  const made = await app.call('POST', '/key/generate', draft);
-  const { key } = (await made.json()) as { key: string };
+  const response = await app.call('POST', '/key/generate', draft);
+  const { key } = (await response.json()) as { key: string };
   return { authorization: `Bearer ${key}` };
 }
 
-const how = { checked_at: expect.stringMatching(/^\d{4}-.*Z$/), latency_ms: expect.any(Number) };
+const PROBE_FIELDS = { checked_at: expect.stringMatching(/^\d{4}-.*Z$/), latency_ms: expect.any(Number) };
 const ONE = { model: 'openai/up-1', model_id: 'one', model_group: 'chat' };
 const TWO = { model: 'hosted_vllm/up-2', model_id: 'two', model_group: 'chat' };
 const ANY = { model: 'hosted_vllm/*', model_id: 'any', model_group: 'own/*' };
 const REASON = 'It stands for many models: model_info.health_check_model names the one to ask for.';
 
-const found = (healthy: readonly object[], unhealthy: readonly object[], unchecked: readonly object[] = []) => ({
+const report = (healthy: readonly object[], unhealthy: readonly object[], unchecked: readonly object[] = []) => ({
   status: 200,
   body: {
     healthy_endpoints: healthy,
@@ -78,16 +78,16 @@ const found = (healthy: readonly object[], unhealthy: readonly object[], uncheck
 
 describe('health.deployments', () => {
   it('health.deployments 200: each upstream receives a short request with the configured credential', async () => {
-    const where = { api_base: `${upstream.url}/v1` };
+    const address = { api_base: `${upstream.url}/v1` };
     const before = upstream.received.length;
     expect(await health()).toEqual(
-      found(
+      report(
         [
-          { ...ONE, ...where, ...how },
-          { ...TWO, ...where, ...how },
+          { ...ONE, ...address, ...PROBE_FIELDS },
+          { ...TWO, ...address, ...PROBE_FIELDS },
         ],
         [],
-        [{ ...ANY, ...where, reason: REASON }],
+        [{ ...ANY, ...address, reason: REASON }],
       ),
     );
     const sent = upstream.received.slice(before);
@@ -108,9 +108,9 @@ describe('health.deployments', () => {
   it('health.deployments 200: a failed deployment has its error, also in the graph', async () => {
     answerWith(503, { error: { message: 'overloaded' } }, 'up-2');
     const error = 'litellm.ServiceUnavailableError: ServiceUnavailableError: Hosted_vllmException - overloaded';
-    const where = { api_base: `${upstream.url}/v1` };
+    const address = { api_base: `${upstream.url}/v1` };
     expect(await health('?model=chat')).toEqual(
-      found([{ ...ONE, ...where, ...how }], [{ ...TWO, ...where, ...how, error }]),
+      report([{ ...ONE, ...address, ...PROBE_FIELDS }], [{ ...TWO, ...address, ...PROBE_FIELDS, error }]),
     );
     const query =
       '{ deployments(filter: { model: "chat" }) { deploymentId lastProbe { error latencyMs } health { lastFailure { code } } } }';
@@ -134,20 +134,20 @@ describe('health.deployments', () => {
   });
 
   it.each(['?model_id=one', '?model=openai/up-1', '?model=up-1&model_id=one'])(
-    'health.deployments 200: only named deployments (%s)',
+    'health.deployments 200: only deployments that the query names (%s)',
     async (query) => {
-      const where = { api_base: `${upstream.url}/v1` };
-      expect(await health(query)).toEqual(found([{ ...ONE, ...where, ...how }], []));
+      const address = { api_base: `${upstream.url}/v1` };
+      expect(await health(query)).toEqual(report([{ ...ONE, ...address, ...PROBE_FIELDS }], []));
     },
   );
 
   it('health.deployments 200: a key sees the deployments it may call, without addresses, and is charged', async () => {
     const key = await keyFor({ models: ['chat'], max_budget: 5 });
     expect(await health('', key)).toEqual(
-      found(
+      report(
         [
-          { ...ONE, ...how },
-          { ...TWO, ...how },
+          { ...ONE, ...PROBE_FIELDS },
+          { ...TWO, ...PROBE_FIELDS },
         ],
         [],
       ),
@@ -251,17 +251,17 @@ describe('health.deployments', () => {
       response.writeHead(200, { 'content-type': 'application/json' });
       waiting.push(() => response.end(JSON.stringify(CHAT)));
     });
-    const asking = [health('?model_id=one'), health('?model_id=one')];
+    const requests = [health('?model_id=one'), health('?model_id=one')];
     await vi.waitFor(() => expect(waiting).toHaveLength(1), POLLING);
-    // A third request without an upstream call is answered after the second one is read.
+    // This third request makes no upstream call. When it is answered, the server has read the second one.
     await health('?model_id=any');
     for (const answer of waiting) answer();
-    const [first, second] = await Promise.all(asking);
+    const [first, second] = await Promise.all(requests);
     expect(second).toEqual(first);
     expect(upstream.received).toHaveLength(before + 1);
   });
 
-  it('writes a spend row and a span for the key of the request', async () => {
+  it('writes a trace for the key of the request', async () => {
     const key = await keyFor({ models: ['chat'] });
     await health('?model_id=one', key);
     const query = '{ traces(first: 9) { nodes { name llmCalls status } } }';
@@ -281,7 +281,7 @@ describe('probeDeployments of the graph', () => {
   const probe = async (input: object, headers: Record<string, string> = {}) =>
     await (await app.call('POST', '/graphql', { query: mutation, variables: { input } }, headers)).json();
 
-  it('probes the selected deployments, and lists those without a probe', async () => {
+  it('probes all deployments if none is selected, and lists those without a probe', async () => {
     answerWith(500, { error: { message: 'broken' } }, 'up-1');
     const error = 'litellm.InternalServerError: InternalServerError: OpenAIException - broken';
     expect(await probe({})).toEqual({
@@ -314,7 +314,7 @@ describe('probeDeployments of the graph', () => {
 });
 
 describe('deployments with background health checks', () => {
-  it('report their last result without a call, with details only if configured', async () => {
+  it('report their last result without another call, and no details if health_check_details is false', async () => {
     const before = upstream.received.length;
     const probed = await startApp({
       config: {

@@ -7,7 +7,7 @@ let app: TestApp;
 
 beforeAll(async () => {
   upstream = await startHostileUpstream();
-  // Only deployments that never answer have a short timeout: other answers may take long on a busy machine.
+  // Only the deployment that never answers has a short timeout: other answers may take long on a busy machine.
   const deployment = (name: string, timeout: number) => ({
     model_name: name,
     litellm_params: {
@@ -32,7 +32,7 @@ afterAll(async () => {
 });
 
 const MESSAGES = [{ role: 'user', content: 'x' }];
-/** The same call in the dialect of the upstream, and in two that are translated. */
+/** The same call in the dialect of the upstream, and in two dialects that are translated. */
 const DIALECTS = {
   '/v1/chat/completions': { messages: MESSAGES },
   '/v1/messages': { messages: MESSAGES, max_tokens: 9 },
@@ -49,14 +49,14 @@ async function ask(path: string, body: object) {
   return { status: response.status, text: await response.text(), type: response.headers.get('content-type') ?? '' };
 }
 
-/** Data of every event. Throws for invalid JSON. */
+/** Data of every event except `[DONE]`. Throws for invalid JSON. */
 const eventsOf = (text: string): readonly Record<string, unknown>[] =>
   text
     .split(/\r\n|\r|\n/)
     .filter((line) => line.startsWith('data: ') && line !== 'data: [DONE]')
     .map((line) => JSON.parse(line.slice(6)) as Record<string, unknown>);
 
-/** Outcome for the caller: an answer with `hello`, an error of the dialect, or a description of anything else. */
+/** Outcome for the caller: `answer` with the text `hello`, `failure` with an error of the dialect, else a description. */
 function outcomeOf({ status, text, type }: Awaited<ReturnType<typeof ask>>, stream: boolean): string {
   if (text.includes('sk-upstream-secret')) return 'the secret';
   if (status !== 200) {

@@ -4,7 +4,7 @@ import { type FaultServer, startFaultServer } from '../../support/fault-server.t
 import { startApp, type TestApp } from '../../support/start-app.ts';
 import { ROWS } from './rows.ts';
 
-/** Text for a body so large that only its small members are parsed first. */
+/** Text for a body whose large members are parsed only when they are needed (ADR 0037). */
 const LARGE = 'é "quoted"\n'.repeat(2_000);
 const LARGE_JSON = JSON.stringify(LARGE);
 
@@ -38,19 +38,19 @@ describe.each([CHAT, ...ROWS])('a large body at $path', ({ path, field, form, fi
     return { status: response.status, body: (await response.json()) as unknown };
   }
 
-  it('200: is forwarded unchanged', async () => {
+  it('200: is forwarded without gateway fields', async () => {
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(JSON.stringify(answer));
     });
     const sent = { ...fields, ...(field === 'messages' ? {} : { [field]: LARGE }), tags: ['ours'], seed: 1 };
     expect((await ask({ ...sent, model: 'assistant' })).status).toBe(200);
-    const { tags: _, ...left } = sent;
-    expect(JSON.parse(upstream.received.at(-1)?.body ?? '')).toEqual({ ...left, model: 'up-1' });
+    const { tags: _, ...forwarded } = sent;
+    expect(JSON.parse(upstream.received.at(-1)?.body ?? '')).toEqual({ ...forwarded, model: 'up-1' });
   });
 
-  const NO_JSON = ['The request body is not valid JSON.', 'request_body'] as const;
-  const NO_OBJECT = ['The request body is not a JSON object.', 'request_body'] as const;
+  const NOT_JSON = ['The request body is not valid JSON.', 'request_body'] as const;
+  const NOT_OBJECT = ['The request body is not a JSON object.', 'request_body'] as const;
   const MISSING = [`${path}: Missing required parameter: '${field}'.`, field] as const;
   const MISTYPED = [`${path}: Invalid type for parameter '${field}': it must be ${form}.`, field] as const;
   it('400: a body without a model', async () => {
@@ -61,13 +61,21 @@ describe.each([CHAT, ...ROWS])('a large body at $path', ({ path, field, form, fi
   });
 
   it.each([
-    ['that is cut off', `{"model":"assistant","${field}":${LARGE_JSON.slice(0, -1)}`, NO_JSON],
-    ['with a control character', `{"model":"assistant","${field}":"${LARGE}"}`, NO_JSON],
-    ['with something behind it', `{"model":"assistant","${field}":${LARGE_JSON}}]`, NO_JSON],
-    ['that is a list', `[${LARGE_JSON}]`, NO_OBJECT],
-    ['without what it asks', `{"model":"assistant","seed":${LARGE_JSON}}`, MISSING],
-    ['that takes back what it asks', `{"model":"assistant","${field}":${LARGE_JSON},"${field}":null}`, MISSING],
-    ['of a wrong kind', JSON.stringify({ ...fields, model: 'assistant', [field]: { text: LARGE } }), MISTYPED],
+    ['that is cut off', `{"model":"assistant","${field}":${LARGE_JSON.slice(0, -1)}`, NOT_JSON],
+    ['with a control character', `{"model":"assistant","${field}":"${LARGE}"}`, NOT_JSON],
+    ['with a bracket after its end', `{"model":"assistant","${field}":${LARGE_JSON}}]`, NOT_JSON],
+    ['that is an array', `[${LARGE_JSON}]`, NOT_OBJECT],
+    ['without the required member', `{"model":"assistant","seed":${LARGE_JSON}}`, MISSING],
+    [
+      'whose required member is null the second time',
+      `{"model":"assistant","${field}":${LARGE_JSON},"${field}":null}`,
+      MISSING,
+    ],
+    [
+      'whose required member has the wrong type',
+      JSON.stringify({ ...fields, model: 'assistant', [field]: { text: LARGE } }),
+      MISTYPED,
+    ],
   ] as const)('400: a body %s', async (_, sent, [message, param]) => {
     const calls = upstream.received.length;
     const error = { message, type: 'invalid_request_error', param, code: '400' };
@@ -77,9 +85,9 @@ describe.each([CHAT, ...ROWS])('a large body at $path', ({ path, field, form, fi
 });
 
 it.each([
-  ['a text', LARGE_JSON, 'an array of messages'],
-  ['a list of texts', `[${LARGE_JSON}]`, 'an array of objects'],
-  ['messages and nothing', `[{"role":"user","content":${LARGE_JSON}},null]`, 'an array of objects'],
+  ['a string', LARGE_JSON, 'an array of messages'],
+  ['an array of strings', `[${LARGE_JSON}]`, 'an array of objects'],
+  ['an array of a message and null', `[{"role":"user","content":${LARGE_JSON}},null]`, 'an array of objects'],
 ])('400: a chat whose messages are %s', async (_, messages, wanted) => {
   const response = await app.call('POST', '/v1/chat/completions', `{"model":"assistant","messages":${messages}}`);
   const message = `/chat/completions: Invalid type for parameter 'messages': it must be ${wanted}.`;

@@ -1,9 +1,9 @@
 import type { TestApp } from '../../support/start-app.ts';
 
-/** Spans of a trace, each with the spend row of its call. */
+/** Name, type, attributes and spend row of each span of a trace. */
 export async function left(app: TestApp, traceId: string): Promise<unknown> {
-  const read = await app.call('GET', `/v1/traces/${traceId}`);
-  const { spans } = (await read.json()) as { spans: { span_id: string; name: string; type: string }[] };
+  const response = await app.call('GET', `/v1/traces/${traceId}`);
+  const { spans } = (await response.json()) as { spans: { span_id: string; name: string; type: string }[] };
   const query = `query ($traceId: ID!, $spanId: ID!) { span(traceId: $traceId, spanId: $spanId) {
     attributes spendRow { callType modelGroup model costUsd status errorCode
       usage { inputTokens outputTokens cacheReadTokens cacheWriteTokens reasoningTokens } } } }`;

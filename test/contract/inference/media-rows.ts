@@ -21,7 +21,7 @@ const PICTURES = {
 /** Cost in USD: 10 text tokens at 0.5, 50 image input tokens at 0.25, 1000 image output tokens at 0.125. */
 const PICTURES_COST = '142.5';
 
-const HEARD = {
+const TRANSCRIPT = {
   text: 'hello there',
   usage: {
     type: 'tokens',
@@ -32,11 +32,14 @@ const HEARD = {
   },
 };
 /** Cost in USD: 4 text tokens at 0.5, 10 audio tokens at 0.75, 5 output tokens at 0.25. */
-const HEARD_COST = '10.75';
+const TRANSCRIPT_COST = '10.75';
 
-const none = { cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
+const NO_DETAILS = { cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
 
-/** A request and an upstream answer for each image and audio endpoint. */
+/**
+ * A request and an upstream answer for each endpoint of images, transcriptions and translations. `sends` matches three
+ * parts of the request to the upstream. `without` is a request without the required field `param`.
+ */
 export const MEDIA_ROWS = [
   {
     name: 'images.generate',
@@ -46,7 +49,7 @@ export const MEDIA_ROWS = [
     without: { body: JSON.stringify({ model: 'medium' }), param: 'prompt' },
     answer: PICTURES,
     cost: PICTURES_COST,
-    usage: { inputTokens: 60, outputTokens: 1000, ...none },
+    usage: { inputTokens: 60, outputTokens: 1000, ...NO_DETAILS },
     outputs: 'image',
     callType: 'aimage_generation',
     noAnswer: 'list of pictures',
@@ -60,7 +63,7 @@ export const MEDIA_ROWS = [
     without: { body: aForm({ model: 'medium', prompt: 'x' }, null), param: 'image' },
     answer: PICTURES,
     cost: PICTURES_COST,
-    usage: { inputTokens: 60, outputTokens: 1000, ...none },
+    usage: { inputTokens: 60, outputTokens: 1000, ...NO_DETAILS },
     outputs: 'image',
     callType: 'aimage_edit',
     noAnswer: 'list of pictures',
@@ -74,7 +77,7 @@ export const MEDIA_ROWS = [
     without: { body: aForm({ model: 'medium' }, null), param: 'image' },
     answer: PICTURES,
     cost: PICTURES_COST,
-    usage: { inputTokens: 60, outputTokens: 1000, ...none },
+    usage: { inputTokens: 60, outputTokens: 1000, ...NO_DETAILS },
     outputs: 'image',
     callType: 'aimage_variation',
     noAnswer: 'list of pictures',
@@ -86,9 +89,9 @@ export const MEDIA_ROWS = [
       aForm({ ...(model === null ? {} : { model }), language: 'en', 'metadata[a]': 'b' }, 'file'),
     sends: /name="(model"\r\n\r\nup-1|language"\r\n\r\nen|file"; filename="naïve\.bin")/g,
     without: { body: aForm({ model: 'medium' }, null), param: 'file' },
-    answer: HEARD,
-    cost: HEARD_COST,
-    usage: { inputTokens: 14, outputTokens: 5, ...none },
+    answer: TRANSCRIPT,
+    cost: TRANSCRIPT_COST,
+    usage: { inputTokens: 14, outputTokens: 5, ...NO_DETAILS },
     outputs: 'text',
     callType: 'atranscription',
     noAnswer: 'transcript',
@@ -100,9 +103,9 @@ export const MEDIA_ROWS = [
       aForm({ ...(model === null ? {} : { model }), temperature: '0', caching: 'true' }, 'file'),
     sends: /name="(model"\r\n\r\nup-1|temperature"\r\n\r\n0|file"; filename="naïve\.bin")/g,
     without: { body: aForm({ model: 'medium' }, null), param: 'file' },
-    answer: HEARD,
-    cost: HEARD_COST,
-    usage: { inputTokens: 14, outputTokens: 5, ...none },
+    answer: TRANSCRIPT,
+    cost: TRANSCRIPT_COST,
+    usage: { inputTokens: 14, outputTokens: 5, ...NO_DETAILS },
     outputs: 'text',
     callType: 'atranslation',
     noAnswer: 'transcript',

@@ -51,7 +51,7 @@ const draw = (model = 'medium', headers: Record<string, string> = {}) =>
 
 describe('images.generate', () => {
   it.each([true, false])(
-    '200: partial pictures are forwarded as they arrive, and are billed at the end (named: %s)',
+    '200: events are forwarded unchanged, and the call is billed (events with an `event:` line: %s)',
     async (named) => {
       const events = [event(PARTIAL, named), event({ ...COMPLETED, usage: USAGE }, named)];
       streamOf(...events);
@@ -80,7 +80,7 @@ describe('images.generate', () => {
     expect(await left(app, traceId)).toMatchObject([{ spendRow: { costUsd: '1', status: 'SUCCESS', usage: null } }]);
   });
 
-  it('500: a stream that ends before its image is complete, reported in its last event', async () => {
+  it('500 in the last event: a stream that ends before the image is complete', async () => {
     streamOf(event(PARTIAL));
     const { traceId, headers } = aTrace();
     const text = await (await draw('medium', headers)).text();
@@ -137,7 +137,7 @@ describe('images.generate', () => {
 });
 
 describe('transcriptions.create', () => {
-  it('200: a transcript is streamed, stored if prompts are stored, and billed at the end', async () => {
+  it('200: a transcript is streamed, stored with store_prompts_in_spend_logs, and billed', async () => {
     const done = {
       type: 'transcript.text.done',
       text: 'hello there',

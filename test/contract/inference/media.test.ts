@@ -57,8 +57,8 @@ describe.each(MEDIA_ROWS)(
       async (at) => {
         answerWith(200, answer);
         const { traceId, headers } = aTrace();
-        const named = at.includes('medium') ? null : 'medium';
-        const response = await ask({ headers, body: body(named) }, at);
+        const modelField = at.includes('medium') ? null : 'medium';
+        const response = await ask({ headers, body: body(modelField) }, at);
         expect(Object.fromEntries(response.headers)).toMatchObject({
           'content-type': 'application/json',
           'x-litellm-call-id': expect.stringMatching(UUID),
@@ -81,12 +81,12 @@ describe.each(MEDIA_ROWS)(
       },
     );
 
-    it('422 without a required field, or 400 without a model', async () => {
+    it('422 or 400 without a required field, 400 without a model', async () => {
       const { body: bare, param } = without;
       const fault = { type: 'missing', loc: ['body', param], msg: 'Field required' };
-      const isForm = path !== '/images/edits' && path !== '/images/generations';
+      const answers422 = path !== '/images/edits' && path !== '/images/generations';
       expect(await answerOf(await ask({ body: bare }))).toEqual(
-        isForm
+        answers422
           ? [422, { detail: [fault] }]
           : refusal(400, `${path}: Missing required parameter: '${param}'.`, { param }),
       );
@@ -98,7 +98,7 @@ describe.each(MEDIA_ROWS)(
     it.each([
       ['demo', 'The built-in demo model does not support this endpoint.'],
       ['gemini', 'The provider of the model "gemini" (gemini) does not support this endpoint.'],
-    ])('400: the model %s has no such endpoint', async (model, message) => {
+    ])('400: the model %s does not support the endpoint', async (model, message) => {
       expect(await answerOf(await ask({ body: body(model) }))).toEqual(refusal(400, `${path}: ${message}`));
     });
 
@@ -118,7 +118,7 @@ describe.each(MEDIA_ROWS)(
       );
     });
 
-    it('403: a model that is not among those of the key', async () => {
+    it('403: a model that the key may not call', async () => {
       const message =
         "The requested model 'medium' is not available for this API key, or the model name is invalid. Check the models available to you and try again.";
       expect(await answerOf(await ask({ key: await newKey(app, { models: ['other'] }) }))).toEqual(
@@ -151,7 +151,7 @@ describe.each(MEDIA_ROWS)(
       ['{"error":{"message":"overloaded","code":503}}', 503, 'ServiceUnavailableError', 'overloaded'],
       ['{}', 500, 'APIError', `The upstream's answer cannot be used: it is no ${noAnswer}.`],
       ['<html>', 500, 'APIError', `The upstream's answer cannot be used: it is no ${noAnswer}.`],
-    ])('a 200 of %s is a failure', async (upstreamBody, status, kind, message) => {
+    ])('a 200 with the body %s is a failure', async (upstreamBody, status, kind, message) => {
       answerWith(200, upstreamBody);
       expect(await answerOf(await ask())).toEqual(
         refusal(status, `litellm.${kind}: ${kind}: OpenAIException - ${message}`, {
@@ -191,24 +191,23 @@ describe.each(FORMS)('$name', ({ path, body }) => {
   });
 });
 
-describe('transcriptions.create', () => {
-  it.each([
-    ['/images/variations', 'a body of JSON'],
-    ['/audio/transcriptions', 'a body of JSON'],
-    ['/audio/translations', 'a body of JSON'],
-  ])('400: %s takes no JSON', async (path) => {
+it.each(['/images/variations', '/audio/transcriptions', '/audio/translations'])(
+  '400: a JSON body for %s',
+  async (path) => {
     const response = await send(app, 'POST', `/v1${path}`, { body: '{"model":"medium"}' });
     const message = `${path}: The request body must be multipart/form-data.`;
     expect(await answerOf(response)).toEqual(refusal(400, message, { param: 'request_body' }));
-  });
+  },
+);
 
+describe('transcriptions.create', () => {
   it.each([
     ['text', 'text/plain; charset=utf-8', 'hello there\n', 'text/plain; charset=utf-8'],
     ['srt', 'text/plain', '1\n00:00:00,000 --> 00:00:01,000\nhello\n', 'text/plain'],
     ['vtt', 'text/vtt', 'WEBVTT\n\n00:00.000 --> 00:01.000\nhello\n', 'text/vtt'],
     ['srt', 'text/html', '1\n', 'text/plain; charset=utf-8'],
     ['text', 'application/json', '{"text":"hello there"}', 'application/json'],
-  ])('200: %s unchanged, with its content type (%s)', async (format, type, upstreamBody, shown) => {
+  ])('200: %s unchanged, with a safe content type (upstream: %s)', async (format, type, upstreamBody, contentType) => {
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': type });
       response.end(upstreamBody);
@@ -217,13 +216,13 @@ describe('transcriptions.create', () => {
     const response = await send(app, 'POST', '/v1/audio/transcriptions', { body: form });
     expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([
       200,
-      shown,
+      contentType,
       upstreamBody,
     ]);
     expect(response.headers.get('x-litellm-response-cost')).toBeNull();
   });
 
-  it('200: not streamed, if the model does not support the requested stream', async () => {
+  it('200: a complete answer if the upstream does not stream', async () => {
     answerWith(200, { text: 'hello' });
     const form = aForm({ model: 'medium', stream: 'true' }, 'file');
     const response = await send(app, 'POST', '/v1/audio/transcriptions', { body: form });
@@ -235,7 +234,7 @@ describe('transcriptions.create', () => {
 });
 
 describe('images.edit', () => {
-  it('200: in JSON, with addresses of pictures', async () => {
+  it('200: a JSON body with URLs of images', async () => {
     answerWith(200, { created: 1, data: [] });
     const imageRequest = {
       model: 'medium',
@@ -250,7 +249,7 @@ describe('images.edit', () => {
     expect(JSON.parse(upstream.received.at(-1)?.body ?? '')).toEqual({ ...sent, model: 'up-1' });
   });
 
-  it('400: a prompt of a wrong type', async () => {
+  it('400: a prompt of the wrong type', async () => {
     const body = JSON.stringify({ model: 'medium', prompt: ['x'], image: 'y' });
     const message = "/images/edits: Invalid type for parameter 'prompt': it must be a string.";
     expect(await answerOf(await send(app, 'POST', '/v1/images/edits', { body }))).toEqual(
@@ -258,7 +257,7 @@ describe('images.edit', () => {
     );
   });
 
-  it('400: a stream of a wrong type', async () => {
+  it('400: a stream of the wrong type', async () => {
     const form = aForm({ model: 'medium', prompt: 'x', stream: 'maybe' }, 'image');
     const message = "/images/edits: Invalid type for parameter 'stream': it must be a boolean.";
     expect(await answerOf(await send(app, 'POST', '/v1/images/edits', { body: form }))).toEqual(

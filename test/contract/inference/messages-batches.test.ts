@@ -25,8 +25,8 @@ const CALLS: readonly (readonly [string, (client: Anthropic) => Promise<unknown>
 
 const clientOf = (apiKey: string) => new Anthropic({ apiKey, baseURL: app.url, maxRetries: 0 });
 
-describe("message batches, of Anthropic's SDK", () => {
-  it.each(CALLS)('%s 404: names the path of batches that is served', async (_name, call) => {
+describe("message batches of Anthropic's SDK", () => {
+  it.each(CALLS)('%s 404: the error names the supported path /v1/batches', async (_name, call) => {
     const failure = await call(clientOf(app.adminKey)).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(NotFoundError);
     expect(failure).toMatchObject({

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aTrace, left } from './left.ts';
 import {
   ANSWER,
-  ASKED,
+  REQUEST,
   CREDENTIAL,
   event,
   type MessagesServer,
@@ -29,8 +29,8 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 async function newKey(draft: object): Promise<{ authorization: string }> {
-  const made = await server.app.call('POST', '/key/generate', draft);
-  const { key } = (await made.json()) as { key: string };
+  const response = await server.app.call('POST', '/key/generate', draft);
+  const { key } = (await response.json()) as { key: string };
   return { authorization: `Bearer ${key}` };
 }
 
@@ -40,28 +40,28 @@ describe('messages.create 400', () => {
   it.each([
     ['{"model":', invalid('The request body is not valid JSON.')],
     ['[]', invalid('The request body is not a JSON object.')],
-    [{ ...ASKED, messages: undefined }, invalid("/messages: Missing required parameter: 'messages'.")],
-    [{ ...ASKED, max_tokens: null }, invalid("/messages: Missing required parameter: 'max_tokens'.")],
-    [{ ...ASKED, model: undefined }, aboutModel("/messages: Missing required parameter: 'model'.")],
-    [{ ...ASKED, stream: 'yes' }, invalid("/messages: Invalid type for parameter 'stream': it must be a boolean.")],
+    [{ ...REQUEST, messages: undefined }, invalid("/messages: Missing required parameter: 'messages'.")],
+    [{ ...REQUEST, max_tokens: null }, invalid("/messages: Missing required parameter: 'max_tokens'.")],
+    [{ ...REQUEST, model: undefined }, aboutModel("/messages: Missing required parameter: 'model'.")],
+    [{ ...REQUEST, stream: 'yes' }, invalid("/messages: Invalid type for parameter 'stream': it must be a boolean.")],
     [
-      { ...ASKED, messages: 'Hello' },
+      { ...REQUEST, messages: 'Hello' },
       invalid("/messages: Invalid type for parameter 'messages': it must be an array of messages."),
     ],
     [
-      { ...ASKED, model: 'nothing' },
+      { ...REQUEST, model: 'nothing' },
       aboutModel(
         '/messages: Invalid model name passed in model=nothing. Call `/v1/models` to view available models for your key.',
       ),
     ],
     [
-      { ...ASKED, model: 'other', tools: [{ type: 'web_search_20250305', name: 'web_search' }] },
+      { ...REQUEST, model: 'other', tools: [{ type: 'web_search_20250305', name: 'web_search' }] },
       invalid(
         `/messages: The provider of the model "other" (openai) does not support 'tools[0]'. Remove it from the request, or set drop_params to drop it.`,
       ),
     ],
     [
-      { ...ASKED, model: 'other', messages: [{ role: 'judge' }] },
+      { ...REQUEST, model: 'other', messages: [{ role: 'judge' }] },
       invalid("Invalid value for 'messages[0].role': it must be one of user, assistant, system."),
     ],
   ])('a body of %j', async (sent, expected) => {
@@ -73,15 +73,15 @@ describe('messages.create 400', () => {
 
   it.each([
     ['that is cut off', `{"model":"${LARGE}`, 'The request body is not valid JSON.'],
-    ['that is a list', `["${LARGE}"]`, 'The request body is not a JSON object.'],
+    ['that is an array', `["${LARGE}"]`, 'The request body is not a JSON object.'],
     [
-      'with nothing for a message',
-      { ...ASKED, messages: [{ role: 'user', content: LARGE }, null] },
+      'with null as a message',
+      { ...REQUEST, messages: [{ role: 'user', content: LARGE }, null] },
       "/messages: Invalid type for parameter 'messages': it must be an array of objects.",
     ],
     [
-      'with a text for messages',
-      { ...ASKED, messages: LARGE },
+      'with a string as messages',
+      { ...REQUEST, messages: LARGE },
       "/messages: Invalid type for parameter 'messages': it must be an array of messages.",
     ],
   ])('a large body %s', async (_, sent, message) => {
@@ -95,7 +95,7 @@ describe('messages.create 400', () => {
     expect((await server.ask('[]', { 'x-request-id': 'x'.repeat(201) })).body).toEqual(body);
   });
 
-  it('embeddings of a model without embeddings', async () => {
+  it('embeddings of a provider without embeddings', async () => {
     const response = await server.app.call('POST', '/v1/embeddings', { model: 'claude', input: 'x' });
     const message = '/embeddings: The provider of the model "claude" (anthropic) does not support this endpoint.';
     const error = { message, type: 'invalid_request_error', param: null, code: '400' };
@@ -118,7 +118,7 @@ describe('messages.create', () => {
       },
     ]);
     const { status, body } = await server.ask(
-      ASKED,
+      REQUEST,
       { 'x-api-key': 'sk-unknown-virtual-key', authorization: '' },
       path,
     );
@@ -131,24 +131,24 @@ describe('messages.create', () => {
     );
   });
 
-  it('403: a model that is not among those of the key', async () => {
-    const { status, body } = await server.ask(ASKED, await newKey({ models: ['other'] }));
+  it('403: a model that the key may not call', async () => {
+    const { status, body } = await server.ask(REQUEST, await newKey({ models: ['other'] }));
     const message =
       "The requested model 'claude' is not available for this API key, or the model name is invalid. Check the models available to you and try again.";
     expect({ status, body }).toEqual(refusal(403, 'permission_error', message));
   });
 
   it('413: a body over the limit', async () => {
-    const { status, body } = await server.ask({ ...ASKED, system: 'x'.repeat(1024 * 1024) });
+    const { status, body } = await server.ask({ ...REQUEST, system: 'x'.repeat(1024 * 1024) });
     const message = expect.stringMatching(/^Request size is too large\. Request size is 1 MB\. Max size is 1 MB$/);
     expect({ status, body }).toEqual(refusal(413, 'request_too_large', message));
   });
 
-  it('422: a budget that these calls use up', async () => {
+  it('422: a budget that the previous call used up', async () => {
     const key = await newKey({ key_alias: 'thrifty', max_budget: 2.5 });
     server.answerWith(200, ANSWER);
-    expect((await server.ask(ASKED, key)).status).toBe(200);
-    const { status, body } = await server.ask(ASKED, key);
+    expect((await server.ask(REQUEST, key)).status).toBe(200);
+    const { status, body } = await server.ask(REQUEST, key);
     const name = `sk-...${key.authorization.slice(-4)}`;
     const message = `Budget has been exceeded! Key=thrifty (${name}) Current cost: 2.5, Max budget: 2.5`;
     expect({ status, body }).toEqual(refusal(422, 'invalid_request_error', message));
@@ -162,7 +162,7 @@ describe('messages.create', () => {
   ])('%i of the upstream is forwarded, and the call has one spend row', async (status, kind, type) => {
     server.answerWith(status, { type: 'error', error: { type: 'some_error', message: `no ${CREDENTIAL}` } });
     const { traceId, headers } = aTrace();
-    const got = await server.ask(ASKED, headers);
+    const got = await server.ask(REQUEST, headers);
     const message = `litellm.${kind}: ${kind}: AnthropicException - no <secret>`;
     expect({ status: got.status, body: got.body }).toEqual(refusal(status, type, message));
     expect(got.headers['x-litellm-call-id']).toMatch(UUID);
@@ -171,19 +171,19 @@ describe('messages.create', () => {
     ]);
   });
 
-  it('an overload before the first event of a stream is answered with a status', async () => {
+  it('an overload before the first event of a stream is answered with status 529', async () => {
     server.streamWith(event('error', { error: { type: 'overloaded_error', message: 'Overloaded' } }));
-    const { status, body } = await server.ask({ ...ASKED, stream: true });
+    const { status, body } = await server.ask({ ...REQUEST, stream: true });
     const message = 'litellm.InternalServerError: InternalServerError: AnthropicException - Overloaded';
     expect({ status, body }).toEqual(refusal(529, 'overloaded_error', message));
   });
 
   it.each([
     ['an error inside a 200', { type: 'error', error: { type: 'rate_limit_error', message: 'slow down' } }, 429],
-    ['a 200 that is no JSON', '<html>', 500],
-    ['a 200 of another kind', { items: [] }, 500],
+    ['a 200 that is not JSON', '<html>', 500],
+    ['a 200 of another shape', { items: [] }, 500],
   ])('%s is a failure', async (_what, answer, expected) => {
     server.answerWith(200, answer);
-    expect((await server.ask(ASKED)).status).toBe(expected);
+    expect((await server.ask(REQUEST)).status).toBe(expected);
   });
 });

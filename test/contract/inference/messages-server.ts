@@ -4,7 +4,7 @@ import { startApp, type TestApp } from '../../support/start-app.ts';
 export const CREDENTIAL = 'sk-ant-upstream-credential-0123456789';
 export const PATHS = ['/v1/messages', '/anthropic/v1/messages'] as const;
 
-export const ASKED = { model: 'claude', max_tokens: 10, messages: [{ role: 'user', content: 'Hello' }] };
+export const REQUEST = { model: 'claude', max_tokens: 10, messages: [{ role: 'user', content: 'Hello' }] };
 export const ANSWER = {
   id: 'msg_1',
   type: 'message',
@@ -18,7 +18,7 @@ export const ANSWER = {
 /** Cost of the answer at the prices of the deployment, in USD. */
 export const COST = '2.5';
 
-/** App with a scripted upstream of messages and a scripted upstream of chat completions. */
+/** App with one scripted upstream, which serves messages (`claude`) and chat completions (`other`). */
 export interface MessagesServer {
   readonly app: TestApp;
   readonly upstream: FaultServer;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aTrace, left } from './left.ts';
 import {
   ANSWER,
-  ASKED,
+  REQUEST,
   COST,
   CREDENTIAL,
   event,
@@ -23,7 +23,7 @@ afterAll(() => server.stop());
 describe('messages.create 200', () => {
   it.each(PATHS)('on %s: the answer of the upstream under the requested model name', async (path) => {
     server.answerWith(200, ANSWER, { 'request-id': 'req_1' });
-    const { status, body, headers } = await server.ask(ASKED, {}, path);
+    const { status, body, headers } = await server.ask(REQUEST, {}, path);
     expect({ status, body }).toEqual({ status: 200, body: { ...ANSWER, model: 'claude' } });
     expect(headers['x-litellm-call-id']).toMatch(UUID);
     expect(headers).toMatchObject({
@@ -37,26 +37,26 @@ describe('messages.create 200', () => {
     expect(sent.path).toBe('/v1/messages');
     expect(sent.headers).toMatchObject({ 'x-api-key': CREDENTIAL, 'anthropic-version': '2023-06-01' });
     expect(sent.headers['authorization']).toBeUndefined();
-    expect(sent.body).toEqual({ ...ASKED, model: 'claude-up-1' });
+    expect(sent.body).toEqual({ ...REQUEST, model: 'claude-up-1' });
   });
 
-  it('version and betas of the caller are forwarded, its key is not', async () => {
+  it('the version and betas of the caller are forwarded, the key of the caller is not', async () => {
     server.answerWith(200, ANSWER);
-    const named = { 'anthropic-version': '2024-01-01', 'anthropic-beta': 'a-2025-01-01,b-2025-01-01' };
+    const callerHeaders = { 'anthropic-version': '2024-01-01', 'anthropic-beta': 'a-2025-01-01,b-2025-01-01' };
     await server.ask(
-      ASKED,
-      { ...named, 'x-api-key': server.app.adminKey, authorization: '' },
+      REQUEST,
+      { ...callerHeaders, 'x-api-key': server.app.adminKey, authorization: '' },
       '/v1/messages?beta=true',
     );
-    expect(server.sentUp().headers).toMatchObject({ ...named, 'x-api-key': CREDENTIAL });
+    expect(server.sentUp().headers).toMatchObject({ ...callerHeaders, 'x-api-key': CREDENTIAL });
     expect(JSON.stringify(server.sentUp().headers)).not.toContain(server.app.adminKey);
   });
 
   it('unknown fields are forwarded, gateway fields are not', async () => {
     server.answerWith(200, ANSWER);
-    const odd = { metadata: { user_id: 'u' }, system: [{ type: 'text', text: 'x' }], later: 1e-7 };
-    await server.ask({ ...ASKED, ...odd, tags: ['t'], litellm_metadata: { a: 1 }, num_retries: 3 });
-    expect(server.sentUp().body).toEqual({ ...ASKED, ...odd, model: 'claude-up-1' });
+    const otherFields = { metadata: { user_id: 'u' }, system: [{ type: 'text', text: 'x' }], later: 1e-7 };
+    await server.ask({ ...REQUEST, ...otherFields, tags: ['t'], litellm_metadata: { a: 1 }, num_retries: 3 });
+    expect(server.sentUp().body).toEqual({ ...REQUEST, ...otherFields, model: 'claude-up-1' });
   });
 
   const START = { id: 'msg_1', type: 'message', role: 'assistant', model: 'claude-up-1', content: [] };
@@ -73,10 +73,10 @@ describe('messages.create 200', () => {
     event('message_stop'),
   ];
 
-  it('a stream is forwarded event by event, byte for byte except the model name', async () => {
+  it('a stream is forwarded byte for byte, except for the model name', async () => {
     server.streamWith(...EVENTS);
     const { traceId, headers } = aTrace();
-    const response = await server.app.call('POST', PATHS[0], { ...ASKED, stream: true }, headers);
+    const response = await server.app.call('POST', PATHS[0], { ...REQUEST, stream: true }, headers);
     expect(await response.text()).toBe(EVENTS.join('').replace('claude-up-1', 'claude'));
     expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
     expect(await left(server.app, traceId)).toMatchObject([
@@ -99,7 +99,7 @@ describe('messages.create 200', () => {
   it('a stream with an upstream error ends with an error event', async () => {
     const error = { type: 'overloaded_error', message: 'Overloaded' };
     server.streamWith(...EVENTS.slice(0, 4), event('error', { error }));
-    const response = await server.app.call('POST', PATHS[0], { ...ASKED, stream: true });
+    const response = await server.app.call('POST', PATHS[0], { ...REQUEST, stream: true });
     const kind = 'InternalServerError';
     const message = `litellm.${kind}: ${kind}: AnthropicException - Overloaded`;
     expect(response.status).toBe(200);
@@ -110,7 +110,7 @@ describe('messages.create 200', () => {
 
   it('a stream that the upstream closes early ends with an error event', async () => {
     server.streamWith(...EVENTS.slice(0, 4));
-    const response = await server.app.call('POST', PATHS[0], { ...ASKED, stream: true });
+    const response = await server.app.call('POST', PATHS[0], { ...REQUEST, stream: true });
     const message =
       "litellm.APIError: APIError: AnthropicException - The upstream's answer cannot be used: the stream ended before the answer did.";
     expect((await response.text()).split('\n\n').at(-2)).toBe(
@@ -121,13 +121,13 @@ describe('messages.create 200', () => {
   it('a call has one span and one spend row', async () => {
     server.answerWith(200, ANSWER);
     const { traceId, headers } = aTrace();
-    await server.ask(ASKED, headers);
+    await server.ask(REQUEST, headers);
     expect(await left(server.app, traceId)).toMatchObject([
       { name: 'chat claude', spendRow: { callType: 'anthropic_messages', costUsd: COST, usage: USAGE } },
     ]);
   });
 
-  it('a long conversation has only the first dropped fields in a header, so that clients accept it', async () => {
+  it('a header lists the first 50 dropped fields of a long conversation, so that clients accept the answer', async () => {
     server.answerWith(200, {
       id: 'chatcmpl-1',
       object: 'chat.completion',
@@ -136,7 +136,7 @@ describe('messages.create 200', () => {
     });
     const content = [{ type: 'text', text: 'Hi', cache_control: { type: 'ephemeral' } }];
     const messages = Array.from({ length: 1_000 }, () => ({ role: 'user', content }));
-    const { status, headers } = await server.ask({ ...ASKED, model: 'other', messages });
+    const { status, headers } = await server.ask({ ...REQUEST, model: 'other', messages });
     expect(status).toBe(200);
     expect(headers['x-gateway-dropped-params']?.split(', ')).toEqual(
       messages.slice(0, 50).map((_message, at) => `messages[${at}].content[0].cache_control`),
@@ -150,11 +150,11 @@ describe('messages.create 200', () => {
       model: 'up-1',
       choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }],
     });
-    const { status, headers } = await server.ask({ ...ASKED, model: 'other', drop_params: true, ['x'.repeat(101)]: 1 });
+    const { status, headers } = await server.ask({ ...REQUEST, model: 'other', drop_params: true, ['x'.repeat(101)]: 1 });
     expect([status, headers['x-gateway-dropped-params']]).toEqual([200, undefined]);
   });
 
-  it('a model of another provider answers in the same format, and a header has the dropped fields', async () => {
+  it('a model of another provider answers in the format of Anthropic, and a header lists the dropped fields', async () => {
     server.answerWith(200, {
       id: 'chatcmpl-1',
       object: 'chat.completion',
@@ -163,7 +163,7 @@ describe('messages.create 200', () => {
       usage: { prompt_tokens: 6, completion_tokens: 1, total_tokens: 7, prompt_tokens_details: { cached_tokens: 4 } },
     });
     const system = [{ type: 'text', text: 'Be brief.', cache_control: { type: 'ephemeral' } }];
-    const { status, body, headers } = await server.ask({ ...ASKED, model: 'other', system });
+    const { status, body, headers } = await server.ask({ ...REQUEST, model: 'other', system });
     expect({ status, body }).toEqual({
       status: 200,
       body: {
@@ -191,7 +191,7 @@ describe('messages.create 200', () => {
     });
   });
 
-  it('chat completions and completions of its models, whole and streamed, with a limit of the deployment', async () => {
+  it('an Anthropic model serves chat completions, whole and streamed, and completions, with max_tokens of the deployment', async () => {
     server.answerWith(200, ANSWER);
     const messages = [{ role: 'user', content: 'Hello' }];
     const chat = await server.ask({ model: 'claude', messages }, {}, '/v1/chat/completions');

@@ -40,7 +40,7 @@ it.each(CLIENTS)('embeddings have an id for %j', async (headers) => {
   expect(answer).toMatchObject({ id: expect.stringMatching(/^embd-[0-9a-f-]{36}$/), object: 'list', model: 'demo' });
 });
 
-it('other clients get the bodies of OpenAI, with catalog data of a model', async () => {
+it('other clients get bodies in the format of OpenAI, with catalog data of each model that has an entry', async () => {
   const headers = { 'user-agent': 'OpenAI/JS 6.0.0' };
   const common = { object: 'model', created: 1677610602, owned_by: 'openai' };
   expect((await read('GET', '/v1/models', undefined, headers))['data']).toEqual([

@@ -4,11 +4,10 @@ import { type FaultServer, startFaultServer } from '../../support/fault-server.t
 import { randomFrom } from '../../support/random.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 
-/** Number of calls, and of concurrent calls. */
 const CALLS = Number(process.env['LENSGATE_MIXED_CALLS'] ?? 1_500);
 const AT_ONCE = 64;
 const SEED = 20_261_122;
-/** Unique text of a call, with its number, which its answer repeats. */
+/** Unique text of a call. It contains the number of the call, and the answer repeats it. */
 const MARK = /mark-\d+-kram/g;
 
 let app: TestApp;
@@ -20,7 +19,7 @@ beforeAll(async () => {
   upstream.answer((response, socket, { path, body }) => {
     const mark = body.match(MARK)?.[0] ?? 'no mark';
     const { stream = false } = JSON.parse(body) as { stream?: boolean };
-    // Some answers fail before their head, after it, or in the middle. This must not affect other calls.
+    // Three answers of 20 fail: a 429, a connection closed before the head, a body cut off. Other calls must not notice.
     const fate = random(20);
     if (fate === 0) return void response.writeHead(429).end(JSON.stringify({ error: { message: `no ${mark}` } }));
     if (fate === 1) return void socket.destroy();
@@ -50,7 +49,10 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-/** Writes a body in pieces of random size, each in another turn of the event loop. `isCut` omits the end. */
+/**
+ * Writes a body in pieces of random size, each in another turn of the event loop. `isCut` omits the last character and
+ * closes the connection.
+ */
 function inPieces(response: ServerResponse, text: string, random: (bound: number) => number, isCut: boolean): void {
   if (!response.headersSent) response.writeHead(200, { 'content-type': 'text/event-stream' });
   let rest = isCut ? text.slice(0, -1) : text;
@@ -138,7 +140,7 @@ function messageEvents(mark: string): readonly string[] {
 interface Kind {
   readonly path: (stream: boolean) => string;
   readonly body: (mark: string, model: string) => object;
-  /** Members of an event, or of a whole answer, that contain text of the model. */
+  /** Matches the members of events or of a whole answer with text of the model. Group 1 is the text. */
   readonly text: RegExp;
   readonly streams: boolean;
 }
@@ -191,28 +193,28 @@ function modelTextOf(answer: string, kind: Kind, stream: boolean): string {
 }
 
 it(
-  `${CALLS} calls of every dialect, streamed and not, ${AT_ONCE} at a time: none gets the answer of another`,
+  `${CALLS} calls of every dialect, streamed and not, ${AT_ONCE} at a time: none gets the answer of another call`,
   { timeout: 30_000 + CALLS * 40 },
   async () => {
     const random = randomFrom(SEED + 1);
     const keys = await Promise.all(
       Array.from({ length: 8 }, async (_, at) => {
-        const made = await app.call('POST', '/key/generate', at % 2 === 0 ? {} : { team_id: `team-${at % 3}` });
-        return ((await made.json()) as { key: string }).key;
+        const response = await app.call('POST', '/key/generate', at % 2 === 0 ? {} : { team_id: `team-${at % 3}` });
+        return ((await response.json()) as { key: string }).key;
       }),
     );
-    const outcomes = { whole: 0, failed: 0, left: 0 };
+    const outcomes = { complete: 0, failed: 0, cancelled: 0 };
     const wrong: string[] = [];
-    const sentCalls: { readonly mark: string; readonly traceId: string }[] = [];
+    const completeCalls: { readonly mark: string; readonly traceId: string }[] = [];
 
     async function call(nth: number): Promise<void> {
       const mark = `mark-${nth}-kram`;
       const kind = KINDS[random(KINDS.length)];
       if (kind === undefined) return;
       const stream = kind.streams && random(2) === 0;
-      const isLeaving = stream && random(15) === 0;
+      const isCancelled = stream && random(15) === 0;
       const traceId = `7${(nth + 1).toString(16).padStart(31, '0')}`;
-      const leaving = new AbortController();
+      const controller = new AbortController();
       const body = kind.body(mark, random(2) === 0 ? 'gpt' : 'claude');
       const response = await fetch(`${app.url}${kind.path(stream)}`, {
         method: 'POST',
@@ -222,23 +224,23 @@ it(
           traceparent: `00-${traceId}-6666666666666666-01`,
         },
         body: JSON.stringify(stream ? { ...body, stream } : body),
-        signal: leaving.signal,
+        signal: controller.signal,
       });
-      if (isLeaving) {
+      if (isCancelled) {
         await response.body?.getReader().read();
-        leaving.abort();
-        outcomes.left += 1;
+        controller.abort();
+        outcomes.cancelled += 1;
         return;
       }
       const answer = await response.text();
-      const strangers = (answer.match(MARK) ?? []).filter((one) => one !== mark);
+      const foreignMarks = (answer.match(MARK) ?? []).filter((one) => one !== mark);
       const answerText = modelTextOf(answer, kind, stream);
       const expected = kind.path(false) === '/v1/embeddings' ? String(nth) : mark;
       const hasFailed = response.status !== 200 || /"error":\s*\{|"type":"error"/.test(answer);
-      outcomes[hasFailed ? 'failed' : 'whole'] += 1;
-      if (!hasFailed) sentCalls.push({ mark, traceId });
+      outcomes[hasFailed ? 'failed' : 'complete'] += 1;
+      if (!hasFailed) completeCalls.push({ mark, traceId });
       // A failed call has no text, or the beginning of its own answer.
-      if (strangers.length > 0 || !(hasFailed ? expected.startsWith(answerText) : answerText === expected))
+      if (foreignMarks.length > 0 || !(hasFailed ? expected.startsWith(answerText) : answerText === expected))
         wrong.push(`${mark} ${kind.path(stream)} ${response.status}: ${answer.slice(0, 500)}`);
     }
 
@@ -248,12 +250,12 @@ it(
     };
     await Promise.all(Array.from({ length: AT_ONCE }, worker));
     expect(wrong).toEqual([]);
-    expect(outcomes.whole).toBeGreaterThan(CALLS / 2);
+    expect(outcomes.complete).toBeGreaterThan(CALLS / 2);
     expect(outcomes.failed).toBeGreaterThan(CALLS / 50);
-    expect(outcomes.whole + outcomes.failed + outcomes.left).toBe(CALLS);
+    expect(outcomes.complete + outcomes.failed + outcomes.cancelled).toBe(CALLS);
 
-    // The records of a call have its own text, too.
-    for (const { mark, traceId } of sentCalls.filter((_one, at) => at % 25 === 0)) {
+    // The span of a call also contains only the text of this call.
+    for (const { mark, traceId } of completeCalls.filter((_one, at) => at % 25 === 0)) {
       const query = `{ trace(id: "${traceId}") { spans { nodes { spanId } } } }`;
       const read = async () => {
         const { data } = (await (await app.call('POST', '/graphql', { query })).json()) as {

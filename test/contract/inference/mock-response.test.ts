@@ -13,9 +13,9 @@ afterAll(() => setup.stop());
 interface Dialect {
   readonly path: (stream: boolean) => string;
   readonly body: object;
-  /** Text of a whole answer, or of one event of a stream. */
+  /** Text of a complete answer, or of one event of a stream. */
   readonly textOf: (value: never) => string | null | undefined;
-  /** Error body of a refused value; `{}` for surfaces of OpenAI. */
+  /** Body of the error about an invalid value. Absent for the error format of OpenAI. */
   readonly refusal?: (message: string) => object;
 }
 
@@ -75,7 +75,7 @@ const DIALECTS: Readonly<Record<string, Dialect>> = {
   'items of an IDE': { path: () => '/ide/chat/completions', body: { model: 'one', input: 'x' }, textOf: chat },
 };
 
-/** Text of the events of a stream, without the whole response at its end. */
+/** Joined text of the events of a stream. The event with the complete response adds no text. */
 function streamedText(text: string, { textOf }: Dialect): string {
   const events = text.split('\n').flatMap((line) => (line.startsWith('data: {') ? [JSON.parse(line.slice(6))] : []));
   return events.map((event) => textOf(event as never) ?? '').join('');
@@ -94,7 +94,7 @@ const TEXTS = [
   'litellm.RateLimitError',
   'x y'.repeat(300),
 ];
-const NO_TEXTS = [0, 3, -1.5, true, false, {}, [], ['a'], { choices: [] }, { role: 'assistant', content: 'a' }];
+const NOT_STRINGS = [0, 3, -1.5, true, false, {}, [], ['a'], { choices: [] }, { role: 'assistant', content: 'a' }];
 
 describe.each(Object.entries(DIALECTS))('mock_response in %s', (_name, dialect) => {
   const { path, body, textOf, refusal } = dialect;
@@ -119,18 +119,18 @@ describe.each(Object.entries(DIALECTS))('mock_response in %s', (_name, dialect) 
     expect(setup.requestedModels(from)).toEqual([]);
   });
 
-  it.each([false, true])('is a 400 if it is not a string, and null calls the model (stream: %s)', async (stream) => {
+  it.each([false, true])('causes a 400 if it is not a string; null calls the model (stream: %s)', async (stream) => {
     const from = setup.upstream.received.length;
-    for (const value of NO_TEXTS) {
+    for (const value of NOT_STRINGS) {
       const answer = await ask(value, stream);
       const { error } = (await answer.clone().json()) as { error: { message: string } };
       const messageMatcher = expect.stringMatching(
         /^\/[a-zA-Z/]+: Invalid type for parameter 'mock_response': it must be a string\.$/,
       ) as string;
-      const whole = refusal?.(messageMatcher) ?? {
+      const expectedBody = refusal?.(messageMatcher) ?? {
         error: { message: messageMatcher, type: 'invalid_request_error', param: 'mock_response', code: '400' },
       };
-      expect([answer.status, await answer.json()]).toEqual([400, expect.objectContaining(whole)]);
+      expect([answer.status, await answer.json()]).toEqual([400, expect.objectContaining(expectedBody)]);
       expect(error.message).toContain('mock_response');
     }
     expect(setup.requestedModels(from)).toEqual([]);
@@ -139,14 +139,14 @@ describe.each(Object.entries(DIALECTS))('mock_response in %s', (_name, dialect) 
   });
 });
 
-describe('mock_response on other endpoints', () => {
+describe('mock_response', () => {
   it.each([
     ['/v1/embeddings', { input: 'x' }],
     ['/v1/moderations', { input: 'x' }],
     ['/v1/rerank', { query: 'x', documents: ['x'] }],
     ['/v1/images/generations', { prompt: 'x' }],
     ['/v1/audio/speech', { input: 'x', voice: 'v' }],
-  ])('is a 400, also for the empty text: %s', async (path, body) => {
+  ])('causes a 400 on an endpoint that answers no text, even if it is empty: %s', async (path, body) => {
     const from = setup.upstream.received.length;
     for (const mock of ['', 'x']) {
       const answer = await setup.app.call('POST', path, { model: 'one', ...body, mock_response: mock });
@@ -165,16 +165,16 @@ describe('mock_response on other endpoints', () => {
     expect(setup.requestedModels(from)).toEqual([]);
   });
 
-  it('is a text for every prompt', async () => {
+  it('is the text of one choice for each prompt', async () => {
     const body = { model: 'one', prompt: ['a', 'b'], mock_response: '' };
     const answer = (await (await setup.app.call('POST', '/v1/completions', body)).json()) as Choices;
     expect(answer.choices?.map(({ text }) => text)).toEqual(['', '']);
   });
 
-  it('is one empty message of a response, which is stored', async () => {
-    const made = await setup.app.call('POST', '/v1/responses', { model: 'claude', input: 'x', mock_response: '' });
-    const whole = (await made.json()) as { id: string; output: readonly object[] };
-    expect(whole.output).toEqual([
+  it('is the only message of a response if it is empty, and the response is stored', async () => {
+    const created = await setup.app.call('POST', '/v1/responses', { model: 'claude', input: 'x', mock_response: '' });
+    const createdResponse = (await created.json()) as { id: string; output: readonly object[] };
+    expect(createdResponse.output).toEqual([
       {
         id: expect.any(String),
         type: 'message',
@@ -183,8 +183,8 @@ describe('mock_response on other endpoints', () => {
         content: [{ type: 'output_text', text: '', annotations: [], logprobs: [] }],
       },
     ]);
-    expect(await (await setup.app.call('GET', `/v1/responses/${whole.id}`)).json()).toMatchObject({
-      output: whole.output,
+    expect(await (await setup.app.call('GET', `/v1/responses/${createdResponse.id}`)).json()).toMatchObject({
+      output: createdResponse.output,
     });
   });
 });

@@ -53,8 +53,8 @@ async function read(path: string, headers: Record<string, string> = {}) {
 }
 
 async function keyFor(models: readonly string[]): Promise<Record<string, string>> {
-  const made = await app.call('POST', '/key/generate', { models });
-  const { key } = (await made.json()) as { key: string };
+  const response = await app.call('POST', '/key/generate', { models });
+  const { key } = (await response.json()) as { key: string };
   return { authorization: `Bearer ${key}` };
 }
 
@@ -131,7 +131,7 @@ describe('models.info', () => {
     expect((await ids('?healthy_only=true')).filter((id) => id !== 'g')).toEqual([]);
   });
 
-  it('400: an id of no deployment that the key may call', async () => {
+  it('400: the key may call no deployment with this id', async () => {
     const refusal = (error: string) => ({ status: 400, body: { detail: { error } } });
     const unknown = (id: string) => refusal(`Model id = ${id} not found on litellm proxy`);
     expect(await read('/model/info?litellm_model_id=x')).toEqual(unknown('x'));
@@ -156,7 +156,7 @@ describe('models.info', () => {
 });
 
 describe('models.groups', () => {
-  it('200: has the common properties of the deployments of every model', async () => {
+  it('200: combines the properties of the deployments of each model', async () => {
     const { status, body } = await read('/model_group/info?model_group=known');
     expect(status).toBe(200);
     expect(body).toEqual({

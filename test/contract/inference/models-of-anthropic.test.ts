@@ -56,24 +56,26 @@ describe('messages.models', () => {
   });
 
   it('messages.models 200: by page, forwards and backwards', async () => {
-    const of = (query: string) => read(`/anthropic/v1/models?${query}`);
-    expect(await of('limit=3')).toEqual(page(ALL.slice(0, 3), true));
-    expect(await of('limit=3&after_id=team/a')).toEqual(page(ALL.slice(3), false));
-    expect(await of('limit=2&before_id=demo')).toEqual(page(ALL.slice(1, 3), true));
-    expect(await of('limit=9&before_id=team/a')).toEqual(page(ALL.slice(0, 2), false));
-    expect(await of('after_id=demo')).toEqual(page([], false));
+    const list = (query: string) => read(`/anthropic/v1/models?${query}`);
+    expect(await list('limit=3')).toEqual(page(ALL.slice(0, 3), true));
+    expect(await list('limit=3&after_id=team/a')).toEqual(page(ALL.slice(3), false));
+    expect(await list('limit=2&before_id=demo')).toEqual(page(ALL.slice(1, 3), true));
+    expect(await list('limit=9&before_id=team/a')).toEqual(page(ALL.slice(0, 2), false));
+    expect(await list('after_id=demo')).toEqual(page([], false));
   });
 
   it('messages.models 400: an invalid page size, or an invalid cursor', async () => {
-    const of = (parameter: string, wanted: string) =>
+    const invalid = (parameter: string, wanted: string) =>
       refusal(
         400,
         'invalid_request_error',
         `/models: Invalid value for parameter '${parameter}': it must be ${wanted}.`,
       );
     for (const limit of ['0', '1001', 'x'])
-      expect(await read(`/anthropic/v1/models?limit=${limit}`)).toEqual(of('limit', 'a whole number from 1 to 1000'));
-    expect(await read('/anthropic/v1/models?after_id=x')).toEqual(of('after_id', 'the id of a model of the list'));
+      expect(await read(`/anthropic/v1/models?limit=${limit}`)).toEqual(
+        invalid('limit', 'a whole number from 1 to 1000'),
+      );
+    expect(await read('/anthropic/v1/models?after_id=x')).toEqual(invalid('after_id', 'the id of a model of the list'));
   });
 
   it('messages.models 401, messages.model 401: an unknown key', async () => {

@@ -41,7 +41,7 @@ const MISSING = {
 };
 
 describe('litellm_key_header_name', () => {
-  // Paths of the fast path, of Koa and of the graph.
+  // One path each of the fast path, of Koa and of the graph.
   it.each(['/v1/chat/completions', '/v1/models', '/graphql'])('is the header for the key (%s)', async (path) => {
     const bearer = `Bearer ${app.adminKey}`;
     const answer = await ask(path, { 'x-our-key': bearer, authorization: 'Bearer for-another-server' });
@@ -49,13 +49,16 @@ describe('litellm_key_header_name', () => {
     expect(answer.body.errors).toBeUndefined();
   });
 
-  it.each(['/v1/chat/completions', '/v1/models'])('401: Authorization is ignored (%s)', async (path) => {
-    expect(await ask(path, { authorization: `Bearer ${app.adminKey}` })).toEqual(MISSING);
-    expect(await ask(path, { 'x-our-key': '' })).toEqual(MISSING);
-    expect((await ask(path, { 'x-our-key': app.adminKey })).status).toBe(401);
-  });
+  it.each(['/v1/chat/completions', '/v1/models'])(
+    '401: Authorization, or a key without `Bearer` (%s)',
+    async (path) => {
+      expect(await ask(path, { authorization: `Bearer ${app.adminKey}` })).toEqual(MISSING);
+      expect(await ask(path, { 'x-our-key': '' })).toEqual(MISSING);
+      expect((await ask(path, { 'x-our-key': app.adminKey })).status).toBe(401);
+    },
+  );
 
-  it('headers of other SDKs stay accepted', async () => {
+  it('does not replace x-api-key', async () => {
     expect((await ask('/v1/chat/completions', { 'x-api-key': app.adminKey })).status).toBe(200);
   });
 
@@ -77,7 +80,7 @@ describe('litellm_key_header_name', () => {
 });
 
 describe('budget_exceeded_status_code', () => {
-  const statusOf = async (setup: TestApp, path: string, key: string) => {
+  const answerOf = async (setup: TestApp, path: string, key: string) => {
     const body = { model: 'm', messages: [], max_tokens: 5 };
     const response = await setup.call('POST', path, body, { authorization: `Bearer ${key}` });
     return { status: response.status, body: (await response.json()) as unknown };
@@ -87,7 +90,7 @@ describe('budget_exceeded_status_code', () => {
     [422, 'invalid_request_error'],
     [429, 'rate_limit_error'],
     [400, 'invalid_request_error'],
-  ])('answers a used-up budget with %i', async (code, anthropicType) => {
+  ])('is the status for a used-up budget: %i', async (code, anthropicType) => {
     const setup = await startApp({
       config: {
         litellm_settings: { budget_exceeded_status_code: code },
@@ -97,14 +100,14 @@ describe('budget_exceeded_status_code', () => {
       },
     });
     try {
-      const made = await setup.call('POST', '/key/generate', { key_alias: 'poor', max_budget: 0 });
-      const { key } = (await made.json()) as { key: string };
+      const response = await setup.call('POST', '/key/generate', { key_alias: 'poor', max_budget: 0 });
+      const { key } = (await response.json()) as { key: string };
       const message = `Budget has been exceeded! Key=poor (sk-...${key.slice(-4)}) Current cost: 0.0, Max budget: 0.0`;
-      expect(await statusOf(setup, '/v1/chat/completions', key)).toEqual({
+      expect(await answerOf(setup, '/v1/chat/completions', key)).toEqual({
         status: code,
         body: { error: { message, type: 'budget_exceeded', param: null, code: String(code) } },
       });
-      expect(await statusOf(setup, '/v1/messages', key)).toEqual({
+      expect(await answerOf(setup, '/v1/messages', key)).toEqual({
         status: code,
         body: { type: 'error', error: { type: anthropicType, message } },
       });
@@ -115,7 +118,7 @@ describe('budget_exceeded_status_code', () => {
 });
 
 describe('always_include_stream_usage', () => {
-  it('adds the usage to the end of every stream, and requests it from the upstream', async () => {
+  it('adds the usage to the end of a stream; the upstream is asked for the usage in any case', async () => {
     const upstream = await startFaultServer();
     const chunk = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'up' };
     const events = [
@@ -131,7 +134,7 @@ describe('always_include_stream_usage', () => {
       general_settings: { always_include_stream_usage: always },
       model_list: [{ model_name: 'm', litellm_params: { ...params, aws_region_name: 'eu-west-1' } }],
     });
-    const streamed = async (always: boolean) => {
+    const streamWith = async (always: boolean) => {
       const setup = await startApp({ config: config(always) });
       try {
         const response = await setup.call('POST', '/v1/chat/completions', { model: 'm', messages: [], stream: true });
@@ -143,8 +146,8 @@ describe('always_include_stream_usage', () => {
     };
     try {
       const usage = '"usage":{"prompt_tokens":2,"completion_tokens":1,"total_tokens":3}';
-      expect(await streamed(true)).toEqual({ usages: [usage], region: 'eu-west-1' });
-      expect(await streamed(false)).toEqual({ usages: null, region: 'eu-west-1' });
+      expect(await streamWith(true)).toEqual({ usages: [usage], region: 'eu-west-1' });
+      expect(await streamWith(false)).toEqual({ usages: null, region: 'eu-west-1' });
       const options = upstream.received.map(
         ({ body }) => (JSON.parse(body) as { stream_options?: object }).stream_options,
       );

@@ -20,7 +20,7 @@ interface StoredCall {
   readonly spendRow: object;
 }
 
-/** Span attributes of a call, without those that every call has. */
+/** Span attributes of a call, without those whose names begin with `gen_ai.` or `litellm.`. */
 async function spanFields(body: object, headers: Record<string, string> = {}, path?: string): Promise<unknown> {
   const trace = aTrace();
   expect((await setup.ask({ model: 'one', ...body }, { ...trace.headers, ...headers }, path)).status).toBe(200);
@@ -31,7 +31,7 @@ async function spanFields(body: object, headers: Record<string, string> = {}, pa
 }
 
 describe('tags, session, user and metadata of a call', () => {
-  it('are attributes of its span: session, end user, tags and metadata, from headers and body', async () => {
+  it('are attributes of its span, from headers and body', async () => {
     const metadata = {
       tags: ['a', 'b'],
       session_id: 's-1',
@@ -64,7 +64,7 @@ describe('tags, session, user and metadata of a call', () => {
     expect(await spanFields({})).toEqual({});
   });
 
-  it('are in litellm_metadata if metadata belongs to the dialect', async () => {
+  it('are read from litellm_metadata if the dialect has its own metadata', async () => {
     const body = { max_tokens: 5, metadata: { user_id: 'u-3' }, litellm_metadata: { tags: ['t'], trace_id: 's-3' } };
     expect(await spanFields({ ...body, model: 'claude' }, {}, '/v1/messages')).toEqual({
       'session.id': 's-3',
@@ -94,7 +94,7 @@ describe('tags, session, user and metadata of a call', () => {
     [{ tags: 'a' }, 'tags', 'an array of strings'],
     [{ tags: [1] }, 'tags', 'an array of strings'],
     [{ litellm_metadata: 'a' }, 'litellm_metadata', 'an object'],
-  ])('400: %j', async (body, param, wanted) => {
+  ])('400: the invalid body %j', async (body, param, wanted) => {
     expect(await setup.ask({ model: 'one', ...body })).toEqual(
       refused(400, {
         message: `/chat/completions: Invalid type for parameter '${param}': it must be ${wanted}.`,
@@ -132,7 +132,7 @@ describe('a form', () => {
       body: formOf(fields),
     });
 
-  it('has the same fields, as JSON or as text', async () => {
+  it('may have gateway fields, as JSON or as text, which are not forwarded', async () => {
     let calls = 0;
     setup.instead((response) => {
       calls += 1;
@@ -180,7 +180,7 @@ describe('x-litellm-enable-message-redaction', () => {
     return { input, output };
   }
 
-  it('removes prompts from the span if prompts are stored', async () => {
+  it('removes prompt and answer from the span if prompts are stored', async () => {
     expect(await storedSpan({})).toEqual({ input: JSON.stringify(MESSAGES), output: 'I am one-up' });
     expect(await storedSpan({ 'x-litellm-enable-message-redaction': 'true' })).toEqual({ input: '', output: '' });
     expect(await storedSpan({ 'x-litellm-enable-message-redaction': 'false' })).toMatchObject({
@@ -217,9 +217,9 @@ describe('mock_response', () => {
     ]);
   });
 
-  it('as a stream, and in every dialect', async () => {
-    const streamed = await setup.ask({ model: 'one', mock_response: 'It is fine.', stream: true });
-    expect(streamed.body).toMatch(/"content":"It".*"content":" is".*"content":" fine\.".*data: \[DONE\]\n\n$/s);
+  it('is streamed on request, and is the answer in other dialects', async () => {
+    const streamAnswer = await setup.ask({ model: 'one', mock_response: 'It is fine.', stream: true });
+    expect(streamAnswer.body).toMatch(/"content":"It".*"content":" is".*"content":" fine\.".*data: \[DONE\]\n\n$/s);
     const text = { messages: undefined, mock_response: 'It is fine.' };
     expect(await setup.ask({ model: 'one', ...text, prompt: 'x' }, {}, '/v1/completions')).toMatchObject({
       body: { choices: [{ text: 'It is fine.' }] },
@@ -233,9 +233,9 @@ describe('mock_response', () => {
     });
   });
 
-  it('403 and 400: a model that the caller may not call, an unknown model, and a mock that is not text', async () => {
-    const made = await setup.app.call('POST', '/key/generate', { models: ['one'] });
-    const { key } = (await made.json()) as { key: string };
+  it('403 and 400: a model that the caller may not call, an unknown model, a mock that is not text, embeddings', async () => {
+    const response = await setup.app.call('POST', '/key/generate', { models: ['one'] });
+    const { key } = (await response.json()) as { key: string };
     const mock = { mock_response: 'x' };
     expect((await setup.ask({ model: 'spare', ...mock }, { authorization: `Bearer ${key}` })).status).toBe(403);
     expect((await setup.ask({ model: 'unknown', ...mock })).status).toBe(400);
@@ -267,8 +267,8 @@ const REFUSALS: readonly (readonly [object, string, string])[] = [
   }),
 ];
 
-describe('unsupported fields', () => {
-  it.each(REFUSALS)('400, without an upstream call: %j', async (body, param, why) => {
+describe('gateway fields', () => {
+  it.each(REFUSALS)('that are not allowed cause a 400, without an upstream call: %j', async (body, param, why) => {
     const from = setup.upstream.received.length;
     const error = `/chat/completions: The parameter '${param}' cannot be honoured: ${why}.`;
     const repeated = param.startsWith('mock_testing') ? { provider_specific_fields: { error } } : {};
@@ -286,11 +286,11 @@ describe('unsupported fields', () => {
   });
 
   it('are accepted with an empty value', async () => {
-    const nothing = { guardrails: [], mock_testing_fallbacks: false, api_key: null, tags: null, fallbacks: [] };
-    expect(contentOf(await setup.ask({ model: 'one', ...nothing }))).toBe('I am one-up');
+    const emptyFields = { guardrails: [], mock_testing_fallbacks: false, api_key: null, tags: null, fallbacks: [] };
+    expect(contentOf(await setup.ask({ model: 'one', ...emptyFields }))).toBe('I am one-up');
   });
 
-  it('no gateway field reaches an upstream, on any endpoint', async () => {
+  it('do not reach an upstream of chat completions, messages or generateContent', async () => {
     const harmless: Readonly<Record<string, unknown>> = {
       litellm_metadata: { a: 1 },
       tags: ['a'],

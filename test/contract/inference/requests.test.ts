@@ -3,7 +3,7 @@ import { aboutModel } from '../../support/error-bodies.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 
 const CHAT = [{ role: 'user', content: 'x'.repeat(35) }];
-/** Ten tokens of text, and four for the message. */
+/** Ten tokens for 35 bytes of text, and four for the message. */
 const ESTIMATE = 14;
 const SECRET = 'sk-upstream-secret';
 
@@ -21,8 +21,8 @@ beforeAll(async () => {
       ],
     },
   });
-  const made = await app.call('POST', '/key/generate', { models: ['gpt'] });
-  key = { authorization: `Bearer ${((await made.json()) as { key: string }).key}` };
+  const response = await app.call('POST', '/key/generate', { models: ['gpt'] });
+  key = { authorization: `Bearer ${((await response.json()) as { key: string }).key}` };
 });
 afterAll(() => app.stop());
 
@@ -47,7 +47,7 @@ const missing = (...loc: string[]) => ({
   status: 422,
   body: { detail: [expect.objectContaining({ type: 'missing', loc, msg: 'Field required' })] },
 });
-const notOfThisKey = (model: string) => ({
+const forbidden = (model: string) => ({
   status: 403,
   body: {
     error: {
@@ -70,7 +70,7 @@ describe('requests.countTokens', () => {
     ['messages', { messages: CHAT }],
     ['a prompt', { prompt: 'x'.repeat(35) }],
     ['contents', { contents: [{ role: 'user', parts: [{ text: 'x'.repeat(35) }] }] }],
-  ])('requests.countTokens 200: of %s', async (_what, chatFields) => {
+  ])('requests.countTokens 200: the estimate for %s', async (_what, chatFields) => {
     expect(await count({ model: 'gpt', ...chatFields }, key)).toEqual({
       status: 200,
       body: {
@@ -87,7 +87,7 @@ describe('requests.countTokens', () => {
     });
   });
 
-  it('requests.countTokens 200: a picture counts as one, not as its base64 text', async () => {
+  it('requests.countTokens 200: an image has a fixed number of tokens, whatever the size of its base64 text', async () => {
     const url = `data:image/png;base64,${'A'.repeat(100_000)}`;
     const content = [{ type: 'image_url', image_url: { url } }];
     const { body } = await count({ model: 'gpt', messages: [{ role: 'user', content }] });
@@ -101,10 +101,10 @@ describe('requests.countTokens', () => {
     });
   });
 
-  it('requests.countTokens 401, 403, 404, 422', async () => {
+  it('requests.countTokens 401, 403, 404, 422: an unknown key, a forbidden model, an unknown model, no model', async () => {
     const chatFields = { messages: CHAT };
     expect(await count({ model: 'gpt', ...chatFields }, WRONG_KEY)).toEqual(unknownKey);
-    expect(await count({ model: 'claude', ...chatFields }, key)).toEqual(notOfThisKey('claude'));
+    expect(await count({ model: 'claude', ...chatFields }, key)).toEqual(forbidden('claude'));
     expect(await count({ model: 'zzz', ...chatFields })).toEqual(unknown('/utils/token_counter'));
     expect(await count(chatFields)).toEqual(missing('body', 'model'));
   });
@@ -118,11 +118,11 @@ describe('requests.supportedParams', () => {
     expect(names).toEqual(expect.arrayContaining(['temperature', 'tools', 'n', 'logit_bias', 'audio', 'stream']));
   });
 
-  it('requests.supportedParams 200: without those that the translation drops', async () => {
+  it('requests.supportedParams 200: without the parameters that the translation drops', async () => {
     const { body } = await params('?model=claude');
     const { supported_openai_params: names } = body as { supported_openai_params: string[] };
     expect(names).toEqual(expect.arrayContaining(['temperature', 'tools', 'tool_choice', 'max_tokens', 'stop']));
-    for (const lost of ['n', 'logit_bias', 'seed', 'audio']) expect(names).not.toContain(lost);
+    for (const dropped of ['n', 'logit_bias', 'seed', 'audio']) expect(names).not.toContain(dropped);
   });
 
   it('requests.supportedParams 400: the demo model has no upstream', async () => {
@@ -132,9 +132,9 @@ describe('requests.supportedParams', () => {
     });
   });
 
-  it('requests.supportedParams 401, 403, 404, 422', async () => {
+  it('requests.supportedParams 401, 403, 404, 422: an unknown key, a forbidden model, an unknown model, no model', async () => {
     expect(await params('?model=gpt', WRONG_KEY)).toEqual(unknownKey);
-    expect(await params('?model=claude', key)).toEqual(notOfThisKey('claude'));
+    expect(await params('?model=claude', key)).toEqual(forbidden('claude'));
     expect(await params('?model=zzz')).toEqual(unknown('/chat/completions'));
     expect(await params('')).toEqual(missing('query', 'model'));
   });
@@ -160,7 +160,7 @@ describe('requests.transform', () => {
     expect(JSON.stringify(body)).not.toContain('seed');
   });
 
-  it('requests.transform 200: the provider of a model that is not configured', async () => {
+  it('requests.transform 200: a model that is not configured, by the provider in its name', async () => {
     const request = { model: 'openai/gpt-x', messages: [{ role: 'user', content: 'x' }] };
     expect(await transform({ call_type: 'completion', request_body: request })).toEqual({
       status: 200,
@@ -179,22 +179,22 @@ describe('requests.transform', () => {
     });
   });
 
-  it('requests.transform 422: a setting that the provider does not support', async () => {
+  it('requests.transform 422: a parameter that the provider does not support', async () => {
     const { status, body } = await transform({ request_body: { ...chatFields, n: 2 } });
-    const fault = { type: 'unsupported', loc: ['body', 'n'], msg: expect.stringContaining("does not support 'n'") };
-    expect({ status, body }).toEqual({ status: 422, body: { detail: [fault] } });
+    const detail = { type: 'unsupported', loc: ['body', 'n'], msg: expect.stringContaining("does not support 'n'") };
+    expect({ status, body }).toEqual({ status: 422, body: { detail: [detail] } });
   });
 
-  it('requests.transform 401, 403, 404, 422', async () => {
-    const own = { model: 'gpt', messages: CHAT };
-    expect(await transform({ request_body: own }, WRONG_KEY)).toEqual(unknownKey);
-    expect(await transform({ request_body: own }, key)).toEqual({
+  it('requests.transform 401, 403, 404, 422: an unknown key, a key without administrator rights, an unknown model, an invalid body', async () => {
+    const chatRequest = { model: 'gpt', messages: CHAT };
+    expect(await transform({ request_body: chatRequest }, WRONG_KEY)).toEqual(unknownKey);
+    expect(await transform({ request_body: chatRequest }, key)).toEqual({
       status: 403,
       body: { detail: 'Only proxy admins can do this.' },
     });
-    expect(await transform({ request_body: { ...own, model: 'zzz' } })).toEqual(unknown('/chat/completions'));
+    expect(await transform({ request_body: { ...chatRequest, model: 'zzz' } })).toEqual(unknown('/chat/completions'));
     expect(await transform({ request_body: { model: 'gpt' } })).toMatchObject({ status: 422 });
-    expect(await transform({ call_type: 'poem', request_body: own })).toMatchObject({ status: 422 });
+    expect(await transform({ call_type: 'poem', request_body: chatRequest })).toMatchObject({ status: 422 });
   });
 });
 
@@ -210,7 +210,7 @@ describe('responses.inputTokens', () => {
     },
   );
 
-  it('responses.inputTokens 400, 401, 403', async () => {
+  it('responses.inputTokens 400, 401, 403: no input, an unknown model, an unknown key, a forbidden model', async () => {
     const path = '/responses/input_tokens';
     expect(await inputTokens({ model: 'gpt' })).toMatchObject({
       status: 400,

@@ -22,7 +22,7 @@ afterAll(() => setup.stop());
 
 beforeEach(() => setup.plan({}));
 
-const inOrder = (one = '', other = '') => Number(one) - Number(other);
+const ascending = (one = '', other = '') => Number(one) - Number(other);
 
 describe('num_retries', () => {
   it('retries the same deployment until it answers, and has the count in a header', async () => {
@@ -44,15 +44,15 @@ describe('num_retries', () => {
     expect(JSON.parse(setup.upstream.received.at(-1)?.body ?? '')).toEqual({ model: 'one-up', messages: MESSAGES });
   });
 
-  it('retries another deployment first after a fault of a deployment', async () => {
+  it('tries another deployment first after a failure of the first one', async () => {
     for (const status of [401, 404, 429, 500]) {
       const from = setup.upstream.received.length;
       setup.plan({ 'pair-a': [status], 'pair-b': [200] });
-      const before = await setup.ask({ model: 'pair', num_retries: 1 });
-      const after = await setup.ask({ model: 'pair', num_retries: 1 });
+      const first = await setup.ask({ model: 'pair', num_retries: 1 });
+      const second = await setup.ask({ model: 'pair', num_retries: 1 });
       // Deployments alternate: one of the two calls starts at the failing one.
-      expect([contentOf(before), contentOf(after)]).toEqual(['I am pair-b', 'I am pair-b']);
-      expect([before, after].map(({ tries }) => tries['attempted-retries']).toSorted(inOrder)).toEqual(['0', '1']);
+      expect([contentOf(first), contentOf(second)]).toEqual(['I am pair-b', 'I am pair-b']);
+      expect([first, second].map(({ tries }) => tries['attempted-retries']).toSorted(ascending)).toEqual(['0', '1']);
       expect(setup.requestedModels(from).filter((model) => model === 'pair-a')).toHaveLength(1);
     }
   });
@@ -81,7 +81,7 @@ describe('num_retries', () => {
     );
   });
 
-  it('does not retry failures of the request', async () => {
+  it('does not call the only deployment again after 400, 401, 403, 404, 413 or 422', async () => {
     for (const status of [400, 401, 403, 404, 413, 422]) {
       const from = setup.upstream.received.length;
       setup.plan({ 'one-up': [status] });
@@ -107,16 +107,16 @@ describe('num_retries', () => {
     const { traceId, headers } = aTrace();
     const from = setup.upstream.received.length;
     setup.plan({ 'slow-up': [429] });
-    const leaving = new AbortController();
+    const controller = new AbortController();
     const refusedOnce = setup.refuses('slow-up');
     const call = fetch(`${setup.app.url}${CHAT}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${setup.app.adminKey}`, ...headers },
       body: JSON.stringify({ model: 'slow', messages: MESSAGES, num_retries: 3 }),
-      signal: leaving.signal,
+      signal: controller.signal,
     });
     await refusedOnce;
-    leaving.abort();
+    controller.abort();
     await expect(call).rejects.toThrow();
     await vi.waitFor(
       async () =>

@@ -8,8 +8,8 @@ import { startApp, type TestApp } from '../../support/start-app.ts';
 import { UPSTREAM_WIRES, type UpstreamWire } from '../../support/upstream-wires.ts';
 import { aTrace, left } from './left.ts';
 
-/** An upstream whose answers are forwarded, and one whose answers are translated. */
-const LANES = [
+/** Public model, provider, and provider name in errors. Answers of `openai` are forwarded, answers of `bedrock` translated. */
+const UPSTREAMS = [
   ['forwarded', 'openai', 'OpenAI'],
   ['translated', 'bedrock', 'Bedrock'],
 ] as const;
@@ -25,9 +25,9 @@ beforeAll(async () => {
   });
   app = await startApp({
     config: {
-      model_list: LANES.flatMap(([lane, provider]) => [
-        deployment(lane, provider),
-        deployment(`${lane}-hasty`, provider, { timeout: 0.2 }),
+      model_list: UPSTREAMS.flatMap(([model, provider]) => [
+        deployment(model, provider),
+        deployment(`${model}-hasty`, provider, { timeout: 0.2 }),
       ]),
     },
   });
@@ -63,7 +63,7 @@ const wireOf = (provider: string): UpstreamWire => {
   return wire;
 };
 
-describe.each(LANES)('an answer that is %s', (model, provider, name) => {
+describe.each(UPSTREAMS)('an answer that is %s', (model, provider, name) => {
   const wire = wireOf(provider);
 
   it.each([false, true])('and times out (stream: %s)', async (stream) => {
@@ -99,8 +99,8 @@ describe.each(LANES)('an answer that is %s', (model, provider, name) => {
 
   it.each([
     ['garbage', '\u0000\u0001 no JSON'],
-    ['JSON of another kind', '{"hello":1}'],
-    ['a page', '<html>busy</html>'],
+    ['JSON of another shape', '{"hello":1}'],
+    ['an HTML page', '<html>busy</html>'],
   ])('and is %s', async (_what, body) => {
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
@@ -124,10 +124,10 @@ describe.each(LANES)('an answer that is %s', (model, provider, name) => {
   });
 
   it.each([
-    ['cut', null, 'closed the connection before its answer was complete'],
+    ['a closed connection', null, 'closed the connection before its answer was complete'],
     ['garbage', Buffer.from('data: \u0000 nonsense\n\nand more of it, without an end'), 'cannot be '],
     ['a failure', wire.failure, 'slow down'],
-  ])('streamed, and then %s', async (_what, rest, words) => {
+  ])('and is a stream that ends with %s', async (_what, rest, words) => {
     upstream.answer((response, socket) => {
       response.writeHead(200, { 'content-type': wire.streams });
       response.write(wire.pieces('words')[0], () => {
@@ -148,28 +148,28 @@ describe.each(LANES)('an answer that is %s', (model, provider, name) => {
     expect({ status, row }).toEqual({ status: 200, row: FAILED });
   });
 
-  it('and never ends is cancelled when its reader disconnects', async () => {
+  it('and never ends is cancelled when the client disconnects', async () => {
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': wire.streams });
       response.write(wire.pieces('words')[0]);
     });
     const { traceId, headers } = aTrace();
-    const leaving = new AbortController();
+    const controller = new AbortController();
     const response = await fetch(`${app.url}${PATH}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${app.adminKey}`, ...headers },
       body: JSON.stringify({ model, messages: MESSAGES, stream: true }),
-      signal: leaving.signal,
+      signal: controller.signal,
     });
     const reader = response.body?.getReader();
     expect((await reader?.read())?.done).toBe(false);
-    leaving.abort();
+    controller.abort();
     await upstream.abandoned();
     await expect.poll(async () => (await app.call('GET', `/v1/traces/${traceId}`)).status).toBe(200);
     expect(await left(app, traceId)).toMatchObject([{ spendRow: { status: 'FAILURE', errorCode: 'CLIENT_GONE' } }]);
   });
 
-  it('and has a request of ten thousand messages', async () => {
+  it('and whose request has ten thousand messages is complete', async () => {
     upstream.answer((response) => response.end(JSON.stringify(wire.whole('words'))));
     const messages = Array.from({ length: 10_000 }, (_, index) => ({
       role: index % 2 === 0 ? 'user' : 'assistant',
@@ -186,33 +186,33 @@ describe('a body of 100 MiB', () => {
   const SIZE = 100 * 1024 * 1024;
   const PIECE = Buffer.alloc(1024 * 1024, 0x20);
 
-  /** Sends a body until it is answered or completely sent. */
+  /** Sends the body until the answer arrives. `sent` is the number of bytes written until then. */
   async function send(headers: Record<string, string>) {
-    const sending = httpRequest(`${app.url}${PATH}`, {
+    const outgoing = httpRequest(`${app.url}${PATH}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${app.adminKey}`, ...headers },
     });
     // An early refusal may close the connection during the send.
-    sending.on('error', () => {});
+    outgoing.on('error', () => {});
     let sent = 0;
-    const answered = once(sending, 'response') as Promise<[IncomingMessage]>;
+    const answered = once(outgoing, 'response') as Promise<[IncomingMessage]>;
     const next = (): void => {
-      if (sent >= SIZE || sending.destroyed) return;
+      if (sent >= SIZE || outgoing.destroyed) return;
       sent += PIECE.length;
-      sending.write(PIECE, next);
+      outgoing.write(PIECE, next);
     };
     next();
     const [response] = await answered;
     let text = '';
     for await (const chunk of response) text += String(chunk);
-    sending.destroy();
+    outgoing.destroy();
     return { status: response.statusCode, body: JSON.parse(text) as unknown, sent };
   }
 
   it.each([
     ['declared', { 'content-length': String(SIZE) }],
     ['undeclared', { 'transfer-encoding': 'chunked' }],
-  ])('is refused when it is %s, before all of it is read', async (_how, headers) => {
+  ])('is refused before all of it is sent, if its length is %s', async (_how, headers) => {
     const before = upstream.received.length;
     const { status, body, sent } = await send(headers);
     expect({ status, body }).toEqual({
@@ -231,13 +231,13 @@ describe('a body of 100 MiB', () => {
   });
 });
 
-it('a message of Bedrock above the size limit ends the stream', async () => {
+it('a message of Bedrock with a wrong prelude checksum ends the stream', async () => {
   const head = converseEvent('messageStart', { role: 'assistant' });
-  const giant = Buffer.from(head);
-  giant.writeUInt32BE(0x7fffffff, 0);
+  const corrupt = Buffer.from(head);
+  corrupt.writeUInt32BE(0x7fffffff, 0);
   upstream.answer((response) => {
     response.writeHead(200, { 'content-type': 'application/vnd.amazon.eventstream' });
-    response.write(Buffer.concat([head, giant]));
+    response.write(Buffer.concat([head, corrupt]));
   });
   const { text, row } = await ask({ model: 'translated', stream: true });
   expect(text).toContain('checksum');

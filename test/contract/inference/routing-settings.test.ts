@@ -3,7 +3,7 @@ import { completionOf, refusedUpstream, contentOf, type Scripted, startScripted 
 
 let setup: Scripted | null = null;
 
-/** Starts the app and scripted upstreams with these router settings. */
+/** Starts the app and a scripted upstream with these router settings. */
 async function startRouter(router_settings: object, more: object = {}): Promise<Scripted> {
   setup = await startScripted({ router_settings, ...more });
   setup.plan({});
@@ -66,7 +66,7 @@ describe('retries that the request does not configure', () => {
 describe('cooldowns', () => {
   it('429: a model whose only deployment answered 401 is not called, and the answer has Retry-After', async () => {
     const { ask, plan, requestedModels } = await startRouter({ num_retries: 0 });
-    // The answer has no Retry-After, which would have precedence.
+    // This answer has no Retry-After, which would have precedence over the default cooldown.
     setup?.instead((response) => {
       response.writeHead(401, { 'content-type': 'application/json' });
       response.end(JSON.stringify({ error: { message: 'no' } }));
@@ -121,7 +121,7 @@ describe('cooldowns', () => {
 });
 
 describe('configured fallbacks', () => {
-  it('serve after a failure, in order; a header names the model that answered', async () => {
+  it('are called after a failure, in order; a header names the model that answered', async () => {
     const { ask, plan } = await startRouter({ num_retries: 0, fallbacks: [{ one: ['slow', 'spare'] }] });
     plan({ 'one-up': [500], 'slow-up': [503] });
     expect(await ask({ model: 'one' })).toMatchObject({
@@ -130,7 +130,7 @@ describe('configured fallbacks', () => {
     });
   });
 
-  it('serve calls of a model in cooldown', async () => {
+  it('are called for a model in cooldown', async () => {
     const { ask, plan } = await startRouter({ num_retries: 0 }, { litellm_settings: { default_fallbacks: ['spare'] } });
     setup?.instead((response, _socket, { body }) => {
       const { model } = JSON.parse(body) as { model: string };
@@ -149,7 +149,7 @@ describe('configured fallbacks', () => {
     expect(contentOf(await ask({ model: 'one', fallbacks: ['free'] }))).toBe('I am free-up');
   });
 
-  it('serve keys that may not call them, unless enforce_fallback_model_access is set', async () => {
+  it('are called for keys that may not call them, unless enforce_fallback_model_access is set', async () => {
     const statusWith = async (enforce: boolean): Promise<number> => {
       const general_settings = { enforce_fallback_model_access: enforce };
       const { app, ask, plan } = await startRouter(
@@ -157,8 +157,8 @@ describe('configured fallbacks', () => {
         { general_settings },
       );
       plan({ 'one-up': [500] });
-      const made = await app.call('POST', '/key/generate', { models: ['one'] });
-      const { key } = (await made.json()) as { key: string };
+      const response = await app.call('POST', '/key/generate', { models: ['one'] });
+      const { key } = (await response.json()) as { key: string };
       const { status } = await ask({ model: 'one' }, { authorization: `Bearer ${key}` });
       await setup?.stop();
       setup = null;

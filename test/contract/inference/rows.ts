@@ -1,7 +1,10 @@
 /** Path prefixes with a model name, as Azure clients send them. */
 const MODEL_IN_PATH = ['/engines/assistant', '/openai/deployments/assistant'] as const;
 
-/** A request and an upstream answer for each endpoint. */
+/**
+ * A request, an upstream answer and the expected records for each of six endpoints. `field` is a required member, and
+ * `form` describes it in errors. `keeps` has the gateway fields that are forwarded. `noAnswer` completes "it is no".
+ */
 export const ROWS = [
   {
     name: 'completions.create',
@@ -45,7 +48,7 @@ export const ROWS = [
       output: [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: ' a time' }] }],
       usage: { input_tokens: 2, output_tokens: 1, total_tokens: 3 },
     },
-    // A stored response has its metadata.
+    // The provider stores `metadata` with the response, so it is forwarded.
     keeps: { metadata: { a: 1 } },
     cost: '1.25',
     usage: { inputTokens: 2, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 },

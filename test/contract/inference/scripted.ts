@@ -11,11 +11,11 @@ export interface Answer {
   readonly body: unknown;
 }
 
-/** App with scripted upstreams. */
+/** App with one upstream that serves scripted models. */
 export interface Scripted {
   readonly app: TestApp;
   readonly upstream: FaultServer;
-  /** Sets the answers of upstream models, in order. A number is a status, an object is an error with status 400. The last one repeats. */
+  /** Sets the answers of upstream models, in order. A number is a status, an object is an error with status 400. The last answer repeats. */
   plan(script: Record<string, readonly (number | object)[]>): void;
   /** Replaces the script by a handler until the next `plan`. */
   instead(answer: Parameters<FaultServer['answer']>[0]): void;
@@ -27,13 +27,13 @@ export interface Scripted {
   stop(): Promise<void>;
 }
 
-/** Starts the app and its upstreams. `more` is further configuration. */
+/** Starts the app and its upstream. `more` is further configuration. */
 export async function startScripted(more: object = {}): Promise<Scripted> {
   const upstream = await startFaultServer();
   const app = await startApp({ config: { model_list: modelsAt(upstream.url), ...more } });
   let script: Record<string, readonly (number | object)[]> = {};
   const waiting = new Map<string, () => void>();
-  const byScript: Parameters<FaultServer['answer']>[0] = (response, _socket, { path, body }) => {
+  const answerByScript: Parameters<FaultServer['answer']>[0] = (response, _socket, { path, body }) => {
     const { model, stream } = JSON.parse(body) as { model: string; stream?: boolean };
     const [now = 200, ...later] = script[model] ?? [];
     if (later.length > 0) script[model] = later;
@@ -58,7 +58,7 @@ export async function startScripted(more: object = {}): Promise<Scripted> {
     upstream,
     plan(next) {
       script = next;
-      upstream.answer(byScript);
+      upstream.answer(answerByScript);
     },
     instead: (answer) => upstream.answer(answer),
     async ask(body, headers = {}, path = CHAT) {

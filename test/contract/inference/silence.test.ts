@@ -25,7 +25,8 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-const SAID = 'litellm.Timeout: Timeout: OpenAIException - The upstream did not answer in time (BODY_TIMEOUT).';
+const TIMEOUT_MESSAGE =
+  'litellm.Timeout: Timeout: OpenAIException - The upstream did not answer in time (BODY_TIMEOUT).';
 const CHUNK = 'data: {"id":"c","model":"up","choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":null}]}\n\n';
 const CREATED =
   'event: response.created\ndata: {"type":"response.created","sequence_number":0,"response":{"id":"r","object":"response","output":[]}}\n\n';
@@ -46,28 +47,28 @@ const CALLS = [
     path: '/v1/chat/completions',
     body: { model: 'chats', messages: MESSAGES, stream: true },
     begins: CHUNK,
-    last: `data: ${JSON.stringify({ error: { message: SAID, type: null, param: null, code: '408' } })}`,
+    last: `data: ${JSON.stringify({ error: { message: TIMEOUT_MESSAGE, type: null, param: null, code: '408' } })}`,
   },
   {
     row: 'messages.create',
     path: '/v1/messages',
     body: { model: 'chats', messages: MESSAGES, max_tokens: 5, stream: true },
     begins: CHUNK,
-    last: `event: error\ndata: ${JSON.stringify({ type: 'error', error: { type: 'timeout_error', message: SAID } })}`,
+    last: `event: error\ndata: ${JSON.stringify({ type: 'error', error: { type: 'timeout_error', message: TIMEOUT_MESSAGE } })}`,
   },
   {
     row: 'content.generate',
     path: '/v1beta/models/chats:streamGenerateContent?alt=sse',
     body: { contents: [{ role: 'user', parts: [{ text: 'Hello' }] }] },
     begins: CHUNK,
-    last: `data: ${JSON.stringify({ error: { code: 408, message: SAID, status: 'DEADLINE_EXCEEDED' } })}`,
+    last: `data: ${JSON.stringify({ error: { code: 408, message: TIMEOUT_MESSAGE, status: 'DEADLINE_EXCEEDED' } })}`,
   },
   {
     row: 'responses.create, native',
     path: '/v1/responses',
     body: { model: 'thinker', input: 'Hello', stream: true },
     begins: CREATED,
-    last: `event: error\ndata: ${JSON.stringify({ type: 'error', sequence_number: 1, code: '408', message: SAID, param: null })}`,
+    last: `event: error\ndata: ${JSON.stringify({ type: 'error', sequence_number: 1, code: '408', message: TIMEOUT_MESSAGE, param: null })}`,
   },
 ] as const;
 
@@ -91,19 +92,25 @@ it('an incomplete translated response is not stored, and its last event has the 
   const response = await app.call('POST', '/v1/responses', { model: 'chats', input: 'Hello', stream: true });
   const text = await response.text();
   const events = text.trimEnd().split('\n\n');
-  const error = { type: 'error', sequence_number: events.length - 1, code: '408', message: SAID, param: null };
+  const error = {
+    type: 'error',
+    sequence_number: events.length - 1,
+    code: '408',
+    message: TIMEOUT_MESSAGE,
+    param: null,
+  };
   expect(events.at(-1)).toBe(`event: error\ndata: ${JSON.stringify(error)}`);
   const [, id = ''] = /"id":"(resp_[0-9a-f]{32})"/.exec(text) ?? [];
   expect((await app.call('GET', `/v1/responses/${id}`)).status).toBe(404);
   await upstream.abandoned();
 });
 
-it('an upstream that stops sending within an answer without a stream is answered with a status', async () => {
+it('408: an upstream that stops sending within an answer that is not a stream', async () => {
   stallAfter('{"id":"c",', 'application/json');
   const response = await app.call('POST', '/v1/chat/completions', { model: 'chats', messages: MESSAGES });
   expect([response.status, await response.json()]).toEqual([
     408,
-    { error: { message: SAID, type: 'invalid_request_error', param: null, code: '408' } },
+    { error: { message: TIMEOUT_MESSAGE, type: 'invalid_request_error', param: null, code: '408' } },
   ]);
   await upstream.abandoned();
   expect(await upstream.connections()).toBe(0);

@@ -6,10 +6,10 @@ import { aTrace, left } from './left.ts';
 
 const CREDENTIAL = 'sk-upstream-credential-0123456789';
 const PATH = '/v1/audio/speech';
-const ASKED = { model: 'voice', input: 'Zoë 😀', voice: 'alloy' };
+const REQUEST = { model: 'voice', input: 'Zoë 😀', voice: 'alloy' };
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** Bytes that are invalid UTF-8. */
-const SOUND = Buffer.from([0xff, 0xfb, 0x90, 0x00, 0x0a, 0x0a, 0xc3, 0x28, 0x00]);
+const AUDIO = Buffer.from([0xff, 0xfb, 0x90, 0x00, 0x0a, 0x0a, 0xc3, 0x28, 0x00]);
 
 let app: TestApp;
 let upstream: FaultServer;
@@ -39,7 +39,7 @@ function answerWith(status: number, body: Buffer | string, contentType = 'audio/
   });
 }
 
-const ask = (body: unknown = ASKED, headers: Record<string, string> = {}, path = PATH): Promise<Response> =>
+const ask = (body: unknown = REQUEST, headers: Record<string, string> = {}, path = PATH): Promise<Response> =>
   app.call('POST', path, body, headers);
 
 async function refusalOf(response: Response): Promise<unknown> {
@@ -47,17 +47,17 @@ async function refusalOf(response: Response): Promise<unknown> {
 }
 
 async function newKey(draft: object): Promise<{ authorization: string }> {
-  const made = await app.call('POST', '/key/generate', draft);
-  const { key } = (await made.json()) as { key: string };
+  const response = await app.call('POST', '/key/generate', draft);
+  const { key } = (await response.json()) as { key: string };
   return { authorization: `Bearer ${key}` };
 }
 
 describe('speech.create 200', () => {
   it.each([PATH, '/audio/speech'])('the audio unchanged, priced by the characters of the input (%s)', async (path) => {
-    answerWith(200, SOUND);
+    answerWith(200, AUDIO);
     const { traceId, headers } = aTrace();
-    const response = await ask(ASKED, headers, path);
-    expect(Buffer.from(await response.arrayBuffer())).toEqual(SOUND);
+    const response = await ask(REQUEST, headers, path);
+    expect(Buffer.from(await response.arrayBuffer())).toEqual(AUDIO);
     expect(response.status).toBe(200);
     expect(response.headers.get('x-litellm-call-id')).toMatch(UUID);
     expect(Object.fromEntries(response.headers)).toMatchObject({
@@ -67,7 +67,7 @@ describe('speech.create 200', () => {
       'x-litellm-response-cost': '2.5',
     });
     const sent = upstream.received.at(-1);
-    expect([sent?.path, JSON.parse(sent?.body ?? '')]).toEqual([PATH, { ...ASKED, model: 'up-1' }]);
+    expect([sent?.path, JSON.parse(sent?.body ?? '')]).toEqual([PATH, { ...REQUEST, model: 'up-1' }]);
     expect(await left(app, traceId)).toMatchObject([
       {
         name: 'generate_content voice',
@@ -79,39 +79,39 @@ describe('speech.create 200', () => {
   });
 
   it('the cost of a voice that is priced by tokens is not known', async () => {
-    answerWith(200, SOUND);
-    const response = await ask({ ...ASKED, model: 'token-voice' });
+    answerWith(200, AUDIO);
+    const response = await ask({ ...REQUEST, model: 'token-voice' });
     await response.arrayBuffer();
     expect(response.headers.get('x-litellm-response-cost')).toBeNull();
   });
 
   it('each chunk is forwarded before the next arrives, with the content type of the upstream', async () => {
-    let go: () => void = () => {};
+    let sendRest: () => void = () => {};
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'audio/wav' });
-      response.write(SOUND);
-      go = () => response.end(SOUND);
+      response.write(AUDIO);
+      sendRest = () => response.end(AUDIO);
     });
-    const response = await ask({ ...ASKED, response_format: 'wav' });
+    const response = await ask({ ...REQUEST, response_format: 'wav' });
     expect(response.headers.get('content-type')).toBe('audio/wav');
     const reader = response.body?.getReader();
-    expect(Buffer.from((await reader?.read())?.value ?? [])).toEqual(SOUND);
-    go();
-    expect(Buffer.from((await reader?.read())?.value ?? [])).toEqual(SOUND);
+    expect(Buffer.from((await reader?.read())?.value ?? [])).toEqual(AUDIO);
+    sendRest();
+    expect(Buffer.from((await reader?.read())?.value ?? [])).toEqual(AUDIO);
     expect((await reader?.read())?.done).toBe(true);
   });
 
-  it('incomplete audio ends without an error text in it', async () => {
+  it('incomplete audio ends with a closed connection, without an error text', async () => {
     let cut: () => void = () => {};
     upstream.answer((response, socket) => {
       response.writeHead(200, { 'content-type': 'audio/mpeg' });
-      response.write(SOUND);
+      response.write(AUDIO);
       cut = () => socket.destroy();
     });
     const { traceId, headers } = aTrace();
-    const response = await ask(ASKED, headers);
+    const response = await ask(REQUEST, headers);
     const reader = response.body?.getReader();
-    expect(Buffer.from((await reader?.read())?.value ?? [])).toEqual(SOUND);
+    expect(Buffer.from((await reader?.read())?.value ?? [])).toEqual(AUDIO);
     cut();
     await expect(reader?.read()).rejects.toThrow('terminated');
     await upstream.abandoned();
@@ -120,10 +120,10 @@ describe('speech.create 200', () => {
     ]);
   });
 
-  it('a reader that disconnects cancels the upstream call', async () => {
+  it('a client that disconnects cancels the upstream call', async () => {
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'audio/mpeg' });
-      response.write(SOUND);
+      response.write(AUDIO);
     });
     const response = await ask();
     await response.body?.cancel();
@@ -154,14 +154,14 @@ describe('speech.create', () => {
 
   it('400: the demo model does not support speech', async () => {
     const message = '/audio/speech: The built-in demo model does not support this endpoint.';
-    expect(await refusalOf(await ask({ ...ASKED, model: 'demo' }))).toEqual([
+    expect(await refusalOf(await ask({ ...REQUEST, model: 'demo' }))).toEqual([
       400,
       { message, type: 'invalid_request_error', param: null, code: '400' },
     ]);
   });
 
   it('401: an unknown key', async () => {
-    expect(await refusalOf(await ask(ASKED, { authorization: 'Bearer sk-unknown-virtual-key' }))).toEqual([
+    expect(await refusalOf(await ask(REQUEST, { authorization: 'Bearer sk-unknown-virtual-key' }))).toEqual([
       401,
       {
         message: expect.stringMatching(/^Authentication Error, Invalid proxy server token passed\. /),
@@ -172,23 +172,23 @@ describe('speech.create', () => {
     ]);
   });
 
-  it('403: a model that is not among those of the key', async () => {
+  it('403: a model that the key may not call', async () => {
     const message =
       "The requested model 'voice' is not available for this API key, or the model name is invalid. Check the models available to you and try again.";
-    expect(await refusalOf(await ask(ASKED, await newKey({ models: ['other'] })))).toEqual([
+    expect(await refusalOf(await ask(REQUEST, await newKey({ models: ['other'] })))).toEqual([
       403,
       { message, type: 'key_model_access_denied', param: 'model', code: '403' },
     ]);
   });
 
-  it('422: a budget that speech uses up', async () => {
+  it('422: a budget that the previous call used up', async () => {
     const key = await newKey({ key_alias: 'loud', max_budget: 2.5 });
-    answerWith(200, SOUND);
-    const answer = await ask(ASKED, key);
+    answerWith(200, AUDIO);
+    const answer = await ask(REQUEST, key);
     await answer.arrayBuffer();
     const name = `sk-...${key.authorization.slice(-4)}`;
     const message = `Budget has been exceeded! Key=loud (${name}) Current cost: 2.5, Max budget: 2.5`;
-    expect([answer.status, await refusalOf(await ask(ASKED, key))]).toEqual([
+    expect([answer.status, await refusalOf(await ask(REQUEST, key))]).toEqual([
       200,
       [422, { message, type: 'budget_exceeded', param: null, code: '422' }],
     ]);
@@ -202,7 +202,7 @@ describe('speech.create', () => {
     answerWith(status, JSON.stringify({ error: { message: `no ${CREDENTIAL}`, type: 't' } }), 'application/json');
     const { traceId, headers } = aTrace();
     const message = `litellm.${kind}: ${kind}: OpenAIException - no <secret>`;
-    expect(await refusalOf(await ask(ASKED, headers))).toEqual([
+    expect(await refusalOf(await ask(REQUEST, headers))).toEqual([
       status,
       { message, type: upstreamErrorType(status), param: null, code: String(status) },
     ]);
@@ -217,7 +217,7 @@ describe('speech.create', () => {
       'ServiceUnavailableError',
       'overloaded',
     ],
-    ['a 200 that is no sound', '{}', 500, 'APIError', "The upstream's answer cannot be used: it is no speech."],
+    ['a 200 that is not audio', '{}', 500, 'APIError', "The upstream's answer cannot be used: it is no speech."],
   ])('%s is a failure', async (_what, body, status, kind, upstreamMessage) => {
     answerWith(200, body, 'application/json; charset=utf-8');
     expect(await refusalOf(await ask())).toEqual([
@@ -231,7 +231,7 @@ describe('speech.create', () => {
     ]);
   });
 
-  it('500 when the upstream closes the connection before the first byte', async () => {
+  it('500 when the upstream closes the connection before the first byte of audio', async () => {
     upstream.answer((response, socket) => {
       response.writeHead(200, { 'content-type': 'audio/mpeg' });
       response.flushHeaders();

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 import { aTrace } from './left.ts';
 
-const SAID = 'This is the built-in demo model of Lensgate, not a language model. You said: Once upon';
+const DEMO_ANSWER = 'This is the built-in demo model of Lensgate, not a language model. You said: Once upon';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-/** Span of a call of the demo model, with stored prompts. */
+/** Span names, input and output of a call of the demo model. */
 async function spanOf(path: string, body: object): Promise<unknown> {
   const { traceId, headers } = aTrace();
   const response = await app.call('POST', path, { model: 'demo', ...body }, headers);
@@ -31,14 +31,14 @@ it.each([false, true])('a completion is stored with its prompt (stream: %s)', as
   expect(await spanOf('/v1/completions', { prompt: 'Once upon', stream })).toEqual([
     ['text_completion demo'],
     'Once upon',
-    SAID,
+    DEMO_ANSWER,
   ]);
 });
 
-it('the text of an embedding is stored, its vector is not', async () => {
+it('the input of an embedding is stored, its vector is not', async () => {
   expect(await spanOf('/v1/embeddings', { input: 'Once upon' })).toEqual([['embeddings demo'], 'Once upon', '']);
 });
 
-it('the query of a reranking is stored', async () => {
+it('the query of a rerank call is stored', async () => {
   expect(await spanOf('/v1/rerank', { query: 'Once', documents: ['upon'] })).toEqual([['rerank demo'], 'Once', '']);
 });

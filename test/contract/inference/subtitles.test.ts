@@ -29,16 +29,16 @@ const UNKNOWN = Buffer.from('sound');
 const TONE = readFileSync(new URL('../../fixtures/sound/tone.mp3', import.meta.url));
 
 it.each([
-  ['srt', UNKNOWN, SRT, '31.125', 'to the end of its last line'],
-  ['vtt', UNKNOWN, VTT, '1801.25', 'to the end of its last line'],
-  ['vtt', UNKNOWN, 'WEBVTT\n', null, 'at no cost where the duration is unknown'],
-  ['text', UNKNOWN, PLAIN, null, 'at no cost where the duration is unknown'],
-  ['json', UNKNOWN, '{"text":"hello"}', null, 'at no cost where the duration is unknown'],
-  ['text', TONE, PLAIN, '0.3857815', 'by the recording'],
-  ['srt', TONE, SRT, '0.3857815', 'by the recording'],
-  ['json', TONE, '{"text":"hello"}', '0.3857815', 'by the recording'],
-  ['verbose_json', TONE, '{"text":"hello","duration":2}', '1', 'by what its answer says'],
-])('transcriptions.create 200: $0 is billed $4 ($3)', async (format, recording, answer, cost, _why) => {
+  ['srt', UNKNOWN, SRT, '31.125', 'follows the end of the last subtitle'],
+  ['vtt', UNKNOWN, VTT, '1801.25', 'follows the end of the last subtitle'],
+  ['vtt', UNKNOWN, 'WEBVTT\n', null, 'is unknown without a duration'],
+  ['text', UNKNOWN, PLAIN, null, 'is unknown without a duration'],
+  ['json', UNKNOWN, '{"text":"hello"}', null, 'is unknown without a duration'],
+  ['text', TONE, PLAIN, '0.3857815', 'follows the duration of the recording'],
+  ['srt', TONE, SRT, '0.3857815', 'follows the duration of the recording'],
+  ['json', TONE, '{"text":"hello"}', '0.3857815', 'follows the duration of the recording'],
+  ['verbose_json', TONE, '{"text":"hello","duration":2}', '1', 'follows the duration in the answer'],
+])('transcriptions.create 200: the cost of $0 $4 ($3)', async (format, recording, answer, cost, _why) => {
   upstream.answer((response) => {
     response.writeHead(200, { 'content-type': answer.startsWith('{') ? 'application/json' : 'text/plain' });
     response.end(answer);
