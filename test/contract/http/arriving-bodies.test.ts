@@ -83,9 +83,9 @@ describe('a body that arrives after its head', () => {
     expect(String((await once(socket, 'data'))[0])).toMatch(ANSWERED('one', STAYS));
     const second = next();
     socket.write(`${head(3)}ghi`);
-    const again = await second;
-    expect(Buffer.from(await readBody(again.request, 100)).toString()).toBe('ghi');
-    answer(again.response, 'two');
+    const secondExchange = await second;
+    expect(Buffer.from(await readBody(secondExchange.request, 100)).toString()).toBe('ghi');
+    answer(secondExchange.response, 'two');
     expect(String((await once(socket, 'data'))[0])).toMatch(ANSWERED('two', STAYS));
     socket.destroy();
   });
@@ -112,11 +112,11 @@ describe('a body that arrives after its head', () => {
     const { next, open } = await openServer();
     const exchange = next();
     const socket = open();
-    const came = allOf(socket);
+    const received = allOf(socket);
     socket.write(`${head(1_000)}abc`);
     const { request, response } = await exchange;
     answer(response, 'no');
-    expect(await came).toMatch(ANSWERED('no', CLOSES));
+    expect(await received).toMatch(ANSWERED('no', CLOSES));
     await expect(readBody(request, 2_000)).rejects.toBeInstanceOf(RequestAborted);
   });
 
@@ -132,15 +132,15 @@ describe('a body that arrives after its head', () => {
 
   it.each([
     ['destroys the connection', (socket: Socket) => socket.destroy()],
-    ['ends its side', (socket: Socket) => socket.end()],
-  ])('ends with RequestAborted when the client %s', async (_how, leave) => {
+    ['half-closes the connection', (socket: Socket) => socket.end()],
+  ])('ends with RequestAborted when the client %s', async (_how, disconnect) => {
     const { next, open } = await openServer();
     const exchange = next();
     const socket = open();
     socket.write(`${head(6)}abc`);
     const { request, response } = await exchange;
     const body = Promise.resolve(readBody(request, 100));
-    leave(socket);
+    disconnect(socket);
     await expect(body).rejects.toBeInstanceOf(RequestAborted);
     expect(response.destroyed).toBe(true);
   });
@@ -149,30 +149,30 @@ describe('a body that arrives after its head', () => {
     const { next, open } = await openServer({ smallBodyTimeout: 50 });
     const exchange = next();
     const socket = open();
-    const came = allOf(socket);
+    const received = allOf(socket);
     socket.write(`${head(6)}abc`);
     const { request, response } = await exchange;
     const closed = new Promise<void>((resolve) => void response.once('close', resolve));
-    const early = isRead ? Promise.resolve(readBody(request, 100)) : null;
-    early?.catch(() => {});
-    expect(await came).toBe('HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n');
+    const pendingBody = isRead ? Promise.resolve(readBody(request, 100)) : null;
+    pendingBody?.catch(() => {});
+    expect(await received).toBe('HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n');
     await closed;
-    await expect(early ?? readBody(request, 100)).rejects.toBeInstanceOf(RequestAborted);
+    await expect(pendingBody ?? readBody(request, 100)).rejects.toBeInstanceOf(RequestAborted);
     answer(response, 'late');
     expect(response.destroyed).toBe(true);
   });
 
   it.each([
-    ['on the fast path', '/hot', 'arrives'],
-    ['on Node’s parser', '/cold', 'arrives'],
-    ['pipelined on the fast path', '/hot', 'is ahead'],
-  ])('that arrives in single bytes uses little memory, %s', async (_what, path, how) => {
+    ['on the fast path', '/hot', 'body'],
+    ['on Node’s parser', '/cold', 'body'],
+    ['pipelined on the fast path', '/hot', 'next requests'],
+  ])('that arrives in single bytes uses little memory, %s', async (_what, path, bytesAre) => {
     const { next, open } = await openServer();
     const sockets = Array.from({ length: 20 }, () => open());
     const bodies = [];
     for (const socket of sockets) {
       const exchange = next();
-      socket.write(head(how === 'arrives' ? 120_000 : 0, path));
+      socket.write(head(bytesAre === 'body' ? 120_000 : 0, path));
       bodies.push(Promise.resolve(readBody((await exchange).request, 200_000)).catch(() => null));
     }
     const before = heldBytes();
@@ -187,7 +187,7 @@ describe('a body that arrives after its head', () => {
   });
 });
 
-/** Used bytes of the heap and of buffers. */
+/** Used bytes of the heap and of buffers after a garbage collection. */
 function heldBytes(): number {
   setFlagsFromString('--expose-gc');
   runInNewContext('gc')();

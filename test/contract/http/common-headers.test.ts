@@ -6,7 +6,6 @@ import { startApp, type TestApp } from '../../support/start-app.ts';
 const UUID = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/;
 const CHAT = JSON.stringify({ model: 'demo', messages: [{ role: 'user', content: 'Hi' }] });
 
-/** One request each to a REST row, the fast path, the graph, an unknown path and a refused call. */
 const REQUESTS = [
   ['a REST row', 'GET', '/v1/models', undefined, 200],
   ['the fast path', 'POST', '/v1/chat/completions', CHAT, 200],
@@ -23,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-describe.each(REQUESTS)('an answer of %s', (_name, method, path, body, status) => {
+describe.each(REQUESTS)('an answer to %s', (_name, method, path, body, status) => {
   it('has the request id of the client', async () => {
     const answer = await app.call(method, path, body, { 'x-request-id': 'client-42/a:b' });
     expect([answer.status, answer.headers.get('x-request-id')]).toEqual([status, 'client-42/a:b']);

@@ -119,56 +119,56 @@ describe('max_connections', () => {
   });
 
   it('does not limit a trusted proxy to a quarter, and 0 means no limit', async () => {
-    const behind = await start(8, { LENSGATE_TRUSTED_PROXIES: '127.0.0.1' });
-    for (let nth = 0; nth < 7; nth += 1) expect(await ask(open(behind), LIVENESS)).toBe(OK);
-    expect(await allOf(open(behind))).toBe(REFUSED);
-    expect(await behind.counts()).toEqual(counts(8, 1, 0));
+    const behindProxy = await start(8, { LENSGATE_TRUSTED_PROXIES: '127.0.0.1' });
+    for (let nth = 0; nth < 7; nth += 1) expect(await ask(open(behindProxy), LIVENESS)).toBe(OK);
+    expect(await allOf(open(behindProxy))).toBe(REFUSED);
+    expect(await behindProxy.counts()).toEqual(counts(8, 1, 0));
 
     const unlimited = await start(8, { LENSGATE_MAX_CONNECTIONS: '0' });
     for (let nth = 0; nth < 20; nth += 1) expect(await ask(open(unlimited), LIVENESS)).toBe(OK);
     expect(await unlimited.counts()).toEqual(counts(21, 0, 0));
   });
 
-  it('closes a flood of connections without answers, and serves open ones', async () => {
+  it('refuses a flood of connections, some without an answer, and serves open ones', async () => {
     const server = await start(2);
     const inside = open(server);
     expect(await ask(inside, chat(server.app.adminKey))).toBe(OK);
     const flood = Array.from({ length: 300 }, () => allOf(open(server)).catch(() => ''));
     const answers = await Promise.all(flood);
     expect(new Set(answers).isSubsetOf(new Set([REFUSED, '']))).toBe(true);
-    expect(answers.filter((came) => came === REFUSED).length).toBeGreaterThanOrEqual(100);
+    expect(answers.filter((answer) => answer === REFUSED).length).toBeGreaterThanOrEqual(100);
     expect(await ask(inside, chat(server.app.adminKey))).toBe(OK);
     expect(await server.counts()).toEqual(counts(2, 300, 0));
   });
 });
 
 describe('a key is checked before the body', () => {
-  const WORDS =
+  const MESSAGE =
     'Authentication Error, Malformed API Key passed in. Ensure Key has `Bearer ` prefix, followed by a key that starts with `sk-`.';
-  const CODED = { error: { message: WORDS, type: 'auth_error', param: 'None', code: '401' } };
+  const ENVELOPE = { error: { message: MESSAGE, type: 'auth_error', param: 'None', code: '401' } };
 
   async function refusal(path: string, length: number) {
     const socket = open(await start(0));
-    const came = once(socket, 'data') as Promise<[Buffer]>;
+    const received = once(socket, 'data') as Promise<[Buffer]>;
     socket.write(
       `POST ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer unknown\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n{"model":`,
     );
-    const [head = '', body = ''] = String((await came)[0]).split('\r\n\r\n');
+    const [head = '', body = ''] = String((await received)[0]).split('\r\n\r\n');
     return { socket, status: head.split('\r\n', 1)[0], head, body: JSON.parse(body) as unknown };
   }
 
   it.each([
-    ['/v1/chat/completions', 10_000_000, CODED],
-    ['/v1/traces', 10_000_000, { message: WORDS.slice('Authentication Error, '.length) }],
-    ['/v1/files', 10_000_000, CODED],
-  ])('at %s, with %i bytes of the body missing', async (path, length, expected) => {
+    ['/v1/chat/completions', 10_000_000, ENVELOPE],
+    ['/v1/traces', 10_000_000, { message: MESSAGE.slice('Authentication Error, '.length) }],
+    ['/v1/files', 10_000_000, ENVELOPE],
+  ])('at %s, for a body of %i bytes that has not arrived', async (path, length, expected) => {
     const { status, body } = await refusal(path, length);
     expect({ status, body }).toEqual({ status: 'HTTP/1.1 401 Unauthorized', body: expected });
   });
 
-  it('on the fast path, whose connection closes after the answer', async () => {
+  it('on the fast path, where the connection closes after the answer', async () => {
     const { socket, status, head, body } = await refusal('/v1/chat/completions', 100_000);
-    expect({ status, body }).toEqual({ status: 'HTTP/1.1 401 Unauthorized', body: CODED });
+    expect({ status, body }).toEqual({ status: 'HTTP/1.1 401 Unauthorized', body: ENVELOPE });
     expect(head).toMatch(/\r\nConnection: close$/);
     await once(socket.resume(), 'end');
   });

@@ -51,11 +51,11 @@ describe('with a list of origins', () => {
     expect([answer.status, corsHeaders(answer)]).toEqual([200, { vary: 'Origin' }]);
   });
 
-  it('answers without an Origin have Vary, so that caches keep them apart', async () => {
+  it('answers to requests without an Origin have Vary, so that caches separate them', async () => {
     expect(corsHeaders(await app.call('GET', '/v1/models'))).toEqual({ vary: 'Origin' });
   });
 
-  it('the GraphiQL page keeps both values of Vary', async () => {
+  it('Vary of the GraphiQL page has Origin and the values of the page', async () => {
     const page = await app.call('GET', '/graphql', undefined, { origin: ALLOWED, accept: 'text/html' });
     expect([page.status, page.headers.get('vary')]).toEqual([200, 'Origin, accept, accept-encoding']);
   });
@@ -68,7 +68,7 @@ describe('with a list of origins', () => {
   });
 
   it.each([...PATHS.map(([, path]) => path), '/graphql/stream', '/nowhere'])(
-    'a preflight of %s is 200 for a listed origin, without a key',
+    'a preflight for %s is 200 for a listed origin, without a key',
     async (path) => {
       const preflightHeaders = { 'access-control-request-headers': 'authorization, content-type, x-litellm-tags' };
       const answer = await preflight(app, path, 'http://localhost:3000', preflightHeaders);
@@ -89,7 +89,7 @@ describe('with a list of origins', () => {
   );
 
   it.each([OTHER, 'null', `${ALLOWED}.evil.example`, 'https://APP.example'])(
-    'a preflight of %s is 400',
+    'a preflight from %s is 400',
     async (origin) => {
       const answer = await preflight(app, '/v1/chat/completions', origin);
       expect([answer.status, await answer.text(), corsHeaders(answer)]).toEqual([
@@ -109,7 +109,7 @@ describe('with a list of origins', () => {
     ]);
   });
 
-  it('preflights and calls alternate', async () => {
+  it('preflights and calls may alternate', async () => {
     for (let nth = 0; nth < 3; nth += 1) {
       expect((await preflight(app, '/v1/chat/completions', ALLOWED)).status).toBe(200);
       const answer = await app.call('POST', '/v1/chat/completions', CHAT, { origin: ALLOWED });
@@ -119,19 +119,19 @@ describe('with a list of origins', () => {
   });
 
   it('a flood of preflights from many origins adds no metrics', async () => {
-    const answers: number[] = [];
+    const statuses: number[] = [];
     const preflightHeaders = { 'access-control-request-headers': 'x-a, '.repeat(1_000) };
     const flood = async (nth: number): Promise<void> => {
       for (let at = 0; at < 50; at += 1) {
         const origin = at % 2 === 0 ? ALLOWED : `https://${nth}-${at}.example`;
         const answer = await preflight(app, `/unknown/${nth}/${at}`, origin, preflightHeaders);
-        answers.push(answer.status);
+        statuses.push(answer.status);
         await answer.arrayBuffer();
       }
     };
     await Promise.all(Array.from({ length: 40 }, (_, nth) => flood(nth)));
-    expect(answers).toHaveLength(2_000);
-    expect(new Set(answers)).toEqual(new Set([200, 400]));
+    expect(statuses).toHaveLength(2_000);
+    expect(new Set(statuses)).toEqual(new Set([200, 400]));
     const metrics = await (await app.call('GET', '/metrics')).text();
     expect(metrics).not.toContain('/unknown/');
     expect((await app.call('POST', '/v1/chat/completions', CHAT, { origin: ALLOWED })).status).toBe(200);

@@ -3,7 +3,7 @@ import { tenancyClient } from '../../support/tenancy-client.ts';
 
 const client = tenancyClient();
 
-it('docs.openApi 200: the document of every path, without a key', async () => {
+it('docs.openApi 200: the OpenAPI document, without a key', async () => {
   const { status, body } = await client.get('/openapi.json', '');
   expect(status).toBe(200);
   expect(body['openapi']).toBe('3.1.0');

@@ -7,14 +7,14 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startApp } from '../../support/start-app.ts';
 
 let dataDir: string;
-let other: Server;
+let portHolder: Server;
 beforeAll(async () => {
   dataDir = mkdtempSync(join(tmpdir(), 'lensgate-failed-start-'));
-  other = createServer().listen(0, '127.0.0.1');
-  await once(other, 'listening');
+  portHolder = createServer().listen(0, '127.0.0.1');
+  await once(portHolder, 'listening');
 });
 afterAll(() => {
-  other.close();
+  portHolder.close();
   rmSync(dataDir, { recursive: true, force: true });
 });
 
@@ -22,7 +22,7 @@ afterAll(() => {
 const openFiles = (): readonly string[] => readdirSync(dataDir).filter((name) => /-wal$|-shm$|\.holder$/.test(name));
 
 it('a start that fails at the port closes the database, and the next start succeeds', async () => {
-  const { port } = other.address() as AddressInfo;
+  const { port } = portHolder.address() as AddressInfo;
   await expect(startApp({ dataDir, port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
   expect(openFiles()).toEqual([]);
   const app = await startApp({ dataDir });

@@ -12,13 +12,13 @@ const chat = (members: Record<string, unknown> = {}) => ({
 /** Title, path, body and headers. */
 type Call = readonly [string, string, unknown, Record<string, string>?];
 
-/** Every row of the fast path, with success and failure. */
+/** Calls of models on the fast path, with success and failure. */
 const CALLS: readonly Call[] = [
   ['a call', '/v1/chat/completions', chat()],
   ['a call without /v1', '/chat/completions', chat()],
   ['a stream', '/v1/chat/completions', chat({ stream: true })],
   ['a large body', '/v1/chat/completions', chat({ user: 'u'.repeat(200_000) })],
-  ['a body of another form', '/v1/chat/completions', '{"model":'],
+  ['a body that is cut off', '/v1/chat/completions', '{"model":'],
   ['no body', '/v1/chat/completions', ''],
   ['an unknown model', '/v1/chat/completions', chat({ model: 'no-such-model' })],
   ['an unknown key', '/v1/chat/completions', chat(), { authorization: 'Bearer sk-unknown' }],
@@ -31,10 +31,11 @@ const CALLS: readonly Call[] = [
   ['a response', '/v1/responses', { model: 'demo', input: 'Hi', mock_response: 'Fixed.' }],
 ];
 
+/** Ids and times in an answer. */
 const VARIABLE =
   /\b(?:[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|(?:chatcmpl|resp|msg|rs|item)[-_][\w=-]+|\d{10}(?:\.\d+)?)\b/g;
-/** Headers whose values are times. */
-const TIMES = /^(?:date|x-litellm-(?:callback|overhead|response)-duration-ms|x-litellm-key-spend)$/;
+/** Headers whose values differ between equal calls. */
+const VARYING_HEADERS = /^(?:date|x-litellm-(?:callback|overhead|response)-duration-ms|x-litellm-key-spend)$/;
 
 async function answerOf(app: TestApp, path: string, body: unknown, headers?: Record<string, string>) {
   const answer = await app.call('POST', path, body, headers);
@@ -42,7 +43,7 @@ async function answerOf(app: TestApp, path: string, body: unknown, headers?: Rec
     status: answer.status,
     headers: [...answer.headers].map(([name, value]) => [
       name,
-      TIMES.test(name) ? '' : value.replaceAll(VARIABLE, '#'),
+      VARYING_HEADERS.test(name) ? '' : value.replaceAll(VARIABLE, '#'),
     ]),
     body: (await answer.text()).replaceAll(VARIABLE, '#'),
   };

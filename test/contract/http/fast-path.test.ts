@@ -77,7 +77,7 @@ async function send(server: Server, pieces: readonly Buffer[]): Promise<string> 
 }
 
 describe('the fast path', () => {
-  /** Requests. The test appends a last one, which is answered unless the connection closes. */
+  /** Requests. The test appends a last one, which is answered unless the connection closes first. */
   const FORMS: readonly string[] = [
     post('/hot', 'abc'),
     post('/hot', 'abc') + post('/v1/hot', 'def', 'X-N: 2\r\n') + post('/hot', ''),
@@ -98,7 +98,7 @@ describe('the fast path', () => {
     'POST /hot HTTP/1.1\r\nhost: x\r\n\r\n',
     '\r\nPOST /hot HTTP/1.1\r\nhost: x\r\ncontent-length: 3\r\n\r\nabc',
     'GET /hot HTTP/1.1\r\nhost: x\r\n\r\n',
-    // Ambiguous requests.
+    // Ambiguous or invalid requests.
     post('/hot', 'abc', 'Content-Length: 3\r\n'),
     post('/hot', 'abc', 'Content-Length: 30\r\n'),
     post('/hot', 'abc', 'Transfer-Encoding: chunked\r\n'),
@@ -141,7 +141,7 @@ describe('the fast path', () => {
     expect(await send(withFastPath, requests)).toBe(await send(nodeAlone, requests));
   });
 
-  it('answers in order, for every split of the requests into pieces', async () => {
+  it('answers in order, for random splits of the requests into pieces', async () => {
     const [withFastPath, nodeAlone] = [await openServer(echo), await openServer(echo, { hot: new Set() })];
     const random = randomFrom(22);
     for (let round = 0; round < 60; round += 1) {
@@ -177,7 +177,7 @@ describe('the fast path', () => {
     expect(Object.isFrozen(first?.headers)).toBe(true);
   });
 
-  it('streams in chunks, and emits drain when the client reads again', async () => {
+  it('streams in chunks, and resumes the source when the client reads again', async () => {
     const piped = Promise.withResolvers<ByteSink>();
     const resumed = Promise.withResolvers<void>();
     const written = Promise.withResolvers<void>();
@@ -201,20 +201,20 @@ describe('the fast path', () => {
     let sent = 40_003;
     while (sink.chunk(Buffer.alloc(60_000, 'c'))) sent += 60_000;
     sent += 60_000;
-    let came = '';
-    socket.on('data', (data) => (came += data.toString('latin1')));
+    let received = '';
+    socket.on('data', (data) => (received += data.toString('latin1')));
     socket.resume();
     await resumed.promise;
     sink.done();
     await written.promise;
-    await expect.poll(() => came.endsWith('\r\n0\r\n\r\n')).toBe(true);
-    const body = came.slice(came.indexOf('\r\n\r\n') + 4).replaceAll(/(?:^|\r\n)[0-9a-f]+\r\n/g, '');
+    await expect.poll(() => received.endsWith('\r\n0\r\n\r\n')).toBe(true);
+    const body = received.slice(received.indexOf('\r\n\r\n') + 4).replaceAll(/(?:^|\r\n)[0-9a-f]+\r\n/g, '');
     expect(body.replace(/\r\n$/, '').length).toBe(sent);
     socket.destroy();
   });
 
   it('emits close on an open answer when the client closes or half-closes', async () => {
-    for (const leave of [(socket: Socket) => socket.destroy(), (socket: Socket) => socket.end()]) {
+    for (const disconnect of [(socket: Socket) => socket.destroy(), (socket: Socket) => socket.end()]) {
       const arrived = Promise.withResolvers<Outgoing>();
       const server = await openServer((_request, response) => arrived.resolve(response));
       const socket = open(server);
@@ -223,7 +223,7 @@ describe('the fast path', () => {
       const closed = new Promise<void>((resolve) => {
         response.once('close', resolve);
       });
-      leave(socket);
+      disconnect(socket);
       await closed;
       expect([response.writableFinished, response.destroyed]).toEqual([false, true]);
       response.writeHead(200, ['content-length', '2']);
@@ -232,12 +232,12 @@ describe('the fast path', () => {
   });
 
   it.each<[string, (response: Outgoing) => unknown]>([
-    ['a list', (response) => response.writeHead(200, ['x-a', 'b\r\nx-c: d', 'content-length', '0'])],
-    ['a record', (response) => response.writeHead(200, { 'x-a': 'b\r\nx-c: d', 'content-length': 0 })],
-    ['a name', (response) => response.writeHead(200, ['x-a: b\r\nx-c', 'd', 'content-length', '0'])],
-    ['a header that is set', (response) => response.setHeader('x-a', 'b\r\nx-c: d')],
+    ['headers as a list', (response) => response.writeHead(200, ['x-a', 'b\r\nx-c: d', 'content-length', '0'])],
+    ['headers as a record', (response) => response.writeHead(200, { 'x-a': 'b\r\nx-c: d', 'content-length': 0 })],
+    ['a header name', (response) => response.writeHead(200, ['x-a: b\r\nx-c', 'd', 'content-length', '0'])],
+    ['setHeader', (response) => response.setHeader('x-a', 'b\r\nx-c: d')],
     [
-      'an answer',
+      'writeAnswer',
       (response) => writeAnswer(response, { headers: { 'x-a': 'b\r\nx-c: d' }, body: { kind: 'json', value: 1 } }),
     ],
   ])('refuses invalid characters in headers: %s', async (_what, write) => {
@@ -261,25 +261,25 @@ describe('the fast path', () => {
     const socket = open(server).pause();
     socket.write(post('/hot', 'abc'));
     const response = await arrived.promise;
-    let over = false;
+    let isClosed = false;
     response.once('close', () => {
-      over = true;
+      isClosed = true;
     });
     response.writeHead(200, ['content-length', String(answerBody.length)]);
     response.end(answerBody);
     await new Promise((resolve) => {
       setImmediate(resolve);
     });
-    expect(over).toBe(false);
+    expect(isClosed).toBe(false);
     server.closeIdleConnections();
-    let came = 0;
-    socket.on('data', (data) => (came += data.length)).resume();
-    await expect.poll(() => came).toBeGreaterThan(answerBody.length);
-    await expect.poll(() => over).toBe(true);
+    let received = 0;
+    socket.on('data', (data) => (received += data.length)).resume();
+    await expect.poll(() => received).toBeGreaterThan(answerBody.length);
+    await expect.poll(() => isClosed).toBe(true);
     socket.destroy();
   });
 
-  it('closes idle connections, or all', async () => {
+  it('closes idle connections, or all connections, on request', async () => {
     const arrived = Promise.withResolvers<Outgoing>();
     const server = await openServer((request, response) =>
       request.headers['x-n'] === 'held' ? arrived.resolve(response) : echo(request, response),
@@ -302,31 +302,31 @@ describe('the fast path', () => {
 
 describe('a slow client of the fast path', () => {
   it.each([
-    ['for its body is answered 408', { smallBodyTimeout: 50 }, post('/hot', 'abc').slice(0, -1), /^HTTP\/1\.1 408 /],
-    ['for its first request is closed', { headersTimeout: 50 }, '', /^$/],
+    ['that stops in its body: 408', { smallBodyTimeout: 50 }, post('/hot', 'abc').slice(0, -1), /^HTTP\/1\.1 408 /],
+    ['that sends no first request is disconnected', { headersTimeout: 50 }, '', /^$/],
     [
-      'for its head is answered 408',
+      'that stops in its head: 408',
       { requestTimeout: 50, headersTimeout: 50 },
       post('/hot', 'abc').slice(0, 40),
       /^HTTP\/1\.1 408 /,
     ],
     [
-      'for the head of its next request is answered 408',
+      'that stops in the head of its next request: 408',
       { requestTimeout: 50, headersTimeout: 50 },
       post('/hot', 'abc') + post('/hot', 'abc').slice(0, 40),
       /^HTTP\/1\.1 200 [^]*HTTP\/1\.1 408 /,
     ],
-    ['for its next request is closed', { keepAliveTimeout: 50 }, post('/hot', 'abc'), /^HTTP\/1\.1 200 /],
-  ])('%s', async (_what, short, text, expected) => {
+    ['that sends no next request is disconnected', { keepAliveTimeout: 50 }, post('/hot', 'abc'), /^HTTP\/1\.1 200 /],
+  ])('%s', async (_what, shortTimeouts, text, expected) => {
     const timeouts = { ...TIMEOUTS };
     const server = await openServer(echo, { timeouts });
     const connected = once(server, 'connection') as Promise<[Socket]>;
     const answer = send(server, [Buffer.from(text)]);
     const [socket] = await connected;
     await expect.poll(() => socket.bytesRead, { timeout: 60_000 }).toBe(text.length);
-    // Shorten the timeouts after the read: a loaded machine may read late.
-    Object.assign(timeouts, short);
-    Object.assign(server, short);
+    // Shorten the timeouts only when the server has read the bytes: a loaded machine may read late.
+    Object.assign(timeouts, shortTimeouts);
+    Object.assign(server, shortTimeouts);
     expect(await answer).toMatch(expected);
   });
 });

@@ -30,7 +30,7 @@ describe('probes', () => {
   it.each([
     ['while the process drains', { draining: true, ping: async () => {} }, 'The process is shutting down.'],
     [
-      'while the database is away',
+      'while the database refuses connections',
       { draining: false, ping: () => Promise.reject(new Error('connection refused by hunter2')) },
       'The database does not answer.',
     ],
@@ -69,7 +69,7 @@ describe('probes', () => {
 });
 
 describe('docs.page', () => {
-  it('docs.page 200 lists every path with its statuses', async () => {
+  it('docs.page 200: paths with their parameters and examples for this server', async () => {
     const answer = await fetch(`${app.url}/docs`);
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
     const page = await answer.text();

@@ -16,7 +16,7 @@ let upstream: FaultServer;
 let app: TestApp;
 beforeAll(async () => {
   upstream = await startFaultServer();
-  // Answers with the content of the last message.
+  // The upstream answers with the content of the last message.
   upstream.answer((response, _socket, { body }) => {
     const { messages } = JSON.parse(body) as { messages: { content: unknown }[] };
     const message = { role: 'assistant', content: String(messages.at(-1)?.content) };
@@ -43,7 +43,7 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-/** Opens a connection. Returns it with its received bytes and its end. */
+/** Opens a connection. `closed` resolves at its end, `received` returns its received bytes as text. */
 async function open() {
   const socket: Socket = connect(Number(new URL(app.url).port), '127.0.0.1')
     .setNoDelay(true)
@@ -52,7 +52,7 @@ async function open() {
   socket.on('data', (bytes: Buffer) => (all += bytes.toString('latin1')));
   const closed = new Promise<void>((resolve) => void socket.once('close', () => resolve()));
   await Promise.race([once(socket, 'connect'), closed]);
-  return { socket, closed, came: () => all };
+  return { socket, closed, received: () => all };
 }
 
 async function write(socket: Socket, pieces: readonly Uint8Array[]): Promise<void> {
@@ -65,10 +65,10 @@ async function write(socket: Socket, pieces: readonly Uint8Array[]): Promise<voi
 
 /** Everything received until the server closes the connection. */
 async function answerTo(pieces: readonly Uint8Array[]): Promise<string> {
-  const { socket, closed, came } = await open();
+  const { socket, closed, received } = await open();
   await write(socket, pieces);
   await closed;
-  return came();
+  return received();
 }
 
 const statusesIn = (answer: string): readonly number[] =>
@@ -84,11 +84,11 @@ function compareStatuses(
   return { got, wanted: [status ?? undefined, ...(goesOn ? [200] : [])] };
 }
 
-function cut(bytes: Buffer, draw: (below: number) => number): Buffer[] {
+function split(bytes: Buffer, draw: (below: number) => number): Buffer[] {
   const pieces: Buffer[] = [];
-  const most = draw(2) === 0 ? 40 : 4_000;
+  const maxSize = draw(2) === 0 ? 40 : 4_000;
   for (let at = 0; at < bytes.length && pieces.length < 200;) {
-    const end = pieces.length === 199 ? bytes.length : at + 1 + draw(most);
+    const end = pieces.length === 199 ? bytes.length : at + 1 + draw(maxSize);
     pieces.push(bytes.subarray(at, end));
     at = end;
   }
@@ -96,40 +96,40 @@ function cut(bytes: Buffer, draw: (below: number) => number): Buffer[] {
 }
 
 describe('a hostile request', () => {
-  it.each(SHAPES)('has the expected answer: %s', async (_what, shape) => {
+  it.each(SHAPES)('has the expected status: %s', async (_what, shape) => {
     const { got, wanted } = compareStatuses(shape, await answerTo([shape.bytes, ...(shape.goesOn ? [LAST] : [])]));
     expect(got).toEqual(wanted);
   });
 
-  it.each(SHAPES)('has the same answer when it is sent in pieces: %s', async (_what, shape) => {
-    const pieces = cut(shape.bytes, randomFrom(shape.bytes.length));
+  it.each(SHAPES)('has the same status when it is sent in pieces: %s', async (_what, shape) => {
+    const pieces = split(shape.bytes, randomFrom(shape.bytes.length));
     const { got, wanted } = compareStatuses(shape, await answerTo([...pieces, ...(shape.goesOn ? [LAST] : [])]));
     expect(got).toEqual(wanted);
   });
 });
 
-describe('400 damaged requests', () => {
-  const HOSTILE = 400;
+describe('four hundred damaged requests', () => {
+  const COUNT = 400;
   const AT_ONCE = 8;
 
-  /** Sends a damaged request, waits until the server must have read it, and disconnects. */
+  /** Sends a damaged request, waits for the answer to a later request on another connection, and disconnects. */
   async function damage(seed: number): Promise<string> {
     const draw = randomFrom(seed);
     const ordinary = ordinaryRequests(KEY);
     const [one, other] = [draw(ordinary.length), draw(ordinary.length)];
     const bytes = mutated(ordinary[one] ?? LAST, draw, ordinary[other] ?? LAST);
-    const { socket, closed, came } = await open();
-    await write(socket, cut(Buffer.from(bytes), draw));
+    const { socket, closed, received } = await open();
+    await write(socket, split(Buffer.from(bytes), draw));
     await answerTo([LAST]);
     socket.end();
     await closed;
-    return came();
+    return received();
   }
 
   it('cause no server failure and no answer of another call', async () => {
-    const seeds = Array.from({ length: HOSTILE }, (_, seed) => seed);
+    const seeds = Array.from({ length: COUNT }, (_, seed) => seed);
     const failures: unknown[] = [];
-    const damaging = Array.from({ length: AT_ONCE }, async () => {
+    const workers = Array.from({ length: AT_ONCE }, async () => {
       for (let seed = seeds.shift(); seed !== undefined; seed = seeds.shift()) {
         const answer = await damage(seed);
         if (statusesIn(answer).some((status) => status >= 500) || answer.includes('Internal server error'))
@@ -146,7 +146,7 @@ describe('400 damaged requests', () => {
       const { choices } = (await answer.json()) as { choices: { message: { content: string } }[] };
       contents.push(choices[0]?.message.content ?? '');
     }
-    await Promise.all(damaging);
+    await Promise.all(workers);
     expect(failures).toEqual([]);
     expect(contents.length).toBeGreaterThan(10);
     expect(contents).toEqual(contents.map((_, nth) => `call ${nth}`));
@@ -157,7 +157,7 @@ describe('400 damaged requests', () => {
       const text = await (await fetch(`${app.url}/metrics`, { headers: { connection: 'close' } })).text();
       return Number(/^lensgate_connections_open (\d+)$/m.exec(text)?.[1]);
     };
-    // The connection of this read, and keep-alive connections of `fetch`.
+    // At most the connection of this read, and keep-alive connections of `fetch`.
     await expect.poll(read).toBeLessThanOrEqual(3);
   });
 });

@@ -15,7 +15,7 @@ async function read(): Promise<{ status: number; type: string | null; values: Ma
   return { status: answer.status, type: answer.headers.get('content-type'), values, text };
 }
 
-it('metrics.read 200 in the text format of Prometheus, without a key', async () => {
+it('metrics.read 200: the text format of Prometheus, without a key', async () => {
   const { status, type, values, text } = await read();
   expect([status, type]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8']);
   const own = [...values].filter(([name]) => name.startsWith('lensgate_'));
@@ -50,7 +50,7 @@ it('metrics.read 200 in the text format of Prometheus, without a key', async () 
   expect(text).toContain('# TYPE lensgate_catalog_refreshes_total counter');
 });
 
-it('metrics.read 200 a second time, with each count once', async () => {
+it('metrics.read 200: each counter once, also in a later read', async () => {
   await read();
   const { text } = await read();
   expect(text.match(/^lensgate_catalog_refreshes_total\{outcome="taken"\}/gm)).toHaveLength(1);
@@ -58,11 +58,11 @@ it('metrics.read 200 a second time, with each count once', async () => {
 
 it('metrics.read 200: calls by model, if LENSGATE_MODEL_METRICS is set', async () => {
   const chat = { model: 'demo', messages: [{ role: 'user', content: 'Hello' }] };
-  const counted = await startApp({ env: { LENSGATE_MODEL_METRICS: 'true' } });
+  const appWithMetrics = await startApp({ env: { LENSGATE_MODEL_METRICS: 'true' } });
   const labels = 'gen_ai_operation_name="chat",gen_ai_provider_name="demo",gen_ai_request_model="demo"';
-  for (const one of [app, counted]) await (await one.call('POST', '/v1/chat/completions', chat)).text();
+  for (const one of [app, appWithMetrics]) await (await one.call('POST', '/v1/chat/completions', chat)).text();
   const textOf = async ({ url }: TestApp): Promise<string> => (await fetch(`${url}/metrics`)).text();
-  expect(await textOf(counted)).toContain(`gen_ai_client_operation_duration_seconds_count{${labels}} 1\n`);
+  expect(await textOf(appWithMetrics)).toContain(`gen_ai_client_operation_duration_seconds_count{${labels}} 1\n`);
   expect(await textOf(app)).not.toContain('gen_ai_');
-  await counted.stop();
+  await appWithMetrics.stop();
 });

@@ -85,7 +85,7 @@ describe('a request that matches no row', () => {
     expect(answer.headers.get('content-type')).toBe('application/json');
   });
 
-  it('names every method of its path in the order of the table', async () => {
+  it('lists every method of its path in Allow, in a fixed order', async () => {
     const { status, headers } = await ask('/mixed/a', { method: 'PUT' });
     expect([status, headers.get('allow')]).toEqual([405, 'GET, POST, DELETE']);
   });
@@ -129,7 +129,7 @@ describe('a request', () => {
     expect((await ask('/nowhere/%FF')).status).toBe(404);
   });
 
-  it('does not read the body of a method without one', async () => {
+  it('of a GET row is answered even if its body exceeds the limit', async () => {
     const request = httpRequest(`${server.url}/things/a`, { method: 'GET', headers: { 'content-length': '500' } });
     request.end('x'.repeat(500));
     const [answer] = await once(request, 'response');

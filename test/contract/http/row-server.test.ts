@@ -100,8 +100,8 @@ async function ask(path: string, init: RequestInit = {}) {
   return { status, headers, body: await answer.json() };
 }
 
-describe('a body that arrives later than the limit of its row', () => {
-  it('is 503 with Retry-After; one that arrives in time is read', async () => {
+describe('a body of a row with a time limit', () => {
+  it('is 503 with Retry-After if it arrives late, and is read if it arrives in time', async () => {
     expect((await ask('/soon', { method: 'POST', body: 'x'.repeat(100) })).body).toBe(100);
     const request = httpRequest(`${server.url}/soon`, { method: 'POST', headers: { 'content-length': '10' } });
     request.write('x');
@@ -118,12 +118,12 @@ describe('a body that arrives later than the limit of its row', () => {
     request.destroy();
   });
 
-  it('is limited by the setting that its row names', async () => {
+  it('has the size limit of the setting that the row names', async () => {
     expect((await ask('/soon', { method: 'POST', body: 'x'.repeat(101) })).status).toBe(400);
   });
 });
 
-describe('a body over the limit', () => {
+describe('a body', () => {
   const refusal = {
     error: {
       message: 'Request size is too large. Request size is 0 MB. Max size is 0 MB',
@@ -133,12 +133,12 @@ describe('a body over the limit', () => {
     },
   };
 
-  it('is refused by its declared length before it is read', async () => {
+  it('is refused if its declared length exceeds the limit', async () => {
     const { status, body } = await ask('/echo', { method: 'POST', body: 'x'.repeat(65) });
     expect([status, body]).toEqual([400, refusal]);
   });
 
-  it('without a declared length is refused when it exceeds the limit', async () => {
+  it('without a declared length is refused if it exceeds the limit', async () => {
     const request = httpRequest(`${server.url}/echo`, { method: 'POST', headers: { 'transfer-encoding': 'chunked' } });
     request.write('x'.repeat(60));
     request.end('x'.repeat(10));
@@ -147,7 +147,7 @@ describe('a body over the limit', () => {
     answer.resume();
   });
 
-  it('is accepted at the limit', async () => {
+  it('of the size of the limit is accepted', async () => {
     expect((await ask('/echo', { method: 'POST', body: 'x'.repeat(64) })).status).toBe(200);
   });
 });
@@ -192,7 +192,7 @@ describe('a credential', () => {
     expect(body.error.message).toMatch(/^Authentication Error, Malformed API Key passed in\./);
   });
 
-  it('that is unknown is 401 in the documented envelope', async () => {
+  it('that is unknown is 401', async () => {
     const { status, body } = await ask('/secret', { headers: { authorization: 'Bearer sk-bad' } });
     expect([status, body]).toEqual([
       401,
@@ -247,7 +247,7 @@ describe('a failure', () => {
     expect((await ask('/fail/budget')).headers.get('retry-after')).toBeNull();
   });
 
-  it('is logged once, with its cause and the request id of the answer', async () => {
+  it('is reported once, with its cause and the request id of the answer', async () => {
     failures.length = 0;
     const { headers } = await ask('/fail/bug');
     const requestId = headers.get('x-request-id');

@@ -24,7 +24,7 @@ it('service.test 200, service.robots 200, service.providers 200, service.modelHu
   });
 });
 
-it('service.routes 200: every path with its methods', async () => {
+it('service.routes 200: paths with their methods', async () => {
   const { status, body } = await get('/routes', '');
   expect(status).toBe(200);
   expect(body['routes']).toContainEqual({
@@ -54,11 +54,11 @@ it('service.publicModels 200, service.publicModelPage 200: published models only
   expect(JSON.stringify(all.body)).not.toContain('api_base');
 });
 
-it('service.publicModelPage 422', async () => {
+it('service.publicModelPage 422: an invalid page number', async () => {
   expect((await get('/public/v1/model_hub?page=0', '')).status).toBe(422);
 });
 
-it('service.routerPresets 200', async () => {
+it('service.routerPresets 200: an empty list', async () => {
   expect(await get('/public/autorouter_presets', '')).toEqual({ status: 200, body: [] });
 });
 

@@ -20,32 +20,32 @@ async function allOf(socket: Socket): Promise<string> {
   return all;
 }
 
-const WORDS = 'The body took too long to arrive.';
+const MESSAGE = 'The body took too long to arrive.';
 
 describe('a body without a key that takes too long is answered 503, and its connection closes', () => {
   it.each([
-    ['/graphql', { errors: [{ message: WORDS, extensions: { code: 'UNAVAILABLE', retryAfterSeconds: 2 } }] }],
-    ['/graphql/stream', { errors: [{ message: WORDS, extensions: { code: 'UNAVAILABLE', retryAfterSeconds: 2 } }] }],
-    ['/billing/webhook', { detail: WORDS }],
+    ['/graphql', { errors: [{ message: MESSAGE, extensions: { code: 'UNAVAILABLE', retryAfterSeconds: 2 } }] }],
+    ['/graphql/stream', { errors: [{ message: MESSAGE, extensions: { code: 'UNAVAILABLE', retryAfterSeconds: 2 } }] }],
+    ['/billing/webhook', { detail: MESSAGE }],
   ])('at %s', async (path, body) => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const socket = connect(Number(new URL(app.url).port), '127.0.0.1');
-    const came = allOf(socket);
+    const received = allOf(socket);
     socket.write(
       `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{"que`,
     );
-    let over = false;
-    void came.then(() => (over = true));
-    while (!over) {
+    let isClosed = false;
+    void received.then(() => (isClosed = true));
+    while (!isClosed) {
       await turn();
       vi.advanceTimersByTime(SMALL_BODY_TIMEOUT_MS);
     }
-    const [head = '', answerBody = ''] = (await came).split('\r\n\r\n');
+    const [head = '', answerBody = ''] = (await received).split('\r\n\r\n');
     expect([head.split('\r\n')[0], /\r\nConnection: close\b/.test(head)]).toEqual([
       'HTTP/1.1 503 Service Unavailable',
       true,
     ]);
-    // A chunked answer is one chunk.
+    // A chunked answer has one chunk: remove its size and the end of the body.
     expect(JSON.parse(answerBody.replace(/^[\da-f]+\r\n|\r\n0$/g, ''))).toEqual(body);
   });
 });

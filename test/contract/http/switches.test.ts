@@ -10,7 +10,7 @@ import { POLLING } from '../../support/polling.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 import { otlpExport, otlpSpan, send, TRACE_ID } from '../traces/trace-client.ts';
 
-/** Settings that replace own code with a library or a simple implementation, and the value for it. */
+/** Settings that replace code of the gateway by a library or a simple implementation, with the value that does so. */
 const SWITCHES: Readonly<Record<string, string>> = {
   LENSGATE_CALL_LOG: 'off',
   LENSGATE_FAST_PATH: 'off',
@@ -26,7 +26,7 @@ const SWITCHES: Readonly<Record<string, string>> = {
 const CASES: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
   ['nothing', {}],
   ...Object.entries(SWITCHES).map(([name, value]) => [name, { [name]: value }] as const),
-  ['all of them', SWITCHES],
+  ['all optimizations', SWITCHES],
 ];
 
 /** Larger than the minimum size of bodies that are scanned. */
@@ -66,7 +66,7 @@ interface TraceEvent {
   };
 }
 
-/** Two subscribers of one operation, each with a first event. */
+/** Opens two subscriptions of one operation. Sends exports until each subscription has received an event. */
 async function openFeeds(app: TestApp) {
   const feeds = [1, 2].map(() => overYoga(`${app.url}/graphql`, TraceUpdatesDocument, {}, app.adminKey));
   let sent = 0;
@@ -78,17 +78,17 @@ async function openFeeds(app: TestApp) {
       return feeds.every(({ received }) => received.length > 0);
     }, POLLING)
     .toBe(true);
-  const updates = (of: (traceId: string) => boolean) =>
+  const updates = (isWanted: (traceId: string) => boolean) =>
     feeds.map(({ received }) =>
       received
         .map((event) => (event as TraceEvent).data.traceUpdates.trace)
-        .filter(({ traceId }) => of(traceId))
+        .filter(({ traceId }) => isWanted(traceId))
         .map(({ spanCount }) => spanCount),
     );
   return { sent: () => sent, updates, leave: () => Promise.all(feeds.map((feed) => feed.leave())) };
 }
 
-describe.each(CASES)('with %s off', (_name, env) => {
+describe.each(CASES)('switched off: %s;', (_name, env) => {
   let app: TestApp;
   beforeAll(async () => {
     const address = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`;
@@ -102,7 +102,7 @@ describe.each(CASES)('with %s off', (_name, env) => {
     return answer.json();
   }
 
-  it('calls, exports, queries and subscriptions have the same answers', async () => {
+  it('calls, exports, queries and subscriptions have the expected answers', async () => {
     const feeds = await openFeeds(app);
     const exported = await send(app, otlpExport(otlpSpan('a', 0, 5), otlpSpan('b', 1, 2)));
     expect([exported.status, await exported.json()]).toEqual([200, {}]);
@@ -139,8 +139,8 @@ describe.each(CASES)('with %s off', (_name, env) => {
     // If plans are on, the second and third answers use one.
     for (let times = 0; times < 3; times += 1) expect(await recentTraces()).toEqual(traces);
     await expect.poll(() => feeds.updates((traceId) => traceId === TRACE_ID), POLLING).toEqual([[2], [2]]);
-    const ofCall = (traceId: string): boolean => traceId !== TRACE_ID && !traceId.startsWith('0000');
-    await expect.poll(() => feeds.updates(ofCall), POLLING).toEqual([[1], [1]]);
+    const isOfCall = (traceId: string): boolean => traceId !== TRACE_ID && !traceId.startsWith('0000');
+    await expect.poll(() => feeds.updates(isOfCall), POLLING).toEqual([[1], [1]]);
     const logs = await app.call('GET', '/spend/logs');
     expect(await logs.json()).toMatchObject([
       { model: 'openai/m', model_group: 'served', prompt_tokens: 5, completion_tokens: 2 },
