@@ -47,8 +47,8 @@ function answerWith(status: number, body: unknown, headers: Record<string, strin
 }
 
 async function newKey(draft: object): Promise<{ authorization: string }> {
-  const made = await app.call('POST', '/key/generate', draft);
-  const { key } = (await made.json()) as { key: string };
+  const response = await app.call('POST', '/key/generate', draft);
+  const { key } = (await response.json()) as { key: string };
   return { authorization: `Bearer ${key}` };
 }
 
@@ -85,7 +85,7 @@ describe('chat.completions 200', () => {
     '/chat/completions',
     '/engines/assistant/chat/completions',
     '/openai/deployments/assistant/chat/completions',
-  ])('on %s too', async (path) => {
+  ])('on the alias %s', async (path) => {
     answerWith(200, ANSWER);
     const { status, body } = await ask(
       { model: path === '/chat/completions' ? 'assistant' : 'x', messages: [] },
@@ -95,7 +95,7 @@ describe('chat.completions 200', () => {
     expect({ status, body }).toEqual({ status: 200, body: { ...ANSWER, model: 'assistant' } });
   });
 
-  it('a wildcard forwards the matched rest of the name', async () => {
+  it('a wildcard model forwards the part of the name that `*` matches', async () => {
     answerWith(200, ANSWER);
     expect((await ask({ model: 'team/größe', messages: MESSAGES })).headers['x-litellm-model-group']).toBe(
       'team/gr%C3%B6%C3%9Fe',
@@ -121,7 +121,7 @@ describe('chat.completions 200', () => {
     });
   }
 
-  it('a stream is forwarded event by event, byte for byte', async () => {
+  it('a stream is forwarded byte for byte', async () => {
     const events = [chunk({ role: 'assistant', content: '' }), chunk({ content: 'Zoë 😀' }), chunk({}, 'stop')];
     streamWith(...events, 'data: [DONE]\n\n');
     const response = await app.call('POST', PATH, { model: 'assistant', messages: [], stream: true });
@@ -148,7 +148,7 @@ describe('chat.completions 200', () => {
     expect(await response.text()).toBe(`${first}data: ${JSON.stringify({ error })}\n\n`);
   });
 
-  it('an empty stream of the upstream is an empty stream', async () => {
+  it('an empty stream of the upstream is forwarded', async () => {
     streamWith();
     const response = await app.call('POST', PATH, { model: 'assistant', messages: [], stream: true });
     expect([response.status, await response.text()]).toEqual([200, '']);
@@ -201,7 +201,7 @@ describe('chat.completions 400', () => {
     expect(upstream.received.length).toBe(calls);
   });
 
-  it('a large body that nests too deep, before it is parsed', async () => {
+  it('a large body that nests too deeply, before it is parsed', async () => {
     const nested = '['.repeat(200_000);
     const { status, body } = await ask(`{"model":"assistant","messages":[{"role":"user","content":${nested}`);
     expect({ status, body }).toEqual(invalid('The request body nests more than 500 levels deep.', 'request_body'));
@@ -274,7 +274,7 @@ describe('chat.completions 401', () => {
 });
 
 describe('chat.completions 403', () => {
-  it.each(['assistant', 'nothing'])('a model that is not among those of the key (%s)', async (model) => {
+  it.each(['assistant', 'nothing'])('a model that the key may not call, existing or not (%s)', async (model) => {
     const { status, body } = await ask({ model, messages: MESSAGES }, await newKey({ models: ['other', 'team/*'] }));
     const message = `The requested model '${model}' is not available for this API key, or the model name is invalid. Check the models available to you and try again.`;
     expect({ status, body }).toEqual(refusal(403, { message, type: 'key_model_access_denied', param: 'model' }));
@@ -282,7 +282,7 @@ describe('chat.completions 403', () => {
 });
 
 describe('chat.completions 422', () => {
-  it('a used-up budget, for each call after the one that exceeds it', async () => {
+  it('a used-up budget, for the next call after the one that exceeds it', async () => {
     const key = await newKey({ key_alias: 'thrifty', max_budget: 2 });
     answerWith(200, ANSWER);
     const calls = [];
@@ -312,7 +312,7 @@ describe('chat.completions forwards the kind of an upstream error', () => {
     [429, 'RateLimitError'],
     [500, 'InternalServerError'],
     [503, 'ServiceUnavailableError'],
-  ])('chat.completions %i', async (status, name) => {
+  ])('chat.completions %i, with Retry-After and without the credential', async (status, name) => {
     answerWith(status, { error: { message: `no ${CREDENTIAL}`, type: 't' } }, { 'retry-after': '7' });
     for (const stream of [false, true]) {
       const answer = await ask({ model: 'assistant', messages: MESSAGES, stream });

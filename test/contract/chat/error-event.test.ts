@@ -4,7 +4,7 @@ import { startApp, type TestApp } from '../../support/start-app.ts';
 
 const CHUNK = 'data: {"id":"c","choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":null}]}\n\n';
 const ERROR = 'data: {"error":{"message":"overloaded","type":"server_error","code":"500"}}\n\n';
-const WHOLE = JSON.stringify({
+const COMPLETION = JSON.stringify({
   id: 'c',
   object: 'chat.completion',
   created: 1,
@@ -40,11 +40,11 @@ const ask = (more: object = {}): Promise<Response> =>
 
 it('an error event in the last chunk of a stream does not block later calls', async () => {
   for (let round = 0; round < 3; round += 1) {
-    const answered = Promise.withResolvers<() => void>();
+    const streaming = Promise.withResolvers<() => void>();
     upstream.answer((response, socket) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(CHUNK);
-      answered.resolve(() => {
+      streaming.resolve(() => {
         // One write: the gateway reads the error event together with the end of the body.
         socket.cork();
         response.end(ERROR);
@@ -53,9 +53,9 @@ it('an error event in the last chunk of a stream does not block later calls', as
     });
     const stream = await ask({ stream: true });
     expect(stream.status).toBe(200);
-    (await answered.promise)();
+    (await streaming.promise)();
     expect(await stream.text()).toContain('overloaded');
-    upstream.answer((response) => response.writeHead(200, { 'content-type': 'application/json' }).end(WHOLE));
+    upstream.answer((response) => response.writeHead(200, { 'content-type': 'application/json' }).end(COMPLETION));
     const later = await Promise.all(Array.from({ length: 6 }, async () => (await ask()).status));
     expect(later).toEqual([200, 200, 200, 200, 200, 200]);
   }

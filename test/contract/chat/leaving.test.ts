@@ -32,16 +32,16 @@ describe('a client that disconnects', () => {
       }
       resolveArrived();
     });
-    const leaving = new AbortController();
+    const controller = new AbortController();
     const call = fetch(`${app.url}${PATH}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${app.adminKey}` },
       body: JSON.stringify({ model: 'assistant', messages: MESSAGES, stream }),
-      signal: leaving.signal,
+      signal: controller.signal,
     });
     await arrived;
     if (stream) await call;
-    leaving.abort();
+    controller.abort();
     await call.catch(() => {});
     await expect(upstream.abandoned()).resolves.toBeUndefined();
   });

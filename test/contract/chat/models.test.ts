@@ -26,8 +26,8 @@ async function read(path: string, headers: Record<string, string> = {}) {
 }
 
 async function keyFor(models: readonly string[]): Promise<Record<string, string>> {
-  const made = await app.call('POST', '/key/generate', { models });
-  const { key } = (await made.json()) as { key: string };
+  const response = await app.call('POST', '/key/generate', { models });
+  const { key } = (await response.json()) as { key: string };
   return { authorization: `Bearer ${key}` };
 }
 
@@ -62,7 +62,7 @@ describe('models.list', () => {
     });
   });
 
-  it('models.list 200: with empty lists of fallbacks', async () => {
+  it('models.list 200: with empty lists of fallbacks if none are configured', async () => {
     const metadata = { fallbacks: [] };
     const listed = ['assistant', 'team/a', 'demo'].map((id) => ({ ...model(id), metadata }));
     for (const query of ['include_metadata=true', 'include_metadata=True&fallback_type=context_window'])
@@ -76,13 +76,13 @@ describe('models.list', () => {
     });
   });
 
-  it('models.list 200: no access groups; the models of the team of the key', async () => {
+  it('models.list 200: an empty list of access groups; the models of the team of the key', async () => {
     expect(await read('/v1/models?only_model_access_groups=true')).toEqual({
       status: 200,
       body: { object: 'list', data: [] },
     });
-    const made = await app.call('POST', '/key/generate', { models: ['demo'], team_id: 'team-1' });
-    const { key } = (await made.json()) as { key: string };
+    const response = await app.call('POST', '/key/generate', { models: ['demo'], team_id: 'team-1' });
+    const { key } = (await response.json()) as { key: string };
     expect(await read('/v1/models?team_id=team-1', { authorization: `Bearer ${key}` })).toEqual({
       status: 200,
       body: { object: 'list', data: [model('demo')] },
@@ -97,8 +97,8 @@ describe('models.list', () => {
       status: 404,
       body: { detail: 'Team not found, passed team_id=none' },
     });
-    const made = await app.call('POST', '/key/generate', { models: ['demo'] });
-    const { key } = (await made.json()) as { key: string };
+    const response = await app.call('POST', '/key/generate', { models: ['demo'] });
+    const { key } = (await response.json()) as { key: string };
     const message = 'Only proxy admins can see the models of other teams.';
     expect(await read('/v1/models?team_id=team-2', { authorization: `Bearer ${key}` })).toEqual({
       status: 403,
@@ -108,13 +108,13 @@ describe('models.list', () => {
 
   it('models.list 422: a key whose own budget is used up; a used-up team budget is not checked', async () => {
     const keyOf = async (draft: object) => {
-      const made = await app.call('POST', '/key/generate', draft);
-      return (await made.json()) as { key: string; key_name: string };
+      const response = await app.call('POST', '/key/generate', draft);
+      return (await response.json()) as { key: string; key_name: string };
     };
     const listOf = async ({ key }: { readonly key: string }) => read('/v1/models', { authorization: `Bearer ${key}` });
-    const spent = await keyOf({ max_budget: 0 });
-    const message = `Budget has been exceeded! Key=None (${spent.key_name}) Current cost: 0.0, Max budget: 0.0`;
-    expect(await listOf(spent)).toEqual({
+    const spentKey = await keyOf({ max_budget: 0 });
+    const message = `Budget has been exceeded! Key=None (${spentKey.key_name}) Current cost: 0.0, Max budget: 0.0`;
+    expect(await listOf(spentKey)).toEqual({
       status: 422,
       body: { error: { message, type: 'budget_exceeded', param: null, code: '422' } },
     });
@@ -134,7 +134,7 @@ describe('models.get', () => {
   });
 
   it.each(['nothing', 'assistant'])(
-    'models.get 404: the same for an unknown model and for one that the key may not call (%s)',
+    'models.get 404: an unknown model and a model that the key may not call have the same error (%s)',
     async (id) => {
       expect(await read(`/v1/models/${id}`, await keyFor(['demo']))).toEqual({
         status: 404,

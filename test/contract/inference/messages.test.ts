@@ -150,7 +150,12 @@ describe('messages.create 200', () => {
       model: 'up-1',
       choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }],
     });
-    const { status, headers } = await server.ask({ ...REQUEST, model: 'other', drop_params: true, ['x'.repeat(101)]: 1 });
+    const { status, headers } = await server.ask({
+      ...REQUEST,
+      model: 'other',
+      drop_params: true,
+      ['x'.repeat(101)]: 1,
+    });
     expect([status, headers['x-gateway-dropped-params']]).toEqual([200, undefined]);
   });
 

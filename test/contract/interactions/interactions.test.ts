@@ -31,7 +31,7 @@ async function ask(body: object, path = PATH): Promise<{ readonly status: number
 }
 
 const sent = (): Json => JSON.parse(client.upstream.received.at(-1)?.body ?? '{}') as Json;
-const fault = (member: string, message: string) => ({
+const invalid = (member: string, message: string) => ({
   status: 400,
   body: { error: { code: 400, message: `/interactions: ${member}: ${message}.`, status: 'INVALID_ARGUMENT' } },
 });
@@ -79,7 +79,7 @@ describe('interactions.create', () => {
     });
   });
 
-  it('200: content, turns, steps, calls and results are messages of a conversation', async () => {
+  it('200: content, turns, steps, calls and results become messages of a conversation', async () => {
     await ask({
       input: [
         { type: 'text', text: 'Look:' },
@@ -148,11 +148,11 @@ describe('interactions.create', () => {
     [{ input: 'a', response_format: { type: 'image' } }, 'response_format', 'only text is answered here'],
   ])('400: %j', async (body, member, message) => {
     const before = client.upstream.received.length;
-    expect(await ask(body)).toEqual(fault(member, message));
+    expect(await ask(body)).toEqual(invalid(member, message));
     expect(client.upstream.received.length).toBe(before);
   });
 
-  it('401: no key; 403: a model that the key may not call; 429, 500 and 503: of the upstream', async () => {
+  it('401: no key; 403: a model that the key may not call; 429, 500 and 503: the status of the upstream', async () => {
     const without = await client.app.call('POST', PATH, { model: 'chats', input: 'a' }, { authorization: '' });
     expect([without.status, await without.json()]).toMatchObject([401, { error: { code: 401 } }]);
     const narrow = await client.newKey({ models: ['thinker'] });
@@ -168,8 +168,8 @@ describe('interactions.create', () => {
   });
 
   it('422: a used-up budget', async () => {
-    const poor = await client.newKey({ max_budget: 0 });
-    const refused = await client.app.call('POST', PATH, { model: 'chats', input: 'a' }, poor);
+    const key = await client.newKey({ max_budget: 0 });
+    const refused = await client.app.call('POST', PATH, { model: 'chats', input: 'a' }, key);
     expect([refused.status, await refused.json()]).toMatchObject([422, { error: { code: 422 } }]);
   });
 });
@@ -199,17 +199,17 @@ describe('a stored interaction', () => {
   it('interactions.get 200, interactions.cancel 200: an interaction that its upstream stores', async () => {
     const output = [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Yes' }] }];
     const response = { id: 'resp_up', object: 'response', created_at: 60, model: 'up-2', output, usage: null };
-    const answered = (status: string): void =>
+    const answerInState = (status: string): void =>
       client.upstream.answer((answer) => {
         answer.writeHead(200, { 'content-type': 'application/json' });
         answer.end(JSON.stringify({ ...response, status }));
       });
-    answered('completed');
+    answerInState('completed');
     const { body } = await ask({ model: 'thinker', input: 'Hello' });
     expect(body).toMatchObject({ created: '1970-01-01T00:01:00Z', outputs: [{ type: 'text', text: 'Yes' }] });
     const path = `${PATH}/${String(body['id'])}`;
     expect(await client.call('GET', path)).toEqual({ status: 200, body });
-    answered('cancelled');
+    answerInState('cancelled');
     expect(await client.call('POST', `${path}/cancel`)).toEqual({
       status: 200,
       body: { ...body, status: 'cancelled' },
@@ -235,7 +235,7 @@ describe('a stored interaction', () => {
     }
   });
 
-  it('interactions.get 401, interactions.get 403, interactions.delete 401, interactions.delete 403, interactions.cancel 401, interactions.cancel 403, interactions.cancel 404: no key, and an unknown interaction', async () => {
+  it('interactions.get 401, interactions.get 403, interactions.delete 401, interactions.delete 403, interactions.cancel 401, interactions.cancel 403, interactions.cancel 404: no key, an id not issued here, and a deleted interaction', async () => {
     const calls = [
       ['GET', ''],
       ['DELETE', ''],

@@ -40,7 +40,7 @@ async function endOf(traceId: string, setup = app): Promise<unknown> {
   return [only?.spendRow.status, only?.spendRow.errorCode];
 }
 
-const broken = (reason: string) => ({
+const failureEvent = (reason: string) => ({
   type: 'error',
   event_id: expect.stringMatching(/^event_/),
   error: {
@@ -54,10 +54,14 @@ const broken = (reason: string) => ({
 
 describe('an upstream', () => {
   it.each([
-    ['breaks off', (wire) => wire.destroy(), 'The upstream closed the connection without a close frame.'],
-    ['ends without a goodbye', (wire) => wire.end(), 'The upstream closed the connection without a close frame.'],
+    ['closes the connection', (wire) => wire.destroy(), 'The upstream closed the connection without a close frame.'],
     [
-      'sends what is no frame',
+      'ends the connection without a close frame',
+      (wire) => wire.end(),
+      'The upstream closed the connection without a close frame.',
+    ],
+    [
+      'sends an invalid frame',
       (wire) => wire.write(Buffer.alloc(64, 0xff)),
       'The upstream sent an invalid WebSocket message.',
     ],
@@ -78,14 +82,14 @@ describe('an upstream', () => {
       session.say({ type: 'response.created' });
       misbehave(session.wire);
       expect(JSON.parse(await client.heard())).toEqual({ type: 'response.created' });
-      expect(JSON.parse(await client.heard())).toEqual(broken(reason));
+      expect(JSON.parse(await client.heard())).toEqual(failureEvent(reason));
       expect((await client.closed).code).toBe(1011);
       await session.closed;
       expect(await endOf(traceId)).toEqual(['FAILURE', 'UPSTREAM_FAILED']);
     },
   );
 
-  it('that closes with a reason has its code forwarded', async () => {
+  it('that closes after an error event has its code and reason forwarded', async () => {
     const { client, session, traceId } = await join();
     session.say({ type: 'error', error: { message: 'The session has expired.' } });
     session.socket.close(4000, 'invalid_request_error.expired');
@@ -94,10 +98,10 @@ describe('an upstream', () => {
     expect(await endOf(traceId)).toEqual(['FAILURE', 'UPSTREAM_FAILED']);
   });
 
-  it('that closes with a code only is reported with a message', async () => {
+  it('that closes with an error code and no error event is reported by an error event', async () => {
     const { client, session, traceId } = await join();
     session.socket.close(1013, 'busy');
-    expect(JSON.parse(await client.heard())).toEqual(broken('The session was closed with code 1013: busy.'));
+    expect(JSON.parse(await client.heard())).toEqual(failureEvent('The session was closed with code 1013: busy.'));
     expect(await client.closed).toEqual({ code: 1013, reason: 'busy' });
     expect(await endOf(traceId)).toEqual(['FAILURE', 'UPSTREAM_FAILED']);
   });
@@ -109,37 +113,37 @@ describe('an upstream', () => {
     expect(await endOf(traceId)).toEqual(['SUCCESS', null]);
   });
 
-  it('that never stops sending is read only as fast as its client reads', async () => {
+  it('that sends fast is read only as fast as the client reads', async () => {
     const { client, session } = await join();
     client.socket.pause();
     const event = `{"type":"response.output_audio.delta","delta":"${'A'.repeat(64 * 1024)}"}`;
     let sent = 0;
-    // Waits until no bytes are sent for a while, because the reader has stopped.
+    // The reader has stopped when more than 1 MiB stays unsent, unchanged in five checks.
     await new Promise<void>((resolve) => {
-      let waiting = -1;
-      let looks = 0;
-      const more = setInterval(() => {
-        const before = waiting;
-        waiting = session.socket.bufferedAmount;
-        looks = waiting > MEGABYTE && waiting === before ? looks + 1 : 0;
-        if (looks === 5) {
-          clearInterval(more);
+      let unsentBytes = -1;
+      let stableChecks = 0;
+      const timer = setInterval(() => {
+        const before = unsentBytes;
+        unsentBytes = session.socket.bufferedAmount;
+        stableChecks = unsentBytes > MEGABYTE && unsentBytes === before ? stableChecks + 1 : 0;
+        if (stableChecks === 5) {
+          clearInterval(timer);
           resolve();
         }
-        if (waiting > 2 * MEGABYTE) return;
+        if (unsentBytes > 2 * MEGABYTE) return;
         for (let events = 0; events < 32; events += 1, sent += 1) session.socket.send(event);
       }, 50);
     });
-    let heard = 0;
+    let receivedCount = 0;
     const all = new Promise<void>((resolve) => {
       client.socket.on('message', () => {
-        heard += 1;
-        if (heard === sent) resolve();
+        receivedCount += 1;
+        if (receivedCount === sent) resolve();
       });
     });
     client.socket.resume();
     await all;
-    expect(heard).toBe(sent);
+    expect(receivedCount).toBe(sent);
     client.socket.close();
     await session.closed;
   });
@@ -153,7 +157,7 @@ describe('a client', () => {
     expect(await endOf(traceId)).toEqual(['FAILURE', 'CLIENT_GONE']);
   });
 
-  it('that disconnects during an answer is charged for the counted part', async () => {
+  it('that disconnects after an answer is charged for it', async () => {
     const { client, session, traceId } = await join();
     session.say({ type: 'response.done', response: { usage: { input_tokens: 3, output_tokens: 1 } } });
     await client.heard();
@@ -165,8 +169,8 @@ describe('a client', () => {
   });
 
   it.each([
-    ['a message larger than is taken', 'x'.repeat(MEGABYTE + 1), 1009, 'TOO_LARGE'],
-    ['a code that cannot be sent', null, 1002, 'INVALID_INPUT'],
+    ['a message above the size limit', 'x'.repeat(MEGABYTE + 1), 1009, 'TOO_LARGE'],
+    ['an invalid close code', null, 1002, 'INVALID_INPUT'],
   ])('that sends %s is disconnected', async (_what, text, code, errorCode) => {
     const { client, session, traceId } = await join();
     if (text !== null) client.socket.send(text);
@@ -219,11 +223,11 @@ it('a session that is open at shutdown gets an error, and is recorded', async ()
   expect((await client.closed).code).toBe(1001);
   expect((await session.closed).code).toBe(1000);
   await stopped;
-  const again = await startApp({ dataDir: setup.dataDir });
+  const restarted = await startApp({ dataDir: setup.dataDir });
   try {
-    expect(await endOf(traceId, again)).toEqual(['FAILURE', 'UNAVAILABLE']);
+    expect(await endOf(traceId, restarted)).toEqual(['FAILURE', 'UNAVAILABLE']);
   } finally {
-    await again.stop();
+    await restarted.stop();
   }
 });
 

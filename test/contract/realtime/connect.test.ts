@@ -42,8 +42,8 @@ afterAll(async () => {
 });
 
 async function newKey(draft: object): Promise<string> {
-  const made = await app.call('POST', '/key/generate', draft);
-  return ((await made.json()) as { key: string }).key;
+  const response = await app.call('POST', '/key/generate', draft);
+  return ((await response.json()) as { key: string }).key;
 }
 
 describe('realtime.connect 101', () => {
@@ -88,7 +88,7 @@ describe('realtime.connect 101', () => {
     await session.closed;
   });
 
-  it('forwards headers for the upstream, and nothing else', async () => {
+  it('forwards only the headers and the intent that are for the upstream', async () => {
     const headers = {
       authorization: `Bearer ${app.adminKey}`,
       'openai-beta': 'realtime=v1',
@@ -109,7 +109,7 @@ describe('realtime.connect 101', () => {
   it.each([
     ['azure-voice', '/openai/v1/realtime?model=gpt-realtime'],
     ['older-azure-voice', '/openai/realtime?api-version=2025-04-01-preview&deployment=gpt-realtime'],
-  ])('sends Azure the credential in its own header, at its own address (%s)', async (model, path) => {
+  ])('sends the credential in the header of Azure, to the path of Azure (%s)', async (model, path) => {
     const client = await openRealtime(app, { path: `/v1/realtime?model=${model}` });
     const { headers, path: sentPath, closed } = await upstream.session();
     expect([sentPath, headers['api-key'], headers.authorization]).toEqual([path, CREDENTIAL, undefined]);
@@ -136,7 +136,7 @@ describe('realtime.connect 400', () => {
   it.each([
     ['no model', '/v1/realtime', invalid("/realtime: Missing required parameter: 'model'.", 'model')],
     [
-      'a model of too long a name',
+      'a model name that is too long',
       `/v1/realtime?model=${'m'.repeat(513)}`,
       invalid('/realtime: The name of a model has at most 512 characters.', 'model'),
     ],
@@ -185,7 +185,12 @@ describe('realtime.connect 400', () => {
 
   it.each([
     ['a method that is not GET', 'POST', {}, 'the method must be GET'],
-    ['a key of the wrong form', 'GET', { 'sec-websocket-key': 'short' }, 'Sec-WebSocket-Key is missing or not valid'],
+    [
+      'a malformed Sec-WebSocket-Key',
+      'GET',
+      { 'sec-websocket-key': 'short' },
+      'Sec-WebSocket-Key is missing or not valid',
+    ],
     ['an old version', 'GET', { 'sec-websocket-version': '8' }, 'Sec-WebSocket-Version must be 13'],
     ['an invalid subprotocol', 'GET', { 'sec-websocket-protocol': 'a b' }, 'Sec-WebSocket-Protocol is not valid'],
   ])('for %s', async (_case, method, differing, reason) => {
@@ -240,7 +245,7 @@ describe('realtime.connect 401', () => {
     ]);
   });
 
-  it('with an unknown key; the error has its last characters only', async () => {
+  it('with an unknown key; the error has only the last characters of the key', async () => {
     const protocols = ['realtime', 'openai-insecure-api-key.sk-unknown-virtual-key'];
     const { status, headers, body } = await refusalOf(app, { headers: {}, protocols });
     expect([status, body]).toEqual([
@@ -260,7 +265,7 @@ describe('realtime.connect 401', () => {
   });
 });
 
-it('realtime.connect 403: a model the key may not call, existing or unknown', async () => {
+it('realtime.connect 403: a model that the key may not call, whether or not it exists', async () => {
   const key = await newKey({ models: ['another'] });
   for (const model of ['voice', 'unheard-of']) {
     const path = `/v1/realtime?model=${model}`;

@@ -35,7 +35,7 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-interface Joined {
+interface OpenSession {
   readonly client: RealtimeClient;
   readonly session: UpstreamSession;
   readonly traceId: string;
@@ -43,7 +43,7 @@ interface Joined {
   end(): Promise<unknown>;
 }
 
-async function join({ model = 'voice', key = app.adminKey } = {}): Promise<Joined> {
+async function join({ model = 'voice', key = app.adminKey } = {}): Promise<OpenSession> {
   const { traceId, headers } = aTrace();
   const path = `/v1/realtime?model=${model}`;
   const client = await openRealtime(app, { path, headers: { ...headers, authorization: `Bearer ${key}` } });
@@ -61,8 +61,8 @@ async function join({ model = 'voice', key = app.adminKey } = {}): Promise<Joine
 }
 
 async function newKey(draft: object): Promise<string> {
-  const made = await app.call('POST', '/key/generate', draft);
-  return ((await made.json()) as { key: string }).key;
+  const response = await app.call('POST', '/key/generate', draft);
+  return ((await response.json()) as { key: string }).key;
 }
 
 const usage = (text: number, sound: number, cached: { text: number; sound: number }, out: number, audio: number) => ({
@@ -78,10 +78,10 @@ const usage = (text: number, sound: number, cached: { text: number; sound: numbe
   output_token_details: { text_tokens: out, audio_tokens: audio },
 });
 
-const done = (counted: object): object => ({
+const done = (counts: object): object => ({
   type: 'response.done',
   event_id: 'event_1',
-  response: { id: 'resp_1', object: 'realtime.response', status: 'completed', output: [], usage: counted },
+  response: { id: 'resp_1', object: 'realtime.response', status: 'completed', output: [], usage: counts },
 });
 
 describe('messages of a session', () => {
@@ -106,7 +106,7 @@ describe('messages of a session', () => {
     await end();
   });
 
-  it('have the model name of the caller towards the caller, and that of the upstream towards the upstream', async () => {
+  it('have the requested model name for the caller, and the upstream model name for the upstream', async () => {
     const { client, session, end } = await join();
     session.say({ type: 'session.created', session: { id: 'sess_1', model: 'gpt-realtime-2025-08-28', voice: 'ash' } });
     expect(JSON.parse(await client.heard())).toEqual({
@@ -135,9 +135,9 @@ describe('messages of a session', () => {
 describe('an event that is not forwarded', () => {
   it.each([
     ['session', { type: 'session.update', event_id: 'mine_1', session: { model: 'other' } }],
-    ['answer', { type: 'response.create', event_id: 'mine_1', response: { model: 'other' } }],
+    ['response', { type: 'response.create', event_id: 'mine_1', response: { model: 'other' } }],
     [
-      'transcript',
+      'transcription',
       {
         type: 'session.update',
         event_id: 'mine_1',
@@ -145,10 +145,10 @@ describe('an event that is not forwarded', () => {
       },
     ],
     [
-      'transcript in the older form',
+      'transcription in the older form',
       { type: 'session.update', event_id: 'mine_1', session: { input_audio_transcription: { model: 'other' } } },
     ],
-  ])('because its %s has a model the key may not call, is an error; the session continues', async (_what, event) => {
+  ])('because its %s has a forbidden model, is an error; the session continues', async (_what, event) => {
     const { client, session, end } = await join({ key: await newKey({ models: ['voice'] }) });
     client.say(event);
     expect(JSON.parse(await client.heard())).toEqual({
@@ -170,7 +170,7 @@ describe('an event that is not forwarded', () => {
 
   it.each([
     [
-      'another model than the session was opened with',
+      'a model other than the model of the session',
       '{"type":"session.update","session":{"model":"unpriced"}}',
       '/realtime: The model of a session cannot change. Open another session for another model.',
       'model',
@@ -182,18 +182,18 @@ describe('an event that is not forwarded', () => {
       'model',
     ],
     [
-      'a model that is no text',
+      'a model that is not a string',
       '{"type":"session.update","session":{"model":["a"]}}',
       '/realtime: The model must be a string.',
       'model',
     ],
     [
-      'a model, and no JSON',
+      'a model, and is not valid JSON',
       '{"type":"session.update","session":{"model":',
       '/realtime: The event is not a JSON object.',
       null,
     ],
-  ])('because it names %s', async (_what, text, message, param) => {
+  ])('because it names %s, is an error', async (_what, text, message, param) => {
     const { client, session, end } = await join();
     client.socket.send(text);
     expect(JSON.parse(await client.heard())).toEqual({
@@ -206,7 +206,7 @@ describe('an event that is not forwarded', () => {
     await end();
   });
 
-  it('because it is sent as bytes', async () => {
+  it('because it is sent as bytes, is an error', async () => {
     const { client, end } = await join();
     client.socket.send(Buffer.from('{"type":"session.update"}'));
     expect(JSON.parse(await client.heard())).toMatchObject({
@@ -242,7 +242,7 @@ describe('records of a session', () => {
           callType: '_arealtime',
           modelGroup: 'voice',
           model: 'gpt-realtime',
-          // Tokens: 40 text and 30 audio input, 60 and 20 cached, 10 text and 40 audio output; then 10 and 5 of text.
+          // Text and audio tokens: input 40 and 30, cached 60 and 20, output 10 and 40. Then input 10, output 5 of text.
           costUsd: '0.003992',
           status: 'SUCCESS',
           errorCode: null,
@@ -269,7 +269,7 @@ describe('records of a session', () => {
     ]);
   });
 
-  it('price transcripts of another model at its price', async () => {
+  it('price transcripts at the prices of the transcription model', async () => {
     const { client, session, end } = await join();
     session.say({
       type: 'session.updated',
@@ -292,7 +292,7 @@ describe('records of a session', () => {
       usage: { type: 'duration', seconds: 5 },
     });
     for (let events = 0; events < 3; events += 1) await client.heard();
-    // Catalog prices: gpt-4o-transcribe 2.5e-6 USD an input token and 1e-5 an output token, the other model 1e-4 a second.
+    // Catalog prices of gpt-4o-transcribe in USD: 2.5e-6 an input token, 1e-5 an output token, 1e-4 a second.
     expect(await end()).toMatchObject([
       { spendRow: { costUsd: '0.0007', usage: { inputTokens: 40, outputTokens: 10 }, status: 'SUCCESS' } },
     ]);
@@ -308,7 +308,7 @@ describe('records of a session', () => {
   });
 });
 
-it('a session ends when its answers have used up the budget of a tag, and a new one is refused', async () => {
+it('a session ends when its answers have used up the budget of a tag, and a new session is refused', async () => {
   expect((await app.call('POST', '/tag/new', { name: 'spoken', max_budget: 0.001 })).status).toBe(200);
   const key = await newKey({ tags: ['spoken'] });
   const { client, session } = await join({ key });
@@ -323,7 +323,7 @@ it('a session ends when its answers have used up the budget of a tag, and a new 
   await expect(openRealtime(app, { headers })).rejects.toThrow('Tag=spoken');
 });
 
-it('a session ends when its answers have used up the budget of the key, and a new one is refused', async () => {
+it('a session ends when its answers have used up the budget of the key, and a new session is refused', async () => {
   const key = await newKey({ key_alias: 'thrifty', max_budget: 0.001 });
   const { client, session, traceId } = await join({ key });
   session.say(done(usage(100, 0, { text: 0, sound: 0 }, 0, 0)));

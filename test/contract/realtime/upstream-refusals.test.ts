@@ -77,14 +77,18 @@ it('realtime.connect 500: an upstream that answers 200 without an upgrade', asyn
 });
 
 it.each([
-  ['breaks off', 'APIConnectionError', 'The upstream closed the connection before a WebSocket was open (ECONNRESET).'],
-  ['does not speak HTTP', 'APIError', 'The upstream sent what is no WebSocket handshake (HPE_INVALID_CONSTANT).'],
-  ['miscounts the handshake', 'APIError', 'The upstream sent what is no WebSocket handshake.'],
+  [
+    'closes the connection',
+    'APIConnectionError',
+    'The upstream closed the connection before a WebSocket was open (ECONNRESET).',
+  ],
+  ['does not send HTTP', 'APIError', 'The upstream sent what is no WebSocket handshake (HPE_INVALID_CONSTANT).'],
+  ['sends a wrong Sec-WebSocket-Accept', 'APIError', 'The upstream sent what is no WebSocket handshake.'],
 ])('realtime.connect 500: an upstream that %s', async (how, kind, message) => {
   const accepted = 'HTTP/1.1 101 Yes\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-accept: no\r\n\r\n';
   upstream.answer((wire) => {
-    if (how === 'breaks off') wire.destroy();
-    else wire.end(how === 'miscounts the handshake' ? accepted : 'BOO!\r\n\r\n');
+    if (how === 'closes the connection') wire.destroy();
+    else wire.end(how === 'sends a wrong Sec-WebSocket-Accept' ? accepted : 'BOO!\r\n\r\n');
   });
   const { status, body } = await refusalOf(app);
   expect([status, body]).toEqual([
@@ -116,7 +120,7 @@ it('realtime.connect 500: an unreachable upstream', async () => {
   ]);
 });
 
-it('a handshake without an answer within the timeout of the deployment is a timeout', async () => {
+it('realtime.connect 408: an upstream that does not answer the handshake within the timeout of the deployment', async () => {
   upstream.answer(() => {});
   const { status, body } = await refusalOf(app, { path: '/v1/realtime?model=hurried' });
   expect([status, body]).toEqual([

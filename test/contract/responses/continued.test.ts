@@ -41,7 +41,7 @@ describe('continuing a translated response', () => {
     expect(body).toMatchObject({ data: [{ role: 'user', content: [{ type: 'input_text', text: 'Which?' }] }] });
   });
 
-  it('contains tool calls and their results', async () => {
+  it('sends earlier tool calls and their results', async () => {
     const calls = [{ id: 'c1', type: 'function', function: { name: 'look', arguments: '{"at":"sky"}' } }];
     const tools = [{ type: 'function', name: 'look', parameters: { type: 'object', properties: {} } }];
     client.answerWith({ role: 'assistant', content: null, tool_calls: calls });
@@ -55,7 +55,7 @@ describe('continuing a translated response', () => {
     ]);
   });
 
-  it('with another model, also of an upstream with a Responses API, which gets the whole conversation', async () => {
+  it('works with another model: an upstream with a Responses API gets the whole conversation', async () => {
     client.answerWith({ role: 'assistant', content: 'Hi', reasoning_content: 'A greeting.' });
     const { body: first } = await client.ask({ model: 'chats', input: 'Hello' });
     expect((first['output'] as Json[]).map(({ type }) => type)).toEqual(['reasoning', 'message']);
@@ -132,20 +132,20 @@ describe('references to items', () => {
     ]);
   });
 
-  it('responses.create 400: an item of another owner, an unknown one, and one of an answer that is not stored', async () => {
+  it('responses.create 400: an item of another owner, an unknown item, and an item of a response that is not stored', async () => {
     const first = await client.storedAnswer('Hi', { input: 'Hello' });
-    const unkept = await client.storedAnswer('Hi', { input: 'Hello', store: false });
-    const [spoken = {}] = unkept['output'] as Json[];
+    const unstored = await client.storedAnswer('Hi', { input: 'Hello', store: false });
+    const [message = {}] = unstored['output'] as Json[];
     const hex = hexOf(first.id);
     const other = await client.newKey();
     const calls = client.upstream.received.length;
-    for (const [id, asking] of [
+    for (const [id, headers] of [
       [`msg_${hex}_0`, other],
       [`msg_${hex}_7`, client.key],
       [`msg_${'0'.repeat(32)}_0`, client.key],
-      [String(spoken['id']), client.key],
+      [String(message['id']), client.key],
     ] as const)
-      expect(await client.ask({ model: 'chats', input: [{ type: 'item_reference', id }] }, asking)).toEqual(
+      expect(await client.ask({ model: 'chats', input: [{ type: 'item_reference', id }] }, headers)).toEqual(
         invalid('input', `Item with id '${id}' not found.`),
       );
     // An id in a format that the gateway does not issue.

@@ -61,8 +61,8 @@ function streamWith(text: string): void {
 }
 
 async function newKey(): Promise<Record<string, string>> {
-  const made = await app.call('POST', '/key/generate', {});
-  const { key } = (await made.json()) as { key: string };
+  const response = await app.call('POST', '/key/generate', {});
+  const { key } = (await response.json()) as { key: string };
   return { authorization: `Bearer ${key}` };
 }
 
@@ -92,19 +92,19 @@ describe('responses.create 200, at an upstream with a Responses API', () => {
     expect(next.body['previous_response_id']).toMatch(SEALED);
   });
 
-  it('a stream is forwarded with other ids and model names; text deltas are unchanged', async () => {
+  it('a stream is forwarded with replaced ids and model names; text deltas are unchanged', async () => {
     const created = event({ type: 'response.created', response: { ...ANSWER, status: 'in_progress' } });
-    const odd =
+    const delta =
       'event: response.output_text.delta\ndata: {"type":"response.output_text.delta" , "delta":"H\\u0069"}\n\n';
     const completed = event({ type: 'response.completed', response: ANSWER, later: [1e-7] });
-    streamWith(`${created}${odd}: a comment\n\n${completed}`);
+    streamWith(`${created}${delta}: a comment\n\n${completed}`);
     const { traceId, headers } = aTrace();
     const response = await app.call('POST', '/responses', { model: 'thinker', input: 'x', stream: true }, headers);
     const text = await response.text();
     const id = /"id":"(resp_[\w-]{80,})"/.exec(text)?.[1] ?? '';
-    const shown = (eventText: string): string =>
+    const asForwarded = (eventText: string): string =>
       eventText.replace('resp_up', id).replace('"model":"up-1"', '"model":"thinker"');
-    expect(text).toBe(`${shown(created)}${odd}: a comment\n\n${shown(completed)}`);
+    expect(text).toBe(`${asForwarded(created)}${delta}: a comment\n\n${asForwarded(completed)}`);
     expect(await left(app, traceId)).toMatchObject([
       {
         name: 'chat thinker',
@@ -151,7 +151,7 @@ describe('responses.create 200, at an upstream with a Responses API', () => {
     ]);
   });
 
-  it('an error before the answer is answered with its status', async () => {
+  it('an error as the first event is answered with status 500', async () => {
     streamWith(event({ type: 'error', code: 'rate_limit_exceeded', message: 'Slower.', param: null }));
     expect(await ask({ model: 'thinker', input: 'x', stream: true })).toEqual({
       status: 500,
@@ -201,7 +201,7 @@ describe('responses.create 400', () => {
     expect((await ask({ model: 'thinker', input: 'x', previous_response_id: id })).status).toBe(200);
   });
 
-  it('a model at another account than that of the previous response', async () => {
+  it('a model whose account is not the account of the previous response', async () => {
     answerWith(ANSWER);
     const { body } = await ask({ model: 'thinker', input: 'Hello' });
     expect(await ask({ model: 'elsewhere', input: 'x', previous_response_id: body['id'] })).toEqual({
@@ -229,12 +229,12 @@ describe('a retried continuation of a stored response', () => {
       response.writeHead(isFirst ? 500 : 200, { 'content-type': 'application/json' });
       response.end(JSON.stringify(isFirst ? { error: { message: 'no' } } : ANSWER));
     });
-    const again = { model: 'thinker', input: 'And?', previous_response_id: body['id'], num_retries: 1 };
-    expect((await ask({ ...again, fallbacks: ['elsewhere', 'smaller'] })).status).toBe(200);
+    const continuation = { model: 'thinker', input: 'And?', previous_response_id: body['id'], num_retries: 1 };
+    expect((await ask({ ...continuation, fallbacks: ['elsewhere', 'smaller'] })).status).toBe(200);
     expect(upstream.received.slice(from).map((call) => JSON.parse(call.body) as unknown)).toEqual(
       ['up-1', 'up-1', 'up-2'].map((model) => ({ model, input: 'And?', previous_response_id: 'resp_up' })),
     );
-    const refused = await ask({ ...again, num_retries: 0, fallbacks: ['elsewhere'] });
+    const refused = await ask({ ...continuation, num_retries: 0, fallbacks: ['elsewhere'] });
     expect(refused).toEqual({
       status: 500,
       body: {
@@ -253,7 +253,7 @@ describe('a retried continuation of a stored response', () => {
   });
 });
 
-describe('a model of the Responses API only', () => {
+describe('a model that has only the Responses API', () => {
   it('answers chat completions', async () => {
     answerWith({ ...ANSWER, model: 'up-4' });
     const chatRequest = { model: 'only', messages: [{ role: 'user', content: 'Hello' }] };
@@ -279,7 +279,7 @@ describe('a model of the Responses API only', () => {
     });
   });
 
-  it('reports a failed response, streamed and not', async () => {
+  it('reports a failed response, with and without a stream', async () => {
     const failed = { ...ANSWER, status: 'failed', error: { code: 'server_error', message: 'Out of thoughts.' } };
     const message = 'litellm.InternalServerError: InternalServerError: OpenAIException - Out of thoughts.';
     const error = { message, type: 'internal_server_error', param: null, code: 'server_error' };

@@ -10,20 +10,20 @@ interface Answer {
   readonly body: Json;
 }
 
-/** App with an upstream of chat completions (`chats`) and an upstream with a Responses API (`thinker`). */
+/** App with two models at one upstream: `chats` over chat completions, `thinker` over the Responses API. */
 export interface ResponseClient {
   readonly app: TestApp;
   readonly upstream: FaultServer;
   /** Default credential of requests. */
   readonly key: Headers;
   newKey(draft?: object): Promise<Headers>;
-  /** Sets the answer of the chat upstream. */
+  /** Sets the message of the next chat completions. */
   answerWith(message: object): void;
   ask(body: object, headers?: Headers): Promise<Answer>;
-  /** Sends a request that the upstream answers with this text. Returns the response. */
+  /** Sends a request to `chats`, which answers with this text. Returns the response. Throws unless the status is 200. */
   storedAnswer(content: string, body: object, headers?: Headers): Promise<StoredBody>;
   call(method: string, path: string, headers?: Headers): Promise<Answer>;
-  /** Messages of the last request to the chat upstream. */
+  /** Messages of the last request to the upstream. */
   sentMessages(): unknown;
   stop(): Promise<void>;
 }
@@ -46,8 +46,8 @@ export async function startResponses(): Promise<ResponseClient> {
     },
   });
   async function newKey(draft: object = {}): Promise<Headers> {
-    const made = await app.call('POST', '/key/generate', draft);
-    return { authorization: `Bearer ${((await made.json()) as { key: string }).key}` };
+    const response = await app.call('POST', '/key/generate', draft);
+    return { authorization: `Bearer ${((await response.json()) as { key: string }).key}` };
   }
   const key = await newKey();
   const answerWith = (message: object): void =>

@@ -99,7 +99,7 @@ describe('a response that is not stored', () => {
     client.socket.close();
   });
 
-  it('is stored until the next turn of its stream, for its connection only', async () => {
+  it('is kept in memory until the next turn of its stream, for its connection only', async () => {
     const client = await open();
     const one = idOf(await turn(client, 'One.', { input: '1', stream_id: 'a' }));
     // A fork in another stream.
@@ -120,7 +120,7 @@ describe('a response that is not stored', () => {
         }),
       );
     });
-    // The upstream is called, because it may store responses in spite of `store: false`.
+    // The upstream is called, because it may store responses despite `store: false`.
     expect(
       (await client.ask({ model: 'thinker', input: 'x', previous_response_id: one, stream_id: 'a' })).at(-1),
     ).toEqual(
@@ -143,14 +143,20 @@ describe('a response that is not stored', () => {
     const client = await open();
     setup.streamWith(chatStream('One.'));
     const one = idOf(await client.ask({ model: 'chats', input: '1', store: false, stream_id: 'a' }));
-    const fails = { model: 'chats', input: 'x', store: false, previous_response_id: one };
+    const continuation = { model: 'chats', input: 'x', store: false, previous_response_id: one };
     setup.upstream.answer((response) => response.writeHead(503).end());
-    expect((await client.ask({ ...fails, stream_id: 'b' })).at(-1)).toMatchObject({ type: 'error', status: 503 });
+    expect((await client.ask({ ...continuation, stream_id: 'b' })).at(-1)).toMatchObject({
+      type: 'error',
+      status: 503,
+    });
     setup.streamWith(chatStream('Two.'));
-    expect((await client.ask({ ...fails, stream_id: 'c' })).at(-1)?.type).toBe('response.completed');
+    expect((await client.ask({ ...continuation, stream_id: 'c' })).at(-1)?.type).toBe('response.completed');
     setup.upstream.answer((response) => response.writeHead(503).end());
-    expect((await client.ask({ ...fails, stream_id: 'a' })).at(-1)).toMatchObject({ type: 'error', status: 503 });
-    expect(await client.ask({ ...fails, stream_id: 'a' })).toEqual([notFound(one, { stream_id: 'a' })]);
+    expect((await client.ask({ ...continuation, stream_id: 'a' })).at(-1)).toMatchObject({
+      type: 'error',
+      status: 503,
+    });
+    expect(await client.ask({ ...continuation, stream_id: 'a' })).toEqual([notFound(one, { stream_id: 'a' })]);
     client.socket.close();
   });
 
@@ -161,13 +167,13 @@ describe('a response that is not stored', () => {
     setup.streamWith(chatStream('Two.'));
     const two = idOf(await client.ask({ model: 'chats', input: 'Two?', previous_response_id: one }));
     client.socket.close();
-    const over = await setup.app.call('POST', '/v1/responses', {
+    const httpAnswer = await setup.app.call('POST', '/v1/responses', {
       model: 'chats',
       input: 'Three?',
       previous_response_id: two,
       stream: true,
     });
-    expect(await over.text()).toContain('response.completed');
+    expect(await httpAnswer.text()).toContain('response.completed');
     expect(setup.sent()['messages']).toEqual([
       { role: 'user', content: 'Say one.' },
       { role: 'assistant', content: 'One.' },
@@ -184,7 +190,7 @@ it('a stored response is continued at the upstream that stores it', async () => 
   const one = idOf(await client.ask({ model: 'thinker', input: '1' }));
   await client.ask({ model: 'thinker', input: '2', previous_response_id: one, stream_id: 'other' });
   expect(setup.sent()).toEqual({ model: 'up-2', input: '2', stream: true, previous_response_id: 'resp_up' });
-  // The turn between them is not stored.
+  // The third turn is not stored, and the fourth continues it.
   const three = idOf(await turn(client, 'Three.', { input: '3', previous_response_id: one }));
   await turn(client, 'Four.', { input: '4', previous_response_id: three });
   expect(setup.sent()).toMatchObject({
@@ -195,7 +201,7 @@ it('a stored response is continued at the upstream that stores it', async () => 
 });
 
 describe('a response with generate: false', () => {
-  it('calls no upstream, and can be continued like any other', async () => {
+  it('calls no upstream, and can be continued like any other response', async () => {
     const calls = setup.upstream.received.length;
     const { traceId, headers } = aTrace();
     const client = await openResponses(setup.app, {
@@ -243,7 +249,7 @@ describe('a response with generate: false', () => {
     client.socket.close();
   });
 
-  it('needs the same permissions', async () => {
+  it('needs access to the model, a budget and a known previous response, like any other response', async () => {
     const key = await setup.newKey({ models: ['thinker'], max_budget: 0 });
     const client = await openResponses(setup.app, { headers: { authorization: `Bearer ${key}` } });
     const refused = async (body: object) => (await client.ask({ input: 'x', generate: false, ...body })).at(-1);

@@ -44,7 +44,7 @@ describe('streams of a connection', () => {
     answerWith(first.response, streamOf());
     const second = await calls.next();
     expect(second.body['input']).toBe('two');
-    // An invalid request waits for its turn, too. Otherwise its error would look like that of the active request.
+    // An invalid request waits for its turn, too. Otherwise its error would look like an error of the active request.
     client.say({ type: 'response.create', stream_id: 'a' });
     answerWith(second.response, streamOf());
     expect(typesAndLanes(await client.answer())).toEqual([
@@ -59,20 +59,20 @@ describe('streams of a connection', () => {
     client.socket.close();
   });
 
-  it('run sixteen in parallel, and the next when one of them has ended', async () => {
+  it('run at most sixteen in parallel; the next one runs when one of them has ended', async () => {
     const calls = setup.hold();
     const client = await open();
     for (let lane = 0; lane < 17; lane += 1)
       client.say({ type: 'response.create', model: 'thinker', input: `${lane}`, stream_id: `lane_${lane}` });
-    const begun = await Promise.all(Array.from({ length: 16 }, () => calls.next()));
-    expect(begun.map(({ body }) => body['input'])).toEqual(Array.from({ length: 16 }, (_, lane) => `${lane}`));
-    // The upstream gets this call after all calls that were sent together.
+    const firstCalls = await Promise.all(Array.from({ length: 16 }, () => calls.next()));
+    expect(firstCalls.map(({ body }) => body['input'])).toEqual(Array.from({ length: 16 }, (_, lane) => `${lane}`));
+    // The upstream gets this call next, so the seventeenth call is still waiting.
     const between = setup.app.call('POST', '/v1/responses', { model: 'thinker', input: 'between', stream: true });
     const next = await calls.next();
     expect(next.body['input']).toBe('between');
     answerWith(next.response, streamOf());
     await (await between).text();
-    const [first, ...others] = begun;
+    const [first, ...others] = firstCalls;
     if (first) answerWith(first.response, streamOf());
     const { body, response } = await calls.next();
     expect(body['input']).toBe('16');
@@ -86,7 +86,7 @@ describe('streams of a connection', () => {
     client.socket.close();
   });
 
-  it('are at most 32, and one without a name', async () => {
+  it('are at most 32 with a name, and one without', async () => {
     setup.streamWith(streamOf());
     const client = await open();
     for (let lane = 0; lane < 32; lane += 1)

@@ -29,7 +29,7 @@ async function open(): Promise<{ client: ResponseSocket; traceId: string }> {
   return { client: await openResponses(setup.app, { headers: { ...headers, authorization } }), traceId };
 }
 
-/** Statuses and error codes in the spend rows of a connection. */
+/** Status and error code of each spend row of a trace. */
 async function endsOf(traceId: string, app: TestApp = setup.app): Promise<unknown> {
   const rows = (await left(app, traceId)) as { spendRow: { status: string; errorCode: string | null } }[];
   return rows.map(({ spendRow }) => [spendRow.status, spendRow.errorCode]);
@@ -48,9 +48,9 @@ const sockets = (): number => process.getActiveResourcesInfo().filter((kind) => 
 
 describe('a client that disconnects', () => {
   it.each([
-    ['with a goodbye', (client: ResponseSocket) => client.socket.close(1000)],
-    ['without one', (client: ResponseSocket) => client.socket.terminate()],
-  ])('%s ends its calls: begun, waiting for an answer, and queued', async (_how, leave) => {
+    ['with a close frame', (client: ResponseSocket) => client.socket.close(1000)],
+    ['without a close frame', (client: ResponseSocket) => client.socket.terminate()],
+  ])('%s ends its calls: streaming, waiting for an answer, and queued', async (_how, disconnect) => {
     stall();
     const { client, traceId } = await open();
     client.say({ type: 'response.create', model: 'thinker', input: 'begun', stream_id: 'a' });
@@ -59,7 +59,7 @@ describe('a client that disconnects', () => {
     client.say({ type: 'response.create', model: 'thinker', input: 'asked', stream_id: 'b' });
     await calls.next();
     client.say({ type: 'response.create', model: 'thinker', input: 'never', stream_id: 'b' });
-    leave(client);
+    disconnect(client);
     await setup.upstream.abandoned();
     await setup.upstream.abandoned();
     expect(setup.upstream.received.at(-1)?.body).toContain('asked');
@@ -71,7 +71,7 @@ describe('a client that disconnects', () => {
       ]);
   });
 
-  it('leaves no connection open, for every kind of disconnect', async () => {
+  it('leaves no connection open, idle or active, with or without a close frame', async () => {
     const before = sockets();
     stall();
     const clients = await Promise.all(Array.from({ length: 30 }, open));
@@ -92,7 +92,7 @@ describe('a client that disconnects', () => {
   });
 });
 
-it('an upstream that never stops sending is read only as fast as its client reads', async () => {
+it('a fast upstream is read only as fast as the client reads', async () => {
   const { client } = await open();
   client.socket.pause();
   const event = eventText({ type: 'response.output_text.delta', delta: 'A'.repeat(64 * 1024) });
@@ -101,19 +101,19 @@ it('an upstream that never stops sending is read only as fast as its client read
   setup.upstream.answer((response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.write(eventText({ type: 'response.created', sequence_number: 0, response: aResponse() }));
-    let waiting = -1;
-    let looks = 0;
-    // Waits until no bytes are sent for a while, because the reader has stopped.
-    const more = setInterval(() => {
-      const before = waiting;
-      waiting = response.writableLength;
-      looks = waiting > MEGABYTE && waiting === before ? looks + 1 : 0;
-      if (looks === 5) {
-        clearInterval(more);
+    let unsentBytes = -1;
+    let stableChecks = 0;
+    // The reader has stopped when more than 1 MiB stays unsent, unchanged in five checks.
+    const timer = setInterval(() => {
+      const before = unsentBytes;
+      unsentBytes = response.writableLength;
+      stableChecks = unsentBytes > MEGABYTE && unsentBytes === before ? stableChecks + 1 : 0;
+      if (stableChecks === 5) {
+        clearInterval(timer);
         const last = eventText({ type: 'response.completed', sequence_number: 1, response: aResponse() });
         stopped.resolve({ end: () => void response.end(last) });
       }
-      if (waiting > 2 * MEGABYTE) return;
+      if (unsentBytes > 2 * MEGABYTE) return;
       for (let events = 0; events < 32; events += 1, sent += 1) response.write(event);
     }, 50);
   });
@@ -169,19 +169,19 @@ describe('a process that stops', () => {
     const client = await openResponses(other.app, { headers: { ...headers, authorization } });
     client.say({ type: 'response.create', model: 'thinker', input: 'x', stream_id: 'main' });
     expect((await client.frame()).type).toBe('response.created');
-    // A connection with an incomplete request when the process stops.
-    const late = connect(Number(new URL(other.app.url).port), '127.0.0.1');
-    await once(late, 'connect');
-    late.write('GET /v1/responses HTTP/1.1\r\nhost: x\r\n');
-    const called = await other.app.call('GET', '/health/liveness');
-    expect(called.status).toBe(200);
+    // The request on this connection is still incomplete when the process stops.
+    const lateSocket = connect(Number(new URL(other.app.url).port), '127.0.0.1');
+    await once(lateSocket, 'connect');
+    lateSocket.write('GET /v1/responses HTTP/1.1\r\nhost: x\r\n');
+    const liveness = await other.app.call('GET', '/health/liveness');
+    expect(liveness.status).toBe(200);
 
     const stopped = other.app.stop({ keepData: true });
-    late.write(
+    lateSocket.write(
       `authorization: ${authorization}\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n` +
         'sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n',
     );
-    expect(await text(late)).toMatch(/^HTTP\/1\.1 503 [^]*"message":"The process is shutting down\."/);
+    expect(await text(lateSocket)).toMatch(/^HTTP\/1\.1 503 [^]*"message":"The process is shutting down\."/);
     expect(await client.frame()).toMatchObject({
       type: 'error',
       status: 503,
@@ -192,11 +192,11 @@ describe('a process that stops', () => {
     expect((await client.closed).code).toBe(1001);
     await stopped;
     await other.upstream.abandoned();
-    const again = await startApp({ dataDir: other.app.dataDir });
+    const restarted = await startApp({ dataDir: other.app.dataDir });
     try {
-      expect(await endsOf(traceId, again)).toEqual([['FAILURE', 'UNAVAILABLE']]);
+      expect(await endsOf(traceId, restarted)).toEqual([['FAILURE', 'UNAVAILABLE']]);
     } finally {
-      await again.stop();
+      await restarted.stop();
       await other.upstream.stop();
     }
   });

@@ -33,7 +33,7 @@ const refused = (status: number, error: object, differing: object = {}): object 
   },
   ...differing,
 });
-/** Error event without a stream id, for a message that is not a valid event. */
+/** Error event without a call id, for a message that is not a valid event. */
 const invalid = (param: string | null, message: string): object =>
   refused(400, { param, message, headers: { 'x-litellm-version': expect.any(String) } });
 
@@ -65,7 +65,7 @@ describe('a refused turn, after which the connection stays open', () => {
       }),
     ],
     [
-      'a setting of the wrong type',
+      'a member of the wrong type',
       { model: 'chats', input: 'x', generate: 'no' },
       refused(400, {
         param: 'generate',
@@ -73,7 +73,7 @@ describe('a refused turn, after which the connection stays open', () => {
       }),
     ],
     [
-      'a lane without a name',
+      'an empty stream id',
       { model: 'chats', input: 'x', stream_id: '' },
       refused(400, {
         param: 'stream_id',
@@ -84,7 +84,7 @@ describe('a refused turn, after which the connection stays open', () => {
       }),
     ],
     [
-      'a model there is not',
+      'an unknown model',
       { model: 'unheard-of', input: 'x', stream_id: 'main' },
       refused(
         400,
@@ -96,7 +96,7 @@ describe('a refused turn, after which the connection stays open', () => {
       ),
     ],
     [
-      'a response there is not',
+      'an unknown previous response',
       { model: 'chats', input: 'x', previous_response_id: 'resp_nothing', stream_id: 'a.b-c_9' },
       refused(
         400,
@@ -144,10 +144,10 @@ describe('a refused turn, after which the connection stays open', () => {
     ]);
     poor.socket.close();
 
-    const short = await open({ authorization: `Bearer ${await setup.newKey({ duration: '1s' })}` });
-    const last = async () => (await short.ask({ model: 'thinker', input: 'x' })).at(-1);
+    const shortLived = await open({ authorization: `Bearer ${await setup.newKey({ duration: '1s' })}` });
+    const last = async () => (await shortLived.ask({ model: 'thinker', input: 'x' })).at(-1);
     await expect.poll(last).toMatchObject({ type: 'error', status: 401, error: { type: 'expired_key', code: '401' } });
-    short.socket.close();
+    shortLived.socket.close();
   });
 
   it('by its upstream, with the message of the upstream', async () => {
@@ -173,7 +173,7 @@ describe('a refused turn, after which the connection stays open', () => {
     client.socket.close();
   });
 
-  it('during its stream: by an event with the next number', async () => {
+  it('during its stream, by an event with the next sequence number', async () => {
     setup.upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(eventText({ type: 'response.created', sequence_number: 4, response: aResponse() }), () =>

@@ -41,28 +41,28 @@ describe('responses.connect 101', () => {
     expect((await client.closed).code).toBe(1005);
   });
 
-  it('the events of an upstream with the API, and the request, are forwarded unchanged except for model names and ids', async () => {
+  it('a Responses API gets the request without gateway fields; its events are forwarded with replaced ids and model names', async () => {
     const created = { type: 'response.created', sequence_number: 0, response: aResponse({ status: 'in_progress' }) };
-    const odd = '{"type":"response.output_text.delta" , "delta":"H\\u0069 response.completed"}';
+    const delta = '{"type":"response.output_text.delta" , "delta":"H\\u0069 response.completed"}';
     const completed = { type: 'response.completed', sequence_number: 2, response: aResponse(), later: [1e-7] };
     setup.streamWith(
-      `${eventText(created)}event: response.output_text.delta\ndata: ${odd}\n\n: a comment\n\n${eventText(completed)}data: [DONE]\n\n`,
+      `${eventText(created)}event: response.output_text.delta\ndata: ${delta}\n\n: a comment\n\n${eventText(completed)}data: [DONE]\n\n`,
     );
     const client = await open({}, '/v1/responses?model=thinker');
     client.socket.send(
       '{"type":"response.create","top_p":1e-7,"input":"H\\u0069","stream":false,"background":false,"generate":true,"tags":["x"]}',
     );
-    const shown = { id: expect.stringMatching(SEALED), model: 'thinker' };
-    expect(await client.frame()).toEqual({ ...created, response: { ...created.response, ...shown } });
-    expect(await client.heard()).toBe(odd);
-    expect(await client.frame()).toEqual({ ...completed, response: { ...completed.response, ...shown } });
+    const replaced = { id: expect.stringMatching(SEALED), model: 'thinker' };
+    expect(await client.frame()).toEqual({ ...created, response: { ...created.response, ...replaced } });
+    expect(await client.heard()).toBe(delta);
+    expect(await client.frame()).toEqual({ ...completed, response: { ...completed.response, ...replaced } });
     expect(setup.upstream.received.at(-1)?.body).toBe(
       '{"top_p":1e-7,"input":"H\\u0069","stream":true,"background":false,"model":"up-2"}',
     );
     client.socket.close();
   });
 
-  it('a model of another dialect answers in the events of the API', async () => {
+  it('a model of another dialect answers with the events of the Responses API', async () => {
     setup.streamWith(chatStream('Good day.'));
     const client = await open();
     const frames = await client.ask({ model: 'chats', input: 'Hello', instructions: 'Be kind.' });
@@ -84,9 +84,9 @@ describe('responses.connect 101', () => {
     client.socket.close();
   });
 
-  it('the demo model gives the same answer as over HTTP', async () => {
-    const over = await setup.app.call('POST', '/v1/responses', { model: 'demo', input: 'Hello', stream: true });
-    const events = (await over.text())
+  it('the demo model sends the same event types and texts as over HTTP', async () => {
+    const httpAnswer = await setup.app.call('POST', '/v1/responses', { model: 'demo', input: 'Hello', stream: true });
+    const events = (await httpAnswer.text())
       .split('\n\n')
       .flatMap((event) => event.split('\n').filter((line) => line.startsWith('data: ')))
       .map((line) => JSON.parse(line.slice('data: '.length)) as Frame);
@@ -117,7 +117,7 @@ describe('responses.connect 101', () => {
     client.socket.close();
   });
 
-  it('gateway fields of the handshake and of an event apply to the call', async () => {
+  it('gateway headers of the handshake and gateway fields of an event apply to the call', async () => {
     setup.streamWith(streamOf());
     const { traceId, headers } = aTrace();
     const client = await open({ ...headers, 'x-litellm-session-id': 'session-7', 'x-litellm-timeout': 'soon' });

@@ -28,8 +28,8 @@ beforeAll(async () => {
   });
   key = await newKey({});
   answerWith(200, RESPONSE);
-  const made = await app.call('POST', '/v1/responses', { model: 'thinker', input: 'Hello', background: true }, key);
-  ({ id } = (await made.json()) as { id: string });
+  const response = await app.call('POST', '/v1/responses', { model: 'thinker', input: 'Hello', background: true }, key);
+  ({ id } = (await response.json()) as { id: string });
 });
 
 afterAll(async () => {
@@ -48,8 +48,8 @@ function answerWith(status: number, body: unknown): void {
 }
 
 async function newKey(draft: object): Promise<Record<string, string>> {
-  const made = await app.call('POST', '/key/generate', draft);
-  return { authorization: `Bearer ${((await made.json()) as { key: string }).key}` };
+  const response = await app.call('POST', '/key/generate', draft);
+  return { authorization: `Bearer ${((await response.json()) as { key: string }).key}` };
 }
 
 async function ask(method: string, path: string, headers: Record<string, string> = key) {
@@ -68,7 +68,7 @@ describe.each([
     method: 'GET',
     tail: '',
     answer: RESPONSE,
-    shown: { ...RESPONSE, model: 'thinker' },
+    forwarded: { ...RESPONSE, model: 'thinker' },
     callType: 'aget_responses',
   },
   {
@@ -76,7 +76,7 @@ describe.each([
     method: 'DELETE',
     tail: '',
     answer: { id: 'resp_up', object: 'response', deleted: true },
-    shown: { object: 'response', deleted: true },
+    forwarded: { object: 'response', deleted: true },
     callType: 'adelete_responses',
   },
   {
@@ -84,7 +84,7 @@ describe.each([
     method: 'GET',
     tail: '/input_items',
     answer: ITEMS,
-    shown: ITEMS,
+    forwarded: ITEMS,
     callType: 'alist_input_items',
   },
   {
@@ -92,11 +92,11 @@ describe.each([
     method: 'POST',
     tail: '/cancel',
     answer: { ...RESPONSE, status: 'cancelled' },
-    shown: { ...RESPONSE, status: 'cancelled', model: 'thinker' },
+    forwarded: { ...RESPONSE, status: 'cancelled', model: 'thinker' },
     callType: 'acancel_responses',
   },
-])('$name', ({ method, tail, answer, shown, callType }) => {
-  const expected = (): object => ('id' in answer ? { ...shown, id } : shown);
+])('$name', ({ method, tail, answer, forwarded, callType }) => {
+  const expected = (): object => ('id' in answer ? { ...forwarded, id } : forwarded);
 
   it.each(['/v1/responses', '/responses', '/openai/v1/responses'])(
     '200: a response that the upstream stores (%s)',
@@ -120,15 +120,15 @@ describe.each([
     expect(status).toBe(401);
   });
 
-  it('404: a response of another owner, and an answer that is not stored; 403: an id of another origin', async () => {
+  it('404: a response of another owner, and one that is not stored; 403: an id that the gateway did not issue', async () => {
     answerWith(200, { id: 'chat', choices: [{ message: { content: 'Hi' }, finish_reason: 'stop' }] });
-    const made = await app.call('POST', '/v1/responses', { model: 'chats', input: 'Hello', store: false }, key);
-    const own = (await made.json()) as { id: string; store: boolean };
-    expect(own).toMatchObject({ id: expect.stringMatching(/^resp_[0-9a-f]{32}$/), store: false });
+    const response = await app.call('POST', '/v1/responses', { model: 'chats', input: 'Hello', store: false }, key);
+    const unstored = (await response.json()) as { id: string; store: boolean };
+    expect(unstored).toMatchObject({ id: expect.stringMatching(/^resp_[0-9a-f]{32}$/), store: false });
     const calls = upstream.received.length;
-    const missing = (of: string) =>
-      refusal(404, { message: `Response with id '${of}' not found.`, type: 'not_found_error' });
-    expect(await ask(method, `/v1/responses/${own.id}${tail}`)).toEqual(missing(own.id));
+    const missing = (responseId: string) =>
+      refusal(404, { message: `Response with id '${responseId}' not found.`, type: 'not_found_error' });
+    expect(await ask(method, `/v1/responses/${unstored.id}${tail}`)).toEqual(missing(unstored.id));
     const message = 'This response id was not issued by this gateway, so its owner is unknown.';
     expect(await ask(method, `/v1/responses/resp_up${tail}`)).toEqual(
       refusal(403, { message, type: 'permission_error' }),

@@ -10,7 +10,7 @@ afterAll(() => client.stop());
 
 describe('a translated response is stored for its owner', () => {
   it.each(['/v1/responses', '/responses', '/openai/v1/responses'])(
-    'responses.get 200: the same response (%s)',
+    'responses.get 200: the response as it was created (%s)',
     async (base) => {
       const response = await client.storedAnswer('Hi', {
         input: 'Hello',
@@ -28,7 +28,7 @@ describe('a translated response is stored for its owner', () => {
     },
   );
 
-  it('responses.get 200: readable when its last event is sent', async () => {
+  it('responses.get 200: a streamed response, as soon as its last event has arrived', async () => {
     client.upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       for (const delta of [{ role: 'assistant', content: 'H' }, { content: 'i' }])
@@ -51,7 +51,7 @@ describe('a translated response is stored for its owner', () => {
     expect(await client.call('GET', `/v1/responses/${response.id}`)).toEqual({ status: 200, body: response });
   });
 
-  it('responses.inputItems 200: each with an id, as one list, by page and in both orders', async () => {
+  it('responses.inputItems 200: items with ids, as one list, by page and in both orders', async () => {
     const input = [
       { role: 'user', content: 'Hello' },
       { role: 'assistant', content: 'Yes?' },
@@ -99,7 +99,7 @@ describe('a translated response is stored for its owner', () => {
     expect(await list('?after=msg_nothing')).toEqual(page([], false));
   });
 
-  it('responses.delete 200: afterwards it is 404', async () => {
+  it('responses.delete 200: afterwards the response is 404 and cannot be continued', async () => {
     const { id } = await client.storedAnswer('Hi', { input: 'Hello' });
     expect(await client.call('DELETE', `/v1/responses/${id}`)).toEqual({
       status: 200,
@@ -138,35 +138,35 @@ describe('a translated response is stored for its owner', () => {
     ['responses.inputItems', 'GET', '/input_items'],
     ['responses.delete', 'DELETE', ''],
     ['responses.cancel', 'POST', '/cancel'],
-  ])('%s 404: the same for a response of another owner and an unknown one', async (_name, method, tail) => {
-    const [team, mate, other] = await Promise.all([
+  ])('%s 404: a response of another owner and an unknown response have the same error', async (_name, method, tail) => {
+    const [team, teammate, other] = await Promise.all([
       client.newKey({ team_id: 'team-1' }),
       client.newKey({ team_id: 'team-1' }),
       client.newKey({ team_id: 'team-2' }),
     ]);
     const own = await client.storedAnswer('Hi', { input: 'Hello' });
     const shared = await client.storedAnswer('Hi', { input: 'Hello' }, team);
-    const never = `resp_${'0'.repeat(32)}`;
+    const unknown = `resp_${'0'.repeat(32)}`;
     const missing = (id: string) =>
       refusal(404, { message: `Response with id '${id}' not found.`, type: 'not_found_error' });
-    for (const [id, asking] of [
+    for (const [id, headers] of [
       [own.id, other],
       [own.id, team],
       [shared.id, other],
       [shared.id, client.key],
-      [never, client.key],
+      [unknown, client.key],
     ] as const)
-      expect(await client.call(method, `/v1/responses/${id}${tail}`, asking)).toEqual(missing(id));
-    for (const [id, asking] of [
+      expect(await client.call(method, `/v1/responses/${id}${tail}`, headers)).toEqual(missing(id));
+    for (const [id, headers] of [
       [own.id, { authorization: `Bearer ${client.app.adminKey}` }],
-      [shared.id, mate],
+      [shared.id, teammate],
     ] as const)
-      expect((await client.call(method, `/v1/responses/${id}${tail}`, asking)).status).toBe(
+      expect((await client.call(method, `/v1/responses/${id}${tail}`, headers)).status).toBe(
         tail === '/cancel' ? 400 : 200,
       );
   });
 
-  it('responses.create 200: with store false it is not stored; the answer has store false', async () => {
+  it('responses.create 200: a response with store false is not stored, and its answer has store false', async () => {
     const response = await client.storedAnswer('Hi', { input: 'Hello', store: false });
     expect(response['store']).toBe(false);
     expect((await client.call('GET', `/v1/responses/${response.id}`)).status).toBe(404);
@@ -174,37 +174,37 @@ describe('a translated response is stored for its owner', () => {
 });
 
 describe('with store_responses off', () => {
-  let strict: TestApp;
+  let app: TestApp;
   beforeAll(async () => {
-    strict = await startApp({ config: { general_settings: { store_responses: false } } });
+    app = await startApp({ config: { general_settings: { store_responses: false } } });
   });
-  afterAll(() => strict.stop());
+  afterAll(() => app.stop());
 
-  it('responses.create 200: reports that it is not stored, and names the dropped fields', async () => {
-    const plain = await strict.call('POST', '/v1/responses', { model: 'demo', input: 'Hello' });
-    const wanted = await strict.call('POST', '/v1/responses', { model: 'demo', input: 'Hello', store: true });
-    const { id, store } = (await wanted.json()) as { readonly id: string; readonly store: boolean };
-    expect([plain.headers.get('x-gateway-dropped-params'), wanted.headers.get('x-gateway-dropped-params')]).toEqual([
-      null,
-      'store',
-    ]);
+  it('responses.create 200: the answer has store false, and a header names store if the request asked for it', async () => {
+    const withoutStore = await app.call('POST', '/v1/responses', { model: 'demo', input: 'Hello' });
+    const withStore = await app.call('POST', '/v1/responses', { model: 'demo', input: 'Hello', store: true });
+    const { id, store } = (await withStore.json()) as { readonly id: string; readonly store: boolean };
+    expect([
+      withoutStore.headers.get('x-gateway-dropped-params'),
+      withStore.headers.get('x-gateway-dropped-params'),
+    ]).toEqual([null, 'store']);
     expect(store).toBe(false);
-    expect((await strict.call('GET', `/v1/responses/${id}`)).status).toBe(404);
+    expect((await app.call('GET', `/v1/responses/${id}`)).status).toBe(404);
   });
 });
 
-it('the responses of an IDE are not stored, because it cannot refer to them', async () => {
+it('a response for an IDE is stored only if the request has store true', async () => {
   client.answerWith({ role: 'assistant', content: 'Hi' });
-  const ofIde = async (body: object): Promise<number> => {
-    const answered = await client.app.call(
+  const statusAfter = async (body: object): Promise<number> => {
+    const answer = await client.app.call(
       'POST',
       '/ide/chat/completions',
       { model: 'chats', input: 'Hello', ...body },
       client.key,
     );
-    const { id } = (await answered.json()) as { readonly id: string };
+    const { id } = (await answer.json()) as { readonly id: string };
     expect(id).toMatch(/^resp_/);
     return (await client.call('GET', `/v1/responses/${id}`)).status;
   };
-  expect([await ofIde({}), await ofIde({ store: true })]).toEqual([404, 200]);
+  expect([await statusAfter({}), await statusAfter({ store: true })]).toEqual([404, 200]);
 });
