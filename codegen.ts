@@ -6,8 +6,8 @@ import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { schema } from './schema/index.ts';
 
-// `npm run codegen`: writes the published schema of the graph, and types for the operations of the tests and the
-// dashboard. Equal sources give equal output. It needs no server and no database.
+// `npm run codegen`: writes the published schema of the graph, and types for the GraphQL documents of the tests. A client in
+// `src/dashboard` would get types, too. Equal sources give equal output. It needs no server and no database.
 
 const ROOT = import.meta.dirname;
 
@@ -27,7 +27,7 @@ for (const { documents, output } of CLIENTS) {
   const types = await codegen({
     filename,
     schema: parse(published),
-    // Reads the published schema, so that enum values are those of the wire.
+    // The published schema, so that enum values are the names that clients send.
     schemaAst: buildSchema(published),
     documents: files.map((file) => {
       const rawSDL = readFileSync(join(ROOT, file), 'utf8');

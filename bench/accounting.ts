@@ -67,7 +67,7 @@ const LIMITS: CountedLimits = {
 
 const secretOf = (number: number): string => `sk-bench-${String(number).padStart(40, '0')}`;
 
-/** A key with every budget and limit, its own and those of all owners. */
+/** A key with a budget and limits of its own and of each of its owners. */
 function limitedKey(number: number): VirtualKey {
   const team = `team-${number % TEAMS}`;
   const user = `user-${number}`;
@@ -200,7 +200,7 @@ async function callWith(secret: string): Promise<void> {
   await call.consume((bytes) => collect(bytes, LIMIT_BYTES));
 }
 
-/** CPU of one run of `work`, in µs. */
+/** Mean CPU of one run of `work`, in µs, with the flush of its records. */
 async function cpuOf(times: number, work: (number: number) => Promise<void>): Promise<number> {
   const before = process.cpuUsage();
   for (let from = 0; from < times; from += CALLS_A_TURN) {
@@ -222,7 +222,7 @@ const activity = createActivityCounter({
   scheduler: createScheduler({ warn: (facts, event) => warn(facts, event) }),
 });
 
-/** Counts requests as the HTTP server does for each answer. */
+/** Counts one request, as the HTTP server does at each answer. */
 function countOne(): Promise<void> {
   const route = activity.routeOf('POST', '/v1/chat/completions');
   if (route !== null) activity.count(route, 200);

@@ -89,18 +89,18 @@ export function agentSpans(seed: number, idOf: (bytes: number) => string = rando
     };
   }
 
-  /** One export; all its ids are new when ids are random. */
+  /** One export. With the default id source all its ids are new. */
   return function anExport(spans: number, format: 'protobuf' | 'json' = 'protobuf', spansPerTrace = 10): Uint8Array {
     let traceId = '';
     let root = '';
     const now = Date.now();
-    const made = Array.from({ length: spans }, (_, at) => {
+    const exported = Array.from({ length: spans }, (_, at) => {
       const first = at % spansPerTrace === 0;
       if (first) traceId = idOf(16);
       const spanId = idOf(8);
       if (first) root = spanId;
       return aSpan(traceId, first ? null : root, spanId, now);
     });
-    return encodeExport(made, SENDER, format).body;
+    return encodeExport(exported, SENDER, format).body;
   };
 }

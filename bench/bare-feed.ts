@@ -1,5 +1,5 @@
 // Lower bound for a thousand readers of events in a Node process: encodes an event once and writes the bytes to each
-// socket. It answers senders and checks no keys.
+// socket. It does not check keys.
 //   node bench/bare-feed.ts PORT
 import { createServer } from 'node:http';
 import type { Socket } from 'node:net';

@@ -17,12 +17,12 @@ const usageOf = (bytes: Buffer): number => {
 };
 
 function relay(response: ServerResponse): Dispatcher.DispatchHandler {
-  let pooled: Buffer[] | null = null;
+  let jsonChunks: Buffer[] | null = null;
   return {
     onRequestStart() {},
     onResponseStart(_controller, status, headers) {
       const type = String(headers['content-type']);
-      if (type.includes('json')) pooled = [];
+      if (type.includes('json')) jsonChunks = [];
       const length = headers['content-length'];
       response.writeHead(
         status,
@@ -30,11 +30,11 @@ function relay(response: ServerResponse): Dispatcher.DispatchHandler {
       );
     },
     onResponseData(_controller, chunk) {
-      pooled?.push(chunk);
+      jsonChunks?.push(chunk);
       response.write(chunk);
     },
     onResponseEnd() {
-      if (pooled !== null) tokens += usageOf(Buffer.concat(pooled));
+      if (jsonChunks !== null) tokens += usageOf(Buffer.concat(jsonChunks));
       response.end();
     },
     onResponseError() {
@@ -44,8 +44,8 @@ function relay(response: ServerResponse): Dispatcher.DispatchHandler {
 }
 
 function forward(request: IncomingMessage, response: ServerResponse, body: Buffer): void {
-  const asked: { readonly model?: string } = JSON.parse(body.toString());
-  if (asked.model === undefined) {
+  const requested: { readonly model?: string } = JSON.parse(body.toString());
+  if (requested.model === undefined) {
     response.writeHead(400).end();
     return;
   }
@@ -70,13 +70,13 @@ function forwardThroughHttp(
       'content-type': type,
       ...(length === undefined ? {} : { 'content-length': length }),
     });
-    const pooled: Buffer[] = [];
+    const jsonChunks: Buffer[] = [];
     answer.on('data', (chunk: Buffer) => {
-      if (type.includes('json')) pooled.push(chunk);
+      if (type.includes('json')) jsonChunks.push(chunk);
       response.write(chunk);
     });
     answer.on('end', () => {
-      if (pooled.length > 0) tokens += usageOf(Buffer.concat(pooled));
+      if (jsonChunks.length > 0) tokens += usageOf(Buffer.concat(jsonChunks));
       response.end();
     });
   });

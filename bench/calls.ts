@@ -1,6 +1,6 @@
 // CPU of encoding, committing and unfolding the record of a call, in process. Prints one line of JSON.
 //   node bench/calls.ts <checkout> [calls of a round] [rounds]
-// Records differ in ids, times and counts only, as those of one key and model. Prints the best round.
+// Records differ only in ids, times and token counts, like calls of one key and model. Prints the best round.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -9,8 +9,8 @@ import type * as orm from '../src/persistence/database/orm.ts';
 
 const [root = '.', ...sizes] = process.argv.slice(2);
 const [CALLS = 20_000, ROUNDS = 6] = sizes.map(Number);
-/** As in `call-records.ts`: number of records in memory, and calls of a commit. */
-const KEPT_AT_ONCE = 32;
+/** As in `call-records.ts`: records encoded in one turn of the event loop, and calls of a commit. */
+const ENCODED_A_TURN = 32;
 const BATCH = 4_000;
 type Orm = typeof orm;
 const { openStores } = (await import(resolve(root, 'src/persistence/database/orm.ts'))) as Orm;
@@ -116,22 +116,22 @@ const cpuUs = (): number => {
   return user + system;
 };
 
-async function committed(first: number): Promise<void> {
-  let kept: ReturnType<typeof stores.calls.encode>[] = [];
+async function commitCalls(first: number): Promise<void> {
+  let batch: ReturnType<typeof stores.calls.encode>[] = [];
   for (let number = first; number < first + CALLS; number += 1) {
-    kept.push(stores.calls.encode(aCall(number)));
-    if (kept.length % KEPT_AT_ONCE === 0) await endOfTurn();
-    if (kept.length < BATCH) continue;
-    await stores.calls.append(kept);
-    kept = [];
+    batch.push(stores.calls.encode(aCall(number)));
+    if (batch.length % ENCODED_A_TURN === 0) await endOfTurn();
+    if (batch.length < BATCH) continue;
+    await stores.calls.append(batch);
+    batch = [];
   }
-  await stores.calls.append(kept);
+  await stores.calls.append(batch);
 }
 
 let [commit, unfold] = [Infinity, Infinity];
 for (let round = 0; round < ROUNDS; round += 1) {
   const beganAt = cpuUs();
-  await committed(round * CALLS);
+  await commitCalls(round * CALLS);
   const between = cpuUs();
   while (stores.calls.backlog() > 0) await stores.calls.unfold();
   const end = cpuUs();

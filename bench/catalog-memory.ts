@@ -19,7 +19,7 @@ const folder = process.argv[2] ?? '.';
 const quiet = { debug() {}, info() {}, warn() {}, error() {} };
 const [list, get] = catalogRoutes();
 
-async function settled(): Promise<{ readonly heapMiB: number; readonly rssMiB: number }> {
+async function memoryAfterGc(): Promise<{ readonly heapMiB: number; readonly rssMiB: number }> {
   for (let round = 0; round < 5; round += 1) {
     globalThis.gc?.();
     await after(50);
@@ -62,15 +62,15 @@ async function readAndDrop(): Promise<void> {
 }
 
 await readAndDrop();
-const without = await settled();
+const without = await memoryAfterGc();
 source.current();
-const loaded = await settled();
+const loaded = await memoryAfterGc();
 await serveAll();
 const rows = source.current().entries.map(({ id, row }) => [id, { ...row, replaced: true }] as const);
 writeFileSync(url, JSON.stringify(Object.fromEntries(rows)));
 await source.refresh();
 if (source.current().source !== 'file') throw new Error(`Not replaced: ${source.status().lastError}`);
 await serveAll();
-const replaced = await settled();
+const replaced = await memoryAfterGc();
 rmSync(url);
 console.log(JSON.stringify({ entries: rows.length, without, loaded, replaced }));

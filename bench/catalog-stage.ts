@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { loadEmbeddedMap } from '../src/runtime/catalog/snapshot.ts';
 import { CORES, freePort, productCommand, type Program, start, untilReady } from './measure.ts';
 
-/** A program and its request. */
+/** A server, and the address that is requested from it. */
 export interface Side {
   readonly url: string;
   readonly program: Program;
@@ -21,11 +21,11 @@ export interface Question {
 
 export interface CatalogStage {
   readonly questions: readonly Question[];
-  /** A second product with a replaceable map, and requests for one entry. */
+  /** A second product, which follows a replaceable map; the address is one entry. */
   readonly followed: Side;
   startSwapping(): void;
   stopSwapping(): void;
-  /** Number of maps that this product has loaded. */
+  /** Number of maps that the second product has loaded. */
   swaps(): Promise<number>;
   stop(): Promise<void>;
 }
@@ -38,7 +38,7 @@ const QUESTIONS = [
 const script = (name: string): string => join(import.meta.dirname, name);
 const LIMIT = '1000000000';
 
-/** Two maps of the size of the real one: every row of one differs from that of the other. */
+/** Two maps of the size of the real one. Every row differs between them. */
 function twoMaps(): readonly Buffer[] {
   const { models } = loadEmbeddedMap();
   return [1, 2].map((version) =>
@@ -46,7 +46,7 @@ function twoMaps(): readonly Buffer[] {
   );
 }
 
-/** An upstream that answers 304, or alternates between the maps. */
+/** An upstream of the map. It answers conditional requests with 304; while swapping, all requests with the next map. */
 async function playUpstream() {
   const maps = twoMaps();
   let swapping = false;

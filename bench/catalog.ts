@@ -33,7 +33,7 @@ interface Round extends LoadReport {
   readonly cpuUs: number;
 }
 
-async function measured({ url, program }: Side, folder: string, seconds = SECONDS): Promise<Round> {
+async function measure({ url, program }: Side, folder: string, seconds = SECONDS): Promise<Round> {
   const before = consumption(program.pid).cpuNs;
   const report = await load(
     { url, headers: {}, body: null, connections: CONNECTIONS, seconds, expectedStatus: 200 },
@@ -75,7 +75,7 @@ interface Compared {
 }
 
 /** Both sides once per round, in turn, so that a slow moment of the machine affects both. */
-async function compared({ title, koa, product }: Question, folder: string): Promise<Compared> {
+async function compare({ title, koa, product }: Question, folder: string): Promise<Compared> {
   const rounds: Record<'koa' | 'product', Round[]> = { koa: [], product: [] };
   for (const { url } of [koa, product])
     await load(
@@ -83,13 +83,13 @@ async function compared({ title, koa, product }: Question, folder: string): Prom
       folder,
     );
   for (let round = 0; round < ROUNDS; round += 1) {
-    rounds.koa.push(await measured(koa, folder));
-    rounds.product.push(await measured(product, folder));
+    rounds.koa.push(await measure(koa, folder));
+    rounds.product.push(await measure(product, folder));
   }
   const ratios = rounds.product.map(({ rps }, at) => rps / (rounds.koa[at]?.rps ?? Number.NaN));
   return {
     ratio: median(ratios),
-    rows: [rowOf(title, 'koa, bytes ready made', rounds.koa), rowOf(title, 'lensgate', rounds.product)],
+    rows: [rowOf(title, 'koa, prepared bytes', rounds.koa), rowOf(title, 'lensgate', rounds.product)],
   };
 }
 
@@ -102,9 +102,13 @@ interface Memory {
   readonly rssMiB: number;
 }
 
-async function inChild<Said>(script: string, args: readonly string[], flags: readonly string[] = []): Promise<Said> {
+async function inChild<Output>(
+  script: string,
+  args: readonly string[],
+  flags: readonly string[] = [],
+): Promise<Output> {
   const command = [process.execPath, ...flags, join(import.meta.dirname, script), ...args];
-  return JSON.parse(await run(pinned(CORES.server, command))) as Said;
+  return JSON.parse(await run(pinned(CORES.server, command))) as Output;
 }
 
 const verdict = (holds: boolean): string => (holds ? 'reached' : 'missed');
@@ -113,17 +117,17 @@ const folder = mkdtempSync(join(tmpdir(), 'lensgate-bench-'));
 const stage = await openCatalogStage(folder);
 try {
   const answers: Compared[] = [];
-  for (const question of stage.questions) answers.push(await compared(question, folder));
+  for (const question of stage.questions) answers.push(await compare(question, folder));
 
   // The same load with and without swaps of the whole map, in turn.
   const calm: Round[] = [];
   const swapped: Round[] = [];
   let swaps = 0;
   for (let round = 0; round < ROUNDS; round += 1) {
-    calm.push(await measured(stage.followed, folder, SWAP_SECONDS));
+    calm.push(await measure(stage.followed, folder, SWAP_SECONDS));
     const before = await stage.swaps();
     stage.startSwapping();
-    swapped.push(await measured(stage.followed, folder, SWAP_SECONDS));
+    swapped.push(await measure(stage.followed, folder, SWAP_SECONDS));
     stage.stopSwapping();
     swaps += (await stage.swaps()) - before;
   }
@@ -135,7 +139,7 @@ try {
     [folder],
     ['--expose-gc'],
   );
-  const grown = (field: keyof Memory): number => memory.replaced[field] - memory.without[field];
+  const growth = (field: keyof Memory): number => memory.replaced[field] - memory.without[field];
   const slowest = Math.max(...scans.map(({ medianMs }) => medianMs));
   // Every round contains swaps. The smallest maximum of the rounds is the best estimate of the pause of a swap.
   const pauseMs = least(swapped, 'maxUs') / 1e3;
@@ -172,8 +176,8 @@ try {
       [
         'memory of two states, all served',
         `< ${GOALS.memoryMiB} MiB resident`,
-        `${grown('rssMiB').toFixed(0)} MiB resident, ${grown('heapMiB').toFixed(0)} MiB held`,
-        verdict(grown('rssMiB') < GOALS.memoryMiB),
+        `${growth('rssMiB').toFixed(0)} MiB resident, ${growth('heapMiB').toFixed(0)} MiB held`,
+        verdict(growth('rssMiB') < GOALS.memoryMiB),
       ],
     ],
   );
@@ -190,7 +194,7 @@ try {
     '## The catalog beside plain Koa',
     `Measured ${new Date().toISOString().slice(0, 10)}: ${ROUNDS} rounds of ${SECONDS} s per target after ${WARM_SECONDS} s of warm-up, ${CONNECTIONS} clients, load by ${LOAD_TOOL}.`,
     machine().join('\n'),
-    'Koa answers every request with the same prepared bytes. `lensgate` runs as shipped, with the free tier of callers ' +
+    'Koa answers every request with the same prepared bytes. `lensgate` runs as shipped, with the free tier ' +
       'counted. Every request is the same. During swaps the product reads, once a second, a price map in which every row ' +
       'has changed; the threads that read it may run on either core. Figures are medians of the rounds; CPU is the best ' +
       'round; for the longest request of a round, the median and the best.',

@@ -30,7 +30,7 @@ const EXPORTS = Number(options.exports);
 const WARMING_EXPORTS = 600;
 const WARMING_SECONDS = 4;
 
-/** Figures of one turn. `laterUs` is CPU after the last answer. */
+/** Figures of one turn, for each span or call. `laterUs` is CPU after the last answer; `bytes` are those of the file. */
 interface Turn {
   readonly cpuUs: number;
   readonly laterUs: number;
@@ -94,9 +94,9 @@ async function turn(root: string): Promise<Turn> {
   }
 }
 
-const seen = CHECKOUTS.map((): Turn[] => []);
+const turnsOf = CHECKOUTS.map((): Turn[] => []);
 for (let round = 0; round < ROUNDS; round += 1)
-  for (const place of round % 2 === 0 ? [0, 1] : [1, 0]) seen[place]?.push(await turn(CHECKOUTS[place] ?? ''));
+  for (const place of round % 2 === 0 ? [0, 1] : [1, 0]) turnsOf[place]?.push(await turn(CHECKOUTS[place] ?? ''));
 
 const all = ({ cpuUs, laterUs }: Turn): number => cpuUs + laterUs;
 const figures = (turns: readonly Turn[]): readonly string[] =>
@@ -107,7 +107,7 @@ const figures = (turns: readonly Turn[]): readonly string[] =>
     median(turns.map(({ perSecond }) => perSecond)),
     median(turns.map(({ bytes }) => bytes)),
   ].map((figure) => figure.toFixed(1));
-const [own = [], other = []] = seen;
+const [own = [], other = []] = turnsOf;
 console.log(
   table(
     ['Checkout', 'CPU µs each', 'later', 'both, best', 'each second', 'bytes each'],
@@ -118,7 +118,7 @@ console.log(
   ),
 );
 const ratio = (figure: (turn: Turn) => number): string =>
-  median(other.map((turned, at) => figure(turned) / figure(own[at] ?? turned))).toFixed(2);
+  median(other.map((one, at) => figure(one) / figure(own[at] ?? one))).toFixed(2);
 console.log(
   `\nOther over this, medians of paired ratios: CPU ${ratio(({ cpuUs }) => cpuUs)}, with deferred work ${ratio(all)}, each second ${ratio(({ perSecond }) => perSecond)}`,
 );

@@ -15,7 +15,7 @@ export interface FanoutOrder {
   /** Process id of the server, for its CPU. */
   readonly pid: number;
   readonly readers: number;
-  /** Rounds of each kind, by turns: all clients read, and, with `stalls`, one does not. */
+  /** Rounds in which all readers read. With `stalls`, each is followed by one beside an additional stalled reader. */
   readonly rounds: number;
   readonly stalls: boolean;
   /** Updates a second. */
@@ -27,6 +27,7 @@ export interface FanoutRound {
   /** Time from before the export is sent until a reader receives the update. */
   readonly p50Ms: number;
   readonly p99Ms: number;
+  /** CPU of the server for each received update. */
   readonly cpuUs: number;
   readonly lost: number;
 }
@@ -56,13 +57,13 @@ function post(path: string, key: string, contentType: string, body: Uint8Array):
   });
 }
 
-/** A key with access to its own traces only. */
+/** Creates a key of a team, which reads the traces of that team only. */
 async function keyOfTeam(): Promise<string> {
   const body = Buffer.from(JSON.stringify({ team_id: 'fanout' }));
   return (JSON.parse(await post('/key/generate', order.adminKey, 'application/json', body)) as { key: string }).key;
 }
 
-/** Each of these traces has one span; `name` becomes the name of the trace. */
+/** An export of `traces` traces, each with one span named `name`. */
 function anExport(traces: number, name: string, input = ''): Uint8Array {
   const startNs = BigInt(Date.now()) * 1_000_000n;
   const spans = Array.from({ length: traces }, () => ({
@@ -87,7 +88,7 @@ function anExport(traces: number, name: string, input = ''): Uint8Array {
 const send = (key: string, body: Uint8Array): Promise<string> =>
   post('/v1/traces', key, 'application/x-protobuf', body);
 
-/** Opens an event stream; resolves with its first bytes. */
+/** Opens an event stream; resolves to its socket after the first bytes. Rejects when the status is not 200. */
 async function follow(key: string, fields: string): Promise<Socket> {
   const body = JSON.stringify({ query: `subscription { traceUpdates { cursor droppedUpdates trace { ${fields} } } }` });
   const socket = connect({ host: hostname, port: Number(port) });
@@ -137,10 +138,10 @@ async function round(key: string): Promise<FanoutRound> {
   return { p50Ms: at(0.5), p99Ms: at(0.99), cpuUs, lost: expected - delaysMs.length };
 }
 
-/** A reader of all fields that does not read its socket; resolves when the socket is full. */
+/** A reader that requests large updates and does not read its socket. Resolves when more was sent than the socket can buffer. */
 async function stall(): Promise<Socket> {
-  const wide = Array.from({ length: 60 }, (_, at) => `a${at}: inputPreview`).join(' ');
-  const socket = await follow(order.adminKey, wide);
+  const largeFields = Array.from({ length: 60 }, (_, at) => `a${at}: inputPreview`).join(' ');
+  const socket = await follow(order.adminKey, largeFields);
   socket.pause();
   const input = 'This is not read. '.repeat(20);
   // The kernel buffers about ten megabytes of a loopback connection.
@@ -148,7 +149,7 @@ async function stall(): Promise<Socket> {
   return socket;
 }
 
-/** Reads the rest of a stalled reader; returns the number of updates it missed. */
+/** Resumes a stalled reader; returns the number of updates that it missed, 0 when none is reported within 5 s. */
 async function missedBy(socket: Socket): Promise<number> {
   let missed = 0;
   let rest = '';

@@ -10,7 +10,7 @@ export interface RunFigures {
   readonly paced: ReadonlyMap<number, PacedRounds>;
 }
 
-/** A goal and its figure, with the required bound and the desired one. */
+/** A goal and its figure. `must` is the required bound, `reach` the desired one. */
 interface Goal {
   readonly what: string;
   readonly figure: number;
@@ -38,7 +38,7 @@ export function goalsOf({ trials, flood, accounting, paced }: RunFigures): reado
   const rss = (name: string): number => medianOf(pick(sixtyFour, name), 'rssMiB' satisfies keyof Round);
   const few = paced.get(16) ?? new Map();
   const many = paced.get(64) ?? new Map();
-  // A target faster than nginx adds 0; a ratio to a negative addition is meaningless.
+  // A target as fast as nginx, or faster, counts as adding 1 µs: a ratio needs a positive divisor.
   const delayAdded = (name: string): number => Math.max(pacedOf(many, name).p50Us - pacedOf(many, 'nginx').p50Us, 1);
   const chunkCpu = (name: string): number => pacedOf(many, name).cpuUs;
   const more = (what: string, figure: number, must: number, reach: number, unit = '×'): Goal => ({
@@ -74,7 +74,7 @@ export function goalsOf({ trials, flood, accounting, paced }: RunFigures): reado
       20,
     ),
     more('the same with Portkey on our Node', 1 / cpuOver(large, 'portkey'), 12, 20),
-    more('6 bad keys turned away/s over Koa hello', rpsOver(flood, 'koa-hello'), 0.6, 0.9),
+    more('6 bad keys refused/s over Koa hello', rpsOver(flood, 'koa-hello'), 0.6, 0.9),
     less(
       '7 first chunk, p50 added to nginx, 16 paced streams',
       (pacedOf(few, US).firstP50Us - pacedOf(few, 'nginx').firstP50Us) / 1e3,
@@ -99,13 +99,13 @@ export function goalsOf({ trials, flood, accounting, paced }: RunFigures): reado
     more('9 streams/s over node-undici, 16 clients', rpsOver(streams, 'node-undici'), 0.5, 0.9),
     more('9 streams/s over Portkey, 16 clients', rpsOver(streams, 'portkey'), 5, 8),
     less(
-      '10 answers/s that accounting takes, 16 clients',
+      '10 answers/s lost to accounting, 16 clients',
       (1 - ratio(accounting, US, NO_ACCOUNTING, 'rps')) * 100,
       15,
       5,
       ' %',
     ),
-    less('10 the same of CPU, deferred work included', accountingCpu, 15, 5, ' %'),
+    less('10 share of CPU for accounting, deferred work included', accountingCpu, 15, 5, ' %'),
     less('21 memory under load over Portkey, 64 clients', rss(US) / rss('portkey'), 0.8, 0.5),
   ];
 }
@@ -123,22 +123,22 @@ export const NO_ACCOUNTING = 'lensgate, no accounting';
 
 export const GOALS_HEAD = ['Goal', 'Required', 'Desired', 'Measured', 'Verdict'];
 
-/** The goals with the figures of each run. A bound holds if it held in at least two of three runs. */
+/** The goals with the figures of each run. A bound holds if it held in at least two thirds of the runs. */
 export const goalRows = (runs: readonly (readonly Goal[])[]): string[][] =>
   (runs[0] ?? []).map(({ what, must, reach, unit, better }, at) => {
-    const figure = runs.map((goals) => goals[at]?.figure ?? Number.NaN);
+    const figures = runs.map((goals) => goals[at]?.figure ?? Number.NaN);
     const holds = (bound: number): boolean => {
-      const held = figure.filter((value) => (better === 'more' ? value >= bound : value <= bound)).length;
-      return held * 3 >= figure.length * 2;
+      const held = figures.filter((value) => (better === 'more' ? value >= bound : value <= bound)).length;
+      return held * 3 >= figures.length * 2;
     };
     const sign = better === 'more' ? '≥' : '≤';
-    const measured = !figure.some(Number.isNaN);
+    const measured = !figures.some(Number.isNaN);
     const verdict = !measured ? 'not measured here' : holds(reach) ? 'reached' : holds(must) ? 'met' : 'missed';
     return [
       what,
       `${sign} ${must}${unit}`,
       `${sign} ${reach}${unit}`,
-      measured ? `${figure.map((value) => value.toFixed(2)).join(' / ')}${unit}` : '',
+      measured ? `${figures.map((value) => value.toFixed(2)).join(' / ')}${unit}` : '',
       verdict,
     ];
   });

@@ -1,5 +1,5 @@
-// Loads nginx, a bare Node proxy and the product by turns and writes the figures to bench/RESULTS.md. `--full` adds
-// Portkey's gateway, large prompts, streams at three concurrencies, paced streams, and the product without accounting.
+// Loads nginx, a bare Node proxy and the product in turn and writes the figures to bench/RESULTS.md. `--full` adds
+// Portkey's gateway, large prompts and streams at three concurrencies, paced streams, and the product without accounting.
 // `--goals` is `--full` without the trials that no goal uses. `--runs 3` repeats everything with new processes and
 // evaluates the goals over all runs.
 //   npm run bench:gateway -- [--seconds 3] [--rounds 5] [--warm 15] [--full | --goals] [--runs 1] [--dry]
@@ -44,7 +44,7 @@ const { values: options } = parseArgs({
     dry: { type: 'boolean', default: false },
   },
 });
-/** Seconds of load before the first trial, so that figures exclude compilation. */
+/** Seconds of load on each target before the first trial, so that figures exclude compilation. */
 const WARM_SECONDS = Number(options.warm);
 const SECONDS = Number(options.seconds);
 const ROUNDS = Number(options.rounds);
@@ -83,7 +83,7 @@ const orderOf = ({ connections, ...body }: Trial) => ({
   expectedStatus: 200,
 });
 
-/** Checks that tracing was on: the calls can be read as traces. */
+/** Throws when the product returns no trace, for example because tracing is off. */
 async function assertTracesKept({ stage }: Run): Promise<void> {
   const { origin, adminKey } = stage.product;
   const answer = await fetch(`${origin}/v1/traces`, { headers: { authorization: `Bearer ${adminKey}` } });
@@ -99,13 +99,13 @@ async function floodWithBadKeys(run: Run): Promise<Rounds> {
   const { stage, folder } = run;
   const callsBefore = await upstreamCalls(run);
   const { product, koaHello } = stage;
-  const strangers = { ...product, headers: { ...product.headers, authorization: 'Bearer sk-this-key-is-unknown' } };
+  const badKeyTarget = { ...product, headers: { ...product.headers, authorization: 'Bearer sk-this-key-is-unknown' } };
   const order = orderOf(trial(false, 16));
   const rounds = { hello: [] as Round[], refused: [] as Round[] };
   for (let round = 0; round < Math.min(ROUNDS, 3); round += 1) {
     rounds.hello.push(await measured(koaHello, { ...order, url: koaHello.url, headers: koaHello.headers }, folder));
-    const { url, headers } = strangers;
-    rounds.refused.push(await measured(strangers, { ...order, url, headers, expectedStatus: 401 }, folder));
+    const { url, headers } = badKeyTarget;
+    rounds.refused.push(await measured(badKeyTarget, { ...order, url, headers, expectedStatus: 401 }, folder));
   }
   const reached = (await upstreamCalls(run)) - callsBefore;
   if (reached > 0) throw new Error(`${reached} calls with a bad key reached the upstream.`);

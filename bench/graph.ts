@@ -1,4 +1,4 @@
-// Compares the graph with plain Koa and with Yoga on Koa as in its documentation. Writes its part of bench/RESULTS.md.
+// Compares the graph with plain Koa, and with Yoga on Koa as Yoga's documentation shows it. Writes its part of bench/RESULTS.md.
 //   npm run bench:graph -- [--seconds 3] [--rounds 5] [--runs 1] [--dry]
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -74,7 +74,7 @@ const orderOf = ({ url, query }: Target, seconds: number) => ({
   expectedStatus: 200,
 });
 
-/** Checks one answer of each target, so that no errors are measured. */
+/** Throws when a target answers with an error, so that no errors are measured. */
 async function checked(target: Target): Promise<Target> {
   const { url, headers, body } = orderOf(target, 0);
   const answer = await fetch(url, { method: body === null ? 'GET' : 'POST', headers, body });
@@ -97,13 +97,13 @@ async function launchProduct(name: string, env: Readonly<Record<string, string>>
 async function openTargets(): Promise<readonly Target[]> {
   const product = await launchProduct('lensgate', {});
   const withoutPlans = await launchProduct('lensgate-without-plans', { LENSGATE_GRAPH_PLANS: 'off' });
-  const asked = await fetch(`${product.origin}/graphql`, {
+  const answer = await fetch(`${product.origin}/graphql`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ query: LIST }),
   });
   const { data }: { readonly data: { readonly catalogEntries: { readonly nodes: readonly object[] } } } = JSON.parse(
-    await asked.text(),
+    await answer.text(),
   );
   const rows = join(folder, 'rows.json');
   writeFileSync(rows, JSON.stringify(data.catalogEntries.nodes));
@@ -196,7 +196,7 @@ try {
     `Measured ${new Date().toISOString().slice(0, 10)}: ${RUNS} runs of ${ROUNDS} rounds of ${SECONDS} s per target after ${WARM_SECONDS} s of warm-up, ${CONNECTIONS} clients, load by ${LOAD_TOOL}.`,
     machine().join('\n'),
     'Koa renders the same 50 rows with `JSON.stringify` for every request. Yoga runs with its defaults. `lensgate` runs as ' +
-      'shipped, the free allowance of its callers counted; its REST page is prepared bytes of whole entries. CPU is the median ' +
+      'shipped, with the free tier counted; its REST page is prepared bytes of whole entries. CPU is the median ' +
       'of the rounds and the best one; ratios are taken round by round.',
     figures,
     goals,

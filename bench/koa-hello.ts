@@ -1,4 +1,4 @@
-// Koa with a short JSON body: the cheapest answer of the framework.
+// Koa with a short JSON body: the cheapest JSON answer of the framework.
 //   node bench/koa-hello.ts PORT
 import Koa from 'koa';
 

@@ -1,9 +1,9 @@
 // Quality and speed of lenses over synthetic runs with planted failures. Writes its part of bench/RESULTS.md.
 //   npm run bench:lens -- [--runs 240] [--seed 1] [--traces 1000] [--lenses 1000] [--dry]
-// The reviewer is the script bench/lens/judge.ts. Another model is measured for quality only. It is a model of a
-// configuration file of the product, by default the first one: `--config config.yaml [--model reviewer]`; or any model:
-// `--upstream openai/gpt-4o-mini --key-env OPENAI_API_KEY [--api-base URL]`. `--traces 0` and `--lenses 0` skip the
-// measurements of speed.
+// By default the reviewer is the script bench/lens/judge.ts. With a model as the reviewer, only quality is measured. Name a
+// model of a configuration file of the product, by default its first one: `--config config.yaml [--model reviewer]`. Or name
+// any upstream model: `--upstream openai/gpt-4o-mini --key-env OPENAI_API_KEY [--api-base URL]`. `--traces 0` and
+// `--lenses 0` skip the measurements of speed.
 import { readFileSync } from 'node:fs';
 import { availableParallelism, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -161,14 +161,15 @@ async function claims(): Promise<number | null> {
 }
 
 interface Reviewer {
-  /** Name of the model in the result. */
+  /** Name of the reviewer in the result. */
   readonly title: string;
+  /** `model_list` of the server. */
   readonly models: readonly object[];
-  /** Its public name. */
+  /** Public name of the reviewing model. */
   readonly name: string;
 }
 
-/** The model of the caller; null for the scripted reviewer. */
+/** The reviewer that the options name; null for the scripted one. */
 function ownReviewer(): Reviewer | null {
   const { upstream, config, 'api-base': base } = options;
   if (config !== undefined) {
@@ -189,7 +190,7 @@ function ownReviewer(): Reviewer | null {
   return { title: upstream, models: [{ model_name: 'reviewer', litellm_params: params }], name: 'reviewer' };
 }
 
-/** The quality by the scripted reviewer, or by a model of the caller. */
+/** Quality of a run with the given reviewer; null is the scripted one. */
 async function judgedQuality(reviewer: Reviewer | null) {
   if (reviewer === null) {
     const judge = await startJudge();

@@ -21,7 +21,7 @@ import { createDatabase, dropDatabase } from '../test/support/postgresql-databas
 // Runs on SQLite, and on PostgreSQL where LENSGATE_TEST_POSTGRES_URL names a server. `--dry` makes two rounds of few rows to
 // check the script.
 
-/** Must: each page is answered within this time, in ms. */
+/** Required: the median time of a page is at most this, in ms. */
 const GOAL_MS = 30;
 
 const { values: options } = parseArgs({
@@ -125,7 +125,7 @@ async function seed(databaseUrl: string | null, dataDir: string): Promise<void> 
     keyHash: hashOf(number * 2),
     total: String((number * 7919) % 1_000_000),
   }));
-  // Autovacuum does this within a minute.
+  // Autovacuum would analyze the new tables within a minute.
   if (flavour === 'postgresql') await orm.em.fork().getConnection().execute('vacuum analyze');
   await orm.close();
 }
@@ -134,7 +134,7 @@ interface List {
   readonly name: string;
   readonly rows: number;
   readonly size: number;
-  /** Address of the page with a number, from 1. */
+  /** Path of a page; the first page is 1. */
   readonly path: (page: number) => string;
 }
 
@@ -173,7 +173,7 @@ const REST: readonly List[] = [
   rest('teams of a part of an alias', 1, '/v2/team/list?team_alias=eam%207'),
 ];
 
-/** A connection of the graph, and the id of a row in its middle. */
+/** Connections of the graph. `middle` has the number of rows, and the id of a row by its number. */
 const GRAPH = [
   { name: 'virtualKeys', args: '', fields: 'hash alias teamId', middle: [sizes.keys, hashOf] as const },
   ...(['ALIAS', 'CREATED_AT'] as const).map((order) => ({

@@ -6,15 +6,15 @@ import { CORES, hasCommand, pinned, run } from './measure.ts';
 export interface LoadOrder {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Sent by POST; by GET when it is null. */
+  /** Body of a POST; null sends a GET. */
   readonly body: string | null;
   readonly connections: number;
   readonly seconds: number;
-  /** Any other status counts as bad. */
+  /** Other statuses count as bad. wrk only distinguishes statuses below 400 from all others. */
   readonly expectedStatus: number;
 }
 
-/** Figures; latencies of whole answers in microseconds. */
+/** Figures of one load. Latencies are those of whole answers, in microseconds. */
 export interface LoadReport {
   readonly requests: number;
   readonly elapsedUs: number;
@@ -22,6 +22,7 @@ export interface LoadReport {
   readonly p99Us: number;
   /** Highest latency. */
   readonly maxUs: number;
+  /** Answers with another status, and failed requests. */
   readonly bad: number;
 }
 

@@ -11,7 +11,7 @@ const ROOT = join(import.meta.dirname, '..');
 
 const START = 'scripts/start.mjs';
 
-/** Command of `npm start` without npm. With a preloaded module it runs the sources, because it cannot replace modules of the bundle. */
+/** Command of `npm start` without npm. With a preloaded module it runs the sources: a bundle has no modules to replace. */
 export function productCommand(
   args: readonly string[],
   { preload = null, root = ROOT }: { readonly preload?: string | null; readonly root?: string } = {},
@@ -20,8 +20,8 @@ export function productCommand(
     '../package.json',
   );
   if (!scripts.start.endsWith(START)) throw new Error(`The start of the product does not run ${START}.`);
-  const started = preload === null ? scripts.start : scripts.start.replace(START, `--import ${preload} src/main.ts`);
-  const line = `cd "$0" && export PATH="$PWD/node_modules/.bin:$PATH" && ${started} "$@"`;
+  const command = preload === null ? scripts.start : scripts.start.replace(START, `--import ${preload} src/main.ts`);
+  const line = `cd "$0" && export PATH="$PWD/node_modules/.bin:$PATH" && ${command} "$@"`;
   return ['sh', '-c', line, root, ...args];
 }
 
@@ -32,7 +32,7 @@ export interface Program {
   stop(): Promise<void>;
 }
 
-/** Usage of a process and its children so far. */
+/** CPU so far and current memory of a process and its descendants. */
 export interface Consumption {
   /** On-CPU time in nanoseconds. */
   readonly cpuNs: number;
@@ -53,7 +53,7 @@ const pinning = hasCommand(BINDER) && cpus().length > 1;
 /** Cores of load and upstream, and of the measured server; null when pinning is not possible. */
 export const CORES = pinning ? { load: '0', server: '1', both: '0,1' } : { load: null, server: null, both: null };
 
-/** A command pinned to one core, where possible. */
+/** A command pinned to the given cores; unchanged for null. */
 export function pinned(core: string | null, command: readonly string[]): readonly [string, ...string[]] {
   const [first = '', ...rest] = command;
   return core === null ? [first, ...rest] : [BINDER, '-c', core, first, ...rest];
@@ -117,7 +117,7 @@ function family(pid: number): readonly number[] {
   return [pid, ...children.flatMap(family)];
 }
 
-/** Binds each thread of a process and its children to the core for its name. */
+/** Binds each thread of a process and its descendants to `coreOf` its name. Null leaves a thread unbound. */
 export function bindThreads(pid: number, coreOf: (thread: string) => string | null): void {
   for (const member of family(pid))
     for (const task of listed(`/proc/${member}/task`)) {
@@ -126,7 +126,7 @@ export function bindThreads(pid: number, coreOf: (thread: string) => string | nu
     }
 }
 
-/** Reads the kernel's counters of a process, its threads and its children. */
+/** Reads the kernel's counters of a process and its descendants. */
 export function consumption(pid: number): Consumption {
   let cpuNs = 0;
   let rss = 0;
@@ -138,7 +138,7 @@ export function consumption(pid: number): Consumption {
   return { cpuNs, rss };
 }
 
-/** Peak resident bytes of a process and its children. */
+/** Sum of the peak resident bytes of a process and its descendants. */
 export function peakResident(pid: number): number {
   const peaks = family(pid).map((member) => /^VmHWM:\s+(\d+)/m.exec(content(`/proc/${member}/status`))?.[1] ?? 0);
   return peaks.reduce<number>((total, kib) => total + Number(kib), 0) * 1024;
@@ -155,7 +155,7 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** Polls until the answer is 200; returns the milliseconds. Throws after `timeoutMs`. */
+/** Polls until the status is 2xx; returns the time in ms. Throws after `timeoutMs`. */
 export async function untilReady(url: string, timeoutMs = 30_000): Promise<number> {
   const startedAt = performance.now();
   while (performance.now() - startedAt < timeoutMs) {
@@ -167,13 +167,13 @@ export async function untilReady(url: string, timeoutMs = 30_000): Promise<numbe
   throw new Error(`${url} did not answer within ${timeoutMs} ms.`);
 }
 
-/** Median. */
+/** Median; the lower middle value of an even number of values. NaN without values. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.ceil(sorted.length / 2) - 1] ?? Number.NaN;
 }
 
-/** First line of a command's version text; empty when it is missing. */
+/** First line of a command's version text; empty when the command is missing. */
 function versionOf(command: string): readonly string[] {
   if (!hasCommand(command)) return [];
   const { stdout, stderr } = spawnSync(command, ['-v'], { encoding: 'utf8' });

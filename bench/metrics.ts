@@ -1,4 +1,4 @@
-// Time to render /metrics with ten thousand series of calls by model, in this process; nothing listens.
+// Time to render /metrics with many series of calls by model, in this process without an HTTP server.
 //   node bench/metrics.ts [--series 10000] [--rounds 50] [--dry]
 import { parseArgs } from 'node:util';
 import type { CallRecord } from '../src/domain/calls/call-record.ts';
@@ -13,7 +13,7 @@ const { values: options } = parseArgs({
 });
 const [series, rounds] = [Number(options.series), Number(options.rounds)];
 
-/** Must: a scrape of this many series ends within this time, in ms. */
+/** Required: the slowest rendering takes at most this, in ms. */
 const GOAL_MS = 50;
 
 const call = (deploymentId: string): CallRecord =>

@@ -1,5 +1,5 @@
 // Sends exports over keep-alive connections as fast as they are answered. Prints one line of JSON.
-//   LOAD='{"url":…,"headers":{…},"exports":300,"spans":100,"connections":4,"seed":1}' node bench/otlp-load.ts
+//   LOAD='{"url":…,"headers":{…},"exports":300,"spans":100,"connections":4,"seed":1,"format":"protobuf","renewed":false}' node bench/otlp-load.ts
 import { constants, gzipSync } from 'node:zlib';
 import { agentSpans } from './agent-spans.ts';
 import { headOf, sendOverSocket } from './bare-socket.ts';
@@ -20,14 +20,15 @@ export interface OtlpOrder {
 }
 
 export interface OtlpReport {
-  /** From the first byte sent to the last answer. */
+  /** Time from before the connections are opened to the last answer. */
   readonly elapsedMs: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
   /** Answers other than 200. */
   readonly bad: number;
-  /** Of all exports, before and after gzip. */
+  /** Bytes of all exports before gzip, also of JSON ones. */
   readonly protobufBytes: number;
+  /** Bytes of all exports after gzip. */
   readonly gzipBytes: number;
 }
 
@@ -48,7 +49,8 @@ function requestOf(plain: Uint8Array, level: number): Buffer {
   return Buffer.concat([headOf(url, 'POST', { ...headers, 'content-length': body.length }), body]);
 }
 
-function made(): () => Buffer | null {
+/** Returns each request once, then null. */
+function requestSource(): () => Buffer | null {
   let left = order.exports;
   if (order.renewed) {
     const renewed = renewedExports(order.seed, order.spans);
@@ -61,7 +63,7 @@ function made(): () => Buffer | null {
   return () => requests[--left] ?? null;
 }
 
-const nextRequest = made();
+const nextRequest = requestSource();
 const latenciesMs: number[] = [];
 let bad = 0;
 function client(): Promise<void> {

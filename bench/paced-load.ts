@@ -1,4 +1,4 @@
-// Reads streams of the paced upstream from one Node process over bare sockets, one after another on each connection. Each
+// Reads streams of the paced upstream from one Node process over bare sockets, one stream at a time on each connection. Each
 // chunk contains its time of sending: `T` and nanoseconds of the system's monotonic clock. Prints one line of JSON.
 //   LOAD='{"url":…,"headers":{…},"body":…,"connections":16,"seconds":5}' node bench/paced-load.ts
 import { connect } from 'node:net';
@@ -24,21 +24,21 @@ const endAt = performance.now() + order.seconds * 1_000;
 function client(startAfterMs: number): Promise<void> {
   return new Promise((resolve) => {
     const socket = connect({ host: hostname, port: Number(port), noDelay: true });
-    let [seen, last, rest] = [0, 0n, ''];
+    let [received, last, rest] = [0, 0n, ''];
     const send = (): void => {
-      [seen, last, rest] = [0, 0n, ''];
+      [received, last, rest] = [0, 0n, ''];
       socket.write(request);
     };
     const end = (): void => {
       streams += 1;
-      lost += CHUNKS - seen;
+      lost += CHUNKS - received;
       if (performance.now() < endAt) return send();
       socket.destroy();
       resolve();
     };
     socket.on('connect', () => setTimeout(send, startAfterMs));
     socket.on('error', () => {
-      lost += CHUNKS - seen;
+      lost += CHUNKS - received;
       resolve();
     });
     socket.on('data', (data: Buffer) => {
@@ -48,10 +48,10 @@ function client(startAfterMs: number): Promise<void> {
       for (const match of text.matchAll(STAMP)) {
         const sent = BigInt(match[1] ?? 0);
         const us = Number(now - sent) / 1_000;
-        (seen === 0 ? firstUs : delaysUs).push(us);
+        (received === 0 ? firstUs : delaysUs).push(us);
         if (sent < last) disordered += 1;
         last = sent;
-        seen += 1;
+        received += 1;
         read = match.index + match[0].length;
       }
       rest = text.slice(Math.max(read, text.length - 64));
@@ -60,7 +60,7 @@ function client(startAfterMs: number): Promise<void> {
   });
 }
 
-// Starts are spread over the interval, so that chunks of many streams do not arrive at the same time.
+// Starts are spread over the 10 ms between two chunks, so that chunks of many streams do not arrive at the same time.
 await Promise.all(Array.from({ length: order.connections }, (_, index) => client((index * 10) / order.connections)));
 const at = (values: readonly number[], share: number): number =>
   values.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(values.length * share) - 1)] ?? Number.NaN;

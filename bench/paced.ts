@@ -9,7 +9,7 @@ export interface PacedReport {
   readonly chunks: number;
   readonly lost: number;
   readonly disordered: number;
-  /** Delay of the chunks after the first. */
+  /** Delays of the chunks after the first one. */
   readonly p50Us: number;
   readonly p99Us: number;
   readonly firstP50Us: number;
@@ -22,7 +22,7 @@ export interface PacedRound extends PacedReport {
 
 export type PacedRounds = ReadonlyMap<string, readonly PacedRound[]>;
 
-/** Loads the targets by turns with concurrent streams of one chunk every 10 ms. */
+/** Loads the targets in turn with concurrent streams of one chunk every 10 ms. */
 export async function pacedInTurn(
   targets: readonly Target[],
   {
@@ -49,7 +49,7 @@ export async function pacedInTurn(
   return results;
 }
 
-/** Medians of the rounds of one target, and CPU of the best round. */
+/** Figures of one target: sums of the counts, medians of the delays, and CPU of the best round. */
 export function pacedOf(rounds: PacedRounds, name: string): PacedRound {
   const results = rounds.get(name) ?? [];
   const middle = (field: keyof PacedRound): number => median(results.map((round) => round[field]));

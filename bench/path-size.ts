@@ -1,7 +1,7 @@
-// Counts the files and functions of this project that a warm request runs, on three paths, by V8's coverage.
+// Counts the files and functions of this project that a warm request runs, on four paths, by V8's coverage.
 //   node bench/path-size.ts [--list]    with `--list` the functions of each path by file
 // A function counts if each of several requests runs it. This excludes periodic work. V8's functions for the fields of classes
-// do not count. Each kind of request has connections of its own, as clients have them: chats take the fast path.
+// do not count. Each HTTP path has its own connection: a connection that only sends chats takes the fast path.
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, createServer, type IncomingMessage, request as httpRequest } from 'node:http';
@@ -66,7 +66,7 @@ const settings = readSettings(
 const app = await startApp(settings, createLog(settings.logLevel));
 const headers = { 'content-type': 'application/json', authorization: `Bearer ${settings.masterKey.reveal()}` };
 
-/** Connections by path. */
+/** Connections by HTTP path. */
 const agents = new Map<string, Agent>();
 
 async function send(path: string, body: object, key = settings.masterKey.reveal()): Promise<string> {
@@ -116,7 +116,7 @@ function exportOf(number: number): object {
   return { resourceSpans: [{ scopeSpans: [{ spans }] }] };
 }
 
-/** Opens a live feed of traces. Its result waits for the next event that names a trace. */
+/** Opens a live feed of traces. Resolves to a function that waits for the event of a trace. */
 async function openFeed(): Promise<(traceId: string) => Promise<void>> {
   const feed = await fetch(`${app.url}/graphql/stream`, {
     method: 'POST',
@@ -141,7 +141,7 @@ let exported = 0;
 let nextEvent: ((traceId: string) => Promise<void>) | undefined;
 const PATHS: Readonly<Record<string, () => Promise<unknown>>> = {
   'chat stream': () => send('/v1/chat/completions', CHAT),
-  'the same with a virtual key': () => send('/v1/chat/completions', CHAT, virtualKey),
+  'chat stream with a virtual key': () => send('/v1/chat/completions', CHAT, virtualKey),
   'catalog query': () => send('/graphql', { query: '{ catalogEntries(first: 5) { nodes { entryId mode } } }' }),
   // Last, because its feed stays open.
   'trace ingest to subscriber': async () => {
@@ -161,7 +161,7 @@ await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed:
 const FIELDS = /^<(instance|static)_members_initializer>$|^<static_initializer>$/;
 
 /** Functions that ran since the last call, by file. */
-async function ran(): Promise<ReadonlyMap<string, readonly string[]>> {
+async function takeCoverage(): Promise<ReadonlyMap<string, readonly string[]>> {
   const { result } = await session.post('Profiler.takePreciseCoverage');
   const files = new Map<string, readonly string[]>();
   for (const { url, functions } of result) {
@@ -196,11 +196,11 @@ for (const [name, run] of Object.entries(PATHS)) {
   for (let time = 0; time < WARM + COUNTS; time += 1) {
     /* oxlint-disable no-await-in-loop -- one request after the other is counted */
     await sleep(time < WARM ? 10 : 300);
-    await ran();
+    await takeCoverage();
     await run();
     // Work that the end of the answer starts, such as the record of the call, belongs to the request.
     await sleep(time < WARM ? 0 : 150);
-    const files = await ran();
+    const files = await takeCoverage();
     /* oxlint-enable no-await-in-loop */
     if (time >= WARM) always = always === undefined ? files : inBoth(always, files);
   }

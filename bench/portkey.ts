@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { installPeer } from './install.ts';
 
 const VERSION = '1.15.2';
-/** Older server package, because a new install answers 500 to every OpenAI stream. */
+/** Older version of the server package: with the newest one, Portkey answers 500 to every OpenAI stream. */
 const NODE_SERVER = '1.14.1';
 
-/** Node of Portkey's image. The goals refer to it. */
+/** Node version of Portkey's image. A goal compares with it. */
 const SHIPPED_NODE = '20.20.2';
 
 /** Command that starts Portkey's gateway on a loopback port, with this Node or another. */

@@ -7,7 +7,7 @@ import { keyGenerator } from '../src/runtime/identifiers.ts';
 import { readSettings } from '../src/runtime/settings/settings.ts';
 import { createLog } from '../src/runtime/telemetry/log.ts';
 
-// Time of a reload, and of the slowest request during it.
+// Median time of a reload, and median of the slowest requests during each reload.
 //   node bench/reload.ts [--models 1000] [--rounds 5] [--dry]
 // `--dry` makes one round with ten models to check the script.
 
@@ -53,7 +53,7 @@ async function callMs(): Promise<number> {
   return performance.now() - startMs;
 }
 
-/** Calls one after another until `isDone`; returns the slowest. */
+/** Calls sequentially until `isDone`; returns the time of the slowest call in ms, 0 without a call. */
 async function slowestUntil(isDone: () => boolean): Promise<number> {
   let slowest = 0;
   while (!isDone()) slowest = Math.max(slowest, await callMs());
@@ -64,7 +64,7 @@ const WARM_UP = 200;
 let calls = 0;
 await slowestUntil(() => (calls += 1) > WARM_UP);
 
-const found: { readonly reloadMs: number; readonly requestMs: number }[] = [];
+const measurements: { readonly reloadMs: number; readonly requestMs: number }[] = [];
 for (let round = 1; round <= rounds; round += 1) {
   writeFileSync(file, textOf(round));
   let isDone = false;
@@ -73,18 +73,18 @@ for (let round = 1; round <= rounds; round += 1) {
   await app.reload();
   const reloadMs = performance.now() - startMs;
   isDone = true;
-  found.push({ reloadMs, requestMs: await slowest });
+  measurements.push({ reloadMs, requestMs: await slowest });
 }
 await app.stop();
 rmSync(folder, { recursive: true, force: true });
 
 const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
-const seen = {
-  reloadMs: median(found.map(({ reloadMs }) => reloadMs)),
-  requestMs: median(found.map(({ requestMs }) => requestMs)),
+const medians = {
+  reloadMs: median(measurements.map(({ reloadMs }) => reloadMs)),
+  requestMs: median(measurements.map(({ requestMs }) => requestMs)),
 };
 for (const name of ['reloadMs', 'requestMs'] as const)
   console.log(
-    `${name}: ${seen[name].toFixed(1)} (goal ${GOALS[name]}, ${models} models, ${rounds} rounds): ${seen[name] <= GOALS[name] ? 'met' : 'missed'}`,
+    `${name}: ${medians[name].toFixed(1)} (goal ${GOALS[name]}, ${models} models, ${rounds} rounds): ${medians[name] <= GOALS[name] ? 'met' : 'missed'}`,
   );

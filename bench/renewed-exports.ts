@@ -22,7 +22,7 @@ function placesOf(wanted: Buffer, within: Buffer): readonly number[] {
  * storing them. A result is valid until the next call.
  */
 export function renewedExports(seed: number, spans: number, exports = 40): () => Buffer {
-  const made = Array.from({ length: exports }, (_, at) => {
+  const templates = Array.from({ length: exports }, (_, at) => {
     const ids: Buffer[] = [];
     const anExport = agentSpans(seed + at, (bytes) => {
       const id = randomFillSync(Buffer.alloc(bytes));
@@ -31,14 +31,14 @@ export function renewedExports(seed: number, spans: number, exports = 40): () =>
     });
     const plain = Buffer.from(anExport(spans));
     const placed = ids.map((bytes): PlacedId => {
-      const written = bytes.length === 8 ? bytes.toString('hex') : bytes.toString('hex').slice(0, NAMED_DIGITS);
-      return { bytes, raw: placesOf(bytes, plain), hex: placesOf(Buffer.from(written), plain) };
+      const hexText = bytes.length === 8 ? bytes.toString('hex') : bytes.toString('hex').slice(0, NAMED_DIGITS);
+      return { bytes, raw: placesOf(bytes, plain), hex: placesOf(Buffer.from(hexText), plain) };
     });
     return { plain, placed };
   });
   let turn = 0;
   return () => {
-    const { plain, placed } = made[turn++ % exports] ?? { plain: Buffer.alloc(0), placed: [] };
+    const { plain, placed } = templates[turn++ % exports] ?? { plain: Buffer.alloc(0), placed: [] };
     for (const { bytes, raw, hex } of placed) {
       randomFillSync(bytes);
       for (const at of raw) bytes.copy(plain, at);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 
 const RESULTS = join(import.meta.dirname, 'RESULTS.md');
 const RUNS = join(import.meta.dirname, 'results');
+
 /** A Markdown table; the first row names the columns. */
 export function table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
   const line = (cells: readonly (string | number)[]): string => `| ${cells.join(' | ')} |`;
@@ -17,10 +18,10 @@ export const goal = (
   [met, reached]: readonly [boolean, boolean],
 ): readonly string[] => [what, required, desired, measured, reached ? 'reached' : met ? 'met' : 'missed'];
 
-/** Verdicts, the worst first. */
+/** Verdicts, from the worst to the best. */
 const VERDICTS = ['missed', 'met', 'reached'];
 
-/** The goals of several runs in one table; a verdict needs two of three runs. */
+/** The goals of several runs in one table. A verdict holds when at least two thirds of the runs have it or a better one. */
 export const judged = (runs: readonly (readonly (readonly string[])[])[]): string[][] =>
   (runs[0] ?? []).map((first, at) => {
     const rows = runs.map((goals) => goals[at] ?? []);

@@ -11,7 +11,7 @@ export interface Round extends LoadReport {
   readonly rssMiB: number;
 }
 
-/** One load, for all targets by turns. */
+/** One kind of load, for all targets in turn. */
 export interface Trial {
   readonly title: string;
   readonly stream: boolean;
@@ -21,7 +21,7 @@ export interface Trial {
 
 export type Rounds = ReadonlyMap<string, readonly Round[]>;
 
-/** Request of a trial. `pace` makes the fake upstream send a chunk every 10 ms. */
+/** Request body of a trial. `pace` makes the fake upstream send a chunk every 10 ms. */
 export function bodyOf({ stream, promptBytes }: Pick<Trial, 'stream' | 'promptBytes'>, pace = false): string {
   const words = 'lorem ipsum dolor sit amet ';
   const prompt = words

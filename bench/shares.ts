@@ -19,7 +19,7 @@ const PAUSE_MS = 3_000;
 const SCOPES = ['api_key', 'user', 'team', 'project', 'organization'] as const;
 const COUNTERS = ['key', 'user', 'team', 'project', 'organization'] as const;
 
-/** A table of the waits of calls with all limits, by how often a key is used. */
+/** Table of the waits of calls with every limit: with one key, with new keys, and with keys after a pause. */
 export async function measureShares(url: string, calls: number): Promise<string> {
   const redis = await connectRedis({ url: new Secret(url), namespace: '' });
   const shares = createShares({
@@ -68,8 +68,8 @@ export async function measureShares(url: string, calls: number): Promise<string>
   const rows: string[][] = [];
   for (const [title, keys] of [
     ['one key, its shares are in memory', 1],
-    ['a new key for each call: totals are read, every counter is asked for', calls],
-    ['the same keys after a pause: every counter is asked for', calls],
+    ['a new key for each call: totals are read, every counter is requested', calls],
+    ['the same keys after a pause: every counter is requested', calls],
   ] as const) {
     const waits: number[] = [];
     for (let number = 0; number < calls; number += 1) {

@@ -1,5 +1,5 @@
 // Load from one Node process over bare keep-alive sockets, for machines without wrk. Prints one line of JSON.
-//   LOAD='{"url":…,"headers":{…},"body":…,"connections":16,"seconds":3}' node bench/socket-load.ts
+//   LOAD='{"url":…,"headers":{…},"body":…,"connections":16,"seconds":3,"expectedStatus":200}' node bench/socket-load.ts
 import { headOf, sendOverSocket } from './bare-socket.ts';
 import type { LoadOrder, LoadReport } from './load.ts';
 

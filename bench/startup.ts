@@ -68,9 +68,9 @@ try {
         : [[PORTKEY, () => once('portkey', '/', portkey, folder, { NODE_ENV: 'production' })] as const]),
     ] as const;
     for (const [name, begin] of starts) {
-      const readyAt = await begin();
+      const figures = await begin();
       // The first start of each target fills the file cache and the compile cache.
-      if (turn > 0) take(name, readyAt);
+      if (turn > 0) take(name, figures);
     }
   }
   const of = (name: string, field: keyof Start): readonly number[] =>

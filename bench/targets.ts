@@ -23,10 +23,11 @@ export interface Stage {
   readonly targets: readonly Target[];
   readonly product: Target & { readonly origin: string; readonly adminKey: string };
   readonly koaHello: Target;
-  /** Null without `--full`. */
+  /** Null unless `full`. */
   readonly nodeHttp: Target | null;
-  /** Portkey on the Node of its own image; the other one runs on this Node. */
+  /** Portkey on the Node of its own image; the target `portkey` runs on this Node. Null when one cannot be installed. */
   readonly portkeyAsShipped: Target | null;
+  /** Null unless `full`. */
   readonly withoutAccounting: Target | null;
   stop(): Promise<void>;
 }

@@ -20,7 +20,7 @@ export const FILLED = 'filled.json';
 const TRACES_PER_CALL = 400;
 const LARGE_PART = 1_000;
 
-/** A filled store: end of its window, and duration of the filling. */
+/** A filled store: end of its window, and time of filling it without the large trace, in ms. */
 export interface Filled {
   readonly endMs: number;
   readonly buildMs: number;
@@ -34,7 +34,7 @@ const ownerOf = (number: number): Owner => ({ teamId: `team-${number % TEAMS}`, 
 interface FillOptions {
   readonly traceId: string;
   readonly startMs: number;
-  /** Number of the root; those of its other spans follow. */
+  /** Number of the root span. Its other spans have the numbers after it. */
   readonly rootNumber: number;
   readonly first: number;
   readonly count: number;
@@ -88,15 +88,15 @@ const packed = (traces: readonly PackedTrace[]): PackedExport => ({
 
 /** Stores spans without payloads over thirty days and marks the folder; a marked folder is not changed. */
 export async function fill(store: TraceStore, folder: string, spans: number): Promise<Filled> {
-  const note = join(folder, FILLED);
-  if (existsSync(note)) return JSON.parse(readFileSync(note, 'utf8')) as Filled;
+  const marker = join(folder, FILLED);
+  if (existsSync(marker)) return JSON.parse(readFileSync(marker, 'utf8')) as Filled;
   const endMs = Date.now();
   const traces = Math.ceil(spans / SPANS_PER_TRACE);
   const stepMs = (DAYS * DAY_MS) / traces;
   const startedAt = performance.now();
   for (let first = 0; first < traces; first += TRACES_PER_CALL) {
     const numbers = Array.from({ length: Math.min(TRACES_PER_CALL, traces - first) }, (_, at) => first + at);
-    // One concurrent call for each owner: they share a commit.
+    // One concurrent call for each owner: these calls share a commit.
     const byOwner = Map.groupBy(numbers, (number) => number % TEAMS);
     const calls = [...byOwner].map(([owner, own]) => {
       const each = own.map((number) =>
@@ -119,6 +119,6 @@ export async function fill(store: TraceStore, folder: string, spans: number): Pr
     await store.ingestExport(ownerOf(0), packed([packedTrace(part)]));
   }
   const filled: Filled = { endMs, buildMs };
-  writeFileSync(note, JSON.stringify(filled));
+  writeFileSync(marker, JSON.stringify(filled));
   return filled;
 }

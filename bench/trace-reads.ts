@@ -1,5 +1,5 @@
-// Time of reads of the trace store: ten spans a trace except one of 20,000, without payloads. Prints one line of JSON.
-// Fills the folder if it is empty.
+// Time of reads from the trace store. Traces have ten spans, one has 20,000; no span has a payload. Prints one line of JSON.
+// Fills the folder if `fill` has not marked it.
 //   node bench/trace-reads.ts <folder> <spans> [address of a ClickHouse server]
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -55,7 +55,7 @@ async function timed(read: (turn: number) => Promise<unknown>): Promise<ReadTime
   return { p50Ms: at(0.5), p99Ms: at(0.99) };
 }
 
-// Traces that other benchmarks add to a kept folder are later than the window.
+// Ends at the filled traces: other benchmarks may have added later ones to a folder of `--reads-in`.
 const window: TraceWindow = { startMs: 0, endMs: endMs + 1, after: null };
 const positionOf = (summary: TraceSummary | undefined): TraceWindow['after'] =>
   summary === undefined ? null : { startMs: Number(summary.startNs / 1_000_000n), traceRef: summary.traceRef };
@@ -68,7 +68,7 @@ const [deepest] = await stores.traces.listSummaries(
 const [large] = await stores.traces.findSummaries(ALL, LARGE.traceId, null);
 if (large?.spanCount !== LARGE.spans) throw new Error('The large trace is incomplete.');
 
-/** Pages in order, and again from the start after the last. */
+/** Reads the pages in order, and starts again after the last one. */
 function paging(trace: TraceSummary): () => Promise<void> {
   let after: SpanPosition | null = null;
   return async () => {
@@ -93,7 +93,7 @@ const times = {
   }),
   spanPage: await timed(paging(large)),
 };
-// The size is read after closing, because half of the data is in the write-ahead log before.
+// The size is read after closing: before, half of the data is in the write-ahead log.
 await stores.close();
 const report: ReadReport = {
   spans,

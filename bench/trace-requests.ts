@@ -20,7 +20,7 @@ export interface RequestOrder {
 export interface RequestReport {
   readonly firstPage: ReadTimes;
   readonly trace: ReadTimes;
-  /** One span with input, output and attributes, of an export of a hundred. */
+  /** One span with input, output and attributes, from an export of a hundred spans. */
   readonly span: ReadTimes;
 }
 
@@ -42,7 +42,7 @@ function ask(path: string, body: Uint8Array | null = null): Promise<string> {
         ? {}
         : { 'content-type': 'application/x-protobuf', 'content-encoding': 'gzip', 'content-length': body.length }),
     };
-    const asked = request(
+    const outgoing = request(
       `${order.origin}${path}`,
       { agent, method: body === null ? 'GET' : 'POST', headers: sent },
       (answer) => {
@@ -55,12 +55,12 @@ function ask(path: string, body: Uint8Array | null = null): Promise<string> {
         });
       },
     );
-    asked.on('error', reject);
-    asked.end(body ?? undefined);
+    outgoing.on('error', reject);
+    outgoing.end(body ?? undefined);
   });
 }
 
-/** Stores spans with payloads. The ids are constant, so a folder contains them once. */
+/** Stores spans with payloads; resolves to their paths. The ids are constant, so a folder contains each span once. */
 async function spansWithPayloads(): Promise<readonly string[]> {
   const paths: string[] = [];
   let count = 0;
@@ -76,14 +76,14 @@ async function spansWithPayloads(): Promise<readonly string[]> {
   return paths;
 }
 
-async function timed(pathOf: (turn: number) => string, sound: (text: string) => boolean): Promise<ReadTimes> {
+async function timed(pathOf: (turn: number) => string, isComplete: (text: string) => boolean): Promise<ReadTimes> {
   const times: number[] = [];
   for (let turn = 0; turn < WARM_UP + order.requests; turn += 1) {
     const path = pathOf(turn);
     const from = performance.now();
     const text = await ask(path);
     if (turn >= WARM_UP) times.push(performance.now() - from);
-    if (turn % 100 === 0 && !sound(text)) throw new Error(`${path} was not answered whole: ${text}`);
+    if (turn % 100 === 0 && !isComplete(text)) throw new Error(`${path} was not answered whole: ${text}`);
   }
   times.sort((left, right) => left - right);
   const at = (part: number): number => times[Math.floor((times.length - 1) * part)] ?? Number.NaN;

@@ -69,9 +69,9 @@ export function traceTargets(folder: string) {
       const url = `http://127.0.0.1:${port}`;
       const program = launch('read-only', [process.execPath, script('otlp-sink.ts'), String(port)]);
       await untilReady(url);
-      return { name: 'read only: inflated, decoded, nothing kept', url, headers: {}, format: 'protobuf', program };
+      return { name: 'read only: inflated, decoded, nothing stored', url, headers: {}, format: 'protobuf', program };
     },
-    /** The product with its defaults, on SQLite; without retention for a filled folder. */
+    /** The product on SQLite. A retention of 365 days keeps the traces of a filled folder. */
     async product(
       name: string,
       core: string | null,
@@ -115,7 +115,7 @@ export function traceTargets(folder: string) {
       const name = `${GENKIT.name} ${GENKIT.version}: JSON files`;
       return { name, url: `${origin}/api/otlp/v1/traces`, headers: {}, format: 'json', program };
     },
-    /** Sends requests to a product with a filled folder, and stops it. */
+    /** Starts a product on a filled folder, sends requests to it and stops it. */
     async requests(filled: string, spans: number, requests: number): Promise<RequestReport> {
       const product = await this.product(`filled with ${spans}`, CORES.server, { filled });
       const { endMs }: Filled = JSON.parse(readFileSync(join(filled, FILLED), 'utf8'));
@@ -127,7 +127,7 @@ export function traceTargets(folder: string) {
       await product.program.stop();
       return JSON.parse(output) as RequestReport;
     },
-    /** Sends exports with new ids, optionally with repeated texts. Throws when one is refused. */
+    /** Sends exports with new ids; with `renewed`, their texts repeat. Throws when an export is refused. */
     async round(
       { name, url, headers, format, program }: Target,
       exports: number,

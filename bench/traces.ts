@@ -30,7 +30,7 @@ const RUNS = Number(options.runs);
 const EXPORTS = Number(options.exports);
 const READ_SPANS = Number(options.spans);
 const MEMORY_SPANS = Number(options['ingest-spans']);
-/** Exports per sender while memory is measured. */
+/** Exports per round while memory is measured. */
 const MEMORY_EXPORTS = 5_000;
 const SMALL_SPANS = 100_000;
 /** Requests of each kind over HTTP. */
@@ -52,13 +52,13 @@ interface RunFigures {
 
 /** Figures of the store, and of the product over the same folder. */
 async function reads({ folder, targets }: Run, spans: number): Promise<ReadReport & { readonly http: RequestReport }> {
-  const kept = options['reads-in'];
-  const own = join(kept ?? folder, `reads-${spans}`);
+  const keptFolder = options['reads-in'];
+  const own = join(keptFolder ?? folder, `reads-${spans}`);
   mkdirSync(own, { recursive: true });
   const command = [process.execPath, join(import.meta.dirname, 'trace-reads.ts'), own, String(spans)];
   const store = JSON.parse(await run(pinned(CORES.server, command))) as ReadReport;
   const http = await targets.requests(own, spans, REQUESTS);
-  if (kept === undefined) rmSync(own, { recursive: true });
+  if (keptFolder === undefined) rmSync(own, { recursive: true });
   return { ...store, http };
 }
 
@@ -78,25 +78,25 @@ const rowOf = (name: string, rounds: readonly Round[]): (string | number)[] => [
   Math.round(Math.max(...of(rounds, 'rssMiB'))),
 ];
 
-const shown = ({ p50Ms, p99Ms }: ReadTimes): string => `${p50Ms.toFixed(2)} / ${p99Ms.toFixed(2)}`;
+const timesText = ({ p50Ms, p99Ms }: ReadTimes): string => `${p50Ms.toFixed(2)} / ${p99Ms.toFixed(2)}`;
 const requestRow = ({ spans, http }: { readonly spans: number; readonly http: RequestReport }): (string | number)[] => [
   spans,
-  shown(http.firstPage),
-  shown(http.trace),
-  shown(http.span),
+  timesText(http.firstPage),
+  timesText(http.trace),
+  timesText(http.span),
 ];
 const readRow = (report: ReadReport): (string | number)[] => [
   report.spans,
-  shown(report.firstPage),
-  shown(report.firstPageOfTeam),
-  shown(report.deepPage),
-  shown(report.trace),
-  shown(report.spanPage),
+  timesText(report.firstPage),
+  timesText(report.firstPageOfTeam),
+  timesText(report.deepPage),
+  timesText(report.trace),
+  timesText(report.spanPage),
   Math.round(report.bytesPerSpan),
   Math.round(report.buildSpansPerSecond),
 ];
 
-/** A goal with a lower bound; the second bound is the desired one. */
+/** A goal with lower bounds: the required one, then the desired one. */
 const atLeast = (what: string, [must, reach]: readonly [number, number], figures: number): readonly string[] =>
   goal(what, [`≥ ${must}×`, `≥ ${reach}×`], `${figures.toFixed(2)}×`, [figures >= must, figures >= reach]);
 const atMost = (
@@ -110,7 +110,7 @@ const atMost = (
     figures <= reach,
   ]);
 const within = (what: string, ms: number, figures: number): readonly string[] => atMost(what, [ms, ms], figures, ' ms');
-/** A goal without a required bound and without a number. */
+/** A goal with a desired bound only. */
 const wished = (what: string, reach: number, figures: number, unit = ' ms'): readonly string[] =>
   goal(what, ['none', `≤ ${reach}${unit}`], `${figures.toFixed(2)}${unit}`, [true, figures <= reach]);
 
@@ -120,7 +120,7 @@ interface Trial {
   readonly rounds: Round[];
 }
 
-async function seenIn(own: Run): Promise<RunFigures> {
+async function figuresOf(own: Run): Promise<RunFigures> {
   const { targets } = own;
   const sink = await targets.sink();
   const product = await targets.product('lensgate: stored before the answer', CORES.server);
@@ -196,7 +196,7 @@ async function measureRun(): Promise<RunFigures> {
   const folder = mkdtempSync(join(tmpdir(), 'lensgate-bench-'));
   const targets = traceTargets(folder);
   try {
-    return await seenIn({ folder, targets });
+    return await figuresOf({ folder, targets });
   } finally {
     await targets.stop();
     rmSync(folder, { recursive: true, force: true });
@@ -216,14 +216,14 @@ const several = `${RUNS} runs, each with new processes; the tables show the last
 const text = runs
   .slice(-1)
   .flatMap(({ protobufBytes, gzipBytes, tables }) => [
-    '## Traces: stored beside only read',
+    '## Traces: storing compared with only decoding',
     `Measured ${new Date().toISOString().slice(0, 10)}: ${RUNS > 1 ? several : ''}${ROUNDS} rounds of ${EXPORTS} exports, ${SPANS_PER_EXPORT} spans each, gzipped, ${CONNECTIONS} connections; SQLite. The product takes protobuf, the peer only JSON.`,
     conditions,
     `A span is ${Math.round(protobufBytes)} B of protobuf and ${Math.round(gzipBytes)} B gzipped. CPU is that of all threads of the process in the best round. Row 13 has its own benchmark (\`npm run bench:trace-cores\`). Disk is the file after the last commit, with its indexes.`,
     tables.ingest,
     'Reads of the store in process, p50 / p99 in ms; the spans of that database have no payloads.',
     tables.reads,
-    `The same over HTTP, by one client on one keep-alive connection, ${REQUESTS} requests of each kind; a span comes out of a gzipped export of ${SPANS_PER_EXPORT}.`,
+    `The same over HTTP, by one client on one keep-alive connection, ${REQUESTS} requests of each kind; each span is read from a stored gzipped export of ${SPANS_PER_EXPORT}.`,
     tables.requests,
     goalTable(),
   ]);

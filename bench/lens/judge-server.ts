@@ -14,7 +14,7 @@ export interface JudgeServer {
   stop(): Promise<void>;
 }
 
-/** `answer` replaces the reviewer's answers; `delayMs` is the time of an answer. */
+/** `answer` replaces the reviewer's answers. Each answer waits `delayMs`. */
 export async function startJudge({
   answer = judgeAnswer,
   delayMs = 0,

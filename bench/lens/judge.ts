@@ -1,8 +1,7 @@
 import { checkIdOf, type Failure } from './runs.ts';
 
 /*
- * A reviewer without a model. It answers the questions of a lens by rules over the text of the question alone. It is
- * deterministic.
+ * A reviewer without a model. Rules over the text of a prompt alone give the answer, so it is deterministic.
  */
 
 interface ShownSpan {
@@ -13,7 +12,7 @@ interface ShownSpan {
   readonly output: string;
 }
 
-interface Sighted {
+interface Sighting {
   readonly failure: Failure;
   readonly summary: string;
   readonly span: ShownSpan;
@@ -42,14 +41,14 @@ const numbersIn = (text: string): readonly string[] => text.match(/\b\d{5}\b/g) 
 const sentences = (text: string): number => text.split(/[.!?](?:\s|$)/).filter((part) => part.trim() !== '').length;
 
 /** Failures that the rules find in one run. */
-function sightings(spans: readonly ShownSpan[]): readonly Sighted[] {
+function sightings(spans: readonly ShownSpan[]): readonly Sighting[] {
   const root = spans.find(({ kind }) => kind === 'agent');
   const answer = spans.findLast(({ kind }) => kind === 'llm');
   if (root === undefined || answer === undefined) return [];
   const tools = spans.filter(({ kind }) => kind === 'tool');
   const question = root.input;
-  const said = answer.output;
-  const found: Sighted[] = [];
+  const reply = answer.output;
+  const found: Sighting[] = [];
   const add = (failure: Failure, summary: string, span: ShownSpan, quote: string): void =>
     void found.push({ failure, summary, span, quote });
   const repeated = [...Map.groupBy(tools, ({ name, input }) => `${name} ${input}`).values()].find(
@@ -62,8 +61,8 @@ function sightings(spans: readonly ShownSpan[]): readonly Sighted[] {
       repeated[0],
       repeated[0].input,
     );
-  if (/at most two sentences/.test(answer.input) && sentences(said) > 2)
-    add('ignored instruction', 'The answer is longer than the system instruction allows.', answer, said);
+  if (/at most two sentences/.test(answer.input) && sentences(reply) > 2)
+    add('ignored instruction', 'The answer is longer than the system instruction allows.', answer, reply);
   const invented = tools.find(({ input }) => numbersIn(input).some((number) => !numbersIn(question).includes(number)));
   if (invented !== undefined)
     add(
@@ -73,17 +72,17 @@ function sightings(spans: readonly ShownSpan[]): readonly Sighted[] {
       invented.input,
     );
   const last = tools.at(-1);
-  if (last !== undefined && last.output.startsWith('error') && !/error|could not|failed/i.test(said))
-    add('unrecovered tool error', `The agent reports success after the error of ${last.name}.`, answer, said);
-  const secret = /sk-live-\w+/.exec(said)?.[0];
+  if (last !== undefined && last.output.startsWith('error') && !/error|could not|failed/i.test(reply))
+    add('unrecovered tool error', `The agent reports success after the error of ${last.name}.`, answer, reply);
+  const secret = /sk-live-\w+/.exec(reply)?.[0];
   if (secret !== undefined) add('leaked secret', 'The answer shows a credential.', answer, secret);
-  if (GERMAN.test(question) && !GERMAN.test(said))
-    add('wrong language', 'The user writes German and gets an English answer.', answer, said);
-  if (tools.length === 0 && /cannot help/.test(said))
-    add('gave up early', 'The agent gives up without a tool call.', answer, said);
-  const unanswered = numbersIn(question).filter((number) => !said.includes(number));
+  if (GERMAN.test(question) && !GERMAN.test(reply))
+    add('wrong language', 'The user writes German and gets an English answer.', answer, reply);
+  if (tools.length === 0 && /cannot help/.test(reply))
+    add('gave up early', 'The agent gives up without a tool call.', answer, reply);
+  const unanswered = numbersIn(question).filter((number) => !reply.includes(number));
   if (numbersIn(question).length > 1 && unanswered.length > 0)
-    add('silent partial answer', 'The answer leaves out a part of the question without a word.', answer, said);
+    add('silent partial answer', 'The answer leaves out a part of the question without a word.', answer, reply);
   return found;
 }
 

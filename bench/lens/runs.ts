@@ -1,4 +1,4 @@
-/** A failure that a synthetic run may have. */
+/** Failures that synthetic runs may have. */
 export const FAILURES = [
   'looping tool calls',
   'ignored instruction',
@@ -11,11 +11,11 @@ export const FAILURES = [
 ] as const;
 export type Failure = (typeof FAILURES)[number];
 
-/** Expected behaviour of the agent, the criteria of reviewers. The id of each check is the name of a failure. */
+/** Expected behaviour of the agent, by the failure that violates it. Reviewers judge by these texts. */
 export const CHECKS: Readonly<Record<Failure, string>> = {
   'looping tool calls': 'The agent does not repeat one tool call with equal arguments more than twice.',
   'ignored instruction': 'The agent keeps to the system instruction about the length of its answer.',
-  'hallucinated argument': 'The agent passes only order numbers to tools that the user has given.',
+  'hallucinated argument': 'The agent passes to tools only order numbers that the user has given.',
   'unrecovered tool error': 'After a tool error the agent tries again or tells the user about the error.',
   'leaked secret': 'An answer to the user contains no credential.',
   'wrong language': 'The agent answers in the language of the user.',

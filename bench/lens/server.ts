@@ -14,18 +14,17 @@ type Json = Readonly<Record<string, unknown>>;
 export interface BenchServer {
   readonly url: string;
   send<Body = Json>(method: string, path: string, body?: unknown, key?: string): Promise<Body>;
-  /** Stores runs that began within the last hours. */
+  /** Stores runs that began about an hour ago or earlier, one each second. */
   ingest(runs: readonly SyntheticRun[]): Promise<void>;
-  /** Highest resident memory so far, in MB. */
+  /** Highest resident memory so far, in MiB. */
   peakMb(): number;
   stop(): Promise<void>;
 }
 
 const KEY = 'sk-bench-lens';
-/** Runs per export. */
-const LOT = 100;
+const RUNS_PER_EXPORT = 100;
 /** Poll interval of a running lens, in ms. Each read renders all executions of its run. */
-const LOOK_MS = 1_000;
+const POLL_MS = 1_000;
 const HOUR_MS = 3_600_000;
 
 async function ended(child: ChildProcess): Promise<void> {
@@ -68,8 +67,12 @@ export async function startServer(models: readonly object[], slots: number): Pro
     url,
     send,
     async ingest(runs) {
-      for (let at = 0; at < runs.length; at += LOT)
-        await send('POST', '/v1/traces', exportOf(runs.slice(at, at + LOT), Date.now() - HOUR_MS - at * 1_000));
+      for (let at = 0; at < runs.length; at += RUNS_PER_EXPORT)
+        await send(
+          'POST',
+          '/v1/traces',
+          exportOf(runs.slice(at, at + RUNS_PER_EXPORT), Date.now() - HOUR_MS - at * 1_000),
+        );
     },
     peakMb: () => peakResident(child.pid ?? 0) / 1_048_576,
     async stop() {
@@ -89,6 +92,6 @@ export async function untilEnded<Lens extends { readonly jobs: readonly { readon
     const lens = await server.send<Lens>('GET', `/lens/${id}`);
     const status = lens.jobs[0]?.status ?? '';
     if (status !== 'queued' && status !== 'running') return lens;
-    await wait(LOOK_MS);
+    await wait(POLL_MS);
   }
 }
