@@ -1,7 +1,7 @@
 // Builds the bundle that `npm start` runs: the product and its libraries as a few files in `dist/` instead of two
 // thousand, without types. Runs after an install, and in a start after a change of the sources (docs/adr/0034).
 //   node scripts/bundle.mjs
-// Prints nothing on success; ends non-zero, with the reason, when there is no bundle.
+// Prints nothing on success. A failed build prints the reason and ends non-zero; with `--after-install` it ends with 0.
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { BUNDLES, currentEntry, ENTRY, inputsNow, nameOf, stamp } from './bundle-state.mjs';
@@ -84,8 +84,8 @@ const lazyHttp = {
 };
 
 /**
- * Koa reads two databases of media types when it is loaded, and uses them only for a type that is named by a file extension.
- * The functions that it calls load them.
+ * Koa loads two databases of media types at its start, and uses them only for a type that a file extension names. In the
+ * bundle the first call of such a function loads them.
  */
 const lazyMediaTypes = {
   name: 'lazy-media-types',
@@ -135,7 +135,7 @@ async function write(root, dir, read) {
     platform: 'node',
     external: EXTERNAL,
     plugins: [rewriteOwnReferences(root, read), lazyHttp, lazyMediaTypes, escapeNonAscii],
-    // Warnings about libraries (eval, cycles) are ignored; all others are errors.
+    // Hides all warnings, such as those about `eval` and cycles in libraries. Errors still fail the build.
     logLevel: 'silent',
   });
   try {
@@ -187,7 +187,7 @@ function publishFolder(scratch, place) {
 }
 
 /**
- * Builds a bundle of the sources in `root`. Several processes may do so at once. Throws when a library is missing,
+ * Builds a bundle of the sources in `root`. Several processes may build concurrently. Throws when a library is missing,
  * a source is invalid or changes during the build, or the folder cannot be written.
  */
 export async function makeBundle(root) {

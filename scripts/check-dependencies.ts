@@ -39,7 +39,7 @@ interface Manifest {
 /** Content of the folder of an installed package. */
 interface Installed {
   readonly manifest: Manifest;
-  /** Has a `binding.gyp`, which npm builds without a script unless that is forbidden. */
+  /** Has a `binding.gyp`, which npm builds without an install script unless `gypfile` is false. */
   readonly builds: boolean;
 }
 
@@ -128,7 +128,7 @@ function packageFaults(path: string, locked: LockedPackage): readonly string[] {
   if (!EXACT.test(locked.version ?? '')) faults.push(`${path}: "${locked.version}" is not an exact version`);
   if (!INTEGRITY.test(locked.integrity ?? '')) faults.push(`${path}: has no sha512 integrity`);
   // A `resolved` address is a source other than the registry: git, files, tarballs of other hosts.
-  if (locked.resolved !== undefined) faults.push(`${path}: names an address to be resolved from`);
+  if (locked.resolved !== undefined) faults.push(`${path}: has a resolved address`);
   if (locked.hasInstallScript === true && !Object.hasOwn(INSTALL_SCRIPTS, name))
     faults.push(`${path}: has an install script that is not on the list`);
   if (locked.dev === true) return faults;
@@ -150,7 +150,7 @@ function installedFaults(lock: LockFile, installedAt: (path: string) => Installe
       faults.push(`${path}: its licence as installed is ${JSON.stringify(manifest.license)}`);
     const runs = INSTALL_HOOKS.some((script) => manifest.scripts?.[script] !== undefined);
     if ((runs || (builds && manifest.gypfile !== false)) && locked.hasInstallScript !== true)
-      faults.push(`${path}: has an install script that the lock file does not tell of`);
+      faults.push(`${path}: has an install script that the lock file does not record`);
     return faults;
   });
 }
@@ -168,7 +168,7 @@ function listFaults(lock: LockFile, manifest: Manifest): readonly string[] {
   });
 }
 
-/** All faults of the dependencies; `installedAt` is null for packages that are not installed on this platform. */
+/** All faults of the dependencies. `installedAt` returns null for packages that are not installed on this platform. */
 export function dependencyFaults(
   lock: LockFile,
   manifest: Manifest,

@@ -34,8 +34,8 @@ Providers, their addresses and the variables of their keys are in [providers.md]
 \`credential_list\` has accounts that several models share: a model with \`litellm_params.litellm_credential_name\` takes what it lacks
 from the \`credential_values\` of the entry with this \`credential_name\`. Such an entry is used before a stored credential of the same name.
 
-\`environment_variables\` sets variables of the process; they replace those that it has, and \`os.environ/NAME\` reads them. \`PATH\`, \`HOME\`,
-\`NO_PROXY\`, \`NODE_OPTIONS\` and the like are left out with a warning. Variables that \`/config/update\` stores are below both, encrypted, and read
+\`environment_variables\` sets variables of the process; they replace existing ones, and \`os.environ/NAME\` reads them. \`PATH\`, \`HOME\`,
+\`NO_PROXY\`, \`NODE_OPTIONS\` and the like are ignored with a warning. Variables that \`/config/update\` stores are below both, encrypted, and read
 by references of models and guardrails in every process. What a start needs comes from the file or the process.
 
 \`include: [models.yaml]\` adds further files, relative to the folder of the main one. Lists in them are appended; other sections are
@@ -47,7 +47,7 @@ replaced.
 \`# yaml-language-server: $schema=http://127.0.0.1:4000/config.schema.json\` in the first line gives an editor its names and values.
 
 The file is read again on SIGHUP, and when it or an included file changes (\`config_watch_seconds\`). Models, \`credential_list\`, \`router_settings\`,
-pass-through entries, guardrails, allowed addresses, discounts, margins and the defaults of users and teams are taken over while requests go on. Other
+pass-through entries, guardrails, allowed addresses, discounts, margins and the defaults of users and teams are applied without a restart. Other
 changed settings are named in the log and take effect at the next start. A faulty file is refused as a whole and the running configuration
 stays in force: the log and the field \`configReload\` of the graph have the reason, \`/health/readiness/details\` says \`kept_running\`.
 
@@ -64,14 +64,14 @@ guardrails:
     guardrail_info: { description: blocks insults } # text for the list of guardrails
 \`\`\`
 
-They run in this order, before stored ones. Kinds: \`litellm_content_filter\`, \`hide-secrets\`, \`openai_moderation\`,
-\`generic_guardrail_api\`, \`decision_model\`, \`presidio\`. Another kind, and a mode in which nothing runs here, is warned of with
-file and line, and ends the start with \`strict_config\`; a reference to a variable that is not set ends every start.
+Guardrails of the file run in this order, before stored guardrails. Kinds: \`litellm_content_filter\`, \`hide-secrets\`, \`openai_moderation\`,
+\`generic_guardrail_api\`, \`decision_model\`, \`presidio\`. Another kind, and a mode in which the kind does not run, cause a warning with
+file and line, and end the start with \`strict_config\`; a reference to a variable that is not set ends every start.
 
 ## Models that cannot be called
 
-A model without a key, without an address or of an unknown provider does not stop the start: it is warned of with file and line, listed as
-unhealthy at \`/health\`, and its calls are answered with 503. So is one that refers to an unset variable.
+A model without a key, without an address or of an unknown provider does not stop the start: the log has a warning with file and line, the model
+is listed as unhealthy at \`/health\`, and its calls are answered with 503. The same applies to a model that refers to an unset variable.
 
 ## Wrong values and settings without effect
 
@@ -79,9 +79,9 @@ A wrong value ends the start with exit code 1. All wrong values are reported tog
 key. Secrets are never repeated.
 
 A section or key that Lensgate does not support (policies, cache, callbacks, some router settings and others of the LiteLLM proxy) has
-no effect, and the start logs one warning for each, with file and line. So it does for unknown keys, with the nearest known name. With
+no effect, and the start logs one warning for each, with file and line. It also warns of unknown keys, with the nearest known name. With
 \`strict_config: true\` at the top level of the file each of these ends the start. A value that switches a feature off (\`false\`, empty)
-is no reason for a warning. Unknown keys of \`model_info\` are accepted as free data.
+causes no warning. Unknown keys of \`model_info\` are accepted as free data.
 `;
 
 const HEAD = ['Argument, variable', 'Key in the file', 'Default', 'Meaning'];

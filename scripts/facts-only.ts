@@ -1,13 +1,13 @@
-/**
- * The part of the price map that the snapshot contains: numbers, booleans, null, lists and objects of them, and
- * texts without white space (names, dates, hours, sizes, addresses). Other texts are prose and are left out, as is
- * everything under a key for prose, and objects and lists that are empty afterwards.
- */
+/** Keys whose values are prose. */
 const PROSE_KEYS: ReadonlySet<string> = new Set(['comment', 'note', 'notes', 'description', 'calculation']);
 
+/** Text of a fact: 1 to 400 characters without white space, such as a name, date, size or address. */
 const FACT = /^\S{1,400}$/u;
 
-/** The facts of a JSON value, in their order; undefined for none. */
+/**
+ * The part of a JSON value that the snapshot contains; undefined for none. It omits values of prose keys, other texts than
+ * facts, and lists and objects that these omissions leave empty. The order is kept.
+ */
 export function factsOf(value: unknown): unknown {
   if (typeof value === 'string') return FACT.test(value) ? value : undefined;
   if (typeof value !== 'object' || value === null) return value;

@@ -29,7 +29,9 @@ async function main(): Promise<void> {
       now: new Date(),
     });
     const time = from === null || to === null ? '' : ` from ${from.toISOString()} to ${to.toISOString()}`;
-    console.log(`${read} changes read${time}: ${added} added, ${read - added} known or later than the own record.`);
+    console.log(
+      `${read} changes read${time}: ${added} added, ${read - added} already known or not earlier than the recorded history.`,
+    );
   } finally {
     await stores.close();
   }

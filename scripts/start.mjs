@@ -1,7 +1,7 @@
-// Runs on any Node: only the server needs the Node of the project's dependencies.
+// Loads on older Node versions, too, so that they get the message below. Only the server needs Node 26.
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
-// The default import works on an old Node without some of the exports, which must reach the version check.
+// A default import does not fail on an older Node that lacks one of these exports, so the version check runs.
 import module from 'node:module';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';

@@ -1,5 +1,5 @@
-// Counts the tests of a run for `.ci/run`. Files with failed tests of tiers that start servers run once more, alone. A test of
-// them counts as failed when it fails both times.
+// Counts the tests of a run for `.ci/run`. Files with failed tests of tiers that start servers run once more, alone. Their
+// tests count as failed when they fail both times.
 //   node scripts/test-results.ts files REPORT                      files to run again, one a line
 //   node scripts/test-results.ts counts REPORT [SECOND [FOLDER]]   prints `PASSED FAILED SKIPPED`; writes `failures` and
 //                                                                  `second-runs` into FOLDER
@@ -110,7 +110,7 @@ export function countTests(first: Report, second: Report | null, root: string): 
   return { ...counts, failures, secondRuns };
 }
 
-/** The report in a file; empty when there is none. */
+/** The report in a file; empty when the file is missing or is not JSON. */
 function read(file: string): Report {
   if (!existsSync(file)) return {};
   try {

@@ -157,9 +157,9 @@ describe('the history of the catalog', () => {
       return (await promisify(execFile)(process.execPath, [script, '--from', file], { env })).stdout;
     };
     expect(await seed()).toBe(
-      '2 changes read from 2026-03-01T00:00:00.000Z to 2026-03-03T00:00:00.000Z: 2 added, 0 known or later than the own record.\n',
+      '2 changes read from 2026-03-01T00:00:00.000Z to 2026-03-03T00:00:00.000Z: 2 added, 0 already known or not earlier than the recorded history.\n',
     );
-    expect(await seed()).toContain('0 added, 2 known');
+    expect(await seed()).toContain('0 added, 2 already known');
     expect(
       await server.ask(
         '{ pricesAt(entryId: "m0", at: "2026-03-02T00:00:00Z") { listed prices { field known priceUsd } } }',

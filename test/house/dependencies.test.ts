@@ -37,9 +37,9 @@ describe('dependencies', () => {
     [{ ...koa, license: 'SSPL-1.0' }, 'its licence is "SSPL-1.0"'],
     [{ ...koa, integrity: 'sha1-2jmj7l5rSw0yVb/vlWAYkK/YBwk=' }, 'has no sha512 integrity'],
     [{ ...koa, integrity: '' }, 'has no sha512 integrity'],
-    [{ ...koa, resolved: 'git+ssh://git@host.example/koa.git#abc' }, 'names an address to be resolved from'],
-    [{ ...koa, resolved: 'http://host.example/koa.tgz' }, 'names an address to be resolved from'],
-    [{ ...koa, resolved: 'file:../koa' }, 'names an address to be resolved from'],
+    [{ ...koa, resolved: 'git+ssh://git@host.example/koa.git#abc' }, 'has a resolved address'],
+    [{ ...koa, resolved: 'http://host.example/koa.tgz' }, 'has a resolved address'],
+    [{ ...koa, resolved: 'file:../koa' }, 'has a resolved address'],
     [{ ...koa, link: true }, 'is not from the registry'],
     [{ ...koa, name: 'k0a' }, 'is another package, k0a'],
     [{ ...koa, hasInstallScript: true }, 'has an install script that is not on the list'],
@@ -75,9 +75,9 @@ describe('dependencies', () => {
         installedAt: (path) => (path === KOA ? { manifest, builds: false, ...differing } : null),
       });
     expect(found({})).toEqual([]);
-    const untold = [`${KOA}: has an install script that the lock file does not tell of`];
-    expect(found({ manifest: { ...manifest, scripts: { postinstall: 'node x' } } })).toEqual(untold);
-    expect(found({ builds: true })).toEqual(untold);
+    const unrecorded = [`${KOA}: has an install script that the lock file does not record`];
+    expect(found({ manifest: { ...manifest, scripts: { postinstall: 'node x' } } })).toEqual(unrecorded);
+    expect(found({ builds: true })).toEqual(unrecorded);
     expect(found({ manifest: { ...manifest, license: 'UNLICENSED' } })).toEqual([
       `${KOA}: its licence as installed is "UNLICENSED"`,
     ]);
