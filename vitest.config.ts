@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { POLLING } from './test/support/polling.ts';
 
-/** Deadline of a test and of a hook, in ms. Long enough for a machine under heavy load. */
+/** Deadline of a hook, and of a test outside of `house`, in ms. Long enough for a machine under heavy load. */
 const DEADLINE_MS = 180_000;
 
 /** Node imports the sources itself, as in production. A module cannot be mocked. */

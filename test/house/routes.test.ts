@@ -21,7 +21,7 @@ function documentOf(rows: readonly RouteRow[]): string {
     '',
     'Written by `test/house/routes.test.ts` from the route rows. Paths in one cell are equivalent. The surface names the',
     'form of the errors (`rest-shims/errors.ts`). The graph is not in this table: `/graphql` and `/graphql/stream`.',
-    'A path no row has answers 404, a method no row has for a known path 405 with `Allow`.',
+    'A path that no row has answers 404. A method that no row has for a known path answers 405 with `Allow`.',
     '',
     '| Row | Method and paths | Surface | Credential | Answers |',
     '| --- | --- | --- | --- | --- |',
@@ -48,7 +48,7 @@ function contractTests(files?: readonly string[]): readonly ListedTest[] {
 }
 
 /** Promised statuses without a contract test. Loads only files whose tables of cases may have one. */
-function unspoken(promised: readonly string[]): readonly string[] {
+function withoutTest(promised: readonly string[]): readonly string[] {
   const written = contractTests();
   const doubtful = untested(promised, titlesOf(written));
   const hints = doubtful.flatMap((promise) => promise.split(' '));
@@ -77,7 +77,7 @@ it('every promised status has a contract test', async () => {
   expect(promised.length).toBeGreaterThan(30);
   const excused = existsSync(EXCUSED) ? readFileSync(EXCUSED, 'utf8').split('\n').filter(Boolean) : [];
   // Equality in both directions: a new promise needs a test, and a line with a test must be removed.
-  expect(unspoken(promised)).toEqual(excused);
+  expect(withoutTest(promised)).toEqual(excused);
 }, 240_000);
 
 it('a promise without a test is reported', () => {
