@@ -12,8 +12,8 @@ describe.skipIf(missing)('/docs in a browser without a network', () => {
   let app: TestApp;
   let browser: Browser;
   let page: Page;
-  const foreign: string[] = [];
-  const complaints: string[] = [];
+  const foreignRequests: string[] = [];
+  const errors: string[] = [];
 
   beforeAll(async () => {
     app = await startApp({ config: { general_settings: { demo_model: true } } });
@@ -22,13 +22,13 @@ describe.skipIf(missing)('/docs in a browser without a network', () => {
     await page.route('**/*', (route) => {
       const url = route.request().url();
       if (url.startsWith(app.url)) return route.continue();
-      foreign.push(url);
+      foreignRequests.push(url);
       return route.abort();
     });
     page.setDefaultTimeout(15_000);
-    page.on('pageerror', (error) => complaints.push(error.message));
+    page.on('pageerror', (error) => errors.push(error.message));
     page.on('console', (message) => {
-      if (message.type() === 'error') complaints.push(message.text());
+      if (message.type() === 'error') errors.push(message.text());
     });
     await page.goto(`${app.url}/docs`, { timeout: 30_000 });
   });
@@ -48,13 +48,13 @@ describe.skipIf(missing)('/docs in a browser without a network', () => {
     expect(await row.locator('details').innerText()).toContain('max_budget number | null');
   });
 
-  it('marks parameters that are required', async () => {
+  it('marks a required parameter', async () => {
     const row = rowOf('/customer/info');
     await row.getByText('Query', { exact: true }).click();
     expect(await row.locator('details').innerText()).toContain('end_user_id* string');
   });
 
-  it('examples have the address of the page, and run as they are shown', async () => {
+  it('shows examples with its own address, whose bodies are accepted', async () => {
     const example = await rowOf('/v1/chat/completions').locator('td:nth-child(3) > code').innerText();
     expect(example).toContain(`"${app.url}/v1/chat/completions"`);
     const body = /-d '(.*)'$/.exec(example)?.[1] ?? '';
@@ -62,11 +62,11 @@ describe.skipIf(missing)('/docs in a browser without a network', () => {
     expect(answer.status).toBe(200);
   });
 
-  it('links open, and nothing is loaded from elsewhere', async () => {
+  it('has links that open, loads nothing from another host and logs no error', async () => {
     const links = await page.locator('a').evaluateAll((all) => all.map((link) => link.getAttribute('href') ?? ''));
     expect(links).toEqual(['/graphql', '/openapi.json', '/config.schema.json']);
     for (const link of links)
       expect((await fetch(`${app.url}${link}`, { headers: { accept: '*/*' } })).status).toBe(200);
-    expect({ foreign, complaints }).toEqual({ foreign: [], complaints: [] });
+    expect({ foreignRequests, errors }).toEqual({ foreignRequests: [], errors: [] });
   });
 });

@@ -15,8 +15,8 @@ describe.skipIf(missing)('GraphiQL in a browser without a network', () => {
   let app: TestApp;
   let browser: Browser;
   let page: Page;
-  const foreign: string[] = [];
-  const complaints: string[] = [];
+  const foreignRequests: string[] = [];
+  const errors: string[] = [];
   const screenshots = mkdtempSync(join(tmpdir(), 'lensgate-graphiql-'));
 
   beforeAll(async () => {
@@ -26,13 +26,13 @@ describe.skipIf(missing)('GraphiQL in a browser without a network', () => {
     await page.route('**/*', (route) => {
       const url = route.request().url();
       if (url.startsWith(app.url)) return route.continue();
-      foreign.push(url);
+      foreignRequests.push(url);
       return route.abort();
     });
     page.setDefaultTimeout(15_000);
-    page.on('pageerror', (error) => complaints.push(error.message));
+    page.on('pageerror', (error) => errors.push(error.message));
     page.on('console', (message) => {
-      if (message.type() === 'error') complaints.push(message.text());
+      if (message.type() === 'error') errors.push(message.text());
     });
     await page.goto(`${app.url}/graphql`, { timeout: 30_000 });
     await page.getByRole('button', { name: 'Execute query (Ctrl-Enter)' }).waitFor({ timeout: 20_000 });
@@ -131,7 +131,7 @@ describe.skipIf(missing)('GraphiQL in a browser without a network', () => {
     await page.getByRole('button', { name: 'Execute query (Ctrl-Enter)' }).waitFor();
   });
 
-  it('has usable editors and results on a window of 390 pixels', async () => {
+  it('has usable editors and results in a window 390 pixels wide', async () => {
     await page.setViewportSize({ width: 390, height: 800 });
     await open('Catalog');
     await execute(result().getByText('totalCount'));
@@ -145,7 +145,7 @@ describe.skipIf(missing)('GraphiQL in a browser without a network', () => {
     await page.setViewportSize({ width: 1280, height: 800 });
   });
 
-  it('keeps the key for this tab only', async () => {
+  it('keeps the key over a reload, but not in local storage', async () => {
     await page.reload({ timeout: 30_000 });
     expect(await page.getByLabel('Key', { exact: true }).inputValue()).toBe(app.adminKey);
     expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain(app.adminKey);
@@ -168,7 +168,7 @@ describe.skipIf(missing)('GraphiQL in a browser without a network', () => {
     await context.close();
   });
 
-  it('opens no further tab when it is visited again, and selects the one of the last visit', async () => {
+  it('opens no further tab when it is visited again, and selects the tab of the last visit', async () => {
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
     const visitor = await context.newPage();
     const visit = async (): Promise<readonly string[]> => {
@@ -214,6 +214,6 @@ describe.skipIf(missing)('GraphiQL in a browser without a network', () => {
   });
 
   it('sends no request to another host and logs no error', () => {
-    expect({ foreign, complaints }).toEqual({ foreign: [], complaints: [] });
+    expect({ foreignRequests, errors }).toEqual({ foreignRequests: [], errors: [] });
   });
 });

@@ -47,12 +47,12 @@ beforeAll(async () => {
       ],
     },
   });
-  const made = await app.call('POST', '/key/generate', {
+  const generated = await app.call('POST', '/key/generate', {
     key_alias: 'sdk',
     user_id: 'someone',
     models: ['native', 'translated', 'demo'],
   });
-  const { key } = (await made.json()) as { key: string };
+  const { key } = (await generated.json()) as { key: string };
   anthropic = new Anthropic({ apiKey: key, baseURL: app.url, maxRetries: 0 });
   openai = new OpenAI({ apiKey: key, baseURL: `${app.url}/v1`, maxRetries: 0 });
 });
@@ -69,7 +69,7 @@ const ask = (model: string, content: string): Anthropic.MessageCreateParamsNonSt
 });
 
 /** A message without the fields that differ in every answer. */
-const saidIn = ({ content, stop_reason, usage, model }: Anthropic.Message) => ({
+const comparable = ({ content, stop_reason, usage, model }: Anthropic.Message) => ({
   content: content.map((block) => ({ ...block, citations: undefined, caller: undefined })),
   stop_reason,
   model,
@@ -79,9 +79,9 @@ const saidIn = ({ content, stop_reason, usage, model }: Anthropic.Message) => ({
 describe.each(['native', 'translated'])('the official SDK with a model that is %s', (model) => {
   const usage = { input_tokens: 1000, output_tokens: 200 };
 
-  it('gets a whole message, priced', async () => {
+  it('gets a whole message and the cost of the call', async () => {
     const { data, response } = await anthropic.messages.create(ask(model, 'hello')).withResponse();
-    expect(saidIn(data)).toEqual({
+    expect(comparable(data)).toEqual({
       content: [{ type: 'text', text: 'Hello from upstream, Zoë 😀' }],
       stop_reason: 'end_turn',
       model,
@@ -91,20 +91,20 @@ describe.each(['native', 'translated'])('the official SDK with a model that is %
     expect(response.headers.get('x-litellm-model-group')).toBe(model);
   });
 
-  it.each(['hello', 'weather'])('gets the same streamed: %s', async (content) => {
+  it.each(['hello', 'weather'])('gets the same message streamed and whole: %s', async (content) => {
     const body = { ...ask(model, content), tools: [WEATHER] };
     const pieces: string[] = [];
     const stream = anthropic.messages.stream(body).on('text', (piece) => void pieces.push(piece));
     const streamed = await stream.finalMessage();
     const whole = await anthropic.messages.create(body);
-    expect(saidIn(streamed)).toEqual(saidIn(whole));
+    expect(comparable(streamed)).toEqual(comparable(whole));
     expect(pieces.join('')).toBe(content === 'hello' ? 'Hello from upstream, Zoë 😀' : '');
   });
 
   it('gets tool calls, and sends their results', async () => {
     const body = { ...ask(model, 'weather'), tools: [WEATHER], tool_choice: { type: 'auto' } as const };
     const called = await anthropic.messages.create(body);
-    expect(saidIn(called)).toMatchObject({
+    expect(comparable(called)).toMatchObject({
       content: [{ type: 'tool_use', id: 'toolu_1', name: 'get_weather', input: CITY }],
       stop_reason: 'tool_use',
     });
@@ -122,21 +122,21 @@ describe.each(['native', 'translated'])('the official SDK with a model that is %
 
   it('gets thinking blocks, streamed and whole', async () => {
     const body = { ...ask(model, 'think'), thinking: { type: 'adaptive' } as const };
-    const thought: string[] = [];
-    const stream = anthropic.messages.stream(body).on('thinking', (piece) => void thought.push(piece));
+    const thinkingPieces: string[] = [];
+    const stream = anthropic.messages.stream(body).on('thinking', (piece) => void thinkingPieces.push(piece));
     const streamed = await stream.finalMessage();
     const whole = await anthropic.messages.create(body);
-    expect(saidIn(streamed)).toEqual(saidIn(whole));
+    expect(comparable(streamed)).toEqual(comparable(whole));
     expect(whole.content).toMatchObject([
       { type: 'thinking', thinking: 'Let me see.' },
       { type: 'text', text: 'Done.' },
     ]);
-    expect(thought.join('')).toBe('Let me see.');
+    expect(thinkingPieces.join('')).toBe('Let me see.');
   });
 
   it('counts tokens', async () => {
     const { messages } = ask(model, 'hello');
-    // This upstream has no such endpoint.
+    // This upstream has no endpoint that counts tokens.
     expect(await anthropic.messages.countTokens({ model, messages })).toEqual({
       input_tokens: 6,
       litellm_count_source: 'local_estimate',
@@ -147,12 +147,12 @@ describe.each(['native', 'translated'])('the official SDK with a model that is %
     });
   });
 
-  it('sends the names of beta features', async () => {
+  it('gets an answer to a request that names a beta feature', async () => {
     const { content } = await anthropic.beta.messages.create({ ...ask(model, 'hello'), betas: ['some-2026-01-01'] });
     expect(content).toMatchObject([{ type: 'text', text: 'Hello from upstream, Zoë 😀' }]);
   });
 
-  it('gets failed requests as errors of its own classes', async () => {
+  it('raises its own RateLimitError for a 429 of the upstream', async () => {
     await expect(anthropic.messages.create(ask(model, 'refuse'))).rejects.toBeInstanceOf(RateLimitError);
     await expect(anthropic.messages.create(ask(model, 'refuse'))).rejects.toMatchObject({
       status: 429,
@@ -223,7 +223,7 @@ describe("OpenAI's SDK with a model of Anthropic", () => {
     ]);
   });
 
-  it('gets failed requests as errors of its own classes', async () => {
+  it('raises its own RateLimitError for a 429 of the upstream', async () => {
     const refused = openai.chat.completions.create({
       model: 'native',
       messages: [{ role: 'user', content: 'refuse' }],

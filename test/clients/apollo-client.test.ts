@@ -10,7 +10,7 @@ interface Abstract {
   readonly possibleTypes: readonly { readonly name: string }[] | null;
 }
 
-/** Types of each interface and union, which Apollo's cache needs for fragments on them. */
+/** Names of the object types of each interface and union. Apollo's cache needs them for fragments on abstract types. */
 let possibleTypes: Record<string, string[]>;
 /** Content types of the answers, in their order. */
 const types: (string | null)[] = [];
@@ -113,7 +113,7 @@ describe('Apollo Client', () => {
   });
 
   it.each([false, true])(
-    'sends the document when its hash is refused, once for all (GET: %s)',
+    'sends a document once, after its hash is refused, and later only the hash (GET: %s)',
     async (useGETForHashedQueries) => {
       const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
       const client = aClient(app.adminKey, new PersistedQueryLink({ sha256, useGETForHashedQueries }));
@@ -168,11 +168,11 @@ describe('Apollo Client', () => {
         error: first.reject,
       });
     const other = aClient();
-    const asking = setInterval(() => {
+    const chatting = setInterval(() => {
       other.mutate({ mutation: CHAT, variables: inputOf('Hello') }).catch(first.reject);
     }, 200);
     await first.promise;
-    clearInterval(asking);
+    clearInterval(chatting);
     expect(names).toContain('chat demo');
     expect(Object.keys(client.cache.extract() as object).some((id) => id.startsWith('Trace:'))).toBe(true);
     subscription.unsubscribe();
@@ -180,7 +180,7 @@ describe('Apollo Client', () => {
     other.stop();
   });
 
-  it('gets an error of the subscription for an unknown key', async () => {
+  it('gets an error for a subscription with an unknown key', async () => {
     const client = aClient('sk-unknown');
     const refused = Promise.withResolvers<unknown>();
     client.subscribe({ query: TRACE_UPDATES }).subscribe({

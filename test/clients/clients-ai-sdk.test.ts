@@ -36,8 +36,8 @@ beforeAll(async () => {
       ],
     },
   });
-  const made = await app.call('POST', '/key/generate', {});
-  const { key: apiKey } = (await made.json()) as { key: string };
+  const generated = await app.call('POST', '/key/generate', {});
+  const { key: apiKey } = (await generated.json()) as { key: string };
   const openai = createOpenAI({ apiKey, baseURL: `${app.url}/v1` });
   const anthropic = createAnthropic({ apiKey, baseURL: `${app.url}/v1` });
   const google = createGoogleGenerativeAI({ apiKey, baseURL: `${app.url}/v1beta` });
@@ -60,14 +60,14 @@ const TOOLS: ToolSet = {
     inputSchema: jsonSchema({ type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }),
   },
 };
-const CALM = { maxRetries: 0, maxOutputTokens: 100 } as const;
+const OPTIONS = { maxRetries: 0, maxOutputTokens: 100 } as const;
 
 describe.each(['responses', 'chat', 'anthropic', 'google'] as const)('the AI SDK in the dialect %s', (client) => {
   describe.each(MODELS)('with a model %s', (name) => {
-    it('gets the same text whole and streamed, with its cost', async () => {
+    it('gets the same text, finish reason and usage, whole and streamed', async () => {
       const model = clients[client](name);
-      const whole = await generateText({ model, prompt: 'hello', ...CALM });
-      const streamed = streamText({ model, prompt: 'hello', ...CALM });
+      const whole = await generateText({ model, prompt: 'hello', ...OPTIONS });
+      const streamed = streamText({ model, prompt: 'hello', ...OPTIONS });
       expect(whole.text).toBe('Grüß Gott 😀');
       expect(await streamed.text).toBe(whole.text);
       for (const reason of [whole.finishReason, await streamed.finishReason]) expect(reason).toBe('stop');
@@ -77,8 +77,8 @@ describe.each(['responses', 'chat', 'anthropic', 'google'] as const)('the AI SDK
 
     it('calls the same tool whole and streamed', async () => {
       const model = clients[client](name);
-      const whole = await generateText({ model, prompt: 'weather', tools: TOOLS, ...CALM });
-      const streamed = streamText({ model, prompt: 'weather', tools: TOOLS, ...CALM });
+      const whole = await generateText({ model, prompt: 'weather', tools: TOOLS, ...OPTIONS });
+      const streamed = streamText({ model, prompt: 'weather', tools: TOOLS, ...OPTIONS });
       for (const calls of [whole.toolCalls, await streamed.toolCalls])
         expect(calls).toMatchObject([{ toolName: 'get_weather', input: { city: 'Wien' } }]);
       // The mock of Google sends a finish reason that Google does not define. It is passed through unchanged.
@@ -94,13 +94,13 @@ describe.each(['responses', 'chat', 'anthropic', 'google'] as const)('the AI SDK
         additionalProperties: false,
       });
       const output = Output.object({ schema });
-      const answer = await generateText({ model: clients[client](name), prompt: 'object', output, ...CALM });
+      const answer = await generateText({ model: clients[client](name), prompt: 'object', output, ...OPTIONS });
       expect(answer.output).toEqual({ city: 'Wien' });
     });
   });
 
   it('gets an error for an unconfigured model', async () => {
-    const refused = generateText({ model: clients[client]('nothing'), prompt: 'x', ...CALM });
+    const refused = generateText({ model: clients[client]('nothing'), prompt: 'x', ...OPTIONS });
     await expect(refused).rejects.toMatchObject({
       name: 'AI_APICallError',
       statusCode: client === 'google' ? 404 : 400,

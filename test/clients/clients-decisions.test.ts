@@ -25,7 +25,7 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-/** A decision of a model of the named-map format, with exact sums. */
+/** Answer of an upstream in the named-map format. The probabilities of a question sum to exactly 1. */
 const ANSWER = {
   model: 'up-1',
   answers: {
@@ -42,7 +42,7 @@ const ANSWER = {
   usage: { input_tokens: 90, output_tokens: 3 },
 };
 
-it('the OpenAI SDK decides', async () => {
+it('the OpenAI SDK gets a decision', async () => {
   const client = new OpenAI({ apiKey: app.adminKey, baseURL: `${app.url}/v1` });
   const { answers, usage } = await client.decisions.create({
     model: 'decider',
@@ -79,7 +79,7 @@ it('the OpenAI SDK decides', async () => {
   expect([usage.input_tokens, usage.total_tokens]).toEqual([90, 93]);
 });
 
-it('the OpenAI SDK reads a refusal', async () => {
+it('the OpenAI SDK gets the fault of an invalid request', async () => {
   const client = new OpenAI({ apiKey: app.adminKey, baseURL: `${app.url}/v1`, maxRetries: 0 });
   const refused = client.decisions.create({ model: 'decider', input: 'x', questions: [] });
   await expect(refused).rejects.toMatchObject({
@@ -91,7 +91,7 @@ it('the OpenAI SDK reads a refusal', async () => {
   });
 });
 
-it('the AI SDK decides, with an object as the state', async () => {
+it('the AI SDK gets a decision about a state that is an object', async () => {
   const openai = createOpenAI({ apiKey: app.adminKey, baseURL: `${app.url}/v1` });
   const { answers, usage } = await decide({
     model: openai.decisionModel('decider'),

@@ -27,8 +27,8 @@ beforeAll(async () => {
       ],
     },
   });
-  const made = await app.call('POST', '/key/generate', {});
-  ({ key: apiKey } = (await made.json()) as { key: string });
+  const generated = await app.call('POST', '/key/generate', {});
+  ({ key: apiKey } = (await generated.json()) as { key: string });
 });
 
 afterAll(async () => {
@@ -36,11 +36,11 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-const configured = () => ({ apiKey, maxRetries: 0, configuration: { baseURL: `${app.url}/v1` } });
+const settings = () => ({ apiKey, maxRetries: 0, configuration: { baseURL: `${app.url}/v1` } });
 
 describe.each(['of-openai', 'of-anthropic'])('LangChain on a model %s', (model) => {
   it('gets text, whole and streamed', async () => {
-    const chat = new ChatOpenAI({ model, temperature: 0, ...configured() });
+    const chat = new ChatOpenAI({ model, temperature: 0, ...settings() });
     const whole = await chat.invoke('hello');
     expect(whole.content).toBe('Grüß Gott 😀');
     expect(whole.usage_metadata).toMatchObject({ input_tokens: 11, output_tokens: 7, total_tokens: 18 });
@@ -51,7 +51,7 @@ describe.each(['of-openai', 'of-anthropic'])('LangChain on a model %s', (model) 
 
   it('calls a tool', async () => {
     const parameters = { type: 'object', properties: { city: { type: 'string' } } };
-    const chat = new ChatOpenAI({ model, ...configured() }).bindTools([
+    const chat = new ChatOpenAI({ model, ...settings() }).bindTools([
       { type: 'function', function: { name: 'get_weather', parameters } },
     ]);
     const answer = await chat.invoke('weather');
@@ -60,6 +60,6 @@ describe.each(['of-openai', 'of-anthropic'])('LangChain on a model %s', (model) 
 });
 
 it('LangChain gets embeddings', async () => {
-  const embeddings = new OpenAIEmbeddings({ model: 'of-openai', encodingFormat: 'float', ...configured() });
+  const embeddings = new OpenAIEmbeddings({ model: 'of-openai', encodingFormat: 'float', ...settings() });
   expect(await embeddings.embedQuery('hello')).toEqual([0.25, -0.5]);
 });

@@ -7,7 +7,7 @@ import { startApp, type TestApp } from '../support/start-app.ts';
 /** A Python that has the `mistralai` package. */
 const python = process.env['LENSGATE_TEST_PYTHON'] ?? '';
 // oxlint-disable-next-line no-console -- A test that did not run must say so.
-if (python === '') console.warn("SKIPPED: LENSGATE_TEST_PYTHON is not set: Mistral's client is not tried.");
+if (python === '') console.warn("SKIPPED: LENSGATE_TEST_PYTHON is not set: Mistral's client is not tested.");
 
 const SCRIPT = fileURLToPath(new URL('clients-mistral.py', import.meta.url));
 

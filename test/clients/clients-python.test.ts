@@ -7,7 +7,7 @@ import { startApp, type TestApp } from '../support/start-app.ts';
 /** A Python that has the `openai` package. */
 const python = process.env['LENSGATE_TEST_PYTHON'] ?? '';
 // oxlint-disable-next-line no-console -- A test that did not run must say so.
-if (python === '') console.warn('SKIPPED: LENSGATE_TEST_PYTHON is not set: no Python client is tried.');
+if (python === '') console.warn('SKIPPED: LENSGATE_TEST_PYTHON is not set: no Python client is tested.');
 
 const SCRIPT = fileURLToPath(new URL('clients-python.py', import.meta.url));
 
@@ -20,7 +20,7 @@ describe.skipIf(python === '')('the official client for Python', () => {
 
   afterAll(() => app.stop());
 
-  it('reads responses, chats at the IDE route, and errors as their classes', async () => {
+  it('reads responses, chats at the IDE route, and raises errors of the matching classes', async () => {
     const { stdout } = await promisify(execFile)(python, [SCRIPT, app.url, app.adminKey]);
     const { responded, chatted, ...refused } = JSON.parse(stdout) as {
       readonly responded: { readonly whole: string };

@@ -41,15 +41,15 @@ const TOOLS = [
   },
 ];
 
-describe.each(['native', 'translated'])('responses of the official SDK, %s', (model) => {
-  it('whole', async () => {
+describe.each(['native', 'translated'])('the Responses API with the official SDK and a %s model', (model) => {
+  it('returns a whole response', async () => {
     const response = await openai.responses.create({ model, input: 'hello' });
     expect(response).toMatchObject({ object: 'response', status: 'completed', model });
     expect(response.output_text).toBe('Hi there, friend.');
     expect(response.id).toMatch(/^resp_/);
   });
 
-  it('streamed, and gathered by the SDK to the same', async () => {
+  it('streams events that the SDK assembles to the same text', async () => {
     const stream = openai.responses.stream({ model, input: 'hello' });
     const types: string[] = [];
     for await (const event of stream) types.push(event.type);
@@ -61,7 +61,7 @@ describe.each(['native', 'translated'])('responses of the official SDK, %s', (mo
     expect(types.filter((type) => type === 'response.output_text.delta').length).toBeGreaterThan(0);
   });
 
-  it('with tools, whole and streamed', async () => {
+  it('returns tool calls, whole and streamed', async () => {
     const response = await openai.responses.create({ model, input: 'weather', tools: TOOLS });
     const call = expect.objectContaining({ type: 'function_call', name: 'weather', arguments: '{"city":"Paris"}' });
     expect(response.output).toEqual([call]);
@@ -69,7 +69,7 @@ describe.each(['native', 'translated'])('responses of the official SDK, %s', (mo
     expect((await stream.finalResponse()).output).toEqual([call]);
   });
 
-  it('a failed request is an error of its class', async () => {
+  it('raises errors of the matching classes', async () => {
     const create = async () => await openai.responses.create({ model: `${model}-not`, input: 'hello' });
     await expect(create()).rejects.toBeInstanceOf(BadRequestError);
     const unknown = async () => await openai.responses.retrieve('resp_nothing');
@@ -77,8 +77,8 @@ describe.each(['native', 'translated'])('responses of the official SDK, %s', (mo
   });
 });
 
-describe('responses of the official SDK, of the demo model', () => {
-  it('whole and streamed are the same', async () => {
+describe('the Responses API with the official SDK and the demo model', () => {
+  it('returns the same text and usage, whole and streamed', async () => {
     const whole = await openai.responses.create({ model: 'demo', input: 'Hello' });
     const stream = openai.responses.stream({ model: 'demo', input: 'Hello' });
     const final = await stream.finalResponse();
@@ -87,17 +87,20 @@ describe('responses of the official SDK, of the demo model', () => {
   });
 });
 
-describe('a chat of the official SDK at the IDE route', () => {
-  it.each(['native', 'translated', 'demo'])('reads the answer to the input of a response: %s', async (model) => {
-    const response = await app.call('POST', '/ide/chat/completions', {
-      model,
-      input: [{ role: 'user', content: 'hello' }],
-    });
-    const { choices } = (await response.json()) as { choices: { message: { content: string } }[] };
-    expect(choices[0]?.message.content).not.toBe('');
-    const ide = new OpenAI({ apiKey: app.adminKey, baseURL: `${app.url}/ide`, maxRetries: 0 });
-    const stream = ide.chat.completions.stream({ model, messages: [{ role: 'user', content: 'hello' }] });
-    expect((await stream.finalChatCompletion()).choices[0]?.message.content).toBe(choices[0]?.message.content);
-    expect((await ide.models.list()).data.map(({ id }) => id)).toContain(model);
-  });
+describe('the IDE route', () => {
+  it.each(['native', 'translated', 'demo'])(
+    'answers `input` like `messages`, and lists the model: %s',
+    async (model) => {
+      const response = await app.call('POST', '/ide/chat/completions', {
+        model,
+        input: [{ role: 'user', content: 'hello' }],
+      });
+      const { choices } = (await response.json()) as { choices: { message: { content: string } }[] };
+      expect(choices[0]?.message.content).not.toBe('');
+      const ide = new OpenAI({ apiKey: app.adminKey, baseURL: `${app.url}/ide`, maxRetries: 0 });
+      const stream = ide.chat.completions.stream({ model, messages: [{ role: 'user', content: 'hello' }] });
+      expect((await stream.finalChatCompletion()).choices[0]?.message.content).toBe(choices[0]?.message.content);
+      expect((await ide.models.list()).data.map(({ id }) => id)).toContain(model);
+    },
+  );
 });

@@ -15,7 +15,7 @@ const WEATHER = { city: 'Wien', sky: 'clear' };
 
 let upstream: LLMock;
 
-/** The conversation that the upstream received, turn by turn. */
+/** Turns that the upstream received, read from its answer. */
 const receivedTurns = (text: string): readonly unknown[] => JSON.parse(text) as readonly unknown[];
 
 beforeAll(async () => {
@@ -38,7 +38,7 @@ beforeAll(async () => {
 
 afterAll(() => upstream.stop());
 
-function started(env: Record<string, string>, dataDir?: string): Promise<TestApp> {
+function startWithModels(env: Record<string, string>, dataDir?: string): Promise<TestApp> {
   const api = { api_key: 'upstream-credential-0123456789' };
   return startApp({
     env,
@@ -83,7 +83,7 @@ for (const engine of ENGINES.filter(({ name }) => name !== 'node:sqlite'))
         scratch = await engine.create();
         env = { DATABASE_URL: scratch.options.databaseUrl ?? '' };
       }
-      app = await started(env);
+      app = await startWithModels(env);
       openai = clientOf(app);
     });
 
@@ -120,7 +120,7 @@ for (const engine of ENGINES.filter(({ name }) => name !== 'node:sqlite'))
         });
       });
 
-      it('lists input items in pages, and deletes', async () => {
+      it('lists input items in pages, and deletes a response', async () => {
         const input = ['a', 'b', 'c'].map((content) => ({ role: 'user' as const, content }));
         const { id } = await openai.responses.create({ model, input });
         const texts: unknown[] = [];
@@ -142,12 +142,12 @@ for (const engine of ENGINES.filter(({ name }) => name !== 'node:sqlite'))
             return fetch(input, init);
           },
         });
-        const calm = { model: provider(model), tools: TOOLS, stopWhen: stepCountIs(3), maxRetries: 0 } as const;
+        const options = { model: provider(model), tools: TOOLS, stopWhen: stepCountIs(3), maxRetries: 0 } as const;
         const messages: ModelMessage[] = [{ role: 'user', content: 'weather' }];
-        const first = await generateText({ ...calm, messages });
+        const first = await generateText({ ...options, messages });
         expect(first.steps.map(({ toolCalls }) => toolCalls.length)).toEqual([1, 0]);
         messages.push(...first.responseMessages, { role: 'user', content: 'Thanks' });
-        const second = streamText({ ...calm, messages });
+        const second = streamText({ ...options, messages });
         expect(receivedTurns(await second.text)).toEqual([
           ['user', 'weather'],
           ['assistant', ['get_weather']],
@@ -160,11 +160,11 @@ for (const engine of ENGINES.filter(({ name }) => name !== 'node:sqlite'))
       });
     });
 
-    it('are stored over a restart, and continue with another model', async () => {
+    it('survive a restart, and continue with another model', async () => {
       const first = await openai.responses.create({ model: 'of-anthropic', input: 'One' });
       const { dataDir } = app;
       await app.stop({ keepData: true });
-      app = await started(env, dataDir);
+      app = await startWithModels(env, dataDir);
       openai = clientOf(app);
       expect((await openai.responses.retrieve(first.id)).output_text).toBe(first.output_text);
       const body = { model: 'of-google', input: 'Two', previous_response_id: first.id };
@@ -180,14 +180,14 @@ for (const engine of ENGINES.filter(({ name }) => name !== 'node:sqlite'))
 /** A Python that has the `openai` package. */
 const python = process.env['LENSGATE_TEST_PYTHON'] ?? '';
 // oxlint-disable-next-line no-console -- A test that did not run must say so.
-if (python === '') console.warn('SKIPPED: LENSGATE_TEST_PYTHON is not set: no Python client comes back to a response.');
+if (python === '') console.warn('SKIPPED: LENSGATE_TEST_PYTHON is not set: no Python client continues a response.');
 
 const SCRIPT = fileURLToPath(new URL('clients-stored-responses.py', import.meta.url));
 
 describe.skipIf(python === '')('stored responses, with the official client of Python', () => {
   let app: TestApp;
   beforeAll(async () => {
-    app = await started({});
+    app = await startWithModels({});
   });
   afterAll(() => app.stop());
 

@@ -67,7 +67,7 @@ const ANSWERS = {
 } as const;
 
 /** A `fetch`, and a promise that resolves when a response body contains `text` at least `times` times. */
-function watching(text: string, times: number): { readonly fetch: typeof fetch; readonly shown: Promise<void> } {
+function watching(text: string, times: number): { readonly fetch: typeof fetch; readonly textReceived: Promise<void> } {
   const { promise, resolve } = Promise.withResolvers<void>();
   let output = '';
   const watch = new TransformStream<Uint8Array, Uint8Array>({
@@ -78,7 +78,7 @@ function watching(text: string, times: number): { readonly fetch: typeof fetch; 
     },
   });
   return {
-    shown: promise,
+    textReceived: promise,
     async fetch(...sent) {
       const answer = await fetch(...sent);
       return new Response(answer.body?.pipeThrough(watch) ?? null, answer);
@@ -88,17 +88,17 @@ function watching(text: string, times: number): { readonly fetch: typeof fetch; 
 
 describe.each(['native', 'translated'] as const)('a stream of an upstream with a long reasoning phase: %s', (model) => {
   /** The upstream sends the rest of its answer when `shown` resolves: the client has received keep-alive messages. */
-  function goOnAfter(shown: Promise<void>): void {
+  function goOnAfter(textReceived: Promise<void>): void {
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(ANSWERS[model].begin);
-      void shown.then(() => response.end(ANSWERS[model].end));
+      void textReceived.then(() => response.end(ANSWERS[model].end));
     });
   }
 
   it("reaches Anthropic's SDK whole, which ignores the pings", async () => {
-    const { fetch: watched, shown } = watching('event: ping', 3);
-    goOnAfter(shown);
+    const { fetch: watched, textReceived } = watching('event: ping', 3);
+    goOnAfter(textReceived);
     const client = new Anthropic({ apiKey: app.adminKey, baseURL: app.url, maxRetries: 0, fetch: watched });
     const body = { model, max_tokens: 9, messages: [{ role: 'user' as const, content: 'x' }] };
     const message = await client.messages.stream(body).finalMessage();
@@ -107,8 +107,8 @@ describe.each(['native', 'translated'] as const)('a stream of an upstream with a
   });
 
   it("reaches OpenAI's SDK whole, which ignores the comments", async () => {
-    const { fetch: watched, shown } = watching(': heartbeat', 2);
-    goOnAfter(shown);
+    const { fetch: watched, textReceived } = watching(': heartbeat', 2);
+    goOnAfter(textReceived);
     const client = new OpenAI({ apiKey: app.adminKey, baseURL: `${app.url}/v1`, maxRetries: 0, fetch: watched });
     const body = { model, messages: [{ role: 'user' as const, content: 'x' }] };
     const { choices } = await client.chat.completions.stream(body).finalChatCompletion();
@@ -116,13 +116,13 @@ describe.each(['native', 'translated'] as const)('a stream of an upstream with a
   });
 });
 
-/** A coding agent's request: cache control, tools, tool results, thinking blocks and settings of its own. */
 const EPHEMERAL = { cache_control: { type: 'ephemeral' } };
 const TOOLS = ['Bash', 'Read', 'Edit', 'Grep'].map((name) => ({
   name,
   description: `${name} something.`,
   input_schema: { type: 'object', properties: { what: { type: 'string' } }, required: ['what'] },
 }));
+/** Request of a coding agent: cache control, tools, tool results, thinking blocks and settings that only Anthropic has. */
 const AGENT = {
   max_tokens: 32_000,
   stream: true,
@@ -163,7 +163,7 @@ const AGENT = {
   metadata: { user_id: 'user_1_account__session_2' },
 };
 
-describe('a coding agent', () => {
+describe('the request of a coding agent', () => {
   async function run(model: keyof typeof ANSWERS): Promise<{ readonly headers: Headers; readonly text: string }> {
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -176,12 +176,12 @@ describe('a coding agent', () => {
   }
   const sent = (): unknown => JSON.parse(upstream.received.at(-1)?.body ?? '');
 
-  it('reaches an upstream of its own dialect unchanged', async () => {
+  it('reaches an upstream of the same dialect with another model name and no other change', async () => {
     await run('native');
     expect(sent()).toEqual({ ...AGENT, model: 'claude-opus-4-8' });
   });
 
-  it('reaches a model of another dialect, and gets the names of dropped fields', async () => {
+  it('reaches a model of another dialect; a header of the answer names the dropped fields', async () => {
     const { headers, text } = await run('translated');
     expect(headers.get('x-gateway-dropped-params')?.split(', ')).toEqual([
       'context_management',

@@ -42,23 +42,23 @@ describe('the demo model in chat completions', () => {
     ['auto', 'auto', null],
     ['none', 'none', null],
     ['required', 'required', 'look_up'],
-    ["any, the word of Mistral's clients", 'any' as Choice, 'look_up'],
+    ["any, as Mistral's clients send it", 'any' as Choice, 'look_up'],
     ['a name', { type: 'function', function: { name: 'weather' } }, 'weather'],
     [
       'allowed tools',
       { type: 'allowed_tools', allowed_tools: { mode: 'required', tools: [tool('weather')] } },
       'weather',
     ],
-  ])('calls the tool of tool_choice: %s', async (_what, choice, called) => {
+  ])('follows tool_choice: %s', async (_what, choice, called) => {
     const messages = [{ role: 'user' as const, content: PROMPT }];
     const body = { model: 'demo', messages, tools: TOOLS, tool_choice: choice };
     const { choices } = await openai.chat.completions.create(body);
     const calls = choices[0]?.message.tool_calls ?? [];
-    const made = calls.map((call) => (call.type === 'function' ? call.function : null));
-    expect(made).toEqual(called === null ? [] : [{ name: called, arguments: JSON.stringify(A_PLACE) }]);
+    const functions = calls.map((call) => (call.type === 'function' ? call.function : null));
+    expect(functions).toEqual(called === null ? [] : [{ name: called, arguments: JSON.stringify(A_PLACE) }]);
   });
 
-  it('answers the result of a tool, which ends the loop of an agent', async () => {
+  it('answers the result of a tool with text, which ends the loop of an agent', async () => {
     const toolInputs: unknown[] = [];
     const run = openai.chat.completions.runTools({
       model: 'demo',
@@ -97,7 +97,7 @@ describe('the demo model in chat completions', () => {
 });
 
 describe('the demo model in other dialects', () => {
-  it('responses: a tool that is required, and a schema', async () => {
+  it('calls a required tool and follows a schema: responses', async () => {
     const weather = { type: 'function' as const, name: 'weather', strict: false, parameters: PLACE };
     const called = await openai.responses.create({
       model: 'demo',
@@ -113,7 +113,7 @@ describe('the demo model in other dialects', () => {
     expect(JSON.parse(formatted.output_text)).toEqual(A_PERSON);
   });
 
-  it('messages: a tool that is required, and a schema', async () => {
+  it('calls a required tool and follows a schema: messages', async () => {
     const body = { model: 'demo', max_tokens: 100, messages: [{ role: 'user' as const, content: PROMPT }] };
     for (const choice of [{ type: 'any' as const }, { type: 'tool' as const, name: 'weather' }]) {
       const tools = [{ name: 'weather', input_schema: PLACE }];
@@ -127,7 +127,7 @@ describe('the demo model in other dialects', () => {
     expect(block?.type === 'text' ? JSON.parse(block.text) : null).toEqual(A_PERSON);
   });
 
-  it('generateContent: a function that is required, and a schema', async () => {
+  it('calls a required function and follows a schema: generateContent', async () => {
     const called = await google.models.generateContent({
       model: 'demo',
       contents: PROMPT,

@@ -34,8 +34,8 @@ beforeAll(async () => {
       ],
     },
   });
-  const made = await app.call('POST', '/key/generate', {});
-  const { key } = (await made.json()) as { key: string };
+  const generated = await app.call('POST', '/key/generate', {});
+  const { key } = (await generated.json()) as { key: string };
   openai = new OpenAI({ apiKey: key, baseURL: `${app.url}/v1`, maxRetries: 0 });
 });
 
@@ -61,7 +61,7 @@ describe("OpenAI's SDK with a model of Google", () => {
     expect(sent?.headers['authorization']).toBeUndefined();
   });
 
-  it('gets text as a stream, with the cost at its end', async () => {
+  it('gets text as a stream, with the usage at its end', async () => {
     const stream = await openai.chat.completions.create({
       ...ask('hello'),
       stream: true,
@@ -91,7 +91,7 @@ describe("OpenAI's SDK with a model of Google", () => {
     });
   });
 
-  it('gets the reason of an error of Google', async () => {
+  it("gets the message of Google's error", async () => {
     upstream.nextRequestError(429, { message: 'Quota exceeded', type: 'RESOURCE_EXHAUSTED' });
     await expect(openai.chat.completions.create(ask('hello'))).rejects.toMatchObject({
       status: 429,

@@ -68,7 +68,7 @@ describe.each(['v1', 'v1beta'])("Google's SDK at %s", (version) => {
     });
   });
 
-  it('lists models in its own format, with their capabilities', async () => {
+  it("lists models in Google's format, with their capabilities", async () => {
     const listed = [];
     for await (const model of await sdk(version).models.list()) listed.push(model);
     expect(listed).toMatchObject([
@@ -84,10 +84,10 @@ describe.each(['v1', 'v1beta'])("Google's SDK at %s", (version) => {
   });
 });
 
-describe('embedContent', () => {
+describe('embedContent and batchEmbedContents', () => {
   const content = { parts: [{ text: 'one' }, { text: 'two' }] };
 
-  it('embeds one content, and names the dropped fields', async () => {
+  it('embed one content, and name the dropped fields', async () => {
     const embedRequest = { content, taskType: 'RETRIEVAL_QUERY' };
     expect(await post('/v1beta/models/vectors:embedContent', embedRequest)).toEqual({
       status: 200,
@@ -97,7 +97,7 @@ describe('embedContent', () => {
     expect(JSON.parse(upstream.received.at(-1)?.body ?? '')).toMatchObject({ input: ['one\ntwo'] });
   });
 
-  it('reads the settings that newer clients send', async () => {
+  it('read the settings that newer clients send', async () => {
     const embedContentConfig = { outputDimensionality: 2, title: 't' };
     const embedRequest = { requests: [{ model: 'models/vectors', content, embedContentConfig }] };
     const { dropped } = await post('/v1/models/vectors:batchEmbedContents', embedRequest);
@@ -123,7 +123,7 @@ describe('embedContent', () => {
       { requests: [{ content }, { content, outputDimensionality: 2 }] },
       "Invalid value for 'requests': it must be an array of requests with the same outputDimensionality.",
     ],
-  ])('400 of %s: %j', async (method, body, message) => {
+  ])('refuse an invalid body of %s with 400: %j', async (method, body, message) => {
     expect(await post(`/v1beta/models/vectors:${method}`, body)).toMatchObject({
       status: 400,
       body: { error: { code: 400, message, status: 'INVALID_ARGUMENT' } },

@@ -33,8 +33,8 @@ beforeAll(async () => {
       ],
     },
   });
-  const made = await app.call('POST', '/key/generate', {});
-  const { key } = (await made.json()) as { key: string };
+  const generated = await app.call('POST', '/key/generate', {});
+  const { key } = (await generated.json()) as { key: string };
   google = new GoogleGenAI({ apiKey: key, httpOptions: { baseUrl: app.url, apiVersion: 'v1beta' } });
 });
 
@@ -43,7 +43,7 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-async function gathered(stream: AsyncGenerator<GenerateContentResponse>): Promise<readonly GenerateContentResponse[]> {
+async function collect(stream: AsyncGenerator<GenerateContentResponse>): Promise<readonly GenerateContentResponse[]> {
   const chunks: GenerateContentResponse[] = [];
   for await (const chunk of stream) chunks.push(chunk);
   return chunks;
@@ -88,13 +88,13 @@ describe.each(['flash', 'gpt'])("Google's SDK on the model %s", (model) => {
   });
 
   it('gets the same text as a stream', async () => {
-    const chunks = await gathered(await google.models.generateContentStream({ model, contents: 'hello' }));
+    const chunks = await collect(await google.models.generateContentStream({ model, contents: 'hello' }));
     expect(chunks.map(({ text }) => text ?? '').join('')).toBe('Grüß Gott 😀');
     expect(chunks.at(-1)?.usageMetadata).toMatchObject(COUNTS);
     expect(chunks.at(-1)?.candidates?.[0]?.finishReason).toBe('STOP');
   });
 
-  it('calls a function, and gets its result', async () => {
+  it('gets a function call, and sends its result', async () => {
     const config = {
       tools: TOOLS,
       toolConfig: {
@@ -102,7 +102,7 @@ describe.each(['flash', 'gpt'])("Google's SDK on the model %s", (model) => {
       },
     };
     const whole = await google.models.generateContent({ model, contents: 'weather', config });
-    const chunks = await gathered(await google.models.generateContentStream({ model, contents: 'weather', config }));
+    const chunks = await collect(await google.models.generateContentStream({ model, contents: 'weather', config }));
     for (const calls of [whole.functionCalls, chunks.flatMap(({ functionCalls }) => functionCalls ?? [])])
       expect(calls).toMatchObject([{ name: 'get_weather', args: { city: 'Wien' } }]);
     const call = whole.candidates?.[0]?.content;
@@ -132,7 +132,7 @@ describe.each(['flash', 'gpt'])("Google's SDK on the model %s", (model) => {
     ]);
   });
 
-  it('gets the reason of an error', async () => {
+  it('gets the message of an error', async () => {
     upstream.nextRequestError(429, { message: 'Quota exceeded', type: 'RESOURCE_EXHAUSTED' });
     const refused = google.models.generateContent({ model, contents: 'hello' });
     await expect(refused).rejects.toBeInstanceOf(ApiError);

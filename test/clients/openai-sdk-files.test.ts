@@ -56,18 +56,20 @@ describe('files of the official SDK', () => {
 
   it('are listed in pages, to their owner only', async () => {
     const reader = await clientOf({ key_alias: 'lister' });
-    const made: string[] = [];
+    const createdIds: string[] = [];
     for (const name of ['a', 'b', 'c'])
-      made.unshift((await reader.files.create({ file: await toFile(Buffer.from(name), name), purpose: 'evals' })).id);
+      createdIds.unshift(
+        (await reader.files.create({ file: await toFile(Buffer.from(name), name), purpose: 'evals' })).id,
+      );
     const ids: string[] = [];
     for await (const { id } of reader.files.list({ limit: 2 })) ids.push(id);
-    expect(ids).toEqual(made);
+    expect(ids).toEqual(createdIds);
     expect((await reader.files.list({ order: 'asc', purpose: 'evals' })).data.map(({ id }) => id)).toEqual(
-      made.toReversed(),
+      createdIds.toReversed(),
     );
     expect((await stranger.files.list()).data).toEqual([]);
-    expect((await admin.files.list()).data.map(({ id }) => id)).toEqual(expect.arrayContaining(made));
-    const [id = ''] = made;
+    expect((await admin.files.list()).data.map(({ id }) => id)).toEqual(expect.arrayContaining(createdIds));
+    const [id = ''] = createdIds;
     await expect(stranger.files.retrieve(id)).rejects.toMatchObject({ status: 404, message: /No such File object/ });
     await expect(stranger.files.content(id)).rejects.toMatchObject({ status: 404 });
     await expect(stranger.files.delete(id)).rejects.toMatchObject({ status: 404 });
@@ -76,7 +78,7 @@ describe('files of the official SDK', () => {
 });
 
 describe('batches of the official SDK', () => {
-  it('read a file of the gateway and write files of the gateway', async () => {
+  it('read and write files of the gateway, for their owner only', async () => {
     const file = await upload(`${line('one')}\n\n${line('two', 'assistant')}\n`);
     const batch = await openai.batches.create({
       input_file_id: file.id,

@@ -87,7 +87,7 @@ describe('embeddings of the official SDK', () => {
     ]);
   });
 
-  it('of the demo model are the same in both encodings, and nearer for texts with common words', async () => {
+  it('of the demo model are the same in both encodings, and more similar for texts with common words', async () => {
     const input = ['The cat sat on the mat', 'A cat on a mat', 'Quarterly revenue grew', ''];
     const packed = await openai.embeddings.create({ model: 'demo', input });
     const plain = await openai.embeddings.create({ model: 'demo', input, encoding_format: 'float' });
@@ -122,7 +122,7 @@ describe('embeddings of the official SDK', () => {
     });
   });
 
-  it('fail with the error message of the upstream', async () => {
+  it('fail with 400 for an input of a wrong type', async () => {
     await expect(openai.embeddings.create({ model: 'vectors', input: { a: 1 } as never })).rejects.toMatchObject({
       status: 400,
       param: 'input',
@@ -195,7 +195,7 @@ it('speech of the official SDK has the bytes of the upstream, at the price of th
 describe('a reranking', () => {
   const rerank = (body: object): Promise<Response> => app.call('POST', '/v1/rerank', body);
 
-  it('of an upstream is returned, at a price by searches', async () => {
+  it('of an upstream is returned, and costs nothing without a number of searches', async () => {
     const response = await rerank({ model: 'order', query: 'cat', documents: ['dog', 'cat'] });
     expect(await response.json()).toMatchObject({ results: [{ index: 1, relevance_score: 0.75 }] });
     expect(upstream.getRequests().at(-1)?.path).toBe('/v2/rerank');

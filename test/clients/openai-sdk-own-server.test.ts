@@ -60,7 +60,8 @@ const SERVED = { status: 200, body: RESPONSE };
 
 /** Number of requests before the current test. */
 let from = 0;
-const called = (): readonly string[] => upstream.received.slice(from).map(({ path }) => path.replace(/^\/\w+/, ''));
+const calledPaths = (): readonly string[] =>
+  upstream.received.slice(from).map(({ path }) => path.replace(/^\/\w+/, ''));
 
 beforeAll(async () => {
   upstream = await startFaultServer();
@@ -110,13 +111,13 @@ describe('an OpenAI-compatible server with its own address', () => {
     expect([whole.output_text, whole.model]).toEqual(['from responses', 'served']);
     const stream = openai.responses.stream({ model: 'served', input: 'hello' });
     expect((await stream.finalResponse()).output_text).toBe('from responses');
-    expect(called()).toEqual(['/responses', '/responses']);
+    expect(calledPaths()).toEqual(['/responses', '/responses']);
   });
 
   it('is called at `/responses` for the IDE route', async () => {
     const { choices } = await askAsIde('served');
     expect(choices[0]?.message.content).toBe('from responses');
-    expect(called()).toEqual(['/responses']);
+    expect(calledPaths()).toEqual(['/responses']);
   });
 
   it.each([404, 405, 501])(
@@ -128,7 +129,7 @@ describe('an OpenAI-compatible server with its own address', () => {
         expect((await openai.responses.create({ model, input: 'hello' })).output_text).toBe('from chat');
       const { choices } = await askAsIde(model);
       expect(choices[0]?.message.content).toBe('from chat');
-      expect(called()).toEqual(['/responses', '/chat/completions', '/chat/completions', '/chat/completions']);
+      expect(calledPaths()).toEqual(['/responses', '/chat/completions', '/chat/completions', '/chat/completions']);
     },
   );
 
@@ -136,12 +137,12 @@ describe('an OpenAI-compatible server with its own address', () => {
     responses = { status: 404, body: { error: { message: 'no such model', code: 'model_not_found', type: 'x' } } };
     for (let nth = 0; nth < 2; nth += 1)
       await expect(openai.responses.create({ model: 'unknown', input: 'hello' })).rejects.toThrow(NotFoundError);
-    expect(called()).toEqual(['/responses', '/responses']);
+    expect(calledPaths()).toEqual(['/responses', '/responses']);
   });
 
-  it('is called at its chat completions only where it is configured', async () => {
+  it('is called only at chat completions with `use_chat_completions_api`', async () => {
     expect((await openai.responses.create({ model: 'chats', input: 'hello' })).output_text).toBe('from chat');
-    expect(called()).toEqual(['/chat/completions']);
+    expect(calledPaths()).toEqual(['/chat/completions']);
   });
 });
 

@@ -36,7 +36,7 @@ afterAll(async () => {
 });
 
 /** The SDK supports TLS only. This option gives its WebSocket a plain TCP connection to the server. */
-const plainly = { createConnection: () => connect(Number(new URL(app.url).port), '127.0.0.1') };
+const plainTcp = { createConnection: () => connect(Number(new URL(app.url).port), '127.0.0.1') };
 
 /** Waits for an event of one type; fails with the SDK's error. */
 function eventOf<Type extends RealtimeServerEvent['type']>(
@@ -53,7 +53,7 @@ function eventOf<Type extends RealtimeServerEvent['type']>(
 
 describe('the realtime client of the official SDK', () => {
   it('has a conversation under the public name of the model', async () => {
-    const session = new OpenAIRealtimeWS({ model: 'voice', options: plainly }, openai);
+    const session = new OpenAIRealtimeWS({ model: 'voice', options: plainTcp }, openai);
     const created = await eventOf(session, 'session.created');
     expect(created.session).toMatchObject({ model: 'voice' });
 
@@ -76,9 +76,9 @@ describe('the realtime client of the official SDK', () => {
     expect((await closed)[0]).toBe(1000);
   });
 
-  it('is accepted in the form of Azure’s client', async () => {
+  it('opens a session in the form of Azure’s client', async () => {
     const azure = new AzureOpenAI({ endpoint: app.url, apiKey: app.adminKey, apiVersion: '2025-04-01-preview' });
-    const session = await OpenAIRealtimeWS.azure(azure, { deploymentName: 'voice', options: plainly });
+    const session = await OpenAIRealtimeWS.azure(azure, { deploymentName: 'voice', options: plainTcp });
     expect((await eventOf(session, 'session.created')).session).toMatchObject({ model: 'voice' });
     session.close();
   });

@@ -23,7 +23,7 @@ beforeAll(async () => {
           model_name: 'native',
           litellm_params: { model: 'openai/gpt-4o', ...params, use_chat_completions_api: false },
         },
-        { model_name: 'translated', litellm_params: { model: 'openai/gpt-4o', ...params } },
+        { model_name: 'translated', litellm_params: { model: 'openai/chat_completions/gpt-4o', ...params } },
       ],
     },
   });
@@ -81,7 +81,7 @@ describe.each(['native', 'translated'])('Responses WebSocket of the OpenAI SDK, 
     });
   });
 
-  it('continues a response that is not stored with the result of a tool', async () => {
+  it('continues an unstored response with the result of a tool', async () => {
     const socket = connect();
     const tools = [{ type: 'function' as const, name: 'weather', strict: false, parameters: { type: 'object' } }];
     const { response } = await ask(socket, { model, input: 'weather', tools, store: false, stream_id: 'main' });

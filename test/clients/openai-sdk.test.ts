@@ -84,7 +84,7 @@ describe('the official SDK with a virtual key', () => {
     expect(headers['x-litellm-call-id']).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it('reaches the upstream with the credential of the configuration, not its own', async () => {
+  it('reaches the upstream under the upstream model name, without the virtual key', async () => {
     await openai.chat.completions.create({ model: 'assistant', messages: ask('hello') });
     const { body, headers } = lastSent();
     expect(body).toMatchObject({ model: 'gpt-4o-2024-08-06', messages: ask('hello') });
@@ -106,7 +106,7 @@ describe('the official SDK with a virtual key', () => {
     expect(chunks.at(-1)?.choices).toEqual([]);
   });
 
-  it('is not shown usage it did not ask for', async () => {
+  it('gets no usage chunk without a request for it', async () => {
     const stream = await openai.chat.completions.create({ model: 'assistant', messages: ask('hello'), stream: true });
     const usages: unknown[] = [];
     for await (const chunk of stream) if (chunk.choices.length === 0) usages.push(chunk);
@@ -148,7 +148,7 @@ describe('the official SDK with a virtual key', () => {
     });
   });
 
-  it('lists the models its key may call', async () => {
+  it('lists the models that its key may call', async () => {
     const models = await openai.models.list();
     expect(models.data.map(({ id }) => id)).toEqual(['assistant', 'demo']);
     expect(await openai.models.retrieve('demo')).toMatchObject({ id: 'demo', object: 'model' });
@@ -156,15 +156,15 @@ describe('the official SDK with a virtual key', () => {
   });
 });
 
-describe('the official SDK raises its own error classes', () => {
-  it('401 for an unknown key', async () => {
+describe('the official SDK raises an error with', () => {
+  it('status 401 for an unknown key', async () => {
     const stranger = new OpenAI({ apiKey: 'sk-unknown-virtual-key', baseURL: `${app.url}/v1`, maxRetries: 0 });
     await expect(
       stranger.chat.completions.create({ model: 'assistant', messages: ask('hello') }),
     ).rejects.toMatchObject({ status: 401, type: 'token_not_found_in_db', param: 'key', code: '401' });
   });
 
-  it('400 for an unconfigured model', async () => {
+  it('status 400 for an unconfigured model', async () => {
     await expect(openai.chat.completions.create({ model: 'nothing', messages: ask('hello') })).rejects.toMatchObject({
       status: 400,
       message:
@@ -172,7 +172,7 @@ describe('the official SDK raises its own error classes', () => {
     });
   });
 
-  it('the status and message of the upstream for its errors', async () => {
+  it('the status and message of the upstream', async () => {
     await expect(
       openai.chat.completions.create({ model: 'assistant', messages: ask('something else entirely') }),
     ).rejects.toMatchObject({

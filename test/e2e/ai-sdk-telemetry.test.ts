@@ -84,7 +84,7 @@ it('an agent of the AI SDK and its calls through the gateway are one trace', asy
   const ours = calls.filter(({ parent_span_id: parent }) => byId.get(parent ?? '')?.type === 'llm');
   expect(ours).toHaveLength(2);
   expect(calls).toHaveLength(4);
-  // Two spans report each call: that of the SDK and that of the gateway. It is counted once.
+  // Two spans report each call, one of the SDK and one of the gateway. The call is counted once.
   const tokenSum = ours.reduce((sum, span) => sum + span.input_tokens, 0);
   expect(read.summary).toMatchObject({ llm_calls: 2, input_tokens: tokenSum });
   for (const span of ours) {

@@ -26,7 +26,7 @@ async function bench(...args: readonly string[]): Promise<string> {
   return stdout;
 }
 
-/** Whether all three goals of quality are reached, and no speed is measured. */
+/** Matches when all three goals of quality are reached and no speed is measured. */
 const REACHED =
   /\| Precision .* reached \|\n\| Recall .* reached \|\n\| Quotes that are in their span .* reached \|\n\n/;
 

@@ -76,8 +76,8 @@ describe.skipIf(engine === undefined || engine.missing !== null)('the window of 
     post(nth, '/v1/chat/completions', { model: 'm', messages: [{ role: 'user', content: 'hi' }], max_tokens: 1 }, key);
 
   /**
-   * Calls by turns in both processes, until `wanted` calls were admitted and each process refuses several in a row.
-   * Returns how many were admitted: fewer at a deadline.
+   * Calls both processes until `wanted` calls were admitted and eight rounds of four calls in a row were refused. Does not
+   * wait for `wanted` longer than a minute. Returns the number of admitted calls.
    */
   async function spendAll(keys: readonly string[], wanted: number): Promise<number> {
     let admitted = 0;
@@ -90,14 +90,14 @@ describe.skipIf(engine === undefined || engine.missing !== null)('the window of 
       const passed = statuses.filter((status) => status === 200).length;
       admitted += passed;
       refused = passed === 0 ? refused + 1 : 0;
-      // Unused reserves of a process refuse calls of the other one, until they are released.
+      // While one process holds unused reserves, the other one refuses calls.
       if (passed === 0) await wait(500);
     }
     return admitted;
   }
 
   const limits = { max_budget: BUDGET, budget_duration: '30d' };
-  /** Owners of the budget row `id`. Each function creates a key of one owner. */
+  /** Each function creates an owner with the budget row `id`, and returns four keys of it, which may be equal. */
   const OWNERS: Readonly<Record<string, (id: string) => Promise<readonly string[]>>> = {
     async organization(id) {
       await manage('/organization/new', { organization_id: id, organization_alias: id, budget_id: id });
@@ -127,15 +127,15 @@ describe.skipIf(engine === undefined || engine.missing !== null)('the window of 
   const keysOf = (draft: object, count = 4): Promise<readonly string[]> =>
     Promise.all(Array.from({ length: count }, async () => String((await manage('/key/generate', draft))['key'])));
 
-  // Each case waits for released reserves and for the next read of its row. They run concurrently.
+  // Each case waits for released reserves and for the next read of its row, so the cases run concurrently.
   it.concurrent.each(Object.entries(OWNERS))(
-    'admits no more calls than its budget in each window, of a %s',
+    'admits exactly the calls of its budget in each of two windows, owner: %s',
     async (name, make) => {
       const id = `row-${name}`;
       await manage('/budget/new', { budget_id: id, ...limits });
       const keys = await make(id);
       for (let window = 1; window <= 2; window += 1) {
-        // Calls after the end of the window are counted below.
+        // Two calls of the second window were admitted while its start was awaited.
         const already = window === 1 ? 0 : 2;
         const admitted = await spendAll(keys, BUDGET - already);
         expect([window, admitted + already]).toEqual([window, BUDGET]);

@@ -18,7 +18,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
-/** Folder of a minimal project, which the real scripts start. */
+/** Folder of a minimal project that the real scripts start. */
 let project: string;
 beforeEach(() => {
   project = mkdtempSync(join(tmpdir(), "lensgate's bundle-"));
@@ -54,7 +54,7 @@ const bundles = (): readonly string[] =>
     .toSorted();
 
 const IN_BUNDLE = /^dist\/[0-9a-f]{16}\/main\.js$/;
-const LOUD = 'Lensgate starts from its sources: slower, and with twice the memory.\n';
+const FROM_SOURCES = 'Lensgate starts from its sources: slower, and with twice the memory.\n';
 
 describe('a start', () => {
   it('makes a bundle where none exists, and runs it at later starts', async () => {
@@ -78,7 +78,7 @@ describe('a start', () => {
     expect(after.file).not.toBe(before.file);
   });
 
-  it('loads the media types of Koa with the first type that is named by an extension', async () => {
+  it('loads the media types of Koa when a type is first named by an extension', async () => {
     write(
       'src/main.ts',
       `import Koa from 'koa';
@@ -137,7 +137,7 @@ describe('a start', () => {
     const { output, file, errors } = await start();
     expect([output, file]).toEqual(['one', 'src/main.ts']);
     expect(errors).toMatch(/^Lensgate could not be bundled: .+\n/);
-    expect(errors.endsWith(LOUD)).toBe(true);
+    expect(errors.endsWith(FROM_SOURCES)).toBe(true);
   });
 
   it('refuses a source that locates files in a way that the bundle breaks', async () => {
@@ -157,7 +157,7 @@ describe('a start', () => {
     expect((await start()).output).toBe('b');
   });
 
-  it('does not disturb other starts at the same time', async () => {
+  it('makes one bundle with concurrent starts', async () => {
     const answers = await Promise.all([start(), start(), start()]);
     expect(answers.map(({ output, errors }) => [output, errors])).toEqual([
       ['one', ''],
@@ -201,8 +201,8 @@ describe('the product', () => {
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    const complaints: string[] = [];
-    server.stderr.on('data', (chunk: Buffer) => complaints.push(chunk.toString()));
+    const errorOutput: string[] = [];
+    server.stderr.on('data', (chunk: Buffer) => errorOutput.push(chunk.toString()));
     const exited = once(server, 'exit');
     try {
       const url = await new Promise<string>((resolve, reject) => {
@@ -212,7 +212,7 @@ describe('the product', () => {
           const ready = /ready at (http:\S+)/.exec(output)?.[1];
           if (ready !== undefined) resolve(ready);
         });
-        void exited.then(() => reject(new Error(complaints.join(''))));
+        void exited.then(() => reject(new Error(errorOutput.join(''))));
       });
       const headers = { authorization: 'Bearer sk-bundle-test-0123456789', 'content-type': 'application/json' };
       const ask = async (path: string, body?: object): Promise<readonly [number, string]> => {
@@ -233,10 +233,10 @@ describe('the product', () => {
       expect([page.status, (await page.text()).includes('<title>Lensgate GraphiQL')]).toEqual([200, true]);
       expect((await ask('/v1/traces', largeExport()))[0]).toBe(200);
       // A fourth thread reads the price map, which does not exist here.
-      await expect.poll(() => complaints.join('')).toContain('the catalog was not refreshed');
+      await expect.poll(() => errorOutput.join('')).toContain('the catalog was not refreshed');
       server.kill('SIGTERM');
       expect(await exited).toEqual([0, null]);
-      expect(complaints.join('')).not.toMatch(/could not be bundled|from its sources|Cannot find|ERR_/);
+      expect(errorOutput.join('')).not.toMatch(/could not be bundled|from its sources|Cannot find|ERR_/);
     } finally {
       server.kill('SIGKILL');
     }
@@ -273,7 +273,7 @@ describe.skipIf(process.platform !== 'linux')('the threads for files and stateme
   }
   const { UV_THREADPOOL_SIZE: _own, ...rest } = process.env;
 
-  it('are at most the cores of a small machine', async () => {
+  it('are one per core on two or three cores, four otherwise', async () => {
     const cores = availableParallelism();
     expect(await threads(rest)).toBe(cores === 1 ? 4 : Math.min(cores, 4));
   });

@@ -72,7 +72,7 @@ describe('the last good data stays when upstream', () => {
       "entry 'bad': input_cost_per_token is not of type price",
     ],
     [
-      'writes a price beyond all numbers',
+      'writes a price larger than any number',
       sendsText(withModel('{"output_cost_per_token":1e999}')),
       "entry 'bad': output_cost_per_token is not of type price",
     ],
@@ -87,13 +87,13 @@ describe('the last good data stays when upstream', () => {
       "entry 'bad': max_tokens is not of type integer",
     ],
     [
-      'nests without end',
+      'nests 5,000 levels deep',
       sendsText(withModel(`{"x":${'['.repeat(5_000)}${']'.repeat(5_000)}}`)),
       "entry 'bad': nested more than 16 levels deep",
     ],
-    ['nests deeper than can be read', sendsText('['.repeat(4_000_000)), /price map/],
+    ['nests 4,000,000 levels deep', sendsText('['.repeat(4_000_000)), /price map/],
     [
-      'sends models without end',
+      'sends 50,001 models',
       sendsText(`{${Array.from({ length: 50_001 }, (_, at) => `"${at}x":{}`).join()}}`),
       'the price map has 50001 models, more than 50000',
     ],
@@ -110,14 +110,18 @@ describe('the last good data stays when upstream', () => {
       /^the source cannot be read: /,
     ],
     [
-      'sends less than it announced',
+      'sends less than its content-length',
       (response) => {
         response.writeHead(200, { 'content-length': 100_000 }).write('{"a":', () => response.destroy());
       },
       /^the source cannot be read: /,
     ],
-    ['drips', (response) => void response.writeHead(200).write('{'), 'the source cannot be read: TimeoutError'],
-    ['says nothing at all', () => {}, 'the source cannot be read: TimeoutError'],
+    [
+      'stalls after the first byte',
+      (response) => void response.writeHead(200).write('{'),
+      'the source cannot be read: TimeoutError',
+    ],
+    ['sends no answer', () => {}, 'the source cannot be read: TimeoutError'],
     ['speaks no HTTP', (response) => void response.socket?.end('SSH-2.0-OpenSSH\r\n'), /^the source cannot be read: /],
     [
       'redirects in a circle',
@@ -130,13 +134,17 @@ describe('the last good data stays when upstream', () => {
       /^the source cannot be read: /,
     ],
     [
-      'says that nothing changed, though it gave nothing to ask by',
+      'answers 304 without an earlier ETag',
       (response) => void response.writeHead(304).end(),
       'the source answered 304',
     ],
-    ['forbids', (response) => void response.writeHead(403).end(), 'the source answered 403'],
-    ['fails', (response) => void response.writeHead(503, { 'retry-after': 'soon' }).end(), 'the source answered 503'],
-    ['sends a part', (response) => void response.writeHead(206).end('{}'), 'the source answered 206'],
+    ['answers 403', (response) => void response.writeHead(403).end(), 'the source answered 403'],
+    [
+      'answers 503',
+      (response) => void response.writeHead(503, { 'retry-after': 'soon' }).end(),
+      'the source answered 503',
+    ],
+    ['answers 206', (response) => void response.writeHead(206).end('{}'), 'the source answered 206'],
   ])('%s', async (_what, answer, reason) => {
     if (String(reason).endsWith('TimeoutError')) {
       source.stop();

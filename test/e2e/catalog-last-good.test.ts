@@ -25,7 +25,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** Starts a process with the files of earlier processes. */
+/** Creates a catalog source as a new process does, with the files of earlier processes. */
 async function aProcess({ url = upstream.url, clock = systemClock, refreshSeconds = 60 } = {}) {
   const recording = recordingLog();
   lines = recording.lines;
@@ -42,8 +42,8 @@ async function aProcess({ url = upstream.url, clock = systemClock, refreshSecond
   return source;
 }
 
-/** Starts a process that serves this map with this ETag. */
-async function tookMap(map: unknown, etag = '"one"', options: Parameters<typeof aProcess>[0] = {}) {
+/** Creates a catalog source that has read this map with this ETag. */
+async function sourceWithMap(map: unknown, etag = '"one"', options: Parameters<typeof aProcess>[0] = {}) {
   upstream.answers(sends(map, { etag }));
   const source = await aProcess(options);
   await source.refresh();
@@ -55,7 +55,7 @@ const UNUSED = 'warn the stored price map is not used';
 
 describe('the last good map', () => {
   it('serves after a restart without a network: same state, same time', async () => {
-    const before = (await tookMap(mapOf(3_000))).current();
+    const before = (await sourceWithMap(mapOf(3_000))).current();
     cutNetwork();
     const source = await aProcess();
     const restored = source.current();
@@ -68,7 +68,7 @@ describe('the last good map', () => {
   });
 
   it('is requested with its ETag', async () => {
-    await tookMap(mapOf(3_000));
+    await sourceWithMap(mapOf(3_000));
     const source = await aProcess();
     await source.refresh();
     expect(upstream.requests.map((headers) => headers['if-none-match'])).toEqual([undefined, '"one"']);
@@ -76,15 +76,15 @@ describe('the last good map', () => {
   });
 
   it('is replaced by every accepted map', async () => {
-    await tookMap(mapOf(3_000));
-    await tookMap(mapOf(2_900, 2), '"two"');
+    await sourceWithMap(mapOf(3_000));
+    await sourceWithMap(mapOf(2_900, 2), '"two"');
     cutNetwork();
     const source = await aProcess();
     expect([source.current().entries.length, source.current().find('m0')?.row['version']]).toEqual([2_900, 2]);
   });
 
   it('stays when a new map is refused', async () => {
-    const source = await tookMap(mapOf(3_000));
+    const source = await sourceWithMap(mapOf(3_000));
     const before = readFileSync(file);
     upstream.answers(sends(mapOf(10), { etag: '"bad"' }));
     await source.refresh();
@@ -93,8 +93,8 @@ describe('the last good map', () => {
 
   it('keeps quarantined values, their time, and the values served instead', async () => {
     const priced = (price: number) => ({ ...mapOf(3_000), m0: { mode: 'chat', input_cost_per_token: price, x: 1 } });
-    await tookMap(priced(1e-6));
-    const source = await tookMap(priced(0.5), '"two"');
+    await sourceWithMap(priced(1e-6));
+    const source = await sourceWithMap(priced(0.5), '"two"');
     const [quarantined, entry] = [source.quarantined(), source.current().find('m0')];
     expect([quarantined.length, entry?.row]).toEqual([1, { mode: 'chat', input_cost_per_token: 1e-6, x: 1 }]);
     cutNetwork();
@@ -104,7 +104,7 @@ describe('the last good map', () => {
 
   it('is checked by the quarantine rules again after a lost release', async () => {
     const absurd = { ...mapOf(3_000), m0: { input_cost_per_token: 0.5 } };
-    const source = await tookMap(absurd);
+    const source = await sourceWithMap(absurd);
     await source.release(source.quarantined()[0]?.id ?? '', 'admin-hash');
     expect(source.current().find('m0')?.row['input_cost_per_token']).toBe(0.5);
     const later = await aProcess();
@@ -128,40 +128,40 @@ describe('a stored map', () => {
     ],
     ['something else', () => Buffer.from('{"gpt-4o":{}}\n'.repeat(100))],
   ])('is not used when it is %s, with a warning', async (_what, damage) => {
-    await tookMap(mapOf(3_000));
+    await sourceWithMap(mapOf(3_000));
     writeFileSync(file, damage(readFileSync(file)));
     expect(await restarted()).toEqual(['embedded', true, [UNUSED]]);
   });
 
   it('is not used when it is of another source', async () => {
-    await tookMap(mapOf(3_000));
+    await sourceWithMap(mapOf(3_000));
     expect(await restarted({ url: `${upstream.url}?other` })).toEqual(['embedded', true, []]);
   });
 
   it('is not used when the built-in one is newer', async () => {
     const clock: Clock = { ...systemClock, now: () => new Date('2026-01-01T00:00:00Z') };
-    await tookMap(mapOf(3_000), '"one"', { clock });
+    await sourceWithMap(mapOf(3_000), '"one"', { clock });
     expect(await restarted()).toEqual(['embedded', true, []]);
   });
 
   it('is not used when refreshes are disabled', async () => {
-    await tookMap(mapOf(3_000));
+    await sourceWithMap(mapOf(3_000));
     expect(await restarted({ refreshSeconds: 0 })).toEqual(['embedded', true, []]);
   });
 
   it('is whole when a process died while writing its successor', async () => {
-    await tookMap(mapOf(3_000));
+    await sourceWithMap(mapOf(3_000));
     writeFileSync(`${file}.part`, readFileSync(file).subarray(0, 1_000));
     cutNetwork();
     expect((await aProcess()).current().entries.length).toBe(3_000);
-    await tookMap(mapOf(3_000, 2), '"two"');
+    await sourceWithMap(mapOf(3_000, 2), '"two"');
     expect(existsSync(`${file}.part`)).toBe(false);
   });
 });
 
 it('a folder that cannot be written causes a warning; the catalog is served', async () => {
   file = join(folder, 'missing', 'price-map');
-  const source = await tookMap(mapOf(3_000));
+  const source = await sourceWithMap(mapOf(3_000));
   expect([source.current().entries.length, lines.at(-1)]).toEqual([
     3_000,
     'warn the price map could not be stored for the next start',

@@ -103,7 +103,7 @@ describe.skipIf(MAPS.length < 2)('two real maps, swapped live', () => {
 
   it('are served again after a restart without network, or the built-in catalog where no file exists', async () => {
     upstream.close();
-    // A refresh may be in progress. A refresh after it fails.
+    // A running refresh may still succeed. The next one fails.
     const lastError = async () =>
       (
         (await (await app.call('GET', '/health/readiness/details')).json()) as {

@@ -80,7 +80,7 @@ async function take(source: RefreshingCatalog, map: Rows): Promise<void> {
 }
 const firstQuarantined = (source: RefreshingCatalog): QuarantinedPrice => {
   const [hold] = source.quarantined();
-  if (hold === undefined) throw new Error('Nothing is held.');
+  if (hold === undefined) throw new Error('Nothing is quarantined.');
   return hold;
 };
 
@@ -122,7 +122,7 @@ describe('unit mistakes', () => {
     ]);
   });
 
-  it('are dropped when upstream reverts, and listed again when it repeats the change', async () => {
+  it('keep their id for the same value, get another one for another value, and are dropped for an accepted value', async () => {
     const source = await following(priced(1e-6), priced(1e-3));
     const first = firstQuarantined(source);
     await take(source, priced(1e-3, 2));
@@ -216,7 +216,7 @@ describe('a release', () => {
     ]);
   });
 
-  it('of a value outside the quarantine changes nothing', async () => {
+  it('of a value that is no longer quarantined changes nothing', async () => {
     const source = await following(priced(1e-6), priced(1e-3));
     const { id } = firstQuarantined(source);
     await take(source, priced(2e-3));

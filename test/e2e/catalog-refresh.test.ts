@@ -104,7 +104,7 @@ describe('following a live price map', () => {
   });
 
   it.each<[string, Answer, string]>([
-    ['is no JSON', (response) => void response.end('<html>'), 'the price map is not valid JSON; it may be truncated'],
+    ['is not JSON', (response) => void response.end('<html>'), 'the price map is not valid JSON; it may be truncated'],
     [
       'is JSON cut short',
       (response) => void response.end(JSON.stringify(mapOf(3_000)).slice(0, -100)),
@@ -121,14 +121,14 @@ describe('following a live price map', () => {
     ],
     ['is a list', sends([]), 'the price map is not a JSON object'],
     ['has no models', sends({ sample_spec: {} }), 'the price map has 0 models, fewer than 50'],
-    ['has too few', sends(mapOf(49)), 'the price map has 49 models, fewer than 50'],
+    ['has too few models', sends(mapOf(49)), 'the price map has 49 models, fewer than 50'],
     ['shrank by more than half', sends(mapOf(1_000)), 'the price map shrank from 3000 to 1000 models'],
     [
       'has a text for a number',
       sends({ ...mapOf(3_000), bad: { input_cost_per_token: 'free' } }),
       "entry 'bad': input_cost_per_token is not of type price",
     ],
-    ['is refused', (response) => void response.writeHead(429).end('slow down'), 'the source answered 429'],
+    ['is answered with 429', (response) => void response.writeHead(429).end('slow down'), 'the source answered 429'],
   ])('keeps the last good data when the map %s', async (_what, bad, reason) => {
     const source = follow();
     upstream.answers(sends(mapOf(3_000)));
@@ -198,7 +198,7 @@ describe('following a file', () => {
   it.each([
     ['a path', (path: string) => path],
     ['a file: address', (path: string) => pathToFileURL(path).href],
-  ])('given as %s', async (_what, addressOf) => {
+  ])('reads it again when it changes, given as %s', async (_what, addressOf) => {
     const folder = mkdtempSync(join(tmpdir(), 'lensgate-catalog-'));
     const path = join(folder, 'map.json');
     const source = follow(addressOf(path));

@@ -17,7 +17,7 @@ interface Answer {
   readonly body: Record<string, unknown>;
 }
 
-// Background tasks see a change after 1.5 to 5 seconds: an earlier change came by `NOTIFY`.
+// Background tasks read changes after 1.5 to 5 seconds. A change that arrives earlier came by `NOTIFY`.
 describe.skipIf(engine === undefined || engine.missing !== null)('a change in one of two processes', () => {
   const folder = mkdtempSync(join(tmpdir(), 'lensgate-changes-'));
   let scratch: ScratchDatabase;
@@ -69,14 +69,14 @@ describe.skipIf(engine === undefined || engine.missing !== null)('a change in on
     return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
   }
 
-  async function changed(path: string, body: object, method = 'POST'): Promise<Answer['body']> {
+  async function changeHere(path: string, body: object, method = 'POST'): Promise<Answer['body']> {
     const answer = await call(here, method, path, body);
     expect(answer).toMatchObject({ status: 200 });
     return answer.body;
   }
 
   const newKey = async (settings: object = {}): Promise<string> =>
-    String((await changed('/key/generate', settings))['key']);
+    String((await changeHere('/key/generate', settings))['key']);
   const statusThere = async (key: string): Promise<number> =>
     (await call(there, 'GET', '/v1/models', undefined, key)).status;
   const callThere = async (key: string, more: object = {}): Promise<number> => {
@@ -87,27 +87,27 @@ describe.skipIf(engine === undefined || engine.missing !== null)('a change in on
   it.each([1, 2, 3, 4])('blocks and unblocks a key in the other within a second (%i)', async () => {
     const key = await newKey();
     expect(await statusThere(key)).toBe(200);
-    await changed('/key/block', { key });
+    await changeHere('/key/block', { key });
     await withinASecond(async () => expect(await statusThere(key)).toBe(401));
-    await changed('/key/unblock', { key });
+    await changeHere('/key/unblock', { key });
     await withinASecond(async () => expect(await statusThere(key)).toBe(200));
   });
 
   it('applies in the other process within a second: the budget of a team', async () => {
-    await changed('/team/new', { team_id: 'spenders' });
+    await changeHere('/team/new', { team_id: 'spenders' });
     const key = await newKey({ team_id: 'spenders' });
     expect(await callThere(key)).toBe(500);
-    await changed('/team/update', { team_id: 'spenders', max_budget: 0 });
+    await changeHere('/team/update', { team_id: 'spenders', max_budget: 0 });
     await withinASecond(async () => expect(await callThere(key)).toBe(422));
-    await changed('/team/update', { team_id: 'spenders', max_budget: 100 });
+    await changeHere('/team/update', { team_id: 'spenders', max_budget: 100 });
     await withinASecond(async () => expect(await callThere(key)).toBe(500));
   });
 
   it('applies in the other process within a second: a budget that a key refers to', async () => {
-    await changed('/budget/new', { budget_id: 'shared', max_budget: 100 });
+    await changeHere('/budget/new', { budget_id: 'shared', max_budget: 100 });
     const key = await newKey({ budget_id: 'shared' });
     expect(await callThere(key)).toBe(500);
-    await changed('/budget/update', { budget_id: 'shared', max_budget: 0 });
+    await changeHere('/budget/update', { budget_id: 'shared', max_budget: 0 });
     await withinASecond(async () => expect(await callThere(key)).toBe(422));
   });
 
@@ -116,22 +116,26 @@ describe.skipIf(engine === undefined || engine.missing !== null)('a change in on
     const asCustomer = () => callThere(key, { user: 'customer-1' });
     const tagged = () => callThere(key, { metadata: { tags: ['dear'] } });
     expect([await asCustomer(), await tagged()]).toEqual([500, 500]);
-    await changed('/customer/new', { user_id: 'customer-1', max_budget: 0 });
+    await changeHere('/customer/new', { user_id: 'customer-1', max_budget: 0 });
     await withinASecond(async () => expect(await asCustomer()).toBe(422));
-    await changed('/tag/new', { name: 'dear', max_budget: 0 });
+    await changeHere('/tag/new', { name: 'dear', max_budget: 0 });
     await withinASecond(async () => expect(await tagged()).toBe(422));
   });
 
   it('applies in the other process within a second: a model and a fallback', async () => {
     const key = await newKey();
     const demo = () => callThere(key, { model: 'late' });
-    await changed('/model/new', { model_name: 'late', litellm_params: { model: 'demo' }, model_info: { id: 'late' } });
+    await changeHere('/model/new', {
+      model_name: 'late',
+      litellm_params: { model: 'demo' },
+      model_info: { id: 'late' },
+    });
     await withinASecond(async () => expect(await demo()).toBe(200));
-    await changed('/fallback', { model: 'away', fallback_models: ['late'] });
+    await changeHere('/fallback', { model: 'away', fallback_models: ['late'] });
     await withinASecond(async () => expect(await callThere(key)).toBe(200));
     expect((await call(here, 'DELETE', '/fallback/away')).status).toBe(200);
     await withinASecond(async () => expect(await callThere(key)).toBe(500));
-    await changed('/model/block', { model_id: 'late' });
+    await changeHere('/model/block', { model_id: 'late' });
     await withinASecond(async () => expect(await demo()).toBe(403));
   });
 
@@ -143,13 +147,13 @@ describe.skipIf(engine === undefined || engine.missing !== null)('a change in on
     await sql`select pg_terminate_backend(pid) from unnest(array[${sql.join(before)}]::int[]) as pid`.execute(
       bare.orm.em.fork().getKysely(),
     );
-    await changed('/key/block', { key: meanwhile });
+    await changeHere('/key/block', { key: meanwhile });
     await vi.waitFor(async () => {
       const now = await listeners();
       expect(now.filter((pid) => !before.includes(pid))).toHaveLength(2);
     }, SOON);
     await withinASecond(async () => expect(await statusThere(meanwhile)).toBe(401));
-    await changed('/key/block', { key: later });
+    await changeHere('/key/block', { key: later });
     await withinASecond(async () => expect(await statusThere(later)).toBe(401));
   });
 
@@ -160,9 +164,9 @@ describe.skipIf(engine === undefined || engine.missing !== null)('a change in on
     };
     const params = { guardrail: 'litellm_content_filter', mode: 'pre_call' };
     const guardrail = { guardrail_id: 'g', guardrail_name: 'words', litellm_params: params };
-    await changed('/guardrails', { guardrail });
+    await changeHere('/guardrails', { guardrail });
     await withinASecond(async () => expect(await namesThere()).toEqual(['words']));
-    await changed('/guardrails/g', { guardrail_name: 'tone' }, 'PATCH');
+    await changeHere('/guardrails/g', { guardrail_name: 'tone' }, 'PATCH');
     await withinASecond(async () => expect(await namesThere()).toEqual(['tone']));
     expect((await call(here, 'DELETE', '/guardrails/g')).status).toBe(200);
     await withinASecond(async () => expect(await namesThere()).toEqual([]));
@@ -175,7 +179,7 @@ describe.skipIf(engine === undefined || engine.missing !== null)('a change in on
       return (await fetch(`${there.url}/v1/models`, { headers })).status;
     };
     expect(await fromElsewhere()).toBe(200);
-    await changed('/add/allowed_ip', { ip: '127.0.0.1' });
+    await changeHere('/add/allowed_ip', { ip: '127.0.0.1' });
     await withinASecond(async () => expect(await fromElsewhere()).toBe(403));
   });
 });

@@ -65,7 +65,7 @@ async function useUpFreeTier(server: ServerProcess): Promise<void> {
   await expect.poll(() => catalog(server)).toBe(429);
 }
 
-describe('selling access', () => {
+describe('the checkout', () => {
   it('sells a key without the limit of the catalog and without other rights, until it is refunded', async () => {
     const server = await start();
     await useUpFreeTier(server);
@@ -146,7 +146,7 @@ describe('selling access', () => {
     const visit = await beginPurchase(first.url, stripe);
     await first.end('SIGKILL');
     const completed = stripe.pay(visit.payUrl);
-    // After the next start it reads the missed events from the payment provider.
+    // After the next start the process reads the missed events from the payment provider.
     const second = await start({ STRIPE_RECONCILE_SECONDS: '1' });
     await expect.poll(async () => keyOn(await pageOf(second, visit))).toMatch(/^ck-/);
     const charge = { id: 'ch_1', object: 'charge', payment_intent: completed.data.object['payment_intent'] };
@@ -154,7 +154,7 @@ describe('selling access', () => {
     await expect.poll(async () => headingOf(await pageOf(second, visit))).toBe('No key');
   });
 
-  it('never writes a secret into its log, its data folder or its pages', async () => {
+  it('never writes a secret into its log or its database', async () => {
     const server = await start();
     const visit = await beginPurchase(server.url, stripe);
     const completed = stripe.pay(visit.payUrl);

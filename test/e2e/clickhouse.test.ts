@@ -91,7 +91,7 @@ describe.skipIf(CLICKHOUSE.missing !== null)('the product with its traces in Cli
     await scratch.remove();
   });
 
-  it('refuses an export with 413 whose span or body exceeds the insert limit', async () => {
+  it('refuses an export with 413 when a span or the body exceeds the insert limit', async () => {
     const scratch = await CLICKHOUSE.create();
     const app = await startOn(scratch, { CLICKHOUSE_TRACE_MAX_INSERT_BYTES: '300' });
     const sent = await app.call('POST', '/v1/traces', anExport);

@@ -51,7 +51,7 @@ const ANSWERS = {
   },
 };
 
-it('the TypeSafe SDK decides within its own deadline, with the default model and a request id', async () => {
+it('the TypeSafe SDK gets a decision of its default model, with a request id and its default deadline', async () => {
   expect(client.timeout).toBe(10_000);
   const state = { parcel: 'a week late' };
   const { data, requestId, response } = await client.systemOne({ state, questions: QUESTIONS }).withResponse();
@@ -70,14 +70,14 @@ it('the TypeSafe SDK decides within its own deadline, with the default model and
   });
 });
 
-it('the TypeSafe SDK reads a refusal', async () => {
+it('the TypeSafe SDK gets the fault of an invalid request', async () => {
   const refused = client.systemOne({ state: null, questions: QUESTIONS });
   await expect(refused).rejects.toSatisfy(
     (error) => error instanceof BadRequestError && error.message.includes('Invalid Decisions request: state'),
   );
 });
 
-it('the TypeSafe SDK tries again after a failure of the upstream', async () => {
+it('the TypeSafe SDK retries after a failure of the upstream', async () => {
   const before = upstream.received.length;
   upstream.answer((response) => {
     const isFirst = upstream.received.length === before + 1;
@@ -90,7 +90,7 @@ it('the TypeSafe SDK tries again after a failure of the upstream', async () => {
   expect(upstream.received.length).toBe(before + 2);
 });
 
-it('a deadline of the TypeSafe SDK ends the call of the upstream', async () => {
+it('a deadline of the TypeSafe SDK ends the call to the upstream', async () => {
   upstream.answer(() => undefined);
   const options = { timeout: 200, retry: { maxRetries: 0 } };
   const late = client.systemOne({ state: 'late', questions: QUESTIONS }, options);

@@ -40,9 +40,9 @@ describe('commands of the documents', () => {
       .replaceAll('http://127.0.0.1:4000', server.url)
       .replaceAll('.lensgate/admin-key', join(folder, 'data', 'admin-key'));
   const environment = () => ({ ...process.env, KEY: key });
-  /** JSON answers that the commands print, one of each request. */
+  /** JSON answers that the commands print, one for each request. */
   const answersOf = async (snippet: string): Promise<readonly Record<string, unknown>[]> => {
-    // Prints each answer on a line of its own.
+    // Prints each answer on a separate line.
     const commands = `curl() { command curl -w '\\n' "$@"; }\n${here(snippet)}`;
     const { stdout } = await run('bash', ['-euc', commands], { env: environment() });
     const lines = stdout.split('\n').filter((line) => line !== '');
@@ -119,7 +119,7 @@ describe('commands of the documents', () => {
     ]);
   });
 
-  it('the operations of docs/administration.md work as they are', async () => {
+  it('the operations of docs/administration.md run unchanged', async () => {
     const operations = snippetsOf('docs/administration.md', 'graphql');
     const answers: unknown[] = [];
     for (const query of operations) {
@@ -189,7 +189,7 @@ describe('commands of the documents', () => {
     expect(role).toContain('{"data":{"viewer":{"role":"PROXY_ADMIN"}}}');
   });
 
-  it('the calls of docs/lens.md give feedback, ask signals, build a dataset, make a key and query traces', async () => {
+  it('the calls of docs/lens.md need a reviewer, give feedback, build a dataset, make a tracing key and query traces', async () => {
     const [investigation = '', feedback = '', , datasets = '', tracingKey = '', sql = ''] = snippetsOf(
       'docs/lens.md',
       'bash',

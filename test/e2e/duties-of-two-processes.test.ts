@@ -76,7 +76,7 @@ describe.skipIf(LACKS_POSTGRESQL)('duties of two processes', () => {
   });
 });
 
-it('duties of one process over SQLite run at its start, again after a restart', async () => {
+it('duties of one process over SQLite run at its start and again after a restart', async () => {
   const first = await startApp();
   const ended = async (app: TestApp): Promise<readonly ShownJob[]> =>
     vi.waitFor(async () => {

@@ -41,7 +41,7 @@ environment_variables:
 litellm_settings: { num_retries: 0 }
 `,
   );
-  // Without LITELLM_MASTER_KEY: the file has it.
+  // The environment has no LITELLM_MASTER_KEY: the file sets it.
   const server = await spawnServer(join(folder, 'data'), { args: ['--config', config] });
   const headers = { authorization: `Bearer ${MASTER_KEY}`, 'content-type': 'application/json' };
   try {

@@ -47,7 +47,7 @@ describe.skipIf(LACKS_POSTGRESQL)('health checks of two processes', () => {
 it.each([
   ['by default', undefined, ['young']],
   ['with `10d`', '10d', []],
-])('old health checks are deleted %s', async (_title, period, left) => {
+])('old health checks are deleted %s', async (_title, period, expected) => {
   const { dataDir, stop } = await startApp();
   await stop({ keepData: true });
   const stores = await openStores({ databaseUrl: null, dataDir, log: { warn: () => {} } });
@@ -62,6 +62,6 @@ it.each([
     dataDir,
     config: config(period === undefined ? {} : { maximum_health_check_retention_period: period }),
   });
-  await vi.waitFor(async () => expect(await idsAt(app)).toEqual(left), POLLING);
+  await vi.waitFor(async () => expect(await idsAt(app)).toEqual(expected), POLLING);
   await app.stop();
 });

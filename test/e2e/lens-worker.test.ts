@@ -24,7 +24,7 @@ const workers: ChildProcess[] = [];
 /** Number of calls that the judge answers; later ones wait without an answer. */
 let answered = Infinity;
 
-/** The server on the same data folder, without a worker of its own. */
+/** The server on the same data folder, without worker slots. */
 const startServer = (port = '0'): Promise<ServerProcess> =>
   spawnServer(dataDir, {
     args: ['--config', config, '--port', port],
@@ -73,7 +73,7 @@ async function ended(id: string): Promise<WireLens> {
   return lensAt(id);
 }
 
-/** Ends the lease of the first attempt until another worker has claimed the run: a request of the lost worker may renew it. */
+/** Expires the lease of the first attempt repeatedly, until another worker has claimed the run: a late request of the killed worker may renew the lease. */
 async function claimedAfterExpiry(id: string): Promise<void> {
   const database = new DatabaseSync(join(dataDir, 'lensgate.db'), { timeout: 30_000 });
   try {
@@ -113,8 +113,8 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-describe('a lens worker in a process of its own', () => {
-  it('completes a run, and another after the server was killed and started again, without paying twice', async () => {
+describe('a lens worker in a separate process', () => {
+  it('completes a run, and another after the server was killed and started again, repeating only lost calls', async () => {
     startWorker();
     const first = await send<WireLens>('POST', '/lens', aLens());
     const done = await ended(first.id);
@@ -136,7 +136,7 @@ describe('a lens worker in a process of its own', () => {
     expect(judge.answers() - answers).toBeLessThanOrEqual(answers + 4);
   });
 
-  it('continues the run of a killed worker when its lease has ended, without paying twice', async () => {
+  it('continues the run of a killed worker when its lease has ended, repeating only lost calls', async () => {
     const lost = startWorker();
     const before = judge.answers();
     answered = before + 6;

@@ -24,7 +24,7 @@ describe.skipIf(LACKS_POSTGRESQL)('a stored model of two processes', () => {
     expect([await statusAt(here, 'fresh'), await statusAt(there, 'fresh')]).toEqual([200, 200]);
   });
 
-  it('is refused in the other process soon after it was blocked and deleted', async () => {
+  it('is refused in the other process soon after it was blocked, and after it was deleted', async () => {
     await make('dying');
     await vi.waitFor(async () => expect(await statusAt(there, 'dying')).toBe(200), SOON);
     await here.call('POST', '/model/block', { model_id: 'dying' });

@@ -16,9 +16,9 @@ const python = process.env['LENSGATE_TEST_PYTHON'] ?? '';
 /** The program of the collector `rotel`. */
 const collector = process.env['LENSGATE_TEST_COLLECTOR'] ?? '';
 // oxlint-disable-next-line no-console -- A test that did not run must say so.
-if (python === '') console.warn('SKIPPED: LENSGATE_TEST_PYTHON is not set: no exporter for Python is tried.');
+if (python === '') console.warn('SKIPPED: LENSGATE_TEST_PYTHON is not set: no exporter for Python is tested.');
 // oxlint-disable-next-line no-console -- As above.
-if (collector === '') console.warn('SKIPPED: LENSGATE_TEST_COLLECTOR is not set: no collector is tried.');
+if (collector === '') console.warn('SKIPPED: LENSGATE_TEST_COLLECTOR is not set: no collector is tested.');
 
 const SCRIPT = fileURLToPath(new URL('otlp-python.py', import.meta.url));
 const run = promisify(execFile);
@@ -90,7 +90,7 @@ async function freePort(): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
   await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new TypeError('A port was asked for.');
+  if (address === null || typeof address === 'string') throw new TypeError('The server has no port.');
   return address.port;
 }
 

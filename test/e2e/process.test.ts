@@ -119,7 +119,7 @@ describe('a first start', () => {
     ]);
   });
 
-  it('keeps keys, spend and traces across a restart', async () => {
+  it('keeps keys and traces across a restart', async () => {
     const first = await start();
     const made = await fetch(`${first.url}/key/generate`, {
       method: 'POST',

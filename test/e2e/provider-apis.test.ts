@@ -72,7 +72,7 @@ describe('the commands of docs/provider-apis.md answer', () => {
 });
 
 describe('SDKs with their base address set to a prefix', () => {
-  it('OpenAI: whole, streamed, embeddings and errors', async () => {
+  it('get whole and streamed answers, embeddings and errors: OpenAI', async () => {
     const client = new OpenAI({ baseURL: `${app.url}/openai/v1`, apiKey: key, maxRetries: 0 });
     const body = { model: 'gpt-4o', messages: [{ role: 'user' as const, content: 'hello' }] };
     const whole = await client.chat.completions.create(body);
@@ -87,7 +87,7 @@ describe('SDKs with their base address set to a prefix', () => {
     await expect(unknown).rejects.toThrow(APIError);
   });
 
-  it('Anthropic: whole and streamed', async () => {
+  it('get whole and streamed answers: Anthropic', async () => {
     const client = new Anthropic({ baseURL: `${app.url}/anthropic`, apiKey: key, maxRetries: 0 });
     const body = {
       model: 'claude-sonnet-4-5',
@@ -99,7 +99,7 @@ describe('SDKs with their base address set to a prefix', () => {
     expect(streamed.content).toMatchObject([{ type: 'text', text: 'Grüß Gott 😀' }]);
   });
 
-  it('Google: whole and streamed', async () => {
+  it('get whole and streamed answers: Google', async () => {
     const client = new GoogleGenAI({
       apiKey: key,
       httpOptions: { baseUrl: `${app.url}/gemini`, apiVersion: 'v1beta' },
@@ -111,7 +111,7 @@ describe('SDKs with their base address set to a prefix', () => {
     expect(text).toBe('Grüß Gott 😀');
   });
 
-  it('their usage is charged to the key', async () => {
+  it('charge their usage to the key', async () => {
     const spend = async (): Promise<number> => {
       const info = await app.call('GET', `/key/info?key=${key}`);
       return ((await info.json()) as { info: { spend: number } }).info.spend;

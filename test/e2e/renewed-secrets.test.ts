@@ -9,7 +9,7 @@ const ADMIN = 'sk-the-admin-of-renewed-secrets';
 const dataDir = mkdtempSync(join(tmpdir(), 'lensgate-renewed-'));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
-const started = (admin: string, salt: string, former?: string): Promise<TestApp> =>
+const startWith = (admin: string, salt: string, former?: string): Promise<TestApp> =>
   startApp({
     dataDir,
     env: {
@@ -44,8 +44,8 @@ it('stored models, credentials, entries and settings survive a change of the sal
     return [chat.status, entry.status];
   }
 
-  const first = await started(ADMIN, 'salt-1');
-  const made = [
+  const first = await startWith(ADMIN, 'salt-1');
+  const drafts = [
     ['/credentials', { credential_name: 'c', credential_values: { api_key: 'sk-upstream-1' }, credential_info: {} }],
     [
       '/model/new',
@@ -60,23 +60,23 @@ it('stored models, credentials, entries and settings survive a change of the sal
     ],
     ['/config/update', { environment_variables: { SOME_TOKEN: 'token-1' } }],
   ] as const;
-  for (const [path, body] of made) {
+  for (const [path, body] of drafts) {
     const answer = await first.call('POST', path, body);
     expect([path, answer.status, await answer.text()]).toEqual([path, 200, expect.any(String)]);
   }
   expect(await use(first)).toEqual([200, 200]);
   await first.stop({ keepData: true });
 
-  // Unknown keys: nothing can be read, and nothing is lost.
-  const blind = await started(`${ADMIN}-2`, 'salt-2', 'salt-0');
+  // Without the former secrets nothing can be read, and nothing is lost.
+  const blind = await startWith(`${ADMIN}-2`, 'salt-2', 'salt-0');
   expect(await use(blind)).not.toContain(200);
   await blind.stop({ keepData: true });
 
-  const renewing = await started(`${ADMIN}-2`, 'salt-2', ` salt-0, salt-1,${ADMIN}`);
+  const renewing = await startWith(`${ADMIN}-2`, 'salt-2', ` salt-0, salt-1,${ADMIN}`);
   expect(await use(renewing)).toEqual([200, 200]);
   await renewing.stop({ keepData: true });
 
-  const after = await started(`${ADMIN}-2`, 'salt-2');
+  const after = await startWith(`${ADMIN}-2`, 'salt-2');
   expect(await use(after)).toEqual([200, 200]);
   const shown = await (await after.call('GET', '/config/yaml')).text();
   expect(shown).not.toContain('token-1');

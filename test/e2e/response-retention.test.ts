@@ -10,7 +10,7 @@ const DAY_MS = 86_400_000;
 const OLD = `resp_${'a'.repeat(32)}`;
 const YOUNG = `resp_${'b'.repeat(32)}`;
 
-const madeBefore = (days: number, id: string): StoredResponse => ({
+const responseFrom = (days: number, id: string): StoredResponse => ({
   id,
   previousId: null,
   owner: { teamId: null, keyHash: 'k' },
@@ -25,7 +25,7 @@ it('a stored response is deleted after its retention, a younger one stays', asyn
   const log = { warn: () => {}, error: () => {} };
   const stores = await openStores({ databaseUrl: null, dataDir, log });
   const queue = createResponseQueue({ store: stores.responses, masterKey: new Secret(adminKey), storesNew: true, log });
-  for (const response of [madeBefore(31, OLD), madeBefore(29, YOUNG)]) queue.enqueue(response);
+  for (const response of [responseFrom(31, OLD), responseFrom(29, YOUNG)]) queue.enqueue(response);
   await queue.flush();
   await stores.close();
 

@@ -58,7 +58,7 @@ describe('a second process on one SQLite database', () => {
     expect((await refusal({ DATABASE_URL: database.DATABASE_URL }))[0]).toBe(1);
   });
 
-  it('starts after the first was killed, and writes its own note', async () => {
+  it('starts after the first was killed, and writes its own holder file', async () => {
     const first = await start();
     await first.end('SIGKILL');
     expect(existsSync(holderFile())).toBe(true);
@@ -66,7 +66,7 @@ describe('a second process on one SQLite database', () => {
     expect(readFileSync(holderFile(), 'utf8')).toContain(`pid ${second.process.pid} `);
   });
 
-  it('starts after the first was stopped, which removes its note', async () => {
+  it('starts after the first was stopped, which removes its holder file', async () => {
     const first = await start();
     // Signal handlers are installed before the first answer.
     expect((await fetch(`${first.url}/health/readiness`)).status).toBe(200);

@@ -181,7 +181,7 @@ async function useAll(): Promise<readonly Answer[]> {
       litellm_params: { model: 'openai/x', api_base: upstream.url, api_key: STORED.modelKey },
     }),
   );
-  // Groups of settings that a configuration owns are refused; their secrets must not come back either.
+  // Groups of settings that a configuration owns are refused; their secrets must not be returned either.
   const settings: readonly Answer[] = await Promise.all([
     post('/config/update', { environment_variables: { VENDOR_KEY: STORED.variable } }),
     post('/config/update', { general_settings: { alert_to_webhook_url: { db_exceptions: STORED.webhookOfStore } } }),

@@ -17,7 +17,7 @@ const GOOGLE_ERROR = { error: { code: 503, message: WORDS, status: 'UNAVAILABLE'
 const GRAPH_ERROR = { errors: [{ message: WORDS, extensions: { code: 'UNAVAILABLE', retryAfterSeconds: 2 } }] };
 const data = (value: object): string => `data: ${JSON.stringify(value)}`;
 
-/** A stream that is open at the end of the grace period, and its last event. Null: the stream is cut. */
+/** A stream that is open at the end of the grace period. `last` is its last event, null for a stream that is cut. */
 interface OpenStream {
   readonly what: string;
   readonly path: string;
@@ -173,7 +173,7 @@ const send = (path: string, body: object, nth: number): Promise<Response> =>
     body: JSON.stringify(body),
   });
 
-/** Waits until the server has `more` connections in addition to those of the calls. */
+/** Waits until the server has at least `more` connections in addition to those of the calls. */
 async function openConnections(more: number): Promise<void> {
   await vi.waitUntil(async () => {
     const text = await (await fetch(`${server.url}/metrics`)).text();

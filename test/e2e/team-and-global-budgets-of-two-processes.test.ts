@@ -100,7 +100,7 @@ function suite(name: string, withRedis: boolean): void {
     const chat = (nth: number, key: string, model = 'm') =>
       post(nth, '/v1/chat/completions', { model, messages: [{ role: 'user', content: 'hi' }], max_tokens: 1 }, key);
 
-    /** Calls by turns in both processes, until each refuses several in a row. Returns how many were admitted. */
+    /** Calls both processes until eight rounds of four calls in a row were refused. Returns the number of admitted calls. */
     async function spendAll(keys: readonly string[]): Promise<number> {
       let admitted = 0;
       let refused = 0;
@@ -111,7 +111,7 @@ function suite(name: string, withRedis: boolean): void {
         const passed = statuses.filter((status) => status === 200).length;
         admitted += passed;
         refused = passed === 0 ? refused + 1 : 0;
-        // Unused reserves of a process refuse calls of the other one, until they are released.
+        // While one process holds unused reserves, the other one refuses calls.
         if (passed === 0) await wait(500);
       }
       return admitted;
@@ -129,7 +129,7 @@ function suite(name: string, withRedis: boolean): void {
     /** Calls of the key and the team whose spend is reset, before and after it. */
     const ofReset = 2 * (OF_TEAM + 1 + OF_KEY);
 
-    it('counts the budget of a member from zero after a reset of its spend', async () => {
+    it('counts the budget of a member from the value to which its spend is reset', async () => {
       await manage('/user/new', { user_id: 'ann', auto_create_key: false });
       await manage('/team/new', { team_id: 'small' });
       const member = { role: 'user', user_id: 'ann' };

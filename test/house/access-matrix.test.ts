@@ -40,7 +40,7 @@ function outcomeOf(status: number, { name, answers }: Pick<RouteRow, 'name' | 'a
 /** A path with a value for each of its parameters. */
 const filled = (path: string): string => path.replaceAll(/[{}]/g, '').replaceAll(/[:*](\w+)/g, 'x');
 
-/** A request that the parser of a row accepts, as far as it could be repaired. */
+/** Query and body of a request. After repairs, the parser of most rows accepts it. */
 interface RouteInput {
   readonly search: string;
   readonly body: Readonly<Record<string, unknown>>;
@@ -60,7 +60,7 @@ async function send(
   });
 }
 
-/** Values by type of validation error. Other errors get a text. */
+/** Values by type of validation error. For other types the value is a text. */
 const VALUES: Readonly<Record<string, unknown>> = {
   bool_type: true,
   dict_type: {},
@@ -123,7 +123,7 @@ async function repaired(row: RouteRow): Promise<RouteInput> {
   return input;
 }
 
-/** Most repairs of a request. A missing value is first a text, then a value of the type in the error. */
+/** Maximum number of repairs of a request. A missing value is first a text, then a value of the type in the error. */
 const MOST_REPAIRS = 4;
 
 function withRepairs({ search, body }: RouteInput, faults: readonly Fault[]): RouteInput {
@@ -149,7 +149,7 @@ const UNLIKE_KEYS: readonly string[] = ['internal_user', 'internal_user_viewer']
   (role) => `keys.info: a token of ${role} gets 403, a key in`,
 );
 
-/** Rows that refuse the admin key with an empty request. */
+/** Rows that answer 401 or 403 to the admin key. */
 const CLOSED_TO_ADMINS: readonly string[] = [
   // No response has the id `x`. The answer is the same as for a response of another owner.
   'responses.get',
@@ -246,7 +246,7 @@ describe('over HTTP', () => {
 
 type RootField = GraphQLField<unknown, unknown>;
 
-/** Values of scalars; the others are texts. */
+/** Literals of scalars. For other scalars the literal is a text. */
 const SCALARS: Readonly<Record<string, string>> = {
   Boolean: 'true',
   Decimal: '"0.25"',

@@ -88,7 +88,7 @@ it('the index lists every decision once, with its title and status', () => {
     expect(status).toMatch(title.startsWith('[') ? /^(accepted|superseded by \d{4})/ : /^folded into \[/);
 });
 
-it('a decision has context, decision and consequences, on at most a page', () => {
+it('a decision has context, decision and consequences, in at most 60 lines', () => {
   const faults = records.filter(
     ({ text }) =>
       !['**Context.**', '**Decision.**', '**Consequences.**'].every((part) => text.includes(part)) ||

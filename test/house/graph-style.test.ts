@@ -66,7 +66,7 @@ function faultsOf(schema: typeof published): readonly string[] {
     if (!isObjectType(type)) continue;
     for (const field of Object.values(type.getFields()))
       if (field.name.endsWith('Usd') && getNamedType(field.type).name !== 'Decimal')
-        faults.push(`${type.name}.${field.name} is no Decimal`);
+        faults.push(`${type.name}.${field.name} is not a Decimal`);
     const { pageInfo, nodes, totalCount } = type.getFields();
     if (pageInfo !== undefined) {
       if (nodes === undefined) faults.push(`${type.name} has no nodes`);
@@ -76,9 +76,10 @@ function faultsOf(schema: typeof published): readonly string[] {
   for (const { name, args, type } of Object.values(schema.getMutationType()?.getFields() ?? {})) {
     const signature = `${name}(${args.map((arg) => arg.name).join()})`;
     if (signature !== `${name}(input)` && OTHER_MUTATIONS[signature] === undefined)
-      faults.push(`${signature} takes no one input`);
+      faults.push(`${signature} does not take one input`);
     const result = `${name}: ${String(getNullableType(type))}`;
-    if (!isUnionType(getNamedType(type)) && OTHER_MUTATIONS[result] === undefined) faults.push(`${result} is no union`);
+    if (!isUnionType(getNamedType(type)) && OTHER_MUTATIONS[result] === undefined)
+      faults.push(`${result} is not a union`);
   }
   return faults;
 }
@@ -100,9 +101,9 @@ it('planted style errors are reported', () => {
     'XConnection has no nodes',
     'XConnection has no totalCount',
     'Query.price has no description',
-    'Query.costUsd is no Decimal',
+    'Query.costUsd is not a Decimal',
     'Mutation.change(id) has no description',
-    'change(id) takes no one input',
-    'change: Money is no union',
+    'change(id) does not take one input',
+    'change: Money is not a union',
   ]);
 });

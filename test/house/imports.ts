@@ -35,7 +35,7 @@ interface Import {
   readonly resolved: boolean;
 }
 
-/** Violations as `rule: from -> to`, and the number of checked files. */
+/** Violations, and the numbers of checked files and imports. */
 export interface CheckedImports {
   readonly violations: readonly { readonly rule: string; readonly from: string; readonly to: string }[];
   readonly files: number;
@@ -85,13 +85,13 @@ function resolveImport(baseDir: string, from: string, specifier: string): Pick<I
 
 /** Imports on a cycle, or on a path between two cycles. All others are removed iteratively. */
 function circularOf(imports: readonly Import[]): ReadonlySet<Import> {
-  let left = imports;
+  let remaining = imports;
   for (;;) {
-    const importing = new Set(left.map(({ from }) => from));
-    const imported = new Set(left.map(({ to }) => to));
-    const next = left.filter(({ from, to }) => importing.has(to) && imported.has(from));
-    if (next.length === left.length) return new Set(next);
-    left = next;
+    const importing = new Set(remaining.map(({ from }) => from));
+    const imported = new Set(remaining.map(({ to }) => to));
+    const next = remaining.filter(({ from, to }) => importing.has(to) && imported.has(from));
+    if (next.length === remaining.length) return new Set(next);
+    remaining = next;
   }
 }
 

@@ -155,7 +155,7 @@ const singleRules: readonly ImportRule[] = [
   },
   {
     name: 'dataloader-in-loaders',
-    comment: 'Batching lives in the loaders of resolvers/operation alone.',
+    comment: 'Only the loaders of resolvers/operation import dataloader.',
     from: { pathNot: '^resolvers/operation/(owner-)?loaders\\.ts$' },
     to: { path: '(^|/)node_modules/dataloader/' },
   },
@@ -179,7 +179,7 @@ const singleRules: readonly ImportRule[] = [
   },
   {
     name: 'gateway-parts-below-calls',
-    comment: 'Keys, routing, admission and accounting know no call: calls and sessions use them.',
+    comment: 'Keys, routing, admission and accounting do not import calls or sessions, which import them.',
     from: { path: '^src/gateway/(accounting|admission|keys|routing)/' },
     to: { path: '^src/gateway/((calls|sessions)/|create-gateway)' },
   },
@@ -197,13 +197,13 @@ const singleRules: readonly ImportRule[] = [
   },
   {
     name: 'operation-helpers-below-operations',
-    comment: 'What operations share imports no operation.',
+    comment: 'Helpers of operations import no operation.',
     from: { path: '^resolvers/operation/' },
     to: { path: '^resolvers/[^/]+\\.ts$' },
   },
   {
     name: 'schema-base-below-nouns',
-    comment: 'What the types of the graph share imports none of them.',
+    comment: 'Helpers of the graph import no noun of the graph.',
     from: { path: '^schema/base/' },
     to: { path: '^schema/[^/]+\\.ts$' },
   },

@@ -31,7 +31,7 @@ const LAYOUTS: readonly LayerLayout[] = [
   { folder: 'schema', helpers: 'base', content: nounsOfGraph(), entries: ['index.ts', 'nouns.ts', 'unsorted.ts'] },
 ];
 
-/** Files directly in the folder of a layer that belong into its folder of helpers. */
+/** Files directly in the folder of a layer that belong in its folder of helpers. */
 const misplaced = (files: readonly SourceFile[], { folder, content, entries }: LayerLayout): readonly string[] =>
   files
     .filter(({ path, text }) => !content.test(`${path}\n${text}`))

@@ -89,7 +89,7 @@ it('the script of a new file makes the schema of the migrations; rewritten by `-
   await expect(scriptOf(migrated)).toMatchFileSnapshot(SCRIPT);
 });
 
-it.each(ENGINES)('a new file on %s equals one that was migrated, without a migration', async (engine) => {
+it.each(ENGINES)('a new file on %s equals a migrated one before any migration runs', async (engine) => {
   const migrated = await aMigrated('migrated.db');
   const database = await aDatabase('new.db', engine, newSqliteSchema);
   expect(await contentOf(database)).toEqual(migrated);

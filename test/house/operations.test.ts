@@ -16,7 +16,7 @@ const FREE_OF_CHARGE: Readonly<Record<string, string>> = {
   checkReadiness: 'probes must always be answered',
   createCheckout: 'buyers have often used up the free tier; the checkout has its own rate limit',
   callOpenEndpoint: 'the operator opened the path in the configuration; its target has its own limits',
-  openPurchase: 'its page asks again by itself, and shows what was paid for',
+  openPurchase: 'its page polls it, and shows what was paid for',
   replaceLostKey: 'it needs the secret of a purchase',
   takePaymentMessage: 'it takes what the payment provider signed',
   takeAgentMessage: 'it takes what the provider of coding agents signed',
@@ -26,15 +26,15 @@ const FREE_OF_CHARGE: Readonly<Record<string, string>> = {
   getPageSettings: 'pages need it before there is a key, and it reads no store',
   signInForCode: 'it has the limits of sign-in',
   exchangeCode: 'it needs the code of a sign-in',
-  startLogin: 'it has a rate limit of its own, and is how a command line gets a key',
+  startLogin: 'it has its own rate limit, and is how a command line gets a key',
   completeLogin: 'it has the limits of sign-in',
   collectLogin: 'it needs the secret of a login',
-  signIn: 'it has limits of its own for failures, and is how a browser gets a key',
+  signIn: 'it has its own limits for failures, and is how a browser gets a key',
   readMetrics: 'a scraper comes every few seconds and must always be answered',
   getViewer: 'it repeats the key of the request and reads no store',
   listPublicModels: 'the operator made the models public; they are in memory',
   listPublicEndpoints: 'the list is in memory',
-  getFreeTierUsage: 'who has used up the day must be able to see that',
+  getFreeTierUsage: 'a client must be able to see that its allowance is used up',
 };
 
 /** First words of read-only operations. */
@@ -154,7 +154,7 @@ function openToViewers(operations: readonly Row[]): readonly string[] {
     .map(({ operation, role }) => `${operation} by ${role}`);
 }
 
-it('read-only roles change nothing', async () => {
+it('read-only roles run no changing operation without a stated reason', async () => {
   expect(openToViewers(await loadOperations())).toEqual([]);
   expect(openToViewers([anOperation({ operation: 'eraseAll' }), anOperation({})])).toEqual([
     'eraseAll by internal_user_viewer',

@@ -25,7 +25,7 @@ export function promises(rows: readonly Pick<RouteRow, 'name' | 'answers'>[]): r
 export function untested(promised: readonly string[], titles: readonly string[]): readonly string[] {
   return promised.filter((promise) => {
     const [name = '', status = ''] = promise.split(' ');
-    const spoken = new RegExp(`(?<![\\w.])${name.replaceAll('.', '\\.')}(?![\\w.]).*\\b${status}\\b`);
-    return !titles.some((title) => spoken.test(title));
+    const pattern = new RegExp(`(?<![\\w.])${name.replaceAll('.', '\\.')}(?![\\w.]).*\\b${status}\\b`);
+    return !titles.some((title) => pattern.test(title));
   });
 }

@@ -59,7 +59,7 @@ function assignedFunctions(files: readonly SourceFile[]): readonly string[] {
   });
 }
 
-/** Files that Node cannot start without the bundle, with the reason. Its parser is stricter than that of the bundler. */
+/** Files that Node cannot load from source, with the reason. Its parser is stricter than that of the bundler. */
 function refusedByNode(files: readonly SourceFile[]): readonly string[] {
   return files.flatMap(({ path, text }) => {
     try {
@@ -80,7 +80,7 @@ const FORBIDDEN_FORMS = [
     form: /\b(it|describe|test)\.(skip|only|todo)\(/,
     canary: ['it', 'skip("x")'].join('.'),
   },
-  { name: 'a promise of later', form: /\b(TO(?:)DO|FIX(?:)ME|XXX)\b/, canary: ['// TO', 'DO: later'].join('') },
+  { name: 'a note of unfinished work', form: /\b(TO(?:)DO|FIX(?:)ME|XXX)\b/, canary: ['// TO', 'DO: later'].join('') },
 ] as const;
 
 /** Files with a default export, because tools load their settings from it. */

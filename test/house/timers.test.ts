@@ -4,7 +4,7 @@ import { readFiles, type SourceFile } from './repository.ts';
 
 const CODE = ['src/**/*.ts', 'resolvers/**/*.ts', 'schema/**/*.ts', 'rest-shims/**/*.ts'];
 
-/** Files with a repeating timer of their own, and the reason. All other periodic work runs in the scheduler. */
+/** Files that set a repeating timer themselves, with the reason. All other periodic work runs in the scheduler. */
 const REPEATING: Readonly<Record<string, string>> = {
   'src/runtime/tasks/scheduler.ts': 'The scheduler.',
   // Deadlines or heartbeats, with one timer for each call or connection, or one for all of a kind.

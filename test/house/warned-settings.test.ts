@@ -20,14 +20,14 @@ const WARNED: readonly string[] = [
   ...Object.entries(UNSUPPORTED_KEYS).flatMap(([section, keys]) => namesOf(keys).map((name) => `${section}.${name}`)),
 ];
 
-/** Settings with an effect of some of their values. The start warns about each of the others. */
+/** Settings of which only some values have an effect. The start warns about each other value. */
 const IN_PART = new Set(['litellm_settings.callbacks']);
 
 /** Warned paths that a row of the table of settings reads. */
 const honoured = (warned: readonly string[], rows: readonly string[]): readonly string[] =>
   warned.filter((path) => !IN_PART.has(path) && rows.some((row) => row === path || row.startsWith(`${path}.`)));
 
-/** Lists of the names of all settings. They read no value. */
+/** Files that list names of settings and read no value. */
 const CATALOGS = new Set([
   'src/runtime/settings/reference-keys.ts',
   'src/domain/settings/config-update.ts',

@@ -40,7 +40,7 @@ function rootOf(callee: CallExpression['callee']): string {
   return callee.type === 'TaggedTemplateExpression' ? rootOf(callee.tag) : '';
 }
 
-/** Each title of a test or of a group of tests, as a file of its own. */
+/** Each title of a test or of a group of tests, as a separate file. */
 function titlesIn({ path, text }: SourceFile): readonly SourceFile[] {
   const titles: SourceFile[] = [];
   new Visitor({
@@ -62,7 +62,7 @@ describe('words', () => {
     expect(phrasesIn(files)).toEqual([]);
   });
 
-  it('no title of a test contains one', () => {
+  it('no title of a test contains a rejected phrase', () => {
     const titles = readFiles('test/**/*.ts').flatMap(titlesIn);
     expect(titles.length).toBeGreaterThan(4000);
     expect(phrasesIn(titles)).toEqual([]);

@@ -22,7 +22,7 @@ const DAY_MS = 86_400_000;
 /** UTC date that many days after today. */
 const dateAfter = (days: number): string => new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10);
 
-/** Whether the reference's answer is expected here. Not for a missing licence, nor for a 500 to bad input. */
+/** Whether the reference's answer is expected here. False for a 500 and for an error about a missing licence. */
 const isCopied = ({ status, response_body: body }: RecordedCase): boolean =>
   status !== 500 && !JSON.stringify(body).includes('LITELLM_LICENSE');
 

@@ -9,7 +9,7 @@ const REASONS = {
   unusedRoles: 'a message of a role that no model knows is refused before it is translated',
   notServed: 'the endpoint is not served',
   oneStream: 'a stream of the Responses API ends as at OpenAI, without [DONE]',
-  moreFields: 'the answer has the fields of its vendor besides',
+  moreFields: 'the answer also has the fields of its vendor',
   ourObjects: 'files and batches are lists; the recorded bodies come from the fake upstream of the recording',
   licence: 'features behind a licence of the reference are served',
   knownKey: 'a key that is known but lacks a right is answered 403',

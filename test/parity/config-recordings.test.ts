@@ -36,7 +36,7 @@ const LAST_SETTING = 'patch cost_margin reset';
 /** Answers of other nouns. Their recordings are compared in their own tests. */
 const OTHER_NOUNS = /^\/(user\/new|v1\/mcp|guardrails|prompts|credentials|model\/|get_favicon|get_image|openapi\.json)/;
 
-/** False for cases that the reference answers with a 500. */
+/** False for cases that the reference answers with a 500, and for the path `/`. */
 const isCopied = ({ status, path }: RecordedCase): boolean => status !== 500 && path !== '/';
 
 const isCompared = (one: RecordedCase): boolean =>
@@ -157,13 +157,13 @@ describe.skipIf(!hasRecordings)('the recorded answers of the reference: settings
     if (process.env['LENSGATE_PARITY_REPORT'] !== undefined) console.log(report(compared()));
   });
 
-  it('have the same status in 95 of 100 cases', () => {
+  it('have the same status in at least 95 of 100 cases', () => {
     expect(compared().length).toBeGreaterThan(150);
     const alike = compared().filter(({ status }) => status === null);
     expect(alike.length / compared().length).toBeGreaterThanOrEqual(0.95);
   });
 
-  it('have the same shape in 90 of 100 cases', () => {
+  it('have the same shape in at least 90 of 100 cases', () => {
     const alike = compared().filter((one) => !isDifferent(one));
     expect(alike.length / compared().length).toBeGreaterThanOrEqual(0.9);
   });

@@ -142,7 +142,7 @@ describe.skipIf(!hasRecordings)('the recorded answers of the reference: decision
     if (process.env['LENSGATE_PARITY_REPORT'] !== undefined) console.log(report(all));
   });
 
-  it('have the same status in 95 of 100 cases, and the same shape in 90', () => {
+  it('have the same status in at least 95 of 100 cases, and the same shape in at least 90', () => {
     const measured = all.filter(({ name }) => REASON_OF.get(name) !== OWN_FAILURE);
     expect(measured.length).toBeGreaterThan(240);
     expect(measured.filter(({ isStatusEqual }) => isStatusEqual).length / measured.length).toBeGreaterThanOrEqual(0.95);

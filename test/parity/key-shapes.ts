@@ -21,8 +21,8 @@ const FREE = new Set(['metadata', 'config', 'permissions', 'aliases', 'usage', '
 const FIXED = new Set(['type', 'param', 'code']);
 
 /**
- * Paths of all members of an answer, with the first item of each list. Of an error also the values of type, parameter and
- * code.
+ * Paths of all members of an answer, with the first item of each list. The paths of `type`, `param` and `code` of an error
+ * contain their values.
  */
 function membersOf(value: unknown, prefix = ''): readonly string[] {
   if (Array.isArray(value)) return [`${prefix}[]`, ...membersOf(value[0], `${prefix}[]`)];
@@ -43,14 +43,14 @@ function parsed(text: string): unknown {
 }
 
 /** Masks the parameter of an expired key: it contains the end of a hash. */
-const settled = (path: string): string => path.replace(/param=sk-\.\.\.\w{4}$/, 'param=sk-...');
+const withoutHashEnd = (path: string): string => path.replace(/param=sk-\.\.\.\w{4}$/, 'param=sk-...');
 
 /** Answers of models are compared by their top-level members and errors only. */
 const isOfModel = (path: string): boolean => path.startsWith('/v1/');
 
 export function compareKeyAnswer(index: number, one: RecordedCase, answer: ReplayedAnswer): KeyComparison {
   const shape = (body: unknown): ReadonlySet<string> =>
-    new Set(isOfModel(one.path) ? shapeOf(body) : membersOf(body).map(settled));
+    new Set(isOfModel(one.path) ? shapeOf(body) : membersOf(body).map(withoutHashEnd));
   const [expected, actual] = [shape(one.response_body), shape(parsed(answer.text))];
   const missing = [...expected.difference(actual)];
   const added = [...actual.difference(expected)];

@@ -14,18 +14,18 @@ import {
 if (!hasRecordings)
   console.warn('SKIPPED: the recorded answers of the reference (../shared/data/reference) are not here.');
 
-/** Cases that the reference answers with a missing licence, or with a 500 to bad input. */
-const NOT_WORTH_COPYING = ({ status, response_body: body }: RecordedCase): boolean =>
+/** Cases that the reference answers with a 500 or with an error about a missing licence. */
+const isNotWorthCopying = ({ status, response_body: body }: RecordedCase): boolean =>
   status === 500 || JSON.stringify(body).includes('LITELLM_LICENSE');
 
-const isCompared = (one: RecordedCase): boolean => hasRecordedAnswer(one) && !NOT_WORTH_COPYING(one);
+const isCompared = (one: RecordedCase): boolean => hasRecordedAnswer(one) && !isNotWorthCopying(one);
 
 async function replayed(app: TestApp): Promise<readonly KeyComparison[]> {
   const replay = createReplay(app.url, app.adminKey);
   const compared: KeyComparison[] = [];
   for (const [index, one] of recordedCases('keys').entries()) {
     if (typeof one.wait_before_s === 'number') await sleep(one.wait_before_s * 1_000);
-    // The reference was called by another client at the same time.
+    // In the recording, another client calls the reference at the same time.
     const busy = one.name === 'parallel over' ? replay.send(slowly(one)) : null;
     if (busy !== null) await sleep(300);
     const answer = await replay.send(one);
@@ -69,12 +69,12 @@ describe.skipIf(!hasRecordings)('the recorded answers of the reference: keys', (
     if (process.env['LENSGATE_PARITY_REPORT'] !== undefined) console.log(report(all));
   });
 
-  it('have the same status in 95 of 100 cases', () => {
+  it('have the same status in at least 95 of 100 cases', () => {
     expect(all.length).toBeGreaterThan(120);
     expect(all.filter(({ status }) => status === null).length / all.length).toBeGreaterThanOrEqual(0.95);
   });
 
-  it('have the same shape in 90 of 100 cases', () => {
+  it('have the same shape in at least 90 of 100 cases', () => {
     const alike = all.filter(({ status, shape }) => status === null && shape === null);
     expect(alike.length / all.length).toBeGreaterThanOrEqual(0.9);
   });

@@ -16,10 +16,10 @@ if (!hasRecordings)
 const isOfLens = ({ path }: RecordedCase): boolean => /^(?:\/v1)?\/lens\b/.test(path);
 
 /** Paths whose answers differ, because traces are always recorded here. */
-const NOT_SERVED = /^\/lens\/feedback\b/;
+const OTHER_ANSWERS = /^\/lens\/feedback\b/;
 
 const isCompared = (one: RecordedCase): boolean =>
-  isOfLens(one) && hasRecordedAnswer(one) && !NOT_SERVED.test(one.path);
+  isOfLens(one) && hasRecordedAnswer(one) && !OTHER_ANSWERS.test(one.path);
 
 async function replayed(app: TestApp, file: string): Promise<readonly KeyComparison[]> {
   const replay = createReplay(app.url, app.adminKey);

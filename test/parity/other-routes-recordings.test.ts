@@ -35,7 +35,7 @@ const NOT_BUILT = [
   ['routers', /^\/(auto_router|adaptive_router)/],
   ['the control plane', /^\/(v1\/)?rust_control_plane/],
 ] as const;
-/** Nouns with a replay of their own. */
+/** Nouns whose cases other tests cover. */
 const ELSEWHERE =
   /^\/(v1\/decisions|decisions|v1\/systemone|systemone|lens|v1\/lens|v1\/traces|otel|login|v2\/login|sso|fallback\/login|ui|codeagent|cursor)\b/;
 const isSent = (one: RecordedCase): boolean =>

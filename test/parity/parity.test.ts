@@ -23,8 +23,8 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-/** Converts a view of the graph to the form of the HTTP answer. Absent members are null. */
-function shown(view: NonNullable<SpanQuery['span']>['inputView'] | undefined): unknown {
+/** Converts a view of the graph, where absent members are null, to the form of the HTTP answer. */
+function httpViewOf(view: NonNullable<SpanQuery['span']>['inputView'] | undefined): unknown {
   if (view === undefined || view === null || 'text' in view) return { kind: 'text', text: view?.text ?? '' };
   if ('fields' in view) return { kind: 'fields', fields: view.fields };
   const messages = view.messages.map(({ role, content, name, toolCalls }) => ({
@@ -42,7 +42,7 @@ describe('a catalog entry', () => {
     'output_cost_per_reasoning_token',
   ]);
 
-  it('has the same values over both transports, for any id', async () => {
+  it('has the same values over both transports, also for ids with a slash', async () => {
     const { body } = await transports.rest('/model_catalog?page_size=500&page=2');
     const entries = body['data'] as readonly { readonly id: string; readonly [field: string]: unknown }[];
     const every25th = entries.filter((_entry, index) => index % 25 === 0);
@@ -87,7 +87,7 @@ describe('a trace', () => {
     });
     expect(agentCount).toBe(summary.agentNames.length);
     // Only the HTTP answer repeats spend facts of calls and agents; the graph links to the spend row.
-    const withoutBooks = (fields: object): object => {
+    const withoutSpendRow = (fields: object): object => {
       const { spend_match: _match, spend_log_request_id: _row, ...others } = fields as Record<string, unknown>;
       return others;
     };
@@ -101,7 +101,7 @@ describe('a trace', () => {
       return others;
     };
     const listed = (name: 'agents' | 'spans') => rest.body[name] as readonly object[];
-    // HTTP counts tool calls with the name of the agent, as the reference does. The graph counts tool calls in its subtree.
+    // HTTP counts tool calls with the name of the agent, as the reference does. The graph counts tool calls in the agent's subtree.
     const withoutTools = (fields: object): object => {
       const { tool_calls: _tools, ...others } = fields as Record<string, unknown>;
       return others;
@@ -110,7 +110,7 @@ describe('a trace', () => {
     expect(agents?.map(inSnakeCase).map(withoutTools)).toEqual(agentRows);
     expect(agents?.map(({ toolCalls }) => toolCalls)).toEqual([1]);
     expect(listed('agents').map((agent) => (agent as { readonly tool_calls: number }).tool_calls)).toEqual([0]);
-    const toldSpans = spans?.nodes.map((span) => ({
+    const graphSpans = spans?.nodes.map((span) => ({
       span_id: span.spanId,
       parent_span_id: span.parentSpanId,
       name: span.name,
@@ -130,7 +130,7 @@ describe('a trace', () => {
       spend: asNumber(span.costUsd),
       cost_source: null,
     }));
-    expect(toldSpans).toEqual(listed('spans').map(withoutBooks));
+    expect(graphSpans).toEqual(listed('spans').map(withoutSpendRow));
   });
 
   it('is in the same list, and the cursor of the graph continues the HTTP list', async () => {
@@ -143,8 +143,8 @@ describe('a trace', () => {
     expect(data.traces.nodes.map((trace) => trace.traceRef)).toEqual(
       (rest.body['data'] as readonly { trace_ref: string }[]).map((trace) => trace.trace_ref),
     );
-    const behind = await transports.rest(`/v1/traces?cursor=${data.traces.pageInfo.endCursor}`);
-    expect(behind).toEqual({ status: 200, body: { data: [], next_cursor: null } });
+    const afterLast = await transports.rest(`/v1/traces?cursor=${data.traces.pageInfo.endCursor}`);
+    expect(afterLast).toEqual({ status: 200, body: { data: [], next_cursor: null } });
   });
 
   it('has pages of spans that the cursor of either transport continues', async () => {
@@ -165,8 +165,8 @@ describe('a trace', () => {
     expect({
       span_id: 'b'.repeat(16),
       ...pick(data.span, ['input', 'output', 'attributes']),
-      input_ui: shown(data.span?.inputView),
-      output_ui: shown(data.span?.outputView),
+      input_ui: httpViewOf(data.span?.inputView),
+      output_ui: httpViewOf(data.span?.outputView),
     }).toEqual(rest.body);
   });
 
@@ -222,8 +222,8 @@ describe('a chat', () => {
 
 describe('a key', () => {
   it('with an existing alias gives the same error message', async () => {
-    const made = await transports.graph(GenerateKeyDocument, { input: { alias: 'ci' } });
-    expect(made.data.generateKey).toMatchObject({ __typename: 'GeneratedKey' });
+    const generated = await transports.graph(GenerateKeyDocument, { input: { alias: 'ci' } });
+    expect(generated.data.generateKey).toMatchObject({ __typename: 'GeneratedKey' });
     const rest = await transports.rest('/key/generate', { key_alias: 'ci' });
     const { data } = await transports.graph(GenerateKeyDocument, { input: { alias: 'ci' } });
     const { message } = rest.body['error'] as { readonly message: string };

@@ -45,12 +45,12 @@ const variablesOf = (base: string): Record<string, string> => ({
   GIGACHAT_API_BASE: `${base}/giga`,
 });
 
-/** Cases that the reference answers with a 500 to bad input, a missing key of a provider or a slow upstream. */
-const NOT_WORTH_COPYING = ({ status, name }: RecordedCase): boolean =>
+/** Cases that the reference answers with a 500 about a provider's prefix or a slow upstream. */
+const isNotWorthCopying = ({ status, name }: RecordedCase): boolean =>
   status === 500 && (name.startsWith('prefix') || name === 'slow timeout');
 
 const isCompared = (one: RecordedCase): boolean =>
-  hasRecordedAnswer(one) && one.method !== 'CONFIG' && !NOT_WORTH_COPYING(one);
+  hasRecordedAnswer(one) && one.method !== 'CONFIG' && !isNotWorthCopying(one);
 
 /** Answers that differ on purpose. `docs/differences.md` has the reasons. */
 const CHOSEN: ReadonlySet<string> = new Set([
@@ -144,12 +144,12 @@ describe.skipIf(!hasRecordings)('the recorded answers of the reference: pass-thr
     if (process.env['LENSGATE_PARITY_REPORT'] !== undefined) console.log(report(all));
   });
 
-  it('have the same status in 95 of 100 cases', () => {
+  it('have the same status in at least 95 of 100 cases', () => {
     expect(all.length).toBeGreaterThan(140);
     expect(all.filter(({ status }) => status === null).length / all.length).toBeGreaterThanOrEqual(0.95);
   });
 
-  it('have the same shape in 90 of 100 cases', () => {
+  it('have the same shape in at least 90 of 100 cases', () => {
     const alike = all.filter(({ status, shape }) => status === null && shape === null);
     expect(alike.length / all.length).toBeGreaterThanOrEqual(0.9);
   });

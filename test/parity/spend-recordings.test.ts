@@ -17,11 +17,11 @@ beforeEach(awayFromMidnight);
 if (!hasRecordings)
   console.warn('SKIPPED: the recorded answers of the reference (../shared/data/reference) are not here.');
 
-/** Cases that the reference answers with a missing licence, or with a 500 to bad input. */
-const NOT_WORTH_COPYING = ({ status, response_body: body }: RecordedCase): boolean =>
+/** Cases that the reference answers with a 500 or with an error about a missing licence. */
+const isNotWorthCopying = ({ status, response_body: body }: RecordedCase): boolean =>
   status === 500 || JSON.stringify(body).includes('LITELLM_LICENSE');
 
-const isCompared = (one: RecordedCase): boolean => hasRecordedAnswer(one) && !NOT_WORTH_COPYING(one);
+const isCompared = (one: RecordedCase): boolean => hasRecordedAnswer(one) && !isNotWorthCopying(one);
 
 /** Today in UTC. Days of the recording are replaced by days around it. */
 const today = (): string => new Date().toISOString().slice(0, 10);
@@ -88,12 +88,12 @@ describe.skipIf(!hasRecordings)('the recorded answers of the reference: spend', 
     if (process.env['LENSGATE_PARITY_REPORT'] !== undefined) console.log(report(all));
   });
 
-  it('have the same status in 95 of 100 cases', () => {
+  it('have the same status in at least 95 of 100 cases', () => {
     expect(all.length).toBeGreaterThan(55);
     expect(all.filter(({ status }) => status === null).length / all.length).toBeGreaterThanOrEqual(0.95);
   });
 
-  it('have the same shape in 90 of 100 cases', () => {
+  it('have the same shape in at least 90 of 100 cases', () => {
     const alike = all.filter(({ status, shape }) => status === null && shape === null);
     expect(alike.length / all.length).toBeGreaterThanOrEqual(0.9);
   });

@@ -14,7 +14,7 @@ import {
 if (!hasRecordings)
   console.warn('SKIPPED: the recorded answers of the reference (../shared/data/reference) are not here.');
 
-/** Cases that the reference answers with a missing licence, or with a 500 to bad input. */
+/** Cases that the reference answers with a 500 or with an error about a missing licence. */
 const isNotWorthCopying = ({ status, response_body: body }: RecordedCase): boolean =>
   status === 500 || /LITELLM_LICENSE|enterprise folder/.test(JSON.stringify(body));
 
@@ -65,13 +65,13 @@ describe.skipIf(!hasRecordings)('the recorded answers of the reference: users an
     if (process.env['LENSGATE_PARITY_REPORT'] !== undefined) console.log(report(all));
   });
 
-  // The others are chosen differences, for example refused calls of a blocked customer.
-  it('have the same status in 162 of 167 cases', () => {
+  // The other cases are chosen differences, for example refused calls of a blocked customer.
+  it('have the same status in at least 162 of 167 cases', () => {
     expect(all).toHaveLength(167);
     expect(all.filter(({ status }) => status === null).length).toBeGreaterThanOrEqual(162);
   });
 
-  it('have the same shape in 156 of 167 cases', () => {
+  it('have the same shape in at least 156 of 167 cases', () => {
     const alike = all.filter(({ status, shape }) => status === null && shape === null);
     expect(alike.length).toBeGreaterThanOrEqual(156);
   });

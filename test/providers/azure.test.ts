@@ -70,7 +70,7 @@ describe('Azure OpenAI', () => {
     ['', { api_version: 'preview' }, '/files/f', '/openai/v1/files/f?api-version=preview'],
     ['', {}, '/responses/r/input_items?limit=2', '/openai/responses/r/input_items?limit=2&api-version=2024-10-21'],
   ] as const)(
-    'stored objects have paths outside of the deployments: %s %j %s',
+    'has stored objects at paths outside of the deployments: %s %j %s',
     async (base, options, path, expectedPath) => {
       server.answering('line', 200, 'application/octet-stream');
       const deployment = server.here('azure', { apiBase: `${server.faults.url}${base}`, options });
@@ -88,10 +88,10 @@ describe('Azure OpenAI', () => {
     },
   );
 
-  it('gets images as JSON and recordings as forms, each at the path of its deployment', async () => {
+  it('gets image requests as JSON and recordings as forms, each at the path of its deployment', async () => {
     server.answering({ data: [] });
-    const drawn = aModelRequest({ model: 'm', prompt: 'x' }, { endpoint: IMAGE_GENERATIONS });
-    await server.send(server.here('azure'), drawn);
+    const imageRequest = aModelRequest({ model: 'm', prompt: 'x' }, { endpoint: IMAGE_GENERATIONS });
+    await server.send(server.here('azure'), imageRequest);
     expect(server.lastReceived()).toMatchObject({
       path: '/openai/deployments/up-1/images/generations?api-version=2024-10-21',
       body: '{"model":"up-1","prompt":"x"}',
@@ -170,7 +170,7 @@ describe('Azure OpenAI', () => {
     });
   });
 
-  it('reports an error of its content filter', async () => {
+  it('reports an error of its content filter, and removes the key from an error', async () => {
     const innererror = { code: 'ResponsibleAIPolicyViolation', content_filter_result: {} };
     server.answering(
       {
@@ -211,7 +211,7 @@ describe('Azure OpenAI', () => {
     expect(server.lastReceived().path).toBe('/openai/deployments/up-1/chat/completions?api-version=2024-10-21');
   });
 
-  it('calls models of other vendors at a path of their own', async () => {
+  it('is called at another path for models of other vendors', async () => {
     server.answering(ANSWER);
     await server.send(server.here('azure_ai', { upstreamModel: 'phi' }));
     expect(server.lastReceived().path).toBe('/chat/completions');

@@ -232,7 +232,7 @@ describe('Bedrock', () => {
     ],
     ['half a message', [converseEvent('metadata', {}).subarray(0, 20)], 'it ended inside a message'],
     ['an early end', [], 'the stream ended before the answer did'],
-  ])('fails during the stream by %s', async (_name, rest, words) => {
+  ])('fails during the stream after %s', async (_name, rest, words) => {
     streaming(...BEGUN, ...rest);
     const exchange = await server.send(server.here('bedrock'), STREAM);
     await expect(collect(exchange.bytes, 1e6)).rejects.toThrow(words);
@@ -274,7 +274,7 @@ describe('embeddings on Bedrock', () => {
     expect(exchange.outcome().usage).toBeNull();
   });
 
-  it('are refused where the request format of a model is unknown', async () => {
+  it('are refused for a model with an unknown request format, and fail with the error of the upstream', async () => {
     await expect(embed('anthropic.claude-x', { input: 'a' })).rejects.toMatchObject({ code: 'UNSUPPORTED' });
     server.answering({ message: 'no access' }, 403);
     expect((await failureOf(embed('amazon.titan-embed-text-v1', { input: 'a' }))).message).toBe(

@@ -67,7 +67,7 @@ describe('Cohere', () => {
     expect(packed.data.map(({ embedding }) => embedding)).toEqual(['AAAAPwAAgL8=', 'AACAPgAAAEA=']);
   });
 
-  it('embeds texts only, and refuses other input', async () => {
+  it('embeds texts only, and reports errors and unusable answers', async () => {
     await expect(server.send(server.here('cohere'), embed({ input: [[1, 2]] }))).rejects.toMatchObject({
       code: 'INVALID_INPUT',
       message: "Invalid value for 'input': it must be a string or an array of strings for this model.",

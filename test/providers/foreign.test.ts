@@ -90,7 +90,7 @@ describe.each([
   ['cohere_chat', [11, 7]],
   // This upstream reports no usage in the format of Ollama.
   ['ollama_chat', [0, 0]],
-])('a foreign implementation of the upstream, as %s', (provider, tokens) => {
+])('a third-party implementation of the upstream, as %s', (provider, tokens) => {
   it.each([false, true])('answers with text (stream: %s)', async (stream) => {
     expect(await completionOf(provider, 'hello', stream)).toEqual({
       steps: ['Grüß Gott, Zoë'],
@@ -115,7 +115,7 @@ describe.each([
   });
 });
 
-it.each(['azure', 'cohere'])('a foreign implementation returns embeddings as %s', async (provider) => {
+it.each(['azure', 'cohere'])('a third-party implementation returns embeddings as %s', async (provider) => {
   const exchange = await send(provider, aModelRequest({ model: 'm', input: ['a'] }, { endpoint: EMBEDDINGS }));
   expect(parseJson(await bytesOf(exchange))).toMatchObject({
     object: 'list',

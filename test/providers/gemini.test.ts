@@ -40,6 +40,6 @@ it('embeddings are requested and answered in the format of OpenAI', async () => 
   });
 });
 
-it('refuses calls without a matching endpoint', () => {
+it('Gemini has no endpoint for moderations', () => {
   expect(provider.answers(MODERATIONS, aDeployment())).toBe(false);
 });

@@ -31,9 +31,9 @@ export function httpClientSuite(name: string, open: OpenClient): void {
   }
 
   async function client(options: HttpClientOptions = {}): Promise<UpstreamClient> {
-    const made = await open(options);
-    clients.push(made);
-    return made;
+    const opened = await open(options);
+    clients.push(opened);
+    return opened;
   }
 
   describe(`${name}: calls`, () => {
@@ -49,7 +49,7 @@ export function httpClientSuite(name: string, open: OpenClient): void {
         expect(sockets.length).toBe(1);
       });
 
-      it('is not used again when the upstream closes it by its headers', async () => {
+      it('is not used again after an answer with `connection: close`', async () => {
         const { origin, sockets } = await upstream((socket) =>
           socket.write(OK.replace('\r\n', '\r\nconnection: close\r\n')),
         );
@@ -59,7 +59,7 @@ export function httpClientSuite(name: string, open: OpenClient): void {
         expect(sockets.length).toBe(2);
       });
 
-      it('with bytes after the answer is closed, and no call gets these bytes', async () => {
+      it('is closed when bytes follow an answer, and no call gets these bytes', async () => {
         const { origin, sockets } = await upstream((socket, connection) =>
           socket.write(connection === 0 ? `${OK}HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\npoison` : OK),
         );
@@ -69,7 +69,7 @@ export function httpClientSuite(name: string, open: OpenClient): void {
         expect(sockets.length).toBe(2);
       });
 
-      it('with bytes before a request is closed', async () => {
+      it('is closed when bytes arrive before a request', async () => {
         const { origin, sockets } = await upstream((socket) => socket.write(OK));
         const http = await client();
         await read(await post(http, origin));
@@ -79,7 +79,7 @@ export function httpClientSuite(name: string, open: OpenClient): void {
         expect(sockets.length).toBe(2);
       });
 
-      it('with an answer before its request is closed', async () => {
+      it('is closed when an answer arrives before its whole request is sent', async () => {
         const server = createServer({ pauseOnConnect: true }, (socket) => {
           socket.on('error', () => socket.destroy());
           socket.write('HTTP/1.1 413 Too Large\r\ncontent-length: 2\r\n\r\nno');
@@ -145,7 +145,7 @@ export function httpClientSuite(name: string, open: OpenClient): void {
         expect(sockets[0]?.bytesRead).toBeLessThan(200);
       });
 
-      it('does not put it back either when it aborts its own signal', async () => {
+      it('does not put its connection back when it aborts its own signal', async () => {
         const { origin, sockets } = await upstream((socket, connection) => {
           socket.write(connection > 0 ? OK : OK.slice(0, -2));
         });
@@ -169,7 +169,7 @@ export function httpClientSuite(name: string, open: OpenClient): void {
     });
 
     describe('calls beyond the limit of connections', () => {
-      it('wait in order, and abandoned ones are not sent', async () => {
+      it('wait in order, and are not sent after an abort', async () => {
         const { origin, came, sockets } = await upstream(() => {});
         const http = await client({ connections: 1 });
         const leaving = new AbortController();
@@ -188,7 +188,7 @@ export function httpClientSuite(name: string, open: OpenClient): void {
         expect(came[0]).not.toContain('/2');
       });
 
-      it('are sent on a new connection when the first is lost', async () => {
+      it('are sent on a new connection when the first connection is lost', async () => {
         const { origin } = await upstream((socket, connection) => {
           if (connection === 0) socket.destroy();
           else socket.write(OK);
@@ -253,10 +253,10 @@ export function httpClientSuite(name: string, open: OpenClient): void {
       it('after the client is closed, is refused', async () => {
         const { origin } = await upstream((socket) => setImmediate(() => socket.write(OK)));
         const http = await client();
-        const under = post(http, origin).then(read);
+        const running = post(http, origin).then(read);
         const closing = http.close();
         expect(await faultOf(post(http, origin))).toBe('misused');
-        expect(await under).toBe('ok');
+        expect(await running).toBe('ok');
         await closing;
       });
     });

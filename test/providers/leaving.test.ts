@@ -48,7 +48,7 @@ describe('a caller that disconnects', () => {
     await expect(faults.abandoned()).resolves.toBeUndefined();
   });
 
-  it('during a whole answer or a stream, cancels it as well', async () => {
+  it('during a whole answer or a stream, cancels the upstream call as well', async () => {
     for (const more of [{}, STREAM]) {
       const leaving = new AbortController();
       const arrived = began((response) => {
@@ -64,7 +64,7 @@ describe('a caller that disconnects', () => {
     }
   });
 
-  it('while it awaits a step of the typed answer, cancels it as well', async () => {
+  it('while it awaits a step of the typed answer, cancels the upstream call as well', async () => {
     const arrived = began((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write('data: {"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":null}]}\n\n');

@@ -133,7 +133,7 @@ function streaming(wire: UpstreamWire, saying: Saying, count: number, after: 'en
   });
 }
 
-/** Whether the upstream has the endpoint itself. Such answers are not translated, and have tests of their own. */
+/** Whether the upstream has the endpoint itself. Such answers are not translated, and have separate tests. */
 const isNative = ({ endpoint }: Caller, { provider }: UpstreamWire): boolean =>
   (endpoint === COMPLETIONS && ['openai', 'custom_openai', 'azure'].includes(provider)) ||
   (endpoint === RESPONSES && provider === 'openai');

@@ -7,7 +7,7 @@ import { createGoogleTokens } from '../../src/runtime/credentials/google-tokens.
 import { createHttpClient } from '../../src/runtime/http-client/client.ts';
 import { webSocketClient } from '../../src/runtime/network/web-sockets.ts';
 
-it('every provider name that needs no address has an adapter', () => {
+it('every provider name has an adapter, and every adapter a provider name', () => {
   const tools = {
     http: createHttpClient(),
     sockets: webSocketClient,

@@ -129,7 +129,7 @@ describe('an event of Stripe', () => {
     { type: 'charge.refunded' },
     { id: 'e', type: 'charge.refunded', data: null },
     { id: 'e', type: '__proto__', data: {} },
-  ])('is null when it is %j', (event) => {
+  ])('is read as null when it is %j', (event) => {
     expect(paymentEventOf(event)).toBeNull();
   });
 

@@ -105,7 +105,7 @@ describe('every OpenAI-compatible vendor', () => {
     },
   );
 
-  it('sends the caller headers of the deployment', async () => {
+  it('gets the headers that the options of its deployment set', async () => {
     const send = (name: string, options: Deployment['options']) =>
       providerOf(name, nowhere).send(
         aDeployment({ provider: name, apiKey: null, options }),

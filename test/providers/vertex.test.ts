@@ -60,7 +60,7 @@ describe('a model on Google Cloud', () => {
       { vertex_project: 'mine', vertex_location: 'europe-west4' },
       '/v1/projects/mine/locations/europe-west4/publishers/google/models/gemini-2.5-pro:generateContent',
     ],
-  ])('is called in its project and region, by token: %j', async (options, path) => {
+  ])('is called in its project and region, with the access token: %j', async (options, path) => {
     answerWith(200, ANSWER);
     const exchange = await send(options);
     expect(JSON.parse(Buffer.from((await collect(exchange.bytes, 1e6)) ?? []).toString('utf8'))).toEqual(ANSWER);
