@@ -32,10 +32,10 @@ async function chat(key: string, model = 'demo'): Promise<void> {
 
 beforeAll(async () => {
   app = await startApp({ config: { general_settings: { demo_model: true, proxy_batch_write_at: 0.1 } } });
-  const made = async (body: object): Promise<string> =>
+  const newKey = async (body: object): Promise<string> =>
     ((await (await app.call('POST', '/key/generate', body)).json()) as { readonly key: string }).key;
-  userKey = await made({ user_id: 'user-1' });
-  plainKey = await made({});
+  userKey = await newKey({ user_id: 'user-1' });
+  plainKey = await newKey({});
   await chat(userKey);
   await chat(plainKey);
   await chat(plainKey, 'nope');
@@ -77,7 +77,7 @@ describe('gatewayActivity', () => {
     });
   });
 
-  it('counts some categories and routes only', async () => {
+  it('counts only the given categories and routes', async () => {
     const { data } = await graph(GatewayActivityDocument, { categories: ['MCP', 'A2A'] });
     expect(data['gatewayActivity']).toMatchObject({ succeeded: 0, failed: 1, series: [{ date: today(), ...tools }] });
     const { data: routed } = await graph(GatewayActivityDocument, { routes: ['/chat/completions'] });
@@ -137,7 +137,7 @@ describe('activity', () => {
     const follower = overYoga(`${app.url}/graphql`, ActivityDocument, {}, app.adminKey);
     try {
       // The first update may have counts of earlier tests.
-      const added = async (): Promise<void> => {
+      const chatIsCounted = async (): Promise<void> => {
         await chat(plainKey);
         const latest = follower.received.at(-1) as { readonly data: { readonly activity: object } } | undefined;
         expect(latest?.data.activity).toMatchObject({
@@ -145,7 +145,7 @@ describe('activity', () => {
           counts: [{ date: null, category: 'LLM', route: '/chat/completions', failed: 0 }],
         });
       };
-      await vi.waitFor(added, { ...POLLING, interval: 200 });
+      await vi.waitFor(chatIsCounted, { ...POLLING, interval: 200 });
     } finally {
       await follower.leave();
     }

@@ -20,8 +20,8 @@ beforeAll(async () => {
     stranger: { team_id: 'team-2' },
     alone: {},
   })) {
-    const made: { readonly key: string } = await (await app.call('POST', '/key/generate', draft)).json();
-    keys.set(name, made.key);
+    const { key }: { readonly key: string } = await (await app.call('POST', '/key/generate', draft)).json();
+    keys.set(name, key);
   }
   keys.set('admin', app.adminKey);
   await send('sender', 'one', 'two', 'three', 'four');
@@ -87,7 +87,7 @@ async function annotate(who: string, name: string, judgement: Judgement): Promis
   expect(data?.annotateTrace).toMatchObject({ __typename: 'Annotation' });
 }
 
-const found = async (who: string, annotation: AnnotationFilter, more: object = {}) => {
+const find = async (who: string, annotation: AnnotationFilter, more: object = {}) => {
   const search = { from: FROM.toISOString(), filter: { annotation, ...more } };
   const answer = await ask(who, AnnotatedTracesDocument, search);
   return answer.data?.traces.nodes.map(({ name }) => name) ?? answer.errors?.[0]?.extensions.code;
@@ -109,21 +109,21 @@ describe('traces by annotation', () => {
     [{ from: '2999-01-01T00:00:00Z' }, []],
     [{ to: '0000-01-01T00:00:00Z' }, []],
   ])('%j finds %j', async (annotation, names) => {
-    expect(await found('sender', annotation)).toEqual(names);
+    expect(await find('sender', annotation)).toEqual(names);
   });
 
-  it('are those that the key may read: of its team; all for an administrator; none for others', async () => {
-    expect(await found('mate', { name: 'quality' })).toEqual(['two', 'one']);
-    expect(await found('stranger', { label: 'bad' })).toEqual(['foreign']);
-    expect(await found('stranger', { traceId: idOf('one') })).toEqual([]);
-    expect(await found('stranger', { author: 'ann' })).toEqual([]);
-    expect(await found('alone', {})).toEqual([]);
-    expect(await found('admin', { label: 'bad' })).toEqual(['foreign', 'one']);
-    expect(await found('admin', { label: 'bad' }, { teamId: 'team-2' })).toEqual(['foreign']);
-    expect(await found('stranger', { label: 'bad' }, { teamId: 'team-1' })).toEqual([]);
+  it('include only traces that the key may read: those of its team, or all for an administrator', async () => {
+    expect(await find('mate', { name: 'quality' })).toEqual(['two', 'one']);
+    expect(await find('stranger', { label: 'bad' })).toEqual(['foreign']);
+    expect(await find('stranger', { traceId: idOf('one') })).toEqual([]);
+    expect(await find('stranger', { author: 'ann' })).toEqual([]);
+    expect(await find('alone', {})).toEqual([]);
+    expect(await find('admin', { label: 'bad' })).toEqual(['foreign', 'one']);
+    expect(await find('admin', { label: 'bad' }, { teamId: 'team-2' })).toEqual(['foreign']);
+    expect(await find('stranger', { label: 'bad' }, { teamId: 'team-1' })).toEqual([]);
   });
 
-  it('combine with text and order, are counted, and continue with the cursor alone', async () => {
+  it('combine with a text filter and an order, are counted, and continue with the cursor alone', async () => {
     const search = {
       from: FROM.toISOString(),
       filter: { annotation: { minScore: 0, to: '2999-01-01T00:00:00Z' }, text: 'T' },
@@ -147,7 +147,7 @@ describe('traces by annotation', () => {
     });
   });
 
-  it('give sessions, agents and series', async () => {
+  it('the filter also restricts sessions, agents and series', async () => {
     const search = { from: FROM.toISOString(), filter: { annotation: { name: 'toxic' } } };
     expect((await ask('sender', AnnotatedSessionsDocument, search)).data).toEqual({
       sessions: {
@@ -159,7 +159,7 @@ describe('traces by annotation', () => {
     });
   });
 
-  it('a cursor of one caller shows another caller only its own traces', async () => {
+  it('a cursor of one caller gives another caller no foreign traces', async () => {
     const search = { from: FROM.toISOString(), filter: { annotation: { name: 'quality' } }, first: 1 };
     const after = (await ask('admin', AnnotatedTracesDocument, search)).data?.traces.pageInfo.endCursor ?? null;
     const { data } = await ask('stranger', AnnotatedTracesDocument, { after });
@@ -209,7 +209,7 @@ describe('a hostile filter of annotations', () => {
     { minScore: 1e308, maxScore: -1e308 },
     { minScore: 5e-324, maxScore: 5e-324 },
   ])('%# finds nothing', async (annotation) => {
-    expect(await found('sender', annotation)).toEqual([]);
+    expect(await find('sender', annotation)).toEqual([]);
   });
 
   it('is refused in a cursor', async () => {
@@ -238,7 +238,7 @@ describe('a hostile filter of annotations', () => {
       const answer = await ask('sender', AnnotatedTracesDocument, { after: withFilter(hostile) });
       expect(answer.errors?.[0]).toMatchObject({ message: 'Invalid cursor.', extensions: { code: 'INVALID_INPUT' } });
     }
-    // The first and last time of a JavaScript date are outside the range of the database.
+    // The first and last time of a JavaScript date are outside the range of the database. A filter with both matches every annotation.
     const after = withFilter(none.with(8, -8.64e15).with(9, 8.64e15));
     expect((await ask('admin', AnnotatedTracesDocument, { after })).data?.traces.totalCount).toBe(4);
   });

@@ -22,8 +22,8 @@ beforeAll(async () => {
     viewer: { user_role: 'proxy_admin_viewer' },
   };
   for (const [name, draft] of Object.entries(drafts)) {
-    const made: { readonly key: string } = await (await app.call('POST', '/key/generate', draft)).json();
-    keys.set(name, made.key);
+    const { key }: { readonly key: string } = await (await app.call('POST', '/key/generate', draft)).json();
+    keys.set(name, key);
   }
   keys.set('admin', app.adminKey);
 });
@@ -48,7 +48,7 @@ async function ask<Data, Variables>(
 const SPAN = '1'.repeat(16);
 let traces = 0;
 /** Sends a trace with one span. Returns the trace id. */
-async function sentBy(who: string): Promise<string> {
+async function sendTrace(who: string): Promise<string> {
   traces += 1;
   const traceId = traces.toString(16).padStart(32, '0');
   const span = { traceId, spanId: SPAN, name: 'chat', startTimeUnixNano: '1000000', endTimeUnixNano: '2000000' };
@@ -65,7 +65,7 @@ const idOf = (annotation: unknown): string => (annotation as { readonly id: stri
 
 describe('annotateTrace', () => {
   it('annotates a trace and a span with author, label, score and note', async () => {
-    const traceId = await sentBy('sender');
+    const traceId = await sendTrace('sender');
     expect(await annotate('sender', { traceId, score: 0.5, label: ' good ', note: 'well said' })).toEqual({
       __typename: 'Annotation',
       id: expect.any(String),
@@ -96,7 +96,7 @@ describe('annotateTrace', () => {
   });
 
   it('replaces the annotation of the same author and name, and no other', async () => {
-    const traceId = await sentBy('sender');
+    const traceId = await sendTrace('sender');
     const first = await annotate('sender', { traceId, label: 'good', score: 1 });
     await annotate('mate', { traceId, label: 'fine' });
     const second = await annotate('sender', { traceId, label: 'bad' });
@@ -107,7 +107,7 @@ describe('annotateTrace', () => {
   });
 
   it('keeps one annotation of a name when an author writes several at the same time', async () => {
-    const traceId = await sentBy('sender');
+    const traceId = await sendTrace('sender');
     const written = await Promise.all([1, 2, 3].map((score) => annotate('sender', { traceId, score })));
     expect(new Set(written.map(idOf)).size).toBe(1);
   });
@@ -118,7 +118,7 @@ describe('annotateTrace', () => {
     [{ note: 'x'.repeat(10_001) }, 'Invalid annotation: note must have at most 10000 characters.'],
     [{ label: ' ' }, 'Invalid annotation: label must be given where there is no score and no note.'],
   ])('refuses an invalid annotation (%#)', async (input, message) => {
-    const traceId = await sentBy('sender');
+    const traceId = await sendTrace('sender');
     expect(await annotate('sender', { traceId, ...input })).toEqual({
       __typename: 'InvalidInputError',
       code: 'INVALID_INPUT',
@@ -126,8 +126,8 @@ describe('annotateTrace', () => {
     });
   });
 
-  it('does not find traces of others, unknown traces and unknown spans', async () => {
-    const traceId = await sentBy('sender');
+  it('does not find traces of others, unknown traces or unknown spans', async () => {
+    const traceId = await sendTrace('sender');
     expect(await annotate('stranger', { traceId, label: 'x' })).toMatchObject({ __typename: 'NotFoundError' });
     expect(await annotate('sender', { traceId: 'f'.repeat(32), label: 'x' })).toMatchObject({ code: 'NOT_FOUND' });
     for (const spanId of ['2'.repeat(16), 'no id'])
@@ -138,17 +138,17 @@ describe('annotateTrace', () => {
   });
 
   it('is refused for read-only keys', async () => {
-    const traceId = await sentBy('sender');
+    const traceId = await sendTrace('sender');
     const { data, errors } = await ask('viewer', AnnotateTraceDocument, {
       input: { traceId, name: 'x', annotatorKind: 'CODE', label: 'x' },
     });
     expect([data, errors?.[0]?.extensions.code]).toEqual([null, 'FORBIDDEN']);
   });
 
-  it('requires the ref where several keys sent the trace id', async () => {
-    const traceId = await sentBy('sender');
+  it('requires the ref when several keys sent the trace id', async () => {
+    const traceId = await sendTrace('sender');
     traces -= 1;
-    expect(await sentBy('stranger')).toBe(traceId);
+    expect(await sendTrace('stranger')).toBe(traceId);
     expect(await annotate('admin', { traceId, label: 'x' })).toMatchObject({
       code: 'INVALID_INPUT',
       message: 'Several keys sent this trace id: name one trace by its ref.',
@@ -159,8 +159,8 @@ describe('annotateTrace', () => {
 });
 
 describe('annotations', () => {
-  it('lists by name, label, author, score and time, of visible traces only', async () => {
-    const traceId = await sentBy('sender');
+  it('filters by name, label, author, score and time, and shows annotations of visible traces only', async () => {
+    const traceId = await sendTrace('sender');
     await annotate('sender', { traceId, name: 'listed', label: 'a', score: 1 });
     await annotate('mate', { traceId, name: 'listed', label: 'b', score: 2 });
     const labels = async (who: string, filter: Record<string, unknown>) =>
@@ -182,7 +182,7 @@ describe('annotations', () => {
   });
 
   it('pages with a cursor and counts all', async () => {
-    const traceId = await sentBy('sender');
+    const traceId = await sendTrace('sender');
     for (const name of ['one', 'two', 'three']) await annotate('sender', { traceId, name, label: 'x' });
     const page = async (after: string | null) =>
       (
@@ -211,7 +211,7 @@ describe('annotations', () => {
   });
 
   it('are nodes for callers that may read the trace', async () => {
-    const id = idOf(await annotate('sender', { traceId: await sentBy('sender'), label: 'x' }));
+    const id = idOf(await annotate('sender', { traceId: await sendTrace('sender'), label: 'x' }));
     expect((await ask('mate', AnnotationNodeDocument, { id })).data?.node).toEqual({
       __typename: 'Annotation',
       name: 'helpful',
@@ -222,7 +222,7 @@ describe('annotations', () => {
 
 describe('deleteAnnotation', () => {
   it('is allowed for the author and for administrators', async () => {
-    const traceId = await sentBy('sender');
+    const traceId = await sendTrace('sender');
     for (const who of ['sender', 'admin']) {
       const id = idOf(await annotate('sender', { traceId, label: 'x' }));
       const input = { input: { id } };
@@ -241,20 +241,22 @@ describe('deleteAnnotation', () => {
   });
 });
 
-describe('a removed trace', () => {
-  it('has no annotations after deletion, and none of their texts after redaction', async () => {
-    const [deleted, redacted] = [await sentBy('sender'), await sentBy('sender')];
+describe('the annotations of a trace', () => {
+  it('are deleted with the trace, and lose their labels when the trace is redacted', async () => {
+    const [deleted, redacted] = [await sendTrace('sender'), await sendTrace('sender')];
     for (const traceId of [deleted, redacted]) await annotate('sender', { traceId, label: 'l', score: 3, note: 'n' });
     await ask('sender', DeleteTraceDocument, { input: { id: deleted } });
     await ask('sender', RedactTraceDocument, { input: { id: redacted } });
-    const left = async (traceId: string) =>
+    const annotationsOf = async (traceId: string) =>
       (
         await ask('admin', AnnotationsDocument, {
           filter: { traceId },
           orderBy: { field: 'CREATED_AT', direction: 'ASC' },
         })
       ).data?.annotations.nodes;
-    expect(await left(deleted)).toEqual([]);
-    expect(await left(redacted)).toEqual([{ name: 'helpful', label: null, score: 3, trace: { traceId: redacted } }]);
+    expect(await annotationsOf(deleted)).toEqual([]);
+    expect(await annotationsOf(redacted)).toEqual([
+      { name: 'helpful', label: null, score: 3, trace: { traceId: redacted } },
+    ]);
   });
 });

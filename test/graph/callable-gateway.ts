@@ -3,7 +3,7 @@ import { UNTRIED } from '../support/untried-deployment.ts';
 
 const rejects = (message: string) => () => Promise.reject(new Error(message));
 
-/** A gateway without deployments. The graph uses only its calls. */
+/** Members of a gateway without deployments, except `call`. Members that the graph must not use reject. */
 export const WITHOUT_CALLS: Omit<Gateway, 'call'> = {
   deployments: () => [],
   realtime: {
@@ -14,6 +14,6 @@ export const WITHOUT_CALLS: Omit<Gateway, 'call'> = {
     endAll() {},
   },
   healthOf: () => UNTRIED,
-  admit: rejects('The graph admits a call with the call.'),
+  admit: rejects('The graph admits a call as a part of `call`.'),
   admitKey: rejects('The graph lists the models of every key.'),
 };

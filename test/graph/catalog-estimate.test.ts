@@ -30,19 +30,19 @@ const ENTRIES = [
   anEntry('embedding', { mode: 'embedding', input_cost_per_token: 1e-9, output_cost_per_token: 0 }),
 ];
 
-let house: Awaited<ReturnType<typeof openGraph>>;
-afterEach(() => house.close());
+let graph: Awaited<ReturnType<typeof openGraph>>;
+afterEach(() => graph.close());
 
 const work = { requests: 1000, inputTokens: 10_000, outputTokens: 500 };
 
 describe('workloadEstimates', () => {
-  it('ranks by cost, shows the parts of a total, and counts the entries that are left out', async () => {
-    house = await openGraph({ entries: ENTRIES });
+  it('shows the parts of the total cost of an entry', async () => {
+    graph = await openGraph({ entries: ENTRIES });
     const variables = {
       workload: { ...work, cacheHitRate: '0.4', batchShare: '0.5' },
       filter: { capabilities: ['VISION' as const] },
     };
-    expect(await house.call(WorkloadEstimatesDocument, variables, null)).toMatchInlineSnapshot(`
+    expect(await graph.call(WorkloadEstimatesDocument, variables, null)).toMatchInlineSnapshot(`
       {
         "data": {
           "workloadEstimates": {
@@ -120,9 +120,9 @@ describe('workloadEstimates', () => {
     `);
   });
 
-  it('puts the cheapest first and counts the entries that are left out', async () => {
-    house = await openGraph({ entries: ENTRIES });
-    const { data } = await house.call(WorkloadEstimatesDocument, { workload: work, first: 2 }, null);
+  it('puts the cheapest first, and counts the entries that are left out', async () => {
+    graph = await openGraph({ entries: ENTRIES });
+    const { data } = await graph.call(WorkloadEstimatesDocument, { workload: work, first: 2 }, null);
     const { nodes, totalCount, unpricedCount, tooSmallCount, pageInfo } = data.workloadEstimates;
     expect([
       nodes.map(({ entry, costUsd }) => [entry.entryId, costUsd]),
@@ -138,7 +138,7 @@ describe('workloadEstimates', () => {
       1,
       1,
     ]);
-    const next = await house.call(WorkloadEstimatesDocument, { workload: work, after: pageInfo.endCursor }, null);
+    const next = await graph.call(WorkloadEstimatesDocument, { workload: work, after: pageInfo.endCursor }, null);
     expect(next.data.workloadEstimates.nodes.map(({ entry, costUsd }) => [entry.entryId, costUsd])).toEqual([
       ['gpt-4o', '30'],
     ]);
@@ -153,8 +153,8 @@ describe('workloadEstimates', () => {
     [{ workload: work, filter: { minContextWindow: 1_000_001 } }, []],
     [{ workload: { inputTokens: 0, outputTokens: 0 }, filter: { provider: 'openai' } }, ['gpt-4o', 'small']],
   ])('%j ranks %j', async (variables, ids) => {
-    house = await openGraph({ entries: ENTRIES });
-    const { data } = await house.call(WorkloadEstimatesDocument, variables, null);
+    graph = await openGraph({ entries: ENTRIES });
+    const { data } = await graph.call(WorkloadEstimatesDocument, variables, null);
     expect(data.workloadEstimates.nodes.map(({ entry }) => entry.entryId)).toEqual(ids);
   });
 
@@ -170,26 +170,26 @@ describe('workloadEstimates', () => {
     ],
     [{ workload: work, filter: { minContextWindow: -1 } }, 'A context window must not be below zero.'],
   ])('refuses %j', async (variables, message) => {
-    house = await openGraph({ entries: ENTRIES });
-    const { errors } = await house.call(WorkloadEstimatesDocument, variables, null);
+    graph = await openGraph({ entries: ENTRIES });
+    const { errors } = await graph.call(WorkloadEstimatesDocument, variables, null);
     expect(errors?.map((error) => [error.message, error.extensions?.['code']])).toEqual([[message, 'INVALID_INPUT']]);
   });
 
-  it('has the cost of its page size', async () => {
-    house = await openGraph({ entries: ENTRIES });
-    const { errors } = await house.call(WorkloadEstimatesDocument, { workload: work, first: 500 }, null);
+  it('is refused for a page of too many fields', async () => {
+    graph = await openGraph({ entries: ENTRIES });
+    const { errors } = await graph.call(WorkloadEstimatesDocument, { workload: work, first: 500 }, null);
     expect(errors?.map((error) => error.extensions?.['code'])).toEqual(['TOO_LARGE']);
   });
 
-  it('has the weight of a ranking of the whole catalog, for any page size', async () => {
-    house = await openGraph({ entries: ENTRIES });
+  it('counts as 1,000 fields, also for an empty page', async () => {
+    graph = await openGraph({ entries: ENTRIES });
     const many = async (count: number) => {
       const fields = Array.from(
         { length: count },
         (_, index) =>
           `e${index}: workloadEstimates(workload: { inputTokens: ${index}, outputTokens: 1 }, first: 0) { totalCount }`,
       );
-      const answer = await house.post(JSON.stringify({ query: `{ ${fields.join(' ')} }` }));
+      const answer = await graph.post(JSON.stringify({ query: `{ ${fields.join(' ')} }` }));
       const { errors } = (await answer.json()) as { errors?: readonly { readonly message: string }[] };
       return errors?.[0]?.message ?? 'fine';
     };

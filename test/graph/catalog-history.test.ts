@@ -19,7 +19,7 @@ import { anEntry, eventually, openGraph } from './graph-server.ts';
 import { TRANSPORTS, type Subscriber } from './subscribers.ts';
 
 const INPUT = 'input_cost_per_token';
-/** Time of a day of the month. The test server's clock is at noon of the 15th. */
+/** Start of a day of November 2023, UTC. The test server's clock is at 10:13:20 on the 15th. */
 const day = (number: number): Date => new Date(Date.UTC(2023, 10, number));
 const dayText = (number: number): string => day(number).toISOString();
 
@@ -38,19 +38,19 @@ const aChange = (at: number, fields: Partial<CatalogChange> = {}): CatalogChange
 
 let dataDir: string;
 let stores: Stores;
-let house: Awaited<ReturnType<typeof openGraph>>;
+let graph: Awaited<ReturnType<typeof openGraph>>;
 beforeEach(async () => {
   dataDir = mkdtempSync(join(tmpdir(), 'lensgate-history-'));
   await putMigratedDatabase(dataDir);
   stores = await openStores({ databaseUrl: null, dataDir, log: { warn() {} } });
 });
 afterEach(async () => {
-  await house.close();
+  await graph.close();
   await stores.close();
   rmSync(dataDir, { recursive: true });
 });
 
-/** History: imported from the 1st to the 5th, recorded from the 10th with a price of 1e-6 of `m`, changed on the 12th. */
+/** History: imported for the 1st to the 5th, recorded from the 10th. On the 12th the price of `m` changes, and `gone` is removed. */
 async function withPast(): Promise<CatalogHistory> {
   const history = stores.catalogHistory;
   await history.importChanges([aChange(2), aChange(4, { field: 'max_tokens', old: null, new: 5, provider: null })], 1);
@@ -89,8 +89,8 @@ async function withPast(): Promise<CatalogHistory> {
 
 describe('priceHistory', () => {
   it('has the steps of a price with exact amounts, and a gap for a time without records', async () => {
-    house = await openGraph({ history: await withPast() });
-    expect(await house.call(PriceHistoryDocument, { entryId: 'm' }, null)).toEqual({
+    graph = await openGraph({ history: await withPast() });
+    expect(await graph.call(PriceHistoryDocument, { entryId: 'm' }, null)).toEqual({
       data: {
         priceHistory: [
           { field: INPUT, from: dayText(1), to: dayText(2), priceUsd: '0.000000014', value: 1.4e-8 },
@@ -100,15 +100,15 @@ describe('priceHistory', () => {
         ],
       },
     });
-    const { data } = await house.call(PriceHistoryDocument, { entryId: 'm', from: dayText(11), to: dayText(12) });
+    const { data } = await graph.call(PriceHistoryDocument, { entryId: 'm', from: dayText(11), to: dayText(12) });
     expect(data.priceHistory).toEqual([
       { field: INPUT, from: dayText(11), to: dayText(12), priceUsd: '0.000001', value: 1e-6 },
     ]);
   });
 
-  it('has a removed entry, no unknown entry, and an entry without history', async () => {
-    house = await openGraph({ history: await withPast(), entries: [anEntry('new')] });
-    const gone = await house.call(PriceHistoryDocument, { entryId: 'gone', from: dayText(11) });
+  it('has the steps of a removed entry, is null for an unknown entry, and empty for an entry without history', async () => {
+    graph = await openGraph({ history: await withPast(), entries: [anEntry('new')] });
+    const gone = await graph.call(PriceHistoryDocument, { entryId: 'gone', from: dayText(11) });
     expect(gone.data.priceHistory).toEqual([
       { field: INPUT, from: dayText(11), to: dayText(12), priceUsd: '0.000003', value: 3e-6 },
       { field: INPUT, from: dayText(12), to: null, priceUsd: null, value: null },
@@ -116,20 +116,20 @@ describe('priceHistory', () => {
       { field: 'tiered_pricing', from: dayText(12), to: null, priceUsd: null, value: null },
     ]);
     for (const entryId of ['never', 'nev\0er', 'm\ud800', '', 'x'.repeat(10_000)])
-      expect(await house.call(PriceHistoryDocument, { entryId })).toEqual({ data: { priceHistory: null } });
-    expect(await house.call(PriceHistoryDocument, { entryId: 'new' })).toEqual({ data: { priceHistory: [] } });
+      expect(await graph.call(PriceHistoryDocument, { entryId })).toEqual({ data: { priceHistory: null } });
+    expect(await graph.call(PriceHistoryDocument, { entryId: 'new' })).toEqual({ data: { priceHistory: [] } });
   });
 
   it('refuses a period that ends before it begins, and reports a history that cannot be read', async () => {
-    house = await openGraph({ history: stores.catalogHistory });
-    expect(await house.call(PriceHistoryDocument, { entryId: 'm', from: dayText(2), to: dayText(2) })).toMatchObject({
+    graph = await openGraph({ history: stores.catalogHistory });
+    expect(await graph.call(PriceHistoryDocument, { entryId: 'm', from: dayText(2), to: dayText(2) })).toMatchObject({
       data: { priceHistory: null },
       errors: [{ message: 'The period is empty: `from` must be before `to`.', extensions: { code: 'INVALID_INPUT' } }],
     });
-    await house.close();
-    const away = { ...stores.catalogHistory, ofEntries: () => Promise.reject(new Unavailable('Away.')) };
-    house = await openGraph({ history: away, entries: [anEntry('m')] });
-    const answer = await house.call(EntriesWithPastDocument, { at: dayText(2) });
+    await graph.close();
+    const unavailable = { ...stores.catalogHistory, ofEntries: () => Promise.reject(new Unavailable('Away.')) };
+    graph = await openGraph({ history: unavailable, entries: [anEntry('m')] });
+    const answer = await graph.call(EntriesWithPastDocument, { at: dayText(2) });
     expect(answer.data.catalogEntries).toEqual({ nodes: [{ entryId: 'm', priceHistory: null, pricesAt: null }] });
     expect(answer.errors?.map(({ extensions }) => extensions?.['code'])).toEqual(['UNAVAILABLE', 'UNAVAILABLE']);
   });
@@ -144,36 +144,39 @@ describe('pricesAt', () => {
     [11, true, { known: true, priceUsd: '0.000001', value: 1e-6 }],
     [13, true, { known: true, priceUsd: '0.0000005', value: 5e-7 }],
     [20, null, { known: false, priceUsd: null, value: null }],
-  ])('returns the recorded prices of day %i, and marks the others as unknown', async (number, listed, price) => {
-    house = await openGraph({ history: await withPast() });
-    expect(await house.call(PricesAtDocument, { entryId: 'm', at: dayText(number) }, null)).toEqual({
-      data: {
-        pricesAt: {
-          entryId: 'm',
-          at: dayText(number),
-          listed,
-          prices: [{ field: INPUT, ...price }],
+  ])(
+    'returns the recorded price of day %i, or marks it as unknown outside the history',
+    async (number, listed, price) => {
+      graph = await openGraph({ history: await withPast() });
+      expect(await graph.call(PricesAtDocument, { entryId: 'm', at: dayText(number) }, null)).toEqual({
+        data: {
+          pricesAt: {
+            entryId: 'm',
+            at: dayText(number),
+            listed,
+            prices: [{ field: INPUT, ...price }],
+          },
         },
-      },
-    });
-  });
+      });
+    },
+  );
 
-  it('has the requested prices only, and none for an unknown id', async () => {
-    house = await openGraph({ history: await withPast() });
+  it('has only the requested prices, and is null for an unknown id', async () => {
+    graph = await openGraph({ history: await withPast() });
     const reading = { entryId: 'gone', at: dayText(13), fields: [INPUT, 'no_such_cost'] };
-    expect((await house.call(PricesAtDocument, reading)).data.pricesAt).toEqual({
+    expect((await graph.call(PricesAtDocument, reading)).data.pricesAt).toEqual({
       entryId: 'gone',
       at: dayText(13),
       listed: false,
       prices: [{ field: INPUT, known: true, priceUsd: null, value: null }],
     });
-    expect((await house.call(PricesAtDocument, { entryId: 'never', at: dayText(3) })).data.pricesAt).toBeNull();
+    expect((await graph.call(PricesAtDocument, { entryId: 'never', at: dayText(3) })).data.pricesAt).toBeNull();
   });
 
   it('reads the history of a whole page with one read', async () => {
     const past = await withPast();
     let reads = 0;
-    const counted = {
+    const countingHistory = {
       ...past,
       ofEntries(ids: readonly string[]) {
         reads += 1;
@@ -181,8 +184,8 @@ describe('pricesAt', () => {
       },
     };
     const entries = [anEntry('m'), ...Array.from({ length: 49 }, (_, at) => anEntry(`n${at}`))];
-    house = await openGraph({ history: counted, entries });
-    const { data } = await house.call(EntriesWithPastDocument, { at: dayText(11) });
+    graph = await openGraph({ history: countingHistory, entries });
+    const { data } = await graph.call(EntriesWithPastDocument, { at: dayText(11) });
     expect(data.catalogEntries.nodes).toHaveLength(50);
     expect(data.catalogEntries.nodes[0]).toMatchObject({
       priceHistory: { length: 4 },
@@ -193,9 +196,9 @@ describe('pricesAt', () => {
 });
 
 describe('catalogChanges', () => {
-  it('lists changes newest first, in pages, and the period that the history covers', async () => {
-    house = await openGraph({ history: await withPast() });
-    const first = await house.call(CatalogChangesDocument, { first: 3 }, null);
+  it('lists changes newest first, in pages, and the periods that the history covers', async () => {
+    graph = await openGraph({ history: await withPast() });
+    const first = await graph.call(CatalogChangesDocument, { first: 3 }, null);
     expect(first.data.catalogChanges.nodes).toMatchObject([
       {
         entryId: 'gone',
@@ -230,7 +233,7 @@ describe('catalogChanges', () => {
     ]);
     const { pageInfo } = first.data.catalogChanges;
     expect([pageInfo.hasNextPage, pageInfo.hasPreviousPage]).toEqual([true, false]);
-    const rest = await house.call(CatalogChangesDocument, { first: 3, after: pageInfo.endCursor });
+    const rest = await graph.call(CatalogChangesDocument, { first: 3, after: pageInfo.endCursor });
     expect(rest.data.catalogChanges.nodes.map(({ at }) => at)).toEqual([dayText(2)]);
     expect(rest.data.catalogChanges.pageInfo).toMatchObject({ hasNextPage: false });
   });
@@ -246,8 +249,8 @@ describe('catalogChanges', () => {
     [{ filter: { entryId: 'x\0' } }, 0],
     [{ first: 0 }, 0],
   ])('filters by %o', async (filters, count) => {
-    house = await openGraph({ history: await withPast() });
-    const { data } = await house.call(CatalogChangesDocument, filters);
+    graph = await openGraph({ history: await withPast() });
+    const { data } = await graph.call(CatalogChangesDocument, filters);
     expect(data.catalogChanges.nodes).toHaveLength(count);
   });
 
@@ -258,8 +261,8 @@ describe('catalogChanges', () => {
     [{ after: '' }, 'Invalid cursor.'],
     [{ from: dayText(2), to: dayText(1) }, 'The period is empty: `from` must be before `to`.'],
   ])('refuses %o', async (variables, message) => {
-    house = await openGraph({ history: stores.catalogHistory });
-    expect(await house.call(CatalogChangesDocument, variables)).toMatchObject({
+    graph = await openGraph({ history: stores.catalogHistory });
+    expect(await graph.call(CatalogChangesDocument, variables)).toMatchObject({
       errors: [{ message, extensions: { code: 'INVALID_INPUT' } }],
     });
   });
@@ -268,17 +271,17 @@ describe('catalogChanges', () => {
 describe.each(TRANSPORTS)('catalogChangeUpdates over %s', (_name, subscribe) => {
   const subscribers: Subscriber[] = [];
   const follow = (variables: object): Subscriber => {
-    const subscriber = subscribe(house.url, CatalogChangeUpdatesDocument, variables);
+    const subscriber = subscribe(graph.url, CatalogChangeUpdatesDocument, variables);
     subscribers.push(subscriber);
     return subscriber;
   };
   afterEach(async () => {
     await Promise.all(subscribers.splice(0).map((subscriber) => subscriber.leave()));
   });
-  const listening = (count: number) => eventually(() => house.bus.subscriberCount() === count, `${count} listeners`);
+  const listening = (count: number) => eventually(() => graph.bus.subscriberCount() === count, `${count} listeners`);
 
   it('sends each subscriber the changes that match its filter', async () => {
-    house = await openGraph({ history: stores.catalogHistory });
+    graph = await openGraph({ history: stores.catalogHistory });
     const [all, one, prices] = [
       follow({}),
       follow({ filter: { entryId: 'other' } }),
@@ -286,32 +289,32 @@ describe.each(TRANSPORTS)('catalogChangeUpdates over %s', (_name, subscribe) => 
     ];
     await listening(3);
     const flag = { entryId: 'other', field: 'supports_vision', old: null, new: true };
-    house.bus.publish('catalogChange', { at: day(1), snapshotId: 's1', changes: [aChange(1), aChange(1, flag)] });
-    house.bus.publish('catalogChange', { at: day(2), snapshotId: 's2', changes: [aChange(2)] });
+    graph.bus.publish('catalogChange', { at: day(1), snapshotId: 's1', changes: [aChange(1), aChange(1, flag)] });
+    graph.bus.publish('catalogChange', { at: day(2), snapshotId: 's2', changes: [aChange(2)] });
     await eventually(() => all.received.length === 2 && prices.received.length === 2, 'two updates');
-    await eventually(() => one.received.length === 1, 'its one update');
-    const price = { entryId: 'm', field: INPUT, oldPriceUsd: '0.000000014', newPriceUsd: '0.0000007' };
-    const shown = { entryId: 'other', field: 'supports_vision', oldPriceUsd: null, newPriceUsd: null };
+    await eventually(() => one.received.length === 1, 'one update');
+    const priceUpdate = { entryId: 'm', field: INPUT, oldPriceUsd: '0.000000014', newPriceUsd: '0.0000007' };
+    const flagUpdate = { entryId: 'other', field: 'supports_vision', oldPriceUsd: null, newPriceUsd: null };
     const update = (number: number, ...changes: object[]) => ({
       data: { catalogChangeUpdates: { at: dayText(number), snapshotId: `s${number}`, droppedUpdates: 0, changes } },
     });
-    expect(all.received).toEqual([update(1, price, shown), update(2, price)]);
-    expect(prices.received).toEqual([update(1, price), update(2, price)]);
-    expect(one.received).toEqual([update(1, shown)]);
+    expect(all.received).toEqual([update(1, priceUpdate, flagUpdate), update(2, priceUpdate)]);
+    expect(prices.received).toEqual([update(1, priceUpdate), update(2, priceUpdate)]);
+    expect(one.received).toEqual([update(1, flagUpdate)]);
   });
 
-  it('counts the dropped updates of a slow subscriber, and ends its bus subscription when it leaves', async () => {
-    house = await openGraph({ history: stores.catalogHistory, queueLimit: 4 });
+  it('counts the dropped updates of a slow subscriber, and ends its bus subscription when the subscriber leaves', async () => {
+    graph = await openGraph({ history: stores.catalogHistory, queueLimit: 4 });
     const subscriber = follow({});
     await listening(1);
     for (let number = 0; number < 100; number += 1)
-      house.bus.publish('catalogChange', { at: day(1), snapshotId: `s${number}`, changes: [aChange(1)] });
-    const counted = (): number =>
+      graph.bus.publish('catalogChange', { at: day(1), snapshotId: `s${number}`, changes: [aChange(1)] });
+    const receivedOrDropped = (): number =>
       (subscriber.received as { data: { catalogChangeUpdates: { droppedUpdates: number } } }[]).reduce(
         (total, { data }) => total + 1 + data.catalogChangeUpdates.droppedUpdates,
         0,
       );
-    await eventually(() => counted() === 100, 'every update received or counted as dropped');
+    await eventually(() => receivedOrDropped() === 100, 'every update received or counted as dropped');
     expect(subscriber.received.length).toBeLessThan(100);
     await subscriber.leave();
     await listening(0);

@@ -20,13 +20,13 @@ const ENTRIES = [
   anEntry('text-embedding-3', { mode: 'embedding' }),
 ];
 
-let house: Awaited<ReturnType<typeof openGraph>>;
-afterEach(() => house.close());
+let graph: Awaited<ReturnType<typeof openGraph>>;
+afterEach(() => graph.close());
 
 describe('model', () => {
   it.each(['gpt-4o', 'azure/eu/gpt-4o'])('by %s joins every offer', async (name) => {
-    house = await openGraph({ entries: ENTRIES });
-    expect(await house.call(ModelDocument, { name }, null)).toEqual({
+    graph = await openGraph({ entries: ENTRIES });
+    expect(await graph.call(ModelDocument, { name }, null)).toEqual({
       data: {
         model: {
           name: 'gpt-4o',
@@ -45,19 +45,19 @@ describe('model', () => {
   });
 
   it('is null for a model without an offer', async () => {
-    house = await openGraph({ entries: ENTRIES });
-    expect(await house.call(ModelDocument, { name: 'gpt-9' }, null)).toEqual({ data: { model: null } });
+    graph = await openGraph({ entries: ENTRIES });
+    expect(await graph.call(ModelDocument, { name: 'gpt-9' }, null)).toEqual({ data: { model: null } });
   });
 
-  it('is found from an entry, and follows the catalog', async () => {
-    house = await openGraph({ entries: ENTRIES });
+  it('is found from an entry, with the offers of the current catalog', async () => {
+    graph = await openGraph({ entries: ENTRIES });
     const id = 'azure/eu/gpt-4o';
     const offersNow = async () => {
-      const { data } = await house.call(ModelOfEntryDocument, { id }, null);
+      const { data } = await graph.call(ModelOfEntryDocument, { id }, null);
       return data.catalogEntry?.model?.offers.map((offer) => offer.entryId);
     };
     expect(await offersNow()).toEqual(['gpt-4o', 'azure/eu/gpt-4o']);
-    house.replaceCatalog([...ENTRIES, anEntry('azure/us/gpt-4o', { litellm_provider: 'azure' })]);
+    graph.replaceCatalog([...ENTRIES, anEntry('azure/us/gpt-4o', { litellm_provider: 'azure' })]);
     expect(await offersNow()).toEqual(['gpt-4o', 'azure/eu/gpt-4o', 'azure/us/gpt-4o']);
   });
 });
@@ -71,19 +71,19 @@ describe('models', () => {
     [{ filter: { minOffers: 2 } }, ['gpt-4o']],
     [{ filter: { minOffers: 3 } }, []],
   ])('%j finds %j', async (variables, names) => {
-    house = await openGraph({ entries: ENTRIES });
-    const { data } = await house.call(ModelsDocument, variables, null);
+    graph = await openGraph({ entries: ENTRIES });
+    const { data } = await graph.call(ModelsDocument, variables, null);
     expect([data.models.nodes.map(({ name }) => name), data.models.totalCount]).toEqual([names, names.length]);
   });
 
-  it('come in pages', async () => {
-    house = await openGraph({ entries: ENTRIES });
-    const first = await house.call(ModelsDocument, { first: 2 }, null);
+  it('come in pages of at most 500', async () => {
+    graph = await openGraph({ entries: ENTRIES });
+    const first = await graph.call(ModelsDocument, { first: 2 }, null);
     const after = first.data.models.pageInfo.endCursor;
-    const second = await house.call(ModelsDocument, { first: 2, after }, null);
+    const second = await graph.call(ModelsDocument, { first: 2, after }, null);
     expect(first.data.models.pageInfo.hasNextPage).toBe(true);
     expect(second.data.models.nodes).toEqual([{ name: 'text-embedding-3', offerCount: 1 }]);
-    expect((await house.call(ModelsDocument, { first: 501 }, null)).errors?.[0]?.message).toBe(
+    expect((await graph.call(ModelsDocument, { first: 501 }, null)).errors?.[0]?.message).toBe(
       '`first` must be between 0 and 500.',
     );
   });

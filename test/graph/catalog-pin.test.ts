@@ -7,31 +7,31 @@ const priced = (id: string, price: number) =>
 const BEFORE = [priced('gpt-4o', 3e-6), priced('azure/gpt-4o', 2e-6), priced('claude-5', 1e-6)];
 const AFTER = [priced('brand-new', 1e-9), priced('claude-5', 4e-6)];
 
-let house: Awaited<ReturnType<typeof openGraph>>;
-afterEach(() => house.close());
+let graph: Awaited<ReturnType<typeof openGraph>>;
+afterEach(() => graph.close());
 
-describe('a reader that pins a state of the catalog', () => {
-  it('pages through it, sorted, while another is current', async () => {
-    house = await openGraph({ entries: BEFORE });
+describe('a reader that pins a snapshot of the catalog', () => {
+  it('pages through the snapshot, sorted, while a newer one is current', async () => {
+    graph = await openGraph({ entries: BEFORE });
     const orderBy = { field: 'INPUT_PRICE' } as const;
-    const first = await house.call(CatalogEntriesDocument, { orderBy, first: 2 }, null);
+    const first = await graph.call(CatalogEntriesDocument, { orderBy, first: 2 }, null);
     const { snapshot, pageInfo } = first.data.catalogEntries;
-    house.replaceCatalog(AFTER);
+    graph.replaceCatalog(AFTER);
     const rest = { orderBy, first: 2, after: pageInfo.endCursor, snapshotId: snapshot.snapshotId };
-    const second = await house.call(CatalogEntriesDocument, rest, null);
+    const second = await graph.call(CatalogEntriesDocument, rest, null);
     expect(second.data.catalogEntries).toMatchObject({
       totalCount: 3,
       snapshot: { snapshotId: 'snapshot-1' },
       nodes: [{ entryId: 'gpt-4o', inputCostPerToken: '0.000003' }],
     });
-    const now = await house.call(CatalogEntriesDocument, { orderBy }, null);
+    const now = await graph.call(CatalogEntriesDocument, { orderBy }, null);
     expect(now.data.catalogEntries).toMatchObject({ totalCount: 2, snapshot: { snapshotId: 'snapshot-2' } });
   });
 
-  it('finds its models and estimates by its prices', async () => {
-    house = await openGraph({ entries: BEFORE });
-    house.replaceCatalog(AFTER);
-    const models = await house.call(ModelsDocument, { snapshotId: 'snapshot-1' }, null);
+  it('finds the models of the snapshot, and estimates with its prices', async () => {
+    graph = await openGraph({ entries: BEFORE });
+    graph.replaceCatalog(AFTER);
+    const models = await graph.call(ModelsDocument, { snapshotId: 'snapshot-1' }, null);
     expect(models.data.models).toMatchObject({
       snapshot: { snapshotId: 'snapshot-1' },
       nodes: [
@@ -41,16 +41,16 @@ describe('a reader that pins a state of the catalog', () => {
     });
     const workload = { inputTokens: 1_000_000, outputTokens: 0 };
     const totals = async (snapshotId: string | null) => {
-      const { data } = await house.call(WorkloadEstimatesDocument, { workload, snapshotId }, null);
+      const { data } = await graph.call(WorkloadEstimatesDocument, { workload, snapshotId }, null);
       return data.workloadEstimates.nodes.map(({ entry, costUsd }) => `${entry.entryId} ${costUsd}`);
     };
     expect(await totals('snapshot-1')).toEqual(['claude-5 1', 'azure/gpt-4o 2', 'gpt-4o 3']);
     expect(await totals(null)).toEqual(['brand-new 0.001', 'claude-5 4']);
   });
 
-  it('returns an error when the state is not stored', async () => {
-    house = await openGraph({ entries: BEFORE });
-    const { errors } = await house.call(CatalogEntriesDocument, { snapshotId: 'long-gone' }, null);
+  it('gets an error when the snapshot is not stored', async () => {
+    graph = await openGraph({ entries: BEFORE });
+    const { errors } = await graph.call(CatalogEntriesDocument, { snapshotId: 'long-gone' }, null);
     expect(errors?.map(({ message, extensions }) => [message, extensions?.['code']])).toEqual([
       ['This catalog snapshot is no longer stored. Repeat the request without `snapshot`.', 'INVALID_INPUT'],
     ]);

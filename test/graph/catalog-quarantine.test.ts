@@ -13,7 +13,7 @@ import {
 import { openGraph } from './graph-server.ts';
 import { aScheduler } from '../support/scheduler.ts';
 
-const TAKEN = new Date('2023-11-15T10:00:00.000Z');
+const TAKEN_AT = new Date('2023-11-15T10:00:00.000Z');
 
 interface Data {
   readonly quarantinedPrices: { readonly totalCount: number; readonly nodes: readonly { readonly entryId: string }[] };
@@ -21,10 +21,10 @@ interface Data {
 
 let folder: string;
 let catalog: RefreshingCatalog;
-let house: Awaited<ReturnType<typeof openGraph>>;
+let graph: Awaited<ReturnType<typeof openGraph>>;
 
-/** A map with these input token prices of `m0` and `m1`. */
-const priced = (...prices: readonly number[]): string =>
+/** Price map with these input prices per token of `m0`, `m1` and so on. */
+const mapWithPrices = (...prices: readonly number[]): string =>
   JSON.stringify({
     ...mapOf(3_000),
     ...Object.fromEntries(prices.map((price, at) => [`m${at}`, { mode: 'chat', input_cost_per_token: price }])),
@@ -33,26 +33,26 @@ const priced = (...prices: readonly number[]): string =>
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'lensgate-catalog-'));
   const url = join(folder, 'map.json');
-  const clock = { now: () => TAKEN, monotonicMs: () => 0 };
+  const clock = { now: () => TAKEN_AT, monotonicMs: () => 0 };
   catalog = createCatalogSource({ url, refreshSeconds: 60, scheduler: aScheduler(), clock, log: recordingLog().log });
-  for (const map of [priced(1e-6, 2e-6), priced(1e-3, 2e-5, 0.4)]) {
+  for (const map of [mapWithPrices(1e-6, 2e-6), mapWithPrices(1e-3, 2e-5, 0.4)]) {
     writeFileSync(url, map);
     await catalog.refresh();
   }
-  house = await openGraph({ platform: { catalog } });
+  graph = await openGraph({ platform: { catalog } });
 });
 afterEach(async () => {
-  await house.close();
+  await graph.close();
   rmSync(folder, { recursive: true });
 });
 
-const quarantined = async (key: string | null) => house.call(QuarantinedPricesDocument, {}, key);
+const quarantined = async (key: string | null) => graph.call(QuarantinedPricesDocument, {}, key);
 
 describe('quarantinedPrices', () => {
   it.each(['sk-admin', 'sk-viewer'])(
     'shows %s the quarantined prices, the reasons, and the prices that are served',
     async (key) => {
-      const since = TAKEN.toISOString();
+      const since = TAKEN_AT.toISOString();
       const quarantineId = expect.stringMatching(/^[\w-]{22}$/);
       const field = 'input_cost_per_token';
       const { data } = await quarantined(key);
@@ -68,7 +68,7 @@ describe('quarantinedPrices', () => {
   );
   it('accepts a filter and an order', async () => {
     const list = async (args: string) => {
-      const { data } = await house.call<Data, object>(
+      const { data } = await graph.call<Data, object>(
         new TypedDocumentString(`{ quarantinedPrices(${args}) { totalCount nodes { entryId } } }`),
         {},
         'sk-admin',
@@ -82,9 +82,9 @@ describe('quarantinedPrices', () => {
     expect(since.toReversed()).toEqual([...(await list('orderBy: { field: SINCE }')).slice(1), 3]);
   });
   it('is paged', async () => {
-    const first = (await house.call(QuarantinedPricesDocument, { first: 2 })).data.quarantinedPrices;
+    const first = (await graph.call(QuarantinedPricesDocument, { first: 2 })).data.quarantinedPrices;
     const after = first.pageInfo.endCursor ?? null;
-    const second = (await house.call(QuarantinedPricesDocument, { first: 2, after })).data.quarantinedPrices;
+    const second = (await graph.call(QuarantinedPricesDocument, { first: 2, after })).data.quarantinedPrices;
     const idsOf = (page: typeof first) => page.nodes.map(({ entryId }) => entryId);
     expect([idsOf(first), first.pageInfo.hasNextPage, idsOf(second), second.pageInfo.hasNextPage]).toEqual([
       ['m0', 'm1'],
@@ -106,16 +106,16 @@ describe('releaseQuarantinedPrice', () => {
   const firstId = async (): Promise<string> =>
     (await quarantined('sk-admin')).data.quarantinedPrices.nodes[0]?.quarantineId ?? '';
 
-  it('serves exactly the released price from then on', async () => {
+  it('serves the released price immediately, and releases no other', async () => {
     const id = await firstId();
-    const { data } = await house.call(ReleaseQuarantinedPriceDocument, { id });
+    const { data } = await graph.call(ReleaseQuarantinedPriceDocument, { id });
     expect(data.releaseQuarantinedPrice).toEqual({
       __typename: 'ReleasedPrice',
       price: { field: 'input_cost_per_token', quarantinedValue: 1e-3 },
       entry: { entryId: 'm0', inputCostPerToken: '0.001' },
     });
     expect(catalog.quarantined().map(({ entryId }) => entryId)).toEqual(['m1', 'm2']);
-    const again = await house.call(ReleaseQuarantinedPriceDocument, { id });
+    const again = await graph.call(ReleaseQuarantinedPriceDocument, { id });
     expect(again.data.releaseQuarantinedPrice).toEqual({
       __typename: 'NotFoundError',
       code: 'NOT_FOUND',
@@ -126,7 +126,7 @@ describe('releaseQuarantinedPrice', () => {
   });
   it.each([null, 'sk-team-a', 'sk-viewer'])('is refused for %s, and changes nothing', async (key) => {
     const before = catalog.current();
-    const { errors } = await house.call(ReleaseQuarantinedPriceDocument, { id: await firstId() }, key);
+    const { errors } = await graph.call(ReleaseQuarantinedPriceDocument, { id: await firstId() }, key);
     expect([errors?.[0]?.extensions?.['code'], catalog.current() === before, catalog.quarantined().length]).toEqual([
       key === null ? 'UNAUTHENTICATED' : 'FORBIDDEN',
       true,
@@ -137,15 +137,15 @@ describe('releaseQuarantinedPrice', () => {
 
 describe('catalogStatus', () => {
   it('shows the age of the data and the number of quarantined prices to everyone', async () => {
-    const { data } = await house.call(CatalogStatusDocument, {}, null);
+    const { data } = await graph.call(CatalogStatusDocument, {}, null);
     expect(data.catalogStatus).toEqual({
       snapshotId: catalog.current().id,
       source: 'FILE',
-      takenAt: TAKEN.toISOString(),
+      takenAt: TAKEN_AT.toISOString(),
       ageSeconds: 800,
       entryCount: 3_000,
       quarantinedPriceCount: 3,
-      lastCheckedAt: TAKEN.toISOString(),
+      lastCheckedAt: TAKEN_AT.toISOString(),
       lastError: null,
     });
   });

@@ -23,12 +23,12 @@ const ENTRIES = [
   anEntry('unknown', {}),
 ];
 
-let house: Awaited<ReturnType<typeof openGraph>>;
-afterEach(() => house.close());
+let graph: Awaited<ReturnType<typeof openGraph>>;
+afterEach(() => graph.close());
 
 /** Ids of the matching entries, in order. */
-async function found(variables: CatalogEntriesQueryVariables): Promise<readonly string[]> {
-  const { data } = await house.call(CatalogEntriesDocument, variables, null);
+async function findIds(variables: CatalogEntriesQueryVariables): Promise<readonly string[]> {
+  const { data } = await graph.call(CatalogEntriesDocument, variables, null);
   expect(data.catalogEntries.totalCount).toBeGreaterThanOrEqual(data.catalogEntries.nodes.length);
   return data.catalogEntries.nodes.map(({ entryId }) => entryId);
 }
@@ -45,16 +45,16 @@ describe('the filter of catalog entries', () => {
     [{ filter: { notDeprecatedBefore: '2027-01-01T00:00:00Z', mode: 'embedding' } }, ['text-embedding-3']],
     [{ filter: { capabilities: ['VISION'], supportsVision: false } }, []],
   ])('%j finds %j', async (variables, expected) => {
-    house = await openGraph({ entries: ENTRIES });
-    expect(await found(variables)).toEqual(expected);
+    graph = await openGraph({ entries: ENTRIES });
+    expect(await findIds(variables)).toEqual(expected);
   });
 
   it.each<readonly [CatalogEntriesQueryVariables, string]>([
     [{ filter: { maxInputCostUsdPerMillionTokens: '-1' } }, 'A price ceiling must not be below zero.'],
     [{ filter: { minContextWindow: -1 } }, 'A context window must not be below zero.'],
   ])('%j is refused', async (variables, message) => {
-    house = await openGraph({ entries: ENTRIES });
-    const { errors } = await house.call(CatalogEntriesDocument, variables, null);
+    graph = await openGraph({ entries: ENTRIES });
+    const { errors } = await graph.call(CatalogEntriesDocument, variables, null);
     expect(errors?.map((error) => [error.message, error.extensions?.['code']])).toEqual([[message, 'INVALID_INPUT']]);
   });
 });
@@ -73,15 +73,15 @@ describe('the order of catalog entries', () => {
     [{ orderBy: { field: 'CONTEXT_WINDOW' }, first: 2 }, ['gpt-4o', 'claude-5']],
     [{ orderBy: { field: 'CATALOG', direction: 'DESC' }, first: 1 }, ['unknown']],
   ])('%j gives %j', async (variables, expected) => {
-    house = await openGraph({ entries: ENTRIES });
-    expect(await found(variables)).toEqual(expected);
+    graph = await openGraph({ entries: ENTRIES });
+    expect(await findIds(variables)).toEqual(expected);
   });
 
   it('applies to all pages', async () => {
-    house = await openGraph({ entries: ENTRIES });
+    graph = await openGraph({ entries: ENTRIES });
     const orderBy = { field: 'INPUT_PRICE' } as const;
-    const { data } = await house.call(CatalogEntriesDocument, { orderBy, first: 2 }, null);
+    const { data } = await graph.call(CatalogEntriesDocument, { orderBy, first: 2 }, null);
     const after = data.catalogEntries.pageInfo.endCursor;
-    expect(await found({ orderBy, first: 2, after })).toEqual(['gpt-4o', 'claude-5']);
+    expect(await findIds({ orderBy, first: 2, after })).toEqual(['gpt-4o', 'claude-5']);
   });
 });

@@ -9,11 +9,11 @@ import { openGraph, scriptedGateway } from './graph-server.ts';
 
 const HELLO: ChatInput = { model: 'demo', messages: [{ role: 'USER', content: 'Hello' }] };
 
-async function* saying(...deltas: readonly ChatDelta[]): AsyncIterableIterator<ChatDelta> {
+async function* deltaStream(...deltas: readonly ChatDelta[]): AsyncIterableIterator<ChatDelta> {
   yield* deltas;
 }
 
-/** A gateway that fails before the answer begins, and records its requests. */
+/** A gateway that records each request and fails before the answer begins. */
 function failingGateway(failure: Error): Gateway & { readonly requests: unknown[] } {
   const requests: unknown[] = [];
   return {
@@ -26,20 +26,20 @@ function failingGateway(failure: Error): Gateway & { readonly requests: unknown[
   };
 }
 
-let house: Awaited<ReturnType<typeof openGraph>>;
-afterEach(() => house.close());
+let graph: Awaited<ReturnType<typeof openGraph>>;
+afterEach(() => graph.close());
 
 describe('chat', () => {
-  it('gives the whole answer', async () => {
+  it('returns the whole answer', async () => {
     const gateway = scriptedGateway(() =>
-      saying(
+      deltaStream(
         { kind: 'text', text: 'Hel' },
         { kind: 'text', text: 'lo' },
         { kind: 'toolCall', index: 0, id: 'call-1', name: 'look', arguments: '{"at":"me"}' },
       ),
     );
-    house = await openGraph({ gateway });
-    expect(await house.call(ChatDocument, { input: HELLO })).toMatchInlineSnapshot(`
+    graph = await openGraph({ gateway });
+    expect(await graph.call(ChatDocument, { input: HELLO })).toMatchInlineSnapshot(`
       {
         "data": {
           "chat": {
@@ -73,17 +73,17 @@ describe('chat', () => {
       'UpstreamFailedError',
     ],
   ])('answers %s with a member of the union', async (_case, failure, member) => {
-    house = await openGraph({ gateway: failingGateway(failure) });
-    const { data, errors } = await house.call(ChatDocument, { input: HELLO });
+    graph = await openGraph({ gateway: failingGateway(failure) });
+    const { data, errors } = await graph.call(ChatDocument, { input: HELLO });
     expect([data.chat, errors]).toMatchObject([
       { __typename: member, code: failure.code, message: failure.message },
       undefined,
     ]);
   });
 
-  it('answers an invalid chat with its errors', async () => {
-    house = await openGraph();
-    const { data } = await house.call(ChatDocument, { input: { ...HELLO, parameters: ['temperature'] } });
+  it('answers invalid input with its issues', async () => {
+    graph = await openGraph();
+    const { data } = await graph.call(ChatDocument, { input: { ...HELLO, parameters: ['temperature'] } });
     expect(data.chat).toEqual({
       __typename: 'InvalidInputError',
       code: 'INVALID_INPUT',
@@ -92,10 +92,10 @@ describe('chat', () => {
     });
   });
 
-  it('sends the request in the dialect; its own fields win over further parameters', async () => {
+  it('sends the request as a chat completion; fields of the input win over `parameters`', async () => {
     const gateway = failingGateway(new NotFound('model', 'nope'));
-    house = await openGraph({ gateway });
-    await house.call(ChatDocument, {
+    graph = await openGraph({ gateway });
+    await graph.call(ChatDocument, {
       input: {
         model: 'demo',
         messages: [
@@ -123,8 +123,8 @@ describe('chat', () => {
   });
 
   it('needs a key', async () => {
-    house = await openGraph();
-    const { data, errors } = await house.call(ChatDocument, { input: HELLO }, null);
+    graph = await openGraph();
+    const { data, errors } = await graph.call(ChatDocument, { input: HELLO }, null);
     expect([data, errors?.map(({ message, extensions }) => [message, extensions?.['code']])]).toEqual([
       null,
       [['A key is needed: send it as `Authorization: Bearer sk-...`.', 'UNAUTHENTICATED']],
@@ -132,8 +132,8 @@ describe('chat', () => {
   });
 
   it('masks a bug, and logs it with the request id of the error', async () => {
-    house = await openGraph({ gateway: failingGateway(new Error('password is hunter2')) });
-    const { errors } = await house.call(ChatDocument, { input: HELLO });
+    graph = await openGraph({ gateway: failingGateway(new Error('password is hunter2')) });
+    const { errors } = await graph.call(ChatDocument, { input: HELLO });
     const requestId = errors?.[0]?.extensions?.['requestId'];
     expect(errors).toEqual([
       {
@@ -143,7 +143,7 @@ describe('chat', () => {
         extensions: { code: 'INTERNAL', requestId: expect.stringMatching(/^[\da-f-]{36}$/) },
       },
     ]);
-    expect(house.lines).toEqual([
+    expect(graph.lines).toEqual([
       {
         level: 'error',
         event: 'graph request failed',
@@ -154,9 +154,9 @@ describe('chat', () => {
 });
 
 describe('generateKey', () => {
-  it('shows the secret once, with the stored row of the key', async () => {
-    house = await openGraph();
-    const { data } = await house.call(GenerateKeyDocument, {
+  it('returns the secret with the stored row of the key', async () => {
+    graph = await openGraph();
+    const { data } = await graph.call(GenerateKeyDocument, {
       input: { key: 'sk-of-my-own-0123456789', alias: 'ci', teamId: 'team-a', models: ['demo'], maxBudgetUsd: '0.10' },
     });
     expect(data).toMatchInlineSnapshot(`
@@ -187,14 +187,14 @@ describe('generateKey', () => {
     [{ duration: 'soon' }, 'The duration cannot be read.'],
     [{ metadata: 'notes' }, '`metadata` must be an object.'],
   ])('refuses %j with a member of the union', async (input, message) => {
-    house = await openGraph();
-    const { data } = await house.call(GenerateKeyDocument, { input });
+    graph = await openGraph();
+    const { data } = await graph.call(GenerateKeyDocument, { input });
     expect(data.generateKey).toEqual({ __typename: 'InvalidInputError', code: 'INVALID_INPUT', message });
   });
 
-  it('is allowed for administrators and users, and refused for keys without a user', async () => {
-    house = await openGraph();
-    const { errors } = await house.call(GenerateKeyDocument, { input: {} }, 'sk-team-a');
+  it('is refused for keys without a user', async () => {
+    graph = await openGraph();
+    const { errors } = await graph.call(GenerateKeyDocument, { input: {} }, 'sk-team-a');
     expect(errors?.map(({ message, extensions }) => [message, extensions])).toEqual([
       [
         `The key lacks the right. Allowed: ${keyMaker.description}`,

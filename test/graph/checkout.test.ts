@@ -26,7 +26,7 @@ afterAll(async () => {
   await stripe.stop();
 });
 
-/** Runs an operation over the whole product, with its store and a fake payment provider. */
+/** Runs an operation on a whole server, with a store and a fake payment provider. */
 async function call<Data, Variables>(
   document: TypedDocumentString<Data, Variables>,
   variables: Variables,
@@ -40,26 +40,26 @@ async function call<Data, Variables>(
   return (await answer.json()) as GraphAnswer<Data>;
 }
 
-const catalog = async (key: string): Promise<number> =>
+const catalogStatus = async (key: string): Promise<number> =>
   (await fetch(`${app.url}/model_catalog?page_size=1`, { headers: { 'x-api-key': key } })).status;
 
 /** Starts a purchase through the graph; with `paid`, pays it and reads its key. */
-async function purchase(end: 'paid' | 'left') {
+async function purchase(end: 'paid' | 'unpaid') {
   const { data } = await call(CreateCheckoutDocument, {}, { key: null });
   if (!('url' in data.createCheckout)) throw new Error(JSON.stringify(data));
   const session = stripe.sessionAt(data.createCheckout.url);
   const id = String(session['client_reference_id']);
-  if (end === 'left') return { id, key: '' };
+  if (end === 'unpaid') return { id, key: '' };
   await stripe.deliver(app.url, stripe.pay(data.createCheckout.url));
   return { id, key: keyOn(await (await fetch(String(session['success_url']))).text()) ?? '' };
 }
 
 describe('purchases in the graph', () => {
-  it('are begun by anyone, and listed for administrators, newest first', async () => {
+  it('are started by anyone, and listed for administrators, newest first', async () => {
     const paid = await purchase('paid');
-    const left = await purchase('left');
+    const unpaid = await purchase('unpaid');
     const { data } = await call(CheckoutsDocument, { first: 2 });
-    const open = { checkoutId: left.id, mode: 'PAYMENT', state: 'OPEN', paidAt: null, revokedAt: null, key: null };
+    const open = { checkoutId: unpaid.id, mode: 'PAYMENT', state: 'OPEN', paidAt: null, revokedAt: null, key: null };
     const sold = {
       checkoutId: paid.id,
       mode: 'PAYMENT',
@@ -107,7 +107,7 @@ describe('purchases in the graph', () => {
 
   it('have their key revoked by an administrator, immediately and permanently', async () => {
     const { id, key } = await purchase('paid');
-    expect(await catalog(key)).toBe(200);
+    expect(await catalogStatus(key)).toBe(200);
     const { data } = await call(RevokeCatalogKeyDocument, { id });
     expect(data.revokeCatalogKey).toEqual({
       __typename: 'Checkout',
@@ -115,7 +115,7 @@ describe('purchases in the graph', () => {
       state: 'PAID',
       key: { valid: false },
     });
-    expect(await catalog(key)).toBe(429);
+    expect(await catalogStatus(key)).toBe(429);
     const again = await call(ReplaceCatalogKeyDocument, { id });
     expect(again.data.replaceCatalogKey).toEqual({
       __typename: 'ConflictError',
@@ -124,22 +124,22 @@ describe('purchases in the graph', () => {
     });
   });
 
-  it('get a new key from an administrator, which ends the old one', async () => {
+  it('get a new key from an administrator, which invalidates the old one', async () => {
     const { id, key } = await purchase('paid');
     const { data } = await call(ReplaceCatalogKeyDocument, { id });
     if (!('key' in data.replaceCatalogKey)) throw new Error(JSON.stringify(data));
     const fresh = data.replaceCatalogKey.key;
     expect(data.replaceCatalogKey.checkout.key).toEqual({ name: `ck-...${fresh.slice(-4)}`, valid: true });
-    expect([await catalog(key), await catalog(fresh)]).toEqual([429, 200]);
+    expect([await catalogStatus(key), await catalogStatus(fresh)]).toEqual([429, 200]);
   });
 
-  it.each(['nobody', '', '\0', "x' or 1=1"])('have no key when they do not exist: %j', async (id) => {
+  it.each(['nobody', '', '\0', "x' or 1=1"])('are not found by the unknown id %j', async (id) => {
     const missing = { __typename: 'NotFoundError', code: 'NOT_FOUND', message: `checkout ${id} not found` };
     expect((await call(RevokeCatalogKeyDocument, { id })).data.revokeCatalogKey).toEqual(missing);
     expect((await call(ReplaceCatalogKeyDocument, { id })).data.replaceCatalogKey).toEqual(missing);
   });
 
-  it('are for administrators only', async () => {
+  it('are listed and changed by administrators only', async () => {
     const made = await app.call('POST', '/key/generate', { user_role: 'proxy_admin_viewer' });
     const { key } = (await made.json()) as { key: string };
     const { id, key: catalogKey } = await purchase('paid');
@@ -152,7 +152,7 @@ describe('purchases in the graph', () => {
       const code = other === key ? 'FORBIDDEN' : 'UNAUTHENTICATED';
       expect(answers.map(({ errors }) => errors?.[0]?.extensions?.['code'])).toEqual(Array(3).fill(code));
     }
-    expect(await catalog(catalogKey)).toBe(200);
+    expect(await catalogStatus(catalogKey)).toBe(200);
   });
 
   it('fail with the names of missing settings, or with the error of Stripe', async () => {

@@ -3,7 +3,7 @@ import { cacheExchange } from '@urql/exchange-graphcache';
 import { Client, fetchExchange, gql as urqlDocument } from '@urql/core';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Environment, type Fetched, fetchQuery, Network, RecordSource, Store } from 'relay-runtime';
+import { Environment, type RequestParameters, fetchQuery, Network, RecordSource, Store } from 'relay-runtime';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { aSpan, spanId, TEAM_KEY, traceId } from '../ports/samples.ts';
 import { traceRefOf } from '../support/memory-trace-store.ts';
@@ -17,21 +17,21 @@ const TRACE = `query Trace($id: ID!) {
 }`;
 const NODE = 'query Node($id: ID!) { node(id: $id) { __typename id ... on Span { name status } } }';
 
-let house: Awaited<ReturnType<typeof openGraph>>;
+let graph: Awaited<ReturnType<typeof openGraph>>;
 beforeEach(async () => {
-  house = await openGraph();
-  await house.ingest(
+  graph = await openGraph();
+  await graph.ingest(
     TEAM_KEY,
     aSpan({ name: 'root', status: 'error' }),
     aSpan({ spanId: spanId(2), parentSpanId: spanId(1), name: 'below' }),
   );
 });
-afterEach(() => house.close());
+afterEach(() => graph.close());
 
 describe("Apollo's cache", () => {
   it('keeps one object per global id, and merges the fields of a refetch by node', async () => {
     const cache = new InMemoryCache();
-    const link = new HttpLink({ uri: house.url, headers: HEADERS });
+    const link = new HttpLink({ uri: graph.url, headers: HEADERS });
     const client = new ApolloClient({ cache, link });
     await client.query({ query: apolloDocument(TRACE), variables: { id: traceId(1) } });
     await client.query({ query: apolloDocument(NODE), variables: { id: SPAN } });
@@ -45,7 +45,7 @@ describe("Apollo's cache", () => {
 describe("urql's graphcache", () => {
   it('answers an object from the cache after it was read as part of another object', async () => {
     const client = new Client({
-      url: house.url,
+      url: graph.url,
       preferGetMethod: false,
       exchanges: [
         cacheExchange({
@@ -70,8 +70,8 @@ describe("Relay's @refetchable", () => {
 
   it('refetches a fragment by the global id of its object, into one record for each id', async () => {
     const store = new Store(new RecordSource());
-    const send = async ({ text }: Fetched, variables: object): Promise<unknown> =>
-      await (await house.post(JSON.stringify({ query: text, variables }), HEADERS)).json();
+    const send = async ({ text }: RequestParameters, variables: object): Promise<unknown> =>
+      await (await graph.post(JSON.stringify({ query: text, variables }), HEADERS)).json();
     const environment = new Environment({ network: Network.create(send), store });
     const id = Buffer.from(`Trace:${traceId(1)}:${traceRefOf(TEAM_KEY, traceId(1))}`).toString('base64');
     for (const first of [1, 2]) await fetchQuery(environment, query, { id, first }).toPromise();

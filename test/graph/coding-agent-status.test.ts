@@ -13,7 +13,7 @@ let upstream: FaultServer;
 let key: string;
 let other: string;
 let launches = 0;
-/** States that the provider reports in order. The last one repeats. */
+/** States that the provider reports in order. The last one repeats. A number is an HTTP status of a failed poll. */
 let states: string[] = [];
 const subscribers: Subscriber[] = [];
 
@@ -113,7 +113,7 @@ describe('codingAgentStatus', () => {
       statusEvents(id, 'CREATING', 'RUNNING', 'FINISHED'),
       statusEvents(id, 'CREATING', 'RUNNING', 'FINISHED'),
     ]);
-    // One poll may have been in progress before.
+    // One more poll may have been in progress already.
     expect(polls(id) - before).toBeLessThanOrEqual(4);
   });
 
@@ -154,7 +154,7 @@ describe('codingAgentStatus', () => {
     expect(subscriber.received).toEqual(statusEvents(id, 'CREATING', 'RUNNING', 'FINISHED'));
   });
 
-  it('ignores webhook messages that are repeated, late, or after the end', async () => {
+  it('ignores repeated webhook messages; after the end, refuses messages without a later time', async () => {
     const id = await launch();
     const send = async (status: string, timestamp?: Date): Promise<number> => {
       const body = JSON.stringify({ id, status, ...(timestamp === undefined ? {} : { timestamp }) });

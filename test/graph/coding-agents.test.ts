@@ -7,7 +7,7 @@ let upstream: FaultServer;
 let keyOfTeam: string;
 let sameTeam: string;
 let alone: string;
-let viewer: string;
+let stranger: string;
 let launches = 0;
 
 const agent = (id: string, status: string) => ({
@@ -32,7 +32,7 @@ beforeAll(async () => {
   keyOfTeam = await newKey({ team_id });
   sameTeam = await newKey({ team_id });
   alone = await newKey({});
-  viewer = await newKey({});
+  stranger = await newKey({});
 });
 
 beforeEach(() => {
@@ -75,7 +75,7 @@ const LAUNCH = `mutation ($input: LaunchCodingAgentInput!) { launchCodingAgent(i
   ... on UserError { code message } } }`;
 const INPUT = { prompt: 'Fix it', sourceUrl: 'https://code.example/o/r', ref: 'main', autoCreatePr: true };
 
-async function launched(key: string): Promise<{ readonly id: string; readonly agentId: string }> {
+async function launchAs(key: string): Promise<{ readonly id: string; readonly agentId: string }> {
   const { data } = await ask(key, LAUNCH, { input: INPUT });
   return (data as unknown as { readonly launchCodingAgent: { readonly id: string; readonly agentId: string } })
     .launchCodingAgent;
@@ -90,7 +90,7 @@ const idsSeenBy = async (key: string): Promise<readonly string[]> => {
 };
 
 describe('launchCodingAgent', () => {
-  it('launches an agent in the format of the provider; it belongs to the key', async () => {
+  it('sends the launch in the format of the provider, and returns the agent', async () => {
     const { data } = await ask(alone, LAUNCH, { input: { ...INPUT, model: 'm', branchName: 'b' } });
     expect(data).toEqual({
       launchCodingAgent: {
@@ -141,17 +141,17 @@ describe('launchCodingAgent', () => {
 
 describe('codingAgents', () => {
   it('lists the agents of the caller and its team, or all for administrators, latest first', async () => {
-    const own = await launched(alone);
-    const ofTeam = await launched(keyOfTeam);
+    const own = await launchAs(alone);
+    const ofTeam = await launchAs(keyOfTeam);
     expect((await idsSeenBy(alone))[0]).toBe(own.agentId);
     expect(await idsSeenBy(alone)).not.toContain(ofTeam.agentId);
     expect(await idsSeenBy(sameTeam)).toEqual(await idsSeenBy(keyOfTeam));
     expect((await idsSeenBy(app.adminKey)).slice(0, 2)).toEqual([ofTeam.agentId, own.agentId]);
-    expect(await idsSeenBy(viewer)).toEqual([]);
+    expect(await idsSeenBy(stranger)).toEqual([]);
   });
 
-  it('over HTTP are refused to other keys and teams, also with an encoded id in the path', async () => {
-    const { agentId } = await launched(keyOfTeam);
+  it('over HTTP are refused for other keys and teams, also with an encoded id in the path', async () => {
+    const { agentId } = await launchAs(keyOfTeam);
     const statusOf = async (key: string, method: string, path: string): Promise<readonly [number, unknown]> => {
       const answer = await fetch(`${app.url}${path}`, { method, headers: { authorization: `Bearer ${key}` } });
       return [answer.status, await answer.json()];
@@ -188,7 +188,7 @@ describe('codingAgent', () => {
   const QUERY = `query ($id: ID!) { codingAgent(id: $id) { agentId status conversation { messageId role text } } }`;
 
   it('reads the current state and conversation by either id, and stores the state', async () => {
-    const { id, agentId } = await launched(alone);
+    const { id, agentId } = await launchAs(alone);
     const conversation = [{ messageId: 'm1', role: 'USER', text: 'go' }];
     for (const agentOrNodeId of [id, agentId])
       expect(await ask(alone, QUERY, { id: agentOrNodeId })).toEqual({
@@ -198,8 +198,8 @@ describe('codingAgent', () => {
     expect(data).toEqual({ node: { status: 'RUNNING' } });
   });
 
-  it('is not found by others, by global id and by agent id', async () => {
-    const { id } = await launched(keyOfTeam);
+  it('is not found by another key, with `codingAgent` and with `node`', async () => {
+    const { id } = await launchAs(keyOfTeam);
     const answer = await ask(alone, QUERY, { id });
     expect([answer.data, answer.errors?.[0]?.extensions.code]).toEqual([{ codingAgent: null }, 'NOT_FOUND']);
     expect((await ask(alone, 'query ($id: ID!) { node(id: $id) { id } }', { id })).data).toEqual({ node: null });
@@ -217,7 +217,7 @@ describe('changes of an agent', () => {
     ['stopCodingAgent', change('stopCodingAgent'), 'POST', '/stop'],
     ['deleteCodingAgent', change('deleteCodingAgent'), 'DELETE', ''],
   ])('%s: allowed for the owner, refused for others', async (name, mutation, method, path) => {
-    const { id, agentId } = await launched(alone);
+    const { id, agentId } = await launchAs(alone);
     const count = upstream.received.length;
     expect(await ask(keyOfTeam, mutation, { id })).toEqual({
       data: { [name]: { __typename: 'NotFoundError', code: 'NOT_FOUND' } },
@@ -231,7 +231,7 @@ describe('changes of an agent', () => {
   });
 
   it('fail for an agent that the provider no longer has', async () => {
-    const { id } = await launched(alone);
+    const { id } = await launchAs(alone);
     upstream.answer((response) => response.writeHead(404).end('{"error":"Agent not found"}'));
     expect(await ask(alone, change('stopCodingAgent'), { id })).toEqual({
       data: { stopCodingAgent: { __typename: 'NotFoundError', code: 'NOT_FOUND' } },

@@ -37,7 +37,7 @@ const QUESTIONS: DecideInput['questions'] = [
   { kind: 'PREDICATE', instructions: 'refused' },
 ];
 
-it('a decision has an answer of its own type for each question, and its cost', async () => {
+it('a decision has an answer of the type of each question, and a cost', async () => {
   const answers = {
     0: { type: 'noul', noul: 0.9 },
     1: { type: 'choice', choice: 'ops', confidence: 0.5, probabilities: { ops: 0.75, true: 0.25 } },
@@ -96,15 +96,15 @@ it.each<readonly [string, Partial<DecideInput>, string, string]>([
     'InvalidInputError',
     'questions: it must have at most 128 questions, not 129',
   ],
-  ['parameters that are no object', { parameters: ['x'] }, 'InvalidInputError', '`parameters` must be an object'],
-])('%s is a member of the union', async (_fault, differing, type, message) => {
+  ['parameters that are not an object', { parameters: ['x'] }, 'InvalidInputError', '`parameters` must be an object'],
+])('%s is answered with a member of the union', async (_fault, differing, type, message) => {
   const input: DecideInput = { model: 'decider', input: 'a ticket', questions: QUESTIONS.slice(0, 1), ...differing };
   expect(await decide(input)).toMatchObject({
     data: { decide: { __typename: type, message: expect.stringContaining(message) } },
   });
 });
 
-it('a failing upstream is a member of the union', async () => {
+it('a failing upstream is answered with a member of the union', async () => {
   upstream.answer((response) => {
     response.writeHead(503, { 'content-type': 'application/json' });
     response.end('{"error":{"message":"later"}}');

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/start-app.ts';
 
 const SECRET = 'sk-secret-value-12345';
-const away = (name: string) => ({
+const unreachable = (name: string) => ({
   model_name: name,
   litellm_params: { model: 'openai/m', api_base: 'http://127.0.0.1:1/v1', api_key: 'k' },
 });
@@ -13,10 +13,10 @@ beforeAll(async () => {
     env: { LITELLM_SALT_KEY: 'a-salt-key' },
     config: {
       general_settings: { demo_model: false },
-      router_settings: { num_retries: 0, fallbacks: [{ filed: ['away'] }] },
+      router_settings: { num_retries: 0, fallbacks: [{ 'from-file': ['away'] }] },
       model_list: [
-        away('away'),
-        { ...away('filed'), model_info: { id: 'filed-1', access_groups: ['file-group'] } },
+        unreachable('away'),
+        { ...unreachable('from-file'), model_info: { id: 'from-file-1', access_groups: ['file-group'] } },
         { model_name: 'broken', litellm_params: { model: 'openai/m', litellm_credential_name: 'none' } },
       ],
     },
@@ -84,17 +84,17 @@ it('stores, changes, blocks and deletes a deployment, whose secrets are masked',
   });
   expect(await status('new')).toBe(403);
   expect(await update({ deploymentId: 'none' })).toMatchObject({ __typename: 'NotFoundError' });
-  expect(await update({ deploymentId: 'filed-1' })).toMatchObject({ __typename: 'InvalidInputError' });
+  expect(await update({ deploymentId: 'from-file-1' })).toMatchObject({ __typename: 'InvalidInputError' });
   expect(await remove({ deploymentId: 'd1' })).toMatchObject({ deploymentId: 'd1' });
   expect(await remove({ deploymentId: 'd1' })).toMatchObject({ __typename: 'NotFoundError' });
 });
 
-it('shows cooldowns and access groups of deployments, and those that cannot be called', async () => {
+it('shows cooldowns and access groups of deployments, and lists those that cannot be called', async () => {
   expect(await graph('{ deployments { deploymentId accessGroups cooldownMs fault } }')).toMatchObject({
     data: {
       deployments: [
         { accessGroups: [], cooldownMs: 0, fault: null },
-        { deploymentId: 'filed-1', accessGroups: ['file-group'], cooldownMs: 0, fault: null },
+        { deploymentId: 'from-file-1', accessGroups: ['file-group'], cooldownMs: 0, fault: null },
         { accessGroups: [], cooldownMs: 0, fault: 'The credential none does not exist.' },
       ],
     },
@@ -109,14 +109,14 @@ it('shows cooldowns and access groups of deployments, and those that cannot be c
 it('stores, changes and deletes a credential', async () => {
   const fields = '... on Credential { name values info }';
   const input = { name: 'c1', values: { api_key: SECRET }, info: { note: 'n' } };
-  const made = { __typename: 'Credential', name: 'c1', values: { api_key: 'sk****45' }, info: { note: 'n' } };
+  const created = { __typename: 'Credential', name: 'c1', values: { api_key: 'sk****45' }, info: { note: 'n' } };
   const add = (draft: object) => mutate('createCredential', 'CreateCredentialInput', draft, fields);
-  expect(await add(input)).toEqual(made);
+  expect(await add(input)).toEqual(created);
   expect(await add(input)).toMatchObject({ __typename: 'ConflictError' });
   expect(await add({ name: 'c2' })).toMatchObject({ __typename: 'InvalidInputError' });
   expect(await add({ name: ' ', values: { a: 'b' } })).toMatchObject({ __typename: 'InvalidInputError' });
   expect(await add({ name: 'c2', deploymentId: 'none' })).toMatchObject({ __typename: 'NotFoundError' });
-  expect(await add({ name: 'c2', deploymentId: 'filed-1' })).toMatchObject({
+  expect(await add({ name: 'c2', deploymentId: 'from-file-1' })).toMatchObject({
     values: { api_base: 'http://127.0.0.1:1/v1' },
   });
   expect(await graph('{ credentials { nodes { name } } }')).toEqual({
@@ -124,13 +124,13 @@ it('stores, changes and deletes a credential', async () => {
   });
   const change = { credential: 'c1', values: { api_base: 'http://127.0.0.1:1' } };
   expect(await mutate('updateCredential', 'UpdateCredentialInput', change, fields)).toEqual({
-    ...made,
+    ...created,
     values: { api_key: 'sk****45', api_base: 'http://127.0.0.1:1' },
   });
-  const gone = (credential: string) =>
+  const removeCredential = (credential: string) =>
     mutate('deleteCredential', 'DeleteCredentialInput', { credential }, '... on Credential { name }');
-  expect(await gone('c1')).toEqual({ __typename: 'Credential', name: 'c1' });
-  expect(await gone('c1')).toMatchObject({ __typename: 'NotFoundError' });
+  expect(await removeCredential('c1')).toEqual({ __typename: 'Credential', name: 'c1' });
+  expect(await removeCredential('c1')).toMatchObject({ __typename: 'NotFoundError' });
 });
 
 it('stores, lists and deletes fallbacks', async () => {
@@ -149,24 +149,24 @@ it('stores, lists and deletes fallbacks', async () => {
   expect(await set({ model: 'away', targets: ['works', 'works'] })).toMatchObject({ __typename: 'InvalidInputError' });
   expect(await set({ model: 'none', targets: ['works'] })).toMatchObject({ __typename: 'NotFoundError' });
   await set({ model: 'away', targets: ['works'], type: 'CONTEXT_WINDOW' });
-  const listed = '{ modelFallbacks { model type targets isConfigured } }';
-  expect(await graph(listed)).toEqual({
+  const listQuery = '{ modelFallbacks { model type targets isConfigured } }';
+  expect(await graph(listQuery)).toEqual({
     data: {
       modelFallbacks: [
         { model: 'away', type: 'GENERAL', targets: ['works'], isConfigured: false },
-        { model: 'filed', type: 'GENERAL', targets: ['away'], isConfigured: true },
+        { model: 'from-file', type: 'GENERAL', targets: ['away'], isConfigured: true },
         { model: 'away', type: 'CONTEXT_WINDOW', targets: ['works'], isConfigured: false },
       ],
     },
   });
-  const gone = (model: string) =>
+  const removeFallback = (model: string) =>
     mutate('deleteModelFallback', 'DeleteModelFallbackInput', { model }, '... on DeletedModelFallback { model type }');
-  expect(await gone('away')).toEqual({ __typename: 'DeletedModelFallback', model: 'away', type: 'GENERAL' });
-  expect(await gone('away')).toMatchObject({ __typename: 'NotFoundError' });
-  expect(await gone('filed')).toMatchObject({ __typename: 'InvalidInputError' });
+  expect(await removeFallback('away')).toEqual({ __typename: 'DeletedModelFallback', model: 'away', type: 'GENERAL' });
+  expect(await removeFallback('away')).toMatchObject({ __typename: 'NotFoundError' });
+  expect(await removeFallback('from-file')).toMatchObject({ __typename: 'InvalidInputError' });
 });
 
-it('groups stored deployments', async () => {
+it('creates, changes, lists and deletes access groups of stored deployments', async () => {
   const fields = '... on ChangedModelAccessGroup { name changedDeployments }';
   const changed = { __typename: 'ChangedModelAccessGroup', name: 'g', changedDeployments: 1 };
   const input = { name: 'g', models: ['works'] };
@@ -174,17 +174,18 @@ it('groups stored deployments', async () => {
   expect(await graph('{ modelAccessGroups { name models deployments isConfigured } }')).toEqual({
     data: {
       modelAccessGroups: [
-        { name: 'file-group', models: ['filed'], deployments: 1, isConfigured: true },
+        { name: 'file-group', models: ['from-file'], deployments: 1, isConfigured: true },
         { name: 'g', models: ['works'], deployments: 1, isConfigured: false },
       ],
     },
   });
   const byId = { name: 'g', deploymentIds: ['w1'] };
   expect(await mutate('updateModelAccessGroup', 'ModelAccessGroupInput', byId, fields)).toEqual(changed);
-  const gone = (name: string) => mutate('deleteModelAccessGroup', 'DeleteModelAccessGroupInput', { name }, fields);
-  expect(await gone('g')).toEqual(changed);
-  expect(await gone('g')).toMatchObject({ __typename: 'NotFoundError' });
-  expect(await gone('file-group')).toMatchObject({ __typename: 'InvalidInputError' });
+  const removeGroup = (name: string) =>
+    mutate('deleteModelAccessGroup', 'DeleteModelAccessGroupInput', { name }, fields);
+  expect(await removeGroup('g')).toEqual(changed);
+  expect(await removeGroup('g')).toMatchObject({ __typename: 'NotFoundError' });
+  expect(await removeGroup('file-group')).toMatchObject({ __typename: 'InvalidInputError' });
 });
 
 it('tests a connection', async () => {
@@ -202,7 +203,7 @@ it('tests a connection', async () => {
   expect(await run({ model: 'azure/m' })).toMatchObject({ __typename: 'InvalidInputError' });
 });
 
-it('is for administrators', async () => {
+it('is refused for other callers than administrators', async () => {
   const made = await app.call('POST', '/key/generate', {});
   const { key } = (await made.json()) as { key: string };
   const query = '{ storedDeployments { nodes { id } } }';

@@ -107,10 +107,10 @@ const literal = (value: unknown): string => {
 const INPUTS = Object.values(schema.getTypeMap())
   .filter((type) => (isScalarType(type) || isEnumType(type)) && !type.name.startsWith('__'))
   .map(({ name }) => name)
-  // Every value is valid for JSON. Types without an input are left out.
-  .filter((name) => name !== 'JSON' && isTaken(name));
+  // Every value is valid for JSON. Types that no argument takes are left out.
+  .filter((name) => name !== 'JSON' && isArgumentType(name));
 
-function isTaken(name: string): boolean {
+function isArgumentType(name: string): boolean {
   try {
     return argumentFor(name) !== null;
   } catch {
@@ -119,7 +119,7 @@ function isTaken(name: string): boolean {
 }
 
 describe('a value that does not match its type', () => {
-  it('is tested for every scalar that arguments have', () => {
+  it('is tested for every scalar of an argument except JSON', () => {
     expect(INPUTS.filter((name) => isScalarType(schema.getType(name))).toSorted()).toEqual(
       ['Boolean', 'DateTime', 'Decimal', 'Float', 'ID', 'Int', 'String'].toSorted(),
     );
@@ -141,13 +141,13 @@ describe('a value that does not match its type', () => {
 
 const query = '{ __typename }';
 const BODIES: readonly (readonly [string, string, number, string])[] = [
-  ['several operations', JSON.stringify([{ query }, { query }]), 400, 'INVALID_INPUT'],
-  ['half a body', '{"query":', 400, 'INVALID_INPUT'],
+  ['an array of operations', JSON.stringify([{ query }, { query }]), 400, 'INVALID_INPUT'],
+  ['a truncated body', '{"query":', 400, 'INVALID_INPUT'],
   ['no body', '', 400, 'INVALID_INPUT'],
   ['null', 'null', 400, 'INVALID_INPUT'],
   ['no query', '{}', 200, 'INVALID_INPUT'],
-  ['a query that is no text', '{"query":5}', 400, 'INVALID_INPUT'],
-  ['variables that are no object', JSON.stringify({ query, variables: 'x' }), 400, 'INVALID_INPUT'],
+  ['a query that is not a text', '{"query":5}', 400, 'INVALID_INPUT'],
+  ['variables that are not an object', JSON.stringify({ query, variables: 'x' }), 400, 'INVALID_INPUT'],
   ['an unknown member', JSON.stringify({ query, foo: 1 }), 400, 'INVALID_INPUT'],
   [
     'a hash in place of a query',
@@ -192,9 +192,9 @@ describe('a request', () => {
     ['of another media type', 'POST', '/graphql', { 'content-type': 'text/plain' }, 415, 'UNSUPPORTED'],
     ['of a form', 'POST', '/graphql', { 'content-type': 'application/x-www-form-urlencoded' }, 400, 'UNSUPPORTED'],
     ['for an image', 'POST', '/graphql', { accept: 'image/png' }, 406, 'UNSUPPORTED'],
-    ['without a known key', 'POST', '/graphql', { authorization: 'Bearer sk-none' }, 200, 'UNAUTHENTICATED'],
+    ['with an unknown key', 'POST', '/graphql', { authorization: 'Bearer sk-none' }, 200, 'UNAUTHENTICATED'],
     ['for a mutation by GET', 'GET', '/graphql?query=mutation{__typename}', {}, 405, 'INVALID_INPUT'],
-    ['with variables that are no JSON', 'GET', '/graphql?query={__typename}&variables={', {}, 400, 'INVALID_INPUT'],
+    ['with variables that are not JSON', 'GET', '/graphql?query={__typename}&variables={', {}, 400, 'INVALID_INPUT'],
     ['to a stream that does not exist', 'DELETE', '/graphql/stream', {}, 404, 'INVALID_INPUT'],
   ] as const)('%s has a code of ErrorCode', async (_what, method, path, headers, status, code) => {
     const body = method === 'POST' ? { query } : undefined;

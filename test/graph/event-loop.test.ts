@@ -7,7 +7,7 @@ import { HOSTILE_DOCUMENTS } from '../support/hostile-documents.ts';
 // This test asserts time, because no request may block the event loop for more than 50 ms. Other tests must not.
 // These rules keep it stable on a busy machine:
 // - It measures CPU time of the server's thread between two turns of its loop, not wall-clock time.
-// - The server runs all kinds of requests once before, so that its code is compiled.
+// - Each document is sent once before, so that the code of the server is compiled.
 // - A document above the bound is repeated, and its lowest time counts. This excludes garbage collection and a cold
 //   cache.
 
@@ -39,7 +39,7 @@ async function send(body: string, { path, accept, withKey }: RequestKind): Promi
 
 const hex = (value: number, digits: number): string => value.toString(16).padStart(digits, '0');
 
-/** One export with spans of a trace, each with so many characters of content. */
+/** Sends one export with spans of one trace. Each span has five texts of `characters` characters, or none for zero characters. */
 async function store(trace: number, spans: number, characters: number): Promise<void> {
   const start = BigInt(Date.now()) * 1_000_000n;
   const attributes = [

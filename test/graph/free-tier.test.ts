@@ -8,21 +8,21 @@ const READS = {
   data: { catalogEntry: { entryId: 'gpt-4o' }, catalogEntries: { totalCount: 1 }, again: { entryId: 'gpt-4o' } },
 };
 
-let house: Awaited<ReturnType<typeof openGraph>>;
-afterEach(() => house.close());
+let graph: Awaited<ReturnType<typeof openGraph>>;
+afterEach(() => graph.close());
 
 async function open(limit: number): Promise<void> {
   const freeTier = aFreeTier({ limit, clock: CLOCK });
-  house = await openGraph({ entries: [anEntry('gpt-4o')], platform: { freeTier } });
+  graph = await openGraph({ entries: [anEntry('gpt-4o')], platform: { freeTier } });
 }
 
-const used = async () => (await house.call(FreeTierUsageDocument, {}, null)).data.freeTierUsage?.requestsToday;
+const callsToday = async () => (await graph.call(FreeTierUsageDocument, {}, null)).data.freeTierUsage?.requestsToday;
 
 describe('freeTierUsage', () => {
   it('shows the usage of the address, and is not counted itself', async () => {
     await open(5);
-    await house.call(CatalogEntryDocument, { id: 'gpt-4o' }, null);
-    expect(await house.call(FreeTierUsageDocument, {}, null)).toEqual({
+    await graph.call(CatalogEntryDocument, { id: 'gpt-4o' }, null);
+    expect(await graph.call(FreeTierUsageDocument, {}, null)).toEqual({
       data: {
         freeTierUsage: {
           ipHash: 'b89abc538cbc943bc9140f3f3b384d8e71e4a27d31a5a2c43355795b3b11829d',
@@ -32,63 +32,63 @@ describe('freeTierUsage', () => {
         },
       },
     });
-    expect(await used()).toBe(1);
+    expect(await callsToday()).toBe(1);
   });
 });
 
 describe('a request that reads the catalog', () => {
   it('counts once for any number of reads', async () => {
     await open(5);
-    expect(await house.call(TwoReadsDocument, {}, null)).toEqual(READS);
-    expect(await used()).toBe(1);
+    expect(await graph.call(TwoReadsDocument, {}, null)).toEqual(READS);
+    expect(await callsToday()).toBe(1);
   });
 
   it('does not count with a key', async () => {
     await open(1);
-    for (let call = 0; call < 3; call += 1) expect(await house.call(TwoReadsDocument, {}, 'sk-team-a')).toEqual(READS);
-    expect(await used()).toBe(0);
+    for (let call = 0; call < 3; call += 1) expect(await graph.call(TwoReadsDocument, {}, 'sk-team-a')).toEqual(READS);
+    expect(await callsToday()).toBe(0);
   });
 
   it('counts once on /graphql/stream', async () => {
     await open(5);
-    const answer = await fetch(`${house.url}/stream`, {
+    const answer = await fetch(`${graph.url}/stream`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
       body: JSON.stringify({ query: TwoReadsDocument.toString() }),
     });
     expect(await answer.text()).toContain('"totalCount":1');
-    expect(await used()).toBe(1);
+    expect(await callsToday()).toBe(1);
   });
 
   it('counts once for a subscription with any number of events', async () => {
     await open(5);
     const leaving = new AbortController();
-    const answer = await fetch(house.url, {
+    const answer = await fetch(graph.url, {
       method: 'POST',
       headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
       body: JSON.stringify({ query: 'subscription { catalogChangeUpdates { droppedUpdates changes { entryId } } }' }),
       signal: leaving.signal,
     });
-    await eventually(() => house.bus.subscriberCount() === 1, 'a subscription');
+    await eventually(() => graph.bus.subscriberCount() === 1, 'a subscription');
     const at = new Date(0);
-    const what = { entryId: 'gpt-4o', provider: null, op: 'added', field: null, old: null, new: null } as const;
-    const change = { at, notBefore: null, ...what };
-    const news = { at, snapshotId: 'next', changes: [{ ...change, snapshotId: 'next' }] };
-    house.bus.publish('catalogChange', news);
-    house.bus.publish('catalogChange', news);
+    const fields = { entryId: 'gpt-4o', provider: null, op: 'added', field: null, old: null, new: null } as const;
+    const change = { at, notBefore: null, ...fields };
+    const update = { at, snapshotId: 'next', changes: [{ ...change, snapshotId: 'next' }] };
+    graph.bus.publish('catalogChange', update);
+    graph.bus.publish('catalogChange', update);
     let events = 0;
     for await (const chunk of answer.body ?? []) {
       events += Buffer.from(chunk).toString().split('"entryId":"gpt-4o"').length - 1;
       if (events === 2) break;
     }
     leaving.abort();
-    expect([events, await used()]).toEqual([2, 1]);
+    expect([events, await callsToday()]).toEqual([2, 1]);
   });
 
-  it('is refused by field when the free calls of the day are used up, with the seconds until the next one', async () => {
+  it('gets null and an error when the free calls of the day are used up, with the seconds until the next day', async () => {
     await open(1);
-    await house.call(TwoReadsDocument, {}, null);
-    const { data, errors } = await house.call(CatalogEntryDocument, { id: 'gpt-4o' }, null);
+    await graph.call(TwoReadsDocument, {}, null);
+    const { data, errors } = await graph.call(CatalogEntryDocument, { id: 'gpt-4o' }, null);
     expect([data, errors?.map(({ message, extensions }) => ({ message, extensions }))]).toEqual([
       { catalogEntry: null },
       [
@@ -100,9 +100,9 @@ describe('a request that reads the catalog', () => {
         },
       ],
     ]);
-    expect((await house.call(TwoReadsDocument, {}, null)).errors?.length).toBeGreaterThan(0);
-    expect(await used()).toBe(1);
+    expect((await graph.call(TwoReadsDocument, {}, null)).errors?.length).toBeGreaterThan(0);
+    expect(await callsToday()).toBe(1);
     // Refusals are logged at debug level only, so that clients cannot fill the log.
-    expect(new Set(house.lines.map(({ level }) => level))).toEqual(new Set(['debug']));
+    expect(new Set(graph.lines.map(({ level }) => level))).toEqual(new Set(['debug']));
   });
 });

@@ -46,7 +46,7 @@ import { aScheduler } from '../support/scheduler.ts';
 /** Current time: 12 hours after the start of all sample spans. */
 const NOW = new Date(1_700_000_000_000 + 43_200_000);
 
-/** Catalog entry with a price. */
+/** Catalog entry with a row of the price map. Provider and mode are `openai` and `chat` by default. */
 export function anEntry(id: string, row: Readonly<Record<string, unknown>> = {}): CatalogEntry {
   const { litellm_provider: provider = 'openai', mode = 'chat' } = row;
   return { id, provider: String(provider), mode: String(mode), row: { litellm_provider: provider, mode, ...row } };
@@ -60,7 +60,7 @@ const snapshotOf = (entries: readonly CatalogEntry[], count: number): CatalogSna
   find: (id) => entries.find((entry) => entry.id === id) ?? null,
 });
 
-/** Gateway that answers every call with this stream, without prices. */
+/** Gateway that answers every call with these deltas, without a cost. */
 export function scriptedGateway(deltas: () => AsyncIterableIterator<ChatDelta>): Gateway {
   return {
     ...WITHOUT_CALLS,
@@ -98,7 +98,6 @@ export function scriptedGateway(deltas: () => AsyncIterableIterator<ChatDelta>):
   };
 }
 
-/** Empty history of the catalog. */
 const noHistory: CatalogHistory = {
   head: async () => null,
   recorded: async () => [],

@@ -46,7 +46,7 @@ const SERVICE = { guardrail: 'generic_guardrail_api', api_base: 'http://127.0.0.
 const PARAMS = { ...SERVICE, mode: 'pre_call', default_on: true, api_key: 'sk-guard' };
 
 describe('guardrails in the graph', () => {
-  it('are created, read, changed and deleted as over HTTP', async () => {
+  it('are created, read, changed and deleted, with the same state over HTTP', async () => {
     const created = await change('Create', { guardrailId: 'g1', name: 'one', params: PARAMS, info: { a: 1 } });
     const time = expect.stringMatching(/^\d{4}-/) as string;
     expect(created).toEqual({
@@ -103,7 +103,7 @@ describe('guardrails in the graph', () => {
     });
   });
 
-  it('that are invalid, unknown, duplicate or of the file give results, not errors', async () => {
+  it('that are invalid, unknown, duplicate or from the configuration file give an error type, not a request error', async () => {
     for (const wrong of [{ params: { guardrail: 'zzz', mode: 'pre_call' } }, { params: [] }, { info: 1 }, { name: '' }])
       expect(await change('Create', { name: 'three', params: PARAMS, ...wrong })).toMatchObject({
         __typename: 'InvalidInputError',

@@ -61,7 +61,7 @@ function valuesOf(type: GraphQLInputType, depth = 0): readonly unknown[] {
   return [needed, ...single, { ...needed, ...Object.fromEntries(whole) }];
 }
 
-const PLACES: readonly unknown[] = [
+const CURSOR_VALUES: readonly unknown[] = [
   null,
   {},
   [],
@@ -79,7 +79,7 @@ const CURSORS: readonly string[] = [
   '%%%',
   'é',
   'x'.repeat(20_000),
-  ...PLACES.map((place) => b64(JSON.stringify(place))),
+  ...CURSOR_VALUES.map((value) => b64(JSON.stringify(value))),
   ...[
     '0:',
     '0:\0',
@@ -117,7 +117,7 @@ function documentOf({ name, args, type }: Field): string {
 const neededBy = ({ args }: Field) =>
   Object.fromEntries(args.filter(isRequiredArgument).map(({ name, type }) => [name, valuesOf(type)[0]]));
 
-function hostileTo(field: Field): readonly Readonly<Record<string, unknown>>[] {
+function hostileVariables(field: Field): readonly Readonly<Record<string, unknown>>[] {
   const needed = neededBy(field);
   const orders = field.args.filter(({ name }) => name === 'orderBy').flatMap(({ type }) => valuesOf(type));
   return field.args
@@ -132,7 +132,7 @@ function hostileTo(field: Field): readonly Readonly<Record<string, unknown>>[] {
 }
 
 /** Codes of errors that the caller caused. */
-const CALLERS = ['INVALID_INPUT', 'TOO_LARGE', 'NOT_FOUND', 'UNSUPPORTED', 'GRAPHQL_VALIDATION_FAILED'];
+const CALLER_ERRORS = ['INVALID_INPUT', 'TOO_LARGE', 'NOT_FOUND', 'UNSUPPORTED', 'GRAPHQL_VALIDATION_FAILED'];
 
 for (const engine of ENGINES)
   describe.skipIf(engine.missing !== null)(`hostile arguments on ${engine.name}`, () => {
@@ -159,16 +159,16 @@ for (const engine of ENGINES)
     });
 
     it.each(LISTS.map((field) => [field.name, field] as const))(
-      '%s answers them, or returns an error of the caller',
+      'of %s are answered, or refused with an error of the caller',
       async (_name, field) => {
         const faults: unknown[] = [];
-        const all = hostileTo(field);
+        const all = hostileVariables(field);
         for (let at = 0; at < all.length; at += 16)
           await Promise.all(
             all.slice(at, at + 16).map(async (variables) => {
               const errors = await ask(field, variables);
-              const theirs = errors.filter((error) => !CALLERS.some((code) => error.startsWith(code)));
-              if (theirs.length > 0) faults.push([JSON.stringify(variables).slice(0, 300), theirs]);
+              const serverErrors = errors.filter((error) => !CALLER_ERRORS.some((code) => error.startsWith(code)));
+              if (serverErrors.length > 0) faults.push([JSON.stringify(variables).slice(0, 300), serverErrors]);
             }),
           );
         expect(faults).toEqual([]);

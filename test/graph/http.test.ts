@@ -3,13 +3,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openGraph } from './graph-server.ts';
 
 describe('GraphQL over HTTP', () => {
-  let house: Awaited<ReturnType<typeof openGraph>>;
+  let graph: Awaited<ReturnType<typeof openGraph>>;
   beforeAll(async () => {
-    house = await openGraph();
+    graph = await openGraph();
   });
-  afterAll(() => house.close());
+  afterAll(() => graph.close());
 
-  const audits = serverAudits({ url: () => house.url });
+  const audits = serverAudits({ url: () => graph.url });
   it('is tested by the audits of the specification', () => {
     expect(audits.filter(({ name }) => name.startsWith('MUST')).length).toBeGreaterThan(10);
   });
@@ -24,7 +24,7 @@ describe('GraphQL over HTTP', () => {
     ['not an object', '"query"', 'POST body is expected to be object but received string'],
     ['a batch', '[{"query":"{ __typename }"}]', 'Batching is not supported.'],
   ])('answers %s with an error', async (_case, body, message) => {
-    const answer = await house.post(body);
+    const answer = await graph.post(body);
     const { errors } = (await answer.json()) as { errors: readonly { message: string }[] };
     expect([answer.status, errors.map((error) => error.message)]).toEqual([400, [message]]);
   });
@@ -33,7 +33,7 @@ describe('GraphQL over HTTP', () => {
     ['a form, which any page may send', 400, 'x-www-form-urlencoded', 'Send the operation as application/json.'],
     ['XML', 415, 'xml', 'Unsupported Media Type'],
   ])('refuses %s', async (_case, status, kind, message) => {
-    const answer = await fetch(house.url, {
+    const answer = await fetch(graph.url, {
       method: 'POST',
       headers: { 'content-type': `application/${kind}` },
       body: 'query=mutation{__typename}',
@@ -43,7 +43,7 @@ describe('GraphQL over HTTP', () => {
   });
 
   it.each(['variables', 'extensions'])('refuses a query parameter `%s` that is not JSON', async (name) => {
-    const answer = await fetch(`${house.url}?query={__typename}&${name}=%7B`);
+    const answer = await fetch(`${graph.url}?query={__typename}&${name}=%7B`);
     expect([answer.status, await answer.json()]).toEqual([
       400,
       {
@@ -54,14 +54,14 @@ describe('GraphQL over HTTP', () => {
     ]);
   });
 
-  it('answers other methods with the allowed ones', async () => {
-    const answer = await fetch(house.url, { method: 'DELETE' });
+  it('answers other methods with 405 and the allowed ones', async () => {
+    const answer = await fetch(graph.url, { method: 'DELETE' });
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, POST']);
   });
 
-  it('shows no HTTP statuses of operations', async () => {
+  it('contains no HTTP status in its errors', async () => {
     const answers = await Promise.all(
-      ['{ nope }', '{', '{ trace(id: "x") { name } }'].map((query) => house.post(JSON.stringify({ query }))),
+      ['{ nope }', '{', '{ trace(id: "x") { name } }'].map((query) => graph.post(JSON.stringify({ query }))),
     );
     const bodies = await Promise.all(answers.map((answer) => answer.text()));
     for (const body of bodies) {
@@ -72,19 +72,19 @@ describe('GraphQL over HTTP', () => {
 });
 
 describe('introspection', () => {
-  let house: Awaited<ReturnType<typeof openGraph>>;
-  afterEach(() => house.close());
+  let graph: Awaited<ReturnType<typeof openGraph>>;
+  afterEach(() => graph.close());
 
   const messages = async (query: string) => {
-    const { errors, data } = (await (await house.post(JSON.stringify({ query }))).json()) as {
+    const { errors, data } = (await (await graph.post(JSON.stringify({ query }))).json()) as {
       readonly data?: unknown;
       readonly errors?: readonly { readonly message: string }[];
     };
     return errors?.map(({ message }) => message) ?? data;
   };
 
-  it('is answered where it is enabled, with a suggestion for a misspelt field', async () => {
-    house = await openGraph();
+  it('is answered when it is enabled, and a misspelt field gets a suggestion', async () => {
+    graph = await openGraph();
     expect(await messages('{ __schema { queryType { name } } }')).toEqual({
       __schema: { queryType: { name: 'Query' } },
     });
@@ -94,8 +94,8 @@ describe('introspection', () => {
     ]);
   });
 
-  it('is refused where it is disabled, without suggestions of names', async () => {
-    house = await openGraph({ introspection: false });
+  it('is refused when it is disabled, and no names are suggested', async () => {
+    graph = await openGraph({ introspection: false });
     const refused = await messages('{ __schema { queryType { name } } }');
     expect(refused).toHaveLength(2);
     expect(refused).toContain(
@@ -111,21 +111,21 @@ describe('introspection', () => {
   });
 
   it('has a depth limit', async () => {
-    house = await openGraph();
+    graph = await openGraph();
     const fields = (levels: number): string => (levels === 0 ? 'name' : `fields { type { ${fields(levels - 1)} } }`);
     expect(await messages(`{ __schema { types { ${fields(5)} } } }`)).toEqual(['Maximum introspection depth exceeded']);
   });
 });
 
 describe('GraphiQL', () => {
-  let house: Awaited<ReturnType<typeof openGraph>>;
-  afterEach(() => house.close());
+  let graph: Awaited<ReturnType<typeof openGraph>>;
+  afterEach(() => graph.close());
 
   const browse = (headers: Record<string, string> = {}) =>
-    fetch(house.url, { headers: { accept: 'text/html,*/*;q=0.8', ...headers } });
+    fetch(graph.url, { headers: { accept: 'text/html,*/*;q=0.8', ...headers } });
 
   it('is one page without further files, and is cached by the browser until it changes', async () => {
-    house = await openGraph({ graphiql: true });
+    graph = await openGraph({ graphiql: true });
     const first = await browse({ 'accept-encoding': 'br, gzip' });
     const html = await first.text();
     expect([first.status, first.headers.get('content-type'), first.headers.get('content-encoding')]).toEqual([
@@ -141,21 +141,21 @@ describe('GraphiQL', () => {
     expect([plain.headers.get('content-encoding'), (await plain.text()) === html]).toEqual([null, true]);
   });
 
-  it('is not shown where it is disabled', async () => {
-    house = await openGraph({ graphiql: false });
+  it('is not shown when it is disabled', async () => {
+    graph = await openGraph({ graphiql: false });
     const answer = await browse();
     expect(await answer.json()).toMatchObject({ errors: [{ message: 'Must provide query string.' }] });
   });
 
-  it('is shown at its own address with a query in it', async () => {
-    house = await openGraph({ graphiql: true });
-    const answer = await fetch(`${house.url}?query=mutation{__typename}`, { headers: { accept: 'text/html' } });
+  it('is shown at an address that contains a query', async () => {
+    graph = await openGraph({ graphiql: true });
+    const answer = await fetch(`${graph.url}?query=mutation{__typename}`, { headers: { accept: 'text/html' } });
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
   });
 
   it('is not sent to a client that does not ask for HTML', async () => {
-    house = await openGraph({ graphiql: true });
-    const answer = await fetch(`${house.url}?query={__typename}`);
+    graph = await openGraph({ graphiql: true });
+    const answer = await fetch(`${graph.url}?query={__typename}`);
     expect(await answer.json()).toEqual({ data: { __typename: 'Query' } });
   });
 });

@@ -14,8 +14,8 @@ import { MAX_INTROSPECTION_DEPTH } from '../../schema/base/limits.ts';
 import { schema } from '../../schema/index.ts';
 import { openGraph } from './graph-server.ts';
 
-let house: Awaited<ReturnType<typeof openGraph>>;
-afterEach(() => house.close());
+let graph: Awaited<ReturnType<typeof openGraph>>;
+afterEach(() => graph.close());
 
 interface Answer<Data = unknown> {
   readonly data?: Data;
@@ -24,7 +24,7 @@ interface Answer<Data = unknown> {
 
 async function ask<Data>(query: string, key: string | null = null, variables: object = {}): Promise<Answer<Data>> {
   const headers: Record<string, string> = key === null ? {} : { authorization: `Bearer ${key}` };
-  const answer = await house.post(JSON.stringify({ query, variables }), headers);
+  const answer = await graph.post(JSON.stringify({ query, variables }), headers);
   return (await answer.json()) as Answer<Data>;
 }
 
@@ -49,35 +49,35 @@ const NONE: IntrospectionOptions = {
 };
 
 describe('the standard introspection query', () => {
-  it.each([null, 'sk-team-a', 'sk-viewer', 'sk-admin'])('gives the whole schema to %s', async (key) => {
-    house = await openGraph();
+  it.each([null, 'sk-team-a', 'sk-viewer', 'sk-admin'])('returns the whole schema for the key %s', async (key) => {
+    graph = await openGraph();
     const { data, errors } = await ask<IntrospectionQuery>(getIntrospectionQuery(ALL), key);
     expect(errors).toBeUndefined();
     expect(data && publishedBy(data)).toBe(PUBLISHED);
   });
 
   it.each([
-    ['as it comes', {}],
+    ['without options', {}],
     ['with every option', ALL],
-    ['with none', NONE],
+    ['with every option off', NONE],
     ['with the deepest types', { ...ALL, typeDepth: MAX_INTROSPECTION_DEPTH - 6 }],
   ])('works %s', async (_name, options) => {
-    house = await openGraph();
+    graph = await openGraph();
     const { data, errors } = await ask<IntrospectionQuery>(getIntrospectionQuery(options));
     expect(errors).toBeUndefined();
     expect(data && buildClientSchema(data).getTypeMap()).toHaveProperty('CatalogEntry');
   });
 
   it('may be sent in one document with other operations, selected by name', async () => {
-    house = await openGraph();
+    graph = await openGraph();
     const query = `${getIntrospectionQuery(ALL)} query Other { catalogStatus { takenAt } }`;
-    const answer = await house.post(JSON.stringify({ query, operationName: 'IntrospectionQuery' }));
+    const answer = await graph.post(JSON.stringify({ query, operationName: 'IntrospectionQuery' }));
     const { data } = (await answer.json()) as Answer<IntrospectionQuery>;
     expect(data && publishedBy(data)).toBe(PUBLISHED);
   });
 
-  it('feeds graphql-codegen over HTTP', async () => {
-    house = await openGraph();
+  it('is sufficient for graphql-codegen', async () => {
+    graph = await openGraph();
     const { data } = await ask<IntrospectionQuery>(getIntrospectionQuery(ALL));
     if (data === undefined) throw new Error('There is no schema.');
     const document = parse('query Entry($id: ID!) { catalogEntry(id: $id) { id mode } }');
@@ -98,8 +98,8 @@ describe('the standard introspection query', () => {
   });
 
   it.each(['/graphql', '/graphql/stream'])('is sent as an event over %s', async (path) => {
-    house = await openGraph();
-    const answer = await fetch(house.url.replace('/graphql', path), {
+    graph = await openGraph();
+    const answer = await fetch(graph.url.replace('/graphql', path), {
       method: 'POST',
       body: JSON.stringify({ query: getIntrospectionQuery(ALL) }),
       headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
@@ -108,8 +108,8 @@ describe('the standard introspection query', () => {
     expect(publishedBy((JSON.parse(data) as { data: IntrospectionQuery }).data)).toBe(PUBLISHED);
   });
 
-  it('is refused where introspection is disabled', async () => {
-    house = await openGraph({ introspection: false });
+  it('is refused when introspection is disabled', async () => {
+    graph = await openGraph({ introspection: false });
     const { data, errors } = await ask(getIntrospectionQuery(ALL));
     expect([data, errors?.[0]?.message]).toEqual([
       undefined,
@@ -118,7 +118,7 @@ describe('the standard introspection query', () => {
   });
 
   it('is refused for an invalid key', async () => {
-    house = await openGraph();
+    graph = await openGraph();
     await ask(getIntrospectionQuery(ALL));
     const { data, errors } = await ask(getIntrospectionQuery(ALL), 'sk-unknown');
     expect([data, errors?.map(({ extensions }) => extensions?.code)]).toEqual([undefined, ['UNAUTHENTICATED']]);
@@ -139,7 +139,7 @@ describe('introspection', () => {
     ['types by name', `{ ${times(500, '__type(name: "Trace") { fields { name type { name } } }')} }`],
     ['inline fragments', `{ ... on Query { ${times(100, `__schema { ... on __Schema { ${FULL} } }`)} } }`],
   ])('counts toward the cost: %s', async (_name, query) => {
-    house = await openGraph();
+    graph = await openGraph();
     const { data, errors } = await ask(query);
     expect([data, errors?.map(({ message, extensions }) => [message, extensions?.code])]).toEqual([
       undefined,
@@ -148,7 +148,7 @@ describe('introspection', () => {
   });
 
   it('counts toward the cost together with a page', async () => {
-    house = await openGraph();
+    graph = await openGraph();
     const query = `{ catalogEntries(first: 500) { nodes { ${times(55, 'id')} } } __schema { ${FULL} } }`;
     expect((await ask(query)).errors).toMatchObject([
       {
@@ -158,15 +158,15 @@ describe('introspection', () => {
     ]);
   });
 
-  it('counts types by variables', async () => {
-    house = await openGraph();
+  it('counts the type that a variable names', async () => {
+    graph = await openGraph();
     const query = `query($name: String!) { ${times(400, '__type(name: $name) { fields { name type { name } } }')} }`;
     expect((await ask(query, null, { name: 'Decimal' })).errors).toBeUndefined();
     expect((await ask(query, null, { name: 'Trace' })).errors?.[0]?.message).toBe(refusal);
   });
 
-  it('counts the exact number of fields: nothing below an empty list', async () => {
-    house = await openGraph();
+  it('counts the exact number of fields: nothing below a null field', async () => {
+    graph = await openGraph();
     const { data, errors } = await ask(
       `{ ${times(500, '__type(name: "Decimal") { fields { name type { name } } }')} }`,
     );
@@ -175,7 +175,7 @@ describe('introspection', () => {
   });
 
   it('counts type names', async () => {
-    house = await openGraph();
+    graph = await openGraph();
     const nested = `{ catalogEntries(first: 500) { nodes { ${times(61, '__typename')} } } }`;
     expect((await ask(nested)).errors?.map(({ message }) => message)).toEqual([
       'The operation may cause 30700 fields; the limit is 30000. Ask for smaller pages.',
@@ -183,7 +183,7 @@ describe('introspection', () => {
   });
 
   it('counts toward the depth', async () => {
-    house = await openGraph();
+    graph = await openGraph();
     const deep = (levels: number): string =>
       `{ __type(name: "Query") { fields { type { ${'ofType { '.repeat(levels)}name${' }'.repeat(levels)} } } } }`;
     expect((await ask(deep(MAX_INTROSPECTION_DEPTH - 4))).errors).toBeUndefined();
@@ -196,7 +196,7 @@ describe('introspection', () => {
   });
 
   it('counts toward the depth in fragments', async () => {
-    house = await openGraph();
+    graph = await openGraph();
     const fragments = Array.from(
       { length: 30 },
       (_, index) => `fragment F${index} on __Type { ofType { ...F${index + 1} } }`,
@@ -207,8 +207,8 @@ describe('introspection', () => {
     ]);
   });
 
-  it('has the same answer for every caller, in any order of requests', async () => {
-    house = await openGraph();
+  it('has the same answer for every caller, also in concurrent and repeated requests', async () => {
+    graph = await openGraph();
     const query = '{ __schema { queryType { name } } __type(name: "Decimal") { kind } __typename }';
     const answer = {
       data: { __schema: { queryType: { name: 'Query' } }, __type: { kind: 'SCALAR' }, __typename: 'Query' },
@@ -220,8 +220,8 @@ describe('introspection', () => {
     expect(await ask(query)).toEqual(answer);
   });
 
-  it('is answered by its variables', async () => {
-    house = await openGraph();
+  it('depends on its variables', async () => {
+    graph = await openGraph();
     const query = 'query($name: String!) { __type(name: $name) { kind } }';
     const kindOf = async (name: string) => (await ask(query, null, { name, unused: 'x' })).data;
     expect([await kindOf('Decimal'), await kindOf('Trace'), await kindOf('Decimal'), await kindOf('No')]).toEqual([

@@ -4,7 +4,7 @@ import { type Json, tenancyClient } from '../support/tenancy-client.ts';
 
 const { send, key, get } = tenancyClient();
 
-/** Resets the spend of a key; returns the result, or the code of its error. */
+/** Resets the spend of a key. Returns the result, or the code of the request error. */
 async function reset(input: object, secret?: string): Promise<unknown> {
   const query = `mutation($input: ResetKeySpendInput!) {
     resetKeySpend(input: $input) { __typename ... on VirtualKey { alias spendUsd } ... on InvalidInputError { message } ... on NotFoundError { message } }
@@ -37,7 +37,7 @@ describe('resetKeySpend', () => {
     expect(rows.map((one) => one['spent_before'])).toEqual([-2.5, -1, 0]);
   });
 
-  it('refuses amounts that a spend cannot have, unknown keys and other callers', async () => {
+  it('refuses invalid amounts, unknown keys and callers without the right', async () => {
     const secret = await key({ user_id: 'ann', spend: 1 });
     const refused = (message: string) => ({ __typename: 'InvalidInputError', message });
     expect(await reset({ key: secret, resetToUsd: '1.000000000001' })).toEqual(

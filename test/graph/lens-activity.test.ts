@@ -28,7 +28,7 @@ const PREVIEW = `query ($input: LensSamplePreviewInput!) { lensSamplePreview(inp
 } }`;
 
 describe('the preview of a sample', () => {
-  it('is the page of the HTTP route, with the traces', async () => {
+  it('equals the page of the HTTP route, with the traces', async () => {
     const selection = { samplePercent: 50, sampleSize: 3 };
     const { data } = await ask(PREVIEW, { input: { selection } });
     const { body } = await send('POST', '/lens/preview/sample', {
@@ -122,12 +122,12 @@ describe('edges of lenses', () => {
       executions: [{ id: expect.any(String) }],
     });
     expect(findings.length).toBeGreaterThan(0);
-    const counted = `query ($id: ID!) { all: findings(first: 1, filter: { lensId: $id }) { totalCount nodes { title } }
+    const countsQuery = `query ($id: ID!) { all: findings(first: 1, filter: { lensId: $id }) { totalCount nodes { title } }
       none: findings(filter: { lensId: $id, status: DISMISSED }) { totalCount } }`;
-    const orders = `{ latest: findings { nodes { id } } oldest: findings(orderBy: { direction: ASC }) { nodes { id } } }`;
-    const { latest, oldest } = (await ask(orders)).data as Record<string, { readonly nodes: readonly unknown[] }>;
+    const ordersQuery = `{ latest: findings { nodes { id } } oldest: findings(orderBy: { direction: ASC }) { nodes { id } } }`;
+    const { latest, oldest } = (await ask(ordersQuery)).data as Record<string, { readonly nodes: readonly unknown[] }>;
     expect(oldest?.nodes).toEqual(latest?.nodes.toReversed());
-    expect((await ask(counted, { id: lens.id })).data).toMatchObject({
+    expect((await ask(countsQuery, { id: lens.id })).data).toMatchObject({
       all: { totalCount: findings.length, nodes: [{}] },
       none: { totalCount: 0 },
     });
@@ -161,8 +161,8 @@ describe('edges of lenses', () => {
     const sender = (await key({ team_id: 'team-x' })).key;
     const { exportOf } = await import('../../bench/lens/runs.ts');
     await send('POST', '/v1/traces', exportOf(own === undefined ? [] : [own], Date.now() - 3_600_000), sender);
-    const shown = await ask(query, { id: own?.traceId }, sender);
-    expect([shown.data, codesOf(shown)]).toEqual([
+    const answer = await ask(query, { id: own?.traceId }, sender);
+    expect([answer.data, codesOf(answer)]).toEqual([
       { trace: { traceId: own?.traceId, findingCount: null } },
       ['FORBIDDEN'],
     ]);
@@ -170,7 +170,7 @@ describe('edges of lenses', () => {
   });
 });
 
-describe('a run with settings of its own', () => {
+describe('a run with its own settings', () => {
   const RUN = `mutation ($input: RunLensInput!) { runLens(input: $input) { __typename
     ... on Lens { settings latestRun { model executions { id } } } ... on UserError { message } } }`;
 
@@ -202,15 +202,15 @@ describe('a run with settings of its own', () => {
   });
 });
 
-describe('the service around lenses', () => {
-  it('its address and versions are shown to every key', async () => {
+describe('fields around lenses:', () => {
+  it('lensService shows the address and versions to every key', async () => {
     const query = '{ lensService { url storageReady release workerProtocol } }';
     const lensService = { url: app().url, storageReady: true, release: VERSION, workerProtocol: 7 };
     expect((await ask(query, {}, (await key({})).key)).data).toEqual({ lensService });
     expect(codesOf(await ask(query, {}, ''))).toEqual(['UNAUTHENTICATED']);
   });
 
-  it('its agents are those of the last days', async () => {
+  it('lensAgents lists agents of stored traces, for administrators only', async () => {
     expect((await ask('{ lensAgents }')).data).toEqual({ lensAgents: ['shop'] });
     expect(codesOf(await ask('{ lensAgents }', {}, (await key({})).key))).toEqual(['FORBIDDEN']);
   });

@@ -55,8 +55,8 @@ describe('tracing keys in the graph', () => {
         ... on UserError { message }
       }
     }`;
-    const made = await ask(create, { input: { name: 'bot', teamId: 't' } });
-    expect(made).toEqual({
+    const issued = await ask(create, { input: { name: 'bot', teamId: 't' } });
+    expect(issued).toEqual({
       createTracingKey: {
         __typename: 'IssuedTracingKey',
         token: expect.stringMatching(/^lens-trace-/),
@@ -73,10 +73,10 @@ describe('tracing keys in the graph', () => {
     const remove =
       'mutation ($id: ID!) { deleteTracingKey(input: { id: $id }) { ... on TracingKey { name } ... on UserError { message } } }';
     const [{ id } = { id: '' }] = tracingKeys;
-    const again = 'query ($id: ID!) { node(id: $id) { ... on TracingKey { name } } }';
-    expect(await ask(again, { id })).toEqual({ node: { name: 'bot' } });
+    const nodeQuery = 'query ($id: ID!) { node(id: $id) { ... on TracingKey { name } } }';
+    expect(await ask(nodeQuery, { id })).toEqual({ node: { name: 'bot' } });
     expect(await ask(remove, { id })).toEqual({ deleteTracingKey: { name: 'bot' } });
-    expect(await ask(again, { id })).toEqual({ node: null });
+    expect(await ask(nodeQuery, { id })).toEqual({ node: null });
     expect(await ask(remove, { id })).toEqual({ deleteTracingKey: { message: 'Tracing key not found' } });
     expect(await ask('{ tracingKeys { id } }', {}, (await key({})).key)).toBeNull();
   });

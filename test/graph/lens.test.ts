@@ -32,8 +32,8 @@ async function ask<Data, Variables>(
   return body as unknown as Answer<Data>;
 }
 
-/** Opens a subscription. `events` resolves to the first `wanted` events with data. */
-async function subscribed(query: string, wanted: number): Promise<{ readonly events: Promise<readonly string[]> }> {
+/** Opens a subscription. `events` resolves when `wanted` events with data have arrived, or when the stream ends. */
+async function subscribe(query: string, wanted: number): Promise<{ readonly events: Promise<readonly string[]> }> {
   const answer = await fetch(`${app().url}/graphql/stream`, {
     method: 'POST',
     headers: {
@@ -60,8 +60,8 @@ async function subscribed(query: string, wanted: number): Promise<{ readonly eve
   return { events: read() };
 }
 
-/** Reads a lens, its findings and its runs by their global ids, as an administrator and as another caller. */
-async function againAsNodes(id: string): Promise<void> {
+/** Expects a lens, its findings and its runs by their global ids as an administrator, and nulls as another caller. */
+async function expectNodes(id: string): Promise<void> {
   const page = 'totalCount pageInfo { hasNextPage hasPreviousPage endCursor } nodes { id runId status }';
   const facts = (nodes: string) => `{ ${nodes} { __typename id
     ... on Lens { name findings { id title } runs(first: 1) { ${page} } latestRun { id } }
@@ -116,10 +116,10 @@ async function againAsNodes(id: string): Promise<void> {
 }
 
 describe('lenses in the graph', () => {
-  it('create, run, find, judge and follow an investigation', async () => {
+  it('are created, run, followed and changed, and their findings are listed and dismissed', async () => {
     await ingest(syntheticRuns(6, 5));
-    const findings = await subscribed('subscription { findingChanges { title status lens { name } } }', 2);
-    const jobs = await subscribed('subscription { jobUpdates(kind: "lens-run") { kind status attempts } }', 3);
+    const findings = await subscribe('subscription { findingChanges { title status lens { name } } }', 2);
+    const jobs = await subscribe('subscription { jobUpdates(kind: "lens-run") { kind status attempts } }', 3);
     const input = { name: 'graph', model: 'judge', checks: ALL_CHECKS, enabled: false };
     const { data } = await ask(CreateLensDocument, { input });
     if (!('id' in data.createLens)) throw new Error('No lens was created.');
@@ -155,21 +155,21 @@ describe('lenses in the graph', () => {
     expect(second.data.findings.edges).toHaveLength(1);
     expect(second.data.findings.edges[0]?.node.title).not.toBe(edge?.node.title);
     const findingId = read.lens?.findings[0]?.findingId ?? '';
-    const judged = await ask(SetFindingStatusDocument, {
+    const dismissal = await ask(SetFindingStatusDocument, {
       input: { lensId: id, findingId, status: 'DISMISSED', reason: 'known' },
     });
-    expect(judged.data.setFindingStatus).toMatchObject({ findings: [{ status: 'DISMISSED', reason: 'known' }, {}] });
-    const runs = await subscribed(`subscription { lensRun(id: "${id}") { status stage coverage { screened } } }`, 2);
+    expect(dismissal.data.setFindingStatus).toMatchObject({ findings: [{ status: 'DISMISSED', reason: 'known' }, {}] });
+    const runs = await subscribe(`subscription { lensRun(id: "${id}") { status stage coverage { screened } } }`, 2);
     expect((await ask(RunLensDocument, { id })).data.runLens).toMatchObject({ latestRun: { stage: 'Queued' } });
     expect((await runs.events)[0]).toContain('"status":"QUEUED"');
     await ended(lensId);
     const changed = await ask(UpdateLensDocument, { input: { id: lensId, settings: { ...input, name: 'other' } } });
     expect(changed.data.updateLens).toMatchObject({ name: 'other', revision: 2 });
     expect((await ask(CancelLensRunDocument, { id })).data.cancelLensRun).toMatchObject({ __typename: 'Lens' });
-    await againAsNodes(id);
+    await expectNodes(id);
   });
 
-  it('answers bad input, unknown lenses and foreign keys with their errors', async () => {
+  it('refuse invalid input, unknown lenses and keys that may not read them', async () => {
     const input = { name: 'bad', model: 'judge', context: 'c', samplePercent: 0, concurrency: 0 };
     expect((await ask(CreateLensDocument, { input })).data.createLens).toMatchObject({
       __typename: 'InvalidInputError',
@@ -180,12 +180,12 @@ describe('lenses in the graph', () => {
       message: 'Lens not found',
     });
     const stranger = (await key({})).key;
-    const watched = await fetch(`${app().url}/graphql`, {
+    const feed = await fetch(`${app().url}/graphql`, {
       method: 'POST',
       headers: { authorization: `Bearer ${stranger}`, 'content-type': 'application/json', accept: 'text/event-stream' },
       body: JSON.stringify({ query: 'subscription { jobUpdates { id } }' }),
     });
-    expect(await watched.text()).toContain('"code":"FORBIDDEN"');
+    expect(await feed.text()).toContain('"code":"FORBIDDEN"');
     expect((await ask(FindingsDocument, { first: 1 }, stranger)).errors?.[0]?.extensions.code).toBe('FORBIDDEN');
     expect((await ask(FindingsDocument, { first: 1, after: 'x' })).errors?.[0]?.extensions.code).toBe('INVALID_INPUT');
     expect((await ask(FindingsDocument, { first: 0 })).errors?.[0]?.extensions.code).toBe('INVALID_INPUT');

@@ -15,8 +15,8 @@ import { createLimitCheck, MAX_DEPTH, MAX_ERRORS, MAX_VARIABLE_VALUES } from '..
 import { BODY_LIMIT } from '../../src/graphql/server.ts';
 import { anEntry, openGraph } from './graph-server.ts';
 
-let house: Awaited<ReturnType<typeof openGraph>>;
-afterEach(() => house.close());
+let graph: Awaited<ReturnType<typeof openGraph>>;
+afterEach(() => graph.close());
 
 interface Answer {
   readonly status: number;
@@ -25,7 +25,7 @@ interface Answer {
 }
 
 async function ask(query: string, variables: object = {}, headers: Record<string, string> = {}): Promise<Answer> {
-  const answer = await house.post(JSON.stringify({ query, variables }), headers);
+  const answer = await graph.post(JSON.stringify({ query, variables }), headers);
   return { status: answer.status, ...((await answer.json()) as Omit<Answer, 'status'>) };
 }
 
@@ -41,7 +41,7 @@ describe('the cost of an operation', () => {
     'entryId provider mode maxInputTokens maxOutputTokens maxTokens inputCostPerToken outputCostPerToken supportsVision supportsReasoning';
 
   it('allows the largest page with ten fields, and with all of them', async () => {
-    house = await openGraph({ entries: [anEntry('gpt-4o')] });
+    graph = await openGraph({ entries: [anEntry('gpt-4o')] });
     const all = `${tenFields} supportsAudioInput supportsAudioOutput supportsPromptCaching extraFields`;
     for (const fields of [tenFields, all]) {
       const { data } = await ask(`{ catalogEntries(first: 500) { edges { cursor node { ${fields} } } } }`);
@@ -50,7 +50,7 @@ describe('the cost of an operation', () => {
   });
 
   it('counts every alias', async () => {
-    house = await openGraph({ entries: [anEntry('gpt-4o')] });
+    graph = await openGraph({ entries: [anEntry('gpt-4o')] });
     const pages = Array.from({ length: 43 }, (_, index) => `p${index}: catalogEntries(first: 500) { nodes { id } }`);
     expect(refusalOf(await ask(`{ ${pages.join(' ')} }`))).toEqual([
       undefined,
@@ -59,8 +59,8 @@ describe('the cost of an operation', () => {
     expect((await ask(`{ ${pages.slice(1).join(' ')} }`)).errors).toBeUndefined();
   });
 
-  it('counts pages by their variables', async () => {
-    house = await openGraph({ entries: [] });
+  it('counts the page size that a variable gives', async () => {
+    graph = await openGraph({ entries: [] });
     const query = `query Pages($first: Int) { ${Array.from(
       { length: 60 },
       (_, index) => `p${index}: catalogEntries(first: $first) { nodes { id } }`,
@@ -69,18 +69,18 @@ describe('the cost of an operation', () => {
     expect((await ask(query, { first: 500 })).errors?.[0]?.extensions?.code).toBe('TOO_LARGE');
   });
 
-  it('is that of the selected operation', async () => {
-    house = await openGraph({ entries: [] });
+  it('is counted for the selected operation only', async () => {
+    graph = await openGraph({ entries: [] });
     const pages = Array.from({ length: 43 }, (_, index) => `p${index}: catalogEntries(first: 500) { nodes { id } }`);
     const query = `query Small { catalogEntries { totalCount } } query Large { ${pages.join(' ')} }`;
     const choose = async (operationName: string) =>
-      (await (await house.post(JSON.stringify({ query, operationName }))).json()) as Answer;
+      (await (await graph.post(JSON.stringify({ query, operationName }))).json()) as Answer;
     expect((await choose('Small')).errors).toBeUndefined();
     expect((await choose('Large')).errors?.[0]?.extensions?.code).toBe('TOO_LARGE');
   });
 
   it('is refused before a model is called', async () => {
-    house = await openGraph();
+    graph = await openGraph();
     const input = '{ model: "demo", messages: [] }';
     const calls = Array.from({ length: 11 }, (_, index) => `c${index}: chat(input: ${input}) { __typename }`);
     expect(refusalOf(await ask(`mutation { ${calls.join(' ')} }`))).toEqual([
@@ -90,15 +90,15 @@ describe('the cost of an operation', () => {
   });
 
   it.each(['/graphql', '/graphql/stream'])('is refused before a subscription begins, on %s', async (path) => {
-    house = await openGraph();
+    graph = await openGraph();
     const spans = Array.from({ length: 1_600 }, (_, index) => `s${index}: spans { nodes { spanId } }`);
-    const answer = await fetch(house.url.replace('/graphql', path), {
+    const answer = await fetch(graph.url.replace('/graphql', path), {
       method: 'POST',
       body: JSON.stringify({ query: `subscription { traceUpdates { trace { ${spans.join(' ')} } } }` }),
       headers: { 'content-type': 'application/json', accept: 'text/event-stream', authorization: 'Bearer sk-admin' },
     });
     expect(await answer.text()).toContain('"code":"TOO_LARGE"');
-    expect(house.bus.subscriberCount()).toBe(0);
+    expect(graph.bus.subscriberCount()).toBe(0);
   });
 });
 
@@ -108,8 +108,8 @@ describe('the depth of an operation', () => {
   const deep = (depth: number) =>
     createLimitCheck(circle)({ document: parse(`${'{ self '.repeat(depth - 1)} { id } ${'}'.repeat(depth - 1)}`) });
 
-  it('may reach the limit and not exceed it', async () => {
-    house = await openGraph();
+  it('may reach the limit but not exceed it', async () => {
+    graph = await openGraph();
     expect([deep(MAX_DEPTH), deep(MAX_DEPTH + 1)?.message]).toEqual([
       null,
       `The operation is ${MAX_DEPTH + 1} fields deep; the limit is ${MAX_DEPTH}.`,
@@ -117,21 +117,21 @@ describe('the depth of an operation', () => {
   });
 });
 
-describe('the size of a document', () => {
+describe('a document that could block the server', () => {
   it.each([
     ['brackets of selections', nested(MAX_NESTING)],
     ['brackets of values', `{ catalogEntry(id: ${'['.repeat(MAX_NESTING)}`],
     ['a hundred thousand brackets', `{${'a{'.repeat(100_000)}`],
-  ])('may not nest deeper than is safe to parse: %s', async (_case, query) => {
-    house = await openGraph();
+  ])('is refused when it nests deeper than is safe to parse: %s', async (_case, query) => {
+    graph = await openGraph();
     expect(refusalOf(await ask(query))).toEqual([
       undefined,
       [[`The document nests brackets deeper than ${MAX_NESTING}.`, 'TOO_LARGE']],
     ]);
   });
 
-  it('has a limit of tokens', async () => {
-    house = await openGraph();
+  it('is refused above the limit of tokens', async () => {
+    graph = await openGraph();
     const query = `{ catalogEntries { totalCount ${'totalCount '.repeat(MAX_TOKENS)} } }`;
     expect(refusalOf(await ask(query))).toEqual([
       undefined,
@@ -139,15 +139,15 @@ describe('the size of a document', () => {
     ]);
   });
 
-  it('stops the validation after many errors', async () => {
-    house = await openGraph();
+  it('is no longer validated after many errors', async () => {
+    graph = await openGraph();
     const same = 'id '.repeat(MAX_TOKENS - 20);
     const { errors } = await ask(`{ catalogEntry(id: "x") { ${same} } }`);
     expect(errors?.map(({ message }) => message)).toEqual(['Validation aborted.']);
   });
 
-  it('may not have fragments that contain themselves', async () => {
-    house = await openGraph();
+  it('is refused when a fragment contains itself', async () => {
+    graph = await openGraph();
     const { errors } = await ask('{ catalogEntry(id: "x") { ...A } } fragment A on CatalogEntry { ...A }');
     expect(errors?.map(({ message }) => message)).toEqual(['Cannot spread fragment "A" within itself.']);
   });
@@ -200,21 +200,21 @@ describe('a document', () => {
       `The document selects the same names too often: more than ${MAX_PAIRS} pairs to compare.`,
     ],
   ])('cannot exceed the limit of %s', async (_name, query, message) => {
-    house = await openGraph();
+    graph = await openGraph();
     expect(refusalOf(await ask(query))).toEqual([undefined, [[message, 'TOO_LARGE']]]);
   });
 
   it('may reach the limits', async () => {
-    house = await openGraph({ entries: [] });
+    graph = await openGraph({ entries: [] });
     const operations = many(MAX_OPERATIONS, (index) => `query Q${index} { ...F0 }`);
     const fragments = many(99, (index) => `fragment F${index} on Query { ...F${index + 1} }`);
     const query = `${operations} ${fragments} fragment F99 on Query { catalogEntries { totalCount } }`;
-    const answer = await house.post(JSON.stringify({ query, operationName: 'Q1' }));
+    const answer = await graph.post(JSON.stringify({ query, operationName: 'Q1' }));
     expect(await answer.json()).toEqual({ data: { catalogEntries: { totalCount: 0 } } });
   });
 
   it('with many errors gets the first of them', async () => {
-    house = await openGraph();
+    graph = await openGraph();
     const { errors = [] } = await ask(`{ ${many(500, (index) => `unknown${index}`)} }`);
     expect([errors.length, errors[0]?.message, errors.at(-1)?.message]).toEqual([
       MAX_ERRORS + 1,
@@ -224,7 +224,7 @@ describe('a document', () => {
   });
 
   it('with an error in a large value gets a part of the value in the message', async () => {
-    house = await openGraph();
+    graph = await openGraph();
     const { errors = [] } = await ask(`{ catalogEntries(filter: "${'x'.repeat(5_000)}") { totalCount } }`);
     expect(errors.map(({ message }) => message.length)).toEqual([1_003]);
     const [fault] =
@@ -240,7 +240,7 @@ describe('a document', () => {
   });
 
   it('with many lines gets errors without a location', async () => {
-    house = await openGraph();
+    graph = await openGraph();
     const locations = async (lines: number): Promise<unknown> =>
       ((await ask(`${'\n'.repeat(lines)}{ unknown }`)).errors as unknown as { locations?: unknown }[])[0]?.locations;
     expect([await locations(10), await locations(3_000)]).toEqual([[{ line: 11, column: 3 }], undefined]);
@@ -252,7 +252,7 @@ describe('the variables of a request', () => {
   const values = (count: number): object => ({ w: { capabilities: Array.from({ length: count }, () => 'VISION') } });
 
   it('cannot exceed the limit of values', async () => {
-    house = await openGraph({ entries: [] });
+    graph = await openGraph({ entries: [] });
     expect((await ask(query, values(MAX_VARIABLE_VALUES - 2))).errors).toBeUndefined();
     expect(refusalOf(await ask(query, values(MAX_VARIABLE_VALUES)))).toEqual([
       undefined,
@@ -261,7 +261,7 @@ describe('the variables of a request', () => {
   });
 
   it('cannot exceed the limit of depth', async () => {
-    house = await openGraph({ entries: [] });
+    graph = await openGraph({ entries: [] });
     const deep: unknown = JSON.parse(`${'{"a":'.repeat(MAX_NESTING + 2)}1${'}'.repeat(MAX_NESTING + 2)}`);
     expect(refusalOf(await ask('{ __typename }', { deep }))).toEqual([
       undefined,
@@ -270,13 +270,13 @@ describe('the variables of a request', () => {
   });
 
   it.each(['', '/stream'])('are refused before a large request is parsed, on /graphql%s', async (path) => {
-    house = await openGraph();
+    graph = await openGraph();
     const body = JSON.stringify({
       query: '{ __typename }',
       variables: { x: Array.from({ length: 100_000 }, () => 1) },
     });
     const headers = { 'content-type': 'application/json', accept: 'text/event-stream' };
-    const answer = await fetch(`${house.url}${path}`, { method: 'POST', body, headers });
+    const answer = await fetch(`${graph.url}${path}`, { method: 'POST', body, headers });
     expect([answer.status, await answer.json()]).toEqual([
       413,
       {
@@ -295,17 +295,17 @@ describe('the size of a request', () => {
   };
 
   it('may be a megabyte', async () => {
-    house = await openGraph();
-    const answer = await house.post(padded(BODY_LIMIT));
+    graph = await openGraph();
+    const answer = await graph.post(padded(BODY_LIMIT));
     expect([answer.status, await answer.json()]).toEqual([200, { data: { __typename: 'Query' } }]);
   });
 
-  it.each(['', '/stream'])('may not be more, declared or not, on /graphql%s', async (path) => {
-    house = await openGraph();
+  it.each(['', '/stream'])('may not be more, with and without a content length, on /graphql%s', async (path) => {
+    graph = await openGraph();
     const body = padded(BODY_LIMIT + 1);
     const headers = { 'content-type': 'application/json' };
     const send = async (content: BodyInit) => {
-      const answer = await fetch(`${house.url}${path}`, {
+      const answer = await fetch(`${graph.url}${path}`, {
         method: 'POST',
         body: content,
         headers,

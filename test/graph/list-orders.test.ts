@@ -12,11 +12,11 @@ async function ask(query: string, variables: object = {}): Promise<Record<string
   return data ?? {};
 }
 
-async function make(type: string, input: object): Promise<void> {
+async function create(type: string, input: object): Promise<void> {
   const field = `create${type}`;
   const query = `mutation ($input: Create${type}Input!) { ${field}(input: $input) { type: __typename } }`;
-  const made = ((await ask(query, { input })) as Record<string, { type: string }>)[field];
-  if (made?.type.endsWith('Error')) throw new Error(`${field}: ${made.type}`);
+  const result = ((await ask(query, { input })) as Record<string, { type: string }>)[field];
+  if (result?.type.endsWith('Error')) throw new Error(`${field}: ${result.type}`);
 }
 
 beforeAll(async () => {
@@ -31,19 +31,19 @@ beforeAll(async () => {
       ],
     },
   });
-  await make('Credential', { name: 'Zeta', values: { api_key: 'k' } });
-  await make('Credential', { name: 'alpha', values: { api_key: 'k' } });
+  await create('Credential', { name: 'Zeta', values: { api_key: 'k' } });
+  await create('Credential', { name: 'alpha', values: { api_key: 'k' } });
   const params = { model: 'openai/m', api_base: 'http://127.0.0.1:1/v1', api_key: 'k' };
   for (const [deploymentId, model] of Object.entries({ d1: 'zz', d2: 'aa', d3: 'zz' }))
-    await make('Deployment', { deploymentId, model, params });
-  await make('Guardrail', { guardrailId: 'g1', name: 'z', params: { ...SERVICE, mode: 'pre_call' } });
-  await make('Guardrail', {
+    await create('Deployment', { deploymentId, model, params });
+  await create('Guardrail', { guardrailId: 'g1', name: 'z', params: { ...SERVICE, mode: 'pre_call' } });
+  await create('Guardrail', {
     guardrailId: 'g2',
     name: 'a',
     params: { guardrail: 'hide-secrets', mode: 'during_call' },
   });
-  await make('PassThroughEndpoint', { endpointId: 'e1', path: '/z', target: 'http://127.0.0.1:1/aa' });
-  await make('PassThroughEndpoint', { endpointId: 'e2', path: '/a', target: 'http://127.0.0.1:1/mm' });
+  await create('PassThroughEndpoint', { endpointId: 'e1', path: '/z', target: 'http://127.0.0.1:1/aa' });
+  await create('PassThroughEndpoint', { endpointId: 'e2', path: '/a', target: 'http://127.0.0.1:1/mm' });
 });
 afterAll(() => app.stop());
 
@@ -132,14 +132,14 @@ describe.each(LISTS)('%s', (list, id, orders, filters) => {
     }
   });
 
-  it.each(filters)('match %s', async (filter, expected) => {
+  it.each(filters)('are filtered by %s', async (filter, expected) => {
     const found = await page(list, id, `filter: { ${filter} }`);
     expect([ids(found), found.totalCount]).toEqual([expected, expected.length]);
   });
 });
 
 /** Connections without a filter or an order. The reasons are in docs/graph.md. */
-const WITHOUT: readonly (readonly string[])[] = [
+const WITHOUT_FILTER_OR_ORDER: readonly (readonly string[])[] = [
   ['Lens.runs', 'filter', 'orderBy'],
   ['Query.catalogChanges', 'orderBy'],
   ['Query.sessions', 'orderBy'],
@@ -150,7 +150,7 @@ const WITHOUT: readonly (readonly string[])[] = [
 ];
 
 /** Lists of nodes that are not connections. The reasons are in docs/graph.md. */
-const PLAIN: readonly string[] = [
+const PLAIN_LISTS: readonly string[] = [
   'callableModels',
   'datasets',
   'deployments',
@@ -181,30 +181,33 @@ describe('models', () => {
         after = `, after: "${one.pageInfo.endCursor}"`;
       }
     };
-    const [rising, total] = await whole('ASC');
-    const [falling] = await whole('DESC');
-    expect([rising.length, falling.map(({ id }) => id)]).toEqual([total, rising.map(({ id }) => id).toReversed()]);
-    const values = rising.map((row) => row[field] ?? 0);
+    const [ascending, total] = await whole('ASC');
+    const [descending] = await whole('DESC');
+    expect([ascending.length, descending.map(({ id }) => id)]).toEqual([
+      total,
+      ascending.map(({ id }) => id).toReversed(),
+    ]);
+    const values = ascending.map((row) => row[field] ?? 0);
     expect(values.every((value, at) => at === 0 || value >= (values[at - 1] ?? 0))).toBe(true);
     expect(new Set(values).size).toBeGreaterThan(1);
   });
 });
 
-interface SeenType {
+interface IntrospectedType {
   readonly kind: string;
   readonly name: string | null;
-  readonly ofType?: SeenType | null;
+  readonly ofType?: IntrospectedType | null;
 }
-interface SeenField {
+interface IntrospectedField {
   readonly name: string;
   readonly args: readonly { readonly name: string }[];
-  readonly type: SeenType;
+  readonly type: IntrospectedType;
 }
 
 const TYPE = 'type { kind name ofType { kind name ofType { kind name ofType { kind name } } } }';
 
 describe('every connection of rows', () => {
-  let types: readonly { readonly name: string; readonly fields: readonly SeenField[] | null }[];
+  let types: readonly { readonly name: string; readonly fields: readonly IntrospectedField[] | null }[];
   beforeAll(async () => {
     const { __schema: introspected } = (await ask(
       `{ __schema { types { name fields { name args { name } ${TYPE} } } } }`,
@@ -212,7 +215,7 @@ describe('every connection of rows', () => {
     types = introspected.types;
   });
 
-  it('has a filter and an order, nested ones too, except the listed ones', () => {
+  it('has a filter and an order, also below other objects, except the listed ones', () => {
     const lacking = types.flatMap(({ name: type, fields }) =>
       (fields ?? []).flatMap(({ name, args, type: of }) => {
         const named = of.name ?? of.ofType?.name ?? '';
@@ -220,7 +223,7 @@ describe('every connection of rows', () => {
         return /[a-z]Connection$/.test(named) && missing.length > 0 ? [[`${type}.${name}`, ...missing]] : [];
       }),
     );
-    expect(lacking.toSorted(([one = ''], [other = '']) => one.localeCompare(other))).toEqual(WITHOUT);
+    expect(lacking.toSorted(([one = ''], [other = '']) => one.localeCompare(other))).toEqual(WITHOUT_FILTER_OR_ORDER);
   });
 
   it('exists for every list of nodes of a query field, except the listed ones', () => {
@@ -228,9 +231,10 @@ describe('every connection of rows', () => {
     const nodes = new Set(
       types.filter(({ fields }) => fields?.some(({ name }) => name === 'id')).map(({ name }) => name),
     );
-    const innermost = (type: SeenType): SeenType => (type.ofType ? innermost(type.ofType) : type);
-    const isList = (type: SeenType): boolean => type.kind === 'LIST' || (type.ofType ? isList(type.ofType) : false);
+    const innermost = (type: IntrospectedType): IntrospectedType => (type.ofType ? innermost(type.ofType) : type);
+    const isList = (type: IntrospectedType): boolean =>
+      type.kind === 'LIST' || (type.ofType ? isList(type.ofType) : false);
     const plain = query.filter(({ type }) => isList(type) && nodes.has(innermost(type).name ?? ''));
-    expect(plain.map(({ name }) => name).toSorted()).toEqual(PLAIN);
+    expect(plain.map(({ name }) => name).toSorted()).toEqual(PLAIN_LISTS);
   });
 });

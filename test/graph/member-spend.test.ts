@@ -3,7 +3,7 @@ import { type Json, tenancyClient } from '../support/tenancy-client.ts';
 
 const { send, post, key, get } = tenancyClient();
 
-/** Resets the spend of a member; returns the result, or the code of its error. */
+/** Resets the spend of a member. Returns the result, or the code of the request error. */
 async function reset(input: object, secret?: string): Promise<unknown> {
   const query = `mutation($input: ResetMemberSpendInput!) {
     resetMemberSpend(input: $input) { __typename ... on TeamMember { userId spendUsd } }
@@ -25,7 +25,7 @@ const team = (id: string, members: Readonly<Record<string, 'admin' | 'user'>>) =
   });
 
 describe('resetMemberSpend', () => {
-  it('sets a spend to zero, by administrators of the team too, with an entry in the audit log', async () => {
+  it('sets a spend to zero, also for administrators of the team, with entries in the audit log', async () => {
     await team('s1', { sam: 'user', lea: 'admin' });
     const named = { id: globalId('Team', 's1'), userId: globalId('User', 'sam'), resetToUsd: '0' };
     const member = { __typename: 'TeamMember', userId: 'sam', spendUsd: '0' };
@@ -39,7 +39,7 @@ describe('resetMemberSpend', () => {
     ]);
   });
 
-  it('is refused for the member, for others, and for invalid amounts', async () => {
+  it('is refused for the member, for others, for invalid amounts and for unknown members', async () => {
     await team('s2', { tom: 'admin' });
     const named = { id: 's2', userId: 'tom', resetToUsd: '0' };
     for (const other of [await key({ user_id: 'tom' }), await key({ user_id: 'eve' })])

@@ -19,8 +19,8 @@ beforeAll(async () => {
     metadata: { tags: ['prod'] },
   };
   await app.call('POST', '/v1/chat/completions', chat, { 'x-litellm-session-id': 'chat-1' });
-  const labelled = '{ traces(filter: { sessionId: "chat-1" }) { totalCount } }';
-  await vi.waitUntil(async () => JSON.stringify(await ask(labelled)).includes(':1}'), POLLING);
+  const labelledTraces = '{ traces(filter: { sessionId: "chat-1" }) { totalCount } }';
+  await vi.waitUntil(async () => JSON.stringify(await ask(labelledTraces)).includes(':1}'), POLLING);
 });
 afterAll(() => app.stop());
 

@@ -12,27 +12,27 @@ const KEY = idOf(`VirtualKey:${TEAM_KEY.keyHash}`);
 const ROW = idOf(`SpendRow:${traceId(1)}:${spanId(1)}`);
 const FOREIGN = [TRACE, SPAN, KEY, ROW, idOf(`Team:${TEAM_KEY.teamId}`)];
 
-let house: Awaited<ReturnType<typeof openGraph>>;
+let graph: Awaited<ReturnType<typeof openGraph>>;
 beforeEach(async () => {
-  house = await openGraph({
+  graph = await openGraph({
     entries: [anEntry('openai/gpt-4o')],
     spend: [aSpendRow({ id: 'row', traceId: traceId(1), spanId: spanId(1), ...TEAM_KEY })],
   });
-  await house.addKey(aKey({ hash: TEAM_KEY.keyHash }));
-  await house.ingest(
+  await graph.addKey(aKey({ hash: TEAM_KEY.keyHash }));
+  await graph.ingest(
     TEAM_KEY,
     aSpan({ name: 'root' }),
     aSpan({ spanId: spanId(2), parentSpanId: spanId(1), name: 'below' }),
   );
 });
-afterEach(() => house.close());
+afterEach(() => graph.close());
 
 const nodes = async (ids: readonly string[], key: string | null = 'sk-admin') =>
-  await house.call(NodesDocument, { ids: [...ids] }, key);
+  await graph.call(NodesDocument, { ids: [...ids] }, key);
 
 describe('node', () => {
   it('reads an object of each type by its global id, with that id', async () => {
-    const found = [
+    const expected = [
       { __typename: 'Trace', id: TRACE, traceId: traceId(1), spanCount: 2 },
       { __typename: 'Span', id: SPAN, spanId: spanId(1), name: 'root' },
       { __typename: 'VirtualKey', id: KEY, hash: TEAM_KEY.keyHash },
@@ -41,8 +41,8 @@ describe('node', () => {
       { __typename: 'Model', id: idOf('Model:gpt-4o'), name: 'gpt-4o' },
       { __typename: 'Team', id: idOf('Team:team-a'), teamId: 'team-a' },
     ];
-    for (const node of found) expect(await house.call(NodeDocument, { id: node.id })).toEqual({ data: { node } });
-    expect(await nodes(found.map(({ id }) => id))).toEqual({ data: { nodes: found } });
+    for (const node of expected) expect(await graph.call(NodeDocument, { id: node.id })).toEqual({ data: { node } });
+    expect(await nodes(expected.map(({ id }) => id))).toEqual({ data: { nodes: expected } });
   });
 
   it('is null for an object that the caller may not read, and for one that does not exist', async () => {
@@ -60,7 +60,7 @@ describe('node', () => {
     expect(own).toMatchObject({ __typename: 'Trace' });
   });
 
-  it('is null for objects of administrators, without an error', async () => {
+  it('is null, without an error, for objects that only administrators may read', async () => {
     const types = [
       'QuarantinedPrice',
       'Checkout',
@@ -78,7 +78,7 @@ describe('node', () => {
     ).toEqual(none);
   });
 
-  it('fails without a key for each id alone, whether the object exists or not', async () => {
+  it('fails without a key for each private id, whether the object exists or not', async () => {
     const unknown = idOf(`Trace:${traceId(9)}:${ref}`);
     const { data, errors } = await nodes([TRACE, idOf('Model:gpt-4o'), unknown], null);
     expect(data.nodes.map((node) => node?.id ?? null)).toEqual([null, idOf('Model:gpt-4o'), null]);
@@ -104,12 +104,12 @@ describe('node', () => {
     ` ${TRACE}`,
     '\u{1f600}',
   ])('is null for the malformed id %j', async (id) => {
-    expect(await house.call(NodeDocument, { id })).toEqual({ data: { node: null } });
-    expect(house.lines.filter(({ level }) => level === 'error')).toEqual([]);
+    expect(await graph.call(NodeDocument, { id })).toEqual({ data: { node: null } });
+    expect(graph.lines.filter(({ level }) => level === 'error')).toEqual([]);
   });
 
-  it('reads the span of the owner in the id, where two keys sent one span id', async () => {
-    await house.ingest(OTHER_TEAM_KEY, aSpan({ name: 'another' }));
+  it('reads the span of the owner in the id when two keys sent the same span id', async () => {
+    await graph.ingest(OTHER_TEAM_KEY, aSpan({ name: 'another' }));
     const other = idOf(`Span:${traceId(1)}:${spanId(1)}:${traceRefOf(OTHER_TEAM_KEY, traceId(1))}`);
     const { data } = await nodes([SPAN, other, idOf(`Trace:${traceId(1)}`)]);
     expect(data.nodes).toMatchObject([{ name: 'root' }, { name: 'another' }, { spanCount: 2 }]);
@@ -122,21 +122,21 @@ describe('nodes', () => {
     const numbers = Array.from({ length: count }, (_, at) => at + 1);
     const hashOf = (number: number): string => number.toString(16).padStart(64, '0');
     for (const number of numbers) {
-      await house.addKey(aKey({ hash: hashOf(number) }));
-      await house.ingest(TEAM_KEY, aSpan({ traceId: traceId(number), spanId: spanId(7), parentSpanId: spanId(1) }));
+      await graph.addKey(aKey({ hash: hashOf(number) }));
+      await graph.ingest(TEAM_KEY, aSpan({ traceId: traceId(number), spanId: spanId(7), parentSpanId: spanId(1) }));
     }
     const spanIds = numbers.map((number) => {
       return idOf(`Span:${traceId(number)}:${spanId(7)}:${traceRefOf(TEAM_KEY, traceId(number))}`);
     });
-    const { data, errors } = await house.call(SpanNodesDocument, { ids: spanIds });
+    const { data, errors } = await graph.call(SpanNodesDocument, { ids: spanIds });
     expect([errors, data.nodes.filter((node) => node !== null).length]).toEqual([undefined, count]);
-    expect(house.reads).toMatchObject({ listSpans: 1, findBySpans: 0 });
+    expect(graph.reads).toMatchObject({ listSpans: 1, findBySpans: 0 });
     const keyIds = [...numbers.map((number) => idOf(`VirtualKey:${hashOf(number)}`)), KEY, KEY];
     const keys = await nodes(keyIds);
     expect(keys.data.nodes.map((node) => node?.id)).toEqual(keyIds);
-    expect(house.reads.findKeys).toBe(1);
+    expect(graph.reads.findKeys).toBe(1);
     await nodes(numbers.map((number) => idOf(`SpendRow:${traceId(number)}:${spanId(1)}`)));
-    expect(house.reads.findBySpans).toBe(1);
+    expect(graph.reads.findBySpans).toBe(1);
   });
 
   it.each([
@@ -148,12 +148,12 @@ describe('nodes', () => {
     ['a name of Object.prototype', idOf('constructor:toString')],
     ['an unknown type', idOf('__proto__:x')],
     ['SQL', idOf("VirtualKey:' or 1=1 --")],
-  ])('is null for an id that is malformed: %s', async (_name, id) => {
+  ])('is null for a malformed id: %s', async (_name, id) => {
     expect(await nodes([id, TRACE])).toMatchObject({ data: { nodes: [null, { id: TRACE }] } });
-    expect(await house.call(NodeDocument, { id })).toEqual({ data: { node: null } });
+    expect(await graph.call(NodeDocument, { id })).toEqual({ data: { node: null } });
   });
 
-  it('keeps the order of the ids, with null for unknown and repeated objects for repeated ids', async () => {
+  it('keeps the order of the ids, with null for an unknown id and the object again for a repeated one', async () => {
     const { data } = await nodes([SPAN, 'x', TRACE, SPAN]);
     expect(data.nodes.map((node) => node?.id ?? null)).toEqual([SPAN, null, TRACE, SPAN]);
   });
@@ -168,7 +168,7 @@ describe('nodes', () => {
 
 describe('viewer', () => {
   it('is the caller, and null without a key', async () => {
-    expect(await house.call(ViewerDocument, {}, 'sk-team-a')).toEqual({
+    expect(await graph.call(ViewerDocument, {}, 'sk-team-a')).toEqual({
       data: {
         viewer: {
           role: 'INTERNAL_USER',
@@ -179,6 +179,6 @@ describe('viewer', () => {
         },
       },
     });
-    expect(await house.call(ViewerDocument, {}, null)).toEqual({ data: { viewer: null } });
+    expect(await graph.call(ViewerDocument, {}, null)).toEqual({ data: { viewer: null } });
   });
 });

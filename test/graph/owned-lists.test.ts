@@ -71,16 +71,16 @@ interface List {
   readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
 }
 
-/** A list below a node, with the ids of its rows. */
-async function owned(owner: readonly [string, string], list: string, id: string, args: string): Promise<List> {
+/** Reads a list below an object. The id of a call is the hash of its key. */
+async function readList(owner: readonly [string, string], list: string, id: string, args: string): Promise<List> {
   const counted = list === 'spendRows' ? '' : 'totalCount';
   const { node } = await ask(
     `query ($id: ID!) { node(id: $id) { ... on ${owner[0]} { list: ${list}${args === '' ? '' : `(${args})`} {
       ${counted} pageInfo { hasNextPage endCursor } nodes { ${list === 'spendRows' ? 'key { id: hash }' : `id: ${id}`} } } } } }`,
     { id: globalId(...owner) },
   );
-  const { list: found } = node as { readonly list: List };
-  return { ...found, nodes: found.nodes.map((row) => row.key ?? row) };
+  const { list: page } = node as { readonly list: List };
+  return { ...page, nodes: page.nodes.map((row) => row.key ?? row) };
 }
 
 const ids = ({ nodes }: List): readonly string[] => nodes.map(({ id }) => id);
@@ -111,15 +111,15 @@ describe('keys and teams of an owner', () => {
     [['Organization', 'o1'], 'teams', 'teamId', 'filter: { alias: "ET" }', ['t1']],
     [['Organization', 'o1'], 'teams', 'teamId', 'filter: { organizationId: "o2" }', []],
   ] as const)('%j %s { %s } (%s)', async (owner, list, id, args, expected) => {
-    const found = await owned(owner, list, id, args);
+    const found = await readList(owner, list, id, args);
     expect([ids(found), found.totalCount]).toEqual([expected, expected.length]);
   });
 
   it('are paged in their order', async () => {
     const order = 'orderBy: { field: ALIAS, direction: ASC }';
-    const first = await owned(['Organization', 'o1'], 'teams', 'teamId', `first: 1, ${order}`);
+    const first = await readList(['Organization', 'o1'], 'teams', 'teamId', `first: 1, ${order}`);
     const after = `after: "${first.pageInfo.endCursor}"`;
-    const second = await owned(['Organization', 'o1'], 'teams', 'teamId', `first: 1, ${order}, ${after}`);
+    const second = await readList(['Organization', 'o1'], 'teams', 'teamId', `first: 1, ${order}, ${after}`);
     expect([ids(first), ids(second), second.pageInfo.hasNextPage]).toEqual([['t2'], ['t1'], false]);
   });
 });
@@ -142,14 +142,14 @@ describe('calls of an owner', () => {
     [['Customer', 'c1'], () => 'filter: { endUsers: ["c2"] }', []],
   ];
 
-  it.each(cases)('%j', async (owner, args, expected) => {
-    const found = await owned(owner, 'spendRows', 'key', args());
+  it.each(cases)('%j with %s', async (owner, args, expected) => {
+    const found = await readList(owner, 'spendRows', 'key', args());
     expect(ids(found)).toEqual(expected.map(key));
   });
 
-  it('of a key match its own hash and secret only', async () => {
+  it('of a key match only the hash and the secret of that key', async () => {
     const rows = async (filter: string) =>
-      ids(await owned(['VirtualKey', key('a')], 'spendRows', 'key', `filter: { keys: ["${filter}"] }`));
+      ids(await readList(['VirtualKey', key('a')], 'spendRows', 'key', `filter: { keys: ["${filter}"] }`));
     expect(await rows(keys['a']?.secret ?? '')).toEqual([key('a')]);
     expect(await rows(key('a'))).toEqual([key('a')]);
     expect(await rows(keys['b']?.secret ?? '')).toEqual([]);
@@ -166,20 +166,20 @@ describe('traces of a team', () => {
     [() => `filter: { teamId: "${globalId('Team', 't1')}", minErrors: 0 }, orderBy: { field: STARTED_AT }`, ['b', 'a']],
   ];
 
-  it.each(cases)('%j', async (args, expected) => {
-    const found = await owned(TEAM, 'traces', 'keyHash', args());
+  it.each(cases)('with %s', async (args, expected) => {
+    const found = await readList(TEAM, 'traces', 'keyHash', args());
     expect([ids(found), found.totalCount]).toEqual([expected.map(key), expected.length]);
   });
 
   it('are ordered, and paged with the same filter and order', async () => {
     const order = 'filter: { model: "demo" }, orderBy: { field: DURATION }';
-    const first = await owned(TEAM, 'traces', 'keyHash', `first: 1, ${order}`);
+    const first = await readList(TEAM, 'traces', 'keyHash', `first: 1, ${order}`);
     const after = `after: "${first.pageInfo.endCursor}"`;
-    const second = await owned(TEAM, 'traces', 'keyHash', `first: 1, ${order}, ${after}`);
+    const second = await readList(TEAM, 'traces', 'keyHash', `first: 1, ${order}, ${after}`);
     expect([...ids(first), ...ids(second)].toSorted()).toEqual([key('a'), key('b')].toSorted());
-    await expect(owned(TEAM, 'traces', 'keyHash', after)).rejects.toThrow('INVALID_INPUT');
-    await expect(owned(['Team', 't2'], 'traces', 'keyHash', `${order}, ${after}`)).rejects.toThrow('INVALID_INPUT');
-    await expect(owned(TEAM, 'traces', 'keyHash', 'orderBy: { field: COST, direction: ASC }')).rejects.toThrow(
+    await expect(readList(TEAM, 'traces', 'keyHash', after)).rejects.toThrow('INVALID_INPUT');
+    await expect(readList(['Team', 't2'], 'traces', 'keyHash', `${order}, ${after}`)).rejects.toThrow('INVALID_INPUT');
+    await expect(readList(TEAM, 'traces', 'keyHash', 'orderBy: { field: COST, direction: ASC }')).rejects.toThrow(
       'UNSUPPORTED',
     );
   });
@@ -213,7 +213,7 @@ const NOUNS = {
   spendRows: 'Spend',
 };
 
-describe('a global id in a filter finds what the local id finds, and one of another type does not', () => {
+describe('a global id in a filter finds what the local id finds, and a global id of another type finds nothing', () => {
   const members: readonly (readonly [keyof typeof NOUNS, string, string, () => string])[] = [
     ['virtualKeys', 'teamId', 'Team', () => 't1'],
     ['virtualKeys', 'userId', 'User', () => 'u1'],
@@ -289,11 +289,11 @@ describe('a global id in a mutation', () => {
       'mutation ($input: GenerateKeyInput!) { generateKey(input: $input) { ... on GeneratedKey { virtualKey { id teamId userId } } } }',
       { input: { teamId: globalId('Team', 't2'), userId: globalId('User', 'u1') } },
     );
-    const made = (generateKey as { readonly virtualKey: { readonly id: string } }).virtualKey;
-    expect(made).toMatchObject({ teamId: 't2', userId: 'u1' });
+    const virtualKey = (generateKey as { readonly virtualKey: { readonly id: string } }).virtualKey;
+    expect(virtualKey).toMatchObject({ teamId: 't2', userId: 'u1' });
     const { updateKey } = await ask(
       'mutation ($input: UpdateKeyInput!) { updateKey(input: $input) { ... on VirtualKey { teamId userId } ... on UserError { message } } }',
-      { input: { key: made.id, teamId: globalId('Team', 't3'), userId: null } },
+      { input: { key: virtualKey.id, teamId: globalId('Team', 't3'), userId: null } },
     );
     expect(updateKey).toEqual({ teamId: 't3', userId: null });
     const { createTeam } = await ask(
@@ -325,7 +325,7 @@ describe('lists of an administrator of an organization', () => {
     return (await (await app.call('POST', '/graphql', { query: LISTS, variables }, headers)).json()) as GraphAnswer;
   }
 
-  it('have the teams of the organization and their projects, and those of a member do not', async () => {
+  it('contain the teams of the organization and their projects; lists of a plain member do not', async () => {
     await rest('/organization/new', { organization_id: 'o9', organization_alias: 'nine' });
     await rest('/team/new', { team_id: 't9', organization_id: 'o9' });
     await rest('/project/new', { project_id: 'p9', team_id: 't9' });

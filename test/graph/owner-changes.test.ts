@@ -3,17 +3,17 @@ import { type Json, tenancyClient } from '../support/tenancy-client.ts';
 
 const { send, key, get } = tenancyClient({ config: { general_settings: { demo_model: true } } });
 
-/** Runs one mutation with an input; returns its result, or the code of its error. */
+/** Runs one mutation with an input. Returns its result, or the code, else the message, of the request error. */
 async function mutate(field: string, input: object, selection: string, secret?: string): Promise<unknown> {
   const type = `${field[0]?.toUpperCase()}${field.slice(1)}`;
-  const named: Readonly<Record<string, string>> = {
+  const inputTypes: Readonly<Record<string, string>> = {
     BlockTeam: 'TeamId',
     UnblockTeam: 'TeamId',
     DeleteCustomers: 'CustomerIds',
     BlockCustomers: 'CustomerIds',
     UnblockCustomers: 'CustomerIds',
   };
-  const query = `mutation($input: ${named[type] ?? type}Input!) {
+  const query = `mutation($input: ${inputTypes[type] ?? type}Input!) {
     ${field}(input: $input) { __typename ... on ${selection} }
   }`;
   const { body } = await send('POST', '/graphql', { query, variables: { input } }, secret);
@@ -164,8 +164,8 @@ describe('users', () => {
   });
 });
 
-describe('a budget whose id has a character that is stored as another one', () => {
-  it('is the budget of an organization and a tag under its stored id', async () => {
+describe('a budget whose id has a character that is stored as the replacement character', () => {
+  it('belongs to an organization and a tag whose budget id is stored as the same text', async () => {
     await mutate('createBudget', { id: 'b\uD800', limits: { maxBudgetUsd: '3' } }, 'Budget { budgetId }');
     const budget = { budgetId: 'b\u{FFFD}' };
     const selection = 'Organization { budget { budgetId } }';
@@ -325,7 +325,7 @@ describe('customers and budgets', () => {
   });
 });
 
-it('is refused for read-only administrators and users', async () => {
+it('owners are not created by read-only administrators and users', async () => {
   for (const draft of [{ user_role: 'proxy_admin_viewer' }, { user_id: 'plain-user' }]) {
     const secret = await key(draft);
     expect([

@@ -7,7 +7,7 @@ interface Page {
   readonly nodes: readonly Readonly<Record<string, string>>[];
 }
 
-/** A list with its fields, its selection, and the ascending ids of its rows in each order. */
+/** A list of the query. `orders` has the ids of its rows by order field, ascending. `filters` has the ids that match. */
 interface List {
   readonly name: string;
   readonly noun: string;
@@ -138,7 +138,7 @@ describe('users by spend', () => {
       totalCount pageInfo { hasNextPage endCursor } nodes { id: userId spendUsd totalSpendUsd }
     } }`;
 
-  it('have their spend', async () => {
+  it('show their spend, in pages', async () => {
     const first = (await graph(SPENDERS)).data?.['list'];
     expect(first?.nodes).toEqual([{ id: 'u1', spendUsd: '2', totalSpendUsd: '2' }]);
     const second = (await graph(SPENDERS, { after: first?.pageInfo.endCursor })).data?.['list'];
@@ -181,7 +181,7 @@ describe.each(LISTS)('$name', (list) => {
     }
   });
 
-  it.each(list.filters)('match %j', async (filter, expected) => {
+  it.each(list.filters)('are filtered by %j', async (filter, expected) => {
     const found = await page(list, { filter });
     expect(ours(ids(found))).toEqual(expected);
     expect(found.totalCount).toBe(ids(found).length);
@@ -218,7 +218,7 @@ describe.each(LISTS)('$name', (list) => {
     expect(fields.length).toBeGreaterThan(0);
   });
 
-  it('match no row for NUL, a lone surrogate and long text in filter and cursor', async () => {
+  it('match no row for NUL, a lone surrogate, long text and SQL in the filter', async () => {
     const [filter] = list.filters[0] ?? [{}];
     const [key = ''] = Object.keys(filter);
     for (const text of ['\0', '\uD800', 'x'.repeat(10_000), "%' or 1=1 --"])

@@ -126,7 +126,7 @@ describe('owners in the graph', () => {
     });
   });
 
-  it('show a member only what it may see', async () => {
+  it('show a user only objects that the user may read', async () => {
     const { data } = await graph(OwnersOfATeamDocument, { id: globalId('Team', 'crew') }, ada);
     const team = data['node'] as Data;
     expect(team).toMatchObject({
@@ -183,7 +183,7 @@ describe('owners in the graph', () => {
   });
 });
 
-describe('filters of lists', () => {
+describe('filters, orders and counts:', () => {
   it.each([
     ['teams', '{ alias: "REW" }', [{ id: globalId('Team', 'crew') }]],
     ['teams', '{ organizationId: "org" }', [{ id: globalId('Team', 'crew') }]],
@@ -195,7 +195,7 @@ describe('filters of lists', () => {
     expect(data[field]).toEqual({ totalCount: nodes.length, nodes });
   });
 
-  it('the changes of the audit log, in both directions', async () => {
+  it('the audit log is listed in both directions', async () => {
     const times = async (orderBy: string) => {
       const { data } = await graph(`{ auditLog(first: 100${orderBy}) { nodes { createdAt } } }`);
       return (data['auditLog'] as { readonly nodes: readonly { readonly createdAt: string }[] }).nodes.map(
@@ -207,7 +207,7 @@ describe('filters of lists', () => {
     expect(await times(', orderBy: { direction: ASC }')).toEqual(newest.toSorted());
   });
 
-  it('the keys and teams of owners are counted', async () => {
+  it('keys and teams below an owner are counted', async () => {
     const { data } = await graph(
       '{ teams(filter: { alias: "crew" }) { nodes { keys(first: 1) { totalCount nodes { id } } } } organizations { nodes { teams(first: 1) { totalCount } } } }',
     );
@@ -246,12 +246,12 @@ describe('spend in the graph', () => {
     expect(errors?.[0]?.extensions.code).toBe('FORBIDDEN');
   });
 
-  it('refuses more than three fields', async () => {
+  it('is refused for groups by more than three fields', async () => {
     const { errors } = await graph(SpendDocument, { groupBy: ['KEY', 'TEAM', 'USER', 'MODEL'] });
     expect(errors?.[0]?.extensions.code).toBe('INVALID_INPUT');
   });
 
-  it('lists its calls in pages', async () => {
+  it('lists calls in pages', async () => {
     const page = async (variables: object, key?: string) =>
       (await graph(SpendRowsDocument, variables, key)).data['spendRows'] as {
         readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string };
@@ -266,7 +266,7 @@ describe('spend in the graph', () => {
     expect((await graph(SpendRowsDocument, { after: 'nonsense' })).errors?.[0]?.extensions.code).toBe('INVALID_INPUT');
   });
 
-  it('order calls by start, cost and tokens, and refuse a cursor of another order', async () => {
+  it('orders calls by start, cost and tokens, and refuses a cursor of another order', async () => {
     const list = async (orderBy: string, after = '') => {
       const { data, errors } = await graph(
         `{ spendRows(first: 2, orderBy: ${orderBy}${after === '' ? '' : `, after: "${after}"`}) {

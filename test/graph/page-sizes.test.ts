@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => app.stop());
 
 describe('the size of a page', () => {
-  it('is limited by an argument of many lists', () => {
+  it('is tested for many arguments', () => {
     expect(REFUSED.length).toBeGreaterThan(50);
   });
 

@@ -48,7 +48,7 @@ const overHttp = async (id: string): Promise<unknown> => {
 };
 
 describe('pass-through entries in the graph', () => {
-  it('are created, read, changed and deleted as over HTTP', async () => {
+  it('are created, read, changed and deleted, with the same state over HTTP', async () => {
     const created = await change('create', {
       endpointId: 'e1',
       path: '/graph/one',
@@ -84,7 +84,7 @@ describe('pass-through entries in the graph', () => {
     expect(await overHttp('e1')).toBeUndefined();
   });
 
-  it('are listed, those of the file first', async () => {
+  it('are listed, with those of the configuration file first', async () => {
     await change('create', { endpointId: 'e2', path: '/graph/two', target: 'http://127.0.0.1:1/x' });
     const listed = await ask(
       '{ passThroughEndpoints(first: 10) { totalCount edges { node { path isFromConfig headers } } } }',
@@ -100,7 +100,7 @@ describe('pass-through entries in the graph', () => {
     });
   });
 
-  it('that are invalid, unknown or of the file give results, not errors', async () => {
+  it('that are invalid, unknown or from the configuration file give an error type, not a request error', async () => {
     const input = { endpointId: 'e3', path: '/graph/three', target: 'http://127.0.0.1:1/x' };
     for (const wrong of [{ target: 'file:///x' }, { headers: { a: 1 } }, { headers: [] }, { timeoutSeconds: 0 }])
       expect(await change('create', { ...input, ...wrong })).toMatchObject({ __typename: 'InvalidInputError' });

@@ -10,7 +10,7 @@ import { aSpan, nsAt, picos, spanId, START_MS, TEAM_KEY, traceId } from '../port
 import { createMemoryTraceStore } from '../support/memory-trace-store.ts';
 import { anEntry, openGraph } from './graph-server.ts';
 
-type House = Awaited<ReturnType<typeof openGraph>>;
+type Graph = Awaited<ReturnType<typeof openGraph>>;
 
 const WINDOW = 'from: "2001-01-01T00:00:00Z", to: "2100-01-01T00:00:00Z"';
 const LIST =
@@ -46,7 +46,7 @@ const PLANNED: readonly QueryCase[] = [
     { first: 2, mode: 'chat' },
   ],
   ['defaults of variables', 'query Q($first: Int = 1) { catalogEntries(first: $first) { nodes { extraFields } } }'],
-  ['nothing', '{ catalogEntry(id: "none") { entryId } }'],
+  ['an unknown object', '{ catalogEntry(id: "none") { entryId } }'],
   [
     'traces with their spans',
     `{ traces(${WINDOW}) { totalCount nodes { id name inputPreview startedAt status tags sessionId costUsd agents { name llmCalls }
@@ -71,15 +71,15 @@ const FAILING: readonly QueryCase[] = [
   ['an unknown field', '{ nothing }'],
   ['a missing variable', 'query Q($first: Int!) { catalogEntries(first: $first) { totalCount } }'],
   ['a page out of range', `{ catalogEntries(first: 1) { totalCount } traces(${WINDOW}, first: 0) { totalCount } }`],
-  ['a pattern that is invalid', '{ catalogEntries(first: 1, filter: { model: "re:(" }) { totalCount } }'],
+  ['an invalid pattern', '{ catalogEntries(first: 1, filter: { model: "re:(" }) { totalCount } }'],
   [
-    'too much',
+    'too many fields',
     `{ traces(${WINDOW}) { nodes { spans(first: 500) { nodes { children(first: 500) { nodes { name } } } } } } }`,
   ],
 ];
 
-let planned: House;
-let plain: House;
+let planned: Graph;
+let plain: Graph;
 beforeAll(async () => {
   const traces = createMemoryTraceStore();
   const entries = Array.from({ length: 150 }, (_, at) =>
@@ -100,16 +100,16 @@ afterAll(async () => {
   await plain.close();
 });
 
-async function answerTo(house: House, query: string, variables?: object): Promise<readonly unknown[]> {
-  const answer = await house.post(JSON.stringify({ query, variables }), { authorization: 'Bearer sk-admin' });
+async function answerTo(graph: Graph, query: string, variables?: object): Promise<readonly unknown[]> {
+  const answer = await graph.post(JSON.stringify({ query, variables }), { authorization: 'Bearer sk-admin' });
   const text = await answer.text();
-  // Ids of requests and of bugs differ.
+  // The request ids of errors differ.
   return [answer.status, answer.headers.get('content-type'), text.replaceAll(/[\da-f-]{36}/g, 'an id')];
 }
 
-describe('a query with a plan', () => {
+describe('a query', () => {
   it.each(cases([...PLANNED, ...UNPLANNED, ...FAILING]))(
-    'has the same answer as without a plan: %s',
+    'has the same answer with and without plans: %s',
     async (_name, { query, variables }) => {
       const expected = await answerTo(plain, query, variables);
       for (let time = 0; time < 4; time += 1) expect(await answerTo(planned, query, variables)).toEqual(expected);
@@ -146,7 +146,7 @@ describe('a query with a plan', () => {
       }
   });
 
-  it('is still planned after a failed request', async () => {
+  it('is still answered after failed requests', async () => {
     const query = 'query Q($mode: String) { catalogEntries(first: 1, filter: { model: $mode }) { totalCount } }';
     const expected = await answerTo(plain, query, { mode: 're:(' });
     for (let time = 0; time < 20; time += 1) {
@@ -160,8 +160,8 @@ describe('the cached text of an answer', () => {
   const CATALOG = 'query Q($first: Int) { catalogEntries(first: $first) { totalCount nodes { entryId mode } } }';
   const context = {} as GraphContext;
 
-  /** A schema with one root field whose answers are cached, and counts of calls of its resolvers. */
-  function counted(extensions: Readonly<Record<string, unknown>> = FROM_SOURCE) {
+  /** A schema whose root field `page` is cached and `clock` is not, and counts of calls of its resolvers. */
+  function countingSchema(extensions: Readonly<Record<string, unknown>> = FROM_SOURCE) {
     const counts = { roots: 0, leaves: 0 };
     const state = { basis: {}, value: 'a' };
     const leaf = {
@@ -183,56 +183,56 @@ describe('the cached text of an answer', () => {
       },
     };
     const query = new GraphQLObjectType({ name: 'Query', fields: { page: root, clock: { ...root, extensions: {} } } });
-    const plan = (text: string) => createPlan(new GraphQLSchema({ query }), parse(text), null, new AnswerTexts());
-    return { counts, state, plan };
+    const planOf = (text: string) => createPlan(new GraphQLSchema({ query }), parse(text), null, new AnswerTexts());
+    return { counts, state, planOf };
   }
   const none = { sources: {}, coerced: {} } as unknown as VariableValues;
 
   it('is used until its source object is replaced, and the root resolver runs each time', async () => {
-    const { counts, state, plan } = counted();
-    const made = plan('{ page { value } }');
-    expect(await made?.run(context, none, '')).toBe('{"page":{"value":"a"}}');
+    const { counts, state, planOf } = countingSchema();
+    const plan = planOf('{ page { value } }');
+    expect(await plan?.run(context, none, '')).toBe('{"page":{"value":"a"}}');
     state.value = 'b';
-    expect(await made?.run(context, none, '')).toBe('{"page":{"value":"a"}}');
+    expect(await plan?.run(context, none, '')).toBe('{"page":{"value":"a"}}');
     state.basis = {};
-    expect(await made?.run(context, none, '')).toBe('{"page":{"value":"b"}}');
+    expect(await plan?.run(context, none, '')).toBe('{"page":{"value":"b"}}');
     expect(counts).toEqual({ roots: 3, leaves: 2 });
   });
 
   it('differs for other variables, another field and another selection', async () => {
-    const { plan } = counted();
-    const made = plan('query Q($first: Int) { x: page(first: $first) { value } y: page(first: 7) { v: value } }');
+    const { planOf } = countingSchema();
+    const plan = planOf('query Q($first: Int) { x: page(first: $first) { value } y: page(first: 7) { v: value } }');
     const coerced = (first: number) => ({ sources: {}, coerced: { first } }) as unknown as VariableValues;
     for (let time = 0; time < 2; time += 1) {
-      expect(await made?.run(context, coerced(1), '1')).toBe('{"x":{"value":"a1"},"y":{"v":"a7"}}');
-      expect(await made?.run(context, coerced(2), '2')).toBe('{"x":{"value":"a2"},"y":{"v":"a7"}}');
+      expect(await plan?.run(context, coerced(1), '1')).toBe('{"x":{"value":"a1"},"y":{"v":"a7"}}');
+      expect(await plan?.run(context, coerced(2), '2')).toBe('{"x":{"value":"a2"},"y":{"v":"a7"}}');
     }
   });
 
   it.each([
     ['a field that depends on more than its source', {}, '{ page { value } }', ''],
-    ['a root field that names no object', FROM_SOURCE, '{ clock { value } }', ''],
+    ['a root field that names no source object', FROM_SOURCE, '{ clock { value } }', ''],
     ['variables that are too long', FROM_SOURCE, '{ page { value } }', null],
   ])('does not exist for %s', async (_name, extensions, query, key) => {
-    const { counts, state, plan } = counted(extensions);
-    const made = plan(query);
-    await made?.run(context, none, key);
+    const { counts, state, planOf } = countingSchema(extensions);
+    const plan = planOf(query);
+    await plan?.run(context, none, key);
     state.value = 'b';
-    expect(await made?.run(context, none, key)).toMatch(/"b"/);
+    expect(await plan?.run(context, none, key)).toMatch(/"b"/);
     expect(counts.leaves).toBe(2);
   });
 
   it('shows a new catalog immediately', async () => {
-    const house = await openGraph({ entries: [anEntry('old')] });
+    const graph = await openGraph({ entries: [anEntry('old')] });
     const body = JSON.stringify({ query: CATALOG, variables: { first: 1 } });
-    const text = async (): Promise<string> => (await house.post(body)).text();
+    const text = async (): Promise<string> => (await graph.post(body)).text();
     for (let time = 0; time < 3; time += 1) expect(await text()).toMatch(/"old"/);
-    house.replaceCatalog([anEntry('new')]);
+    graph.replaceCatalog([anEntry('new')]);
     expect(await text()).toMatch(/"new"/);
-    await house.close();
+    await graph.close();
   });
 
-  it('is bounded', () => {
+  it('is bounded for each text and in total', () => {
     const texts = new AnswerTexts();
     const basis = {};
     texts.set('long', basis, 'x'.repeat(64 * 1024 + 1));

@@ -1,8 +1,8 @@
 declare module 'relay-runtime' {
-  interface Subscribed {
+  interface Observable {
     toPromise(): Promise<unknown>;
   }
-  export interface Fetched {
+  export interface RequestParameters {
     readonly text: string;
   }
   export class RecordSource {
@@ -12,10 +12,10 @@ declare module 'relay-runtime' {
     constructor(source: RecordSource);
     getSource(): RecordSource;
   }
-  export const Network: { create(fetch: (request: Fetched, variables: object) => Promise<unknown>): object };
+  export const Network: { create(fetch: (request: RequestParameters, variables: object) => Promise<unknown>): object };
   export class Environment {
     constructor(config: { readonly network: object; readonly store: Store });
     getStore(): Store;
   }
-  export function fetchQuery(environment: Environment, query: object, variables: object): Subscribed;
+  export function fetchQuery(environment: Environment, query: object, variables: object): Observable;
 }

@@ -3,30 +3,30 @@ import { aSpan, nsAt, OTHER_TEAM_KEY, picos, spanId, START_MS, TEAM_KEY, traceId
 import { SessionsDocument } from './generated/graphql.ts';
 import { openGraph } from './graph-server.ts';
 
-let house: Awaited<ReturnType<typeof openGraph>>;
+let graph: Awaited<ReturnType<typeof openGraph>>;
 beforeEach(async () => {
-  house = await openGraph();
+  graph = await openGraph();
   const at = (second: number, lastsMs: number) => ({
     startNs: nsAt(START_MS + second * 1_000),
     endNs: nsAt(START_MS + second * 1_000 + lastsMs),
   });
   const labels = { sessionId: 'chat', userId: 'ann', tags: ['prod'] };
-  await house.ingest(
+  await graph.ingest(
     TEAM_KEY,
     aSpan({ ...at(0, 30), cost: picos(2_500_000_000n), labels }),
     aSpan({ ...at(9, 10), traceId: traceId(2), status: 'error', labels: { ...labels, tags: ['test'] } }),
     aSpan({ ...at(3, 20), traceId: traceId(3), labels: { ...labels, sessionId: 'other' } }),
     aSpan({ ...at(4, 20), traceId: traceId(4) }),
   );
-  await house.ingest(OTHER_TEAM_KEY, aSpan({ ...at(3, 40), traceId: traceId(5), spanId: spanId(5), labels }));
+  await graph.ingest(OTHER_TEAM_KEY, aSpan({ ...at(3, 40), traceId: traceId(5), spanId: spanId(5), labels }));
 });
-afterEach(() => house.close());
+afterEach(() => graph.close());
 
 const time = (ms: number): string => new Date(START_MS + ms).toISOString();
 
 describe('sessions', () => {
   it('have the sums of their traces, the latest first', async () => {
-    const { sessions } = (await house.call(SessionsDocument, { tracesFirst: 2 })).data;
+    const { sessions } = (await graph.call(SessionsDocument, { tracesFirst: 2 })).data;
     expect(sessions.totalCount).toBe(2);
     const [chat, other] = sessions.nodes;
     expect(chat).toEqual({
@@ -52,33 +52,33 @@ describe('sessions', () => {
     });
     expect([other?.sessionId, other?.traceCount]).toEqual(['other', 1]);
     const tracesAfter = chat?.traces?.pageInfo.endCursor ?? null;
-    const more = (await house.call(SessionsDocument, { filter: { sessionId: 'chat' } })).data.sessions;
+    const more = (await graph.call(SessionsDocument, { filter: { sessionId: 'chat' } })).data.sessions;
     expect(more.nodes.map(({ traces }) => traces?.nodes.length)).toEqual([3]);
-    const rest = await house.call(SessionsDocument, { first: 1, tracesAfter });
+    const rest = await graph.call(SessionsDocument, { first: 1, tracesAfter });
     expect(rest.data.sessions.nodes[0]?.traces?.nodes.map((trace) => trace.traceId)).toEqual([traceId(1)]);
   });
 
   it('are paged, and match filters of traces', async () => {
-    const first = (await house.call(SessionsDocument, { first: 1 })).data.sessions;
+    const first = (await graph.call(SessionsDocument, { first: 1 })).data.sessions;
     expect([first.nodes.map(({ sessionId }) => sessionId), first.pageInfo.hasNextPage]).toEqual([['chat'], true]);
     const after = first.pageInfo.endCursor;
-    const second = (await house.call(SessionsDocument, { first: 1, after })).data.sessions;
+    const second = (await graph.call(SessionsDocument, { first: 1, after })).data.sessions;
     // The last page is full and has no next page.
     expect([second.nodes.map(({ sessionId }) => sessionId), second.pageInfo.hasNextPage]).toEqual([['other'], false]);
-    const tagged = (await house.call(SessionsDocument, { filter: { tag: 'test', userId: 'ann' } })).data.sessions;
+    const tagged = (await graph.call(SessionsDocument, { filter: { tag: 'test', userId: 'ann' } })).data.sessions;
     expect(tagged.nodes.map(({ sessionId, traceCount }) => [sessionId, traceCount])).toEqual([['chat', 1]]);
-    expect((await house.call(SessionsDocument, { filter: { tag: 'none' } })).data.sessions.nodes).toEqual([]);
+    expect((await graph.call(SessionsDocument, { filter: { tag: 'none' } })).data.sessions.nodes).toEqual([]);
   });
 
   it('refuse a cursor of other filters, a malformed cursor, and a page size out of range', async () => {
-    const { pageInfo } = (await house.call(SessionsDocument, { first: 1 })).data.sessions;
+    const { pageInfo } = (await graph.call(SessionsDocument, { first: 1 })).data.sessions;
     for (const variables of [
       { after: pageInfo.endCursor, filter: { tag: 'prod' } },
       { after: 'nonsense' },
       { first: 0 },
       { first: 101 },
     ]) {
-      const { errors } = await house.call(SessionsDocument, variables);
+      const { errors } = await graph.call(SessionsDocument, variables);
       expect(errors?.map(({ extensions }) => extensions?.['code'])).toEqual(['INVALID_INPUT']);
     }
   });

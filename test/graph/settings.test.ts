@@ -19,7 +19,7 @@ async function graph(query: { toString(): string }, variables: object = {}, key 
   return (await answer.json()) as Answer;
 }
 
-async function one(section: string, name: string): Promise<unknown> {
+async function settingOf(section: string, name: string): Promise<unknown> {
   const { data } = await graph(SettingsDocument, { sections: [section], names: [name] });
   const settings = data?.['settings'] as readonly Json[] | undefined;
   return settings?.[0];
@@ -42,11 +42,17 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-const OPEN = { source: 'UNSET', editable: true, declaredValue: null, ignoredStoredValue: null, defaultValue: null };
+const UNSET_SETTING = {
+  source: 'UNSET',
+  editable: true,
+  declaredValue: null,
+  ignoredStoredValue: null,
+  defaultValue: null,
+};
 
 describe('settings', () => {
-  it('of the file, with a stored value that is ignored', async () => {
-    expect(await one('GENERAL', 'max_parallel_requests')).toEqual({
+  it('of the file replace a stored value, which is shown as ignored', async () => {
+    expect(await settingOf('GENERAL', 'max_parallel_requests')).toEqual({
       section: 'GENERAL',
       name: 'max_parallel_requests',
       description: 'Most parallel requests of each key.',
@@ -59,13 +65,13 @@ describe('settings', () => {
     });
   });
 
-  it('references are resolved in the effective value only, and null is a declared value', async () => {
-    expect(await one('GENERAL', 'max_response_size_mb')).toMatchObject({
+  it('have references resolved in the effective value only, and may be declared as null', async () => {
+    expect(await settingOf('GENERAL', 'max_response_size_mb')).toMatchObject({
       source: 'CONFIG',
       declaredValue: 'os.environ/SIZE_OF_TEST',
       effectiveValue: '77',
     });
-    expect(await one('GENERAL', 'max_request_size_mb')).toMatchObject({
+    expect(await settingOf('GENERAL', 'max_request_size_mb')).toMatchObject({
       source: 'CONFIG',
       editable: false,
       declaredValue: null,
@@ -73,26 +79,29 @@ describe('settings', () => {
     });
   });
 
-  it('built-in values, unset ones and variables, which are hidden', async () => {
-    expect(await one('GENERAL', 'admission_queue_timeout_seconds')).toMatchObject({
+  it('show built-in values, unset ones, and environment variables without their values', async () => {
+    expect(await settingOf('GENERAL', 'admission_queue_timeout_seconds')).toMatchObject({
       source: 'DEFAULT',
       effectiveValue: 1,
     });
-    expect(await one('GENERAL', 'max_file_size_mb')).toMatchObject({ ...OPEN, effectiveValue: null });
-    expect(await one('ENVIRONMENT', 'OF_A_TEST')).toMatchObject({ source: 'DATABASE', effectiveValue: 'REDACTED' });
+    expect(await settingOf('GENERAL', 'max_file_size_mb')).toMatchObject({ ...UNSET_SETTING, effectiveValue: null });
+    expect(await settingOf('ENVIRONMENT', 'OF_A_TEST')).toMatchObject({
+      source: 'DATABASE',
+      effectiveValue: 'REDACTED',
+    });
   });
 
-  it('are for administrators', async () => {
+  it('are refused for other callers than administrators', async () => {
     const { data, errors } = await graph(SettingsDocument, {}, userKey);
     expect([data, errors?.[0]?.extensions.code]).toEqual([{ settings: null }, 'FORBIDDEN']);
   });
 });
 
 describe('updateSetting', () => {
-  it('stores and removes settings of every section', async () => {
+  it('stores settings of several sections, and removes them', async () => {
     expect(await update('GENERAL', 'max_file_size_mb', 9)).toEqual({
       __typename: 'Setting',
-      ...OPEN,
+      ...UNSET_SETTING,
       section: 'GENERAL',
       name: 'max_file_size_mb',
       source: 'DATABASE',
@@ -146,7 +155,7 @@ describe('updateSetting', () => {
 });
 
 describe('settingsChanged', () => {
-  it('names changed settings', async () => {
+  it('names a changed setting', async () => {
     const follower = overYoga(`${app.url}/graphql`, SettingsChangedDocument, {}, app.adminKey);
     try {
       let size = 10;

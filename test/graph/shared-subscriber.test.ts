@@ -103,11 +103,11 @@ describe('a group of subscribers', () => {
     await publish('a', 'b');
     const { value: delivery } = await first.next();
     const reader = subscribe();
-    // Published, but not yet read by the group.
+    // The group has not read this event yet.
     bus.publish('trace', { summary: aSummary({ traceId: 'c' }) });
-    const back = subscribe(delivery.id);
+    const returning = subscribe(delivery.id);
     await publish('d');
-    expect([reader.received, back.received]).toEqual([
+    expect([reader.received, returning.received]).toEqual([
       ['c-0', 'd-0'],
       ['b-0', 'c-0', 'd-0'],
     ]);
@@ -116,7 +116,7 @@ describe('a group of subscribers', () => {
   it.each([
     ['is a promise', (result: ExecutionResult) => Promise.resolve(result), '-0'],
     ['has errors', () => ({ errors: [] }), 'failed'],
-  ])('executes an event for each member where the result %s', async (_what, how, received) => {
+  ])('executes an event for each member when the result %s', async (_what, how, received) => {
     const { executed, subscribe, publish, respondWith } = aGroup();
     const readers = [subscribe(), subscribe()];
     await publish('a');
@@ -124,8 +124,8 @@ describe('a group of subscribers', () => {
     await publish('b');
     respondWith((result) => result);
     await publish('c');
-    const shown = received === 'failed' ? received : `b${received}`;
-    expect(readers.map((reader) => reader.received)).toEqual(readers.map(() => ['a-0', shown, 'c-0']));
+    const expected = received === 'failed' ? received : `b${received}`;
+    expect(readers.map((reader) => reader.received)).toEqual(readers.map(() => ['a-0', expected, 'c-0']));
     expect(executed).toEqual(['a', 'b', 'b', 'b', 'c']);
   });
 

@@ -8,22 +8,25 @@ import { TraceNamesDocument, TraceUpdatesDocument } from './generated/graphql.ts
 import { eventually, openGraph } from './graph-server.ts';
 import { overYoga, stall } from './subscribers.ts';
 
-let house: Awaited<ReturnType<typeof openGraph>>;
-afterEach(() => house.close());
+let graph: Awaited<ReturnType<typeof openGraph>>;
+afterEach(() => graph.close());
 
-/** A bus that counts the events that each subscriber has read. `taken` is in the order of subscription. */
-function countingBus(queueLimit: number): { readonly bus: ReturnType<typeof createBus>; readonly taken: number[] } {
+/** A bus that counts the events that each subscriber has read. `readCounts` is in the order of subscription. */
+function countingBus(queueLimit: number): {
+  readonly bus: ReturnType<typeof createBus>;
+  readonly readCounts: number[];
+} {
   const bus = createBus({ queueLimit });
-  const taken: number[] = [];
+  const readCounts: number[] = [];
   return {
-    taken,
+    readCounts,
     bus: {
       ...bus,
       subscribe(topic, options) {
         const feed = bus.subscribe(topic, options);
-        const index = taken.push(0) - 1;
+        const index = readCounts.push(0) - 1;
         return mapStream(feed, (delivery) => {
-          taken[index] = (taken[index] ?? 0) + 1;
+          readCounts[index] = (readCounts[index] ?? 0) + 1;
           return delivery;
         });
       },
@@ -37,12 +40,12 @@ describe.each([
   ['/graphql/stream', '/stream', undefined],
 ])('a subscriber that does not read, on %s', (_name, path, accept) => {
   it('gets no more than the socket buffers, and delays no other subscriber, during 100,000 events', async () => {
-    const { bus, taken } = countingBus(64);
-    house = await openGraph({ platform: { bus } });
-    const stalled = await stall(`${house.url}${path}`, TraceNamesDocument, accept);
+    const { bus, readCounts } = countingBus(64);
+    graph = await openGraph({ platform: { bus } });
+    const stalled = await stall(`${graph.url}${path}`, TraceNamesDocument, accept);
     await eventually(() => bus.subscriberCount() === 1, 'the stalled subscriber');
-    const reader = overYoga(house.url, TraceUpdatesDocument, {});
-    await eventually(() => bus.subscriberCount() === 2, 'the reading one');
+    const reader = overYoga(graph.url, TraceUpdatesDocument, {});
+    await eventually(() => bus.subscriberCount() === 2, 'the reading subscriber');
     const event = { summary: aSummary({ name: 'x'.repeat(64 * 1024) }) };
     const before = heapInUse();
 
@@ -51,30 +54,30 @@ describe.each([
       for (let index = 0; index < 50; index += 1) bus.publish('trace', event);
       await eventually(() => reader.received.length === published, `event ${published}`);
     }
-    expect(taken[0]).toBeLessThan(400);
+    expect(readCounts[0]).toBeLessThan(400);
 
     // Bursts of events. Those that the reader cannot take in time are dropped and counted.
     for (let batch = 0; batch < 98; batch += 1) {
       for (let index = 0; index < 1_000; index += 1) bus.publish('trace', event);
       await new Promise((resolve) => setImmediate(resolve));
     }
-    const counted = (): number =>
+    const receivedOrDropped = (): number =>
       (reader.received as { data: { traceUpdates: { droppedUpdates: number } } }[]).reduce(
         (total, { data }) => total + 1 + data.traceUpdates.droppedUpdates,
         0,
       );
-    await eventually(() => counted() === 100_000, 'every event received or counted as dropped');
+    await eventually(() => receivedOrDropped() === 100_000, 'every event received or counted as dropped');
     reader.received.length = 0;
-    expect(taken[0]).toBeLessThan(400);
+    expect(readCounts[0]).toBeLessThan(400);
     expect(heapInUse() - before).toBeLessThan(32 * 1024 * 1024);
 
     stalled.leave();
-    await eventually(() => bus.subscriberCount() === 1, 'the stalled subscriber gone');
+    await eventually(() => bus.subscriberCount() === 1, 'the stalled subscriber removed');
     await reader.leave();
   });
 });
 
-/** Bytes of live objects and of their memory outside the heap. */
+/** Bytes of live objects on the heap and of memory outside the heap. */
 function heapInUse(): number {
   setFlagsFromString('--expose-gc');
   runInNewContext('gc')();

@@ -21,7 +21,7 @@ afterAll(async () => {
   await webhook.stop();
 });
 
-/** A caller whose only limit is a soft budget of 1.5 USD, by scope. */
+/** By scope: creates a caller whose only limit is the soft budget. */
 const SCOPES: Readonly<Record<string, (id: string, soft: object) => Promise<{ key: string; fields?: object }>>> = {
   KEY: async (id, soft) => ({ key: await calls.newKey({ key_alias: id, ...soft }) }),
   async TEAM(team_id, soft) {
@@ -49,8 +49,8 @@ const SCOPES: Readonly<Record<string, (id: string, soft: object) => Promise<{ ke
 
 it.each(Object.entries(SCOPES))(
   'a crossed soft budget gives one alert, to subscribers and the webhook, and refuses nothing: %s',
-  async (scope, make) => {
-    const { key, fields } = await make(`soft-${scope.toLowerCase()}`, { soft_budget: 1.5 });
+  async (scope, create) => {
+    const { key, fields } = await create(`soft-${scope.toLowerCase()}`, { soft_budget: 1.5 });
     const refusing = await calls.newKey({ key_alias: `refusing ${scope}`, max_budget: 0 });
     const follower = overYoga(`${calls.app.url}/graphql`, BudgetAlertsDocument, {}, calls.app.adminKey);
     const alerts = () =>
@@ -65,8 +65,8 @@ it.each(Object.entries(SCOPES))(
     try {
       // The subscription is open when a refusal arrives. An alert without subscribers is not repeated for a minute.
       await vi.waitFor(async () => {
-        const made = await calls.newKey({ max_budget: 0 });
-        expect(await ask(made)).toBe(422);
+        const refusedKey = await calls.newKey({ max_budget: 0 });
+        expect(await ask(refusedKey)).toBe(422);
         expect(follower.received).not.toEqual([]);
       }, POLLING);
       for (let call = 0; call < 4; call += 1) expect(await ask(key, fields)).toBe(200);
@@ -92,7 +92,7 @@ it.each(Object.entries(SCOPES))(
   },
 );
 
-it('the address of the webhook is a secret', async () => {
+it('settings do not show the address of the webhook', async () => {
   const answer = await calls.app.call('GET', '/config/field/info?field_name=alert_to_webhook_url');
   expect(await answer.text()).not.toContain('hooks/secret');
   const listed = await calls.app.call('GET', '/config/list?config_type=general_settings');

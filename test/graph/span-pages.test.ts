@@ -4,12 +4,12 @@ import { aSpan, nsAt, OTHER_TEAM_KEY, spanId, START_MS, TEAM_KEY, traceId } from
 import { SpanPageDocument, SpanTreeDocument, TraceCountDocument } from './generated/graphql.ts';
 import { openGraph } from './graph-server.ts';
 
-let house: Awaited<ReturnType<typeof openGraph>>;
+let graph: Awaited<ReturnType<typeof openGraph>>;
 const at = (number: number) => ({ spanId: spanId(number), startNs: nsAt(START_MS + number) });
 beforeEach(async () => {
-  house = await openGraph();
-  // The last two have the same start time, so that their ids decide the order.
-  await house.ingest(
+  graph = await openGraph();
+  // Spans 3 and 4 have the same start time, so that their ids decide the order.
+  await graph.ingest(
     TEAM_KEY,
     aSpan(at(3)),
     aSpan(at(1)),
@@ -17,7 +17,7 @@ beforeEach(async () => {
     aSpan({ ...at(4), startNs: nsAt(START_MS + 3) }),
   );
 });
-afterEach(() => house.close());
+afterEach(() => graph.close());
 
 const idsOf = (nodes: readonly { readonly spanId: string }[] = []) =>
   nodes.map((span) => Number.parseInt(span.spanId, 16));
@@ -25,7 +25,7 @@ const page = async (
   query: { readonly first?: number; readonly after?: string | null; readonly traceRef?: string },
   key?: string,
 ) => {
-  const { data, errors } = await house.call(SpanPageDocument, { id: traceId(1), ...query }, key);
+  const { data, errors } = await graph.call(SpanPageDocument, { id: traceId(1), ...query }, key);
   return { spans: data?.trace?.spans ?? null, errors };
 };
 const failure = (message: string, code: string, more: object = {}) => [{ message, extensions: { code, ...more } }];
@@ -53,7 +53,7 @@ describe('Trace.spans', () => {
   });
 
   it('are those of all owners that the caller may read, or those of one ref', async () => {
-    await house.ingest(OTHER_TEAM_KEY, aSpan(at(2)), aSpan({ ...at(5), startNs: nsAt(START_MS + 1) }));
+    await graph.ingest(OTHER_TEAM_KEY, aSpan(at(2)), aSpan({ ...at(5), startNs: nsAt(START_MS + 1) }));
     const first = (await page({ first: 3 })).spans;
     const second = (await page({ first: 3, after: first?.pageInfo.endCursor ?? null })).spans;
     expect([idsOf(first?.nodes), idsOf(second?.nodes), second?.pageInfo.hasNextPage]).toEqual([
@@ -70,9 +70,9 @@ describe('Trace.spans', () => {
       expect(answer).toEqual({ spans: null, errors: undefined });
   });
 
-  it('refuse a cursor from before later spans, a malformed cursor and invalid page sizes', async () => {
+  it('refuse a cursor from before the trace changed, a malformed cursor and invalid page sizes', async () => {
     const before = (await page({ first: 1 })).spans?.pageInfo.endCursor ?? '';
-    await house.ingest(TEAM_KEY, aSpan(at(9)));
+    await graph.ingest(TEAM_KEY, aSpan(at(9)));
     expect((await page({ after: before })).errors).toMatchObject(
       failure('The trace has changed since this cursor was given. Read it from its start.', 'CONFLICT'),
     );
@@ -85,11 +85,11 @@ describe('Trace.spans', () => {
 });
 
 describe('Span.parent and Span.children', () => {
-  it('have the edges of the tree, with one read of the spans, and pages', async () => {
+  it('follow the edges of the tree with one read of the spans, and page the children', async () => {
     const below = (number: number, parent: number) =>
       aSpan({ ...at(number), traceId: traceId(2), parentSpanId: spanId(parent) });
     const orphan = below(5, 9);
-    await house.ingest(
+    await graph.ingest(
       TEAM_KEY,
       aSpan({ ...at(1), traceId: traceId(2) }),
       below(2, 1),
@@ -97,7 +97,7 @@ describe('Span.parent and Span.children', () => {
       below(4, 4),
       orphan,
     );
-    const { data } = await house.call(SpanTreeDocument, { id: traceId(2), children: 1 });
+    const { data } = await graph.call(SpanTreeDocument, { id: traceId(2), children: 1 });
     const nodes = data.trace?.spans?.nodes ?? [];
     expect(nodes.map(({ parent }) => parent?.spanId ?? null)).toEqual([null, spanId(1), spanId(1), null, null]);
     expect(nodes.map(({ children }) => [children.totalCount, idsOf(children.nodes)])).toEqual([
@@ -108,22 +108,22 @@ describe('Span.parent and Span.children', () => {
       [0, []],
     ]);
     expect(nodes[0]?.children.pageInfo.hasNextPage).toBe(true);
-    expect(house.reads.listSpans).toBe(1);
+    expect(graph.reads.listSpans).toBe(1);
   });
 
-  it('are refused where nested pages cost too much', async () => {
+  it('are refused when nested pages cost too much', async () => {
     const nested = (depth: number): string =>
       depth === 0 ? '{ nodes { spanId } }' : `{ nodes { children(first: 50) ${nested(depth - 1)} } }`;
     const query = `{ trace(id: "${traceId(1)}") { spans(first: 50) ${nested(3)} } }`;
-    const answer = await house.post(JSON.stringify({ query }), { authorization: 'Bearer sk-admin' });
+    const answer = await graph.post(JSON.stringify({ query }), { authorization: 'Bearer sk-admin' });
     expect(await answer.json()).toMatchObject({ errors: [{ extensions: { code: 'TOO_LARGE' } }] });
   });
 });
 
 it('traces.totalCount counts the traces of all pages that the caller may read', async () => {
-  await house.ingest(OTHER_TEAM_KEY, aSpan({ ...at(5), traceId: traceId(3), name: 'other' }));
+  await graph.ingest(OTHER_TEAM_KEY, aSpan({ ...at(5), traceId: traceId(3), name: 'other' }));
   const count = async (variables: object, key?: string) =>
-    (await house.call(TraceCountDocument, { first: 1, ...variables }, key)).data.traces.totalCount;
+    (await graph.call(TraceCountDocument, { first: 1, ...variables }, key)).data.traces.totalCount;
   expect(await count({})).toBe(2);
   expect(await count({}, 'sk-team-a')).toBe(1);
   expect(await count({ filter: { text: 'other' } })).toBe(1);

@@ -5,11 +5,11 @@ import { openGraph } from './graph-server.ts';
 
 const SPEND = [aSpendRow({ traceId: traceId(1), spanId: spanId(1), cost: picos(1_250_000n) })];
 
-let house: Awaited<ReturnType<typeof openGraph>>;
+let graph: Awaited<ReturnType<typeof openGraph>>;
 beforeEach(async () => {
-  house = await openGraph({ spend: SPEND });
+  graph = await openGraph({ spend: SPEND });
 });
-afterEach(() => house.close());
+afterEach(() => graph.close());
 
 describe('span', () => {
   it('has messages, fields and the parts of its tokens', async () => {
@@ -17,7 +17,7 @@ describe('span', () => {
       { role: 'tool', content: 'found', name: 'find' },
       { role: 'assistant', content: '', tool_calls: [{ name: 'find', arguments: '{}', id: 'c1' }] },
     ];
-    await house.ingest(
+    await graph.ingest(
       TEAM_KEY,
       aSpan({
         input: JSON.stringify(messages),
@@ -26,7 +26,7 @@ describe('span', () => {
         attributes: { 'gen_ai.usage.cache_read.input_tokens': '16', 'gen_ai.usage.reasoning_tokens': '4' },
       }),
     );
-    const { data } = await house.call(SpanDocument, { traceId: traceId(1), spanId: spanId(1) });
+    const { data } = await graph.call(SpanDocument, { traceId: traceId(1), spanId: spanId(1) });
     expect(data.span).toMatchObject({
       inputView: {
         __typename: 'SpanMessages',
@@ -43,25 +43,25 @@ describe('span', () => {
     });
   });
 
-  it('has at most the tokens of an Int', async () => {
+  it('limits its token counts to the largest Int', async () => {
     const most = 2 ** 31 - 1;
     const counts = { inputTokens: 2 ** 32 - 1, outputTokens: 2 ** 31 };
     const cached = { 'gen_ai.usage.cache_read.input_tokens': String(2 ** 31) };
-    await house.ingest(TEAM_KEY, aSpan({ ...counts, attributes: cached }));
-    const { data, errors } = await house.call(SpanDocument, { traceId: traceId(1), spanId: spanId(1) });
+    await graph.ingest(TEAM_KEY, aSpan({ ...counts, attributes: cached }));
+    const { data, errors } = await graph.call(SpanDocument, { traceId: traceId(1), spanId: spanId(1) });
     expect(errors).toBeUndefined();
     expect(data.span).toMatchObject({ inputTokens: most, outputTokens: most, cacheReadTokens: most });
   });
 
   it('has its attributes and its cost', async () => {
-    await house.ingest(
+    await graph.ingest(
       TEAM_KEY,
       aSpan({
         events: [{ name: 'retry', timeNs: nsAt(START_MS), attributes: { 'error.type': '429' } }],
         links: [{ traceId: traceId(2), spanId: spanId(2), attributes: {} }],
       }),
     );
-    const { data } = await house.call(SpanDocument, { traceId: traceId(1), spanId: spanId(1) });
+    const { data } = await graph.call(SpanDocument, { traceId: traceId(1), spanId: spanId(1) });
     expect(data).toMatchInlineSnapshot(`
       {
         "span": {
@@ -127,8 +127,8 @@ describe('span', () => {
     `);
   });
 
-  it('is a NOT_FOUND error where it does not exist', async () => {
-    const { data, errors } = await house.call(SpanDocument, { traceId: traceId(1), spanId: spanId(9) });
+  it('is a NOT_FOUND error when it does not exist', async () => {
+    const { data, errors } = await graph.call(SpanDocument, { traceId: traceId(1), spanId: spanId(9) });
     expect({ data, error: errors?.[0] }).toMatchObject({
       data: { span: null },
       error: { message: `Span ${spanId(9)} not found`, extensions: { code: 'NOT_FOUND', kind: 'Span', id: spanId(9) } },

@@ -45,7 +45,7 @@ describe('spend by owners', () => {
     ((await graph(QUERY, { fields }, key)).data['spend'] as { readonly groups: unknown }).groups;
   const none = { virtualKey: null, user: null, team: null, organization: null };
 
-  it('has the rows of its groups', async () => {
+  it('has the key, user, team and organization of each group', async () => {
     expect(await groupsOf(['TEAM', 'ORGANIZATION'])).toEqual([
       { ...none, calls: 2 },
       { ...none, calls: 1, team: { alias: 'Crew' }, organization: { alias: 'Org' } },
@@ -56,13 +56,13 @@ describe('spend by owners', () => {
     ]);
   });
 
-  it('hides rows that the key may not read', async () => {
+  it('hides owners that the key may not read', async () => {
     expect(await groupsOf(['USER', 'TEAM', 'ORGANIZATION'], ada)).toEqual([
       { ...none, calls: 1, user: { alias: 'Ada' }, team: { alias: 'Crew' } },
     ]);
   });
 
-  it('is filtered by the result of calls', async () => {
+  it('is filtered by the status of calls', async () => {
     const query = `query ($status: SpendStatus) {
       spend(filter: { status: $status }) { groups { calls failures } }
       spendRows(filter: { status: $status }) { nodes { status } }
@@ -109,7 +109,7 @@ describe('keys by the use of their budgets', () => {
     });
   });
 
-  it('refuses a cursor of another order, and callers that are not administrators', async () => {
+  it('refuse a cursor of another order, and callers that are not administrators', async () => {
     const cursorOf = (text: string) => Buffer.from(text).toString('base64url');
     for (const after of [cursorOf('1:a'), cursorOf('budget_use:1:ax'), cursorOf(`budget_use:1:a${'9'.repeat(30)}`)])
       expect((await graph(QUERY, { after })).errors).toMatchObject([{ extensions: { code: 'INVALID_INPUT' } }]);

@@ -33,7 +33,7 @@ beforeAll(async () => {
   plainKey = await newKey({});
 });
 
-/** Answers each predicate with 0.9, and no other question. */
+/** The upstream answers each predicate with 0.9, and no other question. */
 beforeEach(() => {
   upstream.answer((response, _socket, { body }) => {
     const { questions } = JSON.parse(body) as { questions: Record<string, { type: string }> };
@@ -80,22 +80,22 @@ const LIST = `{ decisions { edges { node {
   answers { __typename ... on DecisionAnswer { name instructions source calibrated } ... on PredicateAnswer { probability } }
 } } } }`;
 
-type Listed = readonly Record<string, unknown>[];
-async function listedNow(key: string): Promise<Listed> {
+type Decisions = readonly Record<string, unknown>[];
+async function listNow(key: string): Promise<Decisions> {
   const { data } = (await graph(key, LIST)) as { data: { decisions: { edges: { node: Record<string, unknown> }[] } } };
   return data.decisions.edges.map(({ node }) => node);
 }
 
 /** The decisions of a key, once the records of their calls are committed. */
-const listed = (key: string): Promise<Listed> =>
+const listCommitted = (key: string): Promise<Decisions> =>
   vi.waitFor(async () => {
-    const found = await listedNow(key);
+    const found = await listNow(key);
     expect(found.map(({ costUsd }) => costUsd)).not.toContain(null);
     return found;
   }, POLLING);
 
 describe('decisions', () => {
-  it('of a key that stores them are listed to it and to administrators, without texts where they are redacted', async () => {
+  it('of a key that stores decisions are listCommitted for that key and for administrators, and redacted ones have no texts', async () => {
     await decide(redactedKey, 'redacted-1');
     await decide(fullKey, 'full-1');
     await decide(plainKey, 'plain-1');
@@ -111,18 +111,18 @@ describe('decisions', () => {
       { __typename: 'RefusedAnswer', name: 'team', instructions: null, source: null, calibrated: false },
     ];
     const shared = { id: expect.any(String), modelGroup: 'decider', model: 'up', usage: { inputTokens: 20 } };
-    expect(await listed(redactedKey)).toEqual([
+    expect(await listCommitted(redactedKey)).toEqual([
       { ...shared, callId: 'redacted-1', input: null, costUsd: '0.2', answers: answersWith(null) },
     ]);
-    expect(await listed(fullKey)).toEqual([
+    expect(await listCommitted(fullKey)).toEqual([
       { ...shared, callId: 'full-1', input: 'a secret ticket', costUsd: '0.2', answers: answersWith('Is it late?') },
     ]);
-    expect(await listed(plainKey)).toEqual([]);
-    expect((await listed(app.adminKey)).map(({ callId }) => callId)).toEqual(['full-1', 'redacted-1']);
+    expect(await listCommitted(plainKey)).toEqual([]);
+    expect((await listCommitted(app.adminKey)).map(({ callId }) => callId)).toEqual(['full-1', 'redacted-1']);
   });
 
   it('are nodes for callers that may read them', async () => {
-    const [stored] = await listed(fullKey);
+    const [stored] = await listCommitted(fullKey);
     const node = async (key: string) =>
       await graph(key, 'query($id: ID!) { node(id: $id) { id ... on Decision { callId } } }', { id: stored?.['id'] });
     expect(await node(fullKey)).toEqual({ data: { node: { id: stored?.['id'], callId: 'full-1' } } });
@@ -143,7 +143,7 @@ const record = async (key: string, input: object): Promise<unknown> => {
 };
 
 describe('recordDecisionOutcome', () => {
-  it('returns the explanation of the model for the right answer', async () => {
+  it('returns the index and the probability of the reported outcome', async () => {
     expect(await record(fullKey, { callId: 'full-1', question: 'late', outcome: false })).toEqual({
       __typename: 'DecisionOutcome',
       index: 0,
@@ -236,7 +236,7 @@ it('outcomes of a key fit a temperature for later answers to this key, not for o
 });
 
 it('outcomes of administrators calibrate the answers to keys without an own fit', async () => {
-  // The same 32 decisions of the other key, with the same number of right answers.
+  // The 32 decisions of `fullKey`, with the same outcomes.
   await record(app.adminKey, { callId: 'full-1', index: 0, outcome: false });
   for (let index = 1; index < 32; index += 1)
     await record(app.adminKey, { callId: `fit-${index}`, index: 0, outcome: index < 25 });

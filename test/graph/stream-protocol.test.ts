@@ -7,10 +7,10 @@ import { eventually, openGraph } from './graph-server.ts';
 const JSON_BODY = { 'content-type': 'application/json', authorization: 'Bearer sk-admin' };
 const UUID = /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
 
-let house: Awaited<ReturnType<typeof openGraph>>;
-afterEach(() => house.close());
+let graph: Awaited<ReturnType<typeof openGraph>>;
+afterEach(() => graph.close());
 
-const at = (search = ''): string => `${house.url}/stream${search}`;
+const at = (search = ''): string => `${graph.url}/stream${search}`;
 const withToken = (token: string) => ({ ...JSON_BODY, 'x-graphql-event-stream-token': token });
 const reserve = async (headers: Record<string, string> = {}): Promise<string> =>
   (await fetch(at(), { method: 'PUT', headers })).text();
@@ -23,25 +23,25 @@ const start = (token: string, operationId: string, query: string = TraceUpdatesD
 
 describe('a stream of the single connection mode', () => {
   it('has a token that cannot be guessed', async () => {
-    house = await openGraph();
+    graph = await openGraph();
     const tokens = await Promise.all([reserve(), reserve()]);
     expect(tokens).toEqual([expect.stringMatching(UUID), expect.stringMatching(UUID)]);
     expect(tokens[0]).not.toBe(tokens[1]);
   });
 
   it.each(['__proto__', 'constructor', 'guess'])('cannot be named %s', async (token) => {
-    house = await openGraph();
+    graph = await openGraph();
     expect(await reserve({ 'x-graphql-event-stream-token': token })).toMatch(UUID);
     expect((await start(token, '1')).status).toBe(404);
     expect(({} as Record<string, unknown>)['open']).toBeUndefined();
   });
 
-  it('sends events from before its reader connected', async () => {
-    house = await openGraph();
+  it('sends events that were published before its reader connected', async () => {
+    graph = await openGraph();
     const token = await reserve();
     expect((await start(token, '1')).status).toBe(202);
     expect((await start(token, '1')).status).toBe(409);
-    await house.ingest(TEAM_KEY, aSpan());
+    await graph.ingest(TEAM_KEY, aSpan());
     const leaving = new AbortController();
     const stream = await fetch(at(`?token=${token}`), {
       headers: { accept: 'text/event-stream' },
@@ -52,16 +52,16 @@ describe('a stream of the single connection mode', () => {
     while (!text.includes('"spanCount":1')) text += Buffer.from((await reader?.read())?.value ?? []).toString();
     expect(text).toContain('"id":"1"');
     leaving.abort();
-    await eventually(() => house.bus.subscriberCount() === 0, 'the subscription closed');
+    await eventually(() => graph.bus.subscriberCount() === 0, 'the subscription closed');
     expect((await start(token, '2')).status).toBe(404);
   });
 
   it('runs no more operations at the same time than the limit', async () => {
-    house = await openGraph();
+    graph = await openGraph();
     const token = await reserve();
     const started = await Promise.all(Array.from({ length: MAX_OPERATIONS }, (_, index) => start(token, `o${index}`)));
     expect(new Set(started.map(({ status }) => status))).toEqual(new Set([202]));
-    await eventually(() => house.bus.subscriberCount() === MAX_OPERATIONS, 'all subscriptions began');
+    await eventually(() => graph.bus.subscriberCount() === MAX_OPERATIONS, 'all subscriptions began');
     await start(token, 'more');
     const leaving = new AbortController();
     const stream = await fetch(at(`?token=${token}`), {
@@ -77,17 +77,17 @@ describe('a stream of the single connection mode', () => {
     expect(text).toContain(
       '{"id":"more","payload":{"data":null,"errors":[{"message":"This stream already runs 100 operations.","extensions":{"code":"TOO_LARGE"}}]}}',
     );
-    await eventually(() => house.bus.subscriberCount() === 0, 'the subscriptions closed');
+    await eventually(() => graph.bus.subscriberCount() === 0, 'the subscriptions closed');
   });
 
   it('does not read its sources before a reader connects', async () => {
-    house = await openGraph({ queueLimit: 4 });
+    graph = await openGraph({ queueLimit: 4 });
     const token = await reserve();
     await start(token, '1');
-    const [summary] = await house.ingest(TEAM_KEY, aSpan());
+    const [summary] = await graph.ingest(TEAM_KEY, aSpan());
     if (!summary) throw new Error('Nothing was stored.');
     for (let index = 0; index < 1_000; index += 1) {
-      house.bus.publish('trace', { summary });
+      graph.bus.publish('trace', { summary });
       await new Promise((resolve) => setImmediate(resolve));
     }
     const leaving = new AbortController();
@@ -107,20 +107,20 @@ describe('a stream of the single connection mode', () => {
   });
 
   it('is removed in favour of newer ones when too many are reserved and never read', async () => {
-    house = await openGraph();
+    graph = await openGraph();
     const first = await reserve();
     await start(first, '1');
-    expect(house.bus.subscriberCount()).toBe(1);
+    expect(graph.bus.subscriberCount()).toBe(1);
     for (let index = 0; index < 1_000; index += 1) await reserve();
-    await eventually(() => house.bus.subscriberCount() === 0, 'the oldest given up');
+    await eventually(() => graph.bus.subscriberCount() === 0, 'the oldest stream removed');
     expect((await start(first, '2')).status).toBe(404);
   });
 
   it('answers an invalid operation with its errors as a result', async () => {
-    house = await openGraph();
+    graph = await openGraph();
     const token = await reserve();
     expect((await start(token, '1', '{ nope }')).status).toBe(202);
-    house.transport.close();
+    graph.transport.close();
     const stream = await fetch(at(`?token=${token}`), { headers: { accept: 'text/event-stream' } });
     expect(await stream.text()).toContain('Cannot query field \\"nope\\" on type \\"Query\\".');
   });
@@ -128,8 +128,8 @@ describe('a stream of the single connection mode', () => {
 
 describe('the distinct connections mode', () => {
   it('ends immediately with a reason during a shutdown', async () => {
-    house = await openGraph();
-    house.transport.close();
+    graph = await openGraph();
+    graph.transport.close();
     const answer = await fetch(at(), {
       method: 'POST',
       headers: { ...JSON_BODY, accept: 'text/event-stream', authorization: 'Bearer sk-admin' },
@@ -141,7 +141,7 @@ describe('the distinct connections mode', () => {
   });
 
   it('also runs queries and mutations', async () => {
-    house = await openGraph();
+    graph = await openGraph();
     const answer = await fetch(at(), {
       method: 'POST',
       headers: { ...JSON_BODY, accept: 'text/event-stream' },
@@ -152,14 +152,14 @@ describe('the distinct connections mode', () => {
     );
   });
 
-  it('answers broken JSON and an unknown stream without a stream', async () => {
-    house = await openGraph();
+  it('answers broken JSON and an unknown stream with an error status', async () => {
+    graph = await openGraph();
     const broken = await fetch(at(), {
       method: 'POST',
       headers: { ...JSON_BODY, accept: 'text/event-stream' },
       body: '{"query":',
     });
-    const lost = await fetch(at(), { method: 'POST', headers: JSON_BODY, body: '{"query":"{ __typename }"}' });
-    expect([broken.status, lost.status]).toEqual([400, 404]);
+    const withoutStream = await fetch(at(), { method: 'POST', headers: JSON_BODY, body: '{"query":"{ __typename }"}' });
+    expect([broken.status, withoutStream.status]).toEqual([400, 404]);
   });
 });

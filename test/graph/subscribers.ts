@@ -154,8 +154,9 @@ export const TRANSPORTS: readonly (readonly [string, Transport])[] = [
 /** Subscriber that does not read its stream before `read`. */
 export interface Stalled {
   read(): void;
-  /** Number of received updates. `missed` is the number of dropped updates. */
-  heard(): number;
+  /** Number of updates that were received or reported as dropped. */
+  receivedOrMissed(): number;
+  /** Number of updates that were reported as dropped. */
   missed(): number;
   leave(): void;
 }
@@ -176,18 +177,18 @@ export function stall(url: string, document: { toString(): string }, accept = 't
       answer.pause();
       answer.on('error', () => {});
       let text = '';
-      let [came, missed] = [0, 0];
+      let [arrived, missed] = [0, 0];
       resolve({
         read: () =>
           void answer.resume().on('data', (chunk: Buffer) => {
             text += chunk.toString();
             for (const [, count] of text.matchAll(/"droppedUpdates":(\d+),/g)) {
-              came += 1;
+              arrived += 1;
               missed += Number(count);
             }
             text = text.slice(text.lastIndexOf(',') + 1);
           }),
-        heard: () => came + missed,
+        receivedOrMissed: () => arrived + missed,
         missed: () => missed,
         leave: () => sent.destroy(),
       });

@@ -18,18 +18,18 @@ const HELLO: ChatInput = { model: 'demo', messages: [{ role: 'USER', content: 'H
 
 const ADMIN: Caller = { role: 'proxy_admin', keyHash: 'admin', key: null, teamId: null, userId: null };
 
-let house: Awaited<ReturnType<typeof openGraph>>;
+let graph: Awaited<ReturnType<typeof openGraph>>;
 const subscribers: Subscriber[] = [];
 afterEach(async () => {
   await Promise.all(subscribers.splice(0).map((subscriber) => subscriber.leave()));
-  await house.close();
+  await graph.close();
 });
 
-const followed = (subscriber: Subscriber): Subscriber => {
+const track = (subscriber: Subscriber): Subscriber => {
   subscribers.push(subscriber);
   return subscriber;
 };
-const listening = (count: number) => eventually(() => house.bus.subscriberCount() === count, `${count} listeners`);
+const listening = (count: number) => eventually(() => graph.bus.subscriberCount() === count, `${count} listeners`);
 const updateOf = (number: number, spanCount = 1) => ({
   data: { traceUpdates: { droppedUpdates: 0, trace: { traceId: traceId(number), spanCount } } },
 });
@@ -50,33 +50,33 @@ async function* breaking(error: Error): AsyncIterableIterator<ChatDelta> {
 
 describe.each(TRANSPORTS)('traceUpdates over %s', (_name, subscribe) => {
   it('sends each trace when it is stored, to callers that may read it', async () => {
-    house = await openGraph();
-    const team = followed(subscribe(house.url, TraceUpdatesDocument, {}, 'sk-team-a'));
-    const one = followed(subscribe(house.url, TraceUpdatesDocument, { traceId: traceId(2) }));
+    graph = await openGraph();
+    const team = track(subscribe(graph.url, TraceUpdatesDocument, {}, 'sk-team-a'));
+    const one = track(subscribe(graph.url, TraceUpdatesDocument, { traceId: traceId(2) }));
     await listening(2);
-    await house.ingest(TEAM_KEY, aSpan());
-    await house.ingest(OTHER_TEAM_KEY, aSpan({ traceId: traceId(2) }));
-    await house.ingest(TEAM_KEY, aSpan({ spanId: spanId(2) }));
+    await graph.ingest(TEAM_KEY, aSpan());
+    await graph.ingest(OTHER_TEAM_KEY, aSpan({ traceId: traceId(2) }));
+    await graph.ingest(TEAM_KEY, aSpan({ spanId: spanId(2) }));
     await eventually(() => team.received.length === 2 && one.received.length === 1, 'their updates');
     expect([team.received, one.received]).toEqual([[updateOf(1), updateOf(1, 2)], [updateOf(2)]]);
   });
 
   it('ends its bus subscription when the client leaves, without an event', async () => {
-    house = await openGraph();
-    const subscriber = subscribe(house.url, TraceUpdatesDocument, {});
+    graph = await openGraph();
+    const subscriber = subscribe(graph.url, TraceUpdatesDocument, {});
     await listening(1);
     await subscriber.leave();
     await listening(0);
     expect(subscriber.received).toEqual([]);
   });
 
-  it('reads the spans of a trace afresh for every event', async () => {
-    house = await openGraph();
-    const { received } = followed(subscribe(house.url, TraceUpdatesWithSpansDocument, {}));
+  it('reads the spans of a trace again for every event', async () => {
+    graph = await openGraph();
+    const { received } = track(subscribe(graph.url, TraceUpdatesWithSpansDocument, {}));
     await listening(1);
-    await house.ingest(TEAM_KEY, aSpan());
+    await graph.ingest(TEAM_KEY, aSpan());
     await eventually(() => received.length === 1, 'the first event');
-    await house.ingest(TEAM_KEY, aSpan({ spanId: spanId(2) }));
+    await graph.ingest(TEAM_KEY, aSpan({ spanId: spanId(2) }));
     await eventually(() => received.length === 2, 'the second event');
     expect(received).toEqual(
       [[1], [1, 2]].map((ids) => ({
@@ -88,21 +88,21 @@ describe.each(TRANSPORTS)('traceUpdates over %s', (_name, subscribe) => {
   });
 
   it('continues after the last update when it reconnects', async () => {
-    house = await openGraph();
-    const before = followed(subscribe(house.url, TraceUpdateIdsDocument, {}));
+    graph = await openGraph();
+    const before = track(subscribe(graph.url, TraceUpdateIdsDocument, {}));
     await listening(1);
-    await house.ingest(TEAM_KEY, aSpan());
+    await graph.ingest(TEAM_KEY, aSpan());
     await eventually(() => before.received.length === 1, 'the first event');
     const [first] = before.received as readonly {
       readonly data: { readonly traceUpdates: { readonly cursor: string } };
     }[];
     await before.leave();
-    await house.ingest(TEAM_KEY, aSpan({ traceId: traceId(2) }));
+    await graph.ingest(TEAM_KEY, aSpan({ traceId: traceId(2) }));
     const { cursor = '' } = first?.data.traceUpdates ?? {};
-    const { received } = followed(subscribe(house.url, TraceUpdatesAfterDocument, { after: cursor }));
-    await eventually(() => received.length === 1, 'what came meanwhile');
+    const { received } = track(subscribe(graph.url, TraceUpdatesAfterDocument, { after: cursor }));
+    await eventually(() => received.length === 1, 'the update sent meanwhile');
     expect(received).toMatchObject([{ data: { traceUpdates: { trace: { traceId: traceId(2) } } } }]);
-    const late = followed(subscribe(house.url, TraceUpdatesAfterDocument, { after: 'long-ago' }));
+    const late = track(subscribe(graph.url, TraceUpdatesAfterDocument, { after: 'long-ago' }));
     await late.ended;
     expect(late.received).toMatchObject([{ errors: [{ extensions: { code: 'CONFLICT' } }] }]);
   });
@@ -111,12 +111,12 @@ describe.each(TRANSPORTS)('traceUpdates over %s', (_name, subscribe) => {
     const current = (): never => {
       throw new Unauthenticated('Expired Key.', 'expired');
     };
-    house = await openGraph({
+    graph = await openGraph({
       platform: { keyRing: { identify: () => ADMIN, current, markStale() {}, evict() {}, refresh: async () => {} } },
     });
-    const { received, ended } = followed(subscribe(house.url, TraceUpdatesDocument, {}));
+    const { received, ended } = track(subscribe(graph.url, TraceUpdatesDocument, {}));
     await listening(1);
-    await house.ingest(TEAM_KEY, aSpan());
+    await graph.ingest(TEAM_KEY, aSpan());
     await ended;
     expect(received).toMatchObject([
       { errors: [{ message: 'Expired Key.', extensions: { code: 'UNAUTHENTICATED' } }] },
@@ -131,18 +131,18 @@ describe.each(TRANSPORTS)('traceUpdates over %s', (_name, subscribe) => {
       return ADMIN;
     };
     const released = Promise.withResolvers<void>();
-    house = await openGraph({
+    graph = await openGraph({
       platform: { keyRing: { identify: () => ADMIN, current, markStale() {}, evict() {}, refresh: async () => {} } },
       gateway: scriptedGateway(() => chatAfter(released.promise)),
     });
-    const readers = [1, 2, 3].map(() => followed(subscribe(house.url, TraceUpdatesDocument, {})));
-    const chat = followed(subscribe(house.url, ChatStreamDocument, { input: HELLO }));
+    const readers = [1, 2, 3].map(() => track(subscribe(graph.url, TraceUpdatesDocument, {})));
+    const chat = track(subscribe(graph.url, ChatStreamDocument, { input: HELLO }));
     await listening(3);
-    await house.ingest(TEAM_KEY, aSpan());
+    await graph.ingest(TEAM_KEY, aSpan());
     await eventually(() => readers.every(({ received }) => received.length === 1), 'an update each');
-    house.tendFeeds();
+    graph.tendFeeds();
     blocked = true;
-    house.tendFeeds();
+    graph.tendFeeds();
     await Promise.all(readers.map(({ ended }) => ended));
     for (const { received } of readers)
       expect(received).toEqual([
@@ -161,19 +161,19 @@ describe.each(TRANSPORTS)('traceUpdates over %s', (_name, subscribe) => {
       if (blocked) throw new Unauthenticated('Blocked Key.', 'blocked');
       return ADMIN;
     };
-    house = await openGraph({
+    graph = await openGraph({
       platform: { keyRing: { identify: () => ADMIN, current, markStale() {}, evict() {}, refresh: async () => {} } },
     });
     const FEEDS = 30;
     const readers = Array.from({ length: FEEDS }, (_, number) =>
-      followed(subscribe(house.url, TraceUpdatesDocument, { traceId: traceId(number + 1) })),
+      track(subscribe(graph.url, TraceUpdatesDocument, { traceId: traceId(number + 1) })),
     );
     await listening(FEEDS);
     blocked = true;
-    house.tendFeeds();
+    graph.tendFeeds();
     await Promise.all(readers.map(({ ended }) => ended));
-    await eventually(() => house.lines.length > 0, 'a line of it');
-    expect(house.lines).toEqual([
+    await eventually(() => graph.lines.length > 0, 'a log line');
+    expect(graph.lines).toEqual([
       {
         level: 'warn',
         event: 'live feeds refused',
@@ -183,10 +183,10 @@ describe.each(TRANSPORTS)('traceUpdates over %s', (_name, subscribe) => {
   });
 
   it('ends with a reason at shutdown', async () => {
-    house = await openGraph();
-    const { received, ended } = followed(subscribe(house.url, TraceUpdatesDocument, {}));
+    graph = await openGraph();
+    const { received, ended } = track(subscribe(graph.url, TraceUpdatesDocument, {}));
     await listening(1);
-    house.transport.close();
+    graph.transport.close();
     await ended;
     expect(received).toEqual([
       {
@@ -204,8 +204,8 @@ describe.each(TRANSPORTS)('traceUpdates over %s', (_name, subscribe) => {
 
 describe.each(HTTP_TRANSPORTS)('an unknown key over %s', (_name, subscribe) => {
   it('gets an error result, and ends', async () => {
-    house = await openGraph();
-    const { received, ended } = followed(subscribe(house.url, TraceUpdatesDocument, {}, 'sk-unknown'));
+    graph = await openGraph();
+    const { received, ended } = track(subscribe(graph.url, TraceUpdatesDocument, {}, 'sk-unknown'));
     await ended;
     expect(received).toMatchObject([
       { errors: [{ message: 'The key is not known.', extensions: { code: 'UNAUTHENTICATED' } }] },
@@ -221,8 +221,8 @@ describe.each(TRANSPORTS)('chatStream over %s', (_name, subscribe) => {
       { kind: 'text', text: 'lo' },
       { kind: 'failure', message: 'Overloaded.', code: '529' },
     ];
-    house = await openGraph({ gateway: scriptedGateway(() => chatOf(...deltas)) });
-    const { received, ended } = followed(subscribe(house.url, ChatStreamDocument, { input: HELLO }));
+    graph = await openGraph({ gateway: scriptedGateway(() => chatOf(...deltas)) });
+    const { received, ended } = track(subscribe(graph.url, ChatStreamDocument, { input: HELLO }));
     await ended;
     const about = { traceId: '1'.repeat(32) };
     expect(received).toEqual([
@@ -240,43 +240,43 @@ describe.each(TRANSPORTS)('chatStream over %s', (_name, subscribe) => {
   it.each([
     ['a bug', new Error('password is hunter2'), { message: 'Unexpected error.', extensions: { code: 'INTERNAL' } }],
     [
-      'a failure that is meant',
+      'a domain error',
       new UpstreamFailed('Overloaded.', { provider: 'openai', upstreamStatus: 529 }),
       { message: 'Overloaded.', extensions: { code: 'UPSTREAM_FAILED' } },
     ],
-  ])('ends with one error when the source throws %s midway', async (_case, error, shown) => {
-    house = await openGraph({ gateway: scriptedGateway(() => breaking(error)) });
-    const { received, ended } = followed(subscribe(house.url, ChatStreamDocument, { input: HELLO }));
+  ])('ends with one error when the source throws %s midway', async (_case, error, expected) => {
+    graph = await openGraph({ gateway: scriptedGateway(() => breaking(error)) });
+    const { received, ended } = track(subscribe(graph.url, ChatStreamDocument, { input: HELLO }));
     await ended;
     expect(received).toHaveLength(2);
-    expect(received[1]).toMatchObject({ errors: [shown] });
+    expect(received[1]).toMatchObject({ errors: [expected] });
     expect(JSON.stringify(received)).not.toContain('hunter2');
-    await eventually(() => house.lines.length === 1, 'a line of it');
+    await eventually(() => graph.lines.length === 1, 'a log line');
   });
 
   it('cancels an upstream call without output when the client leaves', async () => {
-    let left = 0;
+    let cancelled = 0;
     const silent = (): AsyncIterableIterator<ChatDelta> => ({
       [Symbol.asyncIterator]() {
         return this;
       },
       next: () => new Promise(() => {}),
       async return() {
-        left += 1;
+        cancelled += 1;
         return { done: true, value: undefined };
       },
     });
     let calls = 0;
-    house = await openGraph({
+    graph = await openGraph({
       gateway: scriptedGateway(() => {
         calls += 1;
         return silent();
       }),
     });
-    const subscriber = subscribe(house.url, ChatStreamDocument, { input: HELLO });
+    const subscriber = subscribe(graph.url, ChatStreamDocument, { input: HELLO });
     await eventually(() => calls === 1, 'the call');
     await subscriber.leave();
-    await eventually(() => left > 0, 'the upstream given up');
-    expect([calls, left]).toEqual([1, 1]);
+    await eventually(() => cancelled > 0, 'the upstream call cancelled');
+    expect([calls, cancelled]).toEqual([1, 1]);
   });
 });

@@ -31,7 +31,7 @@ async function newKey(draft: object): Promise<{ key: string; token: string }> {
 }
 
 describe('mappings of tokens in the graph', () => {
-  it('are created, found, changed and deleted as over HTTP', async () => {
+  it('are created, found, changed and deleted, with the same state over HTTP', async () => {
     const { key, token } = await newKey({ key_alias: 'first' });
     const created = await change('Create', { claimName: 'azp', claimValue: 'b', key, description: 'd' });
     expect(created).toEqual({
@@ -97,7 +97,7 @@ describe('mappings of tokens in the graph', () => {
     expect((await list('(filter: { active: false })')).values).toEqual([]);
   });
 
-  it('are refused with the error of the input, and for other callers than administrators', async () => {
+  it('are refused for invalid input, and for other callers than administrators', async () => {
     const { key } = await newKey({});
     await change('Create', { claimName: 'sub', claimValue: 'twice', key });
     expect(await change('Create', { claimName: 'sub', claimValue: 'twice', key })).toEqual({

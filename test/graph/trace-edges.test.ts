@@ -4,8 +4,8 @@ import { aKey, aSpan, aSpendRow, nsAt, picos, spanId, START_MS, TEAM_KEY, traceI
 import { OneTraceEdgesDocument, TraceEdgesDocument } from './generated/graphql.ts';
 import { anEntry, openGraph } from './graph-server.ts';
 
-let house: Awaited<ReturnType<typeof openGraph>>;
-afterEach(() => house.close());
+let graph: Awaited<ReturnType<typeof openGraph>>;
+afterEach(() => graph.close());
 
 /** Owner of the traces of the key `sk-team-a` of the test server. */
 const MATE: Owner = { teamId: 'team-a', keyHash: 'internal_user-team-a' };
@@ -66,20 +66,20 @@ const traceOf = (trace: number, newest = trace) => ({
 });
 
 it('the edges of a page of traces cost one read each for any number of traces', async () => {
-  house = await openGraph({ entries: ENTRIES, spend: Array.from({ length: 20 }, (_, at) => rowOf(at + 1)) });
-  await house.addKey(aKey({ hash: TEAM_KEY.keyHash }));
-  await house.ingest(TEAM_KEY, ...Array.from({ length: 20 }, (_, at) => runOf(at + 1)).flat());
-  const { data, errors } = await house.call(TraceEdgesDocument, { first: 20 }, 'sk-admin');
+  graph = await openGraph({ entries: ENTRIES, spend: Array.from({ length: 20 }, (_, at) => rowOf(at + 1)) });
+  await graph.addKey(aKey({ hash: TEAM_KEY.keyHash }));
+  await graph.ingest(TEAM_KEY, ...Array.from({ length: 20 }, (_, at) => runOf(at + 1)).flat());
+  const { data, errors } = await graph.call(TraceEdgesDocument, { first: 20 }, 'sk-admin');
   expect(errors).toBeUndefined();
   expect(data.traces.nodes).toEqual(Array.from({ length: 20 }, (_, at) => traceOf(20 - at, 20)));
-  expect(house.reads).toEqual({ listSpans: 1, findBySpans: 1, findElsewhere: 1, findKeys: 1 });
+  expect(graph.reads).toEqual({ listSpans: 1, findBySpans: 1, findElsewhere: 1, findKeys: 1 });
 });
 
 it('one trace and one span of it have the same edges', async () => {
-  house = await openGraph({ entries: ENTRIES, spend: [rowOf(1)] });
-  await house.addKey(aKey({ hash: TEAM_KEY.keyHash }));
-  await house.ingest(TEAM_KEY, ...runOf(1));
-  const { data } = await house.call(OneTraceEdgesDocument, { id: traceId(1), spanId: spanId(2) }, 'sk-admin');
+  graph = await openGraph({ entries: ENTRIES, spend: [rowOf(1)] });
+  await graph.addKey(aKey({ hash: TEAM_KEY.keyHash }));
+  await graph.ingest(TEAM_KEY, ...runOf(1));
+  const { data } = await graph.call(OneTraceEdgesDocument, { id: traceId(1), spanId: spanId(2) }, 'sk-admin');
   expect(data).toEqual({ trace: traceOf(1), span: edgesOf(1)[1] });
 });
 
@@ -91,21 +91,21 @@ it('an edge to an object that the caller may not read is null', async () => {
     teamId: 'team-b',
     cost: picos(5n),
   });
-  house = await openGraph({ entries: ENTRIES, spend: [foreign] });
-  await house.addKey(aKey({ hash: MATE.keyHash }));
-  await house.ingest(MATE, ...runOf(1));
-  const { data } = await house.call(TraceEdgesDocument, { first: 10 }, 'sk-team-a');
+  graph = await openGraph({ entries: ENTRIES, spend: [foreign] });
+  await graph.addKey(aKey({ hash: MATE.keyHash }));
+  await graph.ingest(MATE, ...runOf(1));
+  const { data } = await graph.call(TraceEdgesDocument, { first: 10 }, 'sk-team-a');
   const [trace] = data.traces.nodes;
   expect([trace?.key, trace?.spendRows, trace?.team?.teamId]).toEqual([null, [], 'team-a']);
   const matches = trace?.spans?.nodes.map(({ spendMatch }) => spendMatch);
-  // Costs of the span itself are shown. The owner of the spend row is not.
+  // The cost of the span itself is shown. The spend row of another team is not.
   expect(matches).toEqual([
     null,
     none,
     { ...none, costUsd: '0.000000000005', costSource: 'GATEWAY' },
     { ...none, match: 'NO_SPEND_LOG', costUsd: '0.000000000007', costSource: 'ESTIMATED' },
   ]);
-  expect((await house.call(OneTraceEdgesDocument, { id: traceId(1), spanId: spanId(2) }, 'sk-team-b')).data).toEqual({
+  expect((await graph.call(OneTraceEdgesDocument, { id: traceId(1), spanId: spanId(2) }, 'sk-team-b')).data).toEqual({
     trace: null,
     span: null,
   });
@@ -113,9 +113,9 @@ it('an edge to an object that the caller may not read is null', async () => {
 
 it('a row in another trace is the edge of a call with its response id', async () => {
   const elsewhere = aSpendRow({ id: 'far', traceId: traceId(9), keyHash: TEAM_KEY.keyHash, responseId: 'elsewhere' });
-  house = await openGraph({ entries: ENTRIES, spend: [elsewhere] });
-  await house.ingest(TEAM_KEY, ...runOf(1));
-  const { data } = await house.call(TraceEdgesDocument, { first: 10 }, 'sk-admin');
+  graph = await openGraph({ entries: ENTRIES, spend: [elsewhere] });
+  await graph.ingest(TEAM_KEY, ...runOf(1));
+  const { data } = await graph.call(TraceEdgesDocument, { first: 10 }, 'sk-admin');
   const [trace] = data.traces.nodes;
   expect(trace?.spendRows).toEqual([{ gatewayCallId: 'far' }]);
   expect(trace?.spans?.nodes[3]?.spendMatch).toMatchObject({
@@ -123,6 +123,6 @@ it('a row in another trace is the edge of a call with its response id', async ()
     costSource: 'GATEWAY',
     spendRow: { gatewayCallId: 'far' },
   });
-  // Includes the gateway call below the agent, which has no agent name itself.
+  // The cost of the agent includes the gateway call below it. The span of that call has no agent name.
   expect(trace?.agents?.[0]).toMatchObject({ costUsd: '0.000125000005', pricedCalls: 2, estimatedCalls: 0 });
 });

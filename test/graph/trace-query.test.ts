@@ -4,12 +4,12 @@ import { lensClient } from '../support/lens-client.ts';
 
 const { send, app, key, ingest } = lensClient();
 const [OURS, THEIRS] = [syntheticRuns(1, 71), syntheticRuns(1, 72)];
-let own = '';
+let senderKey = '';
 
 beforeAll(async () => {
   await ingest(OURS);
-  own = (await key({})).key;
-  await send('POST', '/v1/traces', exportOf(THEIRS, Date.now() - 3_600_000), own);
+  senderKey = (await key({})).key;
+  await send('POST', '/v1/traces', exportOf(THEIRS, Date.now() - 3_600_000), senderKey);
 });
 
 async function ask(query: string, variables: object = {}, as = app().adminKey): Promise<Record<string, unknown>> {
@@ -29,7 +29,7 @@ const traceQuery = async (variables: object, as?: string): Promise<unknown> =>
 describe('SQL over traces in the graph', () => {
   it('returns the rows that the caller may read, with the types of their columns', async () => {
     const sql = "select trace_id, span_count, 0.5 as half, null as absent, 'x' as text from traces";
-    expect(await traceQuery({ sql }, own)).toEqual({
+    expect(await traceQuery({ sql }, senderKey)).toEqual({
       __typename: 'TraceQueryRows',
       columns: [
         { name: 'trace_id', type: 'TEXT' },
@@ -50,7 +50,7 @@ describe('SQL over traces in the graph', () => {
     });
   });
 
-  it('reports that there are more rows', async () => {
+  it('reports when there are more rows than it returns', async () => {
     expect(await traceQuery({ sql: 'select trace_id from traces', first: 1 })).toMatchObject({
       rowCount: 1,
       truncated: true,
@@ -65,7 +65,7 @@ describe('SQL over traces in the graph', () => {
     [{ sql: 'select 1', first: 0 }, 'INVALID_INPUT', 'A query returns 1 to 1000 rows.'],
     [{ sql: 'select 1', first: 1_001 }, 'INVALID_INPUT', 'A query returns 1 to 1000 rows.'],
   ])('refuses %o', async (variables, code, message) => {
-    expect(await traceQuery(variables, own)).toEqual({
+    expect(await traceQuery(variables, senderKey)).toEqual({
       __typename: 'InvalidInputError',
       code,
       message,
@@ -85,7 +85,7 @@ describe('SQL over traces in the graph', () => {
   it('describes the views', async () => {
     const help =
       '{ traceQueryHelp { dialect mostRows mostMilliseconds views { name columns { name type } } examples { sql } } }';
-    const { data } = (await ask(help, {}, own)) as {
+    const { data } = (await ask(help, {}, senderKey)) as {
       readonly data: {
         readonly traceQueryHelp: {
           readonly views: readonly { readonly name: string; readonly columns: readonly unknown[] }[];
@@ -142,12 +142,12 @@ describe('workers of lenses in the graph', () => {
     expect(await ask(assign, { id, key: token })).toMatchObject({
       data: { assignLensWorkerKey: { __typename: 'ConflictError' } },
     });
-    expect(await ask('{ lensWorkers { id } }', {}, own)).toMatchObject({
+    expect(await ask('{ lensWorkers { id } }', {}, senderKey)).toMatchObject({
       errors: [{ extensions: { code: 'FORBIDDEN' } }],
     });
   });
 
-  it('resume paused lenses', async () => {
+  it('are not needed by resumeLenses, which resumes nothing without paused lenses', async () => {
     expect(await ask('mutation { resumeLenses { resumedIds skipped { id } } }')).toEqual({
       data: { resumeLenses: { resumedIds: [], skipped: [] } },
     });

@@ -19,8 +19,8 @@ beforeAll(async () => {
     reader: { user_role: 'internal_user_viewer', team_id: 'team-1' },
   };
   for (const [name, draft] of Object.entries(drafts)) {
-    const made: { readonly key: string } = await (await app.call('POST', '/key/generate', draft)).json();
-    keys.set(name, made.key);
+    const { key }: { readonly key: string } = await (await app.call('POST', '/key/generate', draft)).json();
+    keys.set(name, key);
   }
   keys.set('admin', app.adminKey);
 });
@@ -44,7 +44,7 @@ async function ask<Data, Variables>(
 
 let traces = 0;
 /** Sends a trace with one span with texts. Returns the trace id. */
-async function sentBy(who: string): Promise<string> {
+async function sendTrace(who: string): Promise<string> {
   traces += 1;
   const traceId = traces.toString(16).padStart(32, '0');
   const value = { stringValue: 'something said' };
@@ -71,39 +71,39 @@ const REFUSED = {
   viewer: { code: 'FORBIDDEN', message: 'Read-only keys cannot remove or redact traces.' },
 } as const;
 
-interface Erased {
+interface ErasureVariables {
   readonly input: { readonly id: string; readonly traceRef?: string };
 }
-type Erasing = TypedDocumentString<object, Erased>;
+type Erasure = TypedDocumentString<object, ErasureVariables>;
 
 describe.each([
-  ['deleteTrace', DeleteTraceDocument as unknown as Erasing],
-  ['redactTrace', RedactTraceDocument as unknown as Erasing],
+  ['deleteTrace', DeleteTraceDocument as unknown as Erasure],
+  ['redactTrace', RedactTraceDocument as unknown as Erasure],
 ] as const)('%s', (name, document) => {
   const result = (answer: Answer<object>): unknown => (answer.data as Record<string, unknown> | null)?.[name];
 
   it('is allowed for the key that sent the trace and for administrators', async () => {
     for (const who of ['sender', 'admin']) {
-      const traceId = await sentBy('sender');
+      const traceId = await sendTrace('sender');
       const answer = await ask(who, document, { input: { id: traceId.toUpperCase() } });
       expect(answer.errors).toBeUndefined();
       expect(result(answer)).toMatchObject({ __typename: name === 'deleteTrace' ? 'DeletedTrace' : 'RedactedTrace' });
     }
   });
 
-  it.each(['mate', 'reader', 'viewer'] as const)('is refused to %s, and changes nothing', async (who) => {
-    const traceId = await sentBy('sender');
+  it.each(['mate', 'reader', 'viewer'] as const)('is refused for %s, and changes nothing', async (who) => {
+    const traceId = await sendTrace('sender');
     const { data, errors } = await ask(who, document, { input: { id: traceId } });
     expect(data).toBeNull();
     expect(errors?.map(({ message, extensions: { code } }) => ({ code, message }))).toEqual([REFUSED[who]]);
-    const { data: left } = await ask('sender', TraceDocument, { id: traceId });
-    expect(left?.trace).toMatchObject({ inputPreview: 'something said' });
+    const { data: after } = await ask('sender', TraceDocument, { id: traceId });
+    expect(after?.trace).toMatchObject({ inputPreview: 'something said' });
   });
 
   it('gives the same answer for a trace of others and for one that does not exist', async () => {
-    const traceId = await sentBy('sender');
-    const nobodys = 'f'.repeat(32);
-    for (const id of [traceId, nobodys, 'no id'])
+    const traceId = await sendTrace('sender');
+    const unknownId = 'f'.repeat(32);
+    for (const id of [traceId, unknownId, 'no id'])
       expect(result(await ask('stranger', document, { input: { id } }))).toEqual({
         ...REFUSED.stranger,
         message: `Trace ${id} not found`,
@@ -123,7 +123,7 @@ describe.each([
 });
 
 it('a removed trace is not found by any caller', async () => {
-  const traceId = await sentBy('sender');
+  const traceId = await sendTrace('sender');
   expect((await ask('sender', DeleteTraceDocument, { input: { id: traceId } })).data).toEqual({
     deleteTrace: { __typename: 'DeletedTrace', traceId, traceCount: 1 },
   });
@@ -136,7 +136,7 @@ it('a removed trace is not found by any caller', async () => {
 });
 
 it('a redacted trace keeps its spans without their texts', async () => {
-  const traceId = await sentBy('sender');
+  const traceId = await sendTrace('sender');
   const { data } = await ask('sender', RedactTraceDocument, { input: { id: traceId } });
   const at = expect.stringMatching(/^\d{4}-\d\d-\d\dT/) as string;
   const spans = { nodes: [{ spanId: '1'.repeat(16), inputPreview: null, error: null }] };

@@ -9,22 +9,22 @@ import {
 import { eventually, openGraph } from './graph-server.ts';
 import { overYoga } from './subscribers.ts';
 
-let house: Awaited<ReturnType<typeof openGraph>>;
+let graph: Awaited<ReturnType<typeof openGraph>>;
 beforeEach(async () => {
-  house = await openGraph();
+  graph = await openGraph();
   const at = (second: number, lastsMs: number) => ({
     startNs: nsAt(START_MS + second * 1_000),
     endNs: nsAt(START_MS + second * 1_000 + lastsMs),
   });
-  await house.ingest(
+  await graph.ingest(
     TEAM_KEY,
     aSpan({ ...at(0, 30), name: 'Refund', cost: picos(2_500_000_000n) }),
     aSpan({ ...at(1, 10), traceId: traceId(2), status: 'error', service: 'billing' }),
     aSpan({ ...at(2, 20), traceId: traceId(3), cost: picos(1_000_000_000_000n) }),
   );
-  await house.ingest(OTHER_TEAM_KEY, aSpan({ ...at(3, 40), traceId: traceId(4), name: 'refund' }));
+  await graph.ingest(OTHER_TEAM_KEY, aSpan({ ...at(3, 40), traceId: traceId(4), name: 'refund' }));
 });
-afterEach(() => house.close());
+afterEach(() => graph.close());
 
 const numbers = (nodes: readonly { readonly traceId: string }[]): readonly number[] =>
   nodes.map((trace) => Number.parseInt(trace.traceId, 16));
@@ -45,7 +45,7 @@ describe('a search of traces', () => {
     [{ userId: 'ann' }, []],
     [{ tag: 'prod' }, []],
   ] as const)('%j finds %j', async (filter, found) => {
-    expect(numbers((await house.call(TraceSearchDocument, { filter })).data.traces.nodes)).toEqual(found);
+    expect(numbers((await graph.call(TraceSearchDocument, { filter })).data.traces.nodes)).toEqual(found);
   });
 
   it.each([
@@ -54,17 +54,17 @@ describe('a search of traces', () => {
     ['COST', [3, 1]],
     ['ERRORS', [2]],
   ] as const)('by %s has %j first', async (field, first) => {
-    const { nodes } = (await house.call(TraceSearchDocument, { orderBy: { field } })).data.traces;
+    const { nodes } = (await graph.call(TraceSearchDocument, { orderBy: { field } })).data.traces;
     expect(nodes).toHaveLength(4);
     expect(numbers(nodes).slice(0, first.length)).toEqual(first);
   });
 
-  it('continues from page to page, and shows each caller its own traces', async () => {
+  it('continues from page to page, and shows each caller only traces that the caller may read', async () => {
     const search = { orderBy: { field: 'DURATION' }, filter: { minDurationMs: 20 }, first: 2 } as const;
-    const first = (await house.call(TraceSearchDocument, search)).data.traces;
-    const second = (await house.call(TraceSearchDocument, { ...search, after: first.pageInfo.endCursor })).data.traces;
+    const first = (await graph.call(TraceSearchDocument, search)).data.traces;
+    const second = (await graph.call(TraceSearchDocument, { ...search, after: first.pageInfo.endCursor })).data.traces;
     expect([numbers(first.nodes), numbers(second.nodes), second.pageInfo.hasNextPage]).toEqual([[4, 1], [3], false]);
-    const { nodes } = (await house.call(TraceSearchDocument, search, 'sk-team-a')).data.traces;
+    const { nodes } = (await graph.call(TraceSearchDocument, search, 'sk-team-a')).data.traces;
     expect(numbers(nodes)).toEqual([1, 3]);
   });
 
@@ -79,7 +79,7 @@ describe('a search of traces', () => {
       const traceNumbers: number[] = [];
       let page: object = { ...search, first: 1 };
       for (;;) {
-        const { nodes, pageInfo } = (await house.call(TraceSearchDocument, page)).data.traces;
+        const { nodes, pageInfo } = (await graph.call(TraceSearchDocument, page)).data.traces;
         if (nodes.length === 0) break;
         traceNumbers.push(...numbers(nodes));
         page = { first: 1, after: pageInfo.endCursor };
@@ -98,7 +98,7 @@ describe('a search of traces', () => {
       rank,
       'A',
     ];
-    const inventions: readonly unknown[] = [
+    const forgedStates: readonly unknown[] = [
       null,
       state('no list'),
       state(7),
@@ -114,21 +114,21 @@ describe('a search of traces', () => {
       state(none, 1),
       state(none, '1', 'size'),
     ];
-    for (const invention of inventions) {
-      const after = Buffer.from(JSON.stringify(invention)).toString('base64url');
-      const { errors } = await house.call(TraceSearchDocument, { after });
+    for (const forgedState of forgedStates) {
+      const after = Buffer.from(JSON.stringify(forgedState)).toString('base64url');
+      const { errors } = await graph.call(TraceSearchDocument, { after });
       expect(errors).toMatchObject([{ message: 'Invalid cursor.', extensions: { code: 'INVALID_INPUT' } }]);
     }
     const after = Buffer.from(JSON.stringify(state(none))).toString('base64url');
-    expect((await house.call(TraceSearchDocument, { after })).data.traces.nodes).toEqual([]);
+    expect((await graph.call(TraceSearchDocument, { after })).data.traces.nodes).toEqual([]);
   });
 
   it('refuses a cursor of another search, and invalid amounts', async () => {
     const search = { orderBy: { field: 'DURATION' }, first: 1 } as const;
-    const { endCursor } = (await house.call(TraceSearchDocument, search)).data.traces.pageInfo;
-    const listed = (await house.call(TraceSearchDocument, { first: 1 })).data.traces.pageInfo.endCursor;
+    const { endCursor } = (await graph.call(TraceSearchDocument, search)).data.traces.pageInfo;
+    const otherCursor = (await graph.call(TraceSearchDocument, { first: 1 })).data.traces.pageInfo.endCursor;
     const refusals = [
-      { ...search, after: listed },
+      { ...search, after: otherCursor },
       { ...search, after: endCursor, orderBy: { field: 'COST' } },
       { ...search, after: endCursor, filter: { text: 'x' } },
       { ...search, after: endCursor, from: new Date(START_MS).toISOString() },
@@ -137,7 +137,7 @@ describe('a search of traces', () => {
       { filter: { minCostUsd: '99999999999999' } },
       { filter: { minDurationMs: 1e300 } },
     ] as const;
-    const answers = await Promise.all(refusals.map((variables) => house.call(TraceSearchDocument, variables)));
+    const answers = await Promise.all(refusals.map((variables) => graph.call(TraceSearchDocument, variables)));
     expect(
       answers.map(({ errors }) => errors?.map(({ message, extensions }) => [message, extensions?.['code']])),
     ).toEqual(
@@ -159,7 +159,7 @@ describe('a series of traces', () => {
   const window = { from: new Date(START_MS).toISOString(), to: new Date(START_MS + 6_000).toISOString() };
 
   it('sums traces up by start time, with empty buckets', async () => {
-    const { traceSeries } = (await house.call(TraceSeriesDocument, { ...window, buckets: 3 })).data;
+    const { traceSeries } = (await graph.call(TraceSeriesDocument, { ...window, buckets: 3 })).data;
     const empty = { failedTraceCount: 0, spanCount: 0, llmCalls: 0, inputTokens: 0, outputTokens: 0, costUsd: null };
     expect(traceSeries).toEqual([
       {
@@ -201,7 +201,7 @@ describe('a series of traces', () => {
 
   it('counts only traces that the caller may see and the filter matches', async () => {
     const counts = async (filter: { readonly text?: string }, key: string) =>
-      (await house.call(TraceSeriesDocument, { ...window, buckets: 2, filter }, key)).data.traceSeries.map(
+      (await graph.call(TraceSeriesDocument, { ...window, buckets: 2, filter }, key)).data.traceSeries.map(
         ({ traceCount }) => traceCount,
       );
     expect([await counts({}, 'sk-team-a'), await counts({ text: 'refund' }, 'sk-admin')]).toEqual([
@@ -211,12 +211,12 @@ describe('a series of traces', () => {
   });
 
   it.each([0, 501])('of %i buckets is refused', async (buckets) => {
-    const { errors } = await house.call(TraceSeriesDocument, { ...window, buckets });
+    const { errors } = await graph.call(TraceSeriesDocument, { ...window, buckets });
     expect(errors).toMatchObject([{ message: 'A series has 1 to 500 buckets.' }]);
   });
 
   it('of an empty window is refused', async () => {
-    const { errors } = await house.call(TraceSeriesDocument, { from: window.to, to: window.from });
+    const { errors } = await graph.call(TraceSeriesDocument, { from: window.to, to: window.from });
     expect(errors).toMatchObject([{ message: 'The window is empty: its start must be before its end.' }]);
   });
 });
@@ -226,8 +226,8 @@ describe('the agents of a window', () => {
   const at = (second: number) => ({ startNs: nsAt(START_MS + second * 1_000), endNs: nsAt(START_MS + second * 1_000) });
 
   it('are those of the traces that the caller may read', async () => {
-    await house.ingest(TEAM_KEY, aSpan({ ...at(4), traceId: traceId(5), agent: 'planner', status: 'error' }));
-    await house.ingest(OTHER_TEAM_KEY, aSpan({ ...at(5), traceId: traceId(6), agent: 'scout' }));
+    await graph.ingest(TEAM_KEY, aSpan({ ...at(4), traceId: traceId(5), agent: 'planner', status: 'error' }));
+    await graph.ingest(OTHER_TEAM_KEY, aSpan({ ...at(5), traceId: traceId(6), agent: 'scout' }));
     const planner = {
       name: 'planner',
       traceCount: 1,
@@ -241,15 +241,15 @@ describe('the agents of a window', () => {
       lastTraceAt: new Date(START_MS + 5_000).toISOString(),
     };
     const search = { from, filter: { text: 's' } };
-    expect((await house.call(TraceAgentsDocument, search)).data.agents.slice(0, 2)).toEqual([scout, planner]);
-    expect((await house.call(TraceAgentsDocument, search, 'sk-team-a')).data.agents[0]).toEqual(planner);
+    expect((await graph.call(TraceAgentsDocument, search)).data.agents.slice(0, 2)).toEqual([scout, planner]);
+    expect((await graph.call(TraceAgentsDocument, search, 'sk-team-a')).data.agents[0]).toEqual(planner);
     const failed = { from, filter: { minErrors: 1, agent: 'planner' } };
-    expect((await house.call(TraceAgentsDocument, failed)).data.agents).toEqual([planner]);
-    expect((await house.call(TraceAgentsDocument, { from, first: 1 })).data.agents).toEqual([scout]);
+    expect((await graph.call(TraceAgentsDocument, failed)).data.agents).toEqual([planner]);
+    expect((await graph.call(TraceAgentsDocument, { from, first: 1 })).data.agents).toEqual([scout]);
   });
 
   it.each([0, 501])('are refused in pages of %i', async (first) => {
-    const { errors } = await house.call(TraceAgentsDocument, { from, first });
+    const { errors } = await graph.call(TraceAgentsDocument, { from, first });
     expect(errors).toMatchObject([
       { message: '`first` must be between 1 and 500.', extensions: { code: 'INVALID_INPUT' } },
     ]);
@@ -257,10 +257,10 @@ describe('the agents of a window', () => {
 });
 
 it('a subscription sends a trace from the first update that matches the filter', async () => {
-  const subscriber = overYoga(house.url, TraceUpdatesFilteredDocument, { filter: { minErrors: 1 } });
-  await eventually(() => house.bus.subscriberCount() === 1, 'the subscriber');
-  await house.ingest(TEAM_KEY, aSpan({ traceId: traceId(7) }));
-  await house.ingest(TEAM_KEY, aSpan({ traceId: traceId(7), spanId: spanId(2), status: 'error' }));
+  const subscriber = overYoga(graph.url, TraceUpdatesFilteredDocument, { filter: { minErrors: 1 } });
+  await eventually(() => graph.bus.subscriberCount() === 1, 'the subscriber');
+  await graph.ingest(TEAM_KEY, aSpan({ traceId: traceId(7) }));
+  await graph.ingest(TEAM_KEY, aSpan({ traceId: traceId(7), spanId: spanId(2), status: 'error' }));
   await eventually(() => subscriber.received.length === 1, 'the update');
   expect(subscriber.received).toEqual([{ data: { traceUpdates: { trace: { traceId: traceId(7), errorCount: 1 } } } }]);
   await subscriber.leave();

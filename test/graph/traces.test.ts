@@ -16,15 +16,15 @@ import { openGraph } from './graph-server.ts';
 
 const SPEND = [aSpendRow({ traceId: traceId(1), spanId: spanId(1), cost: picos(1_250_000n) })];
 
-let house: Awaited<ReturnType<typeof openGraph>>;
+let graph: Awaited<ReturnType<typeof openGraph>>;
 beforeEach(async () => {
-  house = await openGraph({ spend: SPEND });
+  graph = await openGraph({ spend: SPEND });
 });
-afterEach(() => house.close());
+afterEach(() => graph.close());
 
-/** Traces 1 to `count`, each with one model call, one second apart. */
+/** Stores traces 1 to `count`, each with one model call, one second apart. */
 const ingestTraces = (count: number) =>
-  house.ingest(
+  graph.ingest(
     TEAM_KEY,
     ...Array.from({ length: count }, (_, index) =>
       aSpan({
@@ -38,9 +38,9 @@ const ingestTraces = (count: number) =>
 describe('traces', () => {
   it('are listed newest first, in pages, to the last one', async () => {
     await ingestTraces(5);
-    const first = (await house.call(TracesDocument, { first: 2 })).data.traces;
-    const second = (await house.call(TracesDocument, { first: 2, after: first.pageInfo.endCursor })).data.traces;
-    const third = (await house.call(TracesDocument, { first: 2, after: second.pageInfo.endCursor })).data.traces;
+    const first = (await graph.call(TracesDocument, { first: 2 })).data.traces;
+    const second = (await graph.call(TracesDocument, { first: 2, after: first.pageInfo.endCursor })).data.traces;
+    const third = (await graph.call(TracesDocument, { first: 2, after: second.pageInfo.endCursor })).data.traces;
     expect(
       [first, second, third].map(({ nodes, pageInfo }) => [
         nodes.map((trace) => Number.parseInt(trace.traceId, 16)),
@@ -55,22 +55,22 @@ describe('traces', () => {
 
   it('have no next page after a full page with the last trace', async () => {
     await ingestTraces(2);
-    const whole = (await house.call(TracesDocument, { first: 2 })).data.traces;
-    const found = (await house.call(TraceSearchDocument, { first: 2, filter: { minErrors: 0 } })).data.traces;
+    const whole = (await graph.call(TracesDocument, { first: 2 })).data.traces;
+    const found = (await graph.call(TraceSearchDocument, { first: 2, filter: { minErrors: 0 } })).data.traces;
     for (const { nodes, pageInfo } of [whole, found]) expect([nodes.length, pageInfo.hasNextPage]).toEqual([2, false]);
   });
 
   it('continue after the cursor of any row', async () => {
     await ingestTraces(5);
-    const { edges } = (await house.call(TracesDocument, { first: 4 })).data.traces;
-    const { data } = await house.call(TracesDocument, { after: edges[1]?.cursor ?? '' });
+    const { edges } = (await graph.call(TracesDocument, { first: 4 })).data.traces;
+    const { data } = await graph.call(TracesDocument, { after: edges[1]?.cursor ?? '' });
     expect(data.traces.nodes.map((trace) => Number.parseInt(trace.traceId, 16))).toEqual([3, 2, 1]);
   });
 
   it('are those that begin within the window', async () => {
     await ingestTraces(5);
     const window = { from: new Date(START_MS + 1_000).toISOString(), to: new Date(START_MS + 3_000).toISOString() };
-    const { data } = await house.call(TracesDocument, window);
+    const { data } = await graph.call(TracesDocument, window);
     expect(data.traces).toMatchInlineSnapshot(`
       {
         "edges": [
@@ -118,33 +118,33 @@ describe('traces', () => {
       'The window is empty: its start must be before its end.',
     ],
   ])('refuse %j', async (variables, message) => {
-    const { errors } = await house.call(TracesDocument, variables);
+    const { errors } = await graph.call(TracesDocument, variables);
     expect(errors?.map((error) => [error.message, error.extensions?.['code']])).toEqual([[message, 'INVALID_INPUT']]);
   });
 
-  it('cost one read for all their spans, agents and spend rows', async () => {
+  it('cost one read of all their spans and one of all spend rows', async () => {
     await ingestTraces(50);
-    const { data } = await house.call(TracesWithSpansDocument, {});
+    const { data } = await graph.call(TracesWithSpansDocument, {});
     expect([data.traces.nodes.length, data.traces.nodes.every(({ spans }) => spans?.nodes.length === 1)]).toEqual([
       50,
       true,
     ]);
     expect(data.traces.nodes.at(-1)?.spans?.nodes[0]?.spendRow).toEqual({ costUsd: '0.00000125' });
-    expect(house.reads).toMatchObject({ listSpans: 1, findBySpans: 1 });
+    expect(graph.reads).toMatchObject({ listSpans: 1, findBySpans: 1 });
   });
 
   it('of another team are not listed', async () => {
     await ingestTraces(1);
-    await house.ingest(OTHER_TEAM_KEY, aSpan({ traceId: traceId(9) }));
+    await graph.ingest(OTHER_TEAM_KEY, aSpan({ traceId: traceId(9) }));
     const seenBy = async (key: string) =>
-      (await house.call(TracesDocument, {}, key)).data.traces.nodes.map((trace) => Number.parseInt(trace.traceId, 16));
+      (await graph.call(TracesDocument, {}, key)).data.traces.nodes.map((trace) => Number.parseInt(trace.traceId, 16));
     expect(await Promise.all(['sk-team-a', 'sk-team-b', 'sk-admin'].map(seenBy))).toEqual([[1], [9], [9, 1]]);
   });
 });
 
 describe('trace', () => {
   it('has every field', async () => {
-    await house.ingest(
+    await graph.ingest(
       TEAM_KEY,
       aSpan({ spanId: spanId(1), type: 'agent', name: 'triage', agent: 'triage', model: null, cost: null }),
       aSpan({
@@ -157,7 +157,7 @@ describe('trace', () => {
         cost: picos(1_250_000n),
       }),
     );
-    const { data } = await house.call(TraceDocument, { id: traceId(1) });
+    const { data } = await graph.call(TraceDocument, { id: traceId(1) });
     expect(data).toMatchInlineSnapshot(`
       {
         "trace": {
@@ -260,11 +260,11 @@ describe('trace', () => {
   });
 
   it('sent by two keys is merged for callers that may read both, and separate by its ref', async () => {
-    await house.ingest(TEAM_KEY, aSpan({ spanId: spanId(1) }));
-    await house.ingest(OTHER_TEAM_KEY, aSpan({ spanId: spanId(2) }));
+    await graph.ingest(TEAM_KEY, aSpan({ spanId: spanId(1) }));
+    await graph.ingest(OTHER_TEAM_KEY, aSpan({ spanId: spanId(2) }));
     const traceRef = traceRefOf(OTHER_TEAM_KEY, traceId(1));
     const spansOf = async (variables: { id: string; traceRef?: string }) =>
-      (await house.call(TraceDocument, variables)).data.trace?.spans?.nodes.map((span) =>
+      (await graph.call(TraceDocument, variables)).data.trace?.spans?.nodes.map((span) =>
         Number.parseInt(span.spanId, 16),
       );
     expect([await spansOf({ id: traceId(1) }), await spansOf({ id: traceId(1), traceRef })]).toEqual([[1, 2], [2]]);
@@ -275,12 +275,12 @@ describe('trace', () => {
     ["another team's", 'sk-team-b', traceId(1)],
     ['no id at all', 'sk-admin', 'rubbish'],
   ])('is null for %s', async (_case, key, id) => {
-    await house.ingest(TEAM_KEY, aSpan());
-    expect(await house.call(TraceDocument, { id }, key)).toEqual({ data: { trace: null } });
+    await graph.ingest(TEAM_KEY, aSpan());
+    expect(await graph.call(TraceDocument, { id }, key)).toEqual({ data: { trace: null } });
   });
 
   it('needs a key', async () => {
-    const { data, errors } = await house.call(TraceDocument, { id: traceId(1) }, null);
+    const { data, errors } = await graph.call(TraceDocument, { id: traceId(1) }, null);
     expect({ data, error: errors?.[0] }).toMatchObject({
       data: { trace: null },
       error: {
@@ -291,7 +291,7 @@ describe('trace', () => {
   });
 
   it('needs a valid key', async () => {
-    const answer = await house.call(TraceDocument, { id: traceId(1) }, 'sk-unknown');
+    const answer = await graph.call(TraceDocument, { id: traceId(1) }, 'sk-unknown');
     expect(answer).toEqual({
       errors: [{ message: 'The key is not known.', extensions: { code: 'UNAUTHENTICATED' } }],
     });

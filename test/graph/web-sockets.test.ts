@@ -40,7 +40,7 @@ async function connect(headers: Record<string, string> = { authorization: 'Beare
 }
 
 /** A WebSocket without a protocol client, after `connection_ack`. */
-async function acknowledged(): Promise<RawSocket> {
+async function connectAndInit(): Promise<RawSocket> {
   const raw = await connect();
   raw.send({ type: 'connection_init' });
   await eventually(() => raw.messages.length === 1, 'connection_ack');
@@ -59,7 +59,7 @@ describe('the key of a WebSocket', () => {
     ['authorization of connection_init', { authorization: 'Bearer sk-team-a' }],
     ['Authorization of connection_init', { Authorization: 'Bearer sk-team-a' }],
     ['apiKey of connection_init', { apiKey: 'sk-team-a' }],
-  ])('is %s', async (_name, connectionParams) => {
+  ])('is read from %s', async (_name, connectionParams) => {
     graph = await openGraph();
     const client = createClient({ url: address(), webSocketImpl: WebSocket, connectionParams, retryAttempts: 0 });
     const updates = client.iterate({ query: WATCH });
@@ -84,7 +84,7 @@ describe('the key of a WebSocket', () => {
   it.each([
     ['of connection_init', {}, { apiKey: 'sk-unknown' }, 4403, 'The key is not known.'],
     ['of the handshake', { authorization: 'Bearer sk-unknown' }, {}, 4403, 'The key is not known.'],
-    ['that is no text', {}, { apiKey: 1 }, 4400, '`authorization` and `apiKey` of connection_init are texts.'],
+    ['that is not a text', {}, { apiKey: 1 }, 4400, '`authorization` and `apiKey` of connection_init are texts.'],
   ])('closes the connection when it is invalid: %s', async (_name, headers, payload, code, reason) => {
     graph = await openGraph();
     const { closed, messages, send } = await connect(headers);
@@ -132,7 +132,7 @@ describe('a WebSocket client that breaks the protocol', () => {
 
   it('is closed when it uses an id twice, for any length of the id', async () => {
     graph = await openGraph();
-    const { closed, send } = await acknowledged();
+    const { closed, send } = await connectAndInit();
     const id = 'ä'.repeat(1_000);
     send(subscribe(id, WATCH));
     send(subscribe(id, WATCH));
@@ -144,7 +144,7 @@ describe('a WebSocket client that breaks the protocol', () => {
 
   it('is closed when it answers no pings, which ends its subscriptions', async () => {
     graph = await openGraph({ socketLimits: { pingMs: 10, maxSilenceMs: 1_000 } });
-    const { send, socket } = await acknowledged();
+    const { send, socket } = await connectAndInit();
     send(subscribe('1', WATCH));
     await eventually(() => graph.bus.subscriberCount() === 1, 'the subscription');
     const watch = setInterval(() => graph.transport.sockets.runChecks(), 5);
@@ -162,7 +162,7 @@ describe('a WebSocket client that breaks the protocol', () => {
 describe('operations of one WebSocket', () => {
   it('are limited in number', async () => {
     graph = await openGraph({ socketLimits: { operations: 3 } });
-    const { messages, send } = await acknowledged();
+    const { messages, send } = await connectAndInit();
     for (const id of ['a', 'b', 'c', 'd']) send(subscribe(id, WATCH));
     await eventually(() => messages.length === 1, 'the refusal');
     expect(messages.splice(0)).toEqual([
@@ -184,7 +184,7 @@ describe('operations of one WebSocket', () => {
 
   it('report invalid documents as errors of their id', async () => {
     graph = await openGraph();
-    const { messages, send } = await acknowledged();
+    const { messages, send } = await connectAndInit();
     for (const [id, query] of [
       ['syntax', '{'],
       ['field', '{ nope }'],
@@ -221,7 +221,7 @@ describe('operations of one WebSocket', () => {
       }),
     });
     const input = { model: 'demo', messages: [{ role: 'USER', content: 'Hello' }] };
-    const { send } = await acknowledged();
+    const { send } = await connectAndInit();
     send(subscribe('1', ChatStreamDocument.toString(), { input }));
     await eventually(() => calls === 1, 'the call');
     send({ id: '1', type: 'complete' });
@@ -231,8 +231,8 @@ describe('operations of one WebSocket', () => {
 
   it('end with a reason and then close the connection with 1012 at shutdown', async () => {
     graph = await openGraph();
-    const idle = await acknowledged();
-    const { messages, send, closed } = await acknowledged();
+    const idle = await connectAndInit();
+    const { messages, send, closed } = await connectAndInit();
     send(subscribe('1', WATCH));
     await eventually(() => graph.bus.subscriberCount() === 1, 'the subscription');
     graph.transport.close();
@@ -257,7 +257,7 @@ describe('operations of one WebSocket', () => {
 describe('a WebSocket client that does not read', () => {
   it('gets no more than its buffers can hold, delays no other client, and is closed', async () => {
     graph = await openGraph({ socketLimits: { stalledMs: 100 } });
-    const { socket, send } = await acknowledged();
+    const { socket, send } = await connectAndInit();
     for (const id of ['1', '2', '3']) send(subscribe(id, WATCH.replace('spanCount', 'spanCount name')));
     await eventually(() => graph.bus.subscriberCount() === 3, 'the subscriptions');
     const reader = overWebSocket(graph.url, TraceUpdatesDocument, {});
