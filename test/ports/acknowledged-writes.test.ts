@@ -44,7 +44,7 @@ for (const engine of TRACE_ENGINES)
     it('are committed without a restart, after another connection releases the lock', async () => {
       const stores = await scratch.open({ bodies, log, lockTimeoutMs: LOCK_TIMEOUT_MS });
       const others = await scratch.open({ bodies });
-      // Reads what is committed, and unfolds no calls meanwhile.
+      // Reads committed rows, and does not unfold calls.
       const reading = engine === CLICKHOUSE ? others.traces : createTraceStore(await scratch.openBare(), bodies);
       const exported: number[] = [];
       const keys: string[] = [];
@@ -78,14 +78,14 @@ for (const engine of TRACE_ENGINES)
       for (let round = 0; round < ROUNDS; round += 1) {
         const release = await scratch.holdWriters();
         const pendingWrites = Promise.allSettled(everyWrite.map((write) => write()));
-        // The proxy delays requests to ClickHouse. It has no lock timeout.
+        // ClickHouse has no lock timeout: the proxy delays the requests until `release`.
         if (engine !== CLICKHOUSE) await pendingWrites;
         await release();
         const outcomes = await pendingWrites;
         const reasons = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
         expect(reasons.filter((reason) => !(reason instanceof Unavailable))).toEqual([]);
         expect(outcomes[0]?.status).toBe(engine === CLICKHOUSE ? 'fulfilled' : 'rejected');
-        // In the first round the store has not written before.
+        // The writes succeed now, also when the failed ones were the first writes of these stores.
         for (const write of everyWrite) await write();
       }
       expect(await storedTraces(reading, 1, next)).toEqual(exported.toSorted((left, right) => left - right));
@@ -186,13 +186,13 @@ for (const engine of onSqlite)
       }
     });
 
-    it('refuses a statement whose transaction has ended instead of running it in another', async () => {
+    it('refuses a statement whose transaction has ended instead of running it in another transaction', async () => {
       const { orm } = database;
       await execute('create table note (id integer)');
       const late: Promise<unknown>[] = [];
       const insert = (db: Kysely<Tables>, id: number): void => {
         const inserted = sql`insert into note values (${id})`.execute(db);
-        // Kysely runs it even when no caller awaits it.
+        // The statement runs without a caller that awaits it. Its rejection must not be unhandled.
         inserted.catch(() => {});
         late.push(inserted);
       };

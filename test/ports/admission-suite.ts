@@ -62,7 +62,7 @@ export function admissionSuite(name: string, make: AdmissionMaker): void {
         new Map([['key:a', 8n]]),
       ));
 
-    it('admits a call above the limit when nothing is used', () =>
+    it('admits a call larger than what is left when no other call is in flight', () =>
       within(async ({ admission }) => {
         const large = await reserve(admission, charge(1_000n));
         expect(await admission.reserve([charge(1n)])).toEqual(refusal(charge(1n), 0n, 1_000n));
@@ -205,7 +205,7 @@ async function reserve(admission: Admission, ...charges: readonly Charge[]): Pro
 }
 
 /** Counter of the reference model. */
-interface Modelled {
+interface ModelCounter {
   readonly counter: string;
   readonly limit: bigint;
   used: bigint;
@@ -218,7 +218,7 @@ interface Modelled {
 
 interface OpenCall {
   readonly reservation: Reservation;
-  readonly parts: { readonly of: Modelled; readonly reserved: bigint; readonly actual: bigint; progress: bigint }[];
+  readonly parts: { readonly of: ModelCounter; readonly reserved: bigint; readonly actual: bigint; progress: bigint }[];
 }
 
 const STEPS = 2_000;
@@ -226,7 +226,7 @@ const STEPS = 2_000;
 /** Runs random calls over three counters with all kinds of ends. Returns the number of admission decisions. */
 async function interleave(admission: Admission, random: (bound: number) => number): Promise<number> {
   const exact = random(2) === 0;
-  const model: Modelled[] = ['a', 'b', 'c'].map((name, at) => ({
+  const model: ModelCounter[] = ['a', 'b', 'c'].map((name, at) => ({
     counter: `key:${name}`,
     limit: BigInt(50 + at * 400),
     used: 0n,
@@ -236,13 +236,13 @@ async function interleave(admission: Admission, random: (bound: number) => numbe
   }));
   const open: OpenCall[] = [];
   let total = 0n;
-  let decided = 0;
+  let decisionCount = 0;
 
   async function begin(): Promise<void> {
     const wanted = model.filter(() => random(2) === 0);
     const charges = wanted.map(({ counter, limit }) => charge(BigInt(random(20)), { counter, limit }));
     const decision = await admission.reserve(charges);
-    decided += 1;
+    decisionCount += 1;
     const at = charges.findIndex(({ amount, limit }, index) => {
       const { used, reserved } = wanted[index] ?? { used: 0n, reserved: 0n };
       return used >= limit || (amount > 0n && reserved > 0n && used + reserved >= limit);
@@ -278,12 +278,12 @@ async function interleave(admission: Admission, random: (bound: number) => numbe
     reservation.commit(parts.map(({ actual, progress }) => (actual > progress ? actual : progress)));
   }
 
-  const some = (): OpenCall | undefined => open.splice(random(open.length), 1)[0];
+  const takeOpenCall = (): OpenCall | undefined => open.splice(random(open.length), 1)[0];
   for (let step = 0; step < STEPS; step += 1) {
-    const what = random(10);
-    const call = what < 5 ? undefined : some();
+    const action = random(10);
+    const call = action < 5 ? undefined : takeOpenCall();
     if (call === undefined) await begin();
-    else if (what === 5 && !exact) {
+    else if (action === 5 && !exact) {
       const used = call.parts.map(() => BigInt(random(5)));
       call.reservation.progress(used);
       for (const [at, part] of call.parts.entries()) {
@@ -292,7 +292,7 @@ async function interleave(admission: Admission, random: (bound: number) => numbe
       }
       open.push(call);
     } else {
-      end(call, what < 9 ? 'commit' : 'release');
+      end(call, action < 9 ? 'commit' : 'release');
       if (random(4) === 0) call.reservation.commit(call.parts.map(() => 99n));
       if (random(4) === 0) call.reservation.release();
     }
@@ -309,5 +309,5 @@ async function interleave(admission: Admission, random: (bound: number) => numbe
     expect(exact && beyond > 0n).toBe(false);
   }
   expect(model.reduce((sum, { used }) => sum + used, 0n)).toBe(total);
-  return decided;
+  return decisionCount;
 }

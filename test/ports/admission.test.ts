@@ -9,17 +9,17 @@ import { sharedBudgetsSuite } from './shared-budgets-suite.ts';
 const SPARING: ShareTiming = { tickMs: 20, minCalls: 0, answerMs: 5_000 };
 const READY: ShareTiming = { tickMs: 5, minCalls: 8, answerMs: 5_000 };
 
-/** Admission in one process; over a ledger where there is one. */
+/** Runs the suite on an admission of one process, over the ledger that `open` returns, or without a ledger. */
 function suiteOver(name: string, open: () => OpenLedger | null, pace = SPARING): void {
   admissionSuite(name, async (stored) => {
     let nowMs = 0;
-    const place = open();
-    const shares = place === null ? null : someShares(place.ledger, { pace });
+    const opened = open();
+    const shares = opened === null ? null : someShares(opened.ledger, { pace });
     const admission = anAdmission(async (counter) => stored.get(counter) ?? 0n, {
       clock: { monotonicMs: () => nowMs },
       shares,
       leaseMs: 1_000,
-      // Time only ends leases here.
+      // The clock only ends leases here: stored totals never become stale.
       staleMs: Infinity,
       aheadMs: Infinity,
     });
@@ -33,13 +33,13 @@ function suiteOver(name: string, open: () => OpenLedger | null, pace = SPARING):
   });
 }
 
-const ofTheTests = (): OpenLedger => ({ ledger: new MemoryLedger(), prefix: '' });
+const memoryLedger = (): OpenLedger => ({ ledger: new MemoryLedger(), prefix: '' });
 
 suiteOver('in memory', () => null);
 for (const pace of [SPARING, READY]) {
-  const name = `over a ledger of the tests, with a reserve of ${pace.minCalls} calls`;
-  suiteOver(name, ofTheTests, pace);
-  sharedBudgetsSuite(name, ofTheTests, pace);
+  const name = `over a ledger in memory, with a reserve of ${pace.minCalls} calls`;
+  suiteOver(name, memoryLedger, pace);
+  sharedBudgetsSuite(name, memoryLedger, pace);
 }
 withRedis((open) => {
   suiteOver('in Redis', open);

@@ -20,11 +20,11 @@ import { ALL, aSpan, LONE_KEY, nsAt, OTHER_TEAM_KEY, spanId, START_MS, TEAM_KEY,
 
 const OWNERS = [TEAM_KEY, OTHER_TEAM_KEY, LONE_KEY];
 const EVER = { startMs: 0, endMs: Number.MAX_SAFE_INTEGER };
-/** Number of annotated traces. More than a page. */
+/** Number of traces. Most are annotated, on several pages of five. */
 const MANY = 24;
-/** Number of annotations. More than the first batch of a search. */
+/** Number of annotations. More than the 2,000 from which a search selects its traces. */
 const CROWD = 2_100;
-/** Number of annotations. More than a filter may match if annotations are in another database. */
+/** Number of annotations. More than a filter may match when annotations and traces are in different databases. */
 const TOO_MANY = 10_050;
 
 let annotations = 0;
@@ -156,7 +156,7 @@ export function annotatedTracesSuite(engine: Engine): void {
       );
     const refs = (summaries: readonly TraceSummary[]): readonly string[] => summaries.map(({ traceRef }) => traceRef);
 
-    /** Results of all reads of the store with a filter, and the expected results. */
+    /** Results of all reads of the store with a filter by annotation. */
     async function readsOf(conditions: Partial<AnnotationConditions>) {
       const filters = filtersOf(conditions);
       const { traces } = stores;
@@ -171,6 +171,7 @@ export function annotatedTracesSuite(engine: Engine): void {
         agentTraces: agent?.traces ?? 0,
       };
     }
+    /** The same results, computed from all traces and annotations. */
     function expectedReads(conditions: Partial<AnnotationConditions>): Awaited<ReturnType<typeof readsOf>> {
       const expected = expectedOf(conditions);
       const sessions = [...new Set(expected.map(({ sessionId }) => sessionId ?? ''))].toSorted();
@@ -199,7 +200,7 @@ export function annotatedTracesSuite(engine: Engine): void {
     const READERS: readonly Visibility[] = [
       { kind: 'team', teamId: TEAM_KEY.teamId },
       { kind: 'key', keyHash: LONE_KEY.keyHash },
-      // Not visible: traces of a team key by its hash, and traces of an empty team id.
+      // These see nothing: the hash of a key with a team, and an empty team id.
       { kind: 'key', keyHash: TEAM_KEY.keyHash },
       { kind: 'team', teamId: '' },
     ];
@@ -239,7 +240,7 @@ export function annotatedTracesSuite(engine: Engine): void {
       expect(refs(found)).toEqual(refs(expected));
     }
 
-    it('finds only what the reader may see', expectVisible);
+    it('finds only traces that the reader may see', expectVisible);
     it('pages in every order without repeated or missing traces', expectPages);
     it('finds only traces of the window', expectWindow);
 
@@ -255,7 +256,7 @@ export function annotatedTracesSuite(engine: Engine): void {
       await stores.traces.remove([before]);
     });
 
-    it('gives the same results when more annotations match than the first batch', async () => {
+    it('gives the same results when more annotations match than a search selects traces from', async () => {
       const [summary] = all;
       if (summary === undefined) throw new Error('No trace was stored.');
       const crowd = Array.from({ length: CROWD }, (_, nth) => annotationOf(summary, { createdBy: `robot-${nth}` }));

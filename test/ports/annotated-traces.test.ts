@@ -41,15 +41,15 @@ for (const engine of ENGINES)
           (${startMs}) * 1000000, ${startMs}, 'ok', 1, '[]', 0, 1, 0, 0, 1, 1, '[]', 0, 0, 0, 0
         from ${numbers}`.execute(db());
       const time = isPostgres ? sql`now()` : sql`0`;
-      const annotated = (name: string, where: RawBuilder<unknown>) => sql`
+      const insertAnnotations = (name: string, where: RawBuilder<unknown>) => sql`
         insert into annotation (id, trace_id, trace_ref, span_id, team_id, key_hash, trace_start_ms, name, annotator,
           label, score, created_at, created_by, updated_at, updated_by)
         select ${sql.lit(`${name}-`)} || n, 'id-' || n, 'ref-' || n, '', 'team-' || (n % 100), 'key', ${startMs},
           ${sql.lit(name)}, 'code', case when n % 10000 = 0 then 'bad' else 'good' end,
           case when n % 10000 = 0 then 0 else 1 end, ${time}, 'robot', ${time}, 'robot'
         from ${numbers} where ${where}`;
-      await annotated('seen', sql`n >= 0`).execute(db());
-      await annotated('rare', sql`n % 10000 = 0`).execute(db());
+      await insertAnnotations('seen', sql`n >= 0`).execute(db());
+      await insertAnnotations('rare', sql`n % 10000 = 0`).execute(db());
       if (isPostgres) await sql`analyze trace_summary`.execute(db());
       if (isPostgres) await sql`analyze annotation`.execute(db());
     });
@@ -94,7 +94,7 @@ for (const engine of ENGINES)
       expect(traces).toEqual(Array.from({ length: 50 }, (_, nth) => `ref-${TRACES - 1 - nth}`));
     });
 
-    it('a team finds its own traces by a name that all teams annotate', async () => {
+    it('a team finds its own traces by a name that the annotations of all teams have', async () => {
       expect((await read({ name: 'seen' }, TEAM)).traces).toHaveLength(50);
       expect((await read({ name: 'seen', label: 'bad' }, { kind: 'team', teamId: 'team-1' })).traces).toEqual([]);
     });

@@ -71,22 +71,22 @@ for (const engine of ENGINES)
       await Promise.all(
         names.map((by) => authorship.by({ by, actor: by, keyHash: null, at: at(9) }, () => tags.add(tag(`of ${by}`)))),
       );
-      const made = await auditLog.list({ ...page, filter: { ...ALL_CHANGES, from: at(9) }, limit: 10 });
-      expect(made.map(({ changedBy, objectId }) => `${changedBy} ${objectId}`).toSorted()).toEqual(
+      const entries = await auditLog.list({ ...page, filter: { ...ALL_CHANGES, from: at(9) }, limit: 10 });
+      expect(entries.map(({ changedBy, objectId }) => `${changedBy} ${objectId}`).toSorted()).toEqual(
         names.map((name) => `${name} of ${name}`).toSorted(),
       );
     });
 
     it('removes the oldest entries before a time, in steps, and adds none for a change without an effect', async () => {
       const { tags, authorship, auditLog } = stores;
-      const counted = (): Promise<number> => auditLog.count(ALL_CHANGES);
-      const known = await counted();
+      const count = (): Promise<number> => auditLog.count(ALL_CHANGES);
+      const countBefore = await count();
       await authorship.by(author(20), () => tags.add(tag('kept')));
       await authorship.by(author(21), () => tags.change('kept', (row) => row));
-      expect(await counted()).toBe(known + 1);
+      expect(await count()).toBe(countBefore + 1);
       const scope = { platform: { stores: { auditLog } }, caller: new SystemCaller('retention') } as unknown as Scope;
-      const removed = (limit: number) => removeExpiredAuditEntries(scope, { beforeMs: START_MS + 20, limit });
-      expect([await removed(2), await removed(100), await removed(100)]).toEqual([2, known - 2, 0]);
+      const remove = (limit: number) => removeExpiredAuditEntries(scope, { beforeMs: START_MS + 20, limit });
+      expect([await remove(2), await remove(100), await remove(100)]).toEqual([2, countBefore - 2, 0]);
       expect((await auditLog.list(page)).map(({ objectId, action }) => [objectId, action])).toEqual([
         ['kept', 'created'],
       ]);

@@ -6,9 +6,9 @@ import { createLog } from '../../src/runtime/telemetry/log.ts';
 import { ENGINES, type ScratchDatabase } from './engines.ts';
 import { aSpan, aSpendRow, picos, spanId, traceId } from './samples.ts';
 
-/** The current time: windows that ended two days ago are removed. */
+/** The current time, because windows that ended more than two days ago are removed. */
 const NOW = new Date();
-/** Ids with characters that columns do not hold. */
+/** The id of this window has characters that a column cannot hold. */
 const provider = budgetWindowOf({ scope: 'provider', ids: ['open\0ai\ud800'], duration: '1d' }, NOW);
 const model = budgetWindowOf({ scope: 'model_per_key', ids: ['hash', 'gpt'], duration: null }, NOW);
 
@@ -36,7 +36,7 @@ for (const engine of ENGINES)
 
     const totals = () => stores.spend.totalsOfOwners('window', [provider.name, model.name, 'unknown']);
 
-    it('is the sum of the calls that name it, each once', async () => {
+    it('is the sum of the calls that name the window, each once', async () => {
       await stores.spend.append(rowsOf([1, 2]));
       await stores.spend.append(rowsOf([2, 3]));
       expect(await totals()).toEqual(
@@ -75,7 +75,7 @@ for (const engine of ENGINES)
       expect(await totals()).toEqual(expected);
     });
 
-    it('counts a segment that is committed twice once', async () => {
+    it('counts the calls of a segment once when the segment is committed twice', async () => {
       const [first, second] = [recorder(), recorder()];
       record(first, [1, 2, 3]);
       await first.flush();
@@ -85,7 +85,7 @@ for (const engine of ENGINES)
       expect(await totals()).toEqual(expected);
     });
 
-    it('removes windows that ended days ago', async () => {
+    it('is removed when the window ended days ago', async () => {
       const fresh = await scratch.open();
       const old = budgetWindowOf({ scope: 'provider', ids: ['a'], duration: '1d' }, new Date('2020-01-01T00:00:00Z'));
       await fresh.spend.append([aSpendRow({ id: 'old', cost: picos(5n), windows: [old, model] })]);

@@ -126,7 +126,7 @@ for (const engine of ENGINES)
       expect([records.position(), records.storedThrough()]).toEqual([4, 4]);
     });
 
-    it('count exactly the spend of a process that is alone', async () => {
+    it('count exactly the spend of a process while the other makes no calls', async () => {
       start();
       const [one] = processes;
       if (one === undefined) throw new Error('There is no process.');

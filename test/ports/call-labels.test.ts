@@ -41,7 +41,7 @@ for (const engine of ENGINES)
     const stored = ({ spend }: CallRecord): Promise<readonly SpendRow[]> =>
       stores.spend.findBySpans([`${spend.traceId}:${spend.spanId}`]);
 
-    it('are stored, also those of its user agent', async () => {
+    it('are stored, also the tags of the user agent', async () => {
       const agent = ['User-Agent: curl', 'User-Agent: curl/8.1'];
       const calls = [
         aCall(1, { endUser: ODD, sessionId: ODD, tags: [ODD, ...agent] }),
@@ -55,7 +55,7 @@ for (const engine of ENGINES)
       for (const call of calls) expect(await stored(call)).toEqual([call.spend]);
     });
 
-    it('are labels of its trace, except those of its user agent, before and after unfolding', async () => {
+    it('are labels of the trace of the call, except the tags of the user agent, before and after unfolding', async () => {
       const labels = { sessionId: 's', userId: 'u', tags: ['a', 'b'] };
       const agent = ['User-Agent: curl'];
       const labelled = aCall(1, { sessionId: 's', endUser: 'u', tags: ['b', 'a', ...agent] });
@@ -77,7 +77,7 @@ for (const engine of ENGINES)
     it.each([
       ['listed', () => stores.traces.sessions(ALL, SEARCH, 9).then((sessions) => sessions.map(seen))],
       ['counted', () => stores.traces.countSessions(ALL, SEARCH)],
-    ])('are labels of sessions, which are %s after the log is unfolded', async (how, read) => {
+    ])('are labels of sessions: the log is unfolded before sessions are %s', async (how, read) => {
       const labels = { sessionId: 's', userId: 'u', tags: [] };
       const calls = [1, 2].map((number) => aCall(number, { sessionId: 's', endUser: 'u' }));
       await commit(calls.map((call) => ({ ...call, span: { ...call.span, labels } })));

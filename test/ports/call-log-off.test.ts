@@ -4,7 +4,7 @@ import type { Stores } from '../../src/persistence/stores.ts';
 import { ENGINES, type ScratchDatabase } from './engines.ts';
 import { A_CALL } from './samples.ts';
 
-/** Spend rows and traces of a call, and the number of commits in the log. */
+/** Number of calls in the log before the read, and the spend rows and the span counts of the traces of a call. */
 async function stateOf(stores: Stores, { spend }: CallRecord) {
   const backlog = stores.calls.backlog();
   const rows = await stores.spend.findBySpans([`${spend.traceId}:${spend.spanId}`]);
@@ -23,7 +23,7 @@ for (const engine of ENGINES)
     it.each([
       { callLog: true, backlog: 1 },
       { callLog: false, backlog: 0 },
-    ])('with the setting $callLog, a call has its rows, and $backlog commits wait until a read', async (about) => {
+    ])('with the setting $callLog, a call has its rows, and $backlog calls wait until a read', async (about) => {
       const stores = await scratch.open({ callLog: about.callLog });
       await stores.calls.append([stores.calls.encode(A_CALL)]);
       expect(await stateOf(stores, A_CALL)).toEqual({ backlog: about.backlog, rows: [A_CALL.spend], spans: [1] });

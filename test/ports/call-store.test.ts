@@ -42,11 +42,11 @@ for (const engine of ENGINES)
     /** Stores of a second process over the same database, and the database without stores. */
     let other: Stores;
     let bare: Database;
-    const warned: string[] = [];
+    const warnings: string[] = [];
     beforeAll(async () => {
       scratch = await engine.create();
       stores = await scratch.open({ bodies });
-      other = await scratch.open({ bodies, log: { warn: (_facts, event) => warned.push(event) } });
+      other = await scratch.open({ bodies, log: { warn: (_facts, event) => warnings.push(event) } });
       bare = await scratch.openBare();
     });
     afterEach(() => scratch.clear());
@@ -78,7 +78,7 @@ for (const engine of ENGINES)
       };
     }
 
-    it('returns both unchanged, and publishes the stored summary', async () => {
+    it('returns spend row and span unchanged, and publishes the stored summary', async () => {
       const call = aCall(
         1,
         { callId: ODD, modelGroup: ODD, error: { code: '500', message: ODD }, status: 'failure' },
@@ -121,20 +121,20 @@ for (const engine of ENGINES)
     });
 
     it.each<[string, Partial<SpendRow>, Partial<Span>]>([
-      ['a name of its own', { callId: 'from-a-client' }, {}],
-      ['an odd name', { callId: ODD }, {}],
+      ['a call id from its client', { callId: 'from-a-client' }, {}],
+      ['an odd call id', { callId: ODD }, {}],
       ['a key without a team', { ...LONE_KEY, teamId: null, userId: null }, {}],
       ['cached and hidden tokens', { usage: { ...USAGE, cacheReadTokens: 2, reasoningTokens: 1 } }, {}],
       ['written tokens', { usage: { ...USAGE, cacheWriteTokens: 2 ** 40 } }, {}],
       ['no usage', { usage: null }, {}],
       ['no price', { cost: null }, {}],
-      ['no byte of an answer', { firstByteAt: null, responseId: null, usage: null }, {}],
+      ['no bytes of an answer', { firstByteAt: null, responseId: null, usage: null }, {}],
       ['a price beyond 53 bits', { cost: picos(2n ** 62n + 1n) }, {}],
       ['no prompt', {}, { inputPreview: '', input: '', output: '' }],
       ['an agent', {}, { type: 'agent', agent: 'planner' }],
       ['a tool', {}, { type: 'tool', model: null }],
       ['a failure', { status: 'failure', error: { code: '502', message: ODD } }, { status: 'error', error: ODD }],
-      ['a failure without words', { status: 'failure', error: { code: '502', message: '' } }, { status: 'error' }],
+      ['a failure without a message', { status: 'failure', error: { code: '502', message: '' } }, { status: 'error' }],
       ['events and links', {}, { events: [{ name: ODD, timeNs: 7n, attributes: {} }], links: [{ ...LINK }] }],
       // Calls whose span and spend row differ are encoded in another way, with the same result.
       ['another time in its span', {}, { startNs: nsAt(START_MS) + 1n }],
@@ -187,7 +187,7 @@ for (const engine of ENGINES)
       );
     });
 
-    it('commits a call as one segment, and unfolds it step by step', async () => {
+    it('commits the calls of each append as one segment, and unfolds all segments', async () => {
       await commit(aCall(1), aCall(2));
       await commit(aCall(3));
       expect(await counts('call_segment', 'spend_row', 'trace_summary', 'span')).toEqual([2, 0, 0, 0]);
@@ -199,15 +199,15 @@ for (const engine of ENGINES)
       expect(await counts('span', 'export_body')).toEqual([3, 2]);
       await commit(aCall(4));
       await stores.calls.unfold();
-      // Calls in the general encoding leave no body.
+      // Each unfolded segment leaves one body.
       expect(await counts('span', 'export_body')).toEqual([4, 3]);
     });
 
     it.each<[string, () => Promise<unknown>, unknown]>([
       ['the list', async () => (await stores.traces.listSummaries({ kind: 'all' }, WINDOW, 9)).length, 1],
-      ['what a key spent', () => stores.spend.totalOf(TEAM_KEY.keyHash), 7n],
+      ['the spend of a key', () => stores.spend.totalOf(TEAM_KEY.keyHash), 7n],
       [
-        'what many keys spent',
+        'the spend of many keys',
         async () => (await stores.spend.totalsOf(['b', TEAM_KEY.keyHash])).get(TEAM_KEY.keyHash),
         7n,
       ],
@@ -260,7 +260,7 @@ for (const engine of ENGINES)
       expect(await counts('call_segment', 'spend_row', 'trace_summary', 'span')).toEqual([0, 3, 3, 3]);
     });
 
-    it('joins spans that a client wrote into the trace of a call before it was unfolded', async () => {
+    it('joins spans that a client wrote into the trace of a call before the call was unfolded', async () => {
       await commit(aCall(1), aCall(2));
       const inside = aSpan({ spanId: spanId(9), parentSpanId: spanId(1), type: 'tool', name: 'inside' });
       await stores.traces.ingest([{ owner: TEAM_KEY, spans: [inside] }]);
@@ -294,12 +294,12 @@ for (const engine of ENGINES)
     it.each([
       ['removed', () => stores.traces.remove([TRACE_1])],
       ['redacted', () => stores.traces.redact([TRACE_1], new Date(START_MS))],
-    ])('leaves no data of a call that is %s before the first read', async (_what, go) => {
+    ])('leaves no data of a call that is %s before the first read', async (_what, erase) => {
       await commit(
         aCall(1, {}, { output: 'a SECRET', inputPreview: 'a SECRET' }),
         aCall(2, {}, { output: 'still here' }),
       );
-      await go();
+      await erase();
       const left = [await bodyTexts(), await bare.orm.em.fork().execute('select input_preview, payload from span')];
       expect(JSON.stringify(left).match(/SECRET|still here/g)).toEqual(['still here']);
       expect(await counts('call_segment')).toEqual([0]);
@@ -311,9 +311,9 @@ for (const engine of ENGINES)
       await bare.orm.em.fork().execute(`update call_segment set rows = '[[' where calls = 1`);
       await commit(aCall(2));
       expect(await other.spend.findBySpans([`${traceId(2)}:${spanId(2)}`])).toEqual([aCall(2).spend]);
-      // Its cost is still counted.
+      // The cost of that segment is still counted.
       expect(await other.spend.totalOf(TEAM_KEY.keyHash)).toBe(14n);
-      expect(warned).toEqual(['A segment of the call log was set aside: it cannot be read.']);
+      expect(warnings).toEqual(['A segment of the call log was set aside: it cannot be read.']);
       expect(await counts('call_segment', 'span')).toEqual([1, 1]);
     });
 

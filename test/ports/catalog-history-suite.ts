@@ -50,7 +50,7 @@ async function begin(history: CatalogHistory): Promise<void> {
   });
 }
 
-const listed = async (
+const listChanges = async (
   history: CatalogHistory,
   filters: Partial<ChangeFilters> = {},
 ): Promise<readonly CatalogChange[]> =>
@@ -99,7 +99,7 @@ export function catalogHistorySuite(engine: Engine): void {
       expect(await history.head()).toEqual(headAt(11));
       expect(await history.recorded(null, 10)).toEqual([step.entries[0], step.entries[2]]);
       expect(await history.recorded('a', 1)).toEqual([step.entries[2]]);
-      expect(await listed(history)).toEqual(changes.toReversed());
+      expect(await listChanges(history)).toEqual(changes.toReversed());
       expect(await history.spans()).toEqual([{ source: 'recorded', from: day(10), to: null }]);
     });
 
@@ -111,10 +111,10 @@ export function catalogHistorySuite(engine: Engine): void {
       await begin(history);
       const late = { ...step, head: headAt(12), changes: [aChange({ at: day(12) })] };
       expect(await history.record(late)).toEqual(headAt(11));
-      expect([await history.head(), (await listed(history)).length]).toEqual([headAt(11), 1]);
+      expect([await history.head(), (await listChanges(history)).length]).toEqual([headAt(11), 1]);
     });
 
-    it('confirms the state on record, never another and never backwards', async () => {
+    it('confirms only the recorded state, and never moves its time of confirmation backwards', async () => {
       await history.confirm('snapshot-10', day(11));
       await begin(history);
       await history.confirm('snapshot-9', day(20));
@@ -129,7 +129,7 @@ export function catalogHistorySuite(engine: Engine): void {
       const change = aChange({ at: day(11), notBefore: day(3) });
       await begin(history);
       await history.record({ from: 'snapshot-10', head: headAt(11), changes: [change], entries: [] });
-      expect(await listed(history)).toEqual([change]);
+      expect(await listChanges(history)).toEqual([change]);
     });
 
     it('records one first state and one step when processes record the same concurrently', async () => {
@@ -144,7 +144,7 @@ export function catalogHistorySuite(engine: Engine): void {
         }),
       );
       expect(await Promise.all(steps)).toEqual(steps.map(() => headAt(11)));
-      expect(await listed(history)).toHaveLength(1);
+      expect(await listChanges(history)).toHaveLength(1);
     });
 
     it('writes a step whole or not at all', async () => {
@@ -153,7 +153,7 @@ export function catalogHistorySuite(engine: Engine): void {
       await expect(
         history.record({ from: 'snapshot-10', head: headAt(11), changes: [aChange(), broken], entries: [] }),
       ).rejects.toThrow(/null/i);
-      expect([await history.head(), await listed(history)]).toEqual([headAt(10), []]);
+      expect([await history.head(), await listChanges(history)]).toEqual([headAt(10), []]);
     });
 
     it('records thousands of entries and changes in one step', async () => {
@@ -176,13 +176,13 @@ export function catalogHistorySuite(engine: Engine): void {
         entries: [{ entryId, fields: { [field]: 1 } }],
       };
       await history.record(step);
-      expect(await listed(history, { entryId, field })).toEqual([change]);
+      expect(await listChanges(history, { entryId, field })).toEqual([change]);
       expect(await history.recorded('b', 1)).toEqual(step.entries);
     });
 
     it('finds nothing under an id that cannot be stored', async () => {
       await begin(history);
-      expect(await listed(history, { entryId: 'a\0', provider: '\0', field: '\ud800' })).toEqual([]);
+      expect(await listChanges(history, { entryId: 'a\0', provider: '\0', field: '\ud800' })).toEqual([]);
       expect(await history.ofEntries(['a\0', 'a'])).toMatchObject([
         { fields: null },
         { fields: { provider: 'openai' } },
@@ -191,22 +191,22 @@ export function catalogHistorySuite(engine: Engine): void {
 
     it.each([
       ['the shortest digits of a price', 1.4e-8, 7e-8],
-      ['a third, and the smallest number', 1 / 3, 5e-324],
-      ['whole numbers, and none', 2_000_000, null],
+      ['a third and the smallest number', 1 / 3, 5e-324],
+      ['a whole number and null', 2_000_000, null],
       ['a flag and its end', true, null],
-      ['text with quotes, a NUL and half a pair', 'it\'s "so" \\ \0 \ud800', ''],
+      ['text with quotes, a NUL and a lone surrogate', 'it\'s "so" \\ \0 \ud800', ''],
       ['a table of prices', { search_context_size_low: 0.03, list: [{ range: [0, 1e6] }] }, [1, 'two', null]],
-    ])('returns exactly the value of %s', async (_case, old, since) => {
-      const change = aChange({ old, new: since });
+    ])('returns exactly the value of %s', async (_case, old, next) => {
+      const change = aChange({ old, new: next });
       await history.importChanges([change], 1);
-      expect(await listed(history)).toEqual([change]);
+      expect(await listChanges(history)).toEqual([change]);
     });
 
     it('imports a change once, and returns the number of new ones', async () => {
       const changes = [1, 2, 3].map((number) => aChange({ at: day(number) }));
       expect(await history.importChanges(changes.slice(0, 2), 1)).toBe(2);
       expect(await history.importChanges(changes, 1)).toBe(1);
-      expect(await listed(history)).toEqual(changes.toReversed());
+      expect(await listChanges(history)).toEqual(changes.toReversed());
     });
 
     it('imports nothing that happened since the record began', async () => {
@@ -255,7 +255,7 @@ export function catalogHistorySuite(engine: Engine): void {
       ];
       await history.importChanges(changes, 1);
       const days = async (filters: Partial<ChangeFilters>): Promise<readonly number[]> =>
-        (await listed(history, filters)).map(({ at }) => at.getUTCDate());
+        (await listChanges(history, filters)).map(({ at }) => at.getUTCDate());
       expect(await days({ entryId: 'x' })).toEqual([4, 1]);
       expect(await days({ provider: 'openAI' })).toEqual([4, 1]);
       expect(await days({ field: 'max_tokens' })).toEqual([2]);
@@ -268,15 +268,15 @@ export function catalogHistorySuite(engine: Engine): void {
     it('returns the price history of entries in the requested order, oldest first', async () => {
       await begin(history);
       const price = aChange({ at: day(1), entryId: 'a' });
-      const came = aChange({ at: day(2), entryId: 'a', op: 'added', field: null, old: null, new: null });
+      const addition = aChange({ at: day(2), entryId: 'a', op: 'added', field: null, old: null, new: null });
       const flag = aChange({ at: day(3), entryId: 'a', field: 'supports_vision' });
-      await history.importChanges([price, came, flag], 1);
+      await history.importChanges([price, addition, flag], 1);
       const spans = [{ source: 'recorded', from: day(10), to: null }];
       expect(await history.ofEntries(['gone', 'a'])).toEqual([
         { entryId: 'gone', changes: [], complete: true, fields: null, spans },
         {
           entryId: 'a',
-          changes: [price, came],
+          changes: [price, addition],
           complete: true,
           fields: { input_cost_per_token: 1e-6, provider: 'openai' },
           spans,

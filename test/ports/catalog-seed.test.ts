@@ -55,7 +55,7 @@ for (const engine of ENGINES)
       ]);
     });
 
-    it('refuses a file with a bad line, names the line, and keeps nothing of it', async () => {
+    it('refuses a file with bad lines, names the lines, and imports nothing of the file', async () => {
       const file = aFile(`${aLine(3)}\n${aLine(2)}{"at":\n${aLine(4)}nonsense`);
       await expect(seed(file)).rejects.toThrow(
         'line 3: `at` is earlier than in the line before\nline 4: the line is not valid JSON\nline 6: the line is not valid JSON',

@@ -81,7 +81,7 @@ export function checkoutStoreSuite(engine: Engine): void {
       expect((await store.find('checkout-1'))?.sessionId).toBe('cs_1');
     });
 
-    it('has the state of its events, and stores each once', async () => {
+    it('gives a checkout the state of its events, and stores each event once', async () => {
       await store.add(aCheckout());
       const paid = { ...aCheckout(), sessionId: 'cs_1', state: 'paid' as const, paidAt: at(1) };
       expect(await store.applyEvent(PAID)).toEqual(paid);
@@ -100,22 +100,22 @@ export function checkoutStoreSuite(engine: Engine): void {
       expect(await store.find('checkout-1')).toEqual(aCheckout());
     });
 
-    it('lets no other session pay for a checkout that has one', async () => {
+    it('lets no other session pay for a checkout that has a session', async () => {
       await store.add(aCheckout({ sessionId: 'cs_1' }));
       expect(await store.applyEvent(anEvent('evt_1', 'paid', ['cs_2', 'pi_2'], MARKED))).toBeNull();
       expect((await store.find('checkout-1'))?.state).toBe('open');
       expect((await store.applyEvent(PAID))?.state).toBe('paid');
     });
 
-    // Events of a subscription. Only events of the session and the subscription contain our metadata. A refund has neither id.
-    const THREAD: readonly PaymentEvent[] = [
+    // Events of one purchase. Only the event of the session has our metadata; the refund names only its charge.
+    const PURCHASE_EVENTS: readonly PaymentEvent[] = [
       anEvent('evt_session', 'paid', ['cs_1', 'sub_1', 'in_1'], MARKED),
       anEvent('evt_invoice', 'linked', ['inpay_1', 'in_1', 'pi_1']),
       anEvent('evt_charge', 'linked', ['ch_1', 'pi_1']),
       anEvent('evt_refund', 'refunded', ['ch_1'], { at: at(5) }),
     ];
 
-    it.each(permutationsOf(THREAD).map((order) => [order.map(({ id }) => id).join(' '), order] as const))(
+    it.each(permutationsOf(PURCHASE_EVENTS).map((order) => [order.map(({ id }) => id).join(' '), order] as const))(
       'finds the purchase of a refund through earlier events, in any order: %s',
       async (_name, order) => {
         await store.add(aCheckout());
@@ -135,7 +135,7 @@ export function checkoutStoreSuite(engine: Engine): void {
     it('loses no event under concurrent writes of two processes', async () => {
       const other = (await scratch.open()).checkouts;
       await store.add(aCheckout());
-      const twice = [...THREAD, ...THREAD.toReversed()];
+      const twice = [...PURCHASE_EVENTS, ...PURCHASE_EVENTS.toReversed()];
       await Promise.all(twice.map((event, index) => (index % 2 === 0 ? store : other).applyEvent(event)));
       expect((await store.find('checkout-1'))?.state).toBe('refunded');
     });
@@ -209,9 +209,9 @@ export function checkoutStoreSuite(engine: Engine): void {
       expect(await store.list({ ...NEWEST, state: 'open', limit: 1 })).toMatchObject([{ id: 'e' }]);
     });
 
-    it('deletes old unpaid checkouts, and nothing else', async () => {
+    it('deletes old checkouts that were never paid, and old events without a checkout', async () => {
       await store.add(aCheckout());
-      await store.add(aCheckout({ id: 'left' }));
+      await store.add(aCheckout({ id: 'unpaid' }));
       await store.add(aCheckout({ id: 'expired' }));
       await store.add(aCheckout({ id: 'young', createdAt: at(60) }));
       await store.applyEvent(PAID);
@@ -219,7 +219,7 @@ export function checkoutStoreSuite(engine: Engine): void {
       await store.applyEvent(anEvent('evt_foreign', 'refunded', ['ch_9', 'pi_9']));
       await store.prune(at(50));
       expect((await store.list(NEWEST)).map(({ id }) => id)).toEqual(['young', 'checkout-1']);
-      // A late refund applies to a purchase that still exists, and not to a deleted one.
+      // A late refund still applies to the paid checkout.
       expect((await store.applyEvent(anEvent('evt_late', 'refunded', ['ch_1', 'pi_1'], { at: at(70) })))?.state).toBe(
         'refunded',
       );

@@ -14,7 +14,8 @@ export interface ClickHouseScratch extends ScratchDatabase {
 }
 
 const configured = process.env['LENSGATE_TEST_CLICKHOUSE_URL'] || null;
-const missing = configured === null ? 'set LENSGATE_TEST_CLICKHOUSE_URL to a server where databases may be made' : null;
+const missing =
+  configured === null ? 'set LENSGATE_TEST_CLICKHOUSE_URL to a server where databases may be created' : null;
 
 async function createScratch(embedded: Engine, url: string): Promise<ClickHouseScratch> {
   const database = `lensgate_test_${randomBytes(6).toString('hex')}`;

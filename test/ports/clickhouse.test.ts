@@ -90,7 +90,7 @@ describe.skipIf(CLICKHOUSE.missing !== null)('traces in ClickHouse', () => {
   });
 
   it.each(['trace_by_start', 'trace_summary'])(
-    'sums a trace up with its next span or resend when a commit ended before %s',
+    'sums a trace up with the resend when a commit failed before %s',
     async (table) => {
       const traces = await openTraces();
       const over = scratch.proxy.answer(`insert+into+${table}`, refusal(210, 'NETWORK_ERROR'));
@@ -127,7 +127,7 @@ describe.skipIf(CLICKHOUSE.missing !== null)('traces in ClickHouse', () => {
     expect([summary?.spanCount, (await traces.listSpans([TRACE])).get(TRACE.traceRef)?.length]).toEqual([40, 40]);
   });
 
-  it('stores nothing of a row above the insert limit, and all other rows', async () => {
+  it('stores nothing of a call with a row above the insert limit, and stores all other calls', async () => {
     const traces = await openWith({ inserts: { bytes: 1_500, timeoutMs: 30_000 } });
     const large = ingest(traces, aSpan(), aSpan({ spanId: spanId(2), name: 'x'.repeat(1_500) }));
     const small = ingest(traces, aSpan({ traceId: traceId(2) }));
@@ -148,10 +148,10 @@ describe.skipIf(CLICKHOUSE.missing !== null)('traces in ClickHouse', () => {
     await ingest(traces, at(20, 0));
     const over = scratch.proxy.answer('insert+into+span', refusal(210, 'NETWORK_ERROR'), 3);
     await expect(ingest(traces, ...spans)).rejects.toThrow(Unavailable);
-    const left = await rowsIn('span');
+    const partialRows = await rowsIn('span');
     over();
     const [summary] = await ingest(traces, ...spans);
-    expect([left > 1 && left < 11, summary?.spanCount, await rowsIn('span')]).toEqual([true, 11, 11]);
+    expect([partialRows > 1 && partialRows < 11, summary?.spanCount, await rowsIn('span')]).toEqual([true, 11, 11]);
     expect(await traces.listSummaries(ALL, EVER, 10)).toEqual([summary]);
   });
 
@@ -174,7 +174,7 @@ describe.skipIf(CLICKHOUSE.missing !== null)('traces in ClickHouse', () => {
     await traces.ingestExport(TEAM_KEY, anExport(2, 'in a body'));
     expect(reader.passed(EVERY_REQUEST)).toEqual([]);
 
-    const back = reader.answer(EVERY_REQUEST, refusal(210, 'NETWORK_ERROR'));
+    const restoreReader = reader.answer(EVERY_REQUEST, refusal(210, 'NETWORK_ERROR'));
     const reads = (): readonly Promise<unknown>[] => [
       traces.listSummaries(ALL, EVER, 10),
       traces.searchSummaries(
@@ -192,16 +192,16 @@ describe.skipIf(CLICKHOUSE.missing !== null)('traces in ClickHouse', () => {
     const refused = await Promise.allSettled(reads());
     expect(refused.map(({ status }) => status)).toEqual(refused.map(() => 'rejected'));
     expect((await ingest(traces, aSpan({ spanId: spanId(7) }))).length).toBe(1);
-    back();
+    restoreReader();
 
-    const away = scratch.proxy.answer(EVERY_REQUEST, refusal(210, 'NETWORK_ERROR'));
+    const restoreWriter = scratch.proxy.answer(EVERY_REQUEST, refusal(210, 'NETWORK_ERROR'));
     const found = await Promise.allSettled(reads());
     expect(found.map(({ status }) => status)).toEqual(found.map(() => 'fulfilled'));
     const exported = (await traces.listSummaries(ALL, EVER, 10)).find((summary) => summary.traceId === traceId(2));
     const spans = exported && (await traces.listSpans([exported])).get(exported.traceRef);
     expect(exported && (await traces.findSpan([exported], spans?.[0]?.spanId ?? ''))?.input).toBe('in a body');
     await expect(ingest(traces, aSpan({ spanId: spanId(8) }))).rejects.toThrow(Unavailable);
-    away();
+    restoreWriter();
     expect(reader.passed('query=insert')).toEqual([]);
     await traces.remove([TRACE]);
     expect((await traces.listSummaries(ALL, EVER, 10)).map((summary) => summary.traceId)).toEqual([traceId(2)]);
@@ -234,7 +234,7 @@ describe.skipIf(CLICKHOUSE.missing !== null)('traces in ClickHouse', () => {
     expect(await traces.listSummaries(ALL, EVER, 10)).toEqual([]);
   });
 
-  it('deletes a trace with any id, and no other', async () => {
+  it('deletes a trace with any id, and no other trace', async () => {
     const traces = await openTraces();
     const odd = String.raw`' or 1 = 1 \ --`;
     await ingest(traces, aSpan({ traceId: odd }));
@@ -246,7 +246,7 @@ describe.skipIf(CLICKHOUSE.missing !== null)('traces in ClickHouse', () => {
     expect((await traces.listSpans([oddKey])).get(oddKey.traceRef)).toEqual([]);
   });
 
-  it('stores no data of days without traces on disk', async () => {
+  it('leaves no data on disk for days without traces', async () => {
     const bodies = aTracePacker();
     const { traces } = await scratch.open({ bodies });
     await ingest(traces, aSpan());

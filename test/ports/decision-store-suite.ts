@@ -61,7 +61,7 @@ export function decisionStoreSuite(engine: Engine): void {
     afterEach(() => scratch.clear());
     afterAll(() => scratch.remove());
 
-    it('returns a decision as it was added, once', async () => {
+    it('returns a decision as it was added, and refuses its id a second time', async () => {
       await decisions.add(aDecision());
       expect(await decisions.find('d1')).toEqual(aDecision());
       await expect(decisions.add(aDecision())).rejects.toThrow(Conflict);

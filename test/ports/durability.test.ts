@@ -71,7 +71,7 @@ for (const engine of TRACE_ENGINES)
     it('commits pending writes before it closes, and has them when it is opened again', async () => {
       const stores = await scratch.open();
       const spans = Array.from({ length: 700 }, (_, position) => aSpan({ spanId: spanId(position + 1) }));
-      const underWay = [
+      const pendingWrites = [
         stores.keys.add(aKey()),
         stores.spend.append([aSpendRow()]),
         stores.calls.append([stores.calls.encode(A_CALL)]),
@@ -80,7 +80,7 @@ for (const engine of TRACE_ENGINES)
         stores.traces.ingestExport(TEAM_KEY, anExport(2, 'in a body')),
       ];
       await stores.close();
-      await Promise.all(underWay);
+      await Promise.all(pendingWrites);
       expect(await everything(await scratch.open({ bodies }))).toEqual(STORED);
     });
   });

@@ -64,7 +64,7 @@ for (const engine of ENGINES)
       );
     });
 
-    it('of a new period are added and claimed without a look at other jobs', async () => {
+    it('of a new period are added and claimed without reading other jobs', async () => {
       const { stores } = scopeOf(0).platform;
       const refused = (): never => expect.fail('Nothing can be due or lost.');
       const jobs = { ...stores.jobs, hasDue: refused, exhausted: refused };
@@ -74,7 +74,7 @@ for (const engine of ENGINES)
       expect(await claimDuty(scope, wanted)).toMatchObject({ subject: '2026-11-23T18:00:00.000Z', attempts: 1 });
     });
 
-    it('of a killed process are taken over after their lease, and it can no longer end them', async () => {
+    it('of a killed process are taken over after their lease, and the killed process can no longer end them', async () => {
       const lost = await claim(0);
       if (lost === null) throw new Error('No job was claimed.');
       nowMs += LEASE_MS - 1;
@@ -117,7 +117,7 @@ for (const engine of ENGINES)
       expect(await claim(1)).toMatchObject({ id: stopped.id, attempts: 2, mostAttempts: 4 });
     });
 
-    it('of a killed process do not wait for their lease where one process uses the database at a time', async () => {
+    it('of a killed process do not wait for their lease when only one process uses the database', async () => {
       await claim(0);
       nowMs += 1;
       expect(await claim(1)).toBeNull();
@@ -133,8 +133,8 @@ for (const engine of ENGINES)
         await complete(0, job);
         nowMs += 60_000;
       }
-      const left = await all();
-      expect(left).toHaveLength(KEPT_DUTY_JOBS);
-      expect(left[0]?.subject).toBe('2026-11-23T18:24:00.000Z');
+      const remaining = await all();
+      expect(remaining).toHaveLength(KEPT_DUTY_JOBS);
+      expect(remaining[0]?.subject).toBe('2026-11-23T18:24:00.000Z');
     });
   });

@@ -72,7 +72,7 @@ export function endpointStoreSuite(engine: Engine): void {
       expect(await store.all(null)).toEqual([later]);
     });
 
-    it('keeps headers encrypted; a process with another admin key does not serve them', async () => {
+    it('keeps headers encrypted; a process with another admin key does not serve the entry', async () => {
       const headers = { Authorization: 'Bearer target-secret' };
       await aProcess().add({ id: 'one', path: '/d/one', target: 'http://h/', headers }, BY);
       expect(JSON.stringify(await store.find('one'))).not.toContain('target-secret');

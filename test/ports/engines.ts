@@ -24,7 +24,7 @@ export const openedBody = ({ compression, bytes }: Pick<ExportBody, 'compression
 /** Database of one engine for one suite. */
 export interface ScratchDatabase {
   readonly options: StoresOptions;
-  /** Options of `startApp` for an app over the database. The data folder is absent where the app has its own. */
+  /** Options of `startApp` for an app over the database. The data folder is absent for PostgreSQL: the app creates one. */
   readonly appOptions: { readonly dataDir?: string; readonly env: Record<string, string> };
   /** Opens stores over the database. Several may be open at once, like several processes. */
   open(more?: Partial<StoresOptions>): Promise<Stores>;

@@ -29,7 +29,7 @@ export function freeTierStoreSuite(name: string, missing: string | null, create:
     afterEach(() => scratch.clear());
     afterAll(() => scratch.remove());
 
-    it('grants the requested calls up to the limit, then the rest', async () => {
+    it('grants the requested calls, then the rest up to the limit, then none', async () => {
       expect(await store.reserve(some(4), 10)).toEqual({ granted: 4, used: 4 });
       expect(await store.reserve(some(4), 10)).toEqual({ granted: 4, used: 8 });
       expect(await store.reserve(some(4), 10)).toEqual({ granted: 2, used: 10 });
@@ -67,7 +67,7 @@ export function freeTierStoreSuite(name: string, missing: string | null, create:
       expect(await store.reserve(some(9), 10)).toEqual({ granted: 4, used: 10 });
     });
 
-    it('ignores calls that are returned to a deleted day', async () => {
+    it('ignores calls that are returned to a day without a counter', async () => {
       await store.release([some(3)]);
       await store.release([]);
       expect(await store.usedOn('2026-11-21', HASH)).toBe(0);
@@ -93,7 +93,7 @@ export function freeTierStoreSuite(name: string, missing: string | null, create:
       expect(await other.usedOn('2026-11-21', HASH)).toBe(100);
     });
 
-    it('is exact when two processes reserve and return for many clients', async () => {
+    it('counts exactly when two processes reserve and return for many clients', async () => {
       const other = await scratch.open();
       const clients = Array.from({ length: 20 }, (_, index) => `client-${index}`);
       const taken = await Promise.all(

@@ -8,7 +8,7 @@ for (const { name, missing, create } of ENGINES)
     return { ...scratch, open: async () => (await scratch.open()).freeTier };
   });
 
-// The double that other tests count with keeps the same law.
+// The store in memory, which other tests use, has the same contract.
 freeTierStoreSuite('memory', null, async () => {
   let store = createMemoryFreeTierStore();
   const current = () => store;

@@ -84,7 +84,7 @@ export function gatewayActivityStoreSuite({ name, missing, create }: Engine): vo
       expect(await grouped(['day', 'category', 'route'])).toHaveLength(4);
     });
 
-    it('reads both ends of a period, and compares days as text', async () => {
+    it('includes both ends of a period, and compares days as text', async () => {
       await store.add(
         batch(
           1,
@@ -100,7 +100,7 @@ export function gatewayActivityStoreSuite({ name, missing, create }: Engine): vo
       expect(await days('2026-11-23T00:00:00', '2026-11-23T23:00:00')).toBe(0);
     });
 
-    it('reads some categories and routes', async () => {
+    it('reads only the given categories and routes', async () => {
       await store.add(
         batch(1, [chats(), chats({ route: '/embeddings' }), chats({ category: 'a2a', route: '/a2a' })]),
         NOW,

@@ -11,8 +11,8 @@ interface Job {
 const job = (name: string, rows = 1, bytes = 1): Job => ({ name, rows, bytes });
 const limit = { rows: 100, bytes: 1_000 };
 
-/** Group commit that records the jobs of each commit. `refusal` makes jobs fail. */
-function recorded(refusal: (job: Job) => Error | null = () => null) {
+/** A `commit` function that records the names of the jobs of each commit. `refusal` makes jobs fail. */
+function recordingCommit(refusal: (job: Job) => Error | null = () => null) {
   const groups: string[] = [];
   const commit = async (jobs: readonly Job[]): Promise<readonly string[]> => {
     groups.push(jobs.map(({ name }) => name).join(''));
@@ -25,7 +25,7 @@ function recorded(refusal: (job: Job) => Error | null = () => null) {
 
 describe('a group commit', () => {
   it('commits jobs of one turn together, and jobs that arrive meanwhile in the next commit', async () => {
-    const { groups, commit } = recorded();
+    const { groups, commit } = recordingCommit();
     const commits = createGroupCommit({ commit, limit, groupRows: 10 });
     const first = [job('a'), job('b'), job('c')].map((each) => commits.submit(each));
     const later = first[0]?.then(() => Promise.all([commits.submit(job('d')), commits.submit(job('e'))]));
@@ -35,7 +35,7 @@ describe('a group commit', () => {
   });
 
   it('commits jobs of one turn together, in any number of steps', async () => {
-    const { groups, commit } = recorded();
+    const { groups, commit } = recordingCommit();
     const commits = createGroupCommit({ commit, limit, groupRows: 10, cores: 2 });
     const first = commits.submit(job('a'));
     for (let step = 0; step < 20; step += 1) await Promise.resolve();
@@ -45,7 +45,7 @@ describe('a group commit', () => {
   });
 
   it('resolves the jobs of a commit before it begins the next', async () => {
-    const { groups, commit } = recorded();
+    const { groups, commit } = recordingCommit();
     const commits = createGroupCommit({ commit, limit, groupRows: 10, cores: 2 });
     const before = ['a', 'b'].map((name) => commits.submit(job(name, 10)));
     const answered = commits.submit(job('c', 10)).then(async () => {
@@ -59,7 +59,7 @@ describe('a group commit', () => {
   });
 
   it('splits jobs above the size of a commit, in order, and commits a large job alone', async () => {
-    const { groups, commit } = recorded();
+    const { groups, commit } = recordingCommit();
     const commits = createGroupCommit({ commit, limit, groupRows: 10 });
     await Promise.all([job('a', 6), job('b', 4), job('c', 1), job('d', 50), job('e', 1)].map(commits.submit));
     expect(groups).toEqual(['ab', 'c', 'd', 'e']);
@@ -67,7 +67,7 @@ describe('a group commit', () => {
 
   it('retries the jobs of a failed commit one by one', async () => {
     const wrong = new Error('no such column');
-    const { groups, commit } = recorded(({ name }) => (name === 'b' ? wrong : null));
+    const { groups, commit } = recordingCommit(({ name }) => (name === 'b' ? wrong : null));
     const commits = createGroupCommit({ commit, limit, groupRows: 10 });
     const settled = await Promise.allSettled([job('a'), job('b'), job('c')].map(commits.submit));
     expect(settled).toEqual([
@@ -79,11 +79,14 @@ describe('a group commit', () => {
   });
 
   it('does not retry jobs one by one when the store is unavailable', async () => {
-    const away = new Unavailable('away');
-    const { groups, commit } = recorded(() => away);
+    const unavailable = new Unavailable('away');
+    const { groups, commit } = recordingCommit(() => unavailable);
     const commits = createGroupCommit({ commit, limit, groupRows: 10 });
     const settled = await Promise.allSettled([job('a'), job('b')].map(commits.submit));
-    expect(settled.map((result) => result.status === 'rejected' && result.reason === away)).toEqual([true, true]);
+    expect(settled.map((result) => result.status === 'rejected' && result.reason === unavailable)).toEqual([
+      true,
+      true,
+    ]);
     expect(groups).toEqual(['ab']);
   });
 
@@ -91,42 +94,42 @@ describe('a group commit', () => {
     ['rows', job('a', 60), job('b', 40), job('c', 1)],
     ['bytes', job('a', 1, 600), job('b', 1, 400), job('c', 1, 1)],
   ])('is full at exactly its limit of %s, and has room again afterwards', async (_what, first, second, third) => {
-    const { commit } = recorded();
+    const { commit } = recordingCommit();
     const commits = createGroupCommit({ commit, limit, groupRows: 10 });
-    const taken = [commits.submit(first), commits.submit(second)];
+    const accepted = [commits.submit(first), commits.submit(second)];
     await expect(commits.submit(third)).rejects.toThrow(Unavailable);
-    expect(await Promise.all(taken)).toEqual(['A', 'B']);
+    expect(await Promise.all(accepted)).toEqual(['A', 'B']);
     await commits.idle();
     expect(await commits.submit(third)).toBe('C');
   });
 
-  it('does not wait for jobs that are prepared while it runs', async () => {
-    const { groups, commit } = recorded();
+  it('does not wait for jobs in preparation on several cores', async () => {
+    const { groups, commit } = recordingCommit();
     const commits = createGroupCommit({ commit, limit, groupRows: 10, cores: 2 });
-    const making = Promise.withResolvers<Job>();
-    const later = commits.expected(making.promise).then(commits.submit);
+    const preparation = Promise.withResolvers<Job>();
+    const later = commits.expected(preparation.promise).then(commits.submit);
     expect(await commits.submit(job('a'))).toBe('A');
-    making.resolve(job('b'));
+    preparation.resolve(job('b'));
     expect(await later).toBe('B');
     expect(groups).toEqual(['a', 'b']);
   });
 
-  it('waits for all jobs in preparation where no other is prepared meanwhile', async () => {
-    const { groups, commit } = recorded();
+  it('waits on one core for all jobs in preparation', async () => {
+    const { groups, commit } = recordingCommit();
     const commits = createGroupCommit({ commit, limit, groupRows: 10, cores: 1 });
-    const making = ['a', 'b', 'c'].map((name) => ({ name, made: Promise.withResolvers<Job>() }));
-    const stored = making.map(async ({ made }) => commits.submit(await commits.expected(made.promise)));
-    for (const { name, made } of making) {
+    const preparations = ['a', 'b', 'c'].map((name) => ({ name, prepared: Promise.withResolvers<Job>() }));
+    const stored = preparations.map(async ({ prepared }) => commits.submit(await commits.expected(prepared.promise)));
+    for (const { name, prepared } of preparations) {
       await new Promise(setImmediate);
       expect(groups).toEqual([]);
-      made.resolve(job(name));
+      prepared.resolve(job(name));
     }
     expect(await Promise.all(stored)).toEqual(['A', 'B', 'C']);
     expect(groups).toEqual(['abc']);
   });
 
   it('stops waiting after a failed job, or when the commit is full', async () => {
-    const { groups, commit } = recorded();
+    const { groups, commit } = recordingCommit();
     const commits = createGroupCommit({ commit, limit, groupRows: 10, cores: 1 });
     const broken = [1, 2].map(() => Promise.withResolvers<Job>());
     const refused = Promise.allSettled(broken.map(({ promise }) => commits.expected(promise)));
@@ -146,7 +149,7 @@ describe('a group commit', () => {
   it('waits a bounded time for a slow job', async () => {
     vi.useFakeTimers();
     try {
-      const { groups, commit } = recorded();
+      const { groups, commit } = recordingCommit();
       const commits = createGroupCommit({ commit, limit, groupRows: 10, cores: 1 });
       const slow = [1, 2].map(() => Promise.withResolvers<Job>());
       for (const { promise } of slow) void commits.expected(promise);
@@ -161,7 +164,7 @@ describe('a group commit', () => {
   });
 
   it('has room again after failures', async () => {
-    const { commit } = recorded(({ name }) => (name === 'x' ? new Error('refused') : null));
+    const { commit } = recordingCommit(({ name }) => (name === 'x' ? new Error('refused') : null));
     const commits = createGroupCommit({ commit, limit, groupRows: 10 });
     await expect(commits.submit(job('x', 100))).rejects.toThrow('refused');
     await commits.idle();
@@ -169,18 +172,18 @@ describe('a group commit', () => {
   });
 
   it('accepts a job above its limit when the queue is empty', async () => {
-    const { commit } = recorded();
+    const { commit } = recordingCommit();
     const commits = createGroupCommit({ commit, limit, groupRows: 10 });
     expect(await commits.submit(job('a', 1_000, 10_000))).toBe('A');
   });
 
   it('is idle after the last commit', async () => {
-    const { groups, commit } = recorded();
+    const { groups, commit } = recordingCommit();
     const commits = createGroupCommit({ commit, limit, groupRows: 1 });
     await commits.idle();
-    const taken = [job('a'), job('b'), job('c')].map(commits.submit);
+    const accepted = [job('a'), job('b'), job('c')].map(commits.submit);
     await commits.idle();
     expect(groups).toEqual(['a', 'b', 'c']);
-    await Promise.all(taken);
+    await Promise.all(accepted);
   });
 });

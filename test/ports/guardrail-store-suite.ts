@@ -155,7 +155,7 @@ export function guardrailStoreSuite(engine: Engine): void {
       expect(there.list()).toEqual([FROM_FILE]);
     });
 
-    it('refuses the name of a guardrail of the file, and what cannot run', async () => {
+    it('refuses the name of a guardrail of the file, and settings that cannot run', async () => {
       const guardrails = aProcess();
       const taken = new Conflict("The name 'file' is that of a guardrail of the configuration file");
       await expect(guardrails.add({ ...DRAFT, name: 'file' }, BY)).rejects.toThrow(taken);
@@ -169,7 +169,7 @@ export function guardrailStoreSuite(engine: Engine): void {
         [{ changedParams: { default_on: 'x' } }, 'litellm_params.default_on is neither true nor false'],
         [{ name: ' ' }, 'guardrail_name must not be blank'],
       ] as const)
-        // oxlint-disable-next-line no-await-in-loop -- one change after another
+        // oxlint-disable-next-line no-await-in-loop -- the changes are sequential
         await expect(guardrails.change('one', patch, BY)).rejects.toThrow(new InvalidInput(`${refused}${message}`));
       expect(guardrails.list()[1]).toMatchObject(DRAFT);
     });

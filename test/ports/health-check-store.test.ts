@@ -39,7 +39,7 @@ for (const engine of ENGINES)
         await store.list({ filter: { ...ALL, ...filter }, sort: 'created_at', descending: true, limit: 9, from: 0 })
       ).map(({ id }) => id);
 
-    it('returns a check as it was added, once', async () => {
+    it('returns a check as it was added, and refuses its id a second time', async () => {
       const failed = aCheck('c1', 0, { failure: FAILURE });
       await store.add(failed, aCheck('c2', 1));
       expect(await store.find('c1')).toEqual(failed);

@@ -29,7 +29,7 @@ export function jobStoreSuite(engine: Engine): void {
 
     const claim = (now = START, workerId = 'w'): Promise<Job | null> =>
       jobs.claim({ kind: 'k', workerId, now, leaseMs: LEASE_MS });
-    async function claimed(now = START): Promise<Job> {
+    async function claimJob(now = START): Promise<Job> {
       const job = await claim(now);
       if (job === null) throw new Error('No job was claimed.');
       return job;
@@ -73,14 +73,14 @@ export function jobStoreSuite(engine: Engine): void {
         { ...aJob('p1'), status: 'queued', createdAt: START, attempts: 0, workerId: null, finishedAt: null, error: '' },
       ]);
       expect(await other.addIfIdle(aJob('p2'), START)).toBe(false);
-      const heldClaim = claimOf(await claimed());
+      const heldClaim = claimOf(await claimJob());
       expect(await other.addIfIdle(aJob('p2'), START)).toBe(false);
       await jobs.end(heldClaim, { status: 'completed', error: '' }, after(1));
       expect(await other.addIfIdle(aJob('p1'), after(2))).toBe(false);
       expect(await other.addIfIdle(aJob('p2'), after(2))).toBe(true);
     });
 
-    it('claims one of 1,000 due jobs in 20 ms', async () => {
+    it('claims one of 1,000 due jobs in less than 20 ms', async () => {
       for (let from = 0; from < 1_000; from += 50)
         await Promise.all(Array.from({ length: 50 }, (_, at) => jobs.add(aJob(`j${from + at}`), START)));
       const times: number[] = [];
@@ -103,8 +103,8 @@ export function jobStoreSuite(engine: Engine): void {
       await jobs.keepLatest('k', 5);
       expect(await jobs.list({ kind: null, status: null }, 9)).toHaveLength(5);
       await jobs.keepLatest('k', 2);
-      const left = await jobs.list({ kind: null, status: null }, 9);
-      expect(left.map(({ id }) => id).toSorted()).toEqual(['b', 'c', 'd', 'foreign']);
+      const remaining = await jobs.list({ kind: null, status: null }, 9);
+      expect(remaining.map(({ id }) => id).toSorted()).toEqual(['b', 'c', 'd', 'foreign']);
     });
 
     it('claims the job that is due first, and none of another kind or before its time', async () => {
@@ -134,21 +134,21 @@ export function jobStoreSuite(engine: Engine): void {
           (at % 2 === 0 ? jobs : other).claim({ kind: 'k', workerId: id, now: START, leaseMs: LEASE_MS }),
         ),
       );
-      const got = all.flatMap((job) => job?.id ?? []);
-      expect(new Set(got).size).toBe(got.length);
+      const claimedIds = all.flatMap((job) => job?.id ?? []);
+      expect(new Set(claimedIds).size).toBe(claimedIds.length);
       // PostgreSQL skips locked rows, so that a worker may have to claim again.
-      expect(got.length).toBeGreaterThan(0);
-      while (await claim()) got.push('more');
-      expect(got).toHaveLength(ids.length);
+      expect(claimedIds.length).toBeGreaterThan(0);
+      while (await claim()) claimedIds.push('more');
+      expect(claimedIds).toHaveLength(ids.length);
     });
 
-    it('a lease that has ended can be claimed again, and fences the former worker', async () => {
+    it('a job whose lease has ended can be claimed again, which fences the former worker', async () => {
       await jobs.add(aJob('a'), START);
-      const first = claimOf(await claimed());
+      const first = claimOf(await claimJob());
       expect((await jobs.extend(first, after(500), LEASE_MS))?.dueAt).toEqual(after(1_500));
       expect(await claim(after(1_499))).toBeNull();
       expect(await jobs.extend(first, after(1_500), LEASE_MS)).toBeNull();
-      const second = claimOf(await claimed(after(1_500)));
+      const second = claimOf(await claimJob(after(1_500)));
       expect(second.attempt).toBe(2);
       expect(await jobs.end(first, { status: 'completed', error: '' }, after(1_600))).toBe(false);
       expect(await jobs.retry(first, { dueAt: START, error: '', counts: true }, after(1_600))).toBeNull();
@@ -160,19 +160,19 @@ export function jobStoreSuite(engine: Engine): void {
     it('a job that failed too often, or whose worker was lost too often, is dead', async () => {
       await jobs.add(aJob('a'), START);
       const delayed = { dueAt: after(50), error: 'no', counts: true };
-      expect(await jobs.retry(claimOf(await claimed()), delayed, START)).toMatchObject({
+      expect(await jobs.retry(claimOf(await claimJob()), delayed, START)).toMatchObject({
         status: 'queued',
         dueAt: after(50),
         error: 'no',
         finishedAt: null,
       });
       expect(await claim(after(49))).toBeNull();
-      expect(await jobs.retry(claimOf(await claimed(after(50))), delayed, after(51))).toMatchObject({
+      expect(await jobs.retry(claimOf(await claimJob(after(50))), delayed, after(51))).toMatchObject({
         status: 'dead',
         finishedAt: after(51),
       });
       await jobs.add(aJob('b', { mostAttempts: 1 }), START);
-      const lost = await claimed();
+      const lost = await claimJob();
       expect(await jobs.exhausted('k', after(999), 5)).toEqual([]);
       expect(await jobs.hasDue('k', after(999))).toBe(false);
       expect(await jobs.hasDue('k', after(1_000))).toBe(true);
@@ -185,14 +185,14 @@ export function jobStoreSuite(engine: Engine): void {
 
     it('an attempt that does not count is allowed again', async () => {
       await jobs.add(aJob('a', { mostAttempts: 1 }), START);
-      const back = await jobs.retry(claimOf(await claimed()), { dueAt: START, error: '', counts: false }, START);
+      const back = await jobs.retry(claimOf(await claimJob()), { dueAt: START, error: '', counts: false }, START);
       expect(back).toMatchObject({ status: 'queued', attempts: 1, mostAttempts: 2 });
-      expect((await claimed()).attempts).toBe(2);
+      expect((await claimJob()).attempts).toBe(2);
     });
 
     it('cancels a job that has not ended', async () => {
       await jobs.add(aJob('a'), START);
-      const heldClaim = claimOf(await claimed());
+      const heldClaim = claimOf(await claimJob());
       expect(await jobs.cancel('a', after(1))).toMatchObject({ status: 'cancelled', finishedAt: after(1) });
       expect(await jobs.extend(heldClaim, after(2), LEASE_MS)).toBeNull();
       expect(await jobs.cancel('a', after(2))).toBeNull();

@@ -290,11 +290,11 @@ export function keyStoreSuite(engine: Engine): void {
         ['visible to a key of a user', { visibleTo: { hash: 'a'.repeat(64), userId: 'u' } }, 'ca'],
         ['of visible teams', { visibleTo: { hash: 'd'.repeat(64), userId: null, teamIds: ['t', 'x'] } }, 'dba'],
         [
-          'of teams that a filter leaves out',
+          'of a user in visible teams',
           { userId: 'u', visibleTo: { hash: 'd'.repeat(64), userId: null, teamIds: ['t'] } },
           'a',
         ],
-        ['what a key may not see', { teamId: 't', visibleTo: { hash: 'd'.repeat(64), userId: null } }, ''],
+        ['of a team that the key may not see', { teamId: 't', visibleTo: { hash: 'd'.repeat(64), userId: null } }, ''],
       ])('%s', async (_what, filter, expected) => {
         await store();
         expect(await listed(filter)).toEqual([expected, expected.length]);

@@ -37,7 +37,7 @@ export function ledgerSuite(
     readonly close: () => Promise<void>;
   }>,
 ): void {
-  interface Under {
+  interface LedgerUnderTest {
     /** Ledger whose answers are reduced to shares. */
     readonly ledger: Pick<Ledger, 'snapshot'> & {
       readonly ask: (process: string, asks: readonly ShareRequest[]) => Promise<readonly ShareAnswer[]>;
@@ -47,7 +47,7 @@ export function ledgerSuite(
     readonly isNew: (process: string) => Promise<boolean>;
   }
 
-  async function within(run: (under: Under) => Promise<void>): Promise<void> {
+  async function within(run: (under: LedgerUnderTest) => Promise<void>): Promise<void> {
     const under = await open();
     const { ledger, prefix, expire } = under;
     try {
@@ -108,7 +108,7 @@ export function ledgerSuite(
         expect(await ledger.ask('q', [{ ...spend, need: 1n }])).toMatchObject([{ known: true, granted: 1n, left: 5n }]);
       }));
 
-    it('keeps the share in an open window when the ask names no window', () =>
+    it('keeps the share in an open window when the request names no window', () =>
       within(async ({ ledger, prefix }) => {
         const window = anAsk({ counter: `${prefix}w`, kind: 'window', need: 4n });
         const [first] = await ledger.ask('p', [window]);
@@ -116,7 +116,7 @@ export function ledgerSuite(
         expect(await ledger.ask('p', [{ ...window, held: 9n, window: 1 }])).toMatchObject([{ granted: 4n, left: 10n }]);
       }));
 
-    it('does not know a budget without its stored total, and takes a total for its list of members only', () =>
+    it('does not know a budget without its stored total, and ignores a total for another version of its members', () =>
       within(async ({ ledger, prefix }) => {
         const spend = anAsk({ counter: `${prefix}s`, kind: 'spend', need: 1n, largest: 1n });
         expect(await ledger.snapshot('p', [spend.counter])).toEqual([{ version: 0, stored: 0n }]);
@@ -153,7 +153,7 @@ export function ledgerSuite(
         expect(await ledger.ask('p', [ask])).toMatchObject([{ granted: 7n }]);
       }));
 
-    it('answers many asks in their order', () =>
+    it('answers many requests in their order', () =>
       within(async ({ ledger, prefix }) => {
         const asks = Array.from({ length: 200 }, (_, number) =>
           anAsk({ counter: `${prefix}${(number * 7) % 200}`, need: BigInt(number), limit: 1_000n }),

@@ -14,6 +14,6 @@ function suiteOver(name: string, open: () => OpenLedger): void {
   });
 }
 
-suiteOver('of the tests', () => ({ ledger: new MemoryLedger(), prefix: '' }));
+suiteOver('in memory', () => ({ ledger: new MemoryLedger(), prefix: '' }));
 withRedis((open) => suiteOver('in Redis', open));
 withPostgres((open) => suiteOver('in PostgreSQL', open));

@@ -10,7 +10,7 @@ import { ENGINES, type ScratchDatabase } from './engines.ts';
 /** Deadline and interval of the wait for the first answer of a server, in ms. */
 const READY = { timeout: 60_000, interval: 50 };
 
-/** Ledger, with a counter prefix that no other test uses. */
+/** Ledger, with a prefix for the names of counters. No other test has the same counters. */
 export interface OpenLedger {
   readonly ledger: Ledger;
   readonly prefix: string;

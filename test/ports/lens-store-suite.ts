@@ -170,7 +170,7 @@ export function lensStoreSuite(engine: Engine): void {
       expect(await lenses.find('a')).toEqual(state);
     });
 
-    it('runs changes of one lens one after another, in all processes', async () => {
+    it('serializes the changes of one lens, also those of another process', async () => {
       await lenses.add(aLens('a'));
       const other = (await scratch.open()).lenses;
       const change = (at: number) => {
@@ -202,7 +202,7 @@ export function lensStoreSuite(engine: Engine): void {
       expect(await lenses.changeRun('none', 'run-a', (run) => run)).toBeNull();
     });
 
-    it('settles a call: spend of the lens, cost of the run, and the answer, once', async () => {
+    it('records calls: changes of the lens, cost of the run, and an answer, which is stored once', async () => {
       await lenses.add(aLens('a'));
       await lenses.change('a', (state) => ({ ...state, run: { ...running(state).run, sample: SAMPLE } }));
       const reservation = {
@@ -279,7 +279,7 @@ export function lensStoreSuite(engine: Engine): void {
       expect(await lenses.reviews('a', 'k', ids)).toHaveLength(1_200);
     });
 
-    it('deletes old reviews and answers, at most a number at a time', async () => {
+    it('deletes old reviews and answers, up to a number of each at a time', async () => {
       await lenses.add(aLens('a'));
       const reviews = ['e1', 'e2'].map((id) => ({ lensId: 'a', criteriaKey: 'k', review: aReview(id, '1') }));
       await lenses.keepReviews(reviews);

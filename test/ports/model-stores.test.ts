@@ -76,23 +76,23 @@ function modelStoreSuite(engine: Engine): void {
 
       it('has another fingerprint after every change', async () => {
         const fingerprints = [await store().fingerprint()];
-        const note = async () => void fingerprints.push(await store().fingerprint());
+        const addFingerprint = async () => void fingerprints.push(await store().fingerprint());
         await store().add(rowOf('one', 0), rowOf('two', 0));
-        await note();
+        await addFingerprint();
         await store().change('one', (row) => ({ ...row, updatedBy: 'other' }));
-        await note();
+        await addFingerprint();
         await store().remove(['two']);
-        await note();
+        await addFingerprint();
         await store().remove(['one']);
         await store().add(rowOf('three', 0));
-        await note();
+        await addFingerprint();
         expect(new Set(fingerprints).size).toBe(fingerprints.length);
-        await note();
+        await addFingerprint();
         expect(fingerprints.at(-1)).toBe(fingerprints.at(-2));
       });
     });
 
-    it('stores no secret in clear, and reads none with another salt key', async () => {
+    it('stores no secret in clear text, and reads none with another salt key', async () => {
       await createSealedDeployments(stores.deployments, SALT).add(aDeployment('one'));
       await createSealedCredentials(stores.credentials, SALT).add(aCredential('one'));
       for (const raw of [await stores.deployments.find('one'), await stores.credentials.find('one')]) {

@@ -50,7 +50,7 @@ for (const engine of ENGINES)
       await add(4, null, USER);
     }
 
-    it('is the sum over their keys, also deleted ones', async () => {
+    it('is the sum over the keys of the owner, also deleted ones', async () => {
       await addKeys();
       await stores.spend.append(
         [1, 2, 3, 4].map((nth) =>
@@ -75,7 +75,7 @@ for (const engine of ENGINES)
       expect(await spend.totalsOfOwners('organization', ['org', TEAM])).toEqual(new Map([['org', 1_110n]]));
     });
 
-    /** One call in each hour around the start of a day, from many keys and labels. */
+    /** Stores one call in each hour of three days, with different keys and labels. */
     async function addCalls(): Promise<readonly SpendRow[]> {
       const rows = Array.from({ length: 72 }, (_, hour) =>
         aSpendRow({

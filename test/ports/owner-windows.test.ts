@@ -8,7 +8,7 @@ import { START_MS } from './samples.ts';
 
 const ABOUT = { id: 'o', now: new Date(START_MS), by: 'admin' };
 
-/** Adds an owner with or without a budget window; resolves to the end of the window. */
+/** By kind: adds an owner, whose budget has a window unless its duration is null. Resolves to the owner. */
 const OWNERS: Readonly<
   Record<string, (stores: Stores, budgetDuration: string | null) => Promise<{ readonly budgetResetAt: Date | null }>>
 > = {

@@ -7,7 +7,7 @@ import { createLog, type Log } from '../../src/runtime/telemetry/log.ts';
 import { CLICKHOUSE, type ClickHouseScratch } from './clickhouse-engine.ts';
 import { aSpan, aSpendRow, picos, spanId, TEAM_KEY, traceId } from './samples.ts';
 
-/** A call with a trace of its own, by number. */
+/** A call with its own trace, by number. */
 function aCall(number: number): CallRecord {
   const ids = { traceId: traceId(number), spanId: spanId(number) };
   return {
@@ -44,7 +44,7 @@ describe.skipIf(CLICKHOUSE.missing !== null)('calls whose spans are stored in Cl
     };
   }
 
-  it('returns both unchanged, charges a key once, and reports the changed traces', async () => {
+  it('returns spend row and span unchanged, charges a key once, and reports the changed traces', async () => {
     const { records, reported } = recorder();
     const [one, child] = [aCall(1), { ...aCall(2), span: aSpan({ ...aCall(2).span, parentSpanId: spanId(9) }) }];
     records.record(one);

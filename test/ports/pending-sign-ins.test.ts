@@ -29,7 +29,10 @@ function pendingSignInSuite(name: string, open: Opener): void {
       clock: { now: () => new Date(nowMs) },
       store: createSealedSignIns(store, SALT),
     });
-    const both = <Made>(make: (store: PendingSignInStore) => Made): [Made, Made] => [make(stores[0]), make(stores[1])];
+    const both = <Result>(make: (store: PendingSignInStore) => Result): [Result, Result] => [
+      make(stores[0]),
+      make(stores[1]),
+    ];
 
     it('a login that begins in one process is completed and collected in another, once', async () => {
       const [here, there] = both((store) => createCommandLineLogins<{ readonly userId: string }>(optionsOf(store)));
@@ -80,7 +83,7 @@ function pendingSignInSuite(name: string, open: Opener): void {
       expect(await there.take('another')).toBeNull();
     });
 
-    it('stores at most a number of sign-ins of a kind, without ended ones', async () => {
+    it('stores at most a number of sign-ins of a kind, and does not count ended ones', async () => {
       const [store] = stores;
       const row = (id: string, untilMs: number) => ({ id, kind: 'code' as const, content: 'c', untilMs });
       const later = nowMs + 3_600_000;
@@ -119,7 +122,7 @@ function pendingSignInSuite(name: string, open: Opener): void {
       expect(await there.find('name')).toBeNull();
     });
 
-    it('replaces the content of a revision only', async () => {
+    it('replaces content only when the revision is the current one', async () => {
       const [store] = stores;
       const at = nowMs + 7_200_000;
       await store.add({ id: 'cli-r', kind: 'login', content: 'one', untilMs: at + 9 }, { nowMs: at, most: 99 });

@@ -9,7 +9,10 @@ import { aSpan, picos, spanId, TEAM_KEY } from './samples.ts';
 const EXPORTS = 120;
 const ROOT = spanId(0xffff);
 
-/** One export of a long run whose agent ends last: a model call with two spans, a gateway call, and a tool. */
+/**
+ * One export of a long run whose agent ends last. It has a step with a model call in two spans and a call that the gateway
+ * reports in the next export, a tool, and the report of the gateway about a call of the previous export.
+ */
 function exportAt(number: number): readonly Span[] {
   const id = (own: number): string => spanId(number * 10 + own);
   return [
@@ -18,7 +21,7 @@ function exportAt(number: number): readonly Span[] {
     aSpan({ spanId: id(3), parentSpanId: id(2), estimate: picos(7n), requestId: `s-${number}` }),
     aSpan({ spanId: id(4), parentSpanId: id(1), requestId: `g-${number}`, estimate: picos(9n) }),
     aSpan({ spanId: id(5), parentSpanId: ROOT, type: 'tool' }),
-    // Belongs to a call of the previous export.
+    // Reports a call of the previous export.
     aSpan({ spanId: id(6), parentSpanId: spanId((number - 1) * 10 + 4), gateway: true, cost: picos(11n) }),
   ];
 }
@@ -68,7 +71,7 @@ for (const engine of ENGINES)
       expect([...new Set(later)]).toEqual([later[0]]);
       expect(later[0]).toBeLessThanOrEqual(4 * exportAt(1).length);
       expect([first, second].every((rows) => rows <= 8 * exportAt(1).length)).toBe(true);
-      // Inner calls and gateway calls. A call that the gateway reports is not counted again: only the last one is not reported yet.
+      // Inner calls and gateway calls. A call that the gateway reports is not counted again. Only the call of the last export has no report yet.
       expect(last).toMatchObject({ llmCalls: EXPORTS * 2 + 1, gatewayCalls: EXPORTS, estimatedCalls: EXPORTS + 1 });
     });
   });

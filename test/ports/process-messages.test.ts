@@ -16,24 +16,24 @@ describe.each(ENGINES)('messages between processes ($name)', (engine) => {
     afterAll(() => scratch.remove());
 
     function listening({ processMessages }: Stores) {
-      const heard: string[] = [];
+      const messages: string[] = [];
       const listener = processMessages?.listen({
-        message: (text) => void heard.push(text),
-        joined: () => void heard.push('joined'),
+        message: (text) => void messages.push(text),
+        joined: () => void messages.push('joined'),
       });
-      return { heard, stop: () => listener?.stop() };
+      return { messages, stop: () => listener?.stop() };
     }
 
     it.skipIf(engine.name !== 'postgresql')('reach every process until it stops', async () => {
       const [one, other] = [await scratch.open({ log }), await scratch.open({ log })];
       const [here, there] = [listening(one), listening(other)];
-      await vi.waitFor(() => expect([here.heard, there.heard]).toEqual([['joined'], ['joined']]), SOON);
+      await vi.waitFor(() => expect([here.messages, there.messages]).toEqual([['joined'], ['joined']]), SOON);
       await one.processMessages?.send("it's");
-      await vi.waitFor(() => expect([here.heard[1], there.heard[1]]).toEqual(["it's", "it's"]), SOON);
+      await vi.waitFor(() => expect([here.messages[1], there.messages[1]]).toEqual(["it's", "it's"]), SOON);
       await there.stop();
       await other.processMessages?.send('x'.repeat(7_500));
-      await vi.waitFor(() => expect(here.heard[2]).toHaveLength(7_500), SOON);
-      expect(there.heard).toHaveLength(2);
+      await vi.waitFor(() => expect(here.messages[2]).toHaveLength(7_500), SOON);
+      expect(there.messages).toHaveLength(2);
       await here.stop();
       await Promise.all([one.close(), other.close()]);
       expect(warnings).toEqual([]);
@@ -42,15 +42,15 @@ describe.each(ENGINES)('messages between processes ($name)', (engine) => {
     it.skipIf(engine.name !== 'postgresql')('continue after the server ended the connection', async () => {
       const stores = await scratch.open({ log });
       const { orm } = await scratch.openBare();
-      const { heard, stop } = listening(stores);
-      await vi.waitFor(() => expect(heard).toEqual(['joined']), SOON);
+      const { messages, stop } = listening(stores);
+      await vi.waitFor(() => expect(messages).toEqual(['joined']), SOON);
       await sql`
         select pg_terminate_backend(pid) from pg_stat_activity
         where datname = current_database() and query = 'listen lensgate'
       `.execute(orm.em.fork().getKysely());
-      await vi.waitFor(() => expect(heard).toEqual(['joined', 'joined']), SOON);
+      await vi.waitFor(() => expect(messages).toEqual(['joined', 'joined']), SOON);
       await stores.processMessages?.send('again');
-      await vi.waitFor(() => expect(heard[2]).toBe('again'), SOON);
+      await vi.waitFor(() => expect(messages[2]).toBe('again'), SOON);
       expect(warnings.filter((event) => event.startsWith('Changes of other processes'))).toHaveLength(1);
       await stop();
       await stores.close();

@@ -57,7 +57,7 @@ export function rateLimitsSuite(
         expect(admitted(await limits.admit([team], 0)).standings).toMatchObject([{ remaining: 6 }]);
       }));
 
-    it('counts a call only in the dimensions that have a limit for it', () =>
+    it('counts a call only in the dimensions in which the call has a limit', () =>
       one(async (limits, prefix) => {
         const pool = { scope: 'model_per_team', id: `${prefix}t:m` } as const;
         const whole: RateLimit = { ...pool, requests: 2, tokens: 100 };

@@ -27,7 +27,7 @@ rateLimitsSuite(
 
 for (const pace of [SPARING, READY])
   rateLimitsSuite(
-    `over a ledger of the test, with a reserve of ${pace.minCalls} calls`,
+    `over a ledger in memory, with a reserve of ${pace.minCalls} calls`,
     (count) => {
       const ledger = new MemoryLedger();
       const clock = { monotonicMs: () => ledger.nowMs };

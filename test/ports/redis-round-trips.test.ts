@@ -57,7 +57,7 @@ describe.runIf(HAS_REDIS)('a call with every budget and limit over Redis', () =>
     await server.stop();
   });
 
-  const counted: RedisCommands = {
+  const countingRedis: RedisCommands = {
     evalsha(...args) {
       commands += 1;
       return redis.evalsha(...args);
@@ -69,7 +69,7 @@ describe.runIf(HAS_REDIS)('a call with every budget and limit over Redis', () =>
 
   /** A gateway whose calls cost one dollar each. */
   function aGateway() {
-    const shares = someShares(createRedisLedger(counted, `test-${randomUUID()}`), { pace: NO_TICKS });
+    const shares = someShares(createRedisLedger(countingRedis, `test-${randomUUID()}`), { pace: NO_TICKS });
     stop = () => shares.stop();
     return createGateway({
       deployments: fixedDeployments([
@@ -106,7 +106,7 @@ describe.runIf(HAS_REDIS)('a call with every budget and limit over Redis', () =>
     });
   }
 
-  /** A key with budgets for `calls` calls and limits for `calls + 1` requests, of itself and of all its owners. */
+  /** A key with budgets for `calls` calls and limits for `calls + 1` requests, for itself and for all its owners. */
   function limitedKey(calls: number) {
     const limits = {
       maxBudget: usd(`${calls}`),
@@ -144,7 +144,7 @@ describe.runIf(HAS_REDIS)('a call with every budget and limit over Redis', () =>
     expect(await commandsOf(3, limitedKey(3))).toEqual([3, 1, 1]);
   });
 
-  it('sends nothing where its shares have capacity', async () => {
+  it('sends fewer than 20 commands for 200 calls while its shares have capacity', async () => {
     const sent = await commandsOf(200, limitedKey(1_000));
     expect(sent.slice(1).every((count) => count <= 1)).toBe(true);
     expect(sent.reduce((sum, count) => sum + count)).toBeLessThan(20);

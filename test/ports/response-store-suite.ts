@@ -88,8 +88,8 @@ export function responseStoreSuite(engine: Engine): void {
     });
 
     it('removes one response, and the oldest before an instant', async () => {
-      const madeAt = (ms: number) => ({ createdAt: new Date(ms) });
-      await responses.add([1, 2, 3, 4].map((ms) => aResponse(`resp_${ms}`, madeAt(ms))));
+      const createdAtMs = (ms: number) => ({ createdAt: new Date(ms) });
+      await responses.add([1, 2, 3, 4].map((ms) => aResponse(`resp_${ms}`, createdAtMs(ms))));
       await responses.remove('resp_2');
       await responses.remove('resp_none');
       expect(await responses.removeBefore(4, 1)).toBe(1);

@@ -127,7 +127,7 @@ for (const engine of ENGINES)
     });
   });
 
-it('has the same migrations on both engines', () => {
+it('both engines have the same migrations', () => {
   const [sqlite, postgresql] = ['sqlite', 'postgresql'].map((folder) =>
     readdirSync(`src/persistence/migrations/${folder}`).toSorted(),
   );

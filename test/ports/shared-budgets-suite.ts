@@ -67,7 +67,7 @@ export function sharedBudgetsSuite(name: string, open: () => OpenLedger, pace: S
         for (let call = 0; call < 9; call += 1) {
           const { admission, totals } = at(processes, call);
           let decision = await admission.reserve([charge]);
-          // The process of the last call reports the end of this call at the next tick.
+          // The process of the previous call reports the end of that call at its next tick.
           while (decision.kind === 'refused') {
             await turn();
             decision = await admission.reserve([charge]);
@@ -84,7 +84,7 @@ export function sharedBudgetsSuite(name: string, open: () => OpenLedger, pace: S
       }));
 
     it.each(Array.from({ length: 8 }, (_, seed) => [seed + 1]))(
-      'are never passed by more than one call and what calls use beyond their reservations, seed %i',
+      'are exceeded by at most one call and the use beyond reservations, seed %i',
       (seed) =>
         within([['key:b', 100n]], async (processes, prefix, all) => {
           const random = randomFrom(seed);

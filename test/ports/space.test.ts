@@ -7,10 +7,11 @@ import { ENGINES, type ScratchDatabase } from './engines.ts';
 import { aSpan, spanId, START_MS, TEAM_KEY, nsAt, traceId } from './samples.ts';
 
 const MIB = 1 << 20;
-/** Free space that is kept, and maximum space that one step of retention releases, in bytes. */
+/** Free space up to which no space is released, in bytes. */
 const KEPT = 16 * MIB;
+/** Maximum space that one step of retention releases, in bytes. */
 const STEP = 4 * MIB;
-/** Whether a step released `bytes`. SQLite may also release a page of its own administration. */
+/** Whether `bytes` is the space that one step releases. SQLite may also release up to two pages of its own administration. */
 const isStep = (bytes: number): boolean => bytes >= STEP && bytes <= STEP + MIB / 64;
 
 for (const engine of ENGINES.filter(({ name }) => name !== 'postgresql'))
@@ -48,18 +49,18 @@ for (const engine of ENGINES.filter(({ name }) => name !== 'postgresql'))
       const full = await space();
       expect(full.free).toBe(0);
 
-      // No space is released while the free space is below the minimum.
+      // No space is released while at most `KEPT` bytes are free.
       expect(await traces.removeStartedBefore(START_MS + 15, 100)).toBe(15);
-      const usedSpace = await space();
-      expect(usedSpace.whole).toBe(full.whole);
-      expect(usedSpace.free).toBeGreaterThanOrEqual(15 * MIB);
+      const afterFirst = await space();
+      expect(afterFirst.whole).toBe(full.whole);
+      expect(afterFirst.free).toBeGreaterThanOrEqual(15 * MIB);
 
       // Each further step releases the same space for any amount of free space, also without traces to remove.
       expect(await traces.removeStartedBefore(START_MS + 27, 100)).toBe(12);
-      const once = await space();
-      expect(isStep(full.whole - once.whole)).toBe(true);
+      const afterSecond = await space();
+      expect(isStep(full.whole - afterSecond.whole)).toBe(true);
       expect(await traces.removeStartedBefore(START_MS + 27, 100)).toBe(0);
-      expect(isStep(once.whole - (await space()).whole)).toBe(true);
+      expect(isStep(afterSecond.whole - (await space()).whole)).toBe(true);
 
       for (let step = 0; step < 5; step += 1) await traces.removeStartedBefore(START_MS + 27, 100);
       const rest = await space();

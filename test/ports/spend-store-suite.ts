@@ -145,15 +145,15 @@ export function spendStoreSuite(engine: Engine): void {
       expect(await Promise.all(['x', 'y'].map((hash) => other.totalOf(hash)))).toEqual([120n, 200n]);
     });
 
-    it('finds calls in traces that the gateway began at about that time, by response id and call id', async () => {
-      const begun = (ms: number, rest: string): string => ms.toString(16).padStart(12, '0') + rest.repeat(20);
+    it('finds calls in traces that the gateway began at about a given time, by response id and call id', async () => {
+      const gatewayTraceId = (ms: number, rest: string): string => ms.toString(16).padStart(12, '0') + rest.repeat(20);
       const at = START_MS;
       const rows = [
-        aSpendRow({ id: 'a', traceId: begun(at, '0'), responseId: 'r-1', callId: 'c-1' }),
-        aSpendRow({ id: 'b', traceId: begun(at + 10, 'f'), responseId: 'r-2', callId: 'c-2' }),
-        aSpendRow({ id: 'late', traceId: begun(at + 11, '0'), responseId: 'r-1', callId: 'c-3' }),
-        aSpendRow({ id: 'early', traceId: begun(at - 1, 'f'), responseId: 'r-1', callId: 'c-4' }),
-        aSpendRow({ id: 'unnamed', traceId: begun(at, '1'), responseId: null, callId: 'c-5' }),
+        aSpendRow({ id: 'a', traceId: gatewayTraceId(at, '0'), responseId: 'r-1', callId: 'c-1' }),
+        aSpendRow({ id: 'b', traceId: gatewayTraceId(at + 10, 'f'), responseId: 'r-2', callId: 'c-2' }),
+        aSpendRow({ id: 'late', traceId: gatewayTraceId(at + 11, '0'), responseId: 'r-1', callId: 'c-3' }),
+        aSpendRow({ id: 'early', traceId: gatewayTraceId(at - 1, 'f'), responseId: 'r-1', callId: 'c-4' }),
+        aSpendRow({ id: 'unnamed', traceId: gatewayTraceId(at, '1'), responseId: null, callId: 'c-5' }),
       ];
       await spend.append(rows);
       const idsOf = async (...sought: Parameters<SpendStore['findElsewhere']>[0]) =>

@@ -58,7 +58,7 @@ for (const engine of ENGINES)
       )();
     }
 
-    it('show every span once, for each place where it is stored', async () => {
+    it('show every span once, whether it was stored in a block, as a row or in the call log', async () => {
       await store();
       const rows = await select(
         'select trace_id, span_id, name, model, cost_usd, estimated_cost_usd, gateway from spans order by 1, 2',
@@ -120,7 +120,7 @@ for (const engine of ENGINES)
       ]);
     });
 
-    it('show no team of a key as null, and no removed traces', async () => {
+    it('show the team of a key without a team as null, and no removed traces', async () => {
       await stores.traces.ingestExport(LONE_KEY, anExport(2));
       expect(await select('select distinct team_id, key_hash from spans')).toEqual([
         { team_id: null, key_hash: LONE_KEY.keyHash },

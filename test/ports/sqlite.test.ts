@@ -140,7 +140,7 @@ describe('the data folder', () => {
     expect([existsSync(join(dataDir, 'lensgate.db')), statSync(dataDir).mode & 0o777]).toEqual([true, 0o700]);
   });
 
-  it('is served by node:sqlite, with a warning, where the sqlite3 package cannot be loaded', async () => {
+  it('is opened by node:sqlite, with a warning, when the sqlite3 package cannot be loaded', async () => {
     const hooks = registerHooks({
       resolve(specifier, context, nextResolve) {
         if (specifier === 'sqlite3') throw new Error('no binding');

@@ -6,7 +6,7 @@ import { TRACE_ENGINES } from './clickhouse-engine.ts';
 import type { ScratchDatabase } from './engines.ts';
 import { aSpan, LONE_KEY, nsAt, OTHER_TEAM_KEY, spanId, START_MS, TEAM_KEY, traceId } from './samples.ts';
 
-/** Deadline of a query in the tests that reach it, in ms; `QUERY_LIMITS` has that of the product. */
+/** Deadline of a query in the tests that reach it, in ms; `QUERY_LIMITS` has the deadline of the product. */
 const BRIEF_MS = 2_500;
 
 const ALL = { kind: 'all' } as const;

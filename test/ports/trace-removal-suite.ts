@@ -88,7 +88,7 @@ export function traceRemovalSuite(engine: Engine): void {
     });
 
     /** Stores trace 1 with secrets, in its own body and in bodies that it shares with other traces. */
-    async function stored(): Promise<void> {
+    async function storeTraces(): Promise<void> {
       await traces.ingestExport(
         TEAM_KEY,
         exportOf(
@@ -109,7 +109,7 @@ export function traceRemovalSuite(engine: Engine): void {
     }
 
     it('leaves nothing of a removed trace, and all other traces complete', async () => {
-      await stored();
+      await storeTraces();
       const before = await traces.findSpan([keyOf(2)], spanId(1));
       expect(await everything()).toContain('secret');
       expect(await traces.remove([keyOf(1), keyOf(8)])).toBe(1);
@@ -126,7 +126,7 @@ export function traceRemovalSuite(engine: Engine): void {
     });
 
     it('removes the content of a trace, and leaves its structure', async () => {
-      await stored();
+      await storeTraces();
       const [summary] = await traces.findSummaries(ALL, traceId(1), keyOf(1).traceRef);
       const heads = (await traces.listSpans([keyOf(1)])).get(keyOf(1).traceRef);
       const at = new Date(START_MS);
@@ -146,7 +146,7 @@ export function traceRemovalSuite(engine: Engine): void {
     });
 
     it('ignores a resend of redacted spans, stores later spans, and removes the trace like any other', async () => {
-      await stored();
+      await storeTraces();
       await traces.redact([keyOf(1)], new Date(START_MS));
       expect(await traces.ingestExport(TEAM_KEY, exportOf({ trace: 1, span: 1, says: 'secret' }))).toEqual([]);
       expect(await everything()).not.toContain('secret');

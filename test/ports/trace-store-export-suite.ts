@@ -184,7 +184,7 @@ export function traceStoreExportSuite(engine: Engine): void {
       expect((await traces.findSpan([keyOf(1)], spanId(3)))?.input).toBe('asked 1-3');
     });
 
-    it('stores the first version of a span that is twice in an export', async () => {
+    it('stores the first version of a span that an export contains twice', async () => {
       const [summary] = await take(
         sentAs([
           { trace: 1, span: 1, says: 'first' },
@@ -234,7 +234,7 @@ export function traceStoreExportSuite(engine: Engine): void {
       expect(await heldBy()).toEqual([]);
     });
 
-    it('deletes the oldest first, up to the limit, and no newer one', async () => {
+    it('deletes the oldest traces before a time first, up to the limit, and no newer trace', async () => {
       for (const trace of [3, 1, 5, 2, 4]) await take(sentAs([{ trace, span: 1, at: trace }]));
       const left = async (): Promise<readonly string[]> =>
         (await traces.listSummaries(ALL, EVER, 10)).map((summary) => summary.traceId);

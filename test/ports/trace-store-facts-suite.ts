@@ -31,7 +31,7 @@ export function traceStoreFactsSuite(engine: Engine): void {
     /** Expected counts: calls, calls of the gateway, and input tokens of sample spans. */
     const counted = (llmCalls: number, gatewayCalls: number) => ({ llmCalls, gatewayCalls, inputTokens: llmCalls * 3 });
 
-    const CALLS = (number: number): readonly Span[] => {
+    const callSpans = (number: number): readonly Span[] => {
       const of = { traceId: traceId(number) };
       return [
         aSpan({ ...of, spanId: spanId(1), type: 'agent', model: null }),
@@ -50,7 +50,7 @@ export function traceStoreFactsSuite(engine: Engine): void {
 
     it('counts each call once, in any order of its spans, and resends change nothing', async () => {
       const expected = { ...counted(2, 1), spend: 2n ** 60n + 7n, pricedCalls: 2, estimate: 7n, estimatedCalls: 1 };
-      for (const [number, order] of permutationsOf(CALLS(1)).entries()) {
+      for (const [number, order] of permutationsOf(callSpans(1)).entries()) {
         const spans = order.map((span) => ({ ...span, traceId: traceId(number + 1) }));
         let last: unknown;
         for (const span of spans) last = await ingest(span);
@@ -61,7 +61,7 @@ export function traceStoreFactsSuite(engine: Engine): void {
     });
 
     it('counts each call once when its spans arrive concurrently', async () => {
-      await Promise.all(CALLS(1).map((span) => ingest(span)));
+      await Promise.all(callSpans(1).map((span) => ingest(span)));
       const expected = { spend: 2n ** 60n + 7n, pricedCalls: 2, estimate: 7n, estimatedCalls: 1 };
       expect(await spendNow(1)).toEqual({ ...counted(2, 1), ...expected });
     });
@@ -87,13 +87,13 @@ export function traceStoreFactsSuite(engine: Engine): void {
 
     it('limits the sums of a trace to the largest amount, and refuses none of its spans', async () => {
       const most = 2n ** 63n - 1n;
-      const dear = (number: number, fields: Partial<Span>): Span =>
+      const costSpan = (number: number, fields: Partial<Span>): Span =>
         aSpan({ spanId: spanId(number), parentSpanId: spanId(9), ...fields });
       const spans = [
-        dear(1, { estimate: picos(2n ** 62n) }),
-        dear(2, { estimate: picos(2n ** 62n), requestId: 'r-2' }),
-        dear(3, { estimate: picos(7n) }),
-        dear(4, { cost: picos(2n ** 63n - 1n), gateway: true }),
+        costSpan(1, { estimate: picos(2n ** 62n) }),
+        costSpan(2, { estimate: picos(2n ** 62n), requestId: 'r-2' }),
+        costSpan(3, { estimate: picos(7n) }),
+        costSpan(4, { cost: picos(2n ** 63n - 1n), gateway: true }),
       ];
       await ingest(...spans);
       const expected = { spend: most, pricedCalls: 4, estimate: most, estimatedCalls: 3 };
@@ -173,7 +173,7 @@ export function traceStoreFactsSuite(engine: Engine): void {
       expect(await traces.redact([key], new Date(START_MS))).toMatchObject([NO_LABELS]);
     });
 
-    it('keeps the sender of the spans and the source of the run in the list', async () => {
+    it('lists the frameworks of the spans and the source of the run', async () => {
       const source = { type: 'github', url: 'https://example.com/1', title: 'Fix it', user: 'ann' } as const;
       await ingest(aSpan({ spanId: spanId(2), parentSpanId: spanId(1), framework: 'openai' }));
       await ingest(aSpan({ framework: 'langchain', source }), aSpan({ spanId: spanId(3), framework: '' }));

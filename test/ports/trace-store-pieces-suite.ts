@@ -7,7 +7,7 @@ import { randomFrom } from '../support/random.ts';
 import type { Engine, ScratchDatabase } from './engines.ts';
 import { ALL, aSpan, headOf, nsAt, picos, spanId, START_MS, TEAM_KEY, traceId } from './samples.ts';
 
-/** Number of random traces. Fewer on engines with slow commits. */
+/** Numbers of random traces: fewer on ClickHouse, because its commits are slow. */
 const TRACES = 150;
 const TRACES_ON_CLICKHOUSE = 10;
 const MOST_SPANS = 16;
@@ -75,7 +75,7 @@ function exportsOf(spans: readonly Span[], random: Random): readonly (readonly S
 }
 
 /** Summary of the spans as one export. */
-function atOnce(spans: readonly Span[]) {
+function summaryOf(spans: readonly Span[]) {
   const [first] = spans;
   const id = first?.traceId ?? '';
   const identity = { traceId: id, traceRef: traceRefOf(TEAM_KEY, id), owner: TEAM_KEY };
@@ -93,25 +93,25 @@ export function traceStorePiecesSuite(engine: Engine): void {
     });
     afterEach(() => scratch.clear());
     afterAll(() => scratch.remove());
-    const tried = engine.name === 'clickhouse' ? TRACES_ON_CLICKHOUSE : TRACES;
+    const traceCount = engine.name === 'clickhouse' ? TRACES_ON_CLICKHOUSE : TRACES;
     const ingest = (spans: readonly Span[]) => traces.ingest([{ owner: TEAM_KEY, spans }]);
 
     it('have the same result after each export as one export of all spans, for any order and parts', async () => {
       const random = randomFrom(38);
-      for (let number = 1; number <= tried; number += 1) {
+      for (let number = 1; number <= traceCount; number += 1) {
         const spansById = new Map<string, Span>();
         for (const spans of exportsOf(randomSpans(number, random), random)) {
           for (const span of spans) spansById.set(span.spanId, span);
           await ingest(spans);
           const [summary] = await traces.findSummaries(ALL, traceId(number), null);
-          expect(summary, `trace ${number}, ${spansById.size} spans`).toEqual(atOnce([...spansById.values()]));
+          expect(summary, `trace ${number}, ${spansById.size} spans`).toEqual(summaryOf([...spansById.values()]));
         }
       }
     });
 
     it('have the same result when their exports are concurrent with those of other traces', async () => {
       const random = randomFrom(39);
-      const all = Array.from({ length: tried }, (_, at) => randomSpans(at + 1, random));
+      const all = Array.from({ length: traceCount }, (_, at) => randomSpans(at + 1, random));
       await Promise.all(
         shuffled(
           all.flatMap((spans) => exportsOf(spans, random)),
@@ -120,14 +120,14 @@ export function traceStorePiecesSuite(engine: Engine): void {
       );
       for (const [at, spans] of all.entries()) {
         const [summary] = await traces.findSummaries(ALL, traceId(at + 1), null);
-        expect(summary, `trace ${at + 1}`).toEqual(atOnce(spans));
+        expect(summary, `trace ${at + 1}`).toEqual(summaryOf(spans));
       }
     });
 
     it('have the same result when two processes receive their exports concurrently', async () => {
       const other = (await scratch.open()).traces;
       const random = randomFrom(40);
-      for (let number = 1; number <= tried; number += 1) {
+      for (let number = 1; number <= traceCount; number += 1) {
         const spans = randomSpans(number, random);
         const exports = [...exportsOf(spans, random)];
         while (exports.length > 0) {
@@ -135,7 +135,7 @@ export function traceStorePiecesSuite(engine: Engine): void {
           await Promise.all([ingest(mine), other.ingest([{ owner: TEAM_KEY, spans: theirs }])]);
         }
         const [summary] = await traces.findSummaries(ALL, traceId(number), null);
-        expect(summary, `trace ${number}`).toEqual(atOnce(spans));
+        expect(summary, `trace ${number}`).toEqual(summaryOf(spans));
       }
     });
 
@@ -148,7 +148,7 @@ export function traceStorePiecesSuite(engine: Engine): void {
       for (const span of [call, other, below, named]) {
         listedSpans.push(span);
         const [grown] = await ingest([span]);
-        expect(grown).toEqual(atOnce(listedSpans));
+        expect(grown).toEqual(summaryOf(listedSpans));
       }
     });
 
@@ -159,7 +159,7 @@ export function traceStorePiecesSuite(engine: Engine): void {
       await ingest([inner]);
       await ingest([outer]);
       const [before] = await traces.findSummaries(ALL, traceId(1), null);
-      expect(before).toEqual(atOnce([outer, inner]));
+      expect(before).toEqual(summaryOf([outer, inner]));
       expect(await traces.remove([{ traceId: traceId(1), traceRef: traceRefOf(TEAM_KEY, traceId(1)) }])).toBe(1);
       await ingest([aSpan({ ...of, spanId: spanId(3), type: 'tool' })]);
       await ingest([outer]);

@@ -77,7 +77,7 @@ function suite(name: string, open: () => OpenLedger): void {
       ),
     );
 
-    it('whose clock jumps by 90 s: begins no window of its own', () =>
+    it('with a clock that jumps by 90 s: begin no new window', () =>
       withTwo(open(), async ({ processes: [first, second], prefix, moveSecond }) => {
         const limit: RateLimit = { scope: 'api_key', id: `${prefix}jump`, requests: 20 };
         expect((await calls(first, limit, 8)) + (await calls(second, limit, 8))).toBe(16);
@@ -87,6 +87,6 @@ function suite(name: string, open: () => OpenLedger): void {
   });
 }
 
-suite('over a ledger of the test', () => ({ ledger: new MemoryLedger(), prefix: '' }));
+suite('over a ledger in memory', () => ({ ledger: new MemoryLedger(), prefix: '' }));
 withRedis((open) => suite('in Redis', open));
 withPostgres((open) => suite('in PostgreSQL', open));

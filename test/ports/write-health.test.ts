@@ -59,12 +59,12 @@ for (const engine of ENGINES)
     });
     afterEach(() => scratch.remove());
 
-    it('is true for stores without a write, and leaves no row', async () => {
+    it('is confirmed for stores without a write, and the check leaves no row', async () => {
       await stores.writable();
       expect([stores.failedWrites(), await scratch.keptBodies()]).toEqual([0, []]);
     });
 
-    it('fails while another connection has the lock, and recovers without another write', async () => {
+    it('is denied while another connection has the lock, and confirmed afterwards without another write', async () => {
       await stores.keys.add(aKey());
       const release = await scratch.holdWriters();
       await expect(stores.traces.ingestExport(TEAM_KEY, anExport(1, 'held up'))).rejects.toThrow(Unavailable);
@@ -75,7 +75,7 @@ for (const engine of ENGINES)
       expect(await scratch.keptBodies()).toEqual([]);
     });
 
-    it.skipIf(engine.name === 'postgresql')('counts failed writes of every store', async () => {
+    it.skipIf(engine.name === 'postgresql')('is denied after failed writes of any store, with a count', async () => {
       const release = await scratch.holdWriters();
       const writes = [
         () => stores.keys.add(aKey()),
@@ -101,7 +101,7 @@ for (const engine of ENGINES)
     });
 
     it.each(FAULTS.filter(({ engines }) => engines.includes(engine.name)))(
-      'fails while $name, and recovers by itself',
+      'is denied while $name, and confirmed afterwards without a restart',
       async ({ begin, end }) => {
         const database = await scratch.openBare();
         const traces = createTraceStore(database, bodies);
