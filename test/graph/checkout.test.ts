@@ -140,8 +140,8 @@ describe('purchases in the graph', () => {
   });
 
   it('are listed and changed by administrators only', async () => {
-    const made = await app.call('POST', '/key/generate', { user_role: 'proxy_admin_viewer' });
-    const { key } = (await made.json()) as { key: string };
+    const response = await app.call('POST', '/key/generate', { user_role: 'proxy_admin_viewer' });
+    const { key } = (await response.json()) as { key: string };
     const { id, key: catalogKey } = await purchase('paid');
     for (const other of [key, null, catalogKey]) {
       const answers = [

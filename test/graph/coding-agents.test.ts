@@ -27,8 +27,8 @@ async function newKey(settings: Record<string, unknown>): Promise<string> {
 beforeAll(async () => {
   upstream = await startFaultServer();
   app = await startApp({ env: { CODEAGENT_API_BASE: upstream.url, CODEAGENT_API_KEY: 'agent-key' } });
-  const made = await app.call('POST', '/team/new', { team_alias: 't' });
-  const { team_id } = (await made.json()) as { readonly team_id: string };
+  const response = await app.call('POST', '/team/new', { team_alias: 't' });
+  const { team_id } = (await response.json()) as { readonly team_id: string };
   keyOfTeam = await newKey({ team_id });
   sameTeam = await newKey({ team_id });
   alone = await newKey({});

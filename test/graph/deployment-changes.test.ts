@@ -204,8 +204,8 @@ it('tests a connection', async () => {
 });
 
 it('is refused for other callers than administrators', async () => {
-  const made = await app.call('POST', '/key/generate', {});
-  const { key } = (await made.json()) as { key: string };
+  const response = await app.call('POST', '/key/generate', {});
+  const { key } = (await response.json()) as { key: string };
   const query = '{ storedDeployments { nodes { id } } }';
   expect(await graph(query, {}, key)).toMatchObject({ errors: [{ extensions: { code: 'FORBIDDEN' } }] });
   const fallbacks = await graph('{ modelFallbacks { model } }', {}, key);

@@ -38,8 +38,8 @@ async function graph(query: { toString(): string }, variables: object = {}, key 
 }
 
 async function newKey(draft: object): Promise<string> {
-  const made = await app.call('POST', '/key/generate', draft);
-  return ((await made.json()) as { key: string }).key;
+  const response = await app.call('POST', '/key/generate', draft);
+  return ((await response.json()) as { key: string }).key;
 }
 
 /** Calls the model once. The upstream answers with `status`. */

@@ -82,10 +82,8 @@ describe('guardrails in the graph', () => {
 
   it('are listed in the order in which they run', async () => {
     await change('Create', { guardrailId: 'g2', name: 'two', params: PARAMS });
-    const listed = await ask(
-      '{ guardrails(first: 10) { edges { node { name modes isFromConfig createdAt params } } } }',
-    );
-    expect(listed).toMatchObject({
+    const list = await ask('{ guardrails(first: 10) { edges { node { name modes isFromConfig createdAt params } } } }');
+    expect(list).toMatchObject({
       guardrails: {
         edges: [
           {

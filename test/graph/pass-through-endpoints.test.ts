@@ -86,10 +86,10 @@ describe('pass-through entries in the graph', () => {
 
   it('are listed, with those of the configuration file first', async () => {
     await change('create', { endpointId: 'e2', path: '/graph/two', target: 'http://127.0.0.1:1/x' });
-    const listed = await ask(
+    const list = await ask(
       '{ passThroughEndpoints(first: 10) { totalCount edges { node { path isFromConfig headers } } } }',
     );
-    expect(listed).toEqual({
+    expect(list).toEqual({
       passThroughEndpoints: {
         totalCount: 2,
         edges: [

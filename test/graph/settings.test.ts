@@ -37,8 +37,8 @@ beforeAll(async () => {
   await first.call('POST', '/config/update', { environment_variables: { OF_A_TEST: 'plain-text-secret' } });
   await first.stop({ keepData: true });
   app = await startApp({ config: { general_settings: FILE }, env, dataDir: first.dataDir });
-  const made = await app.call('POST', '/key/generate', {});
-  userKey = ((await made.json()) as { readonly key: string }).key;
+  const response = await app.call('POST', '/key/generate', {});
+  userKey = ((await response.json()) as { readonly key: string }).key;
 });
 afterAll(() => app.stop());
 

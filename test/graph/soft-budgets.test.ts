@@ -95,6 +95,6 @@ it.each(Object.entries(SCOPES))(
 it('settings do not show the address of the webhook', async () => {
   const answer = await calls.app.call('GET', '/config/field/info?field_name=alert_to_webhook_url');
   expect(await answer.text()).not.toContain('hooks/secret');
-  const listed = await calls.app.call('GET', '/config/list?config_type=general_settings');
-  expect(await listed.text()).not.toContain('hooks/secret');
+  const list = await calls.app.call('GET', '/config/list?config_type=general_settings');
+  expect(await list.text()).not.toContain('hooks/secret');
 });

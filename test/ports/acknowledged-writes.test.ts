@@ -120,15 +120,15 @@ for (const engine of ENGINES)
         const keys = createKeyStore(database);
         await traces.ingestExport(TEAM_KEY, anExport(1_000, 'before'));
         for (let round = 1; round <= ROUNDS; round += 1) {
-          const begun = Promise.withResolvers<void>();
+          const started = Promise.withResolvers<void>();
           const gate = Promise.withResolvers<void>();
           const failing = transaction(database.orm, async (db) => {
             await sql`insert into key_spend (key_hash, total) values ('x', 1)`.execute(db);
-            begun.resolve();
+            started.resolve();
             await gate.promise;
             return end(db);
           });
-          await begun.promise;
+          await started.promise;
           const writes = Promise.all([
             traces.ingestExport(TEAM_KEY, anExport(round, `round ${round}`)),
             keys.add(aKeyNumbered(round)),

@@ -59,14 +59,14 @@ for (const engine of ENGINES)
       void (await stores.calls.append(calls.map((call) => stores.calls.encode(call))));
     /** Numbers of rows of these tables. */
     async function counts(...tables: readonly string[]): Promise<readonly number[]> {
-      const counted: number[] = [];
+      const numbers: number[] = [];
       for (const table of tables) {
         const rows: { readonly n: number | string }[] = await bare.orm.em
           .fork()
           .execute(`select count(*) as n from ${table}`);
-        counted.push(Number(rows[0]?.n));
+        numbers.push(Number(rows[0]?.n));
       }
-      return counted;
+      return numbers;
     }
 
     async function stored({ spend, span }: CallRecord) {
@@ -300,8 +300,8 @@ for (const engine of ENGINES)
         aCall(2, {}, { output: 'still here' }),
       );
       await erase();
-      const left = [await bodyTexts(), await bare.orm.em.fork().execute('select input_preview, payload from span')];
-      expect(JSON.stringify(left).match(/SECRET|still here/g)).toEqual(['still here']);
+      const data = [await bodyTexts(), await bare.orm.em.fork().execute('select input_preview, payload from span')];
+      expect(JSON.stringify(data).match(/SECRET|still here/g)).toEqual(['still here']);
       expect(await counts('call_segment')).toEqual([0]);
       expect((await stored(aCall(2))).span?.output).toBe('still here');
     });

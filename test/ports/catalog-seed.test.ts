@@ -47,8 +47,8 @@ for (const engine of ENGINES)
     it('keeps the order of lines with equal times, and adds the provider of an entry', async () => {
       const lines = ['one', 'known', 'three'].map((id) => aLine(1, id));
       await seed(aFile(lines.join('')));
-      const listed = await history.list(ALL, null, 10);
-      expect(listed.map(({ change: { entryId, provider } }) => [entryId, provider])).toEqual([
+      const changes = await history.list(ALL, null, 10);
+      expect(changes.map(({ change: { entryId, provider } }) => [entryId, provider])).toEqual([
         ['three', null],
         ['known', 'p'],
         ['one', null],

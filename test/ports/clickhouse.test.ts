@@ -48,12 +48,12 @@ describe.skipIf(CLICKHOUSE.missing !== null)('traces in ClickHouse', () => {
     [242, 'TABLE_IS_READ_ONLY'],
   ])('is Unavailable while the server answers %i, %s, without quoting the request', async (code, name) => {
     const traces = await openTraces();
-    const over = scratch.proxy.answer(EVERY_REQUEST, refusal(code, name));
+    const restore = scratch.proxy.answer(EVERY_REQUEST, refusal(code, name));
     const refused = await ingest(traces, aSpan()).catch((error: unknown) => error);
     expect(refused).toEqual(new Unavailable('The trace store cannot be used at the moment.', 2));
     expect(causeOf(refused)).toBe(`ClickHouse: ${name} (${code})`);
     await expect(traces.listSummaries(ALL, EVER, 10)).rejects.toThrow(Unavailable);
-    over();
+    restore();
     expect((await ingest(traces, aSpan())).length).toBe(1);
   });
 
@@ -65,14 +65,14 @@ describe.skipIf(CLICKHOUSE.missing !== null)('traces in ClickHouse', () => {
 
   it('opens while the server is unavailable, logs it, and works when the server returns', async () => {
     const warn = vi.fn<(facts: object, event: string) => void>();
-    const back = scratch.proxy.answer(EVERY_REQUEST, refusal(210, 'NETWORK_ERROR'));
+    const restore = scratch.proxy.answer(EVERY_REQUEST, refusal(210, 'NETWORK_ERROR'));
     const { traces, keys } = await scratch.open({ log: { warn } });
     expect(warn.mock.calls).toEqual([
       [{ reason: 'ClickHouse: NETWORK_ERROR (210)' }, 'The trace store is away: there are no traces until it is back.'],
     ]);
     await expect(ingest(traces, aSpan())).rejects.toThrow(Unavailable);
     expect(await keys.find('none')).toBeNull();
-    back();
+    restore();
     expect((await ingest(traces, aSpan())).length).toBe(1);
   });
 
@@ -93,10 +93,10 @@ describe.skipIf(CLICKHOUSE.missing !== null)('traces in ClickHouse', () => {
     'sums a trace up with the resend when a commit failed before %s',
     async (table) => {
       const traces = await openTraces();
-      const over = scratch.proxy.answer(`insert+into+${table}`, refusal(210, 'NETWORK_ERROR'));
+      const restore = scratch.proxy.answer(`insert+into+${table}`, refusal(210, 'NETWORK_ERROR'));
       await expect(ingest(traces, aSpan())).rejects.toThrow(Unavailable);
       expect(await traces.findSummaries(ALL, traceId(1), null)).toEqual([]);
-      over();
+      restore();
       const [resent] = await ingest(traces, aSpan());
       expect([resent?.spanCount, resent?.name]).toEqual([1, 'chat demo']);
       expect(await traces.listSummaries(ALL, EVER, 10)).toEqual([resent]);
@@ -146,10 +146,10 @@ describe.skipIf(CLICKHOUSE.missing !== null)('traces in ClickHouse', () => {
     const traces = await openWith({ inserts: { bytes: 1_500, timeoutMs: 30_000 } });
     const spans = Array.from({ length: 10 }, (_, number) => at(number + 1, number));
     await ingest(traces, at(20, 0));
-    const over = scratch.proxy.answer('insert+into+span', refusal(210, 'NETWORK_ERROR'), 3);
+    const restore = scratch.proxy.answer('insert+into+span', refusal(210, 'NETWORK_ERROR'), 3);
     await expect(ingest(traces, ...spans)).rejects.toThrow(Unavailable);
     const partialRows = await rowsIn('span');
-    over();
+    restore();
     const [summary] = await ingest(traces, ...spans);
     expect([partialRows > 1 && partialRows < 11, summary?.spanCount, await rowsIn('span')]).toEqual([true, 11, 11]);
     expect(await traces.listSummaries(ALL, EVER, 10)).toEqual([summary]);

@@ -116,18 +116,18 @@ export function decisionStoreSuite(engine: Engine): void {
     it('lists outcomes by their last change, and replaces one', async () => {
       const later = new Date(NOW.getTime() + 1);
       await outcomes.add(anOutcome(), anOutcome({ id: 'd2.0', updatedAt: later }));
-      const listed = async () =>
+      const list = async () =>
         (await outcomes.list({ filter: null, sort: 'updated_at', descending: true, limit: 9, from: 0 })).map(
           ({ id, outcome }) => [id, outcome],
         );
-      expect(await listed()).toEqual([
+      expect(await list()).toEqual([
         ['d2.0', 1],
         ['d1.0', 1],
       ]);
       const latest = new Date(NOW.getTime() + 2);
       await outcomes.change('d1.0', (row) => ({ ...row, outcome: 0, updatedAt: latest }));
       expect(await outcomes.find('d1.0')).toEqual(anOutcome({ outcome: 0, updatedAt: latest }));
-      expect(await listed()).toEqual([
+      expect(await list()).toEqual([
         ['d1.0', 0],
         ['d2.0', 1],
       ]);

@@ -80,8 +80,8 @@ for (const engine of ENGINES)
       nowMs += LEASE_MS - 1;
       expect(await claim(1)).toBeNull();
       nowMs += 1;
-      const taken = await claim(1);
-      expect(taken).toMatchObject({ id: lost.id, attempts: 2, workerId: 'p1', status: 'running' });
+      const takeover = await claim(1);
+      expect(takeover).toMatchObject({ id: lost.id, attempts: 2, workerId: 'p1', status: 'running' });
       expect(await extendDuty(scopeOf(0), { duty: DUTY, claim: claimOf(lost) })).toBe(false);
       await complete(0, lost);
       expect(await all()).toMatchObject([{ status: 'running', attempts: 2 }]);

@@ -157,10 +157,10 @@ export function guardrailStoreSuite(engine: Engine): void {
 
     it('refuses the name of a guardrail of the file, and settings that cannot run', async () => {
       const guardrails = aProcess();
-      const taken = new Conflict("The name 'file' is that of a guardrail of the configuration file");
-      await expect(guardrails.add({ ...DRAFT, name: 'file' }, BY)).rejects.toThrow(taken);
+      const nameConflict = new Conflict("The name 'file' is that of a guardrail of the configuration file");
+      await expect(guardrails.add({ ...DRAFT, name: 'file' }, BY)).rejects.toThrow(nameConflict);
       await guardrails.add(DRAFT, BY);
-      await expect(guardrails.change('one', { name: 'file' }, BY)).rejects.toThrow(taken);
+      await expect(guardrails.change('one', { name: 'file' }, BY)).rejects.toThrow(nameConflict);
       const refused = 'Guardrail configuration error: ';
       for (const [patch, message] of [
         [{ changedParams: { guardrail: 'zzz' } }, 'Unsupported guardrail: zzz'],

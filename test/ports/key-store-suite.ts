@@ -77,7 +77,7 @@ export function keyStoreSuite(engine: Engine): void {
       const aliases = ['Team A_1', 'team%b', null, 'other'];
       for (const [position, alias] of aliases.entries())
         await keys.add(aKey({ hash: String(position).repeat(64), alias }));
-      const listed = async (more: Partial<KeyFilter>) => {
+      const list = async (more: Partial<KeyFilter>) => {
         const none = {
           hash: null,
           alias: null,
@@ -93,10 +93,10 @@ export function keyStoreSuite(engine: Engine): void {
         expect(await keys.count(filter, page.now)).toBe(rows.length);
         return rows.map(({ alias }) => alias);
       };
-      expect(await listed({ aliasPart: 'TEAM' })).toEqual(['Team A_1', 'team%b']);
-      expect(await listed({ aliasPart: '%' })).toEqual(['team%b']);
-      expect(await listed({ aliasPart: '_' })).toEqual(['Team A_1']);
-      expect(await listed({ hasAlias: true })).toEqual(['Team A_1', 'team%b', 'other']);
+      expect(await list({ aliasPart: 'TEAM' })).toEqual(['Team A_1', 'team%b']);
+      expect(await list({ aliasPart: '%' })).toEqual(['team%b']);
+      expect(await list({ aliasPart: '_' })).toEqual(['Team A_1']);
+      expect(await list({ hasAlias: true })).toEqual(['Team A_1', 'team%b', 'other']);
     });
 
     it.each([0, 1, 253_402_300_799_999])('keeps an expiry at %s ms exact', async (ms) => {
@@ -223,8 +223,8 @@ export function keyStoreSuite(engine: Engine): void {
         expect(await keys.find(old)).toBeNull();
         const again = keys.add(aKey({ hash: old, secretHash: old, alias: null }));
         await expect(again).rejects.toThrow(new Conflict('This key already exists.'));
-        const back = keys.change(aKey().hash, (key) => rotatedKey(key, secret(old), null));
-        await expect(back).rejects.toThrow(new Conflict('This key already exists.'));
+        const rotation = keys.change(aKey().hash, (key) => rotatedKey(key, secret(old), null));
+        await expect(rotation).rejects.toThrow(new Conflict('This key already exists.'));
       }
     });
 
@@ -232,8 +232,8 @@ export function keyStoreSuite(engine: Engine): void {
       await keys.add(aKey());
       const other = aKey({ hash: 'b'.repeat(64), alias: 'second' });
       await keys.add(other);
-      const taken = keys.change(aKey().hash, (key) => rotatedKey(key, secret(other.hash), null));
-      await expect(taken).rejects.toThrow(new Conflict('This key already exists.'));
+      const rotation = keys.change(aKey().hash, (key) => rotatedKey(key, secret(other.hash), null));
+      await expect(rotation).rejects.toThrow(new Conflict('This key already exists.'));
       expect(await keys.find(aKey().hash)).toEqual(aKey());
     });
 
@@ -266,7 +266,7 @@ export function keyStoreSuite(engine: Engine): void {
         key('e', 4, { teamId: 't', deletedAt: NOW, deletedBy: 'x' }),
       ];
       const letters = (rows: readonly VirtualKey[]): string => rows.map(({ hash }) => hash.charAt(0)).join('');
-      const listed = async (filter: Partial<KeyFilter>, page: Partial<KeyPage> = {}) => {
+      const list = async (filter: Partial<KeyFilter>, page: Partial<KeyPage> = {}) => {
         const wanted = { ...ANY, ...filter };
         const rows = await keys.list({ ...PAGE, ...page, filter: wanted });
         return [letters(rows), await keys.count(wanted, NOW)];
@@ -297,17 +297,17 @@ export function keyStoreSuite(engine: Engine): void {
         ['of a team that the key may not see', { teamId: 't', visibleTo: { hash: 'd'.repeat(64), userId: null } }, ''],
       ])('%s', async (_what, filter, expected) => {
         await store();
-        expect(await listed(filter)).toEqual([expected, expected.length]);
+        expect(await list(filter)).toEqual([expected, expected.length]);
       });
 
       it('page by offset and by row, both ways', async () => {
         await store();
-        expect(await listed({}, { limit: 2 })).toEqual(['dc', 4]);
-        expect(await listed({}, { limit: 2, from: 2 })).toEqual(['ba', 4]);
-        expect(await listed({}, { from: Number.MAX_SAFE_INTEGER })).toEqual(['', 4]);
+        expect(await list({}, { limit: 2 })).toEqual(['dc', 4]);
+        expect(await list({}, { limit: 2, from: 2 })).toEqual(['ba', 4]);
+        expect(await list({}, { from: Number.MAX_SAFE_INTEGER })).toEqual(['', 4]);
         const [, , third] = ROWS;
-        expect(await listed({}, { from: third as VirtualKey })).toEqual(['ba', 4]);
-        expect(await listed({}, { from: third as VirtualKey, descending: false })).toEqual(['d', 4]);
+        expect(await list({}, { from: third as VirtualKey })).toEqual(['ba', 4]);
+        expect(await list({}, { from: third as VirtualKey, descending: false })).toEqual(['d', 4]);
       });
 
       it.each([
@@ -323,7 +323,7 @@ export function keyStoreSuite(engine: Engine): void {
         const { spend } = await scratch.open();
         await spend.append([aSpendRow({ id: '1', keyHash: 'b'.repeat(64), cost: picos(10n) })]);
         await spend.append([aSpendRow({ id: '2', keyHash: 'd'.repeat(64), cost: picos(9n) })]);
-        expect(await listed({}, { sort, descending: false })).toEqual([expected, 4]);
+        expect(await list({}, { sort, descending: false })).toEqual([expected, 4]);
         expect(await spend.totalsOf(['b', 'd', 'a'].map((letter) => letter.repeat(64)))).toEqual(
           new Map([
             ['b'.repeat(64), 10n],

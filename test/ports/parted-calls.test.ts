@@ -87,12 +87,12 @@ describe.skipIf(CLICKHOUSE.missing !== null)('calls whose spans are stored in Cl
 
   it('has the cost of calls while the trace store is unavailable, and their spans when it returns', async () => {
     const { records } = recorder();
-    const back = scratch.proxy.answer('', { status: 503, headers: {}, body: 'away' });
+    const restore = scratch.proxy.answer('', { status: 503, headers: {}, body: 'away' });
     for (const number of [1, 2, 3]) records.record(aCall(number));
     await expect(records.flush()).rejects.toThrow('The trace store cannot be used at the moment.');
     expect(await stores.spend.totalOf(TEAM_KEY.keyHash)).toBe(21n);
     expect(records.waiting()).toBe(3);
-    back();
+    restore();
     await records.flush();
     for (const number of [1, 2, 3]) {
       const { span } = await stored(aCall(number));

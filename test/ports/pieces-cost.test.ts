@@ -40,11 +40,11 @@ function countingRows({ orm, ...database }: Database): { readonly database: Data
     const em = orm.em.fork();
     return { getKysely: (...of: Parameters<typeof em.getKysely>) => em.getKysely(...of).withPlugin(counting) };
   };
-  const counted: Partial<Database['orm']> = {
+  const countingOrm: Partial<Database['orm']> = {
     em: { fork } as Database['orm']['em'],
     getMetadata: orm.getMetadata.bind(orm),
   };
-  return { database: { ...database, orm: counted as Database['orm'] }, rowCount: () => rows };
+  return { database: { ...database, orm: countingOrm as Database['orm'] }, rowCount: () => rows };
 }
 
 for (const engine of ENGINES)

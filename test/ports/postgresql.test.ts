@@ -24,10 +24,10 @@ describe.skipIf(engine.missing !== null)('on PostgreSQL', () => {
     await Promise.all(calls);
     const kysely = (await scratch.openBare()).orm.em.fork().getKysely<never>();
     // `xmin` is the id of the transaction that wrote a row.
-    const counted = await sql<{ spans: number; commits: number }>`
+    const counts = await sql<{ spans: number; commits: number }>`
       select count(*)::int as spans, count(distinct xmin::text)::int as commits from span
     `.execute(kysely);
-    expect(counted.rows).toEqual([{ spans: 25, commits: 1 }]);
+    expect(counts.rows).toEqual([{ spans: 25, commits: 1 }]);
   });
 
   it('a start waits for the migrations of another process longer than a write waits for a lock', async () => {

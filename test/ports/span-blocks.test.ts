@@ -151,7 +151,7 @@ for (const engine of ENGINES)
       expect([await counts(), await read(1)]).toEqual([[1, 1], whole(1, [1, 2])]);
     });
 
-    it('become rows where there are more than a hundred', async () => {
+    it('become rows when a trace begins with more than a hundred', async () => {
       await store({ trace: 1, spans: from(1, 100) }, { trace: 2, spans: from(1, 101) });
       expect([await counts(), await read(1)]).toEqual([[101, 1], whole(1, from(1, 100))]);
       expect(await read(2)).toEqual(whole(2, from(1, 101)));

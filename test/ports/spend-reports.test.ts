@@ -230,14 +230,14 @@ for (const engine of ENGINES)
         aRow(4, { teamId: null, keyHash: 'f'.repeat(64), cost: picos(2_000n) }),
         aRow(5, { teamId: 'team-1', keyHash: 'f'.repeat(64), cost: picos(1n) }),
       ]);
-      const shown = async (grouping: Partial<SpendGrouping>) =>
+      const callsBy = async (grouping: Partial<SpendGrouping>) =>
         (await groupsOf(grouping)).map(({ of, calls }) => [...Object.values(of), calls]);
-      expect(await shown({ by: ['organization'] })).toEqual([
+      expect(await callsBy({ by: ['organization'] })).toEqual([
         ['org-2', 1],
         ['org-1', 2],
         [null, 2],
       ]);
-      expect(await shown({ by: ['agent'], filter: { ...ALL, some: ['agent'] } })).toEqual([['agent-1', 1]]);
+      expect(await callsBy({ by: ['agent'], filter: { ...ALL, some: ['agent'] } })).toEqual([['agent-1', 1]]);
       expect(await idsOf({ any: { organization: ['org-1'] } })).toEqual(['call-1', 'call-5']);
       expect(await idsOf({ none: { organization: ['org-1'] } })).toEqual(['call-2', 'call-3', 'call-4']);
       expect(await idsOf({ some: ['organization'] })).toEqual(['call-1', 'call-4', 'call-5']);

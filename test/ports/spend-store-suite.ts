@@ -199,11 +199,14 @@ export function spendStoreSuite(engine: Engine): void {
         }),
       );
       await spend.append(rows);
-      const left = async (): Promise<readonly string[]> =>
+      const remainingIds = async (): Promise<readonly string[]> =>
         byId(await spend.findBySpans(rows.map(keyOf))).map(({ id }) => id);
-      expect([await spend.removeStartedBefore(START_MS + 4, 2), await left()]).toEqual([2, ['call-3', 'call-4']]);
-      expect([await spend.removeStartedBefore(START_MS + 4, 2), await left()]).toEqual([1, ['call-4']]);
-      expect([await spend.removeStartedBefore(START_MS + 4, 2), await left()]).toEqual([0, ['call-4']]);
+      expect([await spend.removeStartedBefore(START_MS + 4, 2), await remainingIds()]).toEqual([
+        2,
+        ['call-3', 'call-4'],
+      ]);
+      expect([await spend.removeStartedBefore(START_MS + 4, 2), await remainingIds()]).toEqual([1, ['call-4']]);
+      expect([await spend.removeStartedBefore(START_MS + 4, 2), await remainingIds()]).toEqual([0, ['call-4']]);
       expect(await spend.totalOf(rows[0]?.keyHash ?? '')).toBe(picos(40n));
     });
 

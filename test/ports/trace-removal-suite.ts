@@ -113,9 +113,9 @@ export function traceRemovalSuite(engine: Engine): void {
       const before = await traces.findSpan([keyOf(2)], spanId(1));
       expect(await everything()).toContain('secret');
       expect(await traces.remove([keyOf(1), keyOf(8)])).toBe(1);
-      const left = await everything();
-      expect(left).not.toContain('secret');
-      expect([left.includes('kept'), left.includes('of others')]).toEqual([true, true]);
+      const content = await everything();
+      expect(content).not.toContain('secret');
+      expect([content.includes('kept'), content.includes('of others')]).toEqual([true, true]);
       expect(await traces.findSpan([keyOf(2)], spanId(1))).toEqual(before);
       expect((await traces.findSpan([keyOf(3)], spanId(1)))?.input).toBe('kept');
       expect((await traces.findSummaries(ALL, traceId(1), null)).map(({ owner }) => owner)).toEqual([OTHER_TEAM_KEY]);
@@ -133,9 +133,9 @@ export function traceRemovalSuite(engine: Engine): void {
       const redacted = { ...summary, inputPreview: '', source: null, redactedAt: at, ...NO_LABELS };
       expect(await traces.redact([keyOf(1), keyOf(8)], at)).toEqual([redacted]);
       expect(await traces.findSummaries(ALL, traceId(1), keyOf(1).traceRef)).toEqual([redacted]);
-      const left = await everything();
-      expect(left).not.toContain('secret');
-      expect([left.includes('kept'), left.includes('of others')]).toEqual([true, true]);
+      const content = await everything();
+      expect(content).not.toContain('secret');
+      expect([content.includes('kept'), content.includes('of others')]).toEqual([true, true]);
       expect((await traces.listSpans([keyOf(1)])).get(keyOf(1).traceRef)).toEqual(
         heads?.map((head) => ({ ...head, inputPreview: '', error: null, source: null })),
       );
@@ -168,8 +168,8 @@ export function traceRemovalSuite(engine: Engine): void {
         other.remove([keyOf(4)]),
       ]);
       expect([removed[0], removed[1], removed[2].length, removed[3]]).toEqual([1, 1, 1, 1]);
-      const left = await everything();
-      expect([1, 2, 3, 4, 5].filter((trace) => left.includes(`said-${trace}`))).toEqual([5]);
+      const content = await everything();
+      expect([1, 2, 3, 4, 5].filter((trace) => content.includes(`said-${trace}`))).toEqual([5]);
       expect(await heldBy()).toEqual([1]);
       expect((await traces.findSpan([keyOf(5)], spanId(1)))?.input).toBe('said-5');
     });

@@ -236,13 +236,13 @@ export function traceStoreExportSuite(engine: Engine): void {
 
     it('deletes the oldest traces before a time first, up to the limit, and no newer trace', async () => {
       for (const trace of [3, 1, 5, 2, 4]) await take(sentAs([{ trace, span: 1, at: trace }]));
-      const left = async (): Promise<readonly string[]> =>
+      const remainingIds = async (): Promise<readonly string[]> =>
         (await traces.listSummaries(ALL, EVER, 10)).map((summary) => summary.traceId);
       expect(await traces.removeStartedBefore(START_MS + 4, 2)).toBe(2);
-      expect(await left()).toEqual([traceId(5), traceId(4), traceId(3)]);
+      expect(await remainingIds()).toEqual([traceId(5), traceId(4), traceId(3)]);
       expect(await traces.removeStartedBefore(START_MS + 4, 2)).toBe(1);
       expect(await traces.removeStartedBefore(START_MS + 4, 2)).toBe(0);
-      expect(await left()).toEqual([traceId(5), traceId(4)]);
+      expect(await remainingIds()).toEqual([traceId(5), traceId(4)]);
       expect(await heldBy()).toEqual([1, 1]);
     });
 

@@ -29,7 +29,11 @@ export function traceStoreFactsSuite(engine: Engine): void {
     };
 
     /** Expected counts: calls, calls of the gateway, and input tokens of sample spans. */
-    const counted = (llmCalls: number, gatewayCalls: number) => ({ llmCalls, gatewayCalls, inputTokens: llmCalls * 3 });
+    const countsOf = (llmCalls: number, gatewayCalls: number) => ({
+      llmCalls,
+      gatewayCalls,
+      inputTokens: llmCalls * 3,
+    });
 
     const callSpans = (number: number): readonly Span[] => {
       const of = { traceId: traceId(number) };
@@ -49,7 +53,7 @@ export function traceStoreFactsSuite(engine: Engine): void {
     });
 
     it('counts each call once, in any order of its spans, and resends change nothing', async () => {
-      const expected = { ...counted(2, 1), spend: 2n ** 60n + 7n, pricedCalls: 2, estimate: 7n, estimatedCalls: 1 };
+      const expected = { ...countsOf(2, 1), spend: 2n ** 60n + 7n, pricedCalls: 2, estimate: 7n, estimatedCalls: 1 };
       for (const [number, order] of permutationsOf(callSpans(1)).entries()) {
         const spans = order.map((span) => ({ ...span, traceId: traceId(number + 1) }));
         let last: unknown;
@@ -63,13 +67,13 @@ export function traceStoreFactsSuite(engine: Engine): void {
     it('counts each call once when its spans arrive concurrently', async () => {
       await Promise.all(callSpans(1).map((span) => ingest(span)));
       const expected = { spend: 2n ** 60n + 7n, pricedCalls: 2, estimate: 7n, estimatedCalls: 1 };
-      expect(await spendNow(1)).toEqual({ ...counted(2, 1), ...expected });
+      expect(await spendNow(1)).toEqual({ ...countsOf(2, 1), ...expected });
     });
 
     it('removes an estimate when the gateway reports the call, without a price', async () => {
       await ingest(aSpan({ estimate: picos(5n) }));
       expect(await spendNow(1)).toEqual({
-        ...counted(1, 0),
+        ...countsOf(1, 0),
         spend: 5n,
         pricedCalls: 1,
         estimate: 5n,
@@ -77,7 +81,7 @@ export function traceStoreFactsSuite(engine: Engine): void {
       });
       await ingest(aSpan({ spanId: spanId(2), parentSpanId: spanId(1), gateway: true }));
       expect(await spendNow(1)).toEqual({
-        ...counted(1, 1),
+        ...countsOf(1, 1),
         spend: null,
         pricedCalls: 0,
         estimate: null,

@@ -67,10 +67,10 @@ export function traceStoreLoadSuite(engine: Engine): void {
       const release = await scratch.holdWriters();
       const take = (trace: number): Promise<readonly TraceSummary[]> =>
         small.ingest([{ owner: TEAM_KEY, spans: spansOf(4, { traceId: traceId(trace) }) }]);
-      const taken = [take(1), take(2)];
+      const accepted = [take(1), take(2)];
       await expect(take(3)).rejects.toThrow(Unavailable);
       await release();
-      expect((await Promise.all(taken)).flat().map(({ spanCount }) => spanCount)).toEqual([4, 4]);
+      expect((await Promise.all(accepted)).flat().map(({ spanCount }) => spanCount)).toEqual([4, 4]);
       // The queue has capacity again.
       expect((await take(3)).length).toBe(1);
       expect((await traces.listSummaries(ALL, EVER, 10)).length).toBe(3);
@@ -117,9 +117,9 @@ export function traceStoreLoadSuite(engine: Engine): void {
 
     it('fails only its own calls when a database is closed with waiting calls', async () => {
       const closing = await scratch.open();
-      const taken = spansOf(50).map((span) => closing.traces.ingest([{ owner: TEAM_KEY, spans: [span] }]));
+      const accepted = spansOf(50).map((span) => closing.traces.ingest([{ owner: TEAM_KEY, spans: [span] }]));
       await closing.close();
-      expect((await Promise.all(taken)).length).toBe(50);
+      expect((await Promise.all(accepted)).length).toBe(50);
       await expect(closing.traces.ingest([{ owner: TEAM_KEY, spans: [aSpan()] }])).rejects.toThrow(Unavailable);
       expect((await traces.listSpans([TRACE])).get(REF)?.length).toBe(50);
     });
