@@ -122,7 +122,7 @@ export const takeAgentMessage = operation({
     const report = agentReportIn(jsonOf(bytes), authored(own).now);
     const agent = await stores.codingAgents.find(report.id);
     if (agent === null) return;
-    if (!mayReplaceState(agent, report)) throw new InvalidInput('The agent has ended before this message was sent.');
+    if (!mayReplaceState(agent, report)) throw new InvalidInput('The message was not sent after the agent ended.');
     if (!agentMessages.isNew(bytes)) return;
     await storeState(own, agent, merged(agent.state, report.state));
   },

@@ -1,9 +1,9 @@
 // Loads on older Node versions, too, so that they get the message below. Only the server needs Node 26.
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
-// A default import does not fail on an older Node that lacks one of these exports, so the version check runs.
+// Default imports do not fail on an older Node that lacks an export of these modules, so the version check runs.
 import module from 'node:module';
-import { availableParallelism } from 'node:os';
+import os from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
@@ -41,7 +41,7 @@ function enableCompileCacheIn(folder) {
  * caches better (docs/performance.md). libuv reads the variable when it starts its first thread.
  */
 function limitSqliteThreads() {
-  const cores = availableParallelism();
+  const cores = os.availableParallelism();
   if (cores > 1 && cores < 4) process.env.UV_THREADPOOL_SIZE ??= String(cores);
 }
 

@@ -16,7 +16,7 @@ export interface BenchServer {
   send<Body = Json>(method: string, path: string, body?: unknown, key?: string): Promise<Body>;
   /** Stores runs that began about an hour ago or earlier, one each second. */
   ingest(runs: readonly SyntheticRun[]): Promise<void>;
-  /** Highest resident memory so far, in MiB. */
+  /** Highest resident memory so far, in MB. */
   peakMb(): number;
   stop(): Promise<void>;
 }
@@ -74,7 +74,7 @@ export async function startServer(models: readonly object[], slots: number): Pro
           exportOf(runs.slice(at, at + RUNS_PER_EXPORT), Date.now() - HOUR_MS - at * 1_000),
         );
     },
-    peakMb: () => peakResident(child.pid ?? 0) / 1_048_576,
+    peakMb: () => peakResident(child.pid ?? 0) / 1_000_000,
     async stop() {
       child.kill('SIGTERM');
       await ended(child);

@@ -27,11 +27,11 @@ export interface WriteBehind<Item> {
 
 /**
  * Cause of a failed commit: the store, which may be unavailable; a record, which can never be stored; or unknown until
- * the records are tried one by one.
+ * the batch is halved and committed again.
  */
 export type Fault = 'store' | 'record' | 'either';
 
-/** A record that was refused alone, while its batch was retried one by one. */
+/** A record that was refused in a commit of its own, after its batch was halved. */
 interface RefusedItem<Item> {
   readonly item: Item;
   readonly error: unknown;
