@@ -109,14 +109,16 @@ export function createCallMetrics(modelOf: (deploymentId: string) => string | nu
     record({ spend, span }) {
       const { deploymentId, provider, usage, startedAt, firstByteAt, error } = spend;
       const operation = span.attributes[GEN_AI.operationName] ?? OTHER_LABEL;
+      const model = modelOf(deploymentId) ?? OTHER_LABEL;
       const labels = (more: Readonly<Record<string, string>>): string =>
         labelsOf({
           gen_ai_operation_name: operation,
           gen_ai_provider_name: provider,
-          gen_ai_request_model: modelOf(deploymentId) ?? OTHER_LABEL,
+          gen_ai_request_model: model,
           ...more,
         });
-      const key = `${deploymentId}\n${provider}\n${operation}`;
+      // Only values of labels: two keys with the same labels would be two series that Prometheus rejects.
+      const key = `${model}\n${provider}\n${operation}`;
       const seconds = Number(span.endNs - span.startNs) / 1e9;
       if (error === null) durations.observe(key, seconds, () => labels({}));
       else durations.observe(`${key}\n${error.code}`, seconds, () => labels({ error_type: error.code }));

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { CallRecord } from '../../../src/domain/calls/call-record.ts';
 import { createCallMetrics } from '../../../src/runtime/telemetry/call-metrics.ts';
 
-const metricsOf = () => createCallMetrics((id) => (id === 'd1' ? 'gpt "x"\\' : null));
+const metricsOf = () => createCallMetrics((id) => (id === 'd1' || id === 'd2' ? 'gpt "x"\\' : null));
 
 function call(more: { deploymentId?: string; seconds?: number; error?: string; tokens?: number | null } = {}) {
   const { deploymentId = 'd1', seconds = 0.5, error = null, tokens = 9 } = more;
@@ -65,8 +65,32 @@ it('tokens are counted by type, and the time to the first byte is measured', () 
   expect(linesOf(text, `${first}_sum`)).toEqual([`${first}_sum{${LABELS}} 0.03`]);
 });
 
-it('an unknown deployment has the label _other, and series above 5,000 are counted together', () => {
+it('counts deployments of one model, and unknown ones, in one series each', () => {
   const metrics = metricsOf();
+  for (const deploymentId of ['d1', 'd2', 'unknown', 'other']) {
+    metrics.record(call({ deploymentId, tokens: 3 }));
+    metrics.record(call({ deploymentId, error: 'TIMEOUT', tokens: null }));
+  }
+  const text = metrics.text();
+  const other = 'gen_ai_operation_name="chat",gen_ai_provider_name="openai",gen_ai_request_model="_other"';
+  const name = 'gen_ai_client_operation_duration_seconds';
+  expect(linesOf(text, `${name}_count`)).toEqual(
+    [LABELS, other].flatMap((labels) => [
+      `${name}_count{${labels}} 2`,
+      `${name}_count{${labels},error_type="TIMEOUT"} 2`,
+    ]),
+  );
+  const usage = 'gen_ai_client_token_usage';
+  expect(linesOf(text, `${usage}_sum`)).toEqual(
+    [LABELS, other].flatMap((labels) => [
+      `${usage}_sum{${labels},gen_ai_token_type="input"} 6`,
+      `${usage}_sum{${labels},gen_ai_token_type="output"} 4`,
+    ]),
+  );
+});
+
+it('an unknown deployment has the label _other, and series above 5,000 are counted together', () => {
+  const metrics = createCallMetrics((id) => (id.startsWith('d-') ? id : null));
   metrics.record(call({ deploymentId: 'unknown' }));
   expect(metrics.text()).toContain('gen_ai_request_model="_other"');
   for (let nth = 0; nth < 5_100; nth += 1) metrics.record(call({ deploymentId: `d-${nth}` }));
