@@ -15,8 +15,14 @@ export interface Reporter {
   reviewed(review: Review): void;
   reading(reading: Reading, isOver: boolean): void;
   activity(activity: Activity): void;
-  /** Resolves when all queued changes are stored. Rejects when a report fails during this call; an earlier failure is ignored. */
+  /** Resolves when all changes are stored. Sends those of a failed report again, once. Rejects when a report fails during this call. */
   flush(): Promise<void>;
+}
+
+/** One report in place of two. Reviews are added; all other members are states, of which the later one counts. */
+function joined(earlier: RunProgress, later: RunProgress | null): RunProgress {
+  const reviews = [...(earlier.reviews ?? []), ...(later?.reviews ?? [])];
+  return { ...earlier, ...later, ...(reviews.length === 0 ? {} : { reviews }) };
 }
 
 export function createReporter(backend: LensBackend, claim: RunClaim, signal: AbortSignal): Reporter {
@@ -43,7 +49,12 @@ export function createReporter(backend: LensBackend, claim: RunClaim, signal: Ab
     while (waiting !== null) {
       const now = waiting;
       waiting = null;
-      await backend.progress(claim, now, signal);
+      try {
+        await backend.progress(claim, now, signal);
+      } catch (error) {
+        waiting = joined(now, waiting);
+        throw error;
+      }
       await pause();
     }
   }
@@ -54,7 +65,7 @@ export function createReporter(backend: LensBackend, claim: RunClaim, signal: Ab
     sending = send().finally(() => {
       sending = null;
     });
-    // A waiting `flush` rejects with the failure. Without one it is dropped: all reports after a lost claim fail.
+    // A waiting `flush` rejects with the failure. Without one it is ignored: the next change or `flush` sends the report again.
     sending.catch(() => {});
   }
 

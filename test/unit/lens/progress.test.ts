@@ -1,0 +1,57 @@
+import { expect, it } from 'vitest';
+import { NO_COVERAGE } from '../../../src/domain/lens/lens.ts';
+import { createReporter } from '../../../src/domain/lens/pipeline/progress.ts';
+import type { Review } from '../../../src/domain/lens/review.ts';
+import type { LensBackend, RunProgress } from '../../../src/domain/lens/worker.ts';
+
+const CLAIM = { lensId: 'lens', runId: 'run', attempt: 1 };
+const aReview = (executionId: string): Review => ({ executionId }) as Review;
+
+/** A reporter whose first reports fail. */
+function reporting(failures: number) {
+  const sent: RunProgress[] = [];
+  let left = failures;
+  const backend = {
+    progress(_claim: unknown, progress: RunProgress) {
+      sent.push(progress);
+      left -= 1;
+      return left < 0 ? Promise.resolve() : Promise.reject(new Error('away'));
+    },
+  } as unknown as LensBackend;
+  return { sent, report: createReporter(backend, CLAIM, AbortSignal.timeout(60_000)) };
+}
+
+/** Lets a started report end. */
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+it('sends the reviews of a failed report again', async () => {
+  const { sent, report } = reporting(1);
+  report.stage('reading');
+  report.reviewed(aReview('one'));
+  await settled();
+  report.reviewed(aReview('two'));
+  await report.flush();
+  const coverage = NO_COVERAGE;
+  expect(sent).toEqual([
+    { stage: 'reading', coverage },
+    { stage: 'reading', coverage, reviews: [aReview('one'), aReview('two')] },
+  ]);
+});
+
+it('sends a report again that failed before the flush', async () => {
+  const { sent, report } = reporting(1);
+  report.reviewed(aReview('one'));
+  await settled();
+  await report.flush();
+  await report.flush();
+  const once = { coverage: NO_COVERAGE, reviews: [aReview('one')] };
+  expect(sent).toEqual([once, once]);
+});
+
+it('a flush rejects while reports fail', async () => {
+  const { sent, report } = reporting(2);
+  report.reviewed(aReview('one'));
+  await settled();
+  await expect(report.flush()).rejects.toThrow('away');
+  expect(sent).toHaveLength(2);
+});
