@@ -24,6 +24,7 @@ describe('Traceloop', () => {
   it('an agent has the name of its entity, a call the agent of its attribute', () => {
     const agent = { 'traceloop.span.kind': 'agent', 'traceloop.entity.name': 'triage' };
     expect(read(agent)?.agent).toBe('triage');
+    expect(read({ ...agent, 'traceloop.span.kind': ' Agent' })).toMatchObject({ type: 'agent', agent: 'triage' });
     expect(read({ ...agent, 'gen_ai.agent.name': 'other' })?.agent).toBe('other');
     expect(read({ ...agent, 'traceloop.span.kind': 'task' })?.agent).toBe('');
     expect(

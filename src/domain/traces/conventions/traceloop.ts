@@ -28,11 +28,11 @@ export const traceloop: Convention = {
   name: 'traceloop',
   recognises: ({ attributes }) => MARKER_KEYS.some((key) => attributes[key] !== undefined),
   type(span): SpanType {
-    const kind = textAt(span.attributes, KIND).trim().toLowerCase();
     const request = textAt(span.attributes, REQUEST_TYPE).trim().toLowerCase();
-    return typeIn(KINDS, kind) ?? typeIn(REQUEST_TYPES, request) ?? genAi.type(span);
+    return typeIn(KINDS, kindOf(span)) ?? typeIn(REQUEST_TYPES, request) ?? genAi.type(span);
   },
-  agent: (span) => firstValue(span.attributes, [GEN_AI.agentName, ...(isAgent(span) ? [ENTITY] : []), LANGCHAIN_AGENT]),
+  agent: (span) =>
+    firstValue(span.attributes, [GEN_AI.agentName, ...(kindOf(span) === 'agent' ? [ENTITY] : []), LANGCHAIN_AGENT]),
   modelKeys: [...genAi.modelKeys, 'llm.request.model', 'llm.response.model'],
   responseIdKeys: genAi.responseIdKeys,
   inputTokens: countReader(...GEN_AI_INPUT_TOKENS, 'llm.usage.prompt_tokens'),
@@ -52,7 +52,7 @@ export const traceloop: Convention = {
 
 const LANGCHAIN_AGENT = 'traceloop.association.properties.lc_agent_name';
 
-const isAgent = ({ attributes }: RawSpan): boolean => textAt(attributes, KIND) === 'agent';
+const kindOf = ({ attributes }: RawSpan): string => textAt(attributes, KIND).trim().toLowerCase();
 
 const typeIn = (types: Readonly<Record<string, SpanType>>, name: string): SpanType | undefined =>
   Object.hasOwn(types, name) ? types[name] : undefined;
