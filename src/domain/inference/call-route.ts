@@ -1,6 +1,7 @@
 import {
   CHAT_COMPLETIONS,
   COMPLETIONS,
+  DECISIONS,
   EMBEDDINGS,
   type Endpoint,
   GENERATE_CONTENT,
@@ -13,11 +14,12 @@ import {
   RESPONSES,
   RESPONSES_COMPACT,
   SPEECH,
+  SYSTEM_ONE,
   TRANSCRIPTIONS,
   TRANSLATIONS,
 } from './endpoint.ts';
 
-/** Endpoints by call type. Call types of decisions, sessions and upstream objects have no route here. */
+/** Endpoints by call type. Call types of sessions and upstream objects have no route here. */
 const ENDPOINTS: readonly Endpoint[] = [
   CHAT_COMPLETIONS,
   COMPLETIONS,
@@ -27,6 +29,8 @@ const ENDPOINTS: readonly Endpoint[] = [
   EMBEDDINGS,
   MODERATIONS,
   RERANK,
+  DECISIONS,
+  SYSTEM_ONE,
   SPEECH,
   GENERATE_CONTENT,
   IMAGE_GENERATIONS,
