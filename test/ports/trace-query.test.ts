@@ -53,6 +53,14 @@ const ATTACKS = {
   'a query in a function': "select query_to_xml('select * from virtual_key', true, true, '')",
   'a large value': 'select zeroblob(1000000000)',
   'a large format': "select printf('%1000000000d', 1)",
+  'a growing replacement': "select replace(replace('aaaa', 'a', 'bbbb'), 'b', 'aaaa')",
+  'a replacement by a value': "select replace(name, 'a', name) from spans",
+  'a format that a query computes': "select to_char(start_time, to_char(start_time, 'Day Day')) from spans",
+  'many concatenations': `select ${Array.from({ length: 12 }, () => "'a'").join(' || ')}`,
+  'a row of a subquery as a text':
+    'with a as (select name as x, name as y from spans) select cast(a as varchar) from a',
+  'a row of a table as a text': 'select spans::text from spans',
+  'a row of all columns as a text': 'select (s.*)::text from spans s',
   'an endless recursion': 'with recursive x(n) as (select 1 union all select n + 1 from x) select count(*) from x',
   'an escaped name': 'select * from U&"virtual\\005fkey"',
   'a dollar quote': 'select $$x$$',
@@ -180,6 +188,19 @@ for (const engine of TRACE_ENGINES)
       expect([cut.rows.length, cut.truncated]).toEqual([QUERY_LIMITS.rows, true]);
       const all = await run(ALL, `select * from (${many}) as q limit ${QUERY_LIMITS.rows}`);
       expect([all.rows.length, all.truncated]).toEqual([QUERY_LIMITS.rows, false]);
+    });
+
+    it('end at the limit of characters, in the memory of the database', async () => {
+      // A column with the name of the result hides no size.
+      const columns = Array.from({ length: 100 }, (_, at) => `s as ${at === 0 ? 'query' : `s${at}`}`).join(', ');
+      const large = `with a as (select '${'x'.repeat(QUERY_LIMITS.text / 2)}' as s) select ${columns} from
+        ${['a', 'spans b', 'spans c', 'spans d', 'spans e'].join(' cross join ')}`;
+      const before = process.memoryUsage().rss;
+      await expect(run(ALL, large)).rejects.toMatchObject({
+        name: 'Unavailable',
+        message: 'Trace SQL query failed or exceeded reader limits',
+      });
+      expect(process.memoryUsage().rss - before).toBeLessThan(300 * 1024 * 1024);
     });
 
     it.runIf(isClickHouse)('of spend alone run in the SQL database beside ClickHouse', async () => {

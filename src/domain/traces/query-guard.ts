@@ -1,4 +1,5 @@
-import { InvalidInput } from '../errors.ts';
+import { assertBoundedValues } from './query-growth.ts';
+import { BEFORE_PARENTHESIS, isSign, refuse, type Token, tokensOf, words } from './query-tokens.ts';
 import { QUERY_LIMITS } from './trace-query.ts';
 
 /*
@@ -6,9 +7,7 @@ import { QUERY_LIMITS } from './trace-query.ts';
  * also read-only, and restricts tables and rows.
  */
 
-const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
-
-/** Functions without side effects. Except for `replace`, their results are not much larger than their arguments. */
+/** Functions without side effects. Their results are not much larger than their arguments; `query-growth.ts` restricts some. */
 const FUNCTIONS = words(`
   count sum avg min max total abs round ceil ceiling floor sqrt ln log log10 power pow sign mod greatest least
   length lower upper substr substring instr strpos replace trim ltrim rtrim left right split_part starts_with typeof
@@ -18,12 +17,6 @@ const FUNCTIONS = words(`
   last_value nth_value percentile_cont percentile_disc bool_and bool_or stddev stddev_pop stddev_samp variance
 `);
 
-/** Keywords that may precede a parenthesis. */
-const BEFORE_PARENTHESIS = words(`
-  select from where and or not in as on over by having when then else case exists any all some union intersect except join
-  filter using between like ilike is distinct within group limit offset materialized numeric decimal varchar
-`);
-
 const REFUSED_WORDS = words(`
   into insert update delete merge create drop alter truncate attach detach pragma vacuum reindex analyze copy call do execute
   prepare deallocate lock grant revoke set reset show explain begin commit rollback savepoint release listen notify for table
@@ -31,37 +24,6 @@ const REFUSED_WORDS = words(`
 `);
 const REFUSED_FORM =
   /^(?:pg_|sqlite_|pragma_|information_schema$|reg(?:class|proc|procedure|oper|operator|type|role|namespace|config|dictionary|collation)$)/;
-
-/** White space, or one number, word, quoted name, text or sign. */
-const TOKEN = /\s+|(\d[\w.]*)|([a-z_]\w*)|"((?:[^"]|"")*)"|'(?:[^']|'')*'|(::|[-+*/%<>=!|(),.])/gi;
-
-const refuse = (why: string): InvalidInput => new InvalidInput(`Invalid trace query: ${why}`);
-
-interface Token {
-  readonly kind: 'number' | 'word' | 'name' | 'text' | 'sign';
-  readonly value: string;
-  readonly at: number;
-}
-
-function tokensOf(sql: string): readonly Token[] {
-  const tokens: Token[] = [];
-  let end = 0;
-  for (const match of sql.matchAll(TOKEN)) {
-    if (match.index !== end) break;
-    const [whole, number, word, name, sign] = match;
-    end = match.index + whole.length;
-    const at = match.index;
-    if (number !== undefined) tokens.push({ kind: 'number', value: number, at });
-    else if (word !== undefined) tokens.push({ kind: 'word', value: word.toLowerCase(), at });
-    else if (name !== undefined) tokens.push({ kind: 'name', value: name.replaceAll('""', '"').toLowerCase(), at });
-    else if (sign !== undefined) tokens.push({ kind: 'sign', value: sign, at });
-    else if (whole.startsWith("'")) tokens.push({ kind: 'text', value: whole, at });
-  }
-  if (end < sql.length) throw refuse(`the character at ${end + 1} is not supported.`);
-  return tokens;
-}
-
-const isSign = (token: Token | undefined, value: string): boolean => token?.kind === 'sign' && token.value === value;
 
 /** Throws InvalidInput for a refused word, and for an unknown function. */
 function assertWord({ kind, value }: Token, next: Token | undefined): void {
@@ -106,5 +68,6 @@ export function guardedQuery(sent: string): GuardedQuery {
     names.add(token.value);
   }
   if (depth !== 0) throw refuse('its parentheses are not balanced.');
+  assertBoundedValues(tokens);
   return { sql, names };
 }

@@ -1,7 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Visibility } from '../../domain/caller.ts';
 import { InvalidInput } from '../../domain/errors.ts';
 import type { GuardedQuery } from '../../domain/traces/query-guard.ts';
+import { assertNoRows } from '../../domain/traces/query-growth.ts';
+import { tokensOf } from '../../domain/traces/query-tokens.ts';
 import {
   limitedRows,
   QUERY_LIMITS,
@@ -23,6 +26,13 @@ const OF_QUERY = /^(?:42|22|21|25)/;
  */
 const BARRIER = sql.raw('offset 0');
 
+/** Maximum number of bytes of all rows: a character has at most 4. */
+const MAX_BYTES = QUERY_LIMITS.characters * 4;
+/** Part of names that a query cannot use. An error with it means too many bytes. */
+const SECRET = randomUUID();
+/** The rows of a query, and their column with the number of bytes of a row and of the rows before it. */
+const [ROWS, SIZE] = [`rows ${SECRET}`, `size ${SECRET}`];
+
 function conditionOf(visibility: Visibility) {
   switch (visibility.kind) {
     case 'all':
@@ -41,7 +51,7 @@ const RELATIONS = sql<{ readonly name: string }>`
 `;
 
 /**
- * Runs a query in a read-only transaction with a deadline. Common table expressions with the visible rows shadow the views; a
+ * Runs a query in a read-only transaction with a deadline and a limit of bytes. Common table expressions with the visible rows shadow the views; a
  * query that names any other relation or a schema is refused, so that it cannot read other rows.
  */
 export function runOnPostgres(
@@ -49,6 +59,7 @@ export function runOnPostgres(
   { sql: text, names }: GuardedQuery,
   { visibility, timeMs }: { readonly visibility: Visibility; readonly timeMs: number },
 ): Promise<QueryRows> {
+  assertNoRows(tokensOf(text));
   return transaction(orm, async (db) => {
     await sql`set transaction read only`.execute(db);
     await sql`select set_config('statement_timeout', ${String(timeMs)}, true)`.execute(db);
@@ -61,10 +72,16 @@ export function runOnPostgres(
       with spans as (select * from spans where ${where}),
         traces as (select * from traces where ${where}),
         spend as (select * from spend where ${where})
-      select * from (${sql.raw(text)}
-      ) as query limit ${QUERY_LIMITS.rows + 1}`;
+      select * from (
+        select ${sql.ref(ROWS)}.*, sum(octet_length(${sql.ref(ROWS)}::text)) over (rows unbounded preceding) as ${sql.ref(SIZE)}
+        from (select * from (${sql.raw(text)}
+        ) as sent limit ${QUERY_LIMITS.rows + 1}) as ${sql.ref(ROWS)}
+      ) as sized
+      where case when ${sql.ref(SIZE)} <= ${MAX_BYTES} then true
+        else cast(concat(${SECRET}::text, ${sql.ref(SIZE)}) as boolean) end`;
     try {
-      return limitedRows((await query.execute(db)).rows);
+      const { rows } = await query.execute(db);
+      return limitedRows(rows.map(({ [SIZE]: _size, ...row }) => row));
     } catch (error) {
       throw refusalOf(error);
     }
@@ -75,6 +92,7 @@ export function runOnPostgres(
 function refusalOf(error: unknown): unknown {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null;
   if (!(error instanceof Error) || typeof code !== 'string' || code.length !== 5) return error;
+  if (error.message.includes(SECRET)) return queryExceeded();
   return OF_QUERY.test(code)
     ? new InvalidInput(`Invalid trace query: ${error.message}`, [], { cause: error })
     : queryExceeded(error);

@@ -1,0 +1,163 @@
+import { BEFORE_PARENTHESIS, isSign, refuse, type Token, words } from './query-tokens.ts';
+
+/*
+ * Checks that no value of a query can grow exponentially with the length of its text. PostgreSQL has no limit of memory for
+ * one query, so a short query could use all memory of its server.
+ */
+
+/** Maximum number of `||`. Each one can double a value of an inner query. */
+const MAX_CONCATENATIONS = 10;
+
+/** Words that end a FROM clause at the same depth. */
+const AFTER_FROM = words('where group having order limit offset fetch union intersect except select');
+/** Words of a FROM clause that name no table. */
+const OF_FROM = words('from join left right inner outer full cross natural as on using lateral only');
+/** Words before a list in parentheses that is no row. */
+const BEFORE_LIST = words('in using by on over numeric decimal varchar');
+/** Words before the first column of a query. */
+const BEFORE_COLUMN = words('select distinct all');
+/** Other words before a value. */
+const BEFORE_VALUE = words(
+  'case when then else and or not is in like ilike between where having limit offset over filter',
+);
+
+/** An open parenthesis, or the query itself. */
+interface Frame {
+  readonly openAt: number;
+  /** Whether it has the arguments of a function. */
+  readonly isCall: boolean;
+  clause: 'from' | 'on' | 'other';
+  /** Positions of its commas. */
+  readonly commas: number[];
+}
+
+const isName = (token: Token | undefined): boolean => token?.kind === 'word' || token?.kind === 'name';
+const isOneOf = (token: Token | undefined, some: ReadonlySet<string>): boolean =>
+  token?.kind === 'word' && some.has(token.value);
+const isWord = (token: Token | undefined, value: string): boolean => token?.kind === 'word' && token.value === value;
+const beginsQuery = (token: Token | undefined): boolean => isWord(token, 'select') || isWord(token, 'with');
+const noRows = () => refuse('rows as values are not supported.');
+
+function frameOf(tokens: readonly Token[], at: number, outer: Frame): Frame {
+  const [before, next] = [tokens[at - 1], tokens[at + 1]];
+  const isCall = before?.kind === 'word' && !BEFORE_PARENTHESIS.has(before.value);
+  const isJoin = outer.clause === 'from' && !isCall && !isWord(before, 'using') && !beginsQuery(next);
+  return { openAt: at, isCall, clause: isJoin ? 'from' : 'other', commas: [] };
+}
+
+/** Calls `visit` for each token and the frame around it, and `close` for each frame and the position of its end. */
+function walk(
+  tokens: readonly Token[],
+  visit: (at: number, token: Token, frame: Frame) => void,
+  close: (frame: Frame, at: number) => void,
+): void {
+  let frame: Frame = { openAt: -1, isCall: false, clause: 'other', commas: [] };
+  const outer: Frame[] = [];
+  for (const [at, token] of tokens.entries()) {
+    if (isSign(token, '(')) {
+      outer.push(frame);
+      frame = frameOf(tokens, at, frame);
+    } else if (isSign(token, ')')) {
+      close(frame, at);
+      frame = outer.pop() ?? frame;
+    } else {
+      if (isSign(token, ',')) frame.commas.push(at);
+      frame.clause = clauseAfter(tokens, at, frame);
+      visit(at, token, frame);
+    }
+  }
+}
+
+function clauseAfter(tokens: readonly Token[], at: number, { clause, isCall }: Frame): Frame['clause'] {
+  const [before, token] = [tokens[at - 1], tokens[at]];
+  if (isOneOf(token, AFTER_FROM)) return 'other';
+  if (isWord(token, 'join') || (isSign(token, ',') && clause === 'on')) return 'from';
+  if (isWord(token, 'on') && clause === 'from') return 'on';
+  // Not the `from` of `extract(day from ...)` and of `is distinct from`.
+  const isComparison = isWord(before, 'distinct') && (isWord(tokens[at - 2], 'is') || isWord(tokens[at - 2], 'not'));
+  return isWord(token, 'from') && !isCall && !isComparison ? 'from' : clause;
+}
+
+/**
+ * Throws InvalidInput for more than the maximum of `||`, for a `replace` whose result may be longer than its argument, and for a
+ * `to_char` with a computed format.
+ */
+export function assertBoundedValues(tokens: readonly Token[]): void {
+  const bars = tokens.filter((token) => isSign(token, '|')).length;
+  if (bars > MAX_CONCATENATIONS * 2) throw refuse(`it has more than ${MAX_CONCATENATIONS} times ||.`);
+  walk(
+    tokens,
+    () => undefined,
+    ({ openAt, commas }, closeAt) => {
+      const name = tokens[openAt - 1];
+      const ends = [...commas.slice(1), closeAt];
+      const texts = commas.map((at, index) => (ends[index] === at + 2 ? textOf(tokens[at + 1]) : null));
+      if (isWord(name, 'replace')) assertReplacement(texts);
+      if (isWord(name, 'to_char') && texts[0] === null) throw refuse('the format of to_char must be a text.');
+    },
+  );
+}
+
+const textOf = (token: Token | undefined): string | null =>
+  token?.kind === 'text' ? token.value.slice(1, -1).replaceAll("''", "'") : null;
+
+function assertReplacement([from = null, to = null]: readonly (string | null)[]): void {
+  if (from === null || to === null || to.length > from.length)
+    throw refuse('replace needs two texts, and the second must not be longer than the first.');
+}
+
+/**
+ * Throws InvalidInput for a whole row as a value: its text has the texts of all columns. A row is a list in parentheses,
+ * `name.*` outside of a list of columns, and the name of a table or subquery.
+ */
+export function assertNoRows(tokens: readonly Token[]): void {
+  const relations = new Set<string>();
+  /** Positions of names that are no values. */
+  const named = new Set<number>();
+  const callEnds = new Set<number>();
+  walk(
+    tokens,
+    (at, token, { clause, isCall }) => {
+      if (isSign(token, '*') && isSign(tokens[at - 1], '.')) assertListed(tokens, at, isCall);
+      const isTable = clause === 'from' && !isOneOf(token, OF_FROM) && !isSign(tokens[at + 1], '(');
+      if (!isName(token) || (!isTable && !beginsExpression(tokens, at))) return;
+      named.add(at);
+      // The alias of a function may be the name of its only column.
+      if (!callEnds.has(isWord(tokens[at - 1], 'as') ? at - 2 : at - 1)) relations.add(token.value);
+    },
+    (frame, at) => {
+      if (frame.isCall) callEnds.add(at);
+      else assertNoList(tokens, frame, at);
+    },
+  );
+  for (const [at, token] of tokens.entries())
+    if (isName(token) && relations.has(token.value) && !named.has(at) && isValue(tokens, at))
+      throw refuse(`${token.value} is the name of a table here. Name the column or the table differently.`);
+}
+
+/** Whether a name is that of a common table expression. */
+function beginsExpression(tokens: readonly Token[], at: number): boolean {
+  const next = tokens.slice(at + 1, at + 5).filter((token) => !isWord(token, 'not') && !isWord(token, 'materialized'));
+  return isWord(next[0], 'as') && isSign(next[1], '(');
+}
+
+function assertNoList(tokens: readonly Token[], { openAt, commas }: Frame, closeAt: number): void {
+  if (commas.length === 0 || beginsQuery(tokens[openAt + 1]) || isOneOf(tokens[openAt - 1], BEFORE_LIST)) return;
+  const next = tokens[closeAt + (isWord(tokens[closeAt + 1], 'not') ? 2 : 1)];
+  if (!isWord(next, 'in')) throw noRows();
+}
+
+function assertListed(tokens: readonly Token[], at: number, isCall: boolean): void {
+  const [before, next] = [tokens[at - 3], tokens[at + 1]];
+  const isFirst = isOneOf(before, BEFORE_COLUMN) || isSign(before, ',');
+  const isLast = next === undefined || isSign(next, ',') || isSign(next, ')') || isWord(next, 'from');
+  if (isCall || !isFirst || !isLast) throw noRows();
+}
+
+/** Whether a name is a value: not qualified, and not the alias of a column, which follows a value or `as`. */
+function isValue(tokens: readonly Token[], at: number): boolean {
+  const [before, next] = [tokens[at - 1], tokens[at + 1]];
+  if (isSign(before, '.') || isSign(next, '.') || isSign(next, '(')) return false;
+  if (before?.kind === 'word') return BEFORE_COLUMN.has(before.value) || BEFORE_VALUE.has(before.value);
+  return before?.kind === 'sign' && before.value !== ')';
+}
