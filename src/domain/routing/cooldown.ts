@@ -8,8 +8,8 @@ export interface FailureCounts {
   readonly calls: number;
   readonly failures: number;
   /**
-   * Failures in the current window, and those of the class of the latest failure; the latest failure is included. A window
-   * begins with a failure and has the length of a cooldown.
+   * Failures in the current window that the deployment caused, and all of the class of the latest failure; the latest failure
+   * is included. A window begins with a failure and has the length of a cooldown.
    */
   readonly recent: number;
   readonly recentOfClass: number;
@@ -58,7 +58,7 @@ export function shouldCoolDown(
 }
 
 /** Whether the deployment caused a failure, and not the request. */
-function isFaultOfDeployment({ upstreamStatus: status }: UpstreamFailed): boolean {
+export function isFaultOfDeployment({ upstreamStatus: status }: UpstreamFailed): boolean {
   return status === null || status >= 500 || status === 408 || BROKEN_STATUSES.has(status) || BUSY_STATUSES.has(status);
 }
 

@@ -2,7 +2,7 @@ import type { Deployment } from '../../domain/chat/provider.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { AllCoolingDown, UpstreamFailed } from '../../domain/errors.ts';
 import { evictOldest } from '../../domain/evict-oldest.ts';
-import { shouldCoolDown, cooldownSeconds } from '../../domain/routing/cooldown.ts';
+import { cooldownSeconds, isFaultOfDeployment, shouldCoolDown } from '../../domain/routing/cooldown.ts';
 import { classOfFailure } from '../../domain/routing/failure-class.ts';
 import type { CooldownPolicy } from '../../domain/routing/routing-policy.ts';
 import type { Route, Router, TeamRouter } from './route.ts';
@@ -55,7 +55,7 @@ export function createCooldowns(clock: Clock, policyOf: () => CooldownPolicy): C
     const ofClass = (counts.recentOf.get(name) ?? 0) + 1;
     counts.calls += 1;
     counts.failures += 1;
-    counts.recent += 1;
+    if (isFaultOfDeployment(failure)) counts.recent += 1;
     counts.recentOf.set(name, ofClass);
     return ofClass;
   }

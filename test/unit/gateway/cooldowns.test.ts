@@ -54,6 +54,15 @@ describe('cooldowns', () => {
     expect(cooldowns.remainingMs('a')).toBe(10_000);
   });
 
+  it('do not count failures that the request caused as allowed failures', () => {
+    const { cooldowns } = watched({ allowedFails: 1 });
+    for (let call = 0; call < 3; call += 1) cooldowns.failed(A, failed(400), GROUP);
+    cooldowns.failed(A, failed(500), GROUP);
+    expect(cooldowns.remainingMs('a')).toBe(0);
+    cooldowns.failed(A, failed(500), GROUP);
+    expect(cooldowns.remainingMs('a')).toBe(5_000);
+  });
+
   it('count failures by class', () => {
     const { cooldowns } = aSetup({ allowedFailsOf: { RateLimitError: 1 } });
     cooldowns.failed(A, failureWith(429), GROUP);
