@@ -57,15 +57,16 @@ const isHidden = (name: string, text: string, reader: Reader): boolean =>
 const CALLBACK_VARS = 'callback_vars';
 
 /** Metadata as it is shown: without the secrets of callbacks. */
-export const redactedMetadata = <Value>(metadata: Value): Value => redactedCallbacks(metadata, 0) as Value;
+export const redactedMetadata = <Value>(metadata: Value): Value => redactedCallbacks(metadata) as Value;
 
-function redactedCallbacks(value: unknown, depth: number): unknown {
-  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return value;
-  if (Array.isArray(value)) return value.map((item) => redactedCallbacks(item, depth + 1));
+/** At every depth: the nesting of a JSON body is limited where it is read. */
+function redactedCallbacks(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(redactedCallbacks);
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]: readonly [string, unknown]) => [
       name,
-      name === CALLBACK_VARS ? redacted(name, inner, 'admin') : redactedCallbacks(inner, depth + 1),
+      name === CALLBACK_VARS ? redacted(name, inner, 'admin') : redactedCallbacks(inner),
     ]),
   );
 }

@@ -28,6 +28,11 @@ it('metadata is shown without the secrets of callbacks', () => {
   });
 });
 
+it('metadata is shown without the secrets of callbacks at every depth', () => {
+  const inside = (levels: number, value: object): object => (levels === 0 ? value : { a: [inside(levels - 1, value)] });
+  expect(redactedMetadata(inside(200, STORED))).toEqual(inside(200, SHOWN));
+});
+
 it('masked metadata that a client sends back keeps its secrets', () => {
   expect(withKeptSecrets({ ...SHOWN, note: 'new' }, STORED)).toEqual({ ...STORED, note: 'new' });
   expect(withKeptSecrets({ other: 'REDACTED' }, STORED)).toEqual({ other: 'REDACTED' });
