@@ -71,8 +71,8 @@ const TOKEN = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /**
- * Headers of the caller that a target gets: `content-type`, `accept` and those with the prefix `x-pass-`. With `forwards`, also all
- * others that are not in `NOT_FORWARDED`, and an `Authorization` that belongs to the target.
+ * Headers of the caller that a target gets: those of the body, which is sent as it came, `accept`, and those with the prefix
+ * `x-pass-`. With `forwards`, also all others that are not in `NOT_FORWARDED`, and an `Authorization` that belongs to the target.
  */
 export function requestHeaders(sent: RequestHeaders, forwards: boolean): Headers {
   const listed = new Set(listOf(textOf(sent['connection'])));
@@ -81,7 +81,7 @@ export function requestHeaders(sent: RequestHeaders, forwards: boolean): Headers
     const text = textOf(value);
     if (text === null || listed.has(name)) continue;
     if (name.startsWith(PASS_PREFIX)) pass(name.slice(PASS_PREFIX.length), text, headers);
-    else if (name === 'content-type' || name === 'accept') headers[name] = text;
+    else if (OF_BODY.has(name) || name === 'accept') headers[name] = text;
     else if (forwards && !NOT_FORWARDED.has(name) && !name.startsWith('x-litellm-')) headers[name] = text;
   }
   if (forwards && hasOwnKey(sent)) headers['authorization'] = textOf(sent['authorization']) ?? '';

@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
@@ -106,4 +107,12 @@ describe('a connection header with the prefix x-pass-', () => {
     const dropped = Object.keys(HOSTILE).filter((name) => !['host', 'connection', 'content-length'].includes(name));
     expect(dropped.filter((name) => headers[name] !== undefined)).toEqual([]);
   });
+});
+
+it.each(['/target', '/forwards'])('a compressed body is forwarded as it came, with its coding (%s)', async (path) => {
+  const body = gzipSync('plain text');
+  const sent = { 'content-type': 'text/plain', 'content-encoding': 'gzip' };
+  const response = await sendAs(app, key, { method: 'POST', path, body, headers: sent });
+  expect([response.status, await response.text()]).toEqual([200, 'ok']);
+  expect(target.received.at(-1)).toMatchObject({ headers: sent, body: body.toString() });
 });
