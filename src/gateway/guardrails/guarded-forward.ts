@@ -17,6 +17,7 @@ type RunningCall = Parameters<CallGuard['check']>[2];
 const ANSWER_LIMIT = 64 * 1024 * 1024;
 const OPENING_BRACE = 0x7b;
 
+const IDENTITY = /^\s*(identity)?\s*$/i;
 const isJsonObject = (bytes: Uint8Array): boolean => bytes.find((byte) => byte > 0x20) === OPENING_BRACE;
 const isEmpty = (fields: Members): boolean => Object.keys(fields).length === 0;
 const wholeText = (bytes: Uint8Array): readonly TextPlace[] =>
@@ -34,13 +35,15 @@ function bodyTexts(bytes: Uint8Array): readonly TextPlace[] {
 
 /**
  * Checks a request that is forwarded: every text of a JSON object, else the whole body and the texts in it. Returns the request
- * with edited texts. Throws Rejected, also for an edit of a body that is no JSON object, GuardrailFailed, Unavailable, and
- * InvalidInput for a repeated member.
+ * with edited texts. Throws Rejected, also for a compressed body and for an edit of a body that is no JSON object,
+ * GuardrailFailed, Unavailable, and InvalidInput for a repeated member.
  */
 export async function checkForwarded(guard: CallGuard, request: Forwarded, call: RunningCall): Promise<Forwarded> {
   const modes: readonly GuardrailMode[] = ['pre_call', 'during_call'];
   if (!modes.some((mode) => guard.has(mode))) return request;
-  const { fields, body } = request;
+  const { fields, body, headers } = request;
+  const { 'content-encoding': encoding = 'identity' } = headers;
+  if (body.length > 0 && !IDENTITY.test(encoding)) throw maskingRefusal(guard, 'in a compressed body');
   if (!isEmpty(fields) && isJsonObject(body)) assertNoRepeatedMember(guard, { bytes: body, levels: 1 });
   const places = isEmpty(fields) ? bodyTexts(body) : allTexts(fields);
   const { texts, isEdited } = await guard.check('pre_call', places, call);

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { filter, type GuardedApp, startGuarded } from './guarded-app.ts';
 
@@ -56,6 +57,27 @@ describe('a pass-through path with guardrails', () => {
       400,
       { error: { message: expect.stringContaining('would mask a text in this body') } },
     ]);
+  });
+
+  it('400: a compressed body, which cannot be checked, without a call', async () => {
+    const { url, adminKey } = guarded.app;
+    const answer = await fetch(`${url}/own`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'text/plain', 'content-encoding': 'gzip' },
+      body: gzipSync('a text'),
+    });
+    expect([answer.status, await answer.json()]).toEqual([
+      400,
+      {
+        error: {
+          message: 'The guardrails of this call would mask a text in a compressed body, where they can only block',
+          type: 'invalid_request_error',
+          param: null,
+          code: '400',
+        },
+      },
+    ]);
+    expect(guarded.sent()).toEqual([]);
   });
 
   it('200: a path without guardrails is not checked, as in the reference', async () => {
