@@ -28,6 +28,8 @@ export interface ComplianceReport {
 const PRE_CALL = 'pre_call';
 /** States of a guardrail that blocked or changed a call. */
 const INTERVENED: ReadonlySet<unknown> = new Set(['guardrail_intervened', 'failed', 'blocked']);
+/** State of a guardrail that reported a finding and let the call pass. */
+const FLAGGED = 'guardrail_flagged';
 
 /** Whether a guardrail with this mode always runs before the call. True without a mode. Every mode of a list or by tag must be `pre_call`. */
 function isBeforeCall(mode: unknown): boolean {
@@ -64,9 +66,15 @@ function sensitiveDataProtected(call: CallEvidence): ComplianceCheck {
     return { ...named, passed: true, detail: 'A guardrail blocked or changed the call.' };
   if (states.length > 0 && states.every((state) => state === 'success'))
     return { ...named, passed: true, detail: 'The guardrails found no sensitive data.' };
-  const detail =
-    states.length > 0 ? 'A guardrail before the call gave no result.' : 'No guardrail ran before the call.';
-  return { ...named, passed: false, detail };
+  return { ...named, passed: false, detail: unprotectedDetail(states) };
+}
+
+function unprotectedDetail(states: readonly unknown[]): string {
+  if (states.length === 0) return 'No guardrail ran before the call.';
+  const isComplete = states.every((state) => state === 'success' || state === FLAGGED);
+  return isComplete
+    ? 'A guardrail before the call flagged the call and did not change it.'
+    : 'A guardrail before the call gave no result.';
 }
 
 function auditRecord({ userId, model, timestamp, guardrails }: CallEvidence, article: string): ComplianceCheck {

@@ -38,6 +38,9 @@ describe('sensitive data', () => {
   it.each([
     [['success'], true, 'The guardrails found no sensitive data.'],
     [['success', 'guardrail_intervened'], true, 'A guardrail blocked or changed the call.'],
+    [['success', 'guardrail_flagged'], false, 'A guardrail before the call flagged the call and did not change it.'],
+    [['guardrail_flagged', 'guardrail_intervened'], true, 'A guardrail blocked or changed the call.'],
+    [['guardrail_flagged', 'guardrail_failed_to_respond'], false, 'A guardrail before the call gave no result.'],
     [['guardrail_failed_to_respond'], false, 'A guardrail before the call gave no result.'],
     [['success', 'guardrail_failed_to_respond'], false, 'A guardrail before the call gave no result.'],
     [[], false, 'No guardrail ran before the call.'],
