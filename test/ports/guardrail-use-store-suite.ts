@@ -98,13 +98,14 @@ export function guardrailUseStoreSuite({ name, missing, create }: Engine): void 
       expect(await store.runs({ ...PAGE, from: 'x', to: 'y' })).toMatchObject({ totalCount: 3 });
     });
 
-    it('deletes old runs with the first batch of a process, and keeps the counts by day', async () => {
+    it('deletes old runs with every batch, and keeps the counts by day', async () => {
       const old = aRun({ id: 'old', at: new Date(LONG_AGO.getTime() - 1) });
-      await store.add(batch(1, { days: [aDay()], runs: [aRun()] }), NOW, LONG_AGO);
-      await store.add(batch(2, { days: [aDay()], runs: [old] }), NOW, LONG_AGO);
-      expect(await store.runs(PAGE)).toMatchObject({ totalCount: 2 });
-      await other.add(batch(1, { process: 'p2', days: [aDay()] }), NOW, LONG_AGO);
+      await store.add(batch(1, { days: [aDay()], runs: [aRun(), old] }), NOW, new Date(old.at));
+      expect(await store.runs(PAGE)).toEqual({ runs: [aRun(), old], totalCount: 2 });
+      await store.add(batch(2, { days: [aDay()] }), NOW, LONG_AGO);
       expect(await store.runs(PAGE)).toEqual({ runs: [aRun()], totalCount: 1 });
+      await other.add(batch(1, { process: 'p2', days: [aDay()] }), NOW, new Date(NOW.getTime() + 1));
+      expect(await store.runs(PAGE)).toEqual({ runs: [], totalCount: 0 });
       expect(await store.days(ALL)).toMatchObject([{ passed: 6 }]);
     });
   });

@@ -42,7 +42,6 @@ export function createGuardrailUseStore({ orm, flavour, find, transact }: Databa
         const sorted = days.toSorted((left, right) => (keyOf(left) < keyOf(right) ? -1 : 1));
         for (const rows of statements(sorted.map((day) => encodeValues(dayTable, day)))) await insertDays(db, rows);
         for (const rows of statements(runs.map((run) => encodeValues(runTable, run)))) await insertRuns(db, rows);
-        if (number > 1) return;
         await db.deleteFrom('guardrail_run').where('at', '<', keptFrom.getTime()).execute();
       }),
     days: ({ from, to, guardrailId }) =>
