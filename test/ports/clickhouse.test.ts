@@ -6,6 +6,7 @@ import type { TraceStore } from '../../src/domain/traces/store.ts';
 import type { TraceSummary, TraceWindow } from '../../src/domain/traces/trace.ts';
 import { NO_TRACE_FILTERS } from '../../src/domain/traces/trace-search.ts';
 import type { ClickHouseLocation } from '../../src/persistence/clickhouse/client.ts';
+import { createClickHouseRemoval } from '../../src/persistence/clickhouse/trace-removal.ts';
 import { traceRefOf } from '../../src/persistence/traces/trace-ref.ts';
 import { type ProxyAnswer, startHoldingProxy } from '../support/holding-proxy.ts';
 import { aTracePacker } from '../support/trace-packer.ts';
@@ -244,6 +245,29 @@ describe.skipIf(CLICKHOUSE.missing !== null)('traces in ClickHouse', () => {
     expect((await traces.listSpans([TRACE])).get(TRACE.traceRef)?.length).toBe(1);
     const oddKey = { traceId: odd, traceRef: traceRefOf(TEAM_KEY, odd) };
     expect((await traces.listSpans([oddKey])).get(oddKey.traceRef)).toEqual([]);
+  });
+
+  it.each([1, 2, 3, 4])('a repeated removal completes one that failed at step %i', async (step) => {
+    const bodies = aTracePacker();
+    const { traces } = await scratch.open({ bodies });
+    await traces.ingestExport(TEAM_KEY, anExport(1, 'secret'));
+    await ingest(traces, aSpan({ traceId: traceId(2), input: 'kept' }));
+    let steps = 0;
+    const failing = {
+      ...scratch.server,
+      run(statement: string) {
+        steps += 1;
+        return steps < step ? scratch.server.run(statement) : Promise.reject(new Unavailable('away'));
+      },
+    };
+    await expect(createClickHouseRemoval(failing, bodies).remove([TRACE])).rejects.toThrow('away');
+    const found = await traces.findSummaries(ALL, traceId(1), null);
+    expect(found.map(({ traceRef }) => traceRef)).toEqual([TRACE.traceRef]);
+    expect(await traces.remove(found)).toBe(1);
+    expect(await scratch.keptBodies()).toEqual([]);
+    const left = await scratch.everything();
+    expect([left.includes(traceId(1)), left.includes('secret'), left.includes('kept')]).toEqual([false, false, true]);
+    await bodies.close();
   });
 
   it('leaves no data on disk for days without traces', async () => {

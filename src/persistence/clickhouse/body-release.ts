@@ -22,7 +22,8 @@ interface WholeRow extends BodyRow {
 
 /**
  * Removes the payloads of a trace from a body when no span of the trace refers to the body any more. Deletes a body without
- * traces. There are no locks: each process checks a body again after its write, so that the last one sees all removals.
+ * traces. Other traces keep their payloads: the spans of an export that another process stores may not be there yet. There are
+ * no locks: each process checks a body again after its write, so that the last one sees all removals.
  */
 export function createBodyRelease(server: ClickHouse, bodies: BodyReader | undefined) {
   /** The traces that still have spans in these bodies, by body. */
@@ -50,15 +51,15 @@ export function createBodyRelease(server: ClickHouse, bodies: BodyReader | undef
     );
   }
 
-  async function rewrite(bodyId: string, holders: ReadonlySet<string>, how: DeletionMode): Promise<void> {
+  async function rewrite(bodyId: string, isGone: (traceId: string) => boolean, how: DeletionMode): Promise<void> {
     const [row] = await server.rows<WholeRow>(
       `select body_id, arrived, version, trace_ids, format, compression, base64Encode(bytes) as base64
        from export_body final where body_id = {id:String}`,
       { id: bodyId },
     );
     if (row === undefined) return;
-    const unreferenced = row.trace_ids.filter((traceId) => !holders.has(traceId));
-    const remaining = row.trace_ids.filter((traceId) => holders.has(traceId));
+    const unreferenced = row.trace_ids.filter(isGone);
+    const remaining = row.trace_ids.filter((traceId) => !isGone(traceId));
     const body = { format: row.format, compression: row.compression, bytes: Buffer.from(row.base64, 'base64') };
     const { format, compression, bytes } = await readerOf(bodies).without(body, unreferenced);
     const base64 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
@@ -70,7 +71,12 @@ export function createBodyRelease(server: ClickHouse, bodies: BodyReader | undef
     await drop(`body_id in ${listOf([bodyId])} and version < ${version}`, how);
   }
 
-  return async function release(bodyIds: readonly string[], how: DeletionMode): Promise<void> {
+  /** Releases bodies from removed traces. */
+  return async function release(
+    bodyIds: readonly string[],
+    removed: ReadonlySet<string>,
+    how: DeletionMode,
+  ): Promise<void> {
     const rows = await inBatches(bodyIds, (ids) =>
       server.rows<BodyRow>('select body_id, trace_ids from export_body final where body_id in {ids:Array(String)}', {
         ids,
@@ -78,18 +84,18 @@ export function createBodyRelease(server: ClickHouse, bodies: BodyReader | undef
     );
     if (rows.length === 0) return;
     const holders = await holdersOf(rows);
+    const goneFrom = (id: string) => (traceId: string) => removed.has(traceId) && !holders.get(id)?.has(traceId);
     const unheld: string[] = [];
     const shared: string[] = [];
     for (const { body_id: id, trace_ids: traceIds } of rows) {
-      const holding = holders.get(id);
-      if (holding === undefined || holding.size === 0) unheld.push(id);
-      else if (traceIds.some((traceId) => !holding.has(traceId))) shared.push(id);
+      if (traceIds.every(goneFrom(id))) unheld.push(id);
+      else if (traceIds.some(goneFrom(id))) shared.push(id);
     }
-    for (const id of shared) await rewrite(id, holders.get(id) ?? new Set(), how);
+    for (const id of shared) await rewrite(id, goneFrom(id), how);
     await inBatches(unheld, async (ids) => {
       await drop(`body_id in ${listOf(ids)}`, how);
       return [];
     });
-    if (shared.length > 0) await release(shared, how);
+    if (shared.length > 0) await release(shared, removed, how);
   };
 }

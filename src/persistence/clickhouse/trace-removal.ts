@@ -19,6 +19,8 @@ interface KeyRow {
   readonly trace_ref: string;
 }
 
+const idsOf = (traces: readonly KeyRow[]): ReadonlySet<string> => new Set(traces.map(({ trace_id: id }) => id));
+
 /** Conditions for the rows of some traces, one per statement. */
 function* conditionsOf(traces: readonly KeyRow[]): Generator<string> {
   for (let at = 0; at < traces.length; at += 500) {
@@ -29,8 +31,9 @@ function* conditionsOf(traces: readonly KeyRow[]): Generator<string> {
 }
 
 /**
- * Deletes or redacts traces. A removal changes the list by time last, so that retention finds the traces of an interrupted
- * removal again. Retention hides rows immediately and frees the disk with the next merge. An explicit removal frees the disk immediately.
+ * Deletes or redacts traces. Each removal changes the table by which it finds its traces last, so that the next one completes
+ * an interrupted one: the list by time for retention, the summaries for an explicit removal. Retention hides rows immediately
+ * and frees the disk with the next merge. An explicit removal frees the disk immediately.
  */
 export function createClickHouseRemoval(server: ClickHouse, bodies: BodyReader | undefined): TraceRemoval {
   const release = createBodyRelease(server, bodies);
@@ -65,7 +68,7 @@ export function createClickHouseRemoval(server: ClickHouse, bodies: BodyReader |
       );
   }
 
-  /** The bodies with payloads of these traces. */
+  /** The bodies to which spans of these traces refer. */
   async function bodiesOf(traces: readonly KeyRow[]): Promise<readonly string[]> {
     const refs = new Set(traces.map(({ trace_ref: ref }) => ref));
     const rows = await inBatches(
@@ -79,13 +82,37 @@ export function createClickHouseRemoval(server: ClickHouse, bodies: BodyReader |
     return [...new Set(rows.filter(({ trace_ref: ref }) => refs.has(ref)).map(({ body_id: id }) => id))];
   }
 
-  async function removeTraces(traces: readonly KeyRow[], how: DeletionMode): Promise<number> {
+  /**
+   * The bodies with payloads of these trace ids. Reads the ids of all bodies: after an interrupted removal no span refers to
+   * them any more.
+   */
+  async function bodiesWith(traces: readonly KeyRow[]): Promise<readonly string[]> {
+    const rows = await inBatches(idsOf(traces), (ids) =>
+      server.rows<{ body_id: string }>(
+        'select distinct body_id from export_body where hasAny(trace_ids, {ids:Array(String)})',
+        { ids },
+      ),
+    );
+    return [...new Set(rows.map(({ body_id: id }) => id))];
+  }
+
+  async function removeOldest(traces: readonly KeyRow[]): Promise<number> {
     if (traces.length === 0) return 0;
     const held = await bodiesOf(traces);
-    await deleteFrom('trace_summary', traces, how);
-    await deleteFrom('span', traces, how);
-    await release(held, how);
-    await deleteFrom('trace_by_start', traces, how);
+    await deleteFrom('trace_summary', traces, 'masked');
+    await deleteFrom('span', traces, 'masked');
+    await release(held, idsOf(traces), 'masked');
+    await deleteFrom('trace_by_start', traces, 'masked');
+    return traces.length;
+  }
+
+  async function removeStored(traces: readonly KeyRow[]): Promise<number> {
+    if (traces.length === 0) return 0;
+    const held = await bodiesWith(traces);
+    await deleteFrom('span', traces, 'rewritten');
+    await release(held, idsOf(traces), 'rewritten');
+    await deleteFrom('trace_by_start', traces, 'rewritten');
+    await deleteFrom('trace_summary', traces, 'rewritten');
     return traces.length;
   }
 
@@ -112,14 +139,14 @@ export function createClickHouseRemoval(server: ClickHouse, bodies: BodyReader |
 
   return {
     async removeStartedBefore(beforeMs, most) {
-      const removed = await removeTraces(await oldest(beforeMs, most), 'masked');
+      const removed = await removeOldest(await oldest(beforeMs, most));
       if (removed < most) await dropEmptyDays(beforeMs);
       return removed;
     },
-    remove: async (traces) => removeTraces(await findStored(traces), 'rewritten'),
+    remove: async (traces) => removeStored(await findStored(traces)),
     async redact(traces, atMs) {
       const stored = await findStored(traces);
-      const held = await bodiesOf(stored);
+      const held = await bodiesWith(stored);
       const update = async (table: string, changes: string): Promise<void> => {
         for (const condition of conditionsOf(stored))
           await server.run(`alter table ${table} update ${changes} where ${condition} settings mutations_sync = 1`);
@@ -128,7 +155,7 @@ export function createClickHouseRemoval(server: ClickHouse, bodies: BodyReader |
       const texts = `input_preview = '', source = null`;
       const ofTrace = `redacted_ms = ${atMs}, preview_ns = null, session_id = null, user_id = null, tags = null, root_labels = 0, ${texts}`;
       await update('span', `body_id = '', body_at = null, payload = ${nothing}, error = null, ${texts}`);
-      await release(held, 'rewritten');
+      await release(held, idsOf(stored), 'rewritten');
       await update('trace_by_start', ofTrace);
       await update('trace_summary', ofTrace);
     },
