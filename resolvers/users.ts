@@ -17,7 +17,7 @@ import {
 } from '../src/domain/users/user.ts';
 import { type GeneratedKey, issueKey } from './operation/key-issue.ts';
 import { deleteKeys } from './keys.ts';
-import { isAnyAdmin, refuseManagement, teamReader, tenantAdmin, userEditor } from './operation/access.ts';
+import { isAnyAdmin, refuseManagement, teamReader, tenantAdmin, tenantViewer, userEditor } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
 import { userIdOf } from './operation/named-users.ts';
 import { callerOf, operation } from './operation/operation.ts';
@@ -237,10 +237,10 @@ export const deleteUsers = operation({
   },
 });
 
-/** Counts all users and all teams, for every caller. */
+/** Counts all users and all teams. */
 export const countUsers = operation({
   name: 'countUsers',
-  access: teamReader,
+  access: tenantViewer,
   async run({ platform }: Scope<UserPlatform>): Promise<{ readonly users: number; readonly teams: number }> {
     const { users, teams } = platform.stores;
     const [userCount, teamCount] = await Promise.all([

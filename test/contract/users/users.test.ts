@@ -135,6 +135,15 @@ describe('users', () => {
     expect(after).toMatchObject({ total_users: null, total_teams_used: before['total_teams_used'] });
   });
 
+  it('users.count 401: only administrators, read-only ones too, see the totals', async () => {
+    const viewer = await user({ user_id: 'counting', user_role: 'proxy_admin_viewer' });
+    expect((await get('/user/available_users', viewer)).status).toBe(200);
+    const key = await user({ user_id: 'curious', user_role: 'internal_user' });
+    const message =
+      'Only proxy admin can be used to generate, delete, update info for new keys/users/teams. Your role=internal_user.';
+    expect(await get('/user/available_users', key)).toEqual(envelope(401, message, 'auth_error', 'None'));
+  });
+
   it('users.list 403: the role of a user limits the role of its keys immediately', async () => {
     const key = await user({ user_id: 'boss', user_role: 'proxy_admin' });
     expect((await get('/user/list', key)).status).toBe(200);
