@@ -83,8 +83,9 @@ export function jsonOf(bytes: Uint8Array): unknown {
 }
 
 /**
- * Stores a launched agent with its owner. Null when the answer has no agent. When storing fails with Unavailable, the
- * agent runs, but the graph does not contain it.
+ * Stores a launched agent with its owner. Null when the answer has no agent. An agent that cannot be stored is deleted
+ * at the provider, because every key may send requests about an agent without an owner. Then throws the failure of the
+ * store, usually Unavailable. If the deletion fails too, the agent runs without an owner.
  */
 async function register(scope: AgentScope, bytes: Uint8Array): Promise<CodingAgent | null> {
   const launched = agentIn(jsonOf(bytes));
@@ -94,6 +95,7 @@ async function register(scope: AgentScope, bytes: Uint8Array): Promise<CodingAge
     await scope.platform.stores.codingAgents.add(agent);
   } catch (error) {
     if (error instanceof Conflict) return await scope.platform.stores.codingAgents.find(agent.id);
+    await callApi(scope, 'DELETE', pathOf(agent.id)).catch(() => null);
     throw error;
   }
   return agent;

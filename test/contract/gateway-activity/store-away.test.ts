@@ -1,12 +1,11 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterEach, expect, it, vi } from 'vitest';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 import { POLLING } from '../../support/polling.ts';
+import { lockWrites } from '../../support/write-lock.ts';
 
 /** Time for which the store accepts no writes, in ms. */
 const AWAY_MS = Number(process.env['LENSGATE_STORE_AWAY_MS'] ?? 2_000);
@@ -52,27 +51,6 @@ async function load({ url, adminKey }: TestApp, counts: [number, number], until:
 async function totals(of: TestApp): Promise<readonly [number, number]> {
   const activity = (await (await of.call('GET', '/gateway/daily/activity')).json()) as ActivityAnswer;
   return [activity.total_successful_requests, activity.total_failed_requests];
-}
-
-/**
- * Holds the write lock of a database in another process, because locks of one process do not exclude each other.
- * Returns a function that releases the lock.
- */
-async function lockWrites({ dataDir }: TestApp): Promise<() => Promise<void>> {
-  const script = `
-    const { DatabaseSync } = require('node:sqlite');
-    const database = new DatabaseSync(process.argv[1], { timeout: 60000 });
-    database.exec('begin immediate');
-    process.stdout.write('held');
-    process.stdin.on('end', () => database.exec('rollback')).resume();`;
-  const child = spawn(process.execPath, ['-e', script, join(dataDir, 'lensgate.db')], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  await once(child.stdout, 'data');
-  return async () => {
-    child.stdin.end();
-    await once(child, 'exit');
-  };
 }
 
 it(

@@ -1,0 +1,22 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import type { TestApp } from './start-app.ts';
+
+/** Holds the write lock of a database in another process, because locks of one process do not exclude each other. */
+export async function lockWrites({ dataDir }: Pick<TestApp, 'dataDir'>): Promise<() => Promise<void>> {
+  const script = `
+    const { DatabaseSync } = require('node:sqlite');
+    const database = new DatabaseSync(process.argv[1], { timeout: 60000 });
+    database.exec('begin immediate');
+    process.stdout.write('held');
+    process.stdin.on('end', () => database.exec('rollback')).resume();`;
+  const child = spawn(process.execPath, ['-e', script, join(dataDir, 'lensgate.db')], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  await once(child.stdout, 'data');
+  return async () => {
+    child.stdin.end();
+    await once(child, 'exit');
+  };
+}
