@@ -55,11 +55,11 @@ describe('cooldowns', () => {
   });
 
   it('do not count failures that the request caused as allowed failures', () => {
-    const { cooldowns } = watched({ allowedFails: 1 });
-    for (let call = 0; call < 3; call += 1) cooldowns.failed(A, failed(400), GROUP);
-    cooldowns.failed(A, failed(500), GROUP);
+    const { cooldowns } = aSetup({ allowedFails: 1 });
+    for (let call = 0; call < 3; call += 1) cooldowns.failed(A, failureWith(400), GROUP);
+    cooldowns.failed(A, failureWith(500), GROUP);
     expect(cooldowns.remainingMs('a')).toBe(0);
-    cooldowns.failed(A, failed(500), GROUP);
+    cooldowns.failed(A, failureWith(500), GROUP);
     expect(cooldowns.remainingMs('a')).toBe(5_000);
   });
 
