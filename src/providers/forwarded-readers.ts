@@ -142,7 +142,7 @@ export function eventReader({ request, dialect }: ForwardedAnswer): UsageReader 
     dialect?.inspector({
       model,
       body,
-      dropUsage: false,
+      removeUsageChunk: false,
       textLimit: 0,
       upstreamError: ({ message }) => failure(message),
       formatError: failure,

@@ -1,14 +1,14 @@
 import type { Outcome, Usage } from '../domain/chat/chat.ts';
 import type { Endpoint } from '../domain/inference/endpoint.ts';
 import type { Forwarded } from '../domain/pass-through/forwarded.ts';
-import { openAiFrame } from '../wire/chat-completions/native.ts';
+import { openAiNative } from '../wire/chat-completions/native.ts';
 import { COHERE_NATIVE } from '../wire/cohere-chat/native.ts';
 import type { NativeDialect } from '../wire/dialect.ts';
 import { GENERATE_CONTENT } from '../wire/generate-content/native.ts';
 import { count } from '../wire/json/fields.ts';
 import { MEDIA } from '../wire/media/native.ts';
 import { MESSAGES } from '../wire/messages/native.ts';
-import { RESPONSES_FRAME } from '../wire/responses/native.ts';
+import { RESPONSES_NATIVE } from '../wire/responses/native.ts';
 import {
   type UsageReader,
   eventReader,
@@ -18,8 +18,8 @@ import {
   wholeReader,
 } from './forwarded-readers.ts';
 
-const OPENAI = openAiFrame();
-const OPENROUTER = openAiFrame({ reportsCost: true });
+const OPENAI = openAiNative();
+const OPENROUTER = openAiNative({ reportsCost: true });
 
 /** Dialect of the answers of an endpoint. Null when usage is read in the members of any known vendor. */
 function dialectOf({ dialect, medium, answers }: Endpoint, provider: string): NativeDialect | null {
@@ -28,7 +28,7 @@ function dialectOf({ dialect, medium, answers }: Endpoint, provider: string): Na
     case 'messages':
       return MESSAGES;
     case 'responses':
-      return RESPONSES_FRAME;
+      return RESPONSES_NATIVE;
     case 'generate-content':
       return GENERATE_CONTENT;
     case 'cohere-chat':

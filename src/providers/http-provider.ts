@@ -145,7 +145,7 @@ async function streamedExchange(
   const formatError = (fault: string): Error => malformedAnswer(deployment, fault);
   const inspector = dialect.inspector({
     model: request.model,
-    dropUsage: !request.includeUsage,
+    removeUsageChunk: !request.includeUsage,
     textLimit: request.textLimit ?? 0,
     body: request.body,
     ...publicIds(deployment, request),

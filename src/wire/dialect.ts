@@ -110,7 +110,7 @@ export interface InspectorOptions {
   /** Model name as the caller sent it. */
   readonly model: string;
   /** Remove the closing usage chunk, because only the gateway requested it. */
-  readonly dropUsage: boolean;
+  readonly removeUsageChunk: boolean;
   /** Maximum characters of the answer text in the outcome. 0 keeps no text. */
   readonly textLimit: number;
   /** Maps an upstream id to the id that the caller sees. Identity when absent. */

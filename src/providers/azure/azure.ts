@@ -1,10 +1,10 @@
 import type { ModelRequest } from '../../domain/chat/chat.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
 import { type Endpoint, RESPONSES_COMPACT } from '../../domain/inference/endpoint.ts';
-import { openAiFrame, upstreamRequest } from '../../wire/chat-completions/native.ts';
+import { openAiNative, upstreamRequest } from '../../wire/chat-completions/native.ts';
 import type { NativeDialect } from '../../wire/dialect.ts';
 import { MEDIA, mediaRequest } from '../../wire/media/native.ts';
-import { RESPONSES_FRAME, upstreamResponseRequest } from '../../wire/responses/native.ts';
+import { RESPONSES_NATIVE, upstreamResponseRequest } from '../../wire/responses/native.ts';
 import { refuseWithoutBase } from '../failures.ts';
 import type { Protocol } from '../http-provider.ts';
 import type { UpstreamCall } from '../upstream-answer.ts';
@@ -15,9 +15,9 @@ const API_VERSION = '2024-10-21';
 /** Values of `api_version` that select the API without versions. */
 const UNVERSIONED = new Set(['v1', 'latest', 'preview']);
 
-const FRAME = openAiFrame();
+const NATIVE = openAiNative();
 /** Dialect of Azure's model router. Its answers keep their model name: the router selects a model for each call. */
-const ROUTER_FRAME = openAiFrame({ keepsModel: true });
+const ROUTER_NATIVE = openAiNative({ keepsModel: true });
 const ROUTER = /^model[-_]router(\/|$)/;
 
 /** Protocol of Azure OpenAI: OpenAI models in deployments of an Azure account. */
@@ -77,10 +77,10 @@ function dialectOf(endpoint: Endpoint, { provider, upstreamModel, responses }: D
   if (medium !== undefined) return MEDIA[medium];
   // Not every Azure deployment has the Responses API, so the deployment's setting decides.
   if (isResponsesEndpoint(endpoint))
-    return provider === 'azure' && (responses === 'only' || responses === 'also') ? RESPONSES_FRAME : null;
+    return provider === 'azure' && (responses === 'only' || responses === 'also') ? RESPONSES_NATIVE : null;
   if (dialect !== null && responses === 'only') return null;
   if (dialect !== null && dialect !== 'chat-completions' && dialect !== 'completions') return null;
-  return ROUTER.test(upstreamModel) ? ROUTER_FRAME : FRAME;
+  return ROUTER.test(upstreamModel) ? ROUTER_NATIVE : NATIVE;
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { ModelRequest } from '../../domain/chat/chat.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
 import type { Endpoint } from '../../domain/inference/endpoint.ts';
-import { openAiFrame, upstreamRequest } from '../../wire/chat-completions/native.ts';
+import { openAiNative, upstreamRequest } from '../../wire/chat-completions/native.ts';
 import { COHERE_EMBEDDINGS, COHERE_NATIVE } from '../../wire/cohere-chat/native.ts';
 import type { NativeDialect } from '../../wire/dialect.ts';
 import { textsToEmbed } from '../../wire/embeddings/answer.ts';
@@ -9,7 +9,7 @@ import { withoutNulls } from '../../wire/json/fields.ts';
 import type { Protocol } from '../http-provider.ts';
 
 const COHERE_BASE = 'https://api.cohere.com';
-const RERANK_FRAME = openAiFrame();
+const RERANK_NATIVE = openAiNative();
 
 /** Protocol of Cohere's API v2: chat, embeddings and rerank. */
 export function cohere(name: 'cohere' | 'cohere_chat'): Protocol {
@@ -33,7 +33,7 @@ export function cohere(name: 'cohere' | 'cohere_chat'): Protocol {
 function dialectOf({ dialect, operation }: Endpoint): NativeDialect | null {
   if (dialect === 'cohere-chat') return COHERE_NATIVE;
   if (operation === 'embeddings') return COHERE_EMBEDDINGS;
-  return operation === 'rerank' ? RERANK_FRAME : null;
+  return operation === 'rerank' ? RERANK_NATIVE : null;
 }
 
 /** Base URL. `api_base` may contain a version and an endpoint path, which are removed. */

@@ -2,7 +2,7 @@ import type { ByteSink, ByteStream } from '../../domain/bytes.ts';
 import type { Exchange, ModelRequest } from '../../domain/chat/chat.ts';
 import { eventOf } from '../../wire/sse/events.ts';
 import { ChunkInspector } from '../../wire/chat-completions/inspector.ts';
-import { wholeAnswer as wholeInFrame } from '../../wire/chat-completions/native.ts';
+import { wholeAnswer as nativeWholeAnswer } from '../../wire/chat-completions/native.ts';
 import { relayedExchange, wholeExchange } from '../../wire/exchange.ts';
 import { EventRelay } from '../../wire/sse/relay.ts';
 
@@ -11,7 +11,7 @@ const HEAD = { status: 200, headers: {} } as const;
 /** Complete answer of the demo model. */
 export function wholeAnswer(request: ModelRequest, value: object): Exchange {
   const { model, textLimit = 0 } = request;
-  return wholeExchange(HEAD, wholeInFrame(Buffer.from(JSON.stringify(value)), value, { model, textLimit }));
+  return wholeExchange(HEAD, nativeWholeAnswer(Buffer.from(JSON.stringify(value)), value, { model, textLimit }));
 }
 
 /** Streamed answer of the demo model. The last chunk must contain the usage. */
@@ -20,7 +20,7 @@ export async function streamedAnswer(request: ModelRequest, chunks: readonly obj
   const events = [...chunks.map((chunk) => eventOf(JSON.stringify(chunk))), eventOf('[DONE]')];
   const inspector = new ChunkInspector({
     model: request.model,
-    dropUsage: !request.includeUsage,
+    removeUsageChunk: !request.includeUsage,
     textLimit: request.textLimit ?? 0,
     upstreamError: formatError,
     formatError,

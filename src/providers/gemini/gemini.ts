@@ -1,6 +1,6 @@
 import type { Deployment } from '../../domain/chat/provider.ts';
 import { COUNT_CONTENT_TOKENS, EMBEDDINGS } from '../../domain/inference/endpoint.ts';
-import { openAiFrame, upstreamRequest } from '../../wire/chat-completions/native.ts';
+import { openAiNative, upstreamRequest } from '../../wire/chat-completions/native.ts';
 import { contentRequest, GENERATE_CONTENT } from '../../wire/generate-content/native.ts';
 import type { Protocol } from '../http-provider.ts';
 import type { UpstreamCall } from '../upstream-answer.ts';
@@ -10,7 +10,7 @@ import { errorOf } from '../../wire/generate-content/answer.ts';
 import { createTokenCount, type TokenCounter } from '../counting.ts';
 
 /** Answer format of Google's OpenAI-compatible endpoints. */
-const FRAME = openAiFrame();
+const NATIVE = openAiNative();
 
 const GOOGLE_BASE = 'https://generativelanguage.googleapis.com/v1beta';
 
@@ -18,7 +18,7 @@ const GOOGLE_BASE = 'https://generativelanguage.googleapis.com/v1beta';
 export const gemini: Protocol = {
   name: 'gemini',
   dialectOf({ dialect, path }) {
-    if (path === EMBEDDINGS.path) return FRAME;
+    if (path === EMBEDDINGS.path) return NATIVE;
     return dialect === 'generate-content' ? GENERATE_CONTENT : null;
   },
   prepare(deployment, request) {

@@ -2,11 +2,11 @@ import type { ModelRequest } from '../../domain/chat/chat.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
 import { COMPATIBLE_VENDORS, type CompatibleVendor } from '../../domain/chat/vendors.ts';
 import { type Endpoint, RERANK, RESPONSES, RESPONSES_COMPACT } from '../../domain/inference/endpoint.ts';
-import { openAiFrame, upstreamRequest } from '../../wire/chat-completions/native.ts';
+import { openAiNative, upstreamRequest } from '../../wire/chat-completions/native.ts';
 import type { Secret } from '../../domain/secret.ts';
 import type { NativeDialect } from '../../wire/dialect.ts';
 import { MEDIA, mediaRequest } from '../../wire/media/native.ts';
-import { RESPONSES_FRAME, upstreamResponseRequest } from '../../wire/responses/native.ts';
+import { RESPONSES_NATIVE, upstreamResponseRequest } from '../../wire/responses/native.ts';
 import type { Protocol } from '../http-provider.ts';
 import { refuseWithoutBase } from '../failures.ts';
 import type { CallTarget } from '../pass-through.ts';
@@ -16,7 +16,7 @@ import { type RealtimeVendor, sessionQuery } from '../realtime.ts';
 /** Protocol of a vendor with an OpenAI-compatible API. `api_base` of the deployment replaces the vendor's address. */
 export function compatibleProtocol(name: CompatibleVendor): Protocol {
   const differences = differencesOf(name);
-  const frame = openAiFrame(differences);
+  const native = openAiNative(differences);
   const { base } = COMPATIBLE_VENDORS[name];
   const { completions = true, chats = true, modelName = (model: string) => model } = differences;
   const targetOf = (deployment: Deployment, path: string, contentType?: string): CallTarget => ({
@@ -39,18 +39,18 @@ export function compatibleProtocol(name: CompatibleVendor): Protocol {
     const { dialect, medium } = endpoint;
     if (medium !== undefined) return MEDIA[medium];
     if (dialect === 'responses' || endpoint === RESPONSES_COMPACT)
-      return supportsResponses(deployment, differences) ? RESPONSES_FRAME : null;
+      return supportsResponses(deployment, differences) ? RESPONSES_NATIVE : null;
     if (endpoint === RERANK && differences.rerank !== undefined) return differences.rerank.dialect;
-    if (dialect === null) return frame;
+    if (dialect === null) return native;
     if (deployment.responses === 'only') return null;
     const isSupported = (dialect === 'chat-completions' && chats) || (dialect === 'completions' && completions);
-    return isSupported ? frame : null;
+    return isSupported ? native : null;
   }
   function bodyOf(deployment: Deployment, request: ModelRequest, model: string): Uint8Array {
     const { endpoint, body } = request;
     if (endpoint === RERANK && differences.rerank !== undefined)
       return Buffer.from(JSON.stringify(differences.rerank.request(body, model)));
-    return dialectOf(endpoint, deployment) === RESPONSES_FRAME
+    return dialectOf(endpoint, deployment) === RESPONSES_NATIVE
       ? upstreamResponseRequest(request, model)
       : upstreamRequest(request, model, differences);
   }

@@ -93,7 +93,7 @@ export class ChunkInspector implements StreamInspector {
     if (this.#form.reportsCost === true) this.#charged = chargedOf(chunk) ?? this.#charged;
     if (this.#options.textLimit > 0) this.#keepText(chunk);
     this.#hasBegun = true;
-    if (this.#options.dropUsage && isUsageChunk(chunk)) return null;
+    if (this.#options.removeUsageChunk && isUsageChunk(chunk)) return null;
     return this.#rewritten(event, data);
   }
 

@@ -18,7 +18,7 @@ import type { AnswerStep } from '../../domain/chat/answer-step.ts';
 import { type ChatCompletionsForm, writeChat } from './write-request.ts';
 
 /** Native dialect of endpoints with OpenAI's answer format: chat completions, completions, embeddings and others. */
-export function openAiFrame(form: AnswerForm = {}): NativeDialect {
+export function openAiNative(form: AnswerForm = {}): NativeDialect {
   return {
     errorOf,
     whole(bytes, context) {

@@ -2,7 +2,7 @@ import { isJsonObject } from '../../domain/json-object.ts';
 import { cursorOver, readLength, readText, readVarint, skipField } from './protobuf.ts';
 
 /** Body with its media type: a response to an OTLP/HTTP exporter, or an export. */
-export interface OtlpAnswer {
+export interface OtlpBody {
   readonly contentType: string;
   readonly body: Uint8Array;
 }
@@ -17,14 +17,14 @@ export function otlpMediaType(contentType?: string): string {
 }
 
 /** Empty ExportTraceServiceResponse in the encoding of the request. */
-export function encodeOtlpSuccess(contentType?: string): OtlpAnswer {
+export function encodeOtlpSuccess(contentType?: string): OtlpBody {
   return isJson(contentType)
     ? { contentType: 'application/json', body: new TextEncoder().encode('{}') }
     : { contentType: PROTOBUF, body: new Uint8Array(0) };
 }
 
 /** Error body: an object with `message` for JSON requests, a google.rpc.Status in protobuf for all others. */
-export function encodeOtlpError(message: string, contentType?: string): OtlpAnswer {
+export function encodeOtlpError(message: string, contentType?: string): OtlpBody {
   if (isJson(contentType))
     return { contentType: 'application/json', body: new TextEncoder().encode(JSON.stringify({ message })) };
   const text = new TextEncoder().encode(message);

@@ -1,6 +1,6 @@
 import type { ExportedSpan } from '../../domain/traces/exported-span.ts';
 import { type Attributes, type AttributeValue, SPAN_KINDS, SPAN_STATUSES } from '../../domain/traces/span.ts';
-import type { OtlpAnswer } from './answer.ts';
+import type { OtlpBody } from './answer.ts';
 import { ProtobufWriter } from './protobuf-writer.ts';
 
 /** Resource attributes and instrumentation scope of all spans of an export. */
@@ -14,7 +14,7 @@ export function encodeExport(
   spans: readonly ExportedSpan[],
   sender: Sender,
   encoding: 'protobuf' | 'json',
-): OtlpAnswer {
+): OtlpBody {
   return encoding === 'json'
     ? { contentType: 'application/json', body: Buffer.from(JSON.stringify(jsonOf(spans, sender))) }
     : { contentType: 'application/x-protobuf', body: protobufOf(spans, sender) };

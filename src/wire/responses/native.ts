@@ -14,7 +14,7 @@ import type { ModelRequest } from '../../domain/chat/chat.ts';
 import { upstreamChanges, withMembers } from '../json/members.ts';
 
 /** Native dialect of the Responses API: complete and streamed responses, and compactions. */
-export const RESPONSES_FRAME: NativeDialect = {
+export const RESPONSES_NATIVE: NativeDialect = {
   errorOf,
   whole(bytes, { model, textLimit, idOf = (id) => id, previousId = null }) {
     const value = parseJson(bytes);

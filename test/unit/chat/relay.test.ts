@@ -7,7 +7,7 @@ import { fedStream, gather } from '../../support/byte-streams.ts';
 
 const OPTIONS: InspectorOptions = {
   model: 'public',
-  dropUsage: false,
+  removeUsageChunk: false,
   textLimit: 0,
   upstreamError: (error) => new Error(`refused: ${error.message}`),
   formatError: (fault) => new Error(`garbled: ${fault}`),
@@ -69,7 +69,7 @@ describe('a stream that is forwarded', () => {
 
   it('supports CR LF, comments, other fields and data in several lines', async () => {
     const source = fedStream();
-    const relay = relayOf(source, { ...OPTIONS, dropUsage: true });
+    const relay = relayOf(source, { ...OPTIONS, removeUsageChunk: true });
     const gathered = gather(relay);
     const spread = '{"id":"1","model":"m",\ndata: "choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}';
     source.feed(`:ping\r\n\r\nevent: x\r\nid: 3\r\n\r\ndata: ${spread}\n\ndata:[DONE]\r\n\r\n`);
@@ -83,7 +83,7 @@ describe('a stream that is forwarded', () => {
 
   it('has no usage chunk when the caller did not request it, but is counted by it', async () => {
     const source = fedStream();
-    const relay = relayOf(source, { ...OPTIONS, model: 'upstream-1', dropUsage: true });
+    const relay = relayOf(source, { ...OPTIONS, model: 'upstream-1', removeUsageChunk: true });
     const gathered = gather(relay);
     source.feed(WHOLE);
     source.finish();
@@ -94,7 +94,7 @@ describe('a stream that is forwarded', () => {
 
   it('has no usage chunk with an empty choice either, and keeps chunks with content', async () => {
     const source = fedStream();
-    const relay = relayOf(source, { ...OPTIONS, model: 'm', dropUsage: true });
+    const relay = relayOf(source, { ...OPTIONS, model: 'm', removeUsageChunk: true });
     const gathered = gather(relay);
     const counted = (choice: string): string =>
       `data: {"id":"1","model":"m","choices":[${choice}],"usage":{"prompt_tokens":7,"completion_tokens":2}}\n\n`;

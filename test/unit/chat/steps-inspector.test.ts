@@ -15,7 +15,7 @@ function follow(textLimit = 0): StepsInspector {
     },
     {
       model: 'public',
-      dropUsage: false,
+      removeUsageChunk: false,
       textLimit,
       upstreamError: (error) => new Error(`refused: ${error.message}`),
       formatError: (fault) => new Error(`garbled: ${fault}`),
