@@ -76,7 +76,7 @@ function packedTrace({ traceId, startMs, rootNumber, first, count }: FillOptions
     tally: tallyOf(heads),
     spanIds: heads.map(({ spanId }) => spanId),
     rows: spanRows(heads.map((head, at) => ({ head, payload: { kind: 'body', at } }))),
-    callsAbove: [],
+    callAncestors: [],
   };
 }
 

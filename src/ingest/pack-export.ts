@@ -6,7 +6,7 @@ import { packedCalls, type PlacedCall } from '../domain/traces/packed-calls.ts';
 import type { ExportBody, PackedExport, PackedTrace, SentExport } from '../domain/traces/packed.ts';
 import type { OtlpLimits } from '../domain/traces/otlp-limits.ts';
 import { type CallUsage, callUsageOf } from '../domain/traces/call-usage.ts';
-import { callsAbove } from '../domain/traces/estimates.ts';
+import { nearestCallAncestors } from '../domain/traces/estimates.ts';
 import { readHead, readPayload } from '../domain/traces/read-span.ts';
 import type { SpanHead, SpanPayload } from '../domain/traces/span.ts';
 import { SpanPlaces } from '../domain/traces/span-places.ts';
@@ -155,7 +155,7 @@ function tracesOf(sent: Parameters<typeof visitExport>[0]): Pick<PackedExport, '
       tally: tallyOf(heads),
       spanIds: places.ids,
       rows,
-      callsAbove: placesAbove(heads, places, usages),
+      callAncestors: placesAbove(heads, places, usages),
     };
   });
   return { traces: packed, calls: packedCalls(calls) };
@@ -169,7 +169,7 @@ function traceOf(traces: Map<string, TraceSpans>, traceId: string): TraceSpans {
   return fresh;
 }
 
-/** See `PackedTrace.callsAbove`. */
+/** See `PackedTrace.callAncestors`. */
 function placesAbove(
   heads: readonly SpanHead[],
   places: SpanPlaces,
@@ -179,6 +179,6 @@ function placesAbove(
   // Most calls have no child spans.
   const hasAnyBelow = heads.some(({ parentSpanId }) => parentSpanId !== null && isCall(places.find(parentSpanId)));
   if (!hasAnyBelow) return [];
-  const above = callsAbove(heads, new Set(places.ids.filter((_, place) => isCall(place))));
+  const above = nearestCallAncestors(heads, new Set(places.ids.filter((_, place) => isCall(place))));
   return [...above].flatMap(([call, ancestor]) => [places.find(call), places.find(ancestor)]);
 }

@@ -32,7 +32,7 @@ for (const engine of ENGINES)
               owner: LONE_KEY,
               // An invalid count passes the first store and fails in the second.
               spans: [aSpan({ traceId: row.traceId, inputTokens: row.callId === 'later' ? Number.NaN : 1 })],
-              begins: true,
+              startsNewTraces: true,
             })),
           );
         },

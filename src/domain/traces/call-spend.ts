@@ -1,6 +1,6 @@
 import { addUsd, type Usd } from '../money.ts';
 import type { CallSearch, SpendRow } from '../spend/spend-row.ts';
-import { callsAbove, countedEstimates } from './estimates.ts';
+import { nearestCallAncestors, countedEstimates } from './estimates.ts';
 import { withCallsCountedOnce } from './recount.ts';
 import type { SpanHead, SpanType } from './span.ts';
 import type { TraceSummary } from './trace.ts';
@@ -45,7 +45,7 @@ export function callSpendOf(
   const own = new Map(rows.map((row) => [row.spanId, row]));
   const named = rowsByName([...rows, ...elsewhere]);
   const calls = spans.filter((span) => isModelCall(span) || own.has(span.spanId));
-  const above = callsAbove(spans, new Set(calls.map(({ spanId }) => spanId)));
+  const above = nearestCallAncestors(spans, new Set(calls.map(({ spanId }) => spanId)));
   const below = Map.groupBy(own.keys(), (spanId) => above.get(spanId) ?? '');
   const candidatesOf = (span: SpanHead): readonly SpendRow[] => {
     const ownRow = own.get(span.spanId);

@@ -59,12 +59,13 @@ function estimatedTrace(trace: PackedTrace, calls: readonly EstimatedCall[]): Pa
   };
 }
 
-/** Links of the calls with an estimate, and of the calls in `callsAbove` without one. */
-function linksOf({ spanIds, callsAbove }: PackedTrace, calls: readonly EstimatedCall[]): readonly CallLink[] {
+/** Links of the calls with an estimate, and of the calls in `callAncestors` without one. */
+function linksOf({ spanIds, callAncestors }: PackedTrace, calls: readonly EstimatedCall[]): readonly CallLink[] {
   const estimated = new Map(calls.map((call) => [call.place, call]));
   const above = new Map<number, number>();
-  for (let at = 0; at + 1 < callsAbove.length; at += 2) above.set(callsAbove[at] ?? -1, callsAbove[at + 1] ?? -1);
-  return [...new Set([...estimated.keys(), ...callsAbove])].flatMap((place): readonly CallLink[] => {
+  for (let at = 0; at + 1 < callAncestors.length; at += 2)
+    above.set(callAncestors[at] ?? -1, callAncestors[at + 1] ?? -1);
+  return [...new Set([...estimated.keys(), ...callAncestors])].flatMap((place): readonly CallLink[] => {
     const spanId = spanIds[place] ?? '';
     const { requestId = null, estimate = null } = estimated.get(place) ?? {};
     const isCycle = above.get(place) === place;

@@ -150,7 +150,7 @@ function stepAbove<Span extends Step>(span: Step, byOwnId: ReadonlyMap<string, S
 }
 
 /** The nearest ancestor of each of these calls that is one of them, with only steps between; by span id of the call. */
-export function callsAbove(spans: readonly Step[], calls: ReadonlySet<string>): ReadonlyMap<string, string> {
+export function nearestCallAncestors(spans: readonly Step[], calls: ReadonlySet<string>): ReadonlyMap<string, string> {
   const byOwnId = new Map(spans.map((span) => [span.spanId, span]));
   const nearest = new Map<string, string>();
   for (const span of spans) {

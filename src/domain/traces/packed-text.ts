@@ -21,13 +21,13 @@ export interface PackedText {
 type Texts<Of, Member extends PropertyKey> = (Omit<NonNullable<Of>, Member> & Readonly<Record<Member, string>>) | null;
 
 /** JSON has no bigint. */
-interface StoredTally extends Omit<TraceTally, 'startNs' | 'endNs' | 'spend' | 'estimate' | 'root' | 'shown'> {
+interface StoredTally extends Omit<TraceTally, 'startNs' | 'endNs' | 'spend' | 'estimate' | 'root' | 'preview'> {
   readonly startNs: string;
   readonly endNs: string;
   readonly spend: string | null;
   readonly estimate: string | null;
   readonly root: Texts<TraceTally['root'], 'rootNs'>;
-  readonly shown: Texts<TraceTally['shown'], 'previewNs'>;
+  readonly preview: Texts<TraceTally['preview'], 'previewNs'>;
 }
 
 interface Facts {
@@ -43,8 +43,8 @@ interface Facts {
 export function packedText({ traces, calls }: Omit<PackedExport, 'body'>): PackedText {
   const rows = traces.map((trace) => bytesOfRows(trace.rows));
   const facts: Facts = {
-    traces: traces.map(({ traceId, tally, spanIds, callsAbove }, at) => {
-      return { traceId, tally: storedTally(tally), spanIds, callsAbove, bytes: rows[at]?.length ?? 0 };
+    traces: traces.map(({ traceId, tally, spanIds, callAncestors }, at) => {
+      return { traceId, tally: storedTally(tally), spanIds, callAncestors, bytes: rows[at]?.length ?? 0 };
     }),
     names: calls.map(({ models, provider }) => ({ models, provider })),
   };
@@ -60,9 +60,9 @@ export function packedOfText({ facts, rows, calls }: PackedText): Omit<PackedExp
   const { traces, names } = JSON.parse(facts) as Facts;
   let at = 0;
   return {
-    traces: traces.map(({ traceId, tally, spanIds, callsAbove, bytes }) => {
+    traces: traces.map(({ traceId, tally, spanIds, callAncestors, bytes }) => {
       const own = rows.subarray(at, (at += bytes)) as SpanRows;
-      return { traceId, tally: tallyOfStored(tally), spanIds, rows: own, callsAbove };
+      return { traceId, tally: tallyOfStored(tally), spanIds, rows: own, callAncestors };
     }),
     calls: names.map(({ models, provider }, place) => ({ models, provider, text: calls[place] ?? missingCallText() })),
   };
@@ -70,24 +70,24 @@ export function packedOfText({ facts, rows, calls }: PackedText): Omit<PackedExp
 
 const amountOf = (text: string | null): Usd | null => (text === null ? null : (BigInt(text) as Usd));
 
-const storedTally = ({ startNs, endNs, spend, estimate, root, shown, ...tally }: TraceTally): StoredTally => ({
+const storedTally = ({ startNs, endNs, spend, estimate, root, preview, ...tally }: TraceTally): StoredTally => ({
   ...tally,
   startNs: startNs.toString(),
   endNs: endNs.toString(),
   spend: spend?.toString() ?? null,
   estimate: estimate?.toString() ?? null,
   root: root && { ...root, rootNs: root.rootNs.toString() },
-  shown: shown && { ...shown, previewNs: shown.previewNs.toString() },
+  preview: preview && { ...preview, previewNs: preview.previewNs.toString() },
 });
 
-const tallyOfStored = ({ startNs, endNs, spend, estimate, root, shown, ...tally }: StoredTally): TraceTally => ({
+const tallyOfStored = ({ startNs, endNs, spend, estimate, root, preview, ...tally }: StoredTally): TraceTally => ({
   ...tally,
   startNs: BigInt(startNs),
   endNs: BigInt(endNs),
   spend: amountOf(spend),
   estimate: amountOf(estimate),
   root: root && { ...root, rootNs: BigInt(root.rootNs) },
-  shown: shown && { ...shown, previewNs: BigInt(shown.previewNs) },
+  preview: preview && { ...preview, previewNs: BigInt(preview.previewNs) },
 });
 
 function missingCallText(): never {

@@ -30,7 +30,7 @@ export interface PackedTrace {
   readonly spanIds: readonly string[];
   readonly rows: SpanRows;
   /** Pairs of row indexes: a call of `PackedExport.calls`, and its nearest ancestor that describes the same call. */
-  readonly callsAbove: readonly number[];
+  readonly callAncestors: readonly number[];
 }
 
 /** An export encoded for the store: span rows, and the body with their payloads. */

@@ -151,5 +151,5 @@ export interface SpanBatch {
   readonly owner: Owner;
   readonly spans: readonly Span[];
   /** True when each span begins a trace with a new id, so that the store need not look for stored spans. */
-  readonly begins?: boolean;
+  readonly startsNewTraces?: boolean;
 }

@@ -118,7 +118,7 @@ export interface TraceTally extends Omit<
   /** Service of the earliest span. */
   readonly service: string;
   /** Their preview with the lowest rank; null without one. */
-  readonly shown: Preview | null;
+  readonly preview: Preview | null;
 }
 
 /** Members of a trace that its root decides. */
@@ -176,7 +176,7 @@ const rootOf = ({ name, service, status, source, startNs: rootNs }: SpanHead): R
   return { name, service, status, source, rootNs };
 };
 
-function shownOf(spans: readonly SpanHead[]): Preview | null {
+function previewOf(spans: readonly SpanHead[]): Preview | null {
   let shown: Preview | null = null;
   for (const span of spans) {
     const { inputPreview, type, parentSpanId } = span;
@@ -218,7 +218,7 @@ export function tallyOf(spans: readonly SpanHead[]): TraceTally {
   return {
     root: roots.map(rootOf).reduce<Root | null>(firstRoot, null),
     service: first.service,
-    shown: shownOf(roots) ?? shownOf(spans),
+    preview: previewOf(roots) ?? previewOf(spans),
     startNs: first.startNs,
     endNs,
     spanCount: spans.length,
@@ -242,9 +242,9 @@ export function tallyOf(spans: readonly SpanHead[]): TraceTally {
 
 /** The summary with a tally added; null starts a new summary. */
 export function addTally(summary: TraceSummary | null, identity: TraceIdentity, tally: TraceTally): TraceSummary {
-  const { root: added, service, shown, ...counts } = tally;
+  const { root: added, service, preview, ...counts } = tally;
   if (summary === null)
-    return { ...identity, ...namedBy(added, service), ...previewUnder(added, shown), redactedAt: null, ...counts };
+    return { ...identity, ...namedBy(added, service), ...previewUnder(added, preview), redactedAt: null, ...counts };
   const known = rootOfSummary(summary);
   const root = firstRoot(known, added);
   // As in a tally, tokens of other spans count only while the trace has no model call.
@@ -253,7 +253,7 @@ export function addTally(summary: TraceSummary | null, identity: TraceIdentity, 
   return {
     ...identity,
     ...namedBy(root, firstService(summary, tally)),
-    ...previewUnder(root, firstPreview(previewOfSummary(summary, known), shown)),
+    ...previewUnder(root, firstPreview(previewOfSummary(summary, known), preview)),
     redactedAt: summary.redactedAt,
     startNs: earlier(summary.startNs, tally.startNs),
     endNs: later(summary.endNs, tally.endNs),
@@ -292,9 +292,9 @@ function rootOfSummary({ name, service, status, source, rootNs, startNs }: Trace
 
 const rankOfRoot = ({ rootNs }: Root): bigint => previewRankOf({ parentSpanId: null, startNs: rootNs });
 
-function previewUnder(root: Root | null, shown: Preview | null): Pick<TraceSummary, 'inputPreview' | 'previewNs'> {
-  if (shown === null) return { inputPreview: '', previewNs: null };
-  return root !== null && shown.previewNs === rankOfRoot(root) ? { ...shown, previewNs: null } : shown;
+function previewUnder(root: Root | null, preview: Preview | null): Pick<TraceSummary, 'inputPreview' | 'previewNs'> {
+  if (preview === null) return { inputPreview: '', previewNs: null };
+  return root !== null && preview.previewNs === rankOfRoot(root) ? { ...preview, previewNs: null } : preview;
 }
 
 /** `root` is the root of this summary. */

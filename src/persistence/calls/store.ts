@@ -225,5 +225,5 @@ const isWhole = (value: number): boolean => Number.isSafeInteger(value);
 const batchOf = ({ spend, span, below = [] }: CallRecord): SpanBatch => ({
   owner: ownerOfCall(spend),
   spans: [span, ...below],
-  begins: span.parentSpanId === null,
+  startsNewTraces: span.parentSpanId === null,
 });

@@ -21,14 +21,14 @@ export interface IngestJob extends Weight {
   /** The body with the payloads; null when the rows have them. */
   readonly body: ExportBody | null;
   /** Whether every span begins a new trace. */
-  readonly begins: boolean;
+  readonly startsNewTraces: boolean;
 }
 
-/** A job of these parts; `begins`: every span begins a new trace. */
-export function jobOf(parts: readonly IngestPart[], body: ExportBody | null, begins: boolean): IngestJob {
+/** A job of these parts; `startsNewTraces`: every span begins a new trace. */
+export function jobOf(parts: readonly IngestPart[], body: ExportBody | null, startsNewTraces: boolean): IngestJob {
   const rows = parts.reduce((total, { spanIds }) => total + spanIds.length, 0);
   const bytes = parts.reduce((total, part) => total + part.rows.length, body?.bytes.length ?? 0);
-  return { parts, body, begins, rows, bytes };
+  return { parts, body, startsNewTraces, rows, bytes };
 }
 
 const identityOf = (owner: Owner, traceId: string): TraceIdentity => ({
@@ -50,7 +50,7 @@ export function jobOfBatches(batches: readonly SpanBatch[]): IngestJob {
   return jobOf(
     parts,
     null,
-    batches.every(({ begins }) => begins === true),
+    batches.every(({ startsNewTraces }) => startsNewTraces === true),
   );
 }
 

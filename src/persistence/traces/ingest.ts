@@ -260,7 +260,7 @@ export function createTraceIngest(
         if (!isDuplicate(error)) throw error;
       }
     }
-    if (jobs.every(({ begins }) => begins)) {
+    if (jobs.every(({ startsNewTraces }) => startsNewTraces)) {
       try {
         return await transaction(orm, (db) => storeFresh(db, jobs));
       } catch (error) {

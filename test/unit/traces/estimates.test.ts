@@ -3,7 +3,12 @@ import { type CallEstimator, estimatedCalls, withEstimatedCalls } from '../../..
 import type { PackedExport } from '../../../src/domain/traces/packed.ts';
 import { packedCalls } from '../../../src/domain/traces/packed-calls.ts';
 import { packedOfText, packedText } from '../../../src/domain/traces/packed-text.ts';
-import { callsAbove, type CallLink, countedCalls, countedEstimates } from '../../../src/domain/traces/estimates.ts';
+import {
+  nearestCallAncestors,
+  type CallLink,
+  countedCalls,
+  countedEstimates,
+} from '../../../src/domain/traces/estimates.ts';
 import { mayRepeatCalls, withCallsCountedOnce } from '../../../src/domain/traces/recount.ts';
 import {
   rowsOfTraces,
@@ -64,7 +69,7 @@ describe('counted estimates', () => {
     // In such a cycle, the call is a descendant of itself.
     const circle = [span(1, { ...below(2), ...estimated(5n) }), span(2, { ...below(1), type: 'chain' })];
     expect(counted(circle)).toEqual([]);
-    expect([...callsAbove(circle, new Set([spanId(1)]))]).toEqual([[spanId(1), spanId(1)]]);
+    expect([...nearestCallAncestors(circle, new Set([spanId(1)]))]).toEqual([[spanId(1), spanId(1)]]);
   });
 
   it('exclude calls by response ids of model calls only, with at most 512 characters', () => {
@@ -147,7 +152,7 @@ it('the nearest call above is found through steps, but not through a tool', () =
     span(4, { ...below(1), type: 'tool' }),
     span(5, below(4)),
   ];
-  expect([...callsAbove(steps, new Set([1, 3, 5].map(spanId)))]).toEqual([[spanId(3), spanId(1)]]);
+  expect([...nearestCallAncestors(steps, new Set([1, 3, 5].map(spanId)))]).toEqual([[spanId(3), spanId(1)]]);
 });
 
 describe('a summary', () => {
@@ -186,7 +191,7 @@ describe('an export', () => {
   const heads = [span(1), span(2, below(1)), span(3), span(4), span(5, below(2))];
   const bodies = heads.map((head, at) => ({ head, payload: { kind: 'body', at } as const }));
   const [{ rows, ends } = { rows: spanRows([]), ends: [] }] = rowsOfTraces([bodies]);
-  /** An export with calls at these places. The input tokens of a call equal its place. `links` becomes `callsAbove`. */
+  /** An export with calls at these places. The input tokens of a call equal its place. `links` becomes `callAncestors`. */
   function packed(calls: readonly number[], links: readonly number[] = [], tally = tallyOf(heads)): PackedExport {
     const placed = calls.map((place) => ({
       trace: 0,
@@ -207,7 +212,7 @@ describe('an export', () => {
     }));
     return {
       body: { format: 'json', compression: 'zstd', bytes: new Uint8Array() },
-      traces: [{ traceId: traceId(1), tally, spanIds: heads.map(({ spanId: id }) => id), rows, callsAbove: links }],
+      traces: [{ traceId: traceId(1), tally, spanIds: heads.map(({ spanId: id }) => id), rows, callAncestors: links }],
       calls: packedCalls(placed),
     };
   }

@@ -115,13 +115,13 @@ describe('the preview of a trace', () => {
           tally: tallyOf(spans),
           spanIds: spans.map((span) => span.spanId),
           rows: spanRows(spans.map((one, at) => ({ head: one, payload: { kind: 'body', at } }))),
-          callsAbove: [],
+          callAncestors: [],
         },
       ],
       calls: [],
     };
     const [trace] = packedOfText(packedText(packed)).traces;
     expect(trace?.tally).toEqual(tallyOf(spans));
-    expect(trace?.tally.shown).toEqual({ inputPreview: 'call', previewNs: nsAt(START_MS + 1) });
+    expect(trace?.tally.preview).toEqual({ inputPreview: 'call', previewNs: nsAt(START_MS + 1) });
   });
 });

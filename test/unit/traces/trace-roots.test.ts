@@ -99,7 +99,7 @@ describe('the root of a trace', () => {
     const spans = [head(1, 5), head(2, 1, { source: GITHUB, inputPreview: '' })];
     const rows = spanRows(spans.map((one, at) => ({ head: one, payload: { kind: 'body', at } })));
     const spanIds = spans.map((span) => span.spanId);
-    const trace = { traceId: traceId(1), tally: tallyOf(spans), spanIds, rows, callsAbove: [] };
+    const trace = { traceId: traceId(1), tally: tallyOf(spans), spanIds, rows, callAncestors: [] };
     const [restored] = packedOfText(packedText({ traces: [trace], calls: [] })).traces;
     expect(restored?.tally).toEqual(tallyOf(spans));
     expect(restored?.tally.root).toEqual({
