@@ -73,7 +73,7 @@ export const joinedEvidence = (left: readonly Evidence[], right: readonly Eviden
 ];
 
 /** The run whose drafts are merged. */
-export interface Merging {
+export interface MergeContext {
   readonly runId: string;
   readonly revision: number;
   /** ISO 8601. */
@@ -82,7 +82,7 @@ export interface Merging {
 }
 
 /** Findings after a run, and those that it added or changed. */
-export interface Merged {
+export interface MergeResult {
   readonly findings: readonly Finding[];
   readonly changed: readonly Finding[];
 }
@@ -97,7 +97,7 @@ function matchesOf(findings: readonly Finding[], draft: FindingDraft): readonly 
   return [oldest, ...matching.filter((one) => one !== oldest)];
 }
 
-function mergedInto(draft: FindingDraft, matches: readonly Finding[], about: Merging): Finding {
+function mergedInto(draft: FindingDraft, matches: readonly Finding[], about: MergeContext): Finding {
   const [oldest] = matches;
   const occurrences = occurrencesOf(draft.evidence);
   if (oldest === undefined)
@@ -144,7 +144,11 @@ function mergedInto(draft: FindingDraft, matches: readonly Finding[], about: Mer
  * occurrences are joined. A resolved finding that occurs again becomes open, a dismissed one stays dismissed. Titles are never
  * compared. New findings come first.
  */
-export function mergeFindings(before: readonly Finding[], drafts: readonly FindingDraft[], about: Merging): Merged {
+export function mergeFindings(
+  before: readonly Finding[],
+  drafts: readonly FindingDraft[],
+  about: MergeContext,
+): MergeResult {
   let findings = before;
   const changed: Finding[] = [];
   for (const draft of drafts) {

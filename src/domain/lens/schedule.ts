@@ -46,13 +46,13 @@ function windowOf(lens: Lens, request: RunRequest, now: Date): { readonly start:
 }
 
 /** Input of a new run, besides its lens. */
-export interface Queueing {
+export interface NewRunFacts {
   readonly id: string;
   readonly now: Date;
   readonly trigger: LensRun['trigger'];
 }
 
-function newRun(lens: Lens, request: RunRequest, { id, now, trigger }: Queueing): LensRun {
+function newRun(lens: Lens, request: RunRequest, { id, now, trigger }: NewRunFacts): LensRun {
   const { start, end } = windowOf(lens, request, now);
   const settings = request.settings ?? lens.settings;
   return {
@@ -111,7 +111,7 @@ export function newLens(
 const nextVersion = (lens: Lens): Lens => ({ ...lens, version: lens.version + 1 });
 
 /** The lens with a run queued; unchanged while one is active. */
-export function withQueuedRun(state: LensState, request: RunRequest, about: Queueing): LensState {
+export function withQueuedRun(state: LensState, request: RunRequest, about: NewRunFacts): LensState {
   if (isActive(state.run)) return state;
   return { ...state, lens: nextVersion(state.lens), run: newRun(state.lens, request, about) };
 }
