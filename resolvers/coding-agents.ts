@@ -60,7 +60,7 @@ async function forward(scope: AgentScope, { subpath, sent }: AgentCall): Promise
       provider: CODING_AGENTS.name,
       deploymentId: '',
       cost: ZERO_USD,
-      otherwise: null,
+      defaultCost: null,
       endpoint: null,
     },
     scope.signal,

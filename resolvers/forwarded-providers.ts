@@ -192,7 +192,7 @@ export const callProvider = operation({
       provider: provider.name,
       deploymentId: deployment?.id ?? '',
       cost: format.kind === 'free' ? ZERO_USD : null,
-      otherwise: scope.platform.accounts.costPerRequest,
+      defaultCost: scope.platform.accounts.costPerRequest,
       endpoint: format.kind === 'endpoint' ? format.endpoint : null,
     };
     return scope.platform.gateway.forward(caller, request, scope.signal);

@@ -73,7 +73,7 @@ function forwardedTo({ endpoint, subpath, sent }: EndpointCall, timeoutSeconds: 
     deploymentId: endpoint.id,
     cost: endpointCostOf(endpoint),
     needsPrice: endpointCostOf(endpoint) === ZERO_USD,
-    otherwise: null,
+    defaultCost: null,
     endpoint: null,
     guardrails: Object.keys(endpoint.guardrails ?? {}),
   };

@@ -61,7 +61,7 @@ export interface Forwarded extends Pick<ModelRequest, 'callId' | 'parent' | 'lab
   /** Cost of an answered call; null prices its usage by the catalog. */
   readonly cost: Usd | null;
   /** Cost of an answered call whose usage or price is not known; null leaves it unknown. */
-  readonly otherwise: Usd | null;
+  readonly defaultCost: Usd | null;
   /** Whether the cost is only a default, so that the model needs a price while models without one are blocked. */
   readonly needsPrice?: boolean;
   /** The model endpoint that the target's path names, whose answers report usage; null for another path. */

@@ -3,7 +3,7 @@ import { Forbidden } from '../errors.ts';
 import type { VirtualKey } from '../keys/virtual-key.ts';
 
 /** A requested pass-through endpoint, as far as rights depend on it. */
-export interface AskedEndpoint {
+export interface RequestedEndpoint {
   /** Path as it was sent. */
   readonly path: string;
   readonly isFromConfig: boolean;
@@ -28,7 +28,7 @@ export const coversPath = (routes: readonly string[], path: string): boolean =>
  * precedence. Administrators may call all other entries. Other keys may call those in the `allowed_passthrough_routes` of
  * the key, or else of its team. They may also call an entry of the configuration file at exactly its path.
  */
-export function assertMayPass({ role, key }: Caller, { path, isFromConfig, isBelow }: AskedEndpoint): void {
+export function assertMayPass({ role, key }: Caller, { path, isFromConfig, isBelow }: RequestedEndpoint): void {
   if (key === null) return;
   if (listsOf(key, 'denied_passthrough_routes').some((denied) => denied !== null && coversPath(denied, path)))
     throw notAllowed(path);

@@ -10,7 +10,7 @@ export interface ObjectAction {
   /** Call type in a spend row, as in the reference service. */
   readonly callType: string;
   /** Whether it creates an object. Then the caller's budget is checked first. */
-  readonly makes: boolean;
+  readonly createsObject: boolean;
   /** When its work is billed; `never` for operations without a cost. */
   readonly billed: 'never' | 'later';
 }
@@ -18,14 +18,14 @@ export interface ObjectAction {
 /** Path of each kind, here and under an upstream's base address. */
 export const OBJECT_PATHS = { file: '/files', batch: '/batches', response: '/responses' } as const;
 
-const UNBILLED = { makes: false, billed: 'never' } as const;
+const UNBILLED = { createsObject: false, billed: 'never' } as const;
 
 export const CREATE_FILE: ObjectAction = {
   name: 'files.create',
   kind: 'file',
   method: 'POST',
   callType: 'acreate_file',
-  makes: true,
+  createsObject: true,
   billed: 'never',
 };
 export const GET_FILE: ObjectAction = {
@@ -54,7 +54,7 @@ export const CREATE_BATCH: ObjectAction = {
   kind: 'batch',
   method: 'POST',
   callType: 'acreate_batch',
-  makes: true,
+  createsObject: true,
   billed: 'later',
 };
 export const GET_BATCH: ObjectAction = {

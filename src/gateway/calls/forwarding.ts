@@ -38,7 +38,7 @@ export function createForwarding(
   }
 
   function costOf(request: Forwarded, deployment: Deployment, outcome: Outcome, count: () => void): Usd | null {
-    const { cost, endpoint, fields, otherwise } = request;
+    const { cost, endpoint, fields, defaultCost } = request;
     // An error of the target costs nothing.
     if (outcome.failure !== null) return ZERO_USD;
     if (cost !== null) return cost;
@@ -51,7 +51,7 @@ export function createForwarding(
       known === null && responseModel !== null && responseModel !== deployment.upstreamModel
         ? tools.price({ ...deployment, upstreamModel: responseModel, modelGroup: responseModel }, used)
         : known;
-    const charged = priced ?? otherwise;
+    const charged = priced ?? defaultCost;
     if (charged === null) count();
     return charged;
   }
@@ -122,14 +122,14 @@ export function createForwarding(
 }
 
 /** Whether a call names a model and has no configured cost. With `needsPrice`, the configured cost is only a default. */
-const lacksConfiguredCost = ({ cost, otherwise, model, needsPrice = false }: Forwarded): boolean =>
-  (cost === null || needsPrice) && otherwise === null && model !== NO_MODEL;
+const lacksConfiguredCost = ({ cost, defaultCost, model, needsPrice = false }: Forwarded): boolean =>
+  (cost === null || needsPrice) && defaultCost === null && model !== NO_MODEL;
 
 /**
  * Expected cost of a call: a fixed cost, the estimate of its endpoint, the default cost, or zero. Only the model of a known
  * endpoint can be free: any other call may name a free model that does not answer it.
  */
-function expectedOf({ cost, endpoint, fields: body, body: bytes, otherwise, labels }: Forwarded, at: Deployment) {
+function expectedOf({ cost, endpoint, fields: body, body: bytes, defaultCost, labels }: Forwarded, at: Deployment) {
   // The endpoint is not read where the cost is known.
   const request = {
     endpoint: endpoint ?? CHAT_COMPLETIONS,
@@ -140,7 +140,7 @@ function expectedOf({ cost, endpoint, fields: body, body: bytes, otherwise, labe
   // A list of further models may contain one with a price.
   if (cost === null && endpoint !== null && body['models'] === undefined) return { deployment: at, request };
   const deployment = { ...at, upstreamModel: NO_MODEL, modelGroup: NO_MODEL };
-  return { deployment, request, cost: cost ?? otherwise ?? ZERO_USD };
+  return { deployment, request, cost: cost ?? defaultCost ?? ZERO_USD };
 }
 
 const NO_OPTIONS: Deployment['options'] = {};

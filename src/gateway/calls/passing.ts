@@ -99,7 +99,7 @@ export function createPassing(about: PassingTools): ObjectGateway {
       });
       try {
         // The cost is not known yet: a batch is charged when it has ended.
-        if (action.makes) {
+        if (action.createsObject) {
           let limitPart: number | undefined;
           await tools.budgets.check(caller, undefined, labels, (part) => void (limitPart = part));
           await call.limit({ model, calls: request.calls, limitPart });
