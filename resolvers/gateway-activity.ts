@@ -7,7 +7,7 @@ import {
   sumOfCounts,
   byMostSucceeded,
   activityPeriodOf,
-  regrouped,
+  sumGroupsBy,
 } from '../src/domain/gateway-activity/gateway-activity.ts';
 import type { PollableStream } from '../src/domain/pollable-stream.ts';
 import { assertReportDays } from '../src/domain/spend/report-dates.ts';
@@ -71,9 +71,9 @@ export const getGatewayActivity = operation({
       from,
       to,
       ...sumOfCounts(series),
-      byDate: regrouped(series, ['day']),
-      byCategory: regrouped(series, ['category']),
-      byRoute: regrouped(series, ['category', 'route']).toSorted(byMostSucceeded),
+      byDate: sumGroupsBy(series, ['day']),
+      byCategory: sumGroupsBy(series, ['category']),
+      byRoute: sumGroupsBy(series, ['category', 'route']).toSorted(byMostSucceeded),
       series,
     };
   },

@@ -29,7 +29,7 @@ export function spenderOf(counter: string): { readonly spender: Spender; readonl
 }
 
 /** A key and its owners, to which a call is charged. */
-export interface Charged {
+export interface ChargedKey {
   readonly keyHash: string;
   readonly teamId: string | null;
   readonly userId: string | null;
@@ -38,7 +38,7 @@ export interface Charged {
 }
 
 /** Spend counters of a key and its owners. Labels of calls and budget windows have separate counters. */
-export function countersOf({ keyHash, teamId, userId, organizationId, projectId }: Charged): readonly string[] {
+export function countersOf({ keyHash, teamId, userId, organizationId, projectId }: ChargedKey): readonly string[] {
   const counters = [keyCounter(keyHash)];
   if (teamId !== null) counters.push(spendCounter('team', teamId));
   if (userId !== null) counters.push(spendCounter('user', userId));

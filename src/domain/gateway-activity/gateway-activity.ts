@@ -99,7 +99,7 @@ export const sumOfCounts = (all: Iterable<ActivityCounts>): ActivityCounts =>
   );
 
 /** Sums groups by some of their fields, in the order of `by`. */
-export function regrouped(groups: readonly ActivityGroup[], by: readonly ActivityField[]): readonly ActivityGroup[] {
+export function sumGroupsBy(groups: readonly ActivityGroup[], by: readonly ActivityField[]): readonly ActivityGroup[] {
   const nameOf = ({ of }: ActivityGroup): string => by.map((field) => of[field] ?? '').join('\n');
   return [...Map.groupBy(groups, nameOf)]
     .toSorted(([left], [right]) => (left < right ? -1 : 1))

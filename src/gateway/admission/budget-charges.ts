@@ -1,5 +1,5 @@
 import type { Charge } from '../../domain/admission/admission.ts';
-import { type Charged, keyCounter, spendCounter } from '../../domain/admission/counters.ts';
+import { type ChargedKey, keyCounter, spendCounter } from '../../domain/admission/counters.ts';
 import { BUDGET_REFUSES, type BudgetScope } from '../../domain/admission/scopes.ts';
 import { currentBudgetOf, windowBudget, windowLimit } from '../../domain/keys/budget-windows.ts';
 import type { Limits } from '../../domain/budgets/limits.ts';
@@ -57,7 +57,7 @@ export function hasBudget({ maxBudget, settings, owners }: VirtualKey): boolean 
 }
 
 /** The key and the owners whose spend includes a cost. */
-export const chargedOf = ({ hash, teamId, userId, owners }: VirtualKey): Charged => ({
+export const chargedOf = ({ hash, teamId, userId, owners }: VirtualKey): ChargedKey => ({
   keyHash: hash,
   teamId,
   userId,

@@ -1,5 +1,5 @@
 import type { Admission, Refusal, Reservation } from '../../domain/admission/admission.ts';
-import { type Charged, countersOf, keyCounter } from '../../domain/admission/counters.ts';
+import { type ChargedKey, countersOf, keyCounter } from '../../domain/admission/counters.ts';
 import type { CallLabels } from '../../domain/calls/call-labels.ts';
 import type { Caller } from '../../domain/caller.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
@@ -65,7 +65,7 @@ export interface Budgets {
    */
   isModelSpent(key: VirtualKey, at: Routed): boolean | Promise<boolean>;
   /** Charges a cost without a reservation. Owners that `charged` does not name count it after the next read of their spend. */
-  charge(charged: Charged | null, cost: Usd, also?: FurtherCounters): void;
+  charge(charged: ChargedKey | null, cost: Usd, also?: FurtherCounters): void;
   /** Budget windows that a call without a reservation counts in; undefined for none. */
   windowsOf(key: VirtualKey | null, at: Routed, labels?: CallLabels): readonly BudgetWindow[] | undefined;
   /** Whether the provider or the deployment of a call has a budget. */

@@ -5,7 +5,7 @@ import type { Deployment } from '../../domain/chat/provider.ts';
 import { catalogEntryFor } from '../../domain/deployments/catalog-entry.ts';
 import { evictOldest } from '../../domain/evict-oldest.ts';
 import type { Endpoint } from '../../domain/inference/endpoint.ts';
-import type { Measured } from '../../domain/inference/billed-quantity.ts';
+import type { BilledQuantity } from '../../domain/inference/billed-quantity.ts';
 import { type Usd, ZERO_USD } from '../../domain/money.ts';
 import { maxOutputTokensOf, answerCount } from '../../domain/inference/output-limit.ts';
 import type { Pricer } from '../accounting/price.ts';
@@ -111,7 +111,7 @@ export function createCostExpectations(price: Pricer, catalog: () => CatalogSnap
       return price(deployment, { usage, measured: { unit: 'second', count: seconds } });
     }
     if (endpoint.medium === 'image') {
-      const measured: Measured = {
+      const measured: BilledQuantity = {
         unit: 'image',
         count: answers,
         size: textOf(body['size']),
@@ -122,7 +122,7 @@ export function createCostExpectations(price: Pricer, catalog: () => CatalogSnap
         price(deployment, { usage: tokens(USUAL_OUTPUT_TOKENS, USUAL_OUTPUT_TOKENS * answers) })
       );
     }
-    const measured: Measured =
+    const measured: BilledQuantity =
       endpoint.billedBy === 'character' ? { unit: 'character', count: size } : { unit: 'query', count: 1 };
     const output = endpoint.billedBy === 'character' ? USUAL_OUTPUT_TOKENS : 0;
     return price(deployment, { usage: tokens(Math.ceil(size / BYTES_PER_TOKEN), output), measured });

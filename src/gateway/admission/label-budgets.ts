@@ -27,7 +27,7 @@ export interface LabelBudget {
   readonly soft: Usd | null;
   readonly limits: OwnerLimits;
   /** Region in which calls of an end user are processed; absent for any. */
-  readonly place?: { readonly region: Region; readonly defaultModel: string | null };
+  readonly customerRegion?: { readonly region: Region; readonly defaultModel: string | null };
   /** Maximum tokens of batches per day; absent for no limit. */
   readonly tpdLimit?: number | null;
   /** Budgets of an end user for single models; absent for none. */
@@ -101,22 +101,22 @@ interface Entry {
 interface LabelRow {
   readonly budgetId: string | null;
   readonly blocked: boolean;
-  readonly place: LabelBudget['place'];
+  readonly customerRegion: LabelBudget['customerRegion'];
 }
 
-const NO_ROW: LabelRow = { budgetId: null, blocked: false, place: undefined };
+const NO_ROW: LabelRow = { budgetId: null, blocked: false, customerRegion: undefined };
 
 /** A label's budget row, and block and region of an end user. */
-interface LabelLimits extends Pick<LabelRow, 'blocked' | 'place'> {
+interface LabelLimits extends Pick<LabelRow, 'blocked' | 'customerRegion'> {
   readonly row: Budget | null;
 }
 
 /** An end user without a budget, who is blocked or bound to a region. */
-const withoutBudget = ({ scope, id }: NamedLabel, { blocked, place }: LabelLimits): LabelBudget => ({
+const withoutBudget = ({ scope, id }: NamedLabel, { blocked, customerRegion }: LabelLimits): LabelBudget => ({
   scope,
   id,
   blocked,
-  ...(place === undefined ? {} : { place }),
+  ...(customerRegion === undefined ? {} : { customerRegion }),
   budget: null,
   soft: null,
   limits: NO_LIMITS,
@@ -164,8 +164,8 @@ export function createLabelBudgets(
   }
 
   async function entryOf(named: NamedLabel, limited: LabelLimits, readMs: number): Promise<Entry> {
-    const { row, blocked, place } = limited;
-    const mustReport = blocked || place !== undefined;
+    const { row, blocked, customerRegion } = limited;
+    const mustReport = blocked || customerRegion !== undefined;
     if (row === null) return { readMs, found: mustReport ? withoutBudget(named, limited) : null };
     const { scope, id } = named;
     const limits = await counted.of({ kind: scope, id }, row);
@@ -181,7 +181,7 @@ export function createLabelBudgets(
         limits: { rpmLimit, tpmLimit, maxParallelRequests },
         spentBefore: limits.spentBefore ?? ZERO_USD,
         window: windowIn(limits),
-        ...(place === undefined ? {} : { place }),
+        ...(customerRegion === undefined ? {} : { customerRegion }),
         ...(row.tpdLimit === null ? {} : { tpdLimit: row.tpdLimit }),
         ...(row.modelMaxBudget === null ? {} : { modelMaxBudget: row.modelMaxBudget }),
       },
@@ -203,8 +203,8 @@ export function createLabelBudgets(
         const own = rows[named.scope].find(({ id }) => id === named.id)?.budgetId ?? null;
         const customer = named.scope === 'end_user' ? byId.get(named.id) : undefined;
         const { blocked = false, allowedModelRegion: region = null, defaultModel = null } = customer ?? {};
-        const place = region === null ? undefined : { region, defaultModel };
-        return [named, { budgetId: own ?? named.defaultBudgetId, blocked, place }];
+        const customerRegion = region === null ? undefined : { region, defaultModel };
+        return [named, { budgetId: own ?? named.defaultBudgetId, blocked, customerRegion }];
       }),
     );
   }
@@ -219,8 +219,8 @@ export function createLabelBudgets(
     const read = new Map(
       await Promise.all(
         names.map(async (named) => {
-          const { budgetId, blocked, place } = rows.get(named) ?? NO_ROW;
-          const limited = { row: byId.get(budgetId ?? '') ?? null, blocked, place };
+          const { budgetId, blocked, customerRegion } = rows.get(named) ?? NO_ROW;
+          const limited = { row: byId.get(budgetId ?? '') ?? null, blocked, customerRegion };
           return [nameOf(named), await entryOf(named, limited, readMs)] as const;
         }),
       ),

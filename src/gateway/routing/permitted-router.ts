@@ -35,7 +35,7 @@ export function permittedFor(router: TeamRouter, key: VirtualKey | null): Router
 const permittedRouters = new WeakMap<VirtualKey, { readonly of: Router; readonly router: Router }>();
 
 /** Region of the calls of a customer, and the model that replaces one without a deployment in the region. */
-export type CustomerRegion = NonNullable<LabelBudget['place']>;
+export type CustomerRegion = NonNullable<LabelBudget['customerRegion']>;
 
 const REGIONS: readonly (readonly [Region, RegExp])[] = [
   ['eu', /^(eu|europe)(-|$)/],
@@ -58,7 +58,7 @@ export function inRegion(routeOf: Router, region: Region | undefined): Router {
 
 /** The region of the customer of a call; null for no restriction. */
 export const customerRegionOf = (labels: readonly LabelBudget[]): CustomerRegion | null =>
-  labels.find(({ place }) => place !== undefined)?.place ?? null;
+  labels.find(({ customerRegion }) => customerRegion !== undefined)?.customerRegion ?? null;
 
 export const noDeploymentInRegion = (model: string, region: Region): Forbidden =>
   new Forbidden(
