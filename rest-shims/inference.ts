@@ -38,7 +38,7 @@ function rowOf(name: string, endpoint: Endpoint, paths = pathsOf(endpoint)): Rou
     credential: 'required',
     answers: [200, 400, 401, 403, 422, 429, 500, 503],
     request: endpointSchema(endpoint),
-    ...(endpoint.written === 'form' ? { requestType: 'multipart/form-data' as const } : {}),
+    ...(endpoint.requestEncoding === 'form' ? { requestType: 'multipart/form-data' as const } : {}),
     bodyLimit: 'setting',
     hot: true,
     handle: (request, scope) => callThrough(format, request, scope),

@@ -1,7 +1,7 @@
 import { type ByteStream, streamOfBytes, iterate } from '../domain/bytes.ts';
 import type { ChatDelta, Exchange, Outcome } from '../domain/chat/chat.ts';
 import { tokensOfBytes } from '../domain/inference/expected-tokens.ts';
-import type { Measured } from '../domain/inference/billed-quantity.ts';
+import type { BilledQuantity } from '../domain/inference/billed-quantity.ts';
 import type { StreamInspector, WholeAnswer } from './dialect.ts';
 import { createEventBuffer, dataOf, endOfEvent, nameOf } from './sse/events.ts';
 
@@ -39,7 +39,7 @@ function writtenBytes(delta: ChatDelta): number {
 }
 
 /** Exchange of an answer that is forwarded without parsing. `measured` is its billed quantity. */
-export function unparsedExchange(head: Head, bytes: ByteStream, measured: Measured | undefined): Exchange {
+export function unparsedExchange(head: Head, bytes: ByteStream, measured: BilledQuantity | undefined): Exchange {
   const outcome: Outcome = { ...EMPTY_OUTCOME, ...(measured === undefined ? {} : { measured }) };
   return { ...head, streaming: false, bytes, deltas: () => noDeltas(bytes), outcome: () => outcome };
 }

@@ -5,7 +5,7 @@ const TEXT: JsonSchema = { type: 'string' };
 const MESSAGES: JsonSchema = { type: 'array', items: { type: 'object' } };
 
 /** Schema of the main member of a request, by the form of the member. */
-const FORMS: Readonly<Record<Endpoint['asks']['form'], JsonSchema>> = {
+const FORMS: Readonly<Record<Endpoint['input']['form'], JsonSchema>> = {
   text: TEXT,
   texts: { type: ['string', 'array'] },
   messages: MESSAGES,
@@ -24,16 +24,18 @@ const REQUIRED_MEMBERS: Readonly<Record<string, JsonSchema>> = {
 
 /** Schema of the body of a model call. Apart from `stream`, it names the required members only. */
 export function endpointSchema(
-  { asks, needs, needsOneOf, streams }: Endpoint,
+  { input, requiredMembers, requiresOneOf, streams }: Endpoint,
   { modelIn = 'body' }: { readonly modelIn?: 'body' | 'path' } = {},
 ): JsonSchema {
   const modelMembers = modelIn === 'body' ? ['model'] : [];
   const members = {
     ...Object.fromEntries(modelMembers.map((name) => [name, TEXT])),
-    [asks.member]: FORMS[asks.form],
-    ...Object.fromEntries(needs.map((name) => [name, REQUIRED_MEMBERS[name] ?? {}])),
+    [input.member]: FORMS[input.form],
+    ...Object.fromEntries(requiredMembers.map((name) => [name, REQUIRED_MEMBERS[name] ?? {}])),
     ...(streams ? { stream: { type: ['boolean', 'null'] } } : {}),
   };
-  const schema = objectSchema(members, [...modelMembers, asks.member, ...needs]);
-  return needsOneOf === undefined ? schema : { ...schema, anyOf: needsOneOf.map((name) => ({ required: [name] })) };
+  const schema = objectSchema(members, [...modelMembers, input.member, ...requiredMembers]);
+  return requiresOneOf === undefined
+    ? schema
+    : { ...schema, anyOf: requiresOneOf.map((name) => ({ required: [name] })) };
 }

@@ -50,7 +50,7 @@ export const openAiFormat = (endpoint: Endpoint): CallFormat => ({
 
 function readOpenAi(endpoint: Endpoint, request: HttpRequest): ModelRequest {
   const { body: bytes } = request;
-  const form = isSentAsForm(endpoint, request) ? parseForm(request, endpoint.path, endpoint.asks.member) : null;
+  const form = isSentAsForm(endpoint, request) ? parseForm(request, endpoint.path, endpoint.input.member) : null;
   const { fields: body, unread } = parseRequestBody(endpoint, request, form);
   assertValidRequest(body, endpoint, unread);
   const { stream, includeUsage } = endpoint.streams ? streamingOf(body, endpoint) : NOT_STREAMED;
@@ -67,17 +67,17 @@ function readOpenAi(endpoint: Endpoint, request: HttpRequest): ModelRequest {
   };
 }
 
-function parseRequestBody({ asks }: Endpoint, request: HttpRequest, form: Form | null): PartiallyParsed {
+function parseRequestBody({ input }: Endpoint, request: HttpRequest, form: Form | null): PartiallyParsed {
   const { body: bytes, params } = request;
   // A model in the path, as Azure's clients send it, replaces that of the body.
   const overrides = params['model'] ? { model: params['model'] } : NO_OVERRIDES;
   if (form !== null) return fullyParsed(formFields(form), overrides);
   // Input items are parsed immediately, because they may refer to stored responses.
-  return asks.form === 'items' ? fullyParsed(parseBody(bytes), overrides) : parseLazily(request, overrides);
+  return input.form === 'items' ? fullyParsed(parseBody(bytes), overrides) : parseLazily(request, overrides);
 }
 
-const isSentAsForm = ({ written }: Endpoint, request: HttpRequest): boolean =>
-  written === 'form' || (written === 'form or json' && isMultipart(request));
+const isSentAsForm = ({ requestEncoding }: Endpoint, request: HttpRequest): boolean =>
+  requestEncoding === 'form' || (requestEncoding === 'form or json' && isMultipart(request));
 
 /** Call id, trace context and user agent from the headers of a request. */
 export function callContext({

@@ -76,13 +76,13 @@ function fallbackOf(input: unknown, endpoint: Endpoint): Fallback {
   if (!isJsonObject(input) || !isName(input['model']))
     throw invalidType('fallbacks', 'an array of models by name, or of objects with a `model`', endpoint);
   const { model, ...members } = input;
-  const isReference = (member: string): boolean => endpoint.asks.form === 'items' && REFERENCE_MEMBERS.has(member);
+  const isReference = (member: string): boolean => endpoint.input.form === 'items' && REFERENCE_MEMBERS.has(member);
   const protectedMember = Object.keys(members).find(
     (member) => isGatewayField(member) || STREAM_MEMBERS.has(member) || isReference(member),
   );
   if (protectedMember !== undefined)
     throw invalidType('fallbacks', `an array of models with replaced members, without '${protectedMember}'`, endpoint);
-  if (endpoint.written !== undefined && Object.keys(members).length > 0)
+  if (endpoint.requestEncoding !== undefined && Object.keys(members).length > 0)
     throw invalidType('fallbacks', 'an array of models by name', endpoint);
   return { model, members };
 }

@@ -6,7 +6,7 @@ import type { AnsweredQuestion, MadeDecision } from '../decisions/decision.ts';
 import type { EarlierAnswers } from '../decisions/earlier-answers.ts';
 import type { Endpoint } from '../inference/endpoint.ts';
 import type { Form } from '../inference/form.ts';
-import type { Measured } from '../inference/billed-quantity.ts';
+import type { BilledQuantity } from '../inference/billed-quantity.ts';
 import type { Retries } from '../inference/retries.ts';
 import type { Usd } from '../money.ts';
 import type { Secret } from '../secret.ts';
@@ -118,7 +118,7 @@ export interface Outcome {
   readonly finishReason: string | null;
   readonly usage: Usage | null;
   /** Billed quantity other than tokens; absent elsewhere. */
-  readonly measured?: Measured;
+  readonly measured?: BilledQuantity;
   /** Cost that the upstream reports; absent where it reports none or its report is not authoritative. */
   readonly charged?: Usd;
   /** Set when the upstream reported a failure inside a started stream. */

@@ -3,7 +3,7 @@ import type { RequestBody } from './request-validation.ts';
 import type { Endpoint } from './endpoint.ts';
 
 /** Billed quantity of a call that is not billed by tokens. */
-export type Measured =
+export type BilledQuantity =
   | { readonly unit: 'query' | 'character' | 'page' | 'annotated_page' | 'credit'; readonly count: number }
   /** Audio duration, with fractions. */
   | { readonly unit: 'second'; readonly count: number }
@@ -14,8 +14,8 @@ export type Measured =
 const SURROGATE_PAIR = /[\uD800-\uDBFF][\uDC00-\uDFFF]/g;
 
 /** Billed quantity of a request; undefined where the answer reports it. */
-export function billedQuantityOf(endpoint: Endpoint, body: RequestBody): Measured | undefined {
-  const text = body[endpoint.asks.member];
+export function billedQuantityOf(endpoint: Endpoint, body: RequestBody): BilledQuantity | undefined {
+  const text = body[endpoint.input.member];
   if (endpoint.billedBy === undefined || typeof text !== 'string') return undefined;
   // A surrogate pair is one character.
   return { unit: endpoint.billedBy, count: text.length - (text.match(SURROGATE_PAIR)?.length ?? 0) };

@@ -32,16 +32,16 @@ export interface Endpoint {
   /** Null for an endpoint without a conversation: only an upstream with the same endpoint can answer it. */
   readonly dialect: Dialect | null;
   /** Main member of a request, and its form: see `FORMS` of `request-validation.ts`. */
-  readonly asks: {
+  readonly input: {
     readonly member: 'messages' | 'prompt' | 'input' | 'query' | 'contents' | 'state' | 'file' | 'image';
     readonly form: 'text' | 'texts' | 'messages' | 'items' | 'json' | 'file' | 'files';
   };
   /** Further required members. */
-  readonly needs: readonly string[];
+  readonly requiredMembers: readonly string[];
   /** Members of which at least one is required. */
-  readonly needsOneOf?: readonly [string, ...string[]];
+  readonly requiresOneOf?: readonly [string, ...string[]];
   /** Encoding of a request; JSON when absent. */
-  readonly written?: 'form' | 'form or json';
+  readonly requestEncoding?: 'form' | 'form or json';
   /** For endpoints with image answers, or with a transcript of audio as answer; absent for others. */
   readonly medium?: 'image' | 'transcript';
   /**
@@ -72,8 +72,8 @@ export interface Endpoint {
 export const CHAT_COMPLETIONS: Endpoint = {
   path: '/chat/completions',
   dialect: 'chat-completions',
-  asks: { member: 'messages', form: 'messages' },
-  needs: [],
+  input: { member: 'messages', form: 'messages' },
+  requiredMembers: [],
   answers: { member: 'choices', form: 'chat completion' },
   streams: true,
   operation: 'chat',
@@ -84,8 +84,8 @@ export const CHAT_COMPLETIONS: Endpoint = {
 export const COMPLETIONS: Endpoint = {
   path: '/completions',
   dialect: 'completions',
-  asks: { member: 'prompt', form: 'texts' },
-  needs: [],
+  input: { member: 'prompt', form: 'texts' },
+  requiredMembers: [],
   answers: { member: 'choices', form: 'completion' },
   streams: true,
   operation: 'text_completion',
@@ -96,8 +96,8 @@ export const COMPLETIONS: Endpoint = {
 export const MESSAGES: Endpoint = {
   path: '/messages',
   dialect: 'messages',
-  asks: { member: 'messages', form: 'messages' },
-  needs: ['max_tokens'],
+  input: { member: 'messages', form: 'messages' },
+  requiredMembers: ['max_tokens'],
   answers: { member: 'content', form: 'message' },
   streams: true,
   operation: 'chat',
@@ -108,8 +108,8 @@ export const MESSAGES: Endpoint = {
 export const RESPONSES: Endpoint = {
   path: '/responses',
   dialect: 'responses',
-  asks: { member: 'input', form: 'items' },
-  needs: [],
+  input: { member: 'input', form: 'items' },
+  requiredMembers: [],
   answers: { member: 'output', form: 'response' },
   streams: true,
   operation: 'chat',
@@ -120,8 +120,8 @@ export const RESPONSES: Endpoint = {
 export const RESPONSES_COMPACT: Endpoint = {
   path: '/responses/compact',
   dialect: null,
-  asks: { member: 'input', form: 'items' },
-  needs: [],
+  input: { member: 'input', form: 'items' },
+  requiredMembers: [],
   answers: { member: 'output', form: 'compaction' },
   streams: false,
   operation: 'generate_content',
@@ -132,7 +132,7 @@ export const RESPONSES_COMPACT: Endpoint = {
 export const COUNT_TOKENS: Endpoint = {
   ...MESSAGES,
   path: '/messages/count_tokens',
-  needs: [],
+  requiredMembers: [],
   answers: { member: null, form: 'count of tokens' },
   streams: false,
 };
@@ -157,8 +157,8 @@ export const COUNT_CHAT_TOKENS: Endpoint = {
 export const EMBEDDINGS: Endpoint = {
   path: '/embeddings',
   dialect: null,
-  asks: { member: 'input', form: 'texts' },
-  needs: [],
+  input: { member: 'input', form: 'texts' },
+  requiredMembers: [],
   answers: { member: 'data', form: 'list of embeddings' },
   streams: false,
   operation: 'embeddings',
@@ -169,8 +169,8 @@ export const EMBEDDINGS: Endpoint = {
 export const MODERATIONS: Endpoint = {
   path: '/moderations',
   dialect: null,
-  asks: { member: 'input', form: 'texts' },
-  needs: [],
+  input: { member: 'input', form: 'texts' },
+  requiredMembers: [],
   answers: { member: 'results', form: 'moderation' },
   streams: false,
   operation: 'moderation',
@@ -181,8 +181,8 @@ export const MODERATIONS: Endpoint = {
 export const RERANK: Endpoint = {
   path: '/rerank',
   dialect: null,
-  asks: { member: 'query', form: 'text' },
-  needs: ['documents'],
+  input: { member: 'query', form: 'text' },
+  requiredMembers: ['documents'],
   answers: { member: 'results', form: 'order of documents' },
   streams: false,
   operation: 'rerank',
@@ -193,8 +193,8 @@ export const RERANK: Endpoint = {
 export const DECISIONS: Endpoint = {
   path: '/decisions',
   dialect: null,
-  asks: { member: 'input', form: 'json' },
-  needs: ['questions'],
+  input: { member: 'input', form: 'json' },
+  requiredMembers: ['questions'],
   answers: { member: 'answers', form: 'decision' },
   streams: false,
   operation: 'decide',
@@ -205,7 +205,7 @@ export const DECISIONS: Endpoint = {
 export const SYSTEM_ONE: Endpoint = {
   ...DECISIONS,
   path: '/systemone',
-  asks: { member: 'state', form: 'json' },
+  input: { member: 'state', form: 'json' },
   callType: 'asystemone',
 };
 
@@ -213,8 +213,8 @@ export const SYSTEM_ONE: Endpoint = {
 export const SPEECH: Endpoint = {
   path: '/audio/speech',
   dialect: null,
-  asks: { member: 'input', form: 'text' },
-  needs: [],
+  input: { member: 'input', form: 'text' },
+  requiredMembers: [],
   answers: { member: null, form: 'speech' },
   streams: false,
   operation: 'generate_content',
@@ -227,8 +227,8 @@ export const SPEECH: Endpoint = {
 export const GENERATE_CONTENT: Endpoint = {
   path: '/generateContent',
   dialect: 'generate-content',
-  asks: { member: 'contents', form: 'messages' },
-  needs: [],
+  input: { member: 'contents', form: 'messages' },
+  requiredMembers: [],
   answers: { member: 'candidates', form: 'generated content' },
   streams: true,
   operation: 'generate_content',
@@ -247,8 +247,8 @@ export const COUNT_CONTENT_TOKENS: Endpoint = {
 export const CONVERSE: Endpoint = {
   path: '/converse',
   dialect: 'converse',
-  asks: { member: 'messages', form: 'messages' },
-  needs: [],
+  input: { member: 'messages', form: 'messages' },
+  requiredMembers: [],
   answers: { member: 'output', form: 'answer of a conversation' },
   streams: true,
   operation: 'chat',
@@ -259,8 +259,8 @@ export const CONVERSE: Endpoint = {
 export const COHERE_CHAT: Endpoint = {
   path: '/v2/chat',
   dialect: 'cohere-chat',
-  asks: { member: 'messages', form: 'messages' },
-  needs: [],
+  input: { member: 'messages', form: 'messages' },
+  requiredMembers: [],
   answers: { member: 'message', form: 'answer of a chat' },
   streams: true,
   operation: 'chat',
@@ -271,8 +271,8 @@ export const COHERE_CHAT: Endpoint = {
 export const OLLAMA_CHAT: Endpoint = {
   path: '/api/chat',
   dialect: 'ollama-chat',
-  asks: { member: 'messages', form: 'messages' },
-  needs: [],
+  input: { member: 'messages', form: 'messages' },
+  requiredMembers: [],
   answers: { member: 'message', form: 'answer of a chat' },
   streams: true,
   operation: 'chat',
@@ -282,7 +282,7 @@ export const OLLAMA_CHAT: Endpoint = {
 /** Common properties of the image endpoints. */
 const IMAGES = {
   dialect: null,
-  needs: [],
+  requiredMembers: [],
   medium: 'image',
   answers: { member: 'data', form: 'list of pictures' },
   operation: 'generate_content',
@@ -293,7 +293,7 @@ const IMAGES = {
 export const IMAGE_GENERATIONS: Endpoint = {
   ...IMAGES,
   path: '/images/generations',
-  asks: { member: 'prompt', form: 'text' },
+  input: { member: 'prompt', form: 'text' },
   streams: true,
   callType: 'aimage_generation',
 };
@@ -302,9 +302,9 @@ export const IMAGE_GENERATIONS: Endpoint = {
 export const IMAGE_EDITS: Endpoint = {
   ...IMAGES,
   path: '/images/edits',
-  asks: { member: 'prompt', form: 'text' },
-  needsOneOf: ['image', 'images'],
-  written: 'form or json',
+  input: { member: 'prompt', form: 'text' },
+  requiresOneOf: ['image', 'images'],
+  requestEncoding: 'form or json',
   streams: true,
   callType: 'aimage_edit',
 };
@@ -313,8 +313,8 @@ export const IMAGE_EDITS: Endpoint = {
 export const IMAGE_VARIATIONS: Endpoint = {
   ...IMAGES,
   path: '/images/variations',
-  asks: { member: 'image', form: 'files' },
-  written: 'form',
+  input: { member: 'image', form: 'files' },
+  requestEncoding: 'form',
   streams: false,
   callType: 'aimage_variation',
 };
@@ -322,9 +322,9 @@ export const IMAGE_VARIATIONS: Endpoint = {
 /** Common properties of the transcription endpoints. */
 const TRANSCRIPTS = {
   dialect: null,
-  asks: { member: 'file', form: 'file' },
-  needs: [],
-  written: 'form',
+  input: { member: 'file', form: 'file' },
+  requiredMembers: [],
+  requestEncoding: 'form',
   medium: 'transcript',
   answers: { member: 'text', form: 'transcript' },
   streams: true,

@@ -39,7 +39,7 @@ interface OutputDefaults {
 const inputTokens = ({ endpoint, body, bytes }: Pick<ModelRequest, 'endpoint' | 'body' | 'bytes'>): number =>
   bytes.length > PARSED_BYTES
     ? tokensOfBytes(bytes.length)
-    : promptTokens(body[endpoint.asks.member]) + promptTokens(body['system']);
+    : promptTokens(body[endpoint.input.member]) + promptTokens(body['system']);
 
 /**
  * Usage of a call that the client aborted. A reported usage is raised to at least `pieces` output tokens. Without a report, it is the

@@ -24,12 +24,12 @@ const WITH_TOOLS = new Set<Dialect | null>(['chat-completions', 'responses', 'me
  * parsed yet, so that none has to be parsed. Throws InvalidInput, and MissingFormField for a form.
  */
 export function assertValidRequest(body: RequestBody, endpoint: Endpoint, unread = ALL_PARSED): void {
-  const { member, form } = endpoint.asks;
+  const { member, form } = endpoint.input;
   const isPresent = (field: string): boolean =>
     unread.has(field) || (body[field] !== undefined && body[field] !== null);
-  const absent = [member, ...endpoint.needs].find((field) => !isPresent(field));
+  const absent = [member, ...endpoint.requiredMembers].find((field) => !isPresent(field));
   if (absent !== undefined) throw missing(absent, endpoint);
-  const [first, ...others] = endpoint.needsOneOf ?? [member];
+  const [first, ...others] = endpoint.requiresOneOf ?? [member];
   if (![first, ...others].some(isPresent)) throw missing(first, endpoint);
   const { model } = body;
   if (model === undefined || model === null || model === '') throw missingModel(endpoint);
@@ -49,7 +49,7 @@ export function assertValidRequest(body: RequestBody, endpoint: Endpoint, unread
 
 /** Accepted shapes of each form. `wanted` completes "must be". */
 const FORMS: Readonly<
-  Record<Endpoint['asks']['form'], { readonly wanted: string; readonly shapes: readonly Shape[] }>
+  Record<Endpoint['input']['form'], { readonly wanted: string; readonly shapes: readonly Shape[] }>
 > = {
   text: { wanted: 'a string', shapes: ['text'] },
   texts: { wanted: 'a string or an array', shapes: ['text', 'objects', 'list'] },
@@ -67,7 +67,7 @@ function shapeOf(value: unknown): Shape | null {
 }
 
 function missing(field: string, endpoint: Endpoint): InvalidInput {
-  return endpoint.written === 'form' ? new MissingFormField(field) : absentMember(field, endpoint);
+  return endpoint.requestEncoding === 'form' ? new MissingFormField(field) : absentMember(field, endpoint);
 }
 
 /** Error for a missing model. It is never a MissingFormField, because the path can also name the model. */

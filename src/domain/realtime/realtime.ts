@@ -1,12 +1,12 @@
 import type { CallLabels } from '../calls/call-labels.ts';
 import type { Usage } from '../chat/chat.ts';
-import type { Measured } from '../inference/billed-quantity.ts';
+import type { BilledQuantity } from '../inference/billed-quantity.ts';
 import type { OpenSocket, SocketEnd, SocketMessage } from './sockets.ts';
 
 /** Endpoint data of realtime sessions in call records. */
 export const REALTIME = {
   path: '/realtime',
-  asks: { member: 'messages', form: 'messages' },
+  input: { member: 'messages', form: 'messages' },
   operation: 'realtime',
   callType: '_arealtime',
 } as const;
@@ -29,7 +29,7 @@ export interface RealtimeRequest {
 
 type CountedUsage =
   | { readonly usage: Usage; readonly measured?: undefined }
-  | { readonly usage: null; readonly measured: Measured };
+  | { readonly usage: null; readonly measured: BilledQuantity };
 
 /** Facts in an upstream message that the gateway uses. */
 export type RealtimeFact =

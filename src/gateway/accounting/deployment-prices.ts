@@ -12,7 +12,7 @@ import { type ToolPrices, toolPricesOf } from '../../domain/catalog/tool-prices.
 import { PRICED_TIERS, type PricedTier } from '../../domain/chat/usage.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
 import { catalogEntryFor } from '../../domain/deployments/catalog-entry.ts';
-import type { Measured } from '../../domain/inference/billed-quantity.ts';
+import type { BilledQuantity } from '../../domain/inference/billed-quantity.ts';
 import { type Rate, rateFrom } from '../../domain/money.ts';
 
 /**
@@ -39,7 +39,7 @@ export interface Prices extends TierPrices {
   readonly uplift: bigint | null;
   /** Prices of classes of service that have their own. */
   readonly services: Readonly<Partial<Record<PricedTier, TierPrices>>>;
-  readonly units: Readonly<Record<Exclude<Measured['unit'], 'image'>, Rate | null>>;
+  readonly units: Readonly<Record<Exclude<BilledQuantity['unit'], 'image'>, Rate | null>>;
   /** Prices of a second of video, by the resolution in the name of the price key. */
   readonly videos: ReadonlyMap<string, Rate>;
   /** Prices at some hours; absent where they are always the same. */

@@ -38,7 +38,7 @@ export interface Accounted extends Pick<
     /** Absent for a call to no model endpoint. */
     readonly path?: Endpoint['path'];
     /** Absent for endpoints without a prompt. */
-    readonly asks?: Endpoint['asks'];
+    readonly input?: Endpoint['input'];
   };
 }
 
@@ -202,7 +202,7 @@ function attributesOf(call: ClosedCall, errorType: string | null): Record<string
   return attributes;
 }
 
-const promptOf = ({ body, endpoint: { asks } }: Accounted): unknown => (asks === undefined ? '' : body[asks.member]);
+const promptOf = ({ body, endpoint: { input } }: Accounted): unknown => (input === undefined ? '' : body[input.member]);
 
 function inputText(request: Accounted): string {
   const prompt = promptOf(request);

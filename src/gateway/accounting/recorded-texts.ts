@@ -58,7 +58,7 @@ export function maskedForRecord(
   { request, outcome }: RecordedTexts,
 ): Masked | Promise<Masked> {
   const { endpoint, body, model } = request;
-  const member = endpoint.asks?.member;
+  const member = endpoint.input?.member;
   const prompt: Members = member === undefined ? {} : { [member]: body[member] };
   try {
     const places = endpoint.path === undefined ? allTexts(prompt) : requestTexts({ path: endpoint.path }, prompt);

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../domain/json-object.ts';
 import type { ChatDelta, Outcome, Usage } from '../../domain/chat/chat.ts';
-import type { Measured } from '../../domain/inference/billed-quantity.ts';
+import type { BilledQuantity } from '../../domain/inference/billed-quantity.ts';
 import { errorOf } from '../chat-completions/answer.ts';
 import type { InspectorOptions, StreamInspector } from '../dialect.ts';
 import { type Fields, parseJson, text } from '../json/fields.ts';
@@ -21,7 +21,7 @@ export class MediaInspector implements StreamInspector {
   #complete = false;
   #images = 0;
   #usage: Usage | null = null;
-  #measured: Measured | undefined;
+  #measured: BilledQuantity | undefined;
   #failure: Outcome['failure'] = null;
   #text = '';
 

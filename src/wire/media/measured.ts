@@ -1,23 +1,23 @@
 import type { RequestBody } from '../../domain/inference/request-validation.ts';
-import type { Measured } from '../../domain/inference/billed-quantity.ts';
+import type { BilledQuantity } from '../../domain/inference/billed-quantity.ts';
 import type { Form } from '../../domain/inference/form.ts';
 import { type Fields, object, text } from '../json/fields.ts';
 import { soundSeconds } from '../sound/length.ts';
 
 /** A number of images. Size and quality come from the answer, else from the request; null when neither has them. */
-export function measuredImages(count: number, answer: Fields, body: RequestBody): Measured {
+export function measuredImages(count: number, answer: Fields, body: RequestBody): BilledQuantity {
   const setting = (member: string): string | null => text(answer[member]) ?? text(body[member]);
   return { unit: 'image', count, size: setting('size'), quality: setting('quality') };
 }
 
 /** Seconds of audio that an answer reports. Undefined when it reports none. */
-export function measuredSeconds(answer: Fields): Measured | undefined {
+export function measuredSeconds(answer: Fields): BilledQuantity | undefined {
   const seconds = secondsOf(answer);
   return seconds === null ? undefined : { unit: 'second', count: seconds };
 }
 
 /** Seconds of the uploaded recording. Undefined when its container does not give a certain duration. */
-export function measuredRecording(form: Form | undefined): Measured | undefined {
+export function measuredRecording(form: Form | undefined): BilledQuantity | undefined {
   const file = form?.parts.find(({ name, filename }) => name === 'file' && filename !== null);
   if (form === undefined || file === undefined) return undefined;
   const seconds = soundSeconds(form.bytes.subarray(file.bodyStart, file.bodyEnd));
@@ -31,7 +31,7 @@ const END_TIME = /-->[ \t]*(?:(\d+):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})/g;
 /**
  * Seconds up to the end of the last subtitle. Undefined without subtitles. Silence after it is unknown and not billed.
  */
-export function measuredSubtitles(subtitles: string, format: unknown): Measured | undefined {
+export function measuredSubtitles(subtitles: string, format: unknown): BilledQuantity | undefined {
   if (!SUBTITLE_FORMATS.has(format)) return undefined;
   let seconds = 0;
   for (const [, hours = '0', minutes, wholeSeconds, fraction = ''] of subtitles.matchAll(END_TIME))

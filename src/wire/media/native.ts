@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../domain/json-object.ts';
 import type { ModelRequest, Outcome, Usage } from '../../domain/chat/chat.ts';
 import type { Endpoint } from '../../domain/inference/endpoint.ts';
-import type { Measured } from '../../domain/inference/billed-quantity.ts';
+import type { BilledQuantity } from '../../domain/inference/billed-quantity.ts';
 import { errorOf, isAnswer } from '../chat-completions/answer.ts';
 import type { NativeDialect, WholeAnswer } from '../dialect.ts';
 import { object, parseJson, text } from '../json/fields.ts';
@@ -70,7 +70,7 @@ function wholeAnswer(
     usage,
     measured,
     text: keptText = null,
-  }: { readonly usage: Usage | null; readonly measured: Measured | undefined; readonly text?: string | null },
+  }: { readonly usage: Usage | null; readonly measured: BilledQuantity | undefined; readonly text?: string | null },
 ): WholeAnswer {
   const outcome: Outcome = {
     responseId: null,

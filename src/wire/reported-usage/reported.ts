@@ -1,12 +1,12 @@
 import { isJsonObject } from '../../domain/json-object.ts';
 import type { Usage } from '../../domain/chat/chat.ts';
-import type { Measured } from '../../domain/inference/billed-quantity.ts';
+import type { BilledQuantity } from '../../domain/inference/billed-quantity.ts';
 import { count, type Fields, list, number, object, text } from '../json/fields.ts';
 
 /** Reported usage of an answer, or of one event of a stream. Null and undefined where it reports none. */
 export interface Reported {
   readonly usage: Usage | null;
-  readonly measured: Measured | undefined;
+  readonly measured: BilledQuantity | undefined;
   /** Model that answered. */
   readonly model: string | null;
 }
@@ -137,7 +137,7 @@ function secondsIn(answer: Fields): number | null {
   return seconds !== null && seconds >= 0 && seconds < MAX_SECONDS ? seconds : null;
 }
 
-function measuredIn(answer: Fields): Measured | undefined {
+function measuredIn(answer: Fields): BilledQuantity | undefined {
   const seconds = secondsIn(answer);
   if (seconds !== null) return { unit: 'second', count: seconds };
   const pages = pagesIn(answer);
@@ -149,7 +149,7 @@ function measuredIn(answer: Fields): Measured | undefined {
 }
 
 /** Pages of a document that Mistral recognized, or credits of a document that Reducto parsed. */
-function pagesIn(answer: Fields): Measured | undefined {
+function pagesIn(answer: Fields): BilledQuantity | undefined {
   const { pages_processed: pages, pages_processed_annotation: annotated } = object(answer['usage_info']);
   const processed = count(pages);
   if (processed !== null) {
@@ -165,7 +165,7 @@ function pagesIn(answer: Fields): Measured | undefined {
 const RESOLUTIONS: Readonly<Record<number, string>> = { 1440: '2k', 2160: '4k' };
 
 /** Billed seconds of a video job that a POST creates. Undefined for a failed job. Later reads of the job are free. */
-export function createdVideo(answer: unknown): Measured | undefined {
+export function createdVideo(answer: unknown): BilledQuantity | undefined {
   const { object: kind, status, seconds, size } = object(answer);
   if (kind !== 'video' || status === 'failed') return undefined;
   const length = number(seconds) ?? Number(text(seconds) ?? Number.NaN);

@@ -3,7 +3,7 @@ import type { CatalogEntry, CatalogSnapshot } from '../../../src/domain/catalog/
 import { modelOfVariant, variantIds } from '../../../src/domain/catalog/image-prices.ts';
 import type { Usage } from '../../../src/domain/chat/chat.ts';
 import type { Deployment } from '../../../src/domain/chat/provider.ts';
-import type { Measured } from '../../../src/domain/inference/billed-quantity.ts';
+import type { BilledQuantity } from '../../../src/domain/inference/billed-quantity.ts';
 import { usdText } from '../../../src/domain/money.ts';
 import { createPricer } from '../../../src/gateway/accounting/price.ts';
 import { aDeployment } from '../../support/chat.ts';
@@ -51,7 +51,7 @@ const CATALOG: CatalogSnapshot = {
 
 function cost(
   model: string,
-  used: { usage?: Partial<Usage>; measured?: Measured },
+  used: { usage?: Partial<Usage>; measured?: BilledQuantity },
   differing: Partial<Deployment> = {},
 ) {
   const usage = used.usage && {
@@ -68,7 +68,7 @@ function cost(
   return priced === null ? null : usdText(priced);
 }
 
-const pictures = (count: number, size: string | null = null, quality: string | null = null): Measured => ({
+const pictures = (count: number, size: string | null = null, quality: string | null = null): BilledQuantity => ({
   unit: 'image',
   count,
   size,
@@ -126,7 +126,7 @@ describe('images', () => {
 });
 
 describe('seconds of audio', () => {
-  const seconds = (count: number): Measured => ({ unit: 'second', count });
+  const seconds = (count: number): BilledQuantity => ({ unit: 'second', count });
 
   it.each([
     ['once, where the map has the price on both sides', 'whisper-1', 12, '0.0012'],

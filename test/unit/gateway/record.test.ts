@@ -30,7 +30,9 @@ function recordWith(fields: Partial<ClosedCall>) {
 
 /** Name, type, input and preview of the span of a call with this prompt. */
 function spanOf(endpoint: typeof EMBEDDINGS, prompt: unknown) {
-  const { span } = recordWith({ request: aModelRequest({ model: 'm', [endpoint.asks.member]: prompt }, { endpoint }) });
+  const { span } = recordWith({
+    request: aModelRequest({ model: 'm', [endpoint.input.member]: prompt }, { endpoint }),
+  });
   return [span.name, span.type, span.input, span.inputPreview];
 }
 

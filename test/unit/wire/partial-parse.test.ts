@@ -41,21 +41,23 @@ function refusalOf(ask: () => void): unknown {
 }
 
 describe.each(ENDPOINTS)('a request to $path, parsed partially', (endpoint) => {
-  const { asks, needs } = endpoint;
-  const more = Object.fromEntries([...needs, ...(endpoint.needsOneOf ?? [])].map((field) => [field, [PROSE]]));
+  const { input, requiredMembers } = endpoint;
+  const more = Object.fromEntries(
+    [...requiredMembers, ...(endpoint.requiresOneOf ?? [])].map((field) => [field, [PROSE]]),
+  );
 
   it.each(Object.keys(LARGE))('has the same members as JSON.parse, with %s as input', (form) => {
-    const body = { n: 1, ...more, model: 'm', [asks.member]: LARGE[form], stream: false };
+    const body = { n: 1, ...more, model: 'm', [input.member]: LARGE[form], stream: false };
     const read = parsePartially(bytesOf(body), {});
     expect(Object.keys(read?.fields ?? {})).toEqual(Object.keys(body));
     expect({ ...read?.fields }).toStrictEqual(body);
     expect(read?.fields).toEqual(body);
-    expect(read?.fields[asks.member]).toBe(read?.fields[asks.member]);
+    expect(read?.fields[input.member]).toBe(read?.fields[input.member]);
   });
 
   it.each(Object.keys(LARGE))('is refused with the same error as a parsed one, with %s as input', (form) => {
-    const body = { ...more, model: 'm', [asks.member]: LARGE[form] };
-    for (const sent of [body, { ...body, model: '' }, { ...body, model: 7 }, { [asks.member]: LARGE[form] }]) {
+    const body = { ...more, model: 'm', [input.member]: LARGE[form] };
+    for (const sent of [body, { ...body, model: '' }, { ...body, model: 7 }, { [input.member]: LARGE[form] }]) {
       const bytes = bytesOf(sent);
       const read = parsePartially(bytes, {});
       // From here on, an attempt to parse a large member fails.
