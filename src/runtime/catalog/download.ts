@@ -17,7 +17,7 @@ interface FetchedResponse {
 export interface Download {
   readonly bytes: Uint8Array;
   /** ETag, or time and size of a file; null when the source sends none. */
-  readonly mark: string | null;
+  readonly validator: string | null;
   readonly source: 'file' | 'upstream';
 }
 
@@ -46,18 +46,18 @@ export interface DownloadOptions {
   readonly timeoutMs: number;
 }
 
-/** Reads the source: an http(s) address, a `file:` address or a path. Null when `mark` still matches. Throws DownloadFailed. */
-export function download(url: string, mark: string | null, options: DownloadOptions): Promise<Download | null> {
-  return /^https?:/i.test(url) ? overHttp(url, mark, options) : fromFile(url, mark);
+/** Reads the source: an http(s) address, a `file:` address or a path. Null when `validator` still matches. Throws DownloadFailed. */
+export function download(url: string, validator: string | null, options: DownloadOptions): Promise<Download | null> {
+  return /^https?:/i.test(url) ? overHttp(url, validator, options) : fromFile(url, validator);
 }
 
-async function fromFile(url: string, mark: string | null): Promise<Download | null> {
+async function fromFile(url: string, validator: string | null): Promise<Download | null> {
   const path = /^file:/i.test(url) ? fileURLToPath(url) : url;
   try {
     const { mtimeMs, size } = await stat(path);
     const current = `${mtimeMs}-${size}`;
-    if (current === mark) return null;
-    return { bytes: await readFile(path), mark: current, source: 'file' };
+    if (current === validator) return null;
+    return { bytes: await readFile(path), validator: current, source: 'file' };
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
     throw new DownloadFailed(`the file cannot be read: ${code}`, { cause: error });
@@ -66,19 +66,23 @@ async function fromFile(url: string, mark: string | null): Promise<Download | nu
 
 async function overHttp(
   url: string,
-  mark: string | null,
+  validator: string | null,
   { fetch, signal, timeoutMs }: DownloadOptions,
 ): Promise<Download | null> {
-  const headers = { 'user-agent': USER_AGENT, accept: '*/*', ...(mark === null ? {} : { 'if-none-match': mark }) };
+  const headers = {
+    'user-agent': USER_AGENT,
+    accept: '*/*',
+    ...(validator === null ? {} : { 'if-none-match': validator }),
+  };
   try {
     const response = await fetch(url, { headers, signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]) });
     if (response.status !== 200) await response.body?.cancel();
-    if (response.status === 304 && mark !== null) return null;
+    if (response.status === 304 && validator !== null) return null;
     if (response.status !== 200) {
       const retryAfterMs = retryAfterMsOf(response.headers.get('retry-after'));
       throw new DownloadFailed(`the source answered ${response.status}`, { retryAfterMs });
     }
-    return { bytes: await readAll(response), mark: response.headers.get('etag'), source: 'upstream' };
+    return { bytes: await readAll(response), validator: response.headers.get('etag'), source: 'upstream' };
   } catch (error) {
     if (error instanceof DownloadFailed) throw error;
     throw new DownloadFailed(`the source cannot be read: ${reasonOf(error)}`, { cause: error });

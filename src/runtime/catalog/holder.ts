@@ -95,18 +95,18 @@ export function createCatalogHolder(options: CatalogHolderOptions): CatalogHolde
   const valueNow = (entryId: string, field: string): unknown =>
     (now().quarantined.get(entryId)?.raw ?? current().find(entryId)?.row)?.[field];
 
-  async function save({ packed, sha256 }: ParsedMap, mark: string | null): Promise<void> {
-    const facts = `${sha256} ${mark}`;
+  async function save({ packed, sha256 }: ParsedMap, validator: string | null): Promise<void> {
+    const facts = `${sha256} ${validator}`;
     if (lastGoodFile === undefined || packed === null || facts === saved) return;
     try {
-      await saveLastGood(lastGoodFile, { state: now(), packed, url, mark });
+      await saveLastGood(lastGoodFile, { state: now(), packed, url, validator });
       saved = facts;
     } catch (error) {
       log.warn({ err: error }, 'the price map could not be stored for the next start');
     }
   }
 
-  async function take({ bytes, source, mark }: Download): Promise<string | null> {
+  async function take({ bytes, source, validator }: Download): Promise<string | null> {
     try {
       const currentCount = current().entries.length;
       const map = await parsePriceMap(bytes, { currentCount, packed: lastGoodFile !== undefined });
@@ -114,7 +114,7 @@ export function createCatalogHolder(options: CatalogHolderOptions): CatalogHolde
       const builder = stateBuilder(now(), isReleased, takenAt);
       await map.eachModel(builder.add);
       adopt(builder.build({ sha256: map.sha256, takenAt, source }));
-      await save(map, mark);
+      await save(map, validator);
     } catch (error) {
       if (error instanceof MapRejected) return error.message;
       throw error;
@@ -151,7 +151,7 @@ export function createCatalogHolder(options: CatalogHolderOptions): CatalogHolde
         const lastGood = await loadLastGood(lastGoodFile, { url, notBefore: embeddedTakenAt(), isReleased });
         if (lastGood === null) return null;
         state = lastGood.state;
-        return lastGood.mark;
+        return lastGood.validator;
       } catch (error) {
         const reason = error instanceof LastGoodInvalid ? error.message : 'it is damaged';
         log.warn({ reason, file: lastGoodFile }, 'the stored price map is not used');

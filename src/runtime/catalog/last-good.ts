@@ -30,7 +30,7 @@ interface HeadPrice {
 /** A state that was served before a restart. */
 export interface LastGood {
   readonly state: CatalogState;
-  readonly mark: string | null;
+  readonly validator: string | null;
 }
 
 const addressOf = (url: string): string => hash('sha256', url, 'hex');
@@ -41,7 +41,7 @@ const CHECKSUM_LENGTH = 64;
 /** Stores a state's price map for a restart without a network. The file is replaced atomically. */
 export async function saveLastGood(
   path: string,
-  { state, packed, url, mark }: LastGood & { readonly packed: Uint8Array; readonly url: string },
+  { state, packed, url, validator }: LastGood & { readonly packed: Uint8Array; readonly url: string },
 ): Promise<void> {
   const { sha256, snapshot, quarantined } = state;
   const head = {
@@ -49,7 +49,7 @@ export async function saveLastGood(
     takenAt: snapshot.takenAt.toISOString(),
     source: snapshot.source,
     address: addressOf(url),
-    mark,
+    mark: validator,
     held: [...quarantined.values()].flatMap(({ prices }) =>
       prices.map(({ entryId, field, served, since }) => ({ entryId, field, served, since: since.toISOString() })),
     ),
@@ -93,7 +93,7 @@ export async function loadLastGood(
   const models = modelsOfMap(JSON.parse(gunzipSync(rest.subarray(endOfHead + 1)).toString('utf8')));
   const fault = mapFault(models, 0);
   if (models === null || fault !== null) throw new LastGoodInvalid(fault ?? 'it has no models');
-  return { state: restore(models, head, isReleased), mark: head.mark };
+  return { state: restore(models, head, isReleased), validator: head.mark };
 }
 
 /** Restores the quarantine against the values that were served when the file was written. */

@@ -77,7 +77,10 @@ export function createCatalogSource(options: CatalogSourceOptions): RefreshingCa
   let failures = 0;
   let retryAfterMs = 0;
   /** Validator of the last complete download, and why it was refused: a refused map is not downloaded again. */
-  let lastDownload: { readonly mark: string | null; readonly fault: string | null } = { mark: null, fault: null };
+  let lastDownload: { readonly validator: string | null; readonly fault: string | null } = {
+    validator: null,
+    fault: null,
+  };
   let stopping = new AbortController();
   let task: ScheduledTask | null = null;
   let nextCheckAt: Date | null = null;
@@ -108,8 +111,8 @@ export function createCatalogSource(options: CatalogSourceOptions): RefreshingCa
       log.debug({ err: error }, 'releases of quarantined prices could not be read; the known ones stay in use');
     });
     try {
-      const read = await download(url, lastDownload.mark, { fetch, signal, timeoutMs });
-      if (read !== null) lastDownload = { mark: read.mark, fault: await holder.take(read) };
+      const read = await download(url, lastDownload.validator, { fetch, signal, timeoutMs });
+      if (read !== null) lastDownload = { validator: read.validator, fault: await holder.take(read) };
       if (lastDownload.fault === null) recordSuccess(read === null ? 'unchanged' : 'taken');
       else recordFailure('refused', lastDownload.fault);
     } catch (error) {
@@ -154,7 +157,7 @@ export function createCatalogSource(options: CatalogSourceOptions): RefreshingCa
       await holder.refreshReleases().catch((error: unknown) => {
         log.warn({ err: error }, 'releases of quarantined prices could not be read');
       });
-      if (refreshSeconds > 0) lastDownload = { mark: await holder.restore(), fault: null };
+      if (refreshSeconds > 0) lastDownload = { validator: await holder.restore(), fault: null };
     },
     start() {
       if (refreshSeconds === 0 || task !== null) return;
