@@ -9,7 +9,7 @@ export interface SocketLimits {
   /** Idle time before the server pings. */
   readonly pingMs: number;
   /** Idle time before the connection is closed. */
-  readonly maxSilenceMs: number;
+  readonly heartbeatTimeoutMs: number;
   /** Time that the client may read nothing while its send buffer is full. */
   readonly stalledMs: number;
   /** Maximum number of concurrent operations. */
@@ -124,7 +124,7 @@ export class SocketConnection {
     if (this.#fullSinceMs !== null) {
       if (now - this.#fullSinceMs > this.#limits.stalledMs)
         this.close(CLOSE.tryAgainLater, 'The client does not read.');
-    } else if (now - this.#lastActivityMs > this.#limits.maxSilenceMs)
+    } else if (now - this.#lastActivityMs > this.#limits.heartbeatTimeoutMs)
       this.close(CLOSE.tryAgainLater, 'The client does not answer.');
     else if (now - this.#lastActivityMs > this.#limits.pingMs) this.#socket.ping();
   }

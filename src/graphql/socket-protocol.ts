@@ -14,7 +14,7 @@ import { CLOSE, SocketConnection, type SocketLimits } from './socket-connection.
 const LIMITS: SocketLimits = {
   initMs: 10_000,
   pingMs: 30_000,
-  maxSilenceMs: 75_000,
+  heartbeatTimeoutMs: 75_000,
   stalledMs: 60_000,
   operations: 100,
 };

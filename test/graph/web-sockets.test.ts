@@ -143,7 +143,7 @@ describe('a WebSocket client that breaks the protocol', () => {
   });
 
   it('is closed when it answers no pings, which ends its subscriptions', async () => {
-    graph = await openGraph({ socketLimits: { pingMs: 10, maxSilenceMs: 1_000 } });
+    graph = await openGraph({ socketLimits: { pingMs: 10, heartbeatTimeoutMs: 1_000 } });
     const { send, socket } = await connectAndInit();
     send(subscribe('1', WATCH));
     await eventually(() => graph.bus.subscriberCount() === 1, 'the subscription');

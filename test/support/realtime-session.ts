@@ -18,12 +18,12 @@ const NEVER = new AbortController().signal;
 const REQUEST: RealtimeRequest = { model: 'm', intent: null, headers: {}, callId: null, parent: null };
 const LIMITS: RealtimeLimits = {
   pingMs: 30,
-  maxSilenceMs: 75,
+  heartbeatTimeoutMs: 75,
   stalledMs: 60,
   idleMs: 1_000,
   lifeMs: 5_000,
   recheckMs: 200,
-  refusals: 2,
+  maxRefusals: 2,
   sessions: 2,
 };
 

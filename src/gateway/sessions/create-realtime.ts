@@ -20,12 +20,12 @@ const SHUTTING_DOWN = 'The process is shutting down.';
 /** `lifeMs` is longer than the limits of vendors, which end sessions after 30 or 60 minutes. */
 const LIMITS: RealtimeLimits = {
   pingMs: 30_000,
-  maxSilenceMs: 75_000,
+  heartbeatTimeoutMs: 75_000,
   stalledMs: MINUTE_MS,
   idleMs: 15 * MINUTE_MS,
   lifeMs: 120 * MINUTE_MS,
   recheckMs: 1_500,
-  refusals: 100,
+  maxRefusals: 100,
   sessions: 2_000,
 };
 
@@ -75,12 +75,12 @@ export function createRealtime(
       let reserved: CostReservation | null = null;
       let rate: RateAdmission | null = null;
       try {
-        let limitPart: number | undefined;
+        let limitFraction: number | undefined;
         const at = { deployment, request: null, model: request.model };
-        const reserving = budgets.reserve(caller, at, request.labels, (part) => void (limitPart = part));
+        const reserving = budgets.reserve(caller, at, request.labels, (fraction) => void (limitFraction = fraction));
         tools.limits.prepare(caller, request, request.labels);
         reserved = await reserving;
-        rate = await tools.limits.admit(caller, { ...request, limitPart }, request.labels);
+        rate = await tools.limits.admit(caller, { ...request, limitFraction }, request.labels);
         const upstream = await provider.openRealtime(deployment, request, AbortSignal.any([signal, shutdown.signal]));
         if (shutdown.signal.aborted) {
           upstream.socket.close(1000, '');

@@ -8,7 +8,7 @@ const MINUTE_MS = 60_000;
 /** `running` and `lifeMs` are OpenAI's limits. */
 const LIMITS: ResponseSessionLimits = {
   pingMs: 30_000,
-  maxSilenceMs: 75_000,
+  heartbeatTimeoutMs: 75_000,
   stalledMs: MINUTE_MS,
   lifeMs: 60 * MINUTE_MS,
   running: 16,

@@ -105,7 +105,7 @@ export function createSession(parts: SessionParts): LiveSession {
     } catch (failure) {
       if (!(failure instanceof DomainError)) return failWithBug(failure);
       refusals += 1;
-      if (refusals > limits.refusals) return finish({ end: 'failed', failure, code: POLICY });
+      if (refusals > limits.maxRefusals) return finish({ end: 'failed', failure, code: POLICY });
       client.socket.send(client.errorEvent(failure, message));
     }
   }

@@ -19,7 +19,7 @@ export interface Side {
 
 export function createSide(
   socket: OpenSocket,
-  { pingMs, maxSilenceMs, stalledMs }: SideLimits,
+  { pingMs, heartbeatTimeoutMs, stalledMs }: SideLimits,
   nowMs: () => number,
 ): Side {
   let lastActivityMs = nowMs();
@@ -64,7 +64,7 @@ export function createSide(
       if (stalled()) return false;
       if (isPaused) return true;
       const silentMs = nowMs() - lastActivityMs;
-      if (silentMs > maxSilenceMs) return false;
+      if (silentMs > heartbeatTimeoutMs) return false;
       if (silentMs > pingMs && nowMs() - pingedMs > pingMs) {
         pingedMs = nowMs();
         socket.ping();

@@ -8,7 +8,7 @@ export interface SideLimits {
   /** Idle time after which a ping is sent. */
   readonly pingMs: number;
   /** Idle time after which a side counts as disconnected. */
-  readonly maxSilenceMs: number;
+  readonly heartbeatTimeoutMs: number;
   /** Time without progress of the send buffer after which a side counts as stalled. */
   readonly stalledMs: number;
 }
@@ -21,7 +21,7 @@ export interface RealtimeLimits extends SideLimits {
   /** Interval of checks of key and budget. Both are also checked after each charged turn. */
   readonly recheckMs: number;
   /** Maximum number of refused messages. The next one ends the session. */
-  readonly refusals: number;
+  readonly maxRefusals: number;
   /** Maximum number of concurrent sessions of this process. */
   readonly sessions: number;
 }

@@ -7,7 +7,7 @@ import { aSocket, settled } from '../../support/realtime-session.ts';
 
 const LIMITS: ResponseSessionLimits = {
   pingMs: 30,
-  maxSilenceMs: 75,
+  heartbeatTimeoutMs: 75,
   stalledMs: 60,
   lifeMs: 1_000,
   running: 2,
@@ -225,7 +225,7 @@ describe('a connection', () => {
   });
 
   it('at its maximum duration lets running turns end, and closes with the reason', async () => {
-    const setup = aConnection({ maxSilenceMs: 9_999, pingMs: 9_999 });
+    const setup = aConnection({ heartbeatTimeoutMs: 9_999, pingMs: 9_999 });
     const reason = 'This connection reached its maximum duration of 0 minutes. Open a new connection to continue.';
     setup.ask('a:1', 'a:2');
     setup.wait(1_001);
@@ -240,7 +240,7 @@ describe('a connection', () => {
   });
 
   it('that is idle for too long ends without a ping', () => {
-    const setup = aConnection({ maxSilenceMs: 9_999, pingMs: 9_999 });
+    const setup = aConnection({ heartbeatTimeoutMs: 9_999, pingMs: 9_999 });
     setup.wait(1_001);
     expect(setup.client.did.at(-1)).toBe('(close 1001)');
   });
