@@ -7,7 +7,7 @@ import type { TokenVerifier } from '../../domain/identity/token-verifier.ts';
 import type { VerifiedTokens } from '../../domain/identity/verified-tokens.ts';
 import type { FailedKeys, Peer } from '../../domain/keys/failed-keys.ts';
 import type { KeyGenerator } from '../../domain/keys/virtual-key.ts';
-import type { KeyRing, OpeningKeyRing } from './key-ring.ts';
+import type { KeyRing, HashKeyRing } from './key-ring.ts';
 import { evictOldest } from '../../domain/evict-oldest.ts';
 import { TraceSender } from '../../domain/lens/trace-sender.ts';
 import { isExpired, TRACING_KEY_PREFIX, type TracingKey, type TracingKeyStore } from '../../domain/lens/tracing-key.ts';
@@ -52,7 +52,7 @@ interface CredentialOptions {
 
 /** Adds signed tokens and tracing keys to a ring of virtual keys. The prefix of a credential selects its kind. */
 export function createCredentialRing(
-  ring: OpeningKeyRing,
+  ring: HashKeyRing,
   options: CredentialOptions & {
     /** Null where no signed tokens are accepted. */
     readonly acceptance: TokenAcceptance | null;
@@ -78,7 +78,7 @@ export function createCredentialRing(
  * row of this key from the claims and the rows of its owners.
  */
 function createTokenIdentification(
-  ring: Pick<OpeningKeyRing, 'open'>,
+  ring: Pick<HashKeyRing, 'identifyHash'>,
   {
     acceptance,
     tokens,
@@ -105,7 +105,7 @@ function createTokenIdentification(
     const started = verifying.get(hash) ?? verify(accepting, sent).finally(() => verifying.delete(hash));
     verifying.set(hash, started);
     await started;
-    return ring.open(hash, nameOf);
+    return ring.identifyHash(hash, nameOf);
   }
 
   return (token, peer) => {
@@ -115,7 +115,7 @@ function createTokenIdentification(
     const hash = generator.hash(chosenTeam === null ? token : `${token}\n${chosenTeam}`);
     const known = tokens.use(hash);
     if (known !== undefined) {
-      if (known.identity.expiresAt > clock.now()) return ring.open(hash, nameOf);
+      if (known.identity.expiresAt > clock.now()) return ring.identifyHash(hash, nameOf);
       tokens.delete(hash);
       throw new Unauthenticated('Token Expired', 'expired');
     }

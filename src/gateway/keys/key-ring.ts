@@ -47,9 +47,9 @@ export interface KeyRing {
 }
 
 /** A key ring that also accepts the hash of a secret, for credentials that are verified elsewhere. */
-export interface OpeningKeyRing extends KeyRing {
+export interface HashKeyRing extends KeyRing {
   /** The caller of a secret by its hash, as `identify`. `name` names the credential in errors. */
-  open(secretHash: string, name: () => string): Caller | Promise<Caller>;
+  identifyHash(secretHash: string, name: () => string): Caller | Promise<Caller>;
 }
 
 /** Age in ms up to which a cached key is used without a read. A change by another process takes effect after it at the latest. */
@@ -86,7 +86,7 @@ export function createKeyRing(options: {
   readonly mapped?: boolean;
   /** Resolves after a time; rejects when the signal fires first. */
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
-}): OpeningKeyRing {
+}): HashKeyRing {
   const { store, generator, clock, failures, pause, mapped = false } = options;
   // Only hashes are compared, so that timing reveals nothing about a key.
   const masterHash = generator.hash(options.masterKey.reveal());
@@ -254,7 +254,7 @@ export function createKeyRing(options: {
       const { hash, isMaster } = hashed(key, peer?.headers);
       return isMaster ? master : callerOfHash(hash, () => keyName(key), peer);
     },
-    open(secretHash, name) {
+    identifyHash(secretHash, name) {
       // The secret is verified: an entry in `unknown` comes from a read before its row was written.
       unknown.delete(secretHash);
       return callerOfHash(secretHash, name);
