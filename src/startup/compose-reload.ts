@@ -5,7 +5,7 @@ import type { Guardrails } from '../domain/guardrails/guardrails.ts';
 import type { PassThroughEndpoints } from '../domain/pass-through/endpoints.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { ConfigError } from '../runtime/settings/config-fault.ts';
-import type { Reloaded } from '../runtime/settings/reload.ts';
+import type { ReloadedConfig } from '../runtime/settings/reload.ts';
 import { isLive, SETTING_PATHS } from '../runtime/settings/live-settings.ts';
 import { assertRegular, watchFiles } from '../runtime/settings/watch-files.ts';
 import type { RunningConfiguration } from '../runtime/stored-settings/configuration.ts';
@@ -83,7 +83,7 @@ export function composeReload(context: StartContext, parts: ReloadParts): Reload
 }
 
 /** Applies a new configuration. */
-function apply({ settings, log, state }: StartContext, parts: ReloadParts, read: Reloaded): void {
+function apply({ settings, log, state }: StartContext, parts: ReloadParts, read: ReloadedConfig): void {
   const { configuration } = parts;
   const fixed = fixedChanges(configuration.current(), read.config);
   parts.deployments.configure(configuredDeployments(settings, read.deployments), read.credentials);

@@ -1,5 +1,5 @@
 /** Result of a mapping that leaves a member of a map out. */
-export const LEFT_OUT = Symbol('left out');
+export const OMITTED = Symbol('left out');
 
 type Each = (inner: unknown, key: string | number) => unknown;
 
@@ -19,7 +19,7 @@ function mappedMap(map: object, each: Each): unknown {
   for (const [key, inner] of Object.entries(map)) {
     const mapped = each(inner, key);
     isSame &&= mapped === inner;
-    if (mapped !== LEFT_OUT) entries.push([key, mapped]);
+    if (mapped !== OMITTED) entries.push([key, mapped]);
   }
   return isSame ? map : Object.fromEntries(entries);
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../domain/json-object.ts';
 import { Secret } from '../../domain/secret.ts';
-import { LEFT_OUT, mappedInner } from './mapped-inner.ts';
+import { OMITTED, mappedInner } from './mapped-inner.ts';
 
 // Structured cloning loses the class and the value of a Secret. A secret is sent to another thread as an object whose only key is the
 // mark.
@@ -14,7 +14,7 @@ const isPlain = (value: object): value is JsonObject => {
 export function withMarkedSecrets(value: unknown, mark: string): unknown {
   if (value instanceof Secret) return { [mark]: value.reveal() };
   if (Array.isArray(value) || (typeof value === 'object' && value !== null && isPlain(value)))
-    return mappedInner(value, (inner) => (typeof inner === 'function' ? LEFT_OUT : withMarkedSecrets(inner, mark)));
+    return mappedInner(value, (inner) => (typeof inner === 'function' ? OMITTED : withMarkedSecrets(inner, mark)));
   return value;
 }
 

@@ -6,7 +6,7 @@ import type { ConfigDocument } from './config-document.ts';
 import type { ConfigFault } from './config-fault.ts';
 import type { Path } from './config-references.ts';
 import { withIds } from './deployment-ids.ts';
-import { LEFT_OUT, mappedInner } from './mapped-inner.ts';
+import { OMITTED, mappedInner } from './mapped-inner.ts';
 import { shapeMessages } from './shape-faults.ts';
 import { addressFault, modelEntry, keyWarningOf, toDeployment } from './deployments.ts';
 
@@ -30,7 +30,7 @@ const IN_MODEL = /^model_list\.(\d+)\.(.+)$/;
 const REQUIRED = new Set(['model_name', 'litellm_params.model']);
 
 /** Whether a reference to an unset variable makes one model uncallable, and does not stop the start. */
-export function isOfModel({ key }: ConfigFault): boolean {
+export function isModelFault({ key }: ConfigFault): boolean {
   const name = IN_MODEL.exec(key)?.[2];
   return name !== undefined && !REQUIRED.has(name);
 }
@@ -47,14 +47,14 @@ function withoutUnset(value: unknown, unset: ReadonlySet<string>, at: string, ke
   const isList = Array.isArray(value);
   return mappedInner(value, (inner, key) => {
     const path = `${at}.${key}`;
-    if (!isList && ((inner === null && !keepsNull) || (unset.size > 0 && unset.has(path)))) return LEFT_OUT;
+    if (!isList && ((inner === null && !keepsNull) || (unset.size > 0 && unset.has(path)))) return OMITTED;
     return withoutUnset(inner, unset, path, keepsNull || key === REQUEST_MEMBER);
   });
 }
 
 /** The deployments of `model_list`; empty when an entry has a wrong form. `about.fault` receives each fault. */
 export function readModels(document: ConfigDocument, about: ModelReading): readonly Deployment[] {
-  const unset = document.faults.filter(isOfModel);
+  const unset = document.faults.filter(isModelFault);
   const refuse = (path: Path, message: string): void => {
     const key = path.join('.');
     // A reference to an unset variable is reported already.

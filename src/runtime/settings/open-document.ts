@@ -1,6 +1,6 @@
 import { type ConfigDocument, NO_DOCUMENT } from './config-document.ts';
 import { ConfigError, type ConfigFault } from './config-fault.ts';
-import { isOfModel } from './model-list.ts';
+import { isModelFault } from './model-list.ts';
 import { readFile } from './read-file.ts';
 
 /** Reads the configuration file, and reports its faults except those of single models. Empty without a readable file. */
@@ -12,7 +12,7 @@ export function openDocument(
   if (path === null || path === '') return NO_DOCUMENT;
   try {
     const document = readFile(path, env);
-    for (const one of document.faults) if (!isOfModel(one)) fault(one);
+    for (const one of document.faults) if (!isModelFault(one)) fault(one);
     return document;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;

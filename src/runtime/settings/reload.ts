@@ -12,7 +12,7 @@ import { withRestoredSecrets } from './marked-secrets.ts';
 import { ConfigError, type ConfigFault } from './config-fault.ts';
 
 /** Parts of a new configuration file that a running process applies. */
-export interface Reloaded {
+export interface ReloadedConfig {
   readonly config: DeclaredConfig;
   readonly deployments: readonly Deployment[];
   readonly credentials: readonly DeclaredCredential[];
@@ -22,8 +22,8 @@ export interface Reloaded {
   readonly warnings: readonly string[];
 }
 
-/** `Reloaded` without functions and models, as the worker thread sends it. */
-export interface TransferredConfig extends Omit<Reloaded, 'config' | 'deployments'> {
+/** `ReloadedConfig` without functions and models, as the worker thread sends it. */
+export interface TransferredConfig extends Omit<ReloadedConfig, 'config' | 'deployments'> {
   readonly config: Omit<DeclaredConfig, 'placeOf'>;
   /** Places of settings by section and name. */
   readonly places: Readonly<Record<string, Readonly<Record<string, Place>>>>;
@@ -58,7 +58,7 @@ const YOUNG_GENERATION_MB = 32;
 /** Reads the configuration again. */
 export interface ConfigReader {
   /** Throws ConfigError with every fault, and an Error when the thread ends without an answer or takes over a minute. */
-  read(): Promise<Reloaded>;
+  read(): Promise<ReloadedConfig>;
   /** Ends the thread. */
   stop(): void;
 }
@@ -119,7 +119,7 @@ function startWorker(): Worker {
   return worker;
 }
 
-async function readOnWorker(worker: Worker, task: ReloadTask): Promise<Reloaded> {
+async function readOnWorker(worker: Worker, task: ReloadTask): Promise<ReloadedConfig> {
   const { mark } = task;
   const signal = AbortSignal.timeout(READ_TIMEOUT_MS);
   const deployments: Deployment[] = [];
@@ -144,7 +144,7 @@ function reloadedOf(
   { config, places, ...rest }: TransferredConfig,
   deployments: readonly Deployment[],
   models: readonly unknown[],
-): Reloaded {
+): ReloadedConfig {
   const placeOf = (section: string, name: string): Place =>
     places[section]?.[name] ?? { source: config.file ?? 'config file', line: null };
   const declared = models.length === 0 ? config.declared : { ...config.declared, model_list: models };

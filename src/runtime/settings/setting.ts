@@ -14,7 +14,7 @@ export interface Setting<Value = unknown, Default = unknown> {
   /** Dotted path in the configuration file. */
   readonly file?: string;
   /** The file wins over the environment. */
-  readonly fileFirst?: boolean;
+  readonly filePrecedesEnvironment?: boolean;
   readonly unit?: string;
   readonly description: string;
   /** Version that introduced it, where that is not the first one. */

@@ -86,7 +86,9 @@ function candidatesOf(row: Setting, { args, env, document }: Sources): readonly 
     inFile === undefined || inFile === null || isUnresolved
       ? []
       : [{ origin: { from: 'config file', key: row.file ?? '' }, raw: inFile }];
-  return row.fileFirst ? [...fromFile, ...fromEnvironment] : [...fromArguments, ...fromEnvironment, ...fromFile];
+  return row.filePrecedesEnvironment
+    ? [...fromFile, ...fromEnvironment]
+    : [...fromArguments, ...fromEnvironment, ...fromFile];
 }
 
 function faultOf(row: Setting, { origin, raw }: Candidate, refusal: Refusal, document: ConfigDocument): ConfigFault {

@@ -18,7 +18,7 @@ export const GROUP_SETTINGS = {
     description:
       'Settings of new teams that a request leaves out: `max_budget`, `budget_duration`, `budget_limits`, `tpm_limit`, `rpm_limit`, `team_member_permissions`, `organization_id`.',
   }),
-  adminsStayOut: setting({
+  excludesAdminsFromTeams: setting({
     kind: flag(),
     default: false,
     file: 'general_settings.disable_auto_add_proxy_admin_to_teams',
@@ -51,7 +51,7 @@ export const GROUP_SETTINGS = {
     file: 'litellm_settings.budget_duration',
     description: 'Length of the windows of `litellm_settings.max_budget`. Without it, the spend is never reset.',
   }),
-  throttlePart: setting({
+  throttleFraction: setting({
     kind: decimal({ above: 0, to: 1 }),
     default: null,
     file: 'litellm_settings.budget_exceeded_throttle_percentage',
@@ -71,7 +71,7 @@ export const GROUP_SETTINGS = {
     file: 'general_settings.allow_public_health_readiness_details',
     description: '`/health/readiness` gives the answer of `/health/readiness/details`, without a key.',
   }),
-  teamsAddNoModels: setting({
+  restrictsModelCreation: setting({
     kind: flag(),
     default: false,
     file: 'general_settings.disable_model_add_for_internal_users',

@@ -18,7 +18,7 @@ export const TRACE_STORE_SETTINGS = {
     default: null,
     defaultText: '`clickhouse` when an address is set',
     file: 'general_settings.tracing.store.type',
-    fileFirst: true,
+    filePrecedesEnvironment: true,
     description: 'Store of the traces. May be written as `tracing.store: clickhouse`.',
   }),
   clickHouseUrl: setting({
@@ -26,7 +26,7 @@ export const TRACE_STORE_SETTINGS = {
     default: null,
     env: ['CLICKHOUSE_URL'],
     file: 'general_settings.tracing.store.url',
-    fileFirst: true,
+    filePrecedesEnvironment: true,
     description: 'ClickHouse server that stores the traces ([guide](traces-in-clickhouse.md)).',
   }),
   clickHouseDatabase: setting({
@@ -34,7 +34,7 @@ export const TRACE_STORE_SETTINGS = {
     default: 'lensgate',
     env: ['CLICKHOUSE_DATABASE'],
     file: 'general_settings.tracing.store.database',
-    fileFirst: true,
+    filePrecedesEnvironment: true,
     description: 'Database on that server.',
   }),
   clickHouseReaderUrl: setting({
@@ -63,7 +63,7 @@ export const TRACE_STORE_SETTINGS = {
     default: 14,
     env: ['AGENT_TRACING_RETENTION_DAYS'],
     file: 'general_settings.tracing.store.retention_days',
-    fileFirst: true,
+    filePrecedesEnvironment: true,
     unit: 'days',
     description: 'Age of a trace, counted from its start, at which it is deleted. 0 keeps it.',
   }),
