@@ -25,7 +25,7 @@ import { createBudgets } from './admission/budgets.ts';
 import { assertKeyAllows, createRequiredParamCheck, requestOfKey, withoutAlias } from './admission/key-rules.ts';
 import { type CallTools, type OpenCall, openCall } from './calls/call.ts';
 import type { ProviderBudgets, RouteBudget } from '../domain/budgets/route-budget.ts';
-import { createCooldowns, withoutCooling } from './routing/cooldowns.ts';
+import { createCooldowns, skipCoolingDown } from './routing/cooldowns.ts';
 import type { LabelBudgets } from './admission/label-budgets.ts';
 import { createCallLimits } from './admission/rate-limits.ts';
 import { createRealtime } from './sessions/create-realtime.ts';
@@ -70,7 +70,7 @@ export interface GatewayOptions {
   /** The budget of all calls, read for each call; none when absent. */
   readonly globalBudget?: () => RouteBudget | null;
   /** Fraction of its rate limits that a key keeps when its budget is used up, read at each refusal; null and absent refuse the call. */
-  readonly throttlePart?: () => number | null;
+  readonly throttleFraction?: () => number | null;
   /** Whether calls of models without a price are refused, read for each call; false when absent. */
   readonly blocksUnpriced?: () => boolean;
   /** Members that calls must have, read for each call; none when absent. */
@@ -122,7 +122,7 @@ export function createGateway(
   const configured = createLiveRouter(deployments, options.providers);
   const cooldowns = createCooldowns(options.clock, () => policyOf().cooldowns);
   const blocksUnpriced = options.blocksUnpriced ?? (() => false);
-  const routeOf = pricedOnly(withoutCooling(configured, cooldowns), {
+  const routeOf = pricedOnly(skipCoolingDown(configured, cooldowns), {
     isOn: blocksUnpriced,
     catalog: () => catalog.current(),
   });
@@ -140,7 +140,7 @@ export function createGateway(
     ...(options.budgetAlerts === undefined ? {} : { alerts: options.budgetAlerts }),
     providerBudgets: options.providerBudgets,
     globalBudget: options.globalBudget,
-    throttlePart: options.throttlePart,
+    throttleFraction: options.throttleFraction,
     now: () => options.clock.now(),
   });
   const health = createHealthTracker(options.clock);

@@ -154,7 +154,7 @@ const rulesOf = ({ settings }: StartContext, { configuration, fallbacks }: Gatew
   costAdjustments: configuration.costAdjustments,
   providerBudgets: configuration.providerBudgets,
   globalBudget: configuration.globalBudget,
-  throttlePart: configuration.throttlePart,
+  throttleFraction: configuration.throttleFraction,
   blocksUnpriced: configuration.blocksUnpriced,
   requiredParams: configuration.requiredParams,
   capturePrompts: settings.capturePrompts,

@@ -1,24 +1,24 @@
 import type { VirtualKey } from './virtual-key.ts';
 
-/** Reads a setting: the part of its limits that a key keeps when its budget is used up, above 0 and at most 1. Null for any other value. */
-export function throttlePart(value: unknown): number | null {
-  const part = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
-  return typeof part === 'number' && part > 0 && part <= 1 ? part : null;
+/** Reads a setting: the fraction of its limits that a key keeps when its budget is used up, above 0 and at most 1. Null for any other value. */
+export function throttleFractionOf(value: unknown): number | null {
+  const fraction = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  return typeof fraction === 'number' && fraction > 0 && fraction <= 1 ? fraction : null;
 }
 
 /**
- * The part of its limits that a key keeps when its budget is used up. Null where its calls are refused: the key does not
- * request throttling, no part is configured, or the key has no limit that could be lowered.
+ * The fraction of its limits that a key keeps when its budget is used up. Null where its calls are refused: the key does not
+ * request throttling, no fraction is configured, or the key has no limit that could be lowered.
  */
-export function throttleOf({ metadata, settings, owners }: VirtualKey, part: number | null): number | null {
-  if (part === null || metadata['throttle_on_budget_exceeded'] !== true) return null;
+export function throttleOf({ metadata, settings, owners }: VirtualKey, fraction: number | null): number | null {
+  if (fraction === null || metadata['throttle_on_budget_exceeded'] !== true) return null;
   const requests = settings.rpmLimit ?? owners?.budget?.rpmLimit ?? null;
   const tokens = settings.tpmLimit ?? owners?.budget?.tpmLimit ?? null;
-  return requests === null && tokens === null ? null : part;
+  return requests === null && tokens === null ? null : fraction;
 }
 
 /** A lowered limit. One call or token is always left, so that the key is not blocked. */
-export const throttledLimit = (limit: number, part: number): number => Math.max(1, Math.floor(limit * part));
+export const throttledLimit = (limit: number, fraction: number): number => Math.max(1, Math.floor(limit * fraction));
 
 /** The key without its own budget and without the budget row that it names. Its budget windows stay. */
 export const withoutBudget = (key: VirtualKey): VirtualKey => ({

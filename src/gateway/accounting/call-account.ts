@@ -105,7 +105,7 @@ export class CallAccount {
   }
 
   /** Replaces the recorded request by its edited form. */
-  edited(request: Accounted): void {
+  setEditedRequest(request: Accounted): void {
     this.#target = { request, deployment: this.#target.deployment };
   }
 

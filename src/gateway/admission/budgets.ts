@@ -79,7 +79,7 @@ export interface Budgets {
   spentBy(keyHash: string): Usd | null;
 }
 
-type Throttle = (limitPart: number) => void;
+type Throttle = (limitFraction: number) => void;
 type Stage = 'global' | 'route';
 
 /** Further counters of a cost, besides a key and its owners. */
@@ -115,7 +115,7 @@ export function createBudgets({
   alerts,
   providerBudgets,
   globalBudget,
-  throttlePart = () => null,
+  throttleFraction = () => null,
   now = () => new Date(),
 }: {
   readonly admission: Admission;
@@ -132,7 +132,7 @@ export function createBudgets({
   /** The budget of all calls, read for each call; none when absent. */
   readonly globalBudget?: (() => RouteBudget | null) | undefined;
   /** Fraction of its rate limits that a key keeps when its budget is used up, read at each refusal; null and absent refuse the call. */
-  readonly throttlePart?: (() => number | null) | undefined;
+  readonly throttleFraction?: (() => number | null) | undefined;
   readonly now?: () => Date;
 }): Budgets {
   const windowBudgets = createWindowBudgets(now, providerBudgets, globalBudget);
@@ -149,10 +149,14 @@ export function createBudgets({
   }
 
   /** Fraction of its rate limits that a key keeps after a refusal; null where the call is refused, and for free models. */
-  function limitPartAfter({ charge }: Refusal, call: EstimatedCall | undefined, key: VirtualKey | null): number | null {
+  function limitFractionAfter(
+    { charge }: Refusal,
+    call: EstimatedCall | undefined,
+    key: VirtualKey | null,
+  ): number | null {
     if (key === null || (charge as BudgetCharge).scope !== 'key') return null;
-    const part = throttleOf(key, throttlePart());
-    return part === null || (call !== undefined && isFree(call.deployment)) ? null : part;
+    const fraction = throttleOf(key, throttleFraction());
+    return fraction === null || (call !== undefined && isFree(call.deployment)) ? null : fraction;
   }
 
   function reserveAll(
@@ -190,9 +194,9 @@ export function createBudgets({
   ): ReturnType<typeof reserveFor> {
     if (decision.kind === 'reserved') return new ChargedReservation(decision, charges, reserving);
     const { call, key, throttle } = reserving;
-    const limitPart = limitPartAfter(decision, call, payer);
-    if (payer === null || limitPart === null) return refuse(decision, call, key);
-    throttle?.(limitPart);
+    const limitFraction = limitFractionAfter(decision, call, payer);
+    if (payer === null || limitFraction === null) return refuse(decision, call, key);
+    throttle?.(limitFraction);
     return reserveFor(withoutBudget(payer), reserving);
   }
 
@@ -212,9 +216,9 @@ export function createBudgets({
       const decided = admission.check(chargesOf(payer, cost, { now: now(), labels, windows }));
       const decide = (refusal: Refusal | null): void | Promise<void> => {
         if (refusal === null) return;
-        const limitPart = limitPartAfter(refusal, call, payer);
-        if (payer === null || limitPart === null) return void refuse(refusal, call, key);
-        throttle?.(limitPart);
+        const limitFraction = limitFractionAfter(refusal, call, payer);
+        if (payer === null || limitFraction === null) return void refuse(refusal, call, key);
+        throttle?.(limitFraction);
         return checkFor(withoutBudget(payer));
       };
       return decided instanceof Promise ? decided.then(decide) : decide(decided);
@@ -240,7 +244,7 @@ export function createBudgets({
       if (charges.length === 0) return;
       const decided = admission.check(charges);
       const decide = (refusal: Refusal | null): void => {
-        if (refusal !== null && limitPartAfter(refusal, undefined, key) === null) refuse(refusal, undefined, key);
+        if (refusal !== null && limitFractionAfter(refusal, undefined, key) === null) refuse(refusal, undefined, key);
       };
       return decided instanceof Promise ? decided.then(decide) : decide(decided);
     },

@@ -27,7 +27,7 @@ interface CallNames {
   /** The tags and the end user that have limits. */
   readonly labels: readonly LabelBudget[];
   /** Fraction of its own limits that the key keeps, because its budget is used up; 1 when absent. */
-  readonly limitPart?: number | undefined;
+  readonly limitFraction?: number | undefined;
 }
 
 const NO_NAMES: CallNames = Object.freeze({ tags: [], labels: [] });
@@ -51,11 +51,11 @@ const mayHaveLimits = ({ settings, metadata, owners }: VirtualKey): boolean =>
 export function rateScopesOf(
   key: VirtualKey | null,
   model: string,
-  { tags, labels, limitPart }: CallNames = NO_NAMES,
+  { tags, labels, limitFraction }: CallNames = NO_NAMES,
 ): readonly RateLimit[] {
   if (labels.length === 0 && (key === null || !mayHaveLimits(key))) return NO_SCOPES;
   const scopes: RateLimit[] = [];
-  if (key !== null) addScope(scopes, keyScope(key, limitPart));
+  if (key !== null) addScope(scopes, keyScope(key, limitFraction));
   const owners = key?.owners;
   if (key !== null && owners !== undefined) {
     addScope(scopes, ownerScope('user', owners.user?.id, owners.user?.limits));
@@ -99,12 +99,12 @@ function addScope(scopes: RateLimit[], scope: RateLimit | null): void {
 }
 
 /** The limits of the key; where it has none, those of the budget that it names. */
-function keyScope({ hash, settings, owners }: VirtualKey, limitPart: number | undefined): RateLimit {
+function keyScope({ hash, settings, owners }: VirtualKey, limitFraction: number | undefined): RateLimit {
   const requests = settings.rpmLimit ?? owners?.budget?.rpmLimit ?? undefined;
   const tokens = settings.tpmLimit ?? owners?.budget?.tpmLimit ?? undefined;
   const parallel = settings.maxParallelRequests ?? owners?.budget?.maxParallelRequests ?? undefined;
   const reduced = (limit: number | undefined): number | undefined =>
-    limit === undefined || limitPart === undefined ? limit : throttledLimit(limit, limitPart);
+    limit === undefined || limitFraction === undefined ? limit : throttledLimit(limit, limitFraction);
   return { scope: 'api_key', id: hash, requests: reduced(requests), tokens: reduced(tokens), parallel };
 }
 
@@ -191,7 +191,7 @@ export type Limited = Pick<ModelRequest, 'model'> &
     /** Calls of the batch that the call starts, by model. */
     readonly calls?: BatchCalls | undefined;
     /** Fraction of its own limits that the key keeps, because its budget is used up; 1 when absent. */
-    readonly limitPart?: number | undefined;
+    readonly limitFraction?: number | undefined;
   };
 
 /** A limit of the tokens of batches per day. */
@@ -276,14 +276,14 @@ export function createCallLimits(
 
   return {
     admit(caller, call, labels) {
-      const { limitPart } = call;
+      const { limitFraction } = call;
       if (labels === undefined)
-        return count(caller, call, limitPart === undefined ? NO_NAMES : { ...NO_NAMES, limitPart });
+        return count(caller, call, limitFraction === undefined ? NO_NAMES : { ...NO_NAMES, limitFraction });
       const tags = ownTags(labels);
       const found = labelBudgets.of(labels, caller.key);
       return found instanceof Promise
-        ? found.then((of) => count(caller, call, { tags, labels: of, limitPart }))
-        : count(caller, call, { tags, labels: found, limitPart });
+        ? found.then((of) => count(caller, call, { tags, labels: of, limitFraction }))
+        : count(caller, call, { tags, labels: found, limitFraction });
     },
     prepare(caller, call, labels) {
       const found = labels === undefined ? [] : labelBudgets.of(labels, caller.key);

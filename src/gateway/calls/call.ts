@@ -41,14 +41,14 @@ export interface OpenCall {
   /** Requests the shares that `limit` will need, while the call waits for its budgets. */
   prepareLimit(call: Limited): void;
   /** Sets the batch that the call starts. Its tokens count if the call completes, and are released otherwise. */
-  starts(batch: BatchReservation): void;
+  setBatch(batch: BatchReservation): void;
   /** `tries` defaults to no retry and no fallback. */
   answered(exchange: Exchange, tries?: Tries): GatewayCall;
   /** Sets the answer that has arrived. It is charged even if it is not forwarded. */
   received(exchange: Exchange): void;
   failed(failure: unknown): void;
   /** Replaces the request by its edited form, which is recorded. */
-  edited(request: Accounted): void;
+  setEditedRequest(request: Accounted): void;
   /** Sets the guardrails that the call is recorded with. */
   guarded(guard: Guarded): void;
   /** Sets a check of the upstream's answer. The result of `check` replaces the answer. */
@@ -110,7 +110,7 @@ class Call implements OpenCall, SettledByAnswer {
   #batch: BatchReservation | null = null;
   #isSent = false;
   /** Fraction of its rate limits that the key keeps, because its budget is used up; undefined for all. */
-  #limitPart: number | undefined;
+  #limitFraction: number | undefined;
 
   constructor(tools: CallTools, about: About) {
     this.#tools = tools;
@@ -139,15 +139,15 @@ class Call implements OpenCall, SettledByAnswer {
     this.#check = check;
   }
 
-  edited(request: Accounted): void {
+  setEditedRequest(request: Accounted): void {
     this.#target = { request, deployment: this.#target.deployment };
-    this.#account.edited(request);
+    this.#account.setEditedRequest(request);
   }
 
   reserve(at: EstimatedCall): void | Promise<void> {
     if (this.#reserved !== null) this.#release();
-    const throttle = (part: number): void => {
-      this.#limitPart = part;
+    const throttle = (fraction: number): void => {
+      this.#limitFraction = fraction;
     };
     const reserving = this.#tools.budgets.reserve(this.#about.caller, at, this.#target.request.labels, throttle);
     if (!(reserving instanceof Promise)) {
@@ -161,8 +161,8 @@ class Call implements OpenCall, SettledByAnswer {
   }
 
   limit(limited: Limited): void | Promise<void> {
-    const limitPart = this.#limitPart;
-    const counted = limitPart === undefined ? limited : { ...limited, limitPart };
+    const limitFraction = this.#limitFraction;
+    const counted = limitFraction === undefined ? limited : { ...limited, limitFraction };
     const admitting = this.#tools.limits.admit(this.#about.caller, counted, this.#target.request.labels);
     if (!(admitting instanceof Promise)) {
       this.#rate = admitting;
@@ -182,7 +182,7 @@ class Call implements OpenCall, SettledByAnswer {
     this.#exchange = exchange;
   }
 
-  starts(batch: BatchReservation): void {
+  setBatch(batch: BatchReservation): void {
     this.#batch = batch;
   }
 

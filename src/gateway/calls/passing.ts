@@ -100,11 +100,11 @@ export function createPassing(about: PassingTools): ObjectGateway {
       try {
         // The cost is not known yet: a batch is charged when it has ended.
         if (action.createsObject) {
-          let limitPart: number | undefined;
-          await tools.budgets.check(caller, undefined, labels, (part) => void (limitPart = part));
-          await call.limit({ model, calls: request.calls, limitPart });
+          let limitFraction: number | undefined;
+          await tools.budgets.check(caller, undefined, labels, (fraction) => void (limitFraction = fraction));
+          await call.limit({ model, calls: request.calls, limitFraction });
           const batch = request.calls && (await reserveBatch(caller, request.calls, labels));
-          if (batch) call.starts(batch);
+          if (batch) call.setBatch(batch);
         }
         return call.answered(await provider.pass(deployment, { ...request, owner: caller.keyHash }, signal));
       } catch (failure) {

@@ -126,7 +126,7 @@ export async function sendGuarded(
 ): Promise<GatewayCall> {
   const running = { callId: call.callId, traceId: call.traceId, signal };
   assertNoRepeatedMember(guard, request);
-  const keep = (one: ModelRequest): void => call.edited(one);
+  const keep = (one: ModelRequest): void => call.setEditedRequest(one);
   const checked = await edited(guard, 'pre_call', { request, call: running }, keep);
   const parallel = guard.has('during_call') ? checkInParallel(guard, checked, running) : null;
   const deferred = deferStore(guard, checked);
@@ -144,7 +144,7 @@ export async function sendGuarded(
     const more = guard.only(due);
     const first = await checkedRequest(more, attempted, running);
     checks.set(first.body, [...done, ...due]);
-    if (first !== attempted) call.edited(first);
+    if (first !== attempted) call.setEditedRequest(first);
     return first;
   };
   try {

@@ -85,19 +85,19 @@ export function createCooldowns(clock: Clock, policyOf: () => CooldownPolicy): C
 }
 
 /** A router that selects a cooling deployment only when its whole group cools down. A selection by id is not affected. */
-export function withoutCooling(routeOf: TeamRouter, cooldowns: Cooldowns): TeamRouter {
+export function skipCoolingDown(routeOf: TeamRouter, cooldowns: Cooldowns): TeamRouter {
   const routers = new WeakMap<Router, Router>();
   const routerForTeam = (teamId: string | null): Router | null => {
     const own = routeOf.forTeam(teamId);
     if (own === null) return null;
-    const known = routers.get(own) ?? routerWithoutCooling(own, cooldowns);
+    const known = routers.get(own) ?? routerSkippingCoolingDown(own, cooldowns);
     routers.set(own, known);
     return known;
   };
-  return Object.assign(routerWithoutCooling(routeOf, cooldowns), { forTeam: routerForTeam });
+  return Object.assign(routerSkippingCoolingDown(routeOf, cooldowns), { forTeam: routerForTeam });
 }
 
-function routerWithoutCooling(routeOf: Router, { remainingMs }: Cooldowns): Router {
+function routerSkippingCoolingDown(routeOf: Router, { remainingMs }: Cooldowns): Router {
   const isCooling = ({ deployment }: Route): boolean => remainingMs(deployment.id) > 0;
   const select = (model: string, deploymentId?: string): Route | null => {
     const selected = routeOf(model, deploymentId);

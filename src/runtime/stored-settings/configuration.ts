@@ -7,7 +7,7 @@ import {
   readProviderBudgets,
   type RouteBudget,
 } from '../../domain/budgets/route-budget.ts';
-import { throttlePart } from '../../domain/keys/budget-throttle.ts';
+import { throttleFractionOf } from '../../domain/keys/budget-throttle.ts';
 import { type RequiredParams, requiredParamsOf } from '../../domain/keys/enforced-params.ts';
 import { type CostAdjustments, costAdjustmentsOf } from '../../domain/settings/cost-adjustments.ts';
 import { valuesOfGroup } from '../../domain/settings/group-values.ts';
@@ -34,7 +34,7 @@ export interface RunningConfiguration extends Configuration {
   /** The budget of all calls; null for none. */
   globalBudget(): RouteBudget | null;
   /** Fraction of its rate limits that a key keeps when its budget is used up; null refuses its calls. */
-  throttlePart(): number | null;
+  throttleFraction(): number | null;
   /** Whether calls of models without a price are refused. */
   blocksUnpriced(): boolean;
   /** Members that calls must have. */
@@ -62,7 +62,7 @@ export function createConfiguration({
   let adjustments = adjustmentsOf(config, stored);
   let budgets = budgetsOf(config, stored);
   let globalBudget = globalBudgetOf(config, stored);
-  let limitPart = throttlePartOf(config, stored);
+  let limitFraction = readThrottleFraction(config, stored);
   let required = requiredParamsIn(config, stored);
   let isUnpricedBlocked = blocksUnpriced(config, stored);
   let outcome: ConfigReload | null = null;
@@ -79,7 +79,7 @@ export function createConfiguration({
     adjustments = adjustmentsOf(config, stored);
     budgets = budgetsOf(config, stored);
     globalBudget = globalBudgetOf(config, stored);
-    limitPart = throttlePartOf(config, stored);
+    limitFraction = readThrottleFraction(config, stored);
     required = requiredParamsIn(config, stored);
     isUnpricedBlocked = blocksUnpriced(config, stored);
     if (changed.length > 0) for (const listener of listeners) listener(changed);
@@ -92,7 +92,7 @@ export function createConfiguration({
     costAdjustments: () => adjustments,
     providerBudgets: () => budgets,
     globalBudget: () => globalBudget,
-    throttlePart: () => limitPart,
+    throttleFraction: () => limitFraction,
     requiredParams: () => required,
     blocksUnpriced: () => isUnpricedBlocked,
     lastReload: () => outcome,
@@ -140,8 +140,10 @@ function globalBudgetOf(config: DeclaredConfig, stored: StoredSections): RouteBu
   return readGlobalBudget(valueOf('max_budget'), valueOf('budget_duration'));
 }
 
-const throttlePartOf = (config: DeclaredConfig, stored: StoredSections): number | null =>
-  throttlePart(settingViewOf(config, stored, 'litellm_settings', 'budget_exceeded_throttle_percentage').effectiveValue);
+const readThrottleFraction = (config: DeclaredConfig, stored: StoredSections): number | null =>
+  throttleFractionOf(
+    settingViewOf(config, stored, 'litellm_settings', 'budget_exceeded_throttle_percentage').effectiveValue,
+  );
 
 const requiredParamsIn = (config: DeclaredConfig, stored: StoredSections): RequiredParams =>
   requiredParamsOf((name) => settingViewOf(config, stored, 'general_settings', name).effectiveValue);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Deployment } from '../../../src/domain/chat/provider.ts';
 import { InvalidInput, UpstreamFailed } from '../../../src/domain/errors.ts';
 import { type CooldownPolicy, DEFAULT_ROUTING } from '../../../src/domain/routing/routing-policy.ts';
-import { allCoolingDown, createCooldowns, withoutCooling } from '../../../src/gateway/routing/cooldowns.ts';
+import { allCoolingDown, createCooldowns, skipCoolingDown } from '../../../src/gateway/routing/cooldowns.ts';
 import { createRouter } from '../../../src/gateway/routing/route.ts';
 import { aDeployment } from '../../support/chat.ts';
 
@@ -92,7 +92,7 @@ describe('the selection of a deployment', () => {
   const providers = [{ name: 'openai', send: () => Promise.reject(new Error('not called')) }];
   const aRouter = () => {
     const { clock, cooldowns } = aSetup();
-    const router = withoutCooling(createRouter([A, B], providers), cooldowns);
+    const router = skipCoolingDown(createRouter([A, B], providers), cooldowns);
     return { clock, cooldowns, router, next: () => router('m')?.deployment.id };
   };
 

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { throttledLimit, throttleOf, throttlePart, withoutBudget } from '../../../src/domain/keys/budget-throttle.ts';
+import {
+  throttledLimit,
+  throttleOf,
+  throttleFractionOf,
+  withoutBudget,
+} from '../../../src/domain/keys/budget-throttle.ts';
 import type { Usd } from '../../../src/domain/money.ts';
 import { createBudgets } from '../../../src/gateway/admission/budgets.ts';
 import { batchScopesOf, rateScopesOf } from '../../../src/gateway/admission/rate-limits.ts';
@@ -36,7 +41,7 @@ describe('the limits of a key beyond its budget', () => {
     [null, null],
     [undefined, null],
   ])('have, for the setting %s, the factor %s', (value, part) => {
-    expect(throttlePart(value)).toBe(part);
+    expect(throttleFractionOf(value)).toBe(part);
   });
 
   it('are lowered for keys that enable it and have a limit of requests or tokens', () => {
@@ -54,19 +59,19 @@ describe('the limits of a key beyond its budget', () => {
   it('are lowered for requests and tokens of the key only', () => {
     const limits = { rpmLimit: 30, tpmLimit: 300, maxParallelRequests: 3 };
     const key = aKey({ userId: 'u', settings: limits, owners: someOwners({ user: limits }) });
-    expect(rateScopesOf(key, 'm', { tags: [], labels: [], limitPart: 0.5 })).toEqual([
+    expect(rateScopesOf(key, 'm', { tags: [], labels: [], limitFraction: 0.5 })).toEqual([
       { scope: 'api_key', id: key.hash, requests: 15, tokens: 150, parallel: 3 },
       { scope: 'user', id: 'u', requests: 30, tokens: 300, parallel: 3 },
     ]);
-    expect(rateScopesOf(aKey({ settings: { rpmLimit: 30 } }), 'm', { tags: [], labels: [], limitPart: 0.5 })).toEqual([
-      { scope: 'api_key', id: key.hash, requests: 15 },
-    ]);
+    expect(
+      rateScopesOf(aKey({ settings: { rpmLimit: 30 } }), 'm', { tags: [], labels: [], limitFraction: 0.5 }),
+    ).toEqual([{ scope: 'api_key', id: key.hash, requests: 15 }]);
   });
 
   it('are lowered for a batch', () => {
     const key = aKey({ settings: { rpmLimit: 30 } });
     const calls = { m: { requests: 4, tokens: 9 } };
-    expect(batchScopesOf(key, calls, { tags: [], labels: [], limitPart: 0.1 })).toEqual([
+    expect(batchScopesOf(key, calls, { tags: [], labels: [], limitFraction: 0.1 })).toEqual([
       { scope: 'api_key', id: key.hash, requests: 3, amounts: { requests: 4, tokens: 9 } },
     ]);
   });
@@ -78,7 +83,7 @@ describe('the limits of a key beyond its budget', () => {
       expectations: { of: () => ({ cost: 3n as Usd, learn: () => {} }) },
       isFree: ({ upstreamModel }) => upstreamModel === 'free',
       errorKind: 'unprocessable',
-      throttlePart: () => 0.1,
+      throttleFraction: () => 0.1,
     });
     const key = aKey({ maxBudget: 5n as Usd, metadata: throttleOn, settings: { rpmLimit: 10 } });
     const caller = aCaller(key);
