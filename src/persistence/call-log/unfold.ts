@@ -17,7 +17,7 @@ import {
   LATER_EXTRAS,
   type Source,
 } from './columns.ts';
-import { FRESH, FRESH_COUNTS, FRESH_KEYS, dailyAdditions, dayOf, freshOf } from '../spend/daily-sums.ts';
+import { NEW_SPEND, NEW_SPEND_COUNTS, NEW_SPEND_KEYS, dailyAdditions, dayOf, newSpendOf } from '../spend/daily-sums.ts';
 import { REPEATED } from '../sqlite/statement-cache.ts';
 import { spanHeadOf, type SpanRow } from '../traces/span-rows.ts';
 import { spendRowOf, type StoredRow } from '../spend/spend-rows.ts';
@@ -169,9 +169,9 @@ const FROM_CALLS = `from unfolded_profile cross join unfolded_call on call_no >=
       (select min(later.profile_no) from unfolded_profile later where later.profile_no > unfolded_profile.profile_no),
       ${Number.MAX_SAFE_INTEGER})`;
 
-/** Keys of `fresh_spend` that may be own values of a call; the other keys are values of the profile. */
+/** Keys of `new_spend` that may be own values of a call; the other keys are values of the profile. */
 const OWN_KEYS = ['v_tags', 'v_end_user'];
-const DAY_SUMS = [...FRESH_COUNTS.map((name) => `v_${name}`), 'total_ms', 'last_ms'];
+const DAY_SUMS = [...NEW_SPEND_COUNTS.map((name) => `v_${name}`), 'total_ms', 'last_ms'];
 const DAY_COLUMNS = ['of_profile', 'started_at', ...OWN_KEYS, 'calls', ...DAY_SUMS].join(', ');
 
 const spendValue = (column: keyof CallTables['spend_row']): string =>
@@ -186,7 +186,7 @@ function daysOfProfiles(): readonly string[] {
   const [first, last] = [dayOf(`min(${startedAt})`), dayOf(`max(${startedAt})`)];
   const sums = [
     'count(*)',
-    ...FRESH_COUNTS.map((name) => `sum(v_${name})`),
+    ...NEW_SPEND_COUNTS.map((name) => `sum(v_${name})`),
     `sum(${endedAt} - ${startedAt})`,
     `max(${endedAt})`,
   ].join(', ');
@@ -198,10 +198,10 @@ function daysOfProfiles(): readonly string[] {
   ];
 }
 
-/** The query of `fresh_spend` from `unfolded_day`. A count that a profile has is zero or null, so it need not be multiplied. */
-function freshOfDays(): string {
-  const keys = FRESH_KEYS.map((name) => `${spendValue(name)} as ${name}`);
-  const counts = FRESH_COUNTS.map((name) => `coalesce(${spendValue(name)}, 0) as ${name}`);
+/** The query of `new_spend` from `unfolded_day`. A count that a profile has is zero or null, so it need not be multiplied. */
+function newSpendOfDays(): string {
+  const keys = NEW_SPEND_KEYS.map((name) => `${spendValue(name)} as ${name}`);
+  const counts = NEW_SPEND_COUNTS.map((name) => `coalesce(${spendValue(name)}, 0) as ${name}`);
   return `select ${[...keys, 'started_at', 'unfolded_day.calls', ...counts, 'total_ms', 'last_ms'].join(', ')}
     from unfolded_day cross join unfolded_profile on profile_no = of_profile`;
 }
@@ -224,7 +224,7 @@ function sqliteStatements({ profiles, calls }: Selections, daily: readonly strin
     `insert into unfolded_call (call_no, ${CALL_COLUMNS}) ${calls('unfolded_profile', ['profile_no + c.key', 'profile_no'])}`,
     `${insertInto('spend_row')} select ${valuesOf('spend_row')} ${FROM_CALLS}`,
     ...daysOfProfiles().map((sums) => `insert into unfolded_day (${DAY_COLUMNS}) ${sums}`),
-    ...daily.map((statement) => `with ${FRESH} as materialized (${freshOfDays()}) ${statement}`),
+    ...daily.map((statement) => `with ${NEW_SPEND} as materialized (${newSpendOfDays()}) ${statement}`),
     `${insertInto('trace_summary', ['trace_no'])} select ${LAST_TRACE} + call_no, ${valuesOf('trace_summary')} ${FROM_CALLS}`,
     `${insertInto('span')}
       select ${valuesOf('span', `${LAST_TRACE} - (select count(*) from unfolded_call) + call_no`)} ${FROM_CALLS}`,
@@ -238,8 +238,8 @@ function sqliteStatements({ profiles, calls }: Selections, daily: readonly strin
 const postgresStatement = (
   withCalls: string,
   daily: readonly string[],
-): string => `${withCalls}, ${FRESH} as materialized (
-      ${freshOf(`select ${namedValues('spend_row')} from one`)}
+): string => `${withCalls}, ${NEW_SPEND} as materialized (
+      ${newSpendOf(`select ${namedValues('spend_row')} from one`)}
     ), ${daily.map((statement, at) => `days_${at} as (${statement})`).join(', ')}, new_traces as (
       ${insertInto('trace_summary')} select ${valuesOf('trace_summary')} from one order by place returning trace_no, trace_ref
     ), spans as (

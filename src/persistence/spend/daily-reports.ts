@@ -3,7 +3,7 @@ import type { SpendField, SpendFilter, SpendGrouping } from '../../domain/spend/
 import { storable } from '../../domain/storable.ts';
 import type { SqlFlavour } from '../database/database.ts';
 import { textsIn, textsOf } from '../database/rows.ts';
-import { DAY_MS, MOST_KEY_CHARACTERS, ROW_KEYS, ROW_SUMS } from './daily-sums.ts';
+import { DAY_MS, MOST_KEY_CHARACTERS, DAY_KEY_COLUMNS, DAY_SUM_COLUMNS } from './daily-sums.ts';
 
 type Sql = RawBuilder<unknown>;
 
@@ -84,13 +84,18 @@ function partsOf({ from, to }: Pick<SpendFilter, 'from' | 'to'>): Parts | null {
 }
 
 /** Columns of the sums of days, under the names of the relation. */
-const DAY_COLUMNS = [...ROW_KEYS.map(([name]) => name), 'started_at', ...ROW_SUMS.map(([name]) => name), 'last_ms'];
+const DAY_COLUMNS = [
+  ...DAY_KEY_COLUMNS.map(([name]) => name),
+  'started_at',
+  ...DAY_SUM_COLUMNS.map(([name]) => name),
+  'last_ms',
+];
 
 /** The same columns of a call. */
 const CALL_COLUMNS = [
-  ...ROW_KEYS,
+  ...DAY_KEY_COLUMNS,
   ['started_at', 'started_at'] as const,
-  ...ROW_SUMS,
+  ...DAY_SUM_COLUMNS,
   ['last_ms', 'ended_at'] as const,
 ].map(([name, value]) => `${value} as ${name}`);
 
@@ -124,7 +129,7 @@ const total = (name: string): Sql =>
   sql`cast(coalesce(sum(${sql.ref(`spend_row.${name}`)}), 0) as double precision) as ${sql.ref(name)}`;
 
 const SUMS = sql`
-  ${sql.join(ROW_SUMS.flatMap(([name]) => (name === 'cost' ? [] : [total(name)])))},
+  ${sql.join(DAY_SUM_COLUMNS.flatMap(([name]) => (name === 'cost' ? [] : [total(name)])))},
   cast(coalesce(sum(spend_row.cost), 0) as text) as cost,
   cast(max(spend_row.last_ms) as double precision) as last_ms`;
 

@@ -14,18 +14,18 @@ export const DAY_MS = 86_400_000;
 /** Longest text of a key column, in characters: an index entry of PostgreSQL has at most 2,704 bytes. */
 export const MOST_KEY_CHARACTERS = MAX_LABEL_CHARACTERS;
 
-/** Name of the relation of new spend in the statements: one row of sums for each day and combination of `FRESH_KEYS`. */
-export const FRESH = 'fresh_spend';
+/** Name of the relation of new spend in the statements: one row of sums for each day and combination of `NEW_SPEND_KEYS`. */
+export const NEW_SPEND = 'new_spend';
 
 const cut = (column: string): string => `substr(coalesce(${column}, ''), 1, ${MOST_KEY_CHARACTERS})`;
 
 const OWN_KEYS = ['key_hash', 'team_id', 'user_id', 'provider', 'model', 'model_group', 'call_type'] as const;
 
-/** Columns of a spend row whose values are equal in all calls of a row of `fresh_spend`. */
-export const FRESH_KEYS = [...OWN_KEYS, 'status', 'tags', 'end_user'] as const;
+/** Columns of a spend row whose values are equal in all calls of a row of `new_spend`. */
+export const NEW_SPEND_KEYS = [...OWN_KEYS, 'status', 'tags', 'end_user'] as const;
 
-/** Columns of a spend row that `fresh_spend` sums. */
-export const FRESH_COUNTS = [
+/** Columns of a spend row that `new_spend` sums. */
+export const NEW_SPEND_COUNTS = [
   'input_tokens',
   'output_tokens',
   'cache_read_tokens',
@@ -36,17 +36,24 @@ export const FRESH_COUNTS = [
 /** SQL of the start of the day of a time, Unix ms. */
 export const dayOf = (time: string): string => `${time} - ${time} % ${DAY_MS}`;
 
-/** Columns of `fresh_spend`: its keys, the day, then the sums. */
-const FRESH_COLUMNS = [...FRESH_KEYS, 'started_at', 'calls', ...FRESH_COUNTS, 'total_ms', 'last_ms'] as const;
+/** Columns of `new_spend`: its keys, the day, then the sums. */
+const NEW_SPEND_COLUMNS = [
+  ...NEW_SPEND_KEYS,
+  'started_at',
+  'calls',
+  ...NEW_SPEND_COUNTS,
+  'total_ms',
+  'last_ms',
+] as const;
 
-/** Key columns that both tables share, each with its value from a row of `fresh_spend`. */
+/** Key columns that both tables share, each with its value from a row of `new_spend`. */
 const KEYS: readonly (readonly [name: string, value: string])[] = [
   ['started_at', 'started_at'],
   ...OWN_KEYS.map((name) => [name, cut(name)] as const),
 ];
 
 /** Sum columns, each with its value for a single spend row. */
-export const ROW_SUMS: readonly (readonly [name: string, value: string])[] = [
+export const DAY_SUM_COLUMNS: readonly (readonly [name: string, value: string])[] = [
   ['calls', '1'],
   ['failures', "case when status = 'failure' then 1 else 0 end"],
   ['input_tokens', 'coalesce(input_tokens, 0)'],
@@ -57,16 +64,19 @@ export const ROW_SUMS: readonly (readonly [name: string, value: string])[] = [
   ['success_ms', "case when status = 'success' then ended_at - started_at else 0 end"],
 ];
 
-/** Sum columns, each with its value from a row of `fresh_spend`. */
-const FRESH_SUMS: readonly (readonly [name: string, value: string])[] = [
+/** Sum columns, each with its value from a row of `new_spend`. */
+const NEW_SPEND_SUMS: readonly (readonly [name: string, value: string])[] = [
   ['calls', 'calls'],
   ['failures', "case when status = 'failure' then calls else 0 end"],
-  ...FRESH_COUNTS.map((name) => [name, name] as const),
+  ...NEW_SPEND_COUNTS.map((name) => [name, name] as const),
   ['success_ms', "case when status = 'success' then total_ms else 0 end"],
 ];
 
 /** Key columns except the day, each with its value from a spend row, for a union with sums. */
-export const ROW_KEYS: readonly (readonly [name: string, value: string])[] = OWN_KEYS.map((name) => [name, cut(name)]);
+export const DAY_KEY_COLUMNS: readonly (readonly [name: string, value: string])[] = OWN_KEYS.map((name) => [
+  name,
+  cut(name),
+]);
 
 interface Target {
   readonly table: 'spend_day' | 'spend_day_label';
@@ -76,40 +86,40 @@ interface Target {
 
 /** The statement that adds the new spend to a table. All processes lock rows in the same order. */
 function addition({ table, keys, from }: Target): string {
-  const names = [...keys.map(([name]) => name), ...FRESH_SUMS.map(([name]) => name), 'last_ms'];
+  const names = [...keys.map(([name]) => name), ...NEW_SPEND_SUMS.map(([name]) => name), 'last_ms'];
   const places = keys.map((_key, at) => at + 1).join(', ');
-  const sums = FRESH_SUMS.map(([, value]) => `cast(sum(${value}) as bigint)`);
+  const sums = NEW_SPEND_SUMS.map(([, value]) => `cast(sum(${value}) as bigint)`);
   const values = [...keys.map(([, value]) => value), ...sums, 'max(last_ms)'];
-  const updates = FRESH_SUMS.map(([name]) => `${name} = ${table}.${name} + excluded.${name}`);
+  const updates = NEW_SPEND_SUMS.map(([name]) => `${name} = ${table}.${name} + excluded.${name}`);
   const last = `last_ms = case when excluded.last_ms > ${table}.last_ms then excluded.last_ms else ${table}.last_ms end`;
   return `insert into ${table} (${names.join(', ')})
     select ${values.join(', ')} from ${from} where 1 = 1 group by ${places} order by ${places}
     on conflict (${keys.map(([name]) => name).join(', ')}) do update set ${[...updates, last].join(', ')}`;
 }
 
-/** The query of `fresh_spend` from spend rows. */
-export function freshOf(rows: string): string {
-  const keys = [...FRESH_KEYS, `${dayOf('started_at')} as started_at`];
-  const counts = FRESH_COUNTS.map((name) => `sum(coalesce(${name}, 0)) as ${name}`);
+/** The query of `new_spend` from spend rows. */
+export function newSpendOf(rows: string): string {
+  const keys = [...NEW_SPEND_KEYS, `${dayOf('started_at')} as started_at`];
+  const counts = NEW_SPEND_COUNTS.map((name) => `sum(coalesce(${name}, 0)) as ${name}`);
   const times = ['sum(ended_at - started_at) as total_ms', 'max(ended_at) as last_ms'];
   return `select ${[...keys, 'count(*) as calls', ...counts, ...times].join(', ')}
     from (${rows}) spent group by ${keys.map((_key, at) => at + 1).join(', ')}`;
 }
 
-/** Statements that add `fresh_spend` to the sums: by key and model, then by tag and end user. */
+/** Statements that add `new_spend` to the sums: by key and model, then by tag and end user. */
 export function dailyAdditions(flavour: SqlFlavour): readonly string[] {
-  const tags = `${FRESH} cross join ${textsOf(flavour, 'tags')} as tag`;
-  const columns = FRESH_COLUMNS.map((name) => `${FRESH}.${name}`).join(', ');
+  const tags = `${NEW_SPEND} cross join ${textsOf(flavour, 'tags')} as tag`;
+  const columns = NEW_SPEND_COLUMNS.map((name) => `${NEW_SPEND}.${name}`).join(', ');
   const labelled = `(
       select 'tag' as kind, tag.value as label, ${columns} from ${tags} where tags is not null
       union all
-      select 'end_user' as kind, end_user as label, ${columns} from ${FRESH} where end_user is not null
+      select 'end_user' as kind, end_user as label, ${columns} from ${NEW_SPEND} where end_user is not null
     ) labelled`;
   return [
     addition({
       table: 'spend_day',
       keys: [...KEYS, ['tagged', 'case when tags is null then 0 else 1 end']],
-      from: FRESH,
+      from: NEW_SPEND,
     }),
     addition({
       table: 'spend_day_label',
@@ -127,7 +137,7 @@ export function createDailySums(
   let texts: readonly string[] | null = null;
   const textOf = (db: Kysely<Tables>, statement: string): string => {
     const rows = rowsFrom(flavour, spendRows, []).compile(db).sql;
-    return `with ${FRESH} as materialized (${freshOf(rows)}) ${statement}`;
+    return `with ${NEW_SPEND} as materialized (${newSpendOf(rows)}) ${statement}`;
   };
   return async (db, rows) => {
     if (rows.length === 0) return;
