@@ -48,14 +48,14 @@ const CONNECTIONS = 10;
 /** Minimum length of a piece of a request body, except the last one, in UTF-16 units. */
 const PIECE_LENGTH = 1 << 18;
 
-export const httpUrl = (url: string): string => url.replace(/^clickhouse:/i, 'http:');
+export const clickHouseHttpUrl = (url: string): string => url.replace(/^clickhouse:/i, 'http:');
 
 /** Creates a client; it does not connect yet. The library is loaded here, because only installations with ClickHouse need it. */
 export async function openClickHouse(location: ClickHouseLocation, database = location.database): Promise<ClickHouse> {
   const inserts = location.inserts ?? DEFAULT_INSERT_LIMITS;
   const { ClickHouseLogLevel, createClient } = await import('@clickhouse/client');
   const client: ClickHouseClient = createClient({
-    url: httpUrl(location.url),
+    url: clickHouseHttpUrl(location.url),
     database,
     application: 'lensgate',
     // Idle timeout of a connection; not shorter than the timeout of inserts.

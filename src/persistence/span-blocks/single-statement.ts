@@ -24,7 +24,7 @@ interface WholeExport {
  * Stores exports of new traces in one statement, which is its own transaction (ADR 0046). Each further statement would be
  * a round trip to SQLite's thread while the write lock is held.
  */
-export interface WholeExports {
+export interface SingleStatementStore {
   /**
    * The jobs as exports for one statement. Null when there are too many jobs, a job has no body, or a trace may be stored
    * already or does not fit into a block.
@@ -40,7 +40,7 @@ export interface WholeExports {
 const isViewMissing = (error: unknown): boolean => error instanceof Error && /\barriving_export\b/.test(error.message);
 
 /** For SQLite only: `instead of` triggers run several inserts in one statement. */
-export function createWholeExports(newSummary: RowTable<'trace_summary'>): WholeExports {
+export function createSingleStatementStore(newSummary: RowTable<'trace_summary'>): SingleStatementStore {
   const columns = columnNames(newSummary);
   const values = columns.map((_name, place) => `value ->> ${place}`);
   const summaries = columns.map((name) => `"${name}"`).join(', ');

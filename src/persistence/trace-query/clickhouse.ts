@@ -11,7 +11,7 @@ import {
   type QueryRow,
   type QueryRows,
 } from '../../domain/traces/trace-query.ts';
-import { type ClickHouseLocation, httpUrl } from '../clickhouse/client.ts';
+import { type ClickHouseLocation, clickHouseHttpUrl } from '../clickhouse/client.ts';
 import { isServerFailure, isServerError } from '../clickhouse/faults.ts';
 import { VIEW_QUERIES } from '../clickhouse/views.ts';
 
@@ -77,7 +77,7 @@ async function withClient<Result>(
 ): Promise<Result> {
   const { ClickHouseLogLevel, createClient } = await import('@clickhouse/client');
   const client: ClickHouseClient = createClient({
-    url: httpUrl(location.readerUrl ?? location.url),
+    url: clickHouseHttpUrl(location.readerUrl ?? location.url),
     database: location.database,
     application: 'lensgate',
     request_timeout: timeMs + CONNECT_MS,

@@ -27,7 +27,7 @@ import { type PiecedTrace, recountCalls } from './recount.ts';
 import { createSpanWriter, spanGroup } from './span-insertion.ts';
 import { createBlockWriter, type SpanBlock, blockOf } from '../span-blocks/blocks.ts';
 import { emptySummaryRow, type NewSummaryRow, summaryOf, summaryRowOf, type SummaryRow } from './summary-rows.ts';
-import { createWholeExports } from '../span-blocks/single-statement.ts';
+import { createSingleStatementStore } from '../span-blocks/single-statement.ts';
 
 /** The tables of the trace store. */
 export interface TraceTables {
@@ -98,7 +98,7 @@ export function createTraceIngest(
   const blockWriter = createBlockWriter(flavour, tables);
   const storeBodies = createBodyWriter(flavour);
   const notesOf = createCallNotes(flavour);
-  const singleStatement = flavour === 'sqlite' && spanBlocks ? createWholeExports(newSummary) : null;
+  const singleStatement = flavour === 'sqlite' && spanBlocks ? createSingleStatementStore(newSummary) : null;
   let lockText: string | null = null;
 
   /** Inserts summaries, in several statements when they are many. Resolves to trace numbers by ref. */
