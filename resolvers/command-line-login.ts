@@ -7,7 +7,7 @@ import { anyone } from './operation/access.ts';
 import { operation } from './operation/operation.ts';
 import type { SignInPlatform } from './operation/sign-in-platform.ts';
 import type { Scope } from './operation/scope.ts';
-import { openSession, signedIn, type SignIn } from './sign-in.ts';
+import { openSession, checkSignIn, type SignIn } from './sign-in.ts';
 
 /** Starts a login of a command line, which a person completes in a browser. Throws LimitExceeded. */
 export const startLogin = operation({
@@ -33,7 +33,7 @@ export const completeLogin = operation({
   async run(scope: Scope<SignInPlatform>, { loginId, userCode, ...signIn }: LoginForm): Promise<void> {
     const { logins } = scope.platform.signIns;
     await logins.assertOpen(loginId);
-    const { userId, role, openedBy, key } = await signedIn(scope, signIn);
+    const { userId, role, openedBy, key } = await checkSignIn(scope, signIn);
     await logins.complete(loginId, userCode, { userId, role, openedBy, secretHash: key?.secretHash ?? null });
   },
 });

@@ -16,11 +16,11 @@ export interface ConnectionDraft {
   readonly info: JsonObject;
 }
 
-/** Result of a test. `found` is the probe, or the reason as a text when no request was sent. */
+/** Result of a test. `probe` is a text, the reason, when no request was sent. */
 export interface TestedConnection {
   readonly model: string;
   readonly apiBase: string | null;
-  readonly found: Probe | string;
+  readonly probe: Probe | string;
 }
 
 const CREDENTIAL = 'litellm_credential_name';
@@ -47,7 +47,7 @@ export const testConnection = operation({
     const { deploymentReader, gateway } = scope.platform;
     const parameters = splitParameters(withCredential(scope, { ...params, model }));
     const deployment = deploymentReader.read({ id: 'connection-test', modelGroup: model, info, ...parameters });
-    const found = await gateway.probeOnce(callerOf(scope), deployment, scope.signal);
-    return { model, apiBase: deployment.apiBase, found };
+    const probe = await gateway.probeOnce(callerOf(scope), deployment, scope.signal);
+    return { model, apiBase: deployment.apiBase, probe };
   },
 });

@@ -16,7 +16,7 @@ import type { Scope } from './operation/scope.ts';
 import { readableTeam } from './operation/team-views.ts';
 
 /** A deployment without its credentials. Only administrators see its address. */
-export interface SeenDeployment extends Pick<Deployment, 'id' | 'modelGroup' | 'provider' | 'upstreamModel'> {
+export interface VisibleDeployment extends Pick<Deployment, 'id' | 'modelGroup' | 'provider' | 'upstreamModel'> {
   /** The only team whose keys may call it; null for a model without a team. */
   readonly teamId: string | null;
   readonly apiBase: string | null;
@@ -37,7 +37,7 @@ export interface SeenDeployment extends Pick<Deployment, 'id' | 'modelGroup' | '
  * Deployments that the caller sees, in configured order. Administrators see all deployments, other callers those that
  * they may call. `teamId` adds the deployments of a team; the caller of this function has checked access to the team.
  */
-export function seenBy(scope: Scope<DeploymentPlatform>, teamId?: string): readonly SeenDeployment[] {
+export function visibleDeployments(scope: Scope<DeploymentPlatform>, teamId?: string): readonly VisibleDeployment[] {
   const caller = callerOf(scope);
   const { gateway, catalog } = scope.platform;
   const isAdmin = visibilityOf(caller).kind === 'all';
@@ -78,8 +78,8 @@ export const seesApiBase = ({ platform, caller }: Pick<Scope<DeploymentPlatform>
 export const listDeployments = operation({
   name: 'listDeployments',
   access: anyKey,
-  run: (scope: Scope<DeploymentPlatform>, { model }: { readonly model: string | null }): readonly SeenDeployment[] =>
-    seenBy(scope).filter(({ modelGroup }) => model === null || modelGroup === model),
+  run: (scope: Scope<DeploymentPlatform>, { model }: { readonly model: string | null }): readonly VisibleDeployment[] =>
+    visibleDeployments(scope).filter(({ modelGroup }) => model === null || modelGroup === model),
 });
 
 /** Lists the deployments that belong to a team, for callers that may read the team. Throws NotFound and Forbidden. */
@@ -89,21 +89,21 @@ export const listTeamDeployments = operation({
   async run(
     scope: Scope<DeploymentPlatform & TeamPlatform>,
     { teamId }: { readonly teamId: string },
-  ): Promise<readonly SeenDeployment[]> {
+  ): Promise<readonly VisibleDeployment[]> {
     await readableTeam(scope, teamId);
-    return seenBy(scope, teamId).filter((one) => one.teamId === teamId);
+    return visibleDeployments(scope, teamId).filter((one) => one.teamId === teamId);
   },
 });
 
 /** Deployments of one provider or of one model group. */
 export interface DeploymentGroup {
   readonly name: string;
-  readonly deployments: readonly SeenDeployment[];
+  readonly deployments: readonly VisibleDeployment[];
 }
 
 const grouped = (
-  deployments: readonly SeenDeployment[],
-  by: (deployment: SeenDeployment) => string,
+  deployments: readonly VisibleDeployment[],
+  by: (deployment: VisibleDeployment) => string,
 ): readonly DeploymentGroup[] =>
   [...Map.groupBy(deployments, by)].map(([name, members]) => ({ name, deployments: members }));
 
@@ -112,7 +112,7 @@ export const listProviders = operation({
   name: 'listProviders',
   access: anyKey,
   run: (scope: Scope<DeploymentPlatform>, _input: undefined): readonly DeploymentGroup[] =>
-    grouped(seenBy(scope), ({ provider }) => provider),
+    grouped(visibleDeployments(scope), ({ provider }) => provider),
 });
 
 /** Model groups that a caller may call. */
@@ -121,7 +121,7 @@ export const listCallableModels = operation({
   access: anyKey,
   run(scope: Scope<DeploymentPlatform>, _input: undefined): readonly DeploymentGroup[] {
     const { key } = callerOf(scope);
-    const own = deploymentsFor(key, seenBy(scope));
+    const own = deploymentsFor(key, visibleDeployments(scope));
     return grouped(own, ({ modelGroup }) => modelGroup).filter(({ name }) => mayCallSome(key, name));
   },
 });

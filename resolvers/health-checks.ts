@@ -4,7 +4,7 @@ import type { HealthCheck } from '../src/domain/deployments/health-check.ts';
 import type { Probe } from '../src/domain/deployments/probe.ts';
 import { mayCall, resolveModelAlias } from '../src/domain/keys/virtual-key.ts';
 import { anyKey, system } from './operation/access.ts';
-import { type SeenDeployment, seenBy } from './deployments.ts';
+import { type VisibleDeployment, visibleDeployments } from './deployments.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { DeploymentPlatform } from './operation/model-platform.ts';
 import { pageOf, removeOldest } from './operation/row-pages.ts';
@@ -17,10 +17,10 @@ export interface DeploymentFilter {
   readonly deploymentId: string | null;
 }
 
-/** A deployment. `found` is its probe, or the reason why it cannot be probed; null before the first probe. */
-export interface Checked {
-  readonly deployment: SeenDeployment;
-  readonly found: Probe | string | null;
+/** A deployment. `probe` is its last probe, or the reason why it cannot be probed; null before the first probe. */
+export interface CheckedDeployment {
+  readonly deployment: VisibleDeployment;
+  readonly probe: Probe | string | null;
 }
 
 /** Maximum number of concurrent probes. */
@@ -44,8 +44,8 @@ async function mapInBatches<Item, Result>(
 function matchingDeployments(
   scope: Scope<DeploymentPlatform>,
   { model, deploymentId }: DeploymentFilter,
-): readonly SeenDeployment[] {
-  const found = seenBy(scope).filter(
+): readonly VisibleDeployment[] {
+  const found = visibleDeployments(scope).filter(
     ({ id, modelGroup, provider, upstreamModel }) =>
       (deploymentId === null || id === deploymentId) &&
       (model === null || [modelGroup, upstreamModel, `${provider}/${upstreamModel}`].includes(model)),
@@ -65,20 +65,20 @@ function matchingDeployments(
 export const probeDeployments = operation({
   name: 'probeDeployments',
   access: anyKey,
-  run: (scope: Scope<DeploymentPlatform>, wanted: DeploymentFilter): Promise<readonly Checked[]> =>
+  run: (scope: Scope<DeploymentPlatform>, wanted: DeploymentFilter): Promise<readonly CheckedDeployment[]> =>
     mapInBatches(matchingDeployments(scope, wanted), async ({ id }) => {
       const { gateway } = scope.platform;
       const deployed = gateway.deployments().find((one) => one.id === id);
-      const found = deployed === undefined ? null : await gateway.probe(callerOf(scope), deployed, scope.signal);
-      const deployment = seenBy(scope).find((one) => one.id === id);
+      const probe = deployed === undefined ? null : await gateway.probe(callerOf(scope), deployed, scope.signal);
+      const deployment = visibleDeployments(scope).find((one) => one.id === id);
       if (deployment === undefined) throw new NotFound('model', id);
-      return { deployment, found };
+      return { deployment, probe };
     }),
 });
 
 /** Deployments with their last probes. */
 export interface HealthReport {
-  readonly checked: readonly Checked[];
+  readonly checked: readonly CheckedDeployment[];
   /** Whether reports have details in addition to names. */
   readonly details: boolean;
   /** Whether the caller sees addresses; administrators only. */
@@ -95,7 +95,7 @@ export const checkHealth = operation({
     if (!background) return { checked: await probeDeployments(scope, wanted), details, seesAddress };
     const checked = matchingDeployments(scope, wanted).map((deployment) => ({
       deployment,
-      found: deployment.lastProbe ?? deployment.fault,
+      probe: deployment.lastProbe ?? deployment.fault,
     }));
     return { checked, details, seesAddress };
   },
@@ -132,7 +132,7 @@ export const listHealthChecks = operation({
     const { stores, healthChecks } = scope.platform;
     await healthChecks.queue.caughtUp();
     const seesAll = visibilityOf(callerOf(scope)).kind === 'all';
-    const deploymentIds = seesAll ? null : seenBy(scope).map(({ id }) => id);
+    const deploymentIds = seesAll ? null : visibleDeployments(scope).map(({ id }) => id);
     const filter = { deploymentIds, modelGroup: model, isHealthy, before: null };
     const { nodes: checks, ...counts } = await pageOf(stores.healthChecks, filter, { ...page, sort: 'created_at' });
     return { ...counts, checks };
@@ -146,7 +146,7 @@ export const listLatestHealthChecks = operation({
   async run(scope: Scope<DeploymentPlatform>, _input: undefined): Promise<readonly HealthCheck[]> {
     const { stores, healthChecks } = scope.platform;
     await healthChecks.queue.caughtUp();
-    return await stores.healthChecks.latest(seenBy(scope).map(({ id }) => id));
+    return await stores.healthChecks.latest(visibleDeployments(scope).map(({ id }) => id));
   },
 });
 

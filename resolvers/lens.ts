@@ -233,7 +233,7 @@ export const setFindingStatus = operation({
 });
 
 /** Lenses that were resumed, and lenses that could not be resumed. */
-export interface Watched {
+export interface ResumedLenses {
   readonly watching: readonly string[];
   readonly skipped: readonly { readonly id: string; readonly name: string; readonly reason: string }[];
 }
@@ -242,9 +242,9 @@ export interface Watched {
 export const resumeAllLenses = operation({
   name: 'resumeAllLenses',
   access: lensAdmin,
-  async run(scope: Scope<LensPlatform>, _input: undefined): Promise<Watched> {
+  async run(scope: Scope<LensPlatform>, _input: undefined): Promise<ResumedLenses> {
     const resumed: string[] = [];
-    const skipped: Watched['skipped'][number][] = [];
+    const skipped: ResumedLenses['skipped'][number][] = [];
     for (const { lens } of await scope.platform.stores.lenses.all()) {
       const { id, settings } = lens;
       if (settings.enabled) continue;

@@ -60,7 +60,7 @@ const groupNames = (scope: Scope<DeploymentPlatform>): readonly string[] => {
 };
 
 /** A model and its fallbacks, which are empty unless the request asks for them. */
-export interface ListedModel extends NamedModel {
+export interface ModelWithFallbacks extends NamedModel {
   readonly fallbacks: readonly string[];
 }
 
@@ -69,7 +69,7 @@ function withFallbacks(
   scope: Scope<DeploymentPlatform>,
   models: readonly NamedModel[],
   type: FallbackType | null,
-): readonly ListedModel[] {
+): readonly ModelWithFallbacks[] {
   const lists = type === null ? null : listsFor(scope.platform.fallbacks.policy().fallbacks, type);
   const { key } = callerOf(scope);
   return models.map((model) => ({
@@ -88,7 +88,7 @@ export const listModelsOf = operation({
   async run(
     scope: Scope<DeploymentPlatform>,
     { teamId, fallbackType = null, ...draft }: ModelListDraft,
-  ): Promise<readonly ListedModel[]> {
+  ): Promise<readonly ModelWithFallbacks[]> {
     const caller = callerOf(scope);
     await scope.platform.gateway.admitKey(caller);
     if (teamId === null || teamId === caller.teamId)
@@ -120,7 +120,7 @@ export const getModel = operation({
 });
 
 /** Facts of a deployment under one of its names. */
-export interface KnownModel extends ModelInfo {
+export interface ModelFacts extends ModelInfo {
   /** Whether the caller sees its address; administrators only. */
   readonly seesAddress: boolean;
   /** Absent unless requested. */
@@ -170,7 +170,7 @@ export const listModelInfo = operation({
   async run(
     scope: Scope<ModelInfoPlatform>,
     { deploymentId, group, onlyHealthy, onlyCallable = false, withAccess = false, ...of }: ModelInfoDraft,
-  ): Promise<readonly KnownModel[]> {
+  ): Promise<readonly ModelFacts[]> {
     const { teamId = null, withTeams = false } = of;
     const { gateway, deployments, catalog } = scope.platform;
     const caller = callerOf(scope);
@@ -217,7 +217,7 @@ export interface ModelPageDraft {
 
 /** A page, and the number of facts on all pages. */
 export interface ModelPage {
-  readonly models: readonly KnownModel[];
+  readonly models: readonly ModelFacts[];
   readonly total: number;
   readonly draft: ModelPageDraft;
 }
@@ -258,9 +258,9 @@ function tokenCost({ entry, deployment }: ModelInfo): number | null {
 }
 
 /** Sorts facts. Those without a value are last in both directions. */
-function sorted(models: readonly KnownModel[], { sort, descending }: ModelPageDraft): readonly KnownModel[] {
+function sorted(models: readonly ModelFacts[], { sort, descending }: ModelPageDraft): readonly ModelFacts[] {
   if (sort === null) return models;
-  const rankOf = (one: KnownModel): string | number | null => {
+  const rankOf = (one: ModelFacts): string | number | null => {
     switch (sort) {
       case 'model_name':
         return one.name.toLowerCase();

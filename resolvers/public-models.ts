@@ -1,14 +1,14 @@
 import { type ModelInfo, modelInfos } from '../src/domain/deployments/model-info.ts';
 import { isSwitchedOn } from '../src/domain/settings/switches.ts';
 import { anyKey, anyone } from './operation/access.ts';
-import type { KnownModel } from './models.ts';
+import type { ModelFacts } from './models.ts';
 import { operation } from './operation/operation.ts';
 import type { DeploymentPlatform } from './operation/model-platform.ts';
 import type { Scope } from './operation/scope.ts';
 
 /** A page of public models, each with its name and its deployments. */
 export interface PublicModelPage {
-  readonly models: readonly (readonly [name: string, deployments: readonly KnownModel[]])[];
+  readonly models: readonly (readonly [name: string, deployments: readonly ModelFacts[]])[];
   readonly total: number;
   readonly page: number;
   readonly size: number;

@@ -35,7 +35,7 @@ export const signIn = operation({
   name: 'signIn',
   access: anyone,
   async run(scope: Scope<SignInPlatform>, input: SignIn): Promise<Session> {
-    const signed = await signedIn(scope, input);
+    const signed = await checkSignIn(scope, input);
     return openSession(scope, signed, { seconds: SESSION_SECONDS, teamId: signed.key?.teamId ?? null });
   },
 });
@@ -75,7 +75,7 @@ export const exchangeCode = operation({
 });
 
 /** Checks a name and password, and returns the user. Throws SignInRefused, SignInThrottled, and Unavailable. */
-export async function signedIn(scope: Scope<SignInPlatform>, { username, password }: SignIn): Promise<SignedIn> {
+export async function checkSignIn(scope: Scope<SignInPlatform>, { username, password }: SignIn): Promise<SignedIn> {
   const { throttle } = scope.platform.signIns;
   const attempt = { source: scope.client.network, name: username };
   await throttle.admit(attempt);

@@ -34,11 +34,11 @@ function parseTest(body: Uint8Array): ConnectionDraft {
   return { model, params, info: mode === null ? info : { ...info, mode } };
 }
 
-function testObject({ model, apiBase, found }: TestedConnection) {
+function testObject({ model, apiBase, probe }: TestedConnection) {
   const result = { model, api_base: apiBase === null ? null : publicAddress(apiBase) };
-  if (typeof found === 'string') return { status: 'error', result: { ...result, error: found } };
-  if (found.failure !== null) return { status: 'error', result: { ...result, error: found.failure.message } };
-  return { status: 'success', result: { ...result, latency_ms: Number(found.latencyMs.toFixed(3)) } };
+  if (typeof probe === 'string') return { status: 'error', result: { ...result, error: probe } };
+  if (probe.failure !== null) return { status: 'error', result: { ...result, error: probe.failure.message } };
+  return { status: 'success', result: { ...result, latency_ms: Number(probe.latencyMs.toFixed(3)) } };
 }
 
 const checkObject = ({ id, deploymentId, modelGroup, latencyMs, failure, createdAt, createdBy }: HealthCheck) => ({

@@ -1,4 +1,4 @@
-import { type Checked, checkHealth, type HealthReport } from '../resolvers/health-checks.ts';
+import { type CheckedDeployment, checkHealth, type HealthReport } from '../resolvers/health-checks.ts';
 import { checkReadiness } from '../resolvers/health.ts';
 import { UNHEALTHY } from './errors.ts';
 import { json, route, type RouteRow } from './helpers/http/route.ts';
@@ -21,7 +21,7 @@ interface EndpointRow {
   readonly error?: string;
 }
 
-function endpointObject({ deployment, found }: Checked, details: boolean): EndpointRow {
+function endpointObject({ deployment, probe }: CheckedDeployment, details: boolean): EndpointRow {
   const { id, modelGroup, provider, upstreamModel, apiBase, warning } = deployment;
   const names = { model: `${provider}/${upstreamModel}`, model_id: id, model_group: modelGroup };
   if (!details) return names;
@@ -30,16 +30,16 @@ function endpointObject({ deployment, found }: Checked, details: boolean): Endpo
     ...(apiBase === null ? {} : { api_base: apiBase }),
     ...(warning === null ? {} : { warning }),
   };
-  if (found === null) return configured;
-  if (typeof found === 'string') return { ...configured, reason: found };
-  const { at, latencyMs, failure } = found;
+  if (probe === null) return configured;
+  if (typeof probe === 'string') return { ...configured, reason: probe };
+  const { at, latencyMs, failure } = probe;
   const checked = { ...configured, checked_at: at.toISOString(), latency_ms: Number(latencyMs.toFixed(3)) };
   return failure === null ? checked : { ...checked, error: failure.message };
 }
 
-const isChecked = ({ found }: Checked): boolean => found !== null && typeof found === 'object';
-const isHealthy = ({ found }: Checked): boolean =>
-  found !== null && typeof found === 'object' && found.failure === null;
+const isChecked = ({ probe }: CheckedDeployment): boolean => probe !== null && typeof probe === 'object';
+const isHealthy = ({ probe }: CheckedDeployment): boolean =>
+  probe !== null && typeof probe === 'object' && probe.failure === null;
 
 /** Whether the request names a model or deployment, at least one deployment is checked, and none is healthy. */
 const isUnhealthy = ({ checked }: HealthReport, search: string): boolean => {
@@ -49,7 +49,7 @@ const isUnhealthy = ({ checked }: HealthReport, search: string): boolean => {
 };
 
 function healthObject({ checked, details }: HealthReport) {
-  const endpointsOf = (ones: readonly Checked[]) => ones.map((one) => endpointObject(one, details));
+  const endpointsOf = (ones: readonly CheckedDeployment[]) => ones.map((one) => endpointObject(one, details));
   const healthy = endpointsOf(checked.filter(isHealthy));
   const unhealthy = endpointsOf(checked.filter((one) => isChecked(one) && !isHealthy(one)));
   const unchecked = endpointsOf(checked.filter((one) => !isChecked(one)));

@@ -1,6 +1,6 @@
 import { type Deprecation, listDeprecations } from '../resolvers/model-deprecations.ts';
 import {
-  type KnownModel,
+  type ModelFacts,
   listModelInfo,
   listModelPage,
   MODEL_SORTS,
@@ -19,7 +19,7 @@ import { MANAGEMENT } from './helpers/http/row-facts.ts';
 const UNPRICED = { input_cost_per_token: null, output_cost_per_token: null };
 
 /** Parameters of a deployment without secrets: those of its stored row, else those of the configuration. */
-function renderParams({ deployment, stored, seesAddress }: KnownModel) {
+function renderParams({ deployment, stored, seesAddress }: ModelFacts) {
   const { provider, upstreamModel, apiBase, timeoutSeconds, dropParams, priceOverrides } = deployment;
   const address = seesAddress && apiBase !== null ? { api_base: publicAddress(apiBase) } : {};
   const model = `${provider}/${upstreamModel}`;
@@ -38,7 +38,7 @@ function renderParams({ deployment, stored, seesAddress }: KnownModel) {
 }
 
 /** A deployment in the reference's format. The catalog supplies what the configuration does not set. */
-function infoObject(known: KnownModel) {
+function infoObject(known: ModelFacts) {
   const { name, deployment, stored, entry } = known;
   const { id, provider, priceOverrides, baseModel, accessGroups, teamId } = deployment;
   return {
@@ -63,7 +63,7 @@ function infoObject(known: KnownModel) {
   };
 }
 
-const accessObject = ({ access }: KnownModel) =>
+const accessObject = ({ access }: ModelFacts) =>
   access === undefined
     ? {}
     : {
@@ -71,7 +71,7 @@ const accessObject = ({ access }: KnownModel) =>
         ...(access.teamIds === null ? {} : { access_via_team_ids: access.teamIds }),
       };
 
-const renderAuthors = (stored: NonNullable<KnownModel['stored']>) => ({
+const renderAuthors = (stored: NonNullable<ModelFacts['stored']>) => ({
   created_at: stored.createdAt.toISOString(),
   created_by: stored.createdBy,
   updated_at: stored.updatedAt.toISOString(),

@@ -189,12 +189,12 @@ const TestedType = builder.objectRef<TestedConnection>('TestedConnection').imple
     error: t.string({
       nullable: true,
       description: 'Why it failed; null after a success.',
-      resolve: ({ found }) => (typeof found === 'string' ? found : (found.failure?.message ?? null)),
+      resolve: ({ probe }) => (typeof probe === 'string' ? probe : (probe.failure?.message ?? null)),
     }),
     latencyMs: t.float({
       nullable: true,
       description: 'Time to the end of the answer, in milliseconds. Null where no call was made.',
-      resolve: ({ found }) => (typeof found === 'string' ? null : found.latencyMs),
+      resolve: ({ probe }) => (typeof probe === 'string' ? null : probe.latencyMs),
     }),
   }),
 });

@@ -4,9 +4,9 @@ import {
   listDeployments,
   listProviders,
   listTeamDeployments,
-  type SeenDeployment,
+  type VisibleDeployment,
 } from '../resolvers/deployments.ts';
-import { type Checked, probeDeployments } from '../resolvers/health-checks.ts';
+import { type CheckedDeployment, probeDeployments } from '../resolvers/health-checks.ts';
 import type { Probe } from '../src/domain/deployments/probe.ts';
 import { type Health, HEALTH_STATES, jointHealth } from '../src/domain/deployments/health.ts';
 import { LimitExceeded, NotFound } from '../src/domain/errors.ts';
@@ -78,7 +78,7 @@ const ProbeType = builder.objectRef<Probe>('DeploymentProbe').implement({
   }),
 });
 
-const DeploymentType = builder.objectRef<SeenDeployment>('Deployment');
+const DeploymentType = builder.objectRef<VisibleDeployment>('Deployment');
 
 builder.node(DeploymentType, {
   description: 'A configured upstream for a model.',
@@ -188,7 +188,7 @@ builder.node(CallableModelType, {
   }),
 });
 
-const CheckedType = builder.objectRef<Checked>('CheckedDeployment').implement({
+const CheckedType = builder.objectRef<CheckedDeployment>('CheckedDeployment').implement({
   description: 'A deployment of a health check.',
   fields: (t) => ({
     deployment: t.expose('deployment', {
@@ -198,12 +198,12 @@ const CheckedType = builder.objectRef<Checked>('CheckedDeployment').implement({
     skippedReason: t.string({
       nullable: true,
       description: 'Why the deployment was not checked; null when it was.',
-      resolve: ({ found }) => (typeof found === 'string' ? found : null),
+      resolve: ({ probe }) => (typeof probe === 'string' ? probe : null),
     }),
   }),
 });
 
-const ProbedType = builder.objectRef<readonly Checked[]>('ProbedDeployments').implement({
+const ProbedType = builder.objectRef<readonly CheckedDeployment[]>('ProbedDeployments').implement({
   description: 'Results of a health check.',
   fields: (t) => ({
     checked: t.field({

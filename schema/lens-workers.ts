@@ -1,5 +1,5 @@
 import { MAX_WORKER_NAME } from '../src/domain/lens/text-limits.ts';
-import { listLenses, resumeAllLenses, type Watched } from '../resolvers/lens.ts';
+import { listLenses, resumeAllLenses, type ResumedLenses } from '../resolvers/lens.ts';
 import {
   assignAnalysisKey,
   registerLensWorker,
@@ -36,7 +36,7 @@ const RegisteredType = builder.objectRef<RegisteredWorker>('RegisteredLensWorker
   }),
 });
 
-const SkippedType = builder.objectRef<Watched['skipped'][number]>('SkippedLens').implement({
+const SkippedType = builder.objectRef<ResumedLenses['skipped'][number]>('SkippedLens').implement({
   description: 'A lens that could not be resumed.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Its id.' }),
@@ -45,7 +45,7 @@ const SkippedType = builder.objectRef<Watched['skipped'][number]>('SkippedLens')
   }),
 });
 
-const ResumedType = builder.objectRef<Watched>('ResumedLenses').implement({
+const ResumedType = builder.objectRef<ResumedLenses>('ResumedLenses').implement({
   description: 'Lenses whose runs repeat again, and lenses that could not be resumed.',
   fields: (t) => ({
     resumedIds: t.field({

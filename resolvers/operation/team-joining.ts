@@ -40,7 +40,7 @@ const alreadyMember = ({ id, email }: User): Conflict =>
   new Conflict(`User already in team. Member: user_id=${id}, user_email=${email}`, { field: 'member' });
 
 /** Users who joined a team. */
-export interface Joined {
+export interface JoinedUsers {
   readonly users: readonly User[];
   readonly members: readonly TeamMember[];
 }
@@ -50,7 +50,7 @@ export async function addMembers(
   scope: Scope<TeamPlatform>,
   team: Team,
   wanted: readonly WantedMember[],
-): Promise<Joined> {
+): Promise<JoinedUsers> {
   const { stores, ids, ownedKeys } = scope.platform;
   const about = authored(scope);
   const present = new Set(

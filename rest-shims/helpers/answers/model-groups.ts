@@ -1,4 +1,4 @@
-import type { KnownModel } from '../../../resolvers/models.ts';
+import type { ModelFacts } from '../../../resolvers/models.ts';
 
 /** Capabilities of a group: true when every deployment has them. */
 const CAPABILITIES = [
@@ -16,7 +16,7 @@ const recordOf = <Name extends string, Value>(names: readonly Name[], valueOf: (
   Object.fromEntries(names.map((name) => [name, valueOf(name)])) as Readonly<Record<Name, Value>>;
 
 /** A model with the limits, prices and capabilities of its deployments. */
-export function groupObject(name: string, members: readonly KnownModel[]) {
+export function groupObject(name: string, members: readonly ModelFacts[]) {
   const rows = members.map(({ entry, deployment }) => {
     return { ...entry?.row, ...deployment.priceOverrides };
   });
