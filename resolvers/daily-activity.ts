@@ -176,7 +176,9 @@ export const readActivityTable = operation({
       bucket: { ms: DAY_MS, offsetMs },
       limit: MAX_GROUPS,
     });
-    const values = (field: SpendField): readonly string[] => [...new Set(groups.flatMap(({ of }) => of[field] ?? []))];
+    const values = (field: SpendField): readonly string[] => [
+      ...new Set(groups.flatMap((group) => group.values[field] ?? [])),
+    ];
     const names = await activityNames(scope, entity, { hashes: values('key'), entities: values(entity) });
     return { groups, names: by === 'user' ? await withEmails(scope, names, values('user')) : names };
   },

@@ -46,7 +46,7 @@ export const readEndpointActivity = operation({
     await records.readable();
     const bucket = { ms: DAY_MS, offsetMs: 0 };
     const groups = await stores.spendReports.groups({ filter, by: ['callType'], bucket, limit: MAX_GROUPS });
-    return [...Map.groupBy(groups, ({ of }) => routeOfCallType(of.callType ?? ''))]
+    return [...Map.groupBy(groups, ({ values }) => routeOfCallType(values.callType ?? ''))]
       .map(([endpoint, own]) => ({ endpoint, sums: sumOfSpend(own), lastSeen: lastOf(own), days: daysOf(own) }))
       .toSorted((left, right) => right.sums.calls - left.sums.calls || (left.endpoint < right.endpoint ? -1 : 1));
   },

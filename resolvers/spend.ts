@@ -106,7 +106,7 @@ async function groupedSpend(scope: Scope<SpendPlatform>, grouping: GroupingReque
   await records.readable();
   const filter = await visibleFilter(scope, grouping.filter, seesAllSpend);
   const groups = await stores.spendReports.groups({ ...grouping, filter });
-  const named = groups.flatMap(({ of }) => of.key ?? []);
+  const named = groups.flatMap(({ values }) => values.key ?? []);
   return { groups, keys: await keysByHash(scope, named) };
 }
 

@@ -47,7 +47,7 @@ export const readTagUse = operation({
       ...(byDay ? { bucket: { ms: DAY_MS, offsetMs: 0 } } : {}),
       limit: MAX_GROUPS,
     });
-    const users = await stores.users.findMany([...new Set(groups.flatMap(({ of }) => of.user ?? []))]);
+    const users = await stores.users.findMany([...new Set(groups.flatMap(({ values }) => values.user ?? []))]);
     return { groups, emails: new Map(users.map(({ id, email }) => [id, email])) };
   },
 });

@@ -49,20 +49,20 @@ function rowOf(
   { entity, by, offsetMs }: ActivityExportQuery,
   { keys, emails, aliases }: ActivityExport['names'],
 ) {
-  const { of } = group;
-  const id = of[entity] ?? '';
-  const key = by === 'key' ? keys.get(of.key ?? '') : undefined;
-  const user = by === 'user' ? (of.user ?? '') : (key?.userId ?? null);
+  const { values } = group;
+  const id = values[entity] ?? '';
+  const key = by === 'key' ? keys.get(values.key ?? '') : undefined;
+  const user = by === 'user' ? (values.user ?? '') : (key?.userId ?? null);
   return {
     date: dayText((group.startMs ?? 0) + offsetMs),
     entity_id: id,
     entity_alias:
       entity === 'team' || entity === 'organization' || entity === 'endUser' ? (aliases.get(id) ?? null) : null,
-    api_key: by === 'key' ? (of.key ?? '') : null,
+    api_key: by === 'key' ? (values.key ?? '') : null,
     key_alias: key?.alias ?? null,
     user_id: user,
     user_email: user === null ? null : (emails.get(user) ?? null),
-    model: by === 'model' ? (of.model ?? '') : null,
+    model: by === 'model' ? (values.model ?? '') : null,
     spend: usdNumber(group.cost),
     flat_cost: 0,
     prompt_tokens: group.inputTokens,
@@ -97,8 +97,8 @@ const COLUMNS = [
 ] as const;
 
 /** Sort key of a group: day (oldest first), entity, third grouping field. */
-const sortKey = ({ startMs, of }: SpendGroup): string =>
-  JSON.stringify([String(startMs).padStart(16, '0'), ...Object.values(of).map((value) => value ?? '')]);
+const sortKey = ({ startMs, values }: SpendGroup): string =>
+  JSON.stringify([String(startMs).padStart(16, '0'), ...Object.values(values).map((value) => value ?? '')]);
 
 function render({ groups, names }: ActivityExport, search: string, facts: ActivityRoute): HttpAnswer {
   const query = parseExport(search, facts);

@@ -8,7 +8,7 @@ import {
   queryParameters,
   groupsByDay,
   grouping,
-  type Grouped,
+  type ReportGrouping,
 } from './helpers/fields/report-query.ts';
 import { requiredParameters } from './helpers/http/schema.ts';
 import { MANAGEMENT_READ } from './helpers/http/row-facts.ts';
@@ -48,7 +48,7 @@ function renderCounts<More extends object>(groups: readonly SpendGroup[], more: 
 }
 
 const renderModels = ({ groups }: SpendReport) =>
-  [...Map.groupBy(groups, ({ of }) => of.modelGroup ?? '')]
+  [...Map.groupBy(groups, ({ values }) => values.modelGroup ?? '')]
     .toSorted(([, left], [, right]) => callsAndTokens(right).calls - callsAndTokens(left).calls)
     .map(([model, modelGroups]) => ({ model, ...renderCounts(modelGroups, { model_group: model }) }));
 
@@ -61,13 +61,13 @@ const renderExceptions = (groups: readonly SpendGroup[]) => ({
 });
 
 /** Grouping of the calls of a model group that a limit refused. Throws InvalidInput. */
-const exceptionGrouping = (search: string, grouped: Grouped) =>
+const exceptionGrouping = (search: string, grouped: ReportGrouping) =>
   grouping(validatedPeriod(search, 'model_group'), {
     ...grouped,
     any: { modelGroup: [queryParameters(search)('model_group') ?? ''], errorCode: [LIMIT_ERROR] },
   });
 
-const byCallType = (groups: readonly SpendGroup[]) => Map.groupBy(groups, ({ of }) => of.callType ?? '');
+const byCallType = (groups: readonly SpendGroup[]) => Map.groupBy(groups, ({ values }) => values.callType ?? '');
 
 /** Calls and failures by call type. There is no cache of answers: cache hits are always 0. */
 function renderCacheHits({ groups, keys }: SpendReport) {
@@ -83,10 +83,10 @@ function renderCacheHits({ groups, keys }: SpendReport) {
     };
   });
   const all = sumOfSpend(groups);
-  const aliases = groups.map(({ of }) => keys.get(of.key ?? '')?.alias ?? UNNAMED);
+  const aliases = groups.map(({ values }) => keys.get(values.key ?? '')?.alias ?? UNNAMED);
   const errors = Map.groupBy(
-    groups.filter(({ of }) => typeof of.errorCode === 'string'),
-    ({ of }) => `${of.callType}\n${of.errorCode}`,
+    groups.filter(({ values }) => typeof values.errorCode === 'string'),
+    ({ values }) => `${values.callType}\n${values.errorCode}`,
   );
   return {
     groups: types,
@@ -99,12 +99,12 @@ function renderCacheHits({ groups, keys }: SpendReport) {
     },
     filter_options: {
       key_aliases: [...new Set(aliases)],
-      models: [...new Set(groups.flatMap(({ of }) => of.model ?? []))],
+      models: [...new Set(groups.flatMap(({ values }) => values.model ?? []))],
     },
     error_breakdown: [...errors.values()].map((errorGroups) => ({
-      call_type: errorGroups[0]?.of.callType ?? '',
-      error_code: errorGroups[0]?.of.errorCode ?? '',
-      error_class: errorGroups[0]?.of.errorCode ?? '',
+      call_type: errorGroups[0]?.values.callType ?? '',
+      error_code: errorGroups[0]?.values.errorCode ?? '',
+      error_class: errorGroups[0]?.values.errorCode ?? '',
       count: sumOfSpend(errorGroups).calls,
     })),
   };
@@ -148,7 +148,7 @@ export const globalActivityRoutes: readonly RouteRow[] = [
     run: readGlobalSpend,
     render: ({ groups }) =>
       json(
-        [...Map.groupBy(groups, ({ of }) => of.deployment ?? '')].map(([deployment, deploymentGroups]) => ({
+        [...Map.groupBy(groups, ({ values }) => values.deployment ?? '')].map(([deployment, deploymentGroups]) => ({
           api_base: deployment,
           ...renderExceptions(deploymentGroups),
         })),

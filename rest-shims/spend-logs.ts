@@ -102,7 +102,7 @@ function parseLogs(search: string): LogsRequest {
 /** Spend by the values of a field, in USD. */
 const spendBy = (groups: readonly SpendGroup[], field: 'user' | 'model' | 'key'): Record<string, number> =>
   Object.fromEntries(
-    [...Map.groupBy(groups, ({ of }) => of[field] ?? '')].map(([name, valueGroups]) => [
+    [...Map.groupBy(groups, ({ values }) => values[field] ?? '')].map(([name, valueGroups]) => [
       name,
       usdNumber(sumOfSpend(valueGroups).cost),
     ]),
@@ -218,8 +218,8 @@ const groupingBy = (search: string, by: GroupingRequest['by'], any: FieldValues)
 
 /** Users with their spend. As in the reference, `[null]` for a requested user without spend. */
 function renderUsers(groups: readonly SpendGroup[], userId: string | null) {
-  const users = groups.flatMap(({ of, cost }) =>
-    of.user === null || of.user === undefined ? [] : [{ user_id: of.user, spend: usdNumber(cost) }],
+  const users = groups.flatMap(({ values, cost }) =>
+    values.user === null || values.user === undefined ? [] : [{ user_id: values.user, spend: usdNumber(cost) }],
   );
   return userId !== null && users.length === 0 ? [null] : users;
 }
@@ -329,8 +329,8 @@ export const spendLogRoutes: readonly RouteRow[] = [
     run: readSpend,
     render: ({ groups }) =>
       json(
-        groups.map(({ of, calls, cost }) => ({
-          individual_request_tag: of.tag ?? '',
+        groups.map(({ values, calls, cost }) => ({
+          individual_request_tag: values.tag ?? '',
           log_count: calls,
           total_spend: usdNumber(cost),
         })),

@@ -24,7 +24,7 @@ import {
   grouping,
   last30Days,
   groupsByDay,
-  type Grouped,
+  type ReportGrouping,
 } from './helpers/fields/report-query.ts';
 import { merged, objectSchema, requiredParameters, textParameters } from './helpers/http/schema.ts';
 import { MANAGEMENT_READ } from './helpers/http/row-facts.ts';
@@ -48,7 +48,7 @@ const OPTIONAL_DATES = textParameters('start_date', 'end_date');
 function reportRoute(facts: {
   readonly name: string;
   readonly path: string;
-  readonly grouped: Grouped;
+  readonly grouped: ReportGrouping;
   /** Error field for a missing period. When absent, the period is optional and the default is the last 30 days. */
   readonly required?: 'date_range' | 'tag_dates';
   readonly parameters?: Readonly<Record<string, SpendField>>;
@@ -77,7 +77,7 @@ const limitIn = (search: string): number => {
 
 /** Spend of teams by day, and in total. */
 function renderTeams({ groups }: SpendReport) {
-  const nameOf = ({ of }: SpendGroup): string => of.team ?? UNASSIGNED;
+  const nameOf = ({ values }: SpendGroup): string => values.team ?? UNASSIGNED;
   const sumsOf = (spendGroups: readonly SpendGroup[]): readonly (readonly [name: string, spend: number])[] =>
     [...Map.groupBy(spendGroups, nameOf)].map(([name, all]) => [name, totalUsd(all)]);
   const totals = sumsOf(groups);
@@ -89,11 +89,11 @@ function renderTeams({ groups }: SpendReport) {
 }
 
 const tagRows = ({ groups }: SpendReport) =>
-  groups.map(({ of, calls, cost }) => ({ name: of.tag ?? '', spend: usdNumber(cost), log_count: calls }));
+  groups.map(({ values, calls, cost }) => ({ name: values.tag ?? '', spend: usdNumber(cost), log_count: calls }));
 
 const endUserRows = ({ groups }: SpendReport) =>
-  groups.map(({ of, calls, cost }) => ({
-    end_user: of.endUser ?? '',
+  groups.map(({ values, calls, cost }) => ({
+    end_user: values.endUser ?? '',
     total_count: calls,
     total_spend: usdNumber(cost),
   }));
@@ -140,10 +140,10 @@ function parseReport(search: string): GroupingRequest {
 
 /** Totals of each value of a field, with a breakdown by model. `member` is the member name of the value. */
 const renderTotals = (groups: readonly SpendGroup[], field: SpendField, member: string) =>
-  [...Map.groupBy(groups, ({ of }) => of[field] ?? '')].map(([name, valueGroups]) => ({
+  [...Map.groupBy(groups, ({ values }) => values[field] ?? '')].map(([name, valueGroups]) => ({
     [member]: name,
     ...renderSums(sumOfSpend(valueGroups)),
-    model_details: [...Map.groupBy(valueGroups, ({ of }) => of.model ?? '')].map(([model, all]) => ({
+    model_details: [...Map.groupBy(valueGroups, ({ values }) => values.model ?? '')].map(([model, all]) => ({
       model,
       ...renderSums(sumOfSpend(all)),
     })),
@@ -160,14 +160,14 @@ function renderReport({ groups }: SpendReport, search: string) {
   const { field, list, name } = GROUPS[groupIn(search)];
   return groupsByDay(groups).map(([day, dayGroups]) => ({
     group_by_day: `${day}T00:00:00+00:00`,
-    [list]: [...Map.groupBy(dayGroups, ({ of }) => of[field] ?? '')].map(([value, all]) => ({
+    [list]: [...Map.groupBy(dayGroups, ({ values }) => values[field] ?? '')].map(([value, all]) => ({
       [name]: value,
       total_spend: totalUsd(all),
       metadata: all.map((group) => ({
-        model: group.of.model ?? '',
+        model: group.values.model ?? '',
         spend: costUsd(group),
         total_tokens: group.inputTokens + group.outputTokens,
-        api_key: group.of.key ?? '',
+        api_key: group.values.key ?? '',
       })),
     })),
   }));
@@ -205,10 +205,10 @@ export const spendReportRoutes: readonly RouteRow[] = [
     path: '/global/spend/keys',
     grouped: { by: ['key'] },
     render: ({ groups, keys }, search) =>
-      groups.slice(0, limitIn(search)).map(({ of, cost }) => {
-        const key = keys.get(of.key ?? '');
+      groups.slice(0, limitIn(search)).map(({ values, cost }) => {
+        const key = keys.get(values.key ?? '');
         const names = { key_alias: key?.alias ?? null, key_name: key?.name ?? null };
-        return { api_key: of.key ?? null, ...names, total_spend: usdNumber(cost) };
+        return { api_key: values.key ?? null, ...names, total_spend: usdNumber(cost) };
       }),
   }),
   reportRoute({
@@ -224,7 +224,7 @@ export const spendReportRoutes: readonly RouteRow[] = [
     render: ({ groups }, search) =>
       groups
         .slice(0, limitIn(search))
-        .map(({ of, cost }) => ({ model: of.model ?? null, total_spend: usdNumber(cost) })),
+        .map(({ values, cost }) => ({ model: values.model ?? null, total_spend: usdNumber(cost) })),
   }),
   reportRoute({
     name: 'spend.byTag',
@@ -238,20 +238,21 @@ export const spendReportRoutes: readonly RouteRow[] = [
     name: 'spend.tagNames',
     path: '/global/spend/all_tag_names',
     grouped: { by: ['tag'] },
-    render: ({ groups }) => ({ tag_names: groups.flatMap(({ of }) => of.tag ?? []) }),
+    render: ({ groups }) => ({ tag_names: groups.flatMap(({ values }) => values.tag ?? []) }),
   }),
   reportRoute({
     name: 'spend.byProvider',
     path: '/global/spend/provider',
     grouped: { by: ['provider'] },
     parameters: { api_key: 'key', internal_user_id: 'user', team_id: 'team' },
-    render: ({ groups }) => groups.map(({ of, cost }) => ({ provider: of.provider ?? null, spend: usdNumber(cost) })),
+    render: ({ groups }) =>
+      groups.map(({ values, cost }) => ({ provider: values.provider ?? null, spend: usdNumber(cost) })),
   }),
   reportRoute({
     name: 'spend.endUsers',
     path: '/global/all_end_users',
     grouped: { by: ['endUser'] },
-    render: ({ groups }) => ({ end_users: groups.map(({ of }) => of.endUser ?? '') }),
+    render: ({ groups }) => ({ end_users: groups.map(({ values }) => values.endUser ?? '') }),
   }),
   route({
     ...READING,

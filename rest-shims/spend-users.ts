@@ -47,9 +47,9 @@ export const spendUserRoutes: readonly RouteRow[] = [
     run: readGlobalSpend,
     render({ groups }, { search }) {
       const { number, size } = linkedPageIn(search);
-      const users = groups.filter(({ of }) => typeof of.user === 'string');
-      const data = users.slice((number - 1) * size, number * size).map(({ of, cost, calls }) => ({
-        user_id: of.user ?? '',
+      const users = groups.filter(({ values }) => typeof values.user === 'string');
+      const data = users.slice((number - 1) * size, number * size).map(({ values, cost, calls }) => ({
+        user_id: values.user ?? '',
         total_spend: usdNumber(cost),
         request_count: calls,
       }));

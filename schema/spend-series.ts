@@ -46,11 +46,11 @@ const BucketType = builder.enumType('SpendBucket', {
 const GroupType = builder.objectRef<SpendGroup>('SpendGroup').implement({
   description: 'Sums of the calls that have the same values in the fields of the grouping.',
   fields: (t) => {
-    const value = (field: keyof SpendGroup['of'], description: string) =>
+    const value = (field: keyof SpendGroup['values'], description: string) =>
       t.string({
         nullable: true,
         description: `${description} Null unless \`groupBy\` names it, and for calls without one.`,
-        resolve: ({ of }) => of[field] ?? null,
+        resolve: ({ values }) => values[field] ?? null,
       });
     return {
       start: t.field({
@@ -67,25 +67,26 @@ const GroupType = builder.objectRef<SpendGroup>('SpendGroup').implement({
         type: VirtualKeyType,
         nullable: true,
         description: 'The key. Null where `key` is null, for the admin key, and when the caller may not read it.',
-        resolve: ({ of }, _args, { scope }) => (of.key ? scope.loaders.keyByHash.load(of.key) : null),
+        resolve: ({ values }, _args, { scope }) => (values.key ? scope.loaders.keyByHash.load(values.key) : null),
       }),
       user: t.field({
         type: UserType,
         nullable: true,
         description: 'The user. Null where `userId` is null, and when the caller may not read it.',
-        resolve: ({ of }, _args, { scope }) => (of.user ? findUserRow(scope, of.user) : null),
+        resolve: ({ values }, _args, { scope }) => (values.user ? findUserRow(scope, values.user) : null),
       }),
       team: t.field({
         type: TeamType,
         nullable: true,
         description: 'The team. Null where `teamId` is null.',
-        resolve: ({ of }) => teamOf(of.team ?? null),
+        resolve: ({ values }) => teamOf(values.team ?? null),
       }),
       organization: t.field({
         type: OrganizationType,
         nullable: true,
         description: 'The organization. Null where `organizationId` is null, and when the caller may not read it.',
-        resolve: ({ of }, _args, { scope }) => (of.organization ? findOrganizationRow(scope, of.organization) : null),
+        resolve: ({ values }, _args, { scope }) =>
+          values.organization ? findOrganizationRow(scope, values.organization) : null,
       }),
       endUser: value('endUser', 'End user.'),
       tag: value('tag', 'Tag.'),
@@ -96,7 +97,7 @@ const GroupType = builder.objectRef<SpendGroup>('SpendGroup').implement({
       endpoint: t.string({
         nullable: true,
         description: 'Endpoint, as a path. Null unless `groupBy` names it.',
-        resolve: ({ of }) => (of.callType ? routeOfCallType(of.callType) : null),
+        resolve: ({ values }) => (values.callType ? routeOfCallType(values.callType) : null),
       }),
       calls: t.expose('calls', { type: 'BigInt', description: 'Number of calls.' }),
       failures: t.expose('failures', { type: 'BigInt', description: 'Number of calls that failed.' }),

@@ -177,7 +177,7 @@ for (const engine of ENGINES)
       const groups = await groupsOf({ by: ['endUser'] });
       expect(groups).toEqual([
         {
-          of: { endUser: 'x' },
+          values: { endUser: 'x' },
           startMs: null,
           calls: 2,
           failures: 1,
@@ -189,7 +189,7 @@ for (const engine of ENGINES)
           successMs: 10,
           lastMs: DAY_1 + 12,
         },
-        expect.objectContaining({ of: { endUser: null }, calls: 1, inputTokens: 0, cost: 0n }),
+        expect.objectContaining({ values: { endUser: null }, calls: 1, inputTokens: 0, cost: 0n }),
       ]);
     });
 
@@ -207,7 +207,10 @@ for (const engine of ENGINES)
     it('groups by each tag of a call, and only by the requested tags', async () => {
       await stores.spend.append([aRow(1, { tags: ['a', 'b'] }), aRow(2, { tags: ['b'] }), aRow(3)]);
       const tagsOf = async (any: SpendFilter['any'], none: SpendFilter['none'] = {}) =>
-        (await groupsOf({ filter: { ...ALL, any, none }, by: ['tag'] })).map(({ of, calls }) => [of.tag, calls]);
+        (await groupsOf({ filter: { ...ALL, any, none }, by: ['tag'] })).map(({ values, calls }) => [
+          values.tag,
+          calls,
+        ]);
       expect(await tagsOf({})).toEqual([
         ['b', 2],
         ['a', 1],
@@ -231,7 +234,7 @@ for (const engine of ENGINES)
         aRow(5, { teamId: 'team-1', keyHash: 'f'.repeat(64), cost: picos(1n) }),
       ]);
       const callsBy = async (grouping: Partial<SpendGrouping>) =>
-        (await groupsOf(grouping)).map(({ of, calls }) => [...Object.values(of), calls]);
+        (await groupsOf(grouping)).map(({ values, calls }) => [...Object.values(values), calls]);
       expect(await callsBy({ by: ['organization'] })).toEqual([
         ['org-2', 1],
         ['org-1', 2],
@@ -299,6 +302,6 @@ for (const engine of ENGINES)
     it('keeps the groups of the highest cost', async () => {
       await stores.spend.append([aRow(1, { model: 'cheap' }), aRow(2, { model: 'expensive', cost: picos(9_999n) })]);
       const groups = await groupsOf({ by: ['model'], limit: 1 });
-      expect(groups.map(({ of }) => of.model)).toEqual(['demo/expensive']);
+      expect(groups.map(({ values }) => values.model)).toEqual(['demo/expensive']);
     });
   });

@@ -52,14 +52,14 @@ export interface DayActivity {
   readonly byKey: ReadonlyMap<string, SpendSums>;
 }
 
-const keyOf = ({ of }: SpendGroup): string => of.key ?? '';
+const keyOf = ({ values }: SpendGroup): string => values.key ?? '';
 
 function byKeyOf(groups: readonly SpendGroup[]): ReadonlyMap<string, SpendSums> {
   return new Map([...Map.groupBy(groups, keyOf)].map(([key, own]) => [key, sumOfSpend(own)]));
 }
 
 const partsOf = (groups: readonly SpendGroup[], field: SpendField): readonly ActivityPart[] =>
-  [...Map.groupBy(groups, ({ of }) => of[field] ?? null)].map(([name, own]) => ({
+  [...Map.groupBy(groups, ({ values }) => values[field] ?? null)].map(([name, own]) => ({
     name,
     sums: sumOfSpend(own),
     byKey: byKeyOf(own),

@@ -88,7 +88,7 @@ export interface SpendSums {
 /** Sums of the calls that have the same values in the fields of a grouping. */
 export interface SpendGroup extends SpendSums {
   /** Null for calls that have no value. A call with several tags is in the group of each. */
-  readonly of: Readonly<Partial<Record<SpendField, string | null>>>;
+  readonly values: Readonly<Partial<Record<SpendField, string | null>>>;
   /** End of the last call, Unix ms; null without calls. */
   readonly lastMs: number | null;
   /** Start of the time bucket, Unix ms; null when the grouping has no bucket. */

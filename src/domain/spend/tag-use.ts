@@ -41,13 +41,15 @@ export function usersByTag(
   windows: readonly DayWindow[],
   tags: readonly string[] | null,
 ): readonly TagUsers[] {
-  const shown = groups.filter(({ of }) => typeof of.user === 'string' && (tags !== null || isAgent(of.tag ?? '')));
+  const shown = groups.filter(
+    ({ values }) => typeof values.user === 'string' && (tags !== null || isAgent(values.tag ?? '')),
+  );
   return windows
     .flatMap(({ from, to }, window) => {
       const own = shown.filter(({ startMs }) => startMs !== null && startMs >= from && startMs < to);
-      return [...Map.groupBy(own, ({ of }) => of.tag ?? '')].map(([tag, calls]) => ({
+      return [...Map.groupBy(own, ({ values }) => values.tag ?? '')].map(([tag, calls]) => ({
         tag,
-        users: new Set(calls.map(({ of }) => of.user)).size,
+        users: new Set(calls.map(({ values }) => values.user)).size,
         window,
       }));
     })
@@ -65,10 +67,10 @@ export interface TagSums {
 
 /** Sums by tag, those of the most calls first. `groups` are by tag and user. */
 export const sumsByTag = (groups: readonly SpendGroup[]): readonly TagSums[] =>
-  [...Map.groupBy(groups, ({ of }) => of.tag ?? '')]
+  [...Map.groupBy(groups, ({ values }) => values.tag ?? '')]
     .map(([tag, own]) => ({
       tag,
-      users: own.filter(({ of }) => typeof of.user === 'string').length,
+      users: own.filter(({ values }) => typeof values.user === 'string').length,
       sums: own.reduce<SpendSums>(addSums, NO_SPEND),
     }))
     .toSorted((left, right) => right.sums.calls - left.sums.calls || (left.tag < right.tag ? -1 : 1));
@@ -86,12 +88,13 @@ export interface UserClient {
  */
 export function sumsByUser(groups: readonly SpendGroup[], tags: readonly string[] | null): readonly UserClient[] {
   const own = groups.filter(
-    ({ of }) => typeof of.user === 'string' && (tags === null ? isClient(of.tag ?? '') : isAgent(of.tag ?? '')),
+    ({ values }) =>
+      typeof values.user === 'string' && (tags === null ? isClient(values.tag ?? '') : isAgent(values.tag ?? '')),
   );
-  return [...Map.groupBy(own, ({ of }) => of.user ?? '')]
+  return [...Map.groupBy(own, ({ values }) => values.user ?? '')]
     .map(([userId, calls]) => {
       const [most] = calls.toSorted((left, right) => right.calls - left.calls);
-      return { userId, client: most?.of.tag ?? '', sums: calls.reduce<SpendSums>(addSums, NO_SPEND) };
+      return { userId, client: most?.values.tag ?? '', sums: calls.reduce<SpendSums>(addSums, NO_SPEND) };
     })
     .toSorted((left, right) => right.sums.calls - left.sums.calls || (left.userId < right.userId ? -1 : 1));
 }

@@ -132,7 +132,7 @@ interface StoredGroup extends Readonly<Record<string, unknown>> {
 
 /** Optional ids of older rows may be blank, which means none. */
 const groupOf = (row: StoredGroup, by: SpendGrouping['by']): SpendGroup => ({
-  of: Object.fromEntries(by.map((field) => [field, idOrNull(row[`of_${field}`] as string | null)])),
+  values: Object.fromEntries(by.map((field) => [field, idOrNull(row[`of_${field}`] as string | null)])),
   startMs: row.start_ms,
   calls: row.calls,
   failures: row.failures,

@@ -7,7 +7,7 @@ const DAY = 86_400_000;
 const TODAY = Date.UTC(2026, 10, 22);
 
 const aGroup = (tag: string, user: string | null, more: Partial<SpendGroup> = {}): SpendGroup => ({
-  of: { tag, user },
+  values: { tag, user },
   startMs: TODAY,
   lastMs: TODAY,
   calls: 1,
