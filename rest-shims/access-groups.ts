@@ -10,7 +10,7 @@ import type { AccessGroupPatch } from '../src/domain/access-groups/access-group.
 import { SUCCESS } from './errors.ts';
 import { optional, members, parseObject, requiredText, text, texts } from './helpers/http/body-fields.ts';
 import { type HttpRequest, json, route, type RouteRow } from './helpers/http/route.ts';
-import { defined } from './helpers/fields/limits.ts';
+import { withoutUndefined } from './helpers/fields/limits.ts';
 import { MANAGEMENT } from './helpers/http/row-facts.ts';
 
 const LISTS = {
@@ -24,7 +24,7 @@ const readNew = members({ access_group_name: requiredText, description: optional
 const readChange = members({ access_group_name: optional(requiredText), description: optional(text), ...LISTS });
 
 const patchOf = (values: Omit<ReturnType<typeof readChange>, 'access_group_name'>): AccessGroupPatch =>
-  defined({
+  withoutUndefined({
     description: values.description,
     models: values.access_model_names,
     mcpServerIds: values.access_mcp_server_ids,
@@ -40,7 +40,10 @@ function parseNew(body: Uint8Array) {
 
 function parseChange({ body, params }: HttpRequest) {
   const values = readChange(parseObject(body));
-  return { id: params['group'] ?? '', patch: { ...patchOf(values), ...defined({ name: values.access_group_name }) } };
+  return {
+    id: params['group'] ?? '',
+    patch: { ...patchOf(values), ...withoutUndefined({ name: values.access_group_name }) },
+  };
 }
 
 const renderGroup = ({ group, teams, keys }: AccessGroupView) => ({

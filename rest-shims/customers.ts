@@ -24,7 +24,7 @@ import {
 import { withIgnoredHeader } from './helpers/http/ignored-members.ts';
 import { json, route, type RouteRow } from './helpers/http/route.ts';
 import { renderBudgetTable } from './helpers/answers/limits.ts';
-import { BUDGET_MEMBERS, budgetFrom, defined } from './helpers/fields/limits.ts';
+import { BUDGET_MEMBERS, budgetFrom, withoutUndefined } from './helpers/fields/limits.ts';
 import { merged, requiredParameters } from './helpers/http/schema.ts';
 import { missingParameters } from './helpers/http/query.ts';
 import { MANAGEMENT_CHANGE } from './helpers/http/row-facts.ts';
@@ -43,7 +43,7 @@ function parseChange(body: Uint8Array): CustomerChange {
   const values = readMembers(input);
   return {
     id: values.user_id,
-    patch: defined({
+    patch: withoutUndefined({
       alias: values.alias,
       blocked: values.blocked ?? undefined,
       allowedModelRegion: values.allowed_model_region,

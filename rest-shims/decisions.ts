@@ -42,7 +42,7 @@ const NAMED_MAP = decisionFormat(SYSTEM_ONE, readNamedMap);
 /** Adds the call id in the header that TypeSafe's client reads. */
 async function withRequestId(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
   const answer = await callThrough(NAMED_MAP, request, scope);
-  const id = answer.head?.valueOf('x-litellm-call-id');
+  const id = answer.headerLines?.valueOf('x-litellm-call-id');
   return id === undefined || id === null
     ? answer
     : { ...answer, headers: { ...answer.headers, 'x-typesafe-request-id': id } };

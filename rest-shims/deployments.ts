@@ -21,7 +21,7 @@ import {
   missingField,
 } from './helpers/http/body-fields.ts';
 import { json, route, type RouteRow } from './helpers/http/route.ts';
-import { defined } from './helpers/fields/limits.ts';
+import { withoutUndefined } from './helpers/fields/limits.ts';
 import { MANAGEMENT_CHANGE } from './helpers/http/row-facts.ts';
 
 const readNew = members({ model_name: requiredText, litellm_params: object, model_info: object });
@@ -46,7 +46,12 @@ function idIn({ id }: JsonObject): string | null {
 
 function parseChange(body: Uint8Array) {
   const { model_name: name, litellm_params: params, model_info: info } = readChange(parseObject(body));
-  return { id: idIn(info), params, info, ...defined({ modelGroup: name === null || name === '' ? undefined : name }) };
+  return {
+    id: idIn(info),
+    params,
+    info,
+    ...withoutUndefined({ modelGroup: name === null || name === '' ? undefined : name }),
+  };
 }
 
 const renderRow = (row: StoredDeployment) => ({

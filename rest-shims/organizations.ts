@@ -36,9 +36,9 @@ import {
   metadataMembersOf,
   MODEL_LIMITS,
   budgetFrom,
-  defined,
+  withoutUndefined,
   limitsFrom,
-  renamed,
+  withNames,
 } from './helpers/fields/limits.ts';
 import { assertNamesUser } from './helpers/fields/members.ts';
 import { teamColumns } from './helpers/answers/teams.ts';
@@ -53,7 +53,7 @@ const readMembers = members({ models: optional(texts), metadata: optional(object
 const readNew = members({ organization_id: text, organization_alias: requiredText, budget_id: text });
 const readChanged = members({ organization_id: requiredText, organization_alias: optional(text) });
 
-const patchOf = (input: JsonObject) => ({ ...defined(readMembers(input)), ...metadataMembersOf(input) });
+const patchOf = (input: JsonObject) => ({ ...withoutUndefined(readMembers(input)), ...metadataMembersOf(input) });
 
 function parseNew(body: Uint8Array) {
   const input = parseObject(body);
@@ -64,7 +64,7 @@ function parseNew(body: Uint8Array) {
 function parseChange(body: Uint8Array) {
   const input = parseObject(body);
   const { organization_id: id, organization_alias: alias } = readChanged(input);
-  const patch = { ...patchOf(input), ...defined({ alias: alias ?? undefined }) };
+  const patch = { ...patchOf(input), ...withoutUndefined({ alias: alias ?? undefined }) };
   return { id, patch, limits: budgetFrom(input) };
 }
 
@@ -91,7 +91,7 @@ function parseAddition(body: Uint8Array) {
     const { user_id: userId, user_email: email, role } = readMember(inner);
     return { userId, email, role: role ?? 'internal_user' };
   });
-  return { id: readId(input).organization_id, members: additions, limits: limitsFrom(renamed(input, MEMBER_LIMITS)) };
+  return { id: readId(input).organization_id, members: additions, limits: limitsFrom(withNames(input, MEMBER_LIMITS)) };
 }
 
 function parseMember(body: Uint8Array) {
@@ -100,7 +100,7 @@ function parseMember(body: Uint8Array) {
   return {
     named: { id, userId },
     role: readRole(input).role,
-    limits: limitsFrom(renamed(input, MEMBER_LIMITS)),
+    limits: limitsFrom(withNames(input, MEMBER_LIMITS)),
   };
 }
 

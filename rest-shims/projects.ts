@@ -26,7 +26,7 @@ import { renderBudgetTable } from './helpers/answers/limits.ts';
 import {
   BUDGET_MEMBERS,
   budgetFrom,
-  defined,
+  withoutUndefined,
   metadataMembersOf,
   MODEL_LIMITS,
   withMetadataMembers,
@@ -53,8 +53,8 @@ function parseSettings(input: JsonObject) {
   const { project_alias: alias, budget_id: budgetId, blocked, ...read } = readMembers(input);
   return {
     patch: {
-      ...defined(read),
-      ...defined({ alias, blocked: blocked ?? undefined }),
+      ...withoutUndefined(read),
+      ...withoutUndefined({ alias, blocked: blocked ?? undefined }),
       ...withMetadataMembers({ ...readMetadata(input), ...metadataMembersOf(input).metadataMembers }),
     },
     budget: { budgetId, limits: budgetFrom(input) },
@@ -71,7 +71,7 @@ function parseChange(body: Uint8Array) {
   const input = parseObject(body);
   const { project_id: id, team_id: teamId } = readChanged(input);
   const { patch, budget } = parseSettings(input);
-  return { id, patch: { ...patch, ...defined({ teamId: teamId ?? undefined }) }, budget };
+  return { id, patch: { ...patch, ...withoutUndefined({ teamId: teamId ?? undefined }) }, budget };
 }
 
 const renderProject = ({ project, budget, spend }: ProjectView) => ({

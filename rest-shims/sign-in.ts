@@ -77,7 +77,7 @@ export const signInRoutes: readonly RouteRow[] = [
     render: (session, request) => ({
       status: SUCCESS.seeOther,
       headers: { location: TARGET },
-      head: sessionCookies(session, request),
+      headerLines: sessionCookies(session, request),
       body: { kind: 'bytes', bytes: new Uint8Array(0), contentType: 'text/plain' },
     }),
   }),
@@ -90,7 +90,7 @@ export const signInRoutes: readonly RouteRow[] = [
     parse: readSignIn,
     run: signIn,
     render: (session, request) => ({
-      head: sessionCookies(session, request),
+      headerLines: sessionCookies(session, request),
       body: { kind: 'json', value: { redirect_url: TARGET, token: session.token } },
     }),
   }),
@@ -122,7 +122,7 @@ export const signInRoutes: readonly RouteRow[] = [
     answers: [200, 401, 403],
     parse: () => undefined,
     run: signOut,
-    render: () => ({ head: REMOVED_COOKIES, body: { kind: 'json', value: { message: 'Signed out.' } } }),
+    render: () => ({ headerLines: REMOVED_COOKIES, body: { kind: 'json', value: { message: 'Signed out.' } } }),
   }),
   route({
     ...ROW,

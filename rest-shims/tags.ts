@@ -13,7 +13,7 @@ import {
 import { withIgnoredHeader } from './helpers/http/ignored-members.ts';
 import { json, route, type RouteRow } from './helpers/http/route.ts';
 import { renderBudget } from './helpers/answers/limits.ts';
-import { BUDGET_MEMBERS, budgetFrom, defined } from './helpers/fields/limits.ts';
+import { BUDGET_MEMBERS, budgetFrom, withoutUndefined } from './helpers/fields/limits.ts';
 import { merged } from './helpers/http/schema.ts';
 import { MANAGEMENT_CHANGE } from './helpers/http/row-facts.ts';
 
@@ -29,7 +29,7 @@ const readName = fields({ name: requiredText });
 function parseChange(body: Uint8Array): TagChange {
   const input = parseObject(body);
   const { name, description, models, budget_id: budgetId } = readMembers(input);
-  return { name, patch: defined({ description, models }), budget: { budgetId, limits: budgetFrom(input) } };
+  return { name, patch: withoutUndefined({ description, models }), budget: { budgetId, limits: budgetFrom(input) } };
 }
 
 const renderTag = (tag: Tag) => ({

@@ -16,9 +16,9 @@ import {
   INCREASE_MEMBERS,
   increaseFrom,
   renamedLimits,
-  defined,
+  withoutUndefined,
   limitsFrom,
-  renamed,
+  withNames,
   RESET_BODY,
   resetFrom,
 } from './helpers/fields/limits.ts';
@@ -47,8 +47,8 @@ const readNamed = members({ team_id: requiredText, user_id: text, user_email: te
 const readRole = members({ role: oneOf(MEMBER_ROLES) });
 
 const parseLimits = (input: JsonObject) => ({
-  ...limitsFrom(renamed(input, MEMBER_LIMITS)),
-  ...defined({ allowedModels: readModels(input).allowed_models }),
+  ...limitsFrom(withNames(input, MEMBER_LIMITS)),
+  ...withoutUndefined({ allowedModels: readModels(input).allowed_models }),
 });
 
 function parseAddition(body: Uint8Array, member: 'member' | 'members') {

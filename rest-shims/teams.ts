@@ -39,9 +39,9 @@ import { json, route, type RouteRow } from './helpers/http/route.ts';
 import {
   LIMIT_MEMBERS,
   renamedLimits,
-  defined,
+  withoutUndefined,
   limitsFrom,
-  renamed,
+  withNames,
   withMetadataMembers,
 } from './helpers/fields/limits.ts';
 import { wantedMembers, MEMBER_OR_LIST } from './helpers/fields/members.ts';
@@ -89,7 +89,7 @@ function patchOf(input: JsonObject): TeamPatch {
   const values = readMembers(input);
   return {
     ...limitsFrom(input),
-    ...defined({
+    ...withoutUndefined({
       alias: values.team_alias,
       organizationId: values.organization_id,
       models: values.models,
@@ -113,7 +113,7 @@ function parseNew(body: Uint8Array): TeamDraft {
     id: readNew(input).team_id,
     patch: patchOf(input),
     members: wantedMembers(input['members_with_roles'] ?? [], 'members_with_roles', {}),
-    memberLimits: limitsFrom(renamed(input, MEMBER_LIMITS)),
+    memberLimits: limitsFrom(withNames(input, MEMBER_LIMITS)),
   };
 }
 
@@ -121,7 +121,7 @@ const readNamed = members({ team_id: requiredText });
 
 function parseChange(input: JsonObject) {
   const { team_id: id } = readNamed(input);
-  return { id, patch: patchOf(input), memberLimits: limitsFrom(renamed(input, MEMBER_LIMITS)) };
+  return { id, patch: patchOf(input), memberLimits: limitsFrom(withNames(input, MEMBER_LIMITS)) };
 }
 
 const readPage = query({

@@ -10,7 +10,7 @@ import { fields, flag, optional, members, parseObject, requiredText, text } from
 import { withIgnoredHeader } from './helpers/http/ignored-members.ts';
 import { integer, query, requiredText as requiredQueryText } from './helpers/http/query.ts';
 import { json, route, type RouteRow } from './helpers/http/route.ts';
-import { defined } from './helpers/fields/limits.ts';
+import { withoutUndefined } from './helpers/fields/limits.ts';
 import { MANAGEMENT } from './helpers/http/row-facts.ts';
 
 const MAX_PAGE_SIZE = 100;
@@ -44,7 +44,11 @@ function parseNew(body: Uint8Array) {
 
 function parseChange(body: Uint8Array) {
   const { id, key, description, is_active: isActive } = readChange(parseObject(body));
-  return { id, ...defined({ key: key ?? undefined }), patch: defined({ description, active: isActive ?? undefined }) };
+  return {
+    id,
+    ...withoutUndefined({ key: key ?? undefined }),
+    patch: withoutUndefined({ description, active: isActive ?? undefined }),
+  };
 }
 
 function parsePage(search: string) {

@@ -33,7 +33,7 @@ import { integer, query, text as queryText, rowsBefore } from './helpers/http/qu
 import { withIgnoredHeader } from './helpers/http/ignored-members.ts';
 import { json, route, type RouteRow } from './helpers/http/route.ts';
 import { KEY_DRAFT, parseDraft } from './helpers/fields/keys.ts';
-import { LIMIT_MEMBERS, defined, limitsFrom } from './helpers/fields/limits.ts';
+import { LIMIT_MEMBERS, withoutUndefined, limitsFrom } from './helpers/fields/limits.ts';
 import {
   renderChangedUser,
   renderFlatUser,
@@ -71,7 +71,7 @@ function patchOf(input: JsonObject): UserPatch {
   const values = readMembers(input);
   return {
     ...limitsFrom(input),
-    ...defined({
+    ...withoutUndefined({
       alias: values.user_alias,
       email: values.user_email,
       role: values.user_role,
@@ -108,7 +108,7 @@ function parseChange(input: JsonObject) {
   // Without an id, the email selects the user and is not changed.
   return {
     named: { id, email },
-    patch: idOrNull(id) === null ? patch : { ...patch, ...defined({ email: sentEmail }) },
+    patch: idOrNull(id) === null ? patch : { ...patch, ...withoutUndefined({ email: sentEmail }) },
   };
 }
 

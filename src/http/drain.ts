@@ -80,7 +80,7 @@ export function createDrain(refuse: (request: Incoming, response: Outgoing, erro
     async finish(graceMs) {
       const cutMs = Math.min(CUT_BEFORE_END_MS, graceMs / 4);
       await waitUntilIdle(graceMs - cutMs);
-      for (const { response } of open) response.cut?.(shuttingDown());
+      for (const { response } of open) response.abort?.(shuttingDown());
       await waitUntilIdle(cutMs / 2);
       for (const { request, response } of open) if (!response.headersSent) refuseRequest(request, response);
       await waitUntilIdle(cutMs / 2);

@@ -152,7 +152,7 @@ class RequestScope implements Scope {
         if (!response.writableFinished) controller.abort(failure ?? new ClientDisconnected());
       };
       if (response.destroyed) abort();
-      else response.on('close', abort).cut = abort;
+      else response.on('close', abort).abort = abort;
       this.#controller = controller;
     }
     return this.#controller.signal;

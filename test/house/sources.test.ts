@@ -169,7 +169,8 @@ describe('sources', () => {
   });
 
   it('no function literal is assigned to a property: it would keep its scope until the next full collection', () => {
-    const canary = 'answer.cut = (failure: Error): void => fail(failure);\nthis.#open = function () {};\nx.y = cut;';
+    const canary =
+      'answer.abort = (failure: Error): void => fail(failure);\nthis.#open = function () {};\nx.y = abort;';
     expect(assignedFunctions([aFile(canary)])).toEqual(['rest-shims/canary.ts:1', 'rest-shims/canary.ts:2']);
     expect(assignedFunctions(readFiles(...CODE))).toEqual([]);
   });

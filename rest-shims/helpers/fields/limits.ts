@@ -17,7 +17,7 @@ import {
 import { type JsonSchema, merged, objectSchema } from '../http/schema.ts';
 
 /** An object without the members that are undefined. */
-export const defined = <Values extends JsonObject>(
+export const withoutUndefined = <Values extends JsonObject>(
   values: Values,
 ): { [Name in keyof Values]?: Exclude<Values[Name], undefined> } =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as {
@@ -44,7 +44,7 @@ function parseAmount(name: string, input: number | null | undefined): Usd | null
 /** Limits of a body. Members that were not sent are absent. Throws InvalidInput. */
 export function limitsFrom(input: JsonObject): LimitsPatch {
   const values = readLimits(input);
-  return defined({
+  return withoutUndefined({
     maxBudget: parseAmount('max_budget', values.max_budget),
     softBudget: parseAmount('soft_budget', values.soft_budget),
     budgetDuration: values.budget_duration,
@@ -60,7 +60,7 @@ const readIncrease = members({ temp_budget_increase: optional(number), temp_budg
 /** Temporary increase of a budget. Members that were not sent are absent. Throws InvalidInput. */
 export function increaseFrom(input: JsonObject) {
   const { temp_budget_increase: increase, temp_budget_expiry: expiry } = readIncrease(input);
-  return defined({
+  return withoutUndefined({
     tempBudgetIncrease: parseAmount('temp_budget_increase', increase),
     tempBudgetExpiry: typeof expiry === 'string' ? new Date(expiry) : expiry,
   });
@@ -70,7 +70,7 @@ export function increaseFrom(input: JsonObject) {
 export const INCREASE_MEMBERS: JsonSchema = readIncrease.schema;
 
 /** Members of a body under other names: `names` maps, for example, `team_member_budget` to `max_budget`. Other members are left out. */
-export const renamed = (input: JsonObject, names: Readonly<Record<string, string>>): JsonObject =>
+export const withNames = (input: JsonObject, names: Readonly<Record<string, string>>): JsonObject =>
   Object.fromEntries(
     Object.entries(names).flatMap(([from, to]) => (input[from] === undefined ? [] : [[to, input[from]] as const])),
   );
@@ -85,7 +85,7 @@ export function budgetFrom(input: JsonObject) {
   const values = readBudget(input);
   return {
     ...limitsFrom(input),
-    ...defined({ modelMaxBudget: values.model_max_budget, allowedModels: values.allowed_models }),
+    ...withoutUndefined({ modelMaxBudget: values.model_max_budget, allowedModels: values.allowed_models }),
   };
 }
 
@@ -101,7 +101,7 @@ export function metadataMembersOf(input: JsonObject): { readonly metadataMembers
 
 /** Wraps metadata members that a request sends beside `metadata`; empty without any. */
 export function withMetadataMembers(input: JsonObject): { readonly metadataMembers?: JsonObject } {
-  const metadataMembers = defined(input);
+  const metadataMembers = withoutUndefined(input);
   return Object.keys(metadataMembers).length === 0 ? {} : { metadataMembers };
 }
 

@@ -64,14 +64,14 @@ export function fieldsIn(search: string, parameters: Readonly<Record<string, Spe
 export const MAX_REPORT_GROUPS = 100_000;
 
 /** Fields to group calls by, and a filter. `byDay` also groups by day in UTC. */
-export interface Grouped {
+export interface ReportGrouping {
   readonly by: readonly SpendField[];
   readonly any?: FieldValues;
   readonly byDay?: boolean;
 }
 
 /** A grouping of the calls of a period that match the filter. */
-export const grouping = (period: Period, { by, any = {}, byDay = false }: Grouped): GroupingRequest => ({
+export const grouping = (period: Period, { by, any = {}, byDay = false }: ReportGrouping): GroupingRequest => ({
   filter: { ...period, any },
   by,
   limit: MAX_REPORT_GROUPS,

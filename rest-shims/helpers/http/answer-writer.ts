@@ -71,8 +71,8 @@ export function endWith(response: Outgoing, body: Uint8Array): void {
 
 /** Writes status and headers. `length` is the length of the body in bytes; null where it is not known. */
 function writeHead(response: Outgoing, answer: HttpAnswer, length: number | null): void {
-  const { status = 200, headers, head, body } = answer;
-  const lines = head?.copy() ?? new HeaderLines();
+  const { status = 200, headers, headerLines, body } = answer;
+  const lines = headerLines?.copy() ?? new HeaderLines();
   for (const name in headers) lines.addChecked(name, headers[name] ?? '');
   lines.addChecked('content-type', body.kind === 'json' ? 'application/json' : body.contentType);
   // RFC 9110, section 8.6: an answer with status 204 has no `content-length`.
@@ -127,12 +127,12 @@ function writeStream(
       finish('written');
     };
     response.on('drain', onDrain).on('close', onClose);
-    const cut = (failure: Error): void => {
+    const abort = (failure: Error): void => {
       if (!open) return;
       body.stream.cancel(failure);
       fail(failure);
     };
-    response.cut = cut;
+    response.abort = abort;
     const send = (bytes: Uint8Array): boolean => {
       const more = response.write(bytes);
       if (!more) stallTimer ??= setTimeout(() => response.destroy(), stallMs).unref();

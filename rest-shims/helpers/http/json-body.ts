@@ -33,10 +33,10 @@ export function parseBody(bytes: Uint8Array): RequestBody {
 
 /** As `parseBody`, but large members of a large body are parsed on first use. `overrides` replace members of the body. */
 export function parseLazily(
-  { body: bytes, parsesWhole }: Pick<HttpRequest, 'body' | 'parsesWhole'>,
+  { body: bytes, parsesEagerly }: Pick<HttpRequest, 'body' | 'parsesEagerly'>,
   overrides: RequestBody,
 ): PartiallyParsed {
-  const isLazy = bytes.length >= LAZY_PARSE_BYTES && parsesWhole !== true;
+  const isLazy = bytes.length >= LAZY_PARSE_BYTES && parsesEagerly !== true;
   if (isLazy) assertUtf8(bytes);
   const partial = isLazy ? parsePartially(bytes, overrides) : null;
   return partial ?? fullyParsed(parseBody(bytes), overrides);

@@ -41,7 +41,7 @@ export interface Outgoing {
    * Ends a running answer with a failure, for example at shutdown: a stream by a last event, a call by its abort signal.
    * Null or absent while neither runs.
    */
-  cut?: ((failure: Error) => void) | null;
+  abort?: ((failure: Error) => void) | null;
   /** Value of a header that `setHeader` set. `name` is in lower case. */
   getHeader(name: string): number | string | readonly string[] | undefined;
   setHeader(name: string, value: string): unknown;

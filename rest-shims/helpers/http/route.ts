@@ -19,7 +19,7 @@ export interface HttpRequest {
   /** Empty without a body. Not decompressed. */
   readonly body: Uint8Array;
   /** Parses every member of the body immediately (`src/wire/json/README.md`). */
-  readonly parsesWhole?: boolean;
+  readonly parsesEagerly?: boolean;
 }
 
 /** Body of an answer. */
@@ -41,7 +41,7 @@ export interface HttpAnswer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   /** Further headers as lines, the cheapest form. */
-  readonly head?: HeaderLines;
+  readonly headerLines?: HeaderLines;
   readonly body: HttpBody;
 }
 

@@ -63,7 +63,7 @@ export interface RowServer {
 
 export function createRowServer(options: RowServerOptions): RowServer {
   const { admit, identify, scopeFor, authored, failed, bodyLimits, heartbeatMs = 0, stallMs } = options;
-  const parsesWhole = options.jsonScan === false;
+  const parsesEagerly = options.jsonScan === false;
   const refused = new WeakSet<Outgoing>();
 
   const limitOf = (row: RouteRow): number =>
@@ -112,7 +112,7 @@ export function createRowServer(options: RowServerOptions): RowServer {
         const body = reading instanceof Promise ? await reading : reading;
         const scope = scopeFor(caller, response);
         const { method } = row;
-        const httpRequest = { method, path, search, params, headers: request.headers, body, parsesWhole };
+        const httpRequest = { method, path, search, params, headers: request.headers, body, parsesEagerly };
         const answer =
           authored === undefined || caller === null || !mayChange(row)
             ? row.handle(httpRequest, scope)

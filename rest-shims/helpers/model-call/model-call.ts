@@ -133,7 +133,7 @@ function bufferedAnswer(call: GatewayCall, scope: Scope, { medium }: Endpoint): 
     if (bytes === null)
       throw new Unavailable('The answer is larger than 64 MiB. Request a stream if the endpoint supports one.');
     const contentType = medium === 'transcript' ? transcriptType(call) : 'application/json';
-    return { head: callHeaders(call, scope), body: { kind: 'bytes', bytes, contentType } };
+    return { headerLines: callHeaders(call, scope), body: { kind: 'bytes', bytes, contentType } };
   });
 }
 
@@ -146,7 +146,7 @@ function transcriptType({ exchange }: GatewayCall): string {
 function streamedAnswer(call: GatewayCall, scope: Scope, { failureEvent, heartbeat }: CallFormat): HttpAnswer {
   return {
     headers: { 'cache-control': 'no-cache', 'x-accel-buffering': 'no' },
-    head: callHeaders(call, scope),
+    headerLines: callHeaders(call, scope),
     body: {
       kind: 'stream',
       stream: call.bytes(),
@@ -160,7 +160,7 @@ function streamedAnswer(call: GatewayCall, scope: Scope, { failureEvent, heartbe
 /** Forwards bytes of any type. A failed stream closes the connection, because an error text would corrupt audio or a file. */
 export function rawAnswer(call: GatewayCall, scope: Scope): HttpAnswer {
   return {
-    head: callHeaders(call, scope),
+    headerLines: callHeaders(call, scope),
     body: {
       kind: 'stream',
       stream: call.bytes(),

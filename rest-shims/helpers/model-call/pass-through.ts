@@ -98,7 +98,12 @@ export function relayedAnswer(call: Call, scope: Scope, bytes: Uint8Array | null
   const { status, headers } = call.exchange;
   const { 'content-type': contentType = 'application/octet-stream', ...relayed } = relayedHeaders(headers);
   if (bytes !== null)
-    return { status, headers: relayed, head: relayHeaders(call, scope), body: { kind: 'bytes', bytes, contentType } };
+    return {
+      status,
+      headers: relayed,
+      headerLines: relayHeaders(call, scope),
+      body: { kind: 'bytes', bytes, contentType },
+    };
   const isEvents = /^\s*text\/event-stream/i.test(contentType);
   const head = relayHeaders(call, scope);
   // A known length avoids chunked encoding.
@@ -107,7 +112,7 @@ export function relayedAnswer(call: Call, scope: Scope, bytes: Uint8Array | null
   return {
     status,
     headers: relayed,
-    head,
+    headerLines: head,
     body: {
       kind: 'stream',
       stream: call.bytes(),

@@ -33,7 +33,10 @@ export async function answerWithResponse(
     const model = call.modelGroup.includes('*') ? String(value['model']) : call.modelGroup;
     const renamed = renamedResponse(bytes, value, { model, idOf });
     const body = convert === undefined ? renamed : Buffer.from(JSON.stringify(convert(parseJson(renamed))));
-    return { head: callHeaders(call, scope), body: { kind: 'bytes', bytes: body, contentType: 'application/json' } };
+    return {
+      headerLines: callHeaders(call, scope),
+      body: { kind: 'bytes', bytes: body, contentType: 'application/json' },
+    };
   });
 }
 

@@ -75,7 +75,7 @@ export function listAnswer({ data, hasMore }: ShownPage): HttpAnswer {
 
 /** Answers with an object, with the headers of the upstream call. */
 export function objectAnswer({ call, shown }: ShownCall, scope: Scope): HttpAnswer {
-  return { head: callHeaders(call, scope), body: { kind: 'json', value: shown } };
+  return { headerLines: callHeaders(call, scope), body: { kind: 'json', value: shown } };
 }
 
 /** Common facts of rows for stored objects. As in the reference, they are not counted as activity. */

@@ -69,7 +69,7 @@ export class FastResponse implements Outgoing {
   shouldKeepAlive = true;
   /** Whether the request body is not complete, so that an answer closes the connection. */
   requestArriving = false;
-  cut: ((failure: Error) => void) | null = null;
+  abort: ((failure: Error) => void) | null = null;
 
   constructor(request: WholeRequest | ArrivingRequest, connection: AnsweringConnection) {
     this.req = request;

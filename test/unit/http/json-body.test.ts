@@ -6,7 +6,7 @@ const body = Buffer.from(JSON.stringify(REQUEST));
 
 it('large members of a large body are parsed later, unless the scan is off', () => {
   expect([...parseLazily({ body }, {}).unread.keys()]).toEqual(['messages']);
-  const whole = parseLazily({ body, parsesWhole: true }, { stream: true });
+  const whole = parseLazily({ body, parsesEagerly: true }, { stream: true });
   expect(whole.fields).toEqual({ ...REQUEST, stream: true });
   expect(whole.unread.size).toBe(0);
 });
