@@ -277,7 +277,7 @@ export const getOwnMembership = operation({
   async run(scope: Scope<TeamPlatform>, { teamId }: { readonly teamId: string }): Promise<OwnMembership> {
     const team = await readableTeam(scope, teamId);
     const userId = idOrNull(callerOf(scope).userId);
-    if (userId === null) throw new Forbidden('The key has no user, so it is no member of a team.', 'team_member');
+    if (userId === null) throw new Forbidden('The key has no user, so it is not a member of a team.', 'team_member');
     const [member] = await scope.platform.stores.teamMembers.all({ teamIds: [teamId], userIds: [userId] });
     if (member === undefined) throw unknownMember(teamId, userId);
     return { ...(await viewOf(scope, team, member)), teamAlias: team.alias };

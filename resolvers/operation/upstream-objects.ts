@@ -111,7 +111,7 @@ export async function passForObject(
     const object = readObject(request.action.kind, await collect(stream, MAX_OBJECT_BYTES));
     if (object !== null) return object;
     const { provider } = request.place.deployment;
-    const message = `The upstream's answer cannot be used: it is no ${request.action.kind}.`;
+    const message = `The upstream's answer cannot be used: it is not a ${request.action.kind}.`;
     throw new UpstreamFailed(message, { provider, upstreamStatus: null });
   });
   return { call, read };

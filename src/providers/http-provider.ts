@@ -131,7 +131,7 @@ function completeExchange(
       ? context
       : { ...context, ...(form === undefined ? {} : { form }), ...publicIds(deployment, request) },
   );
-  if (result === null) throw malformedAnswer(deployment, `it is no ${endpoint.answers.form}`);
+  if (result === null) throw malformedAnswer(deployment, `it is not ${endpoint.answers.form}`);
   if ('error' in result) throw errorInAnswer(deployment, result.error);
   return wholeExchange(answer, result);
 }
@@ -168,7 +168,7 @@ function publicIds({ id }: Deployment, { followUp }: ModelRequest): Pick<Inspect
 async function forwardedExchange({ deployment, request, answer, dialect }: AcceptedAnswer): Promise<Exchange> {
   const { form } = request.endpoint.answers;
   if (NON_AUDIO_TYPES.test(answer.headers['content-type'] ?? ''))
-    throw await unexpectedAnswer(deployment, answer, dialect, `it is no ${form}`);
+    throw await unexpectedAnswer(deployment, answer, dialect, `it is not ${form}`);
   const bytes = await afterFirstChunk(withUpstreamFailures(deployment, answer.body));
   return unparsedExchange(headOf(answer), bytes, billedQuantityOf(request.endpoint, request.body));
 }

@@ -78,7 +78,7 @@ describe('Cohere', () => {
     );
     server.answering({ hello: 1 });
     expect((await failureOf(server.send(server.here('cohere'), embed({})))).message).toContain(
-      'it is no list of embeddings',
+      'it is not a list of embeddings',
     );
   });
 

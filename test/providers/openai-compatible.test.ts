@@ -202,9 +202,9 @@ describe('an unreliable upstream', () => {
   });
 
   it.each([
-    ['not JSON', 'it is no chat completion'],
-    ['[]', 'it is no chat completion'],
-    ['{"hello":1}', 'it is no chat completion'],
+    ['not JSON', 'it is not a chat completion'],
+    ['[]', 'it is not a chat completion'],
+    ['{"hello":1}', 'it is not a chat completion'],
   ])('answers %j', async (body, fault) => {
     faults.answer((response) => response.end(body));
     const failure = await failureOf(provider.send(deployment, ask('x'), NEVER));

@@ -23,7 +23,7 @@ export function assertHandshake(path: string, method: string | undefined, header
     (!HANDSHAKE_KEY.test(headers['sec-websocket-key'] ?? '') && 'Sec-WebSocket-Key is missing or not valid') ||
     (headers['sec-websocket-version'] !== '13' && 'Sec-WebSocket-Version must be 13') ||
     (!offeredProtocols(headers).every((name) => PROTOCOL.test(name)) && 'Sec-WebSocket-Protocol is not valid');
-  if (fault) throw new InvalidInput(`${path}: This is no WebSocket handshake: ${fault}.`);
+  if (fault) throw new InvalidInput(`${path}: This is not a WebSocket handshake: ${fault}.`);
 }
 
 /** The failure of a plain GET to a WebSocket path. */

@@ -25,7 +25,7 @@ export async function answerWithResponse(
     const value = parseJson(bytes);
     const { provider } = call.deployment;
     if (!isJsonObject(value))
-      throw new UpstreamFailed("The upstream's answer cannot be used: it is no JSON.", {
+      throw new UpstreamFailed("The upstream's answer cannot be used: it is not JSON.", {
         provider,
         upstreamStatus: null,
       });

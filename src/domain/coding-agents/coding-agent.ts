@@ -110,7 +110,7 @@ const REPORT_AGE_MS = 300_000;
  */
 export function agentReportIn(message: unknown, now: Date): AgentReport {
   const agent = agentIn(message);
-  if (agent === null) throw new InvalidInput('The message is no JSON object with the id of an agent.');
+  if (agent === null) throw new InvalidInput('The message is not a JSON object with the id of an agent.');
   const fields = fieldsOf(message);
   const [source, target] = [fieldsOf(fields['source']), fieldsOf(fields['target'])];
   const texts = [fields['name'], source['repository'], source['ref'], target['branchName'], target['url']];

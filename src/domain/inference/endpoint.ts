@@ -46,7 +46,7 @@ export interface Endpoint {
   readonly medium?: 'image' | 'transcript';
   /**
    * Required member of a complete answer; null where an answer is not parsed. `form` names the answer in errors: it completes
-   * "it is no".
+   * "it is not".
    */
   readonly answers: { readonly member: AnswerMember | null; readonly form: string };
   /** Whether an answer can be streamed; elsewhere `stream` of a request is ignored. */
@@ -74,7 +74,7 @@ export const CHAT_COMPLETIONS: Endpoint = {
   dialect: 'chat-completions',
   input: { member: 'messages', form: 'messages' },
   requiredMembers: [],
-  answers: { member: 'choices', form: 'chat completion' },
+  answers: { member: 'choices', form: 'a chat completion' },
   streams: true,
   operation: 'chat',
   callType: 'acompletion',
@@ -86,7 +86,7 @@ export const COMPLETIONS: Endpoint = {
   dialect: 'completions',
   input: { member: 'prompt', form: 'texts' },
   requiredMembers: [],
-  answers: { member: 'choices', form: 'completion' },
+  answers: { member: 'choices', form: 'a completion' },
   streams: true,
   operation: 'text_completion',
   callType: 'atext_completion',
@@ -98,7 +98,7 @@ export const MESSAGES: Endpoint = {
   dialect: 'messages',
   input: { member: 'messages', form: 'messages' },
   requiredMembers: ['max_tokens'],
-  answers: { member: 'content', form: 'message' },
+  answers: { member: 'content', form: 'a message' },
   streams: true,
   operation: 'chat',
   callType: 'anthropic_messages',
@@ -110,7 +110,7 @@ export const RESPONSES: Endpoint = {
   dialect: 'responses',
   input: { member: 'input', form: 'items' },
   requiredMembers: [],
-  answers: { member: 'output', form: 'response' },
+  answers: { member: 'output', form: 'a response' },
   streams: true,
   operation: 'chat',
   callType: 'aresponses',
@@ -122,7 +122,7 @@ export const RESPONSES_COMPACT: Endpoint = {
   dialect: null,
   input: { member: 'input', form: 'items' },
   requiredMembers: [],
-  answers: { member: 'output', form: 'compaction' },
+  answers: { member: 'output', form: 'a compaction' },
   streams: false,
   operation: 'generate_content',
   callType: 'acompact_responses',
@@ -133,7 +133,7 @@ export const COUNT_TOKENS: Endpoint = {
   ...MESSAGES,
   path: '/messages/count_tokens',
   requiredMembers: [],
-  answers: { member: null, form: 'count of tokens' },
+  answers: { member: null, form: 'a count of tokens' },
   streams: false,
 };
 
@@ -141,7 +141,7 @@ export const COUNT_TOKENS: Endpoint = {
 export const COUNT_RESPONSE_TOKENS: Endpoint = {
   ...RESPONSES,
   path: '/responses/input_tokens',
-  answers: { member: null, form: 'count of tokens' },
+  answers: { member: null, form: 'a count of tokens' },
   streams: false,
 };
 
@@ -149,7 +149,7 @@ export const COUNT_RESPONSE_TOKENS: Endpoint = {
 export const COUNT_CHAT_TOKENS: Endpoint = {
   ...CHAT_COMPLETIONS,
   path: '/utils/token_counter',
-  answers: { member: null, form: 'count of tokens' },
+  answers: { member: null, form: 'a count of tokens' },
   streams: false,
 };
 
@@ -159,7 +159,7 @@ export const EMBEDDINGS: Endpoint = {
   dialect: null,
   input: { member: 'input', form: 'texts' },
   requiredMembers: [],
-  answers: { member: 'data', form: 'list of embeddings' },
+  answers: { member: 'data', form: 'a list of embeddings' },
   streams: false,
   operation: 'embeddings',
   callType: 'aembedding',
@@ -171,7 +171,7 @@ export const MODERATIONS: Endpoint = {
   dialect: null,
   input: { member: 'input', form: 'texts' },
   requiredMembers: [],
-  answers: { member: 'results', form: 'moderation' },
+  answers: { member: 'results', form: 'a moderation' },
   streams: false,
   operation: 'moderation',
   callType: 'amoderation',
@@ -183,7 +183,7 @@ export const RERANK: Endpoint = {
   dialect: null,
   input: { member: 'query', form: 'text' },
   requiredMembers: ['documents'],
-  answers: { member: 'results', form: 'order of documents' },
+  answers: { member: 'results', form: 'an order of documents' },
   streams: false,
   operation: 'rerank',
   callType: 'arerank',
@@ -195,7 +195,7 @@ export const DECISIONS: Endpoint = {
   dialect: null,
   input: { member: 'input', form: 'json' },
   requiredMembers: ['questions'],
-  answers: { member: 'answers', form: 'decision' },
+  answers: { member: 'answers', form: 'a decision' },
   streams: false,
   operation: 'decide',
   callType: 'adecisions',
@@ -239,7 +239,7 @@ export const GENERATE_CONTENT: Endpoint = {
 export const COUNT_CONTENT_TOKENS: Endpoint = {
   ...GENERATE_CONTENT,
   path: '/countTokens',
-  answers: { member: null, form: 'count of tokens' },
+  answers: { member: null, form: 'a count of tokens' },
   streams: false,
 };
 
@@ -249,7 +249,7 @@ export const CONVERSE: Endpoint = {
   dialect: 'converse',
   input: { member: 'messages', form: 'messages' },
   requiredMembers: [],
-  answers: { member: 'output', form: 'answer of a conversation' },
+  answers: { member: 'output', form: 'an answer of a conversation' },
   streams: true,
   operation: 'chat',
   callType: 'acompletion',
@@ -261,7 +261,7 @@ export const COHERE_CHAT: Endpoint = {
   dialect: 'cohere-chat',
   input: { member: 'messages', form: 'messages' },
   requiredMembers: [],
-  answers: { member: 'message', form: 'answer of a chat' },
+  answers: { member: 'message', form: 'an answer of a chat' },
   streams: true,
   operation: 'chat',
   callType: 'acompletion',
@@ -273,7 +273,7 @@ export const OLLAMA_CHAT: Endpoint = {
   dialect: 'ollama-chat',
   input: { member: 'messages', form: 'messages' },
   requiredMembers: [],
-  answers: { member: 'message', form: 'answer of a chat' },
+  answers: { member: 'message', form: 'an answer of a chat' },
   streams: true,
   operation: 'chat',
   callType: 'acompletion',
@@ -284,7 +284,7 @@ const IMAGES = {
   dialect: null,
   requiredMembers: [],
   medium: 'image',
-  answers: { member: 'data', form: 'list of pictures' },
+  answers: { member: 'data', form: 'a list of pictures' },
   operation: 'generate_content',
   outputs: 'image',
 } as const;
@@ -326,7 +326,7 @@ const TRANSCRIPTS = {
   requiredMembers: [],
   requestEncoding: 'form',
   medium: 'transcript',
-  answers: { member: 'text', form: 'transcript' },
+  answers: { member: 'text', form: 'a transcript' },
   streams: true,
   operation: 'generate_content',
   outputs: 'text',

@@ -123,7 +123,7 @@ export function assertCallback({ name, vars }: TeamCallback): void {
   if (kind === undefined) throw new InvalidInput(`Callback ${name} is not supported for teams. Supported: ${kinds}.`);
   const unknown = Object.keys(vars).find((one) => !Object.hasOwn(kind, one));
   if (unknown !== undefined)
-    throw new InvalidInput(`${unknown} is no variable of ${name}. Variables: ${Object.keys(kind).join(', ')}.`);
+    throw new InvalidInput(`${unknown} is not a variable of ${name}. Variables: ${Object.keys(kind).join(', ')}.`);
   const missing = Object.entries(kind).find(([one, { isRequired }]) => isRequired && (vars[one] ?? '') === '');
   if (missing !== undefined) throw new InvalidInput(`${name} needs the variable ${missing[0]}.`);
   assertValues(kind, vars);

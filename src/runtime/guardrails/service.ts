@@ -69,7 +69,7 @@ export function createService(http: Pick<HttpClient, 'send'>, settings: ServiceS
       if (status >= 400) throw failed(`it answered with the status ${status}`);
       if (bytes === null) throw failed(`its answer is larger than ${ANSWER_LIMIT} bytes`);
       const value = parsed(bytes);
-      if (typeof value !== 'object' || value === null) throw failed('its answer is no JSON');
+      if (typeof value !== 'object' || value === null) throw failed('its answer is not JSON');
       return Array.isArray(value) ? (value as readonly unknown[]) : { ...value };
     },
     async passIfUnreachable({ signal }, check) {

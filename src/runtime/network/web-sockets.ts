@@ -132,7 +132,7 @@ const FAULT_TEXTS: Readonly<Record<HttpFault, string>> = {
   unreachable: 'could not be reached',
   timeout: 'did not answer in time',
   cut: 'closed the connection before a WebSocket was open',
-  garbled: 'sent what is no WebSocket handshake',
+  garbled: 'sent what is not a WebSocket handshake',
   misused: 'could not be called',
 };
 

@@ -75,7 +75,7 @@ function headersOf(
 ): Readonly<Record<string, Secret>> {
   const headers: Record<string, Secret> = {};
   for (const [name, value] of typeof source === 'string' ? pairsOf(source) : Object.entries(source)) {
-    if (!TOKEN.test(name)) refuse('has an entry that is no header: write name=value, with commas between');
+    if (!TOKEN.test(name)) refuse('has an entry that is not a header: write name=value, with commas between');
     else if (EXPORTER_HEADERS.has(name.toLowerCase())) refuse(`must not set ${name.toLowerCase()}`);
     else if (!PRINTABLE.test(value)) refuse(`has a value for ${name} that no header can carry`);
     else headers[name.toLowerCase()] = new Secret(value);

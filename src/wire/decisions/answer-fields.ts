@@ -7,27 +7,27 @@ import { InvalidAnswer } from './faults.ts';
 /** An object of an upstream's answer. Throws InvalidAnswer for another value. */
 export function requiredObject(value: unknown, where: string): Fields {
   if (isJsonObject(value)) return value;
-  throw new InvalidAnswer(`${where} is no object`);
+  throw new InvalidAnswer(`${where} is not an object`);
 }
 
 /** A number, or a number as text, which LiteLLM accepts, too. Throws InvalidAnswer. */
 export function requiredNumber(value: unknown, where: string): number {
   const parsed = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   if (typeof parsed === 'number' && Number.isFinite(parsed)) return parsed;
-  throw new InvalidAnswer(`${where} is no number`);
+  throw new InvalidAnswer(`${where} is not a number`);
 }
 
 /** A string. Throws InvalidAnswer. */
 export function requiredText(value: unknown, where: string): string {
   if (typeof value === 'string') return value;
-  throw new InvalidAnswer(`${where} is no string`);
+  throw new InvalidAnswer(`${where} is not a string`);
 }
 
 /** A count of tokens. Throws InvalidAnswer. */
 export function requiredCount(value: unknown, where: string): number {
   const count = requiredNumber(value, where);
   if (Number.isSafeInteger(count) && count >= 0) return count;
-  throw new InvalidAnswer(`${where} is no count`);
+  throw new InvalidAnswer(`${where} is not a count`);
 }
 
 /** A count of tokens; 0 when absent. Throws InvalidAnswer. */

@@ -14,5 +14,5 @@ export function assertKnown(value: Fields, known: readonly string[], where: stri
     if (!known.includes(key)) throw invalidDecision(`${where}.${key.slice(0, 100)}`, 'the member is not known here');
 }
 
-/** An upstream's answer violates its format. The message is a clause such as "model is no string". */
+/** An upstream's answer violates its format. The message is a clause such as "model is not a string". */
 export class InvalidAnswer extends Error {}

@@ -29,7 +29,7 @@ import { contentValue } from './texts.ts';
  */
 export function readNamedMapAnswer(value: unknown, questions: readonly Question[]): Decision {
   const { model = null, answers: answersByKey, usage, ...more } = requiredObject(value, 'the answer');
-  if (model !== null && typeof model !== 'string') throw new InvalidAnswer('model is no string');
+  if (model !== null && typeof model !== 'string') throw new InvalidAnswer('model is not a string');
   const answers = new Map(
     Object.entries(requiredObject(answersByKey, 'answers')).map(([key, one]) => [
       key,

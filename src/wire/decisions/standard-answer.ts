@@ -28,7 +28,7 @@ export function readStandardAnswer(value: unknown, questions: readonly Question[
   const body = requiredObject(value, 'the answer');
   const model = requiredText(body['model'], 'model');
   const { answers } = body;
-  if (!Array.isArray(answers)) throw new InvalidAnswer('answers is no array');
+  if (!Array.isArray(answers)) throw new InvalidAnswer('answers is not an array');
   const receivedAnswers = answers.map((one: unknown, index) => readAnswer(one, `answers.${index}`));
   return {
     model,
@@ -115,7 +115,7 @@ function readScore(answer: Fields, where: string): Answer {
 
 function entriesOf(answer: Fields, where: string): readonly Fields[] {
   const { probabilities } = answer;
-  if (!Array.isArray(probabilities)) throw new InvalidAnswer(`${where}.probabilities is no array`);
+  if (!Array.isArray(probabilities)) throw new InvalidAnswer(`${where}.probabilities is not an array`);
   return probabilities.map((one: unknown) => requiredObject(one, `${where}.probabilities`));
 }
 

@@ -299,7 +299,7 @@ describe.each(ROWS)('$row', ({ paths, body, tooMany, standardBody, namedBody, ca
     [
       'an answer without required members',
       { answers: [] },
-      "litellm.InternalServerError: InternalServerError: OpenAIException - Decisions provider 'openai' returned an unexpected response: model is no string.",
+      "litellm.InternalServerError: InternalServerError: OpenAIException - Decisions provider 'openai' returned an unexpected response: model is not a string.",
     ],
   ])('500: the upstream sends %s', async (_fault, sent, message) => {
     answerWith(200, sent);

@@ -55,13 +55,13 @@ const unexpected = (message: string) => ({
 
 describe('an upstream of the named-map format', () => {
   it.each([
-    ['1e999', '0.5', '1', 'answers.p.noul is no number.'],
+    ['1e999', '0.5', '1', 'answers.p.noul is not a number.'],
     ['0.5', '-1e999', '1', 'answers.c.'],
     ['NaN', '0.5', '1', 'The answer is not JSON.'],
-    ['0.5', '0.5', '1e999', 'usage.input_tokens is no number.'],
-    ['0.5', '0.5', '1e300', 'usage.input_tokens is no count.'],
-    ['0.5', '0.5', '0.5', 'usage.input_tokens is no count.'],
-    ['0.5', '0.5', '-1', 'usage.input_tokens is no count.'],
+    ['0.5', '0.5', '1e999', 'usage.input_tokens is not a number.'],
+    ['0.5', '0.5', '1e300', 'usage.input_tokens is not a count.'],
+    ['0.5', '0.5', '0.5', 'usage.input_tokens is not a count.'],
+    ['0.5', '0.5', '-1', 'usage.input_tokens is not a count.'],
   ])('with the probabilities %s and %s and %s tokens is a failure', async (noul, share, tokens, message) => {
     expect(await decide('named', named(noul, share, tokens))).toEqual(unexpected(message));
   });
@@ -84,7 +84,7 @@ describe('an upstream of the standard format', () => {
   it('with an infinite number is a failure', async () => {
     const answers = '[{"type":"predicate","name":"p","probability":1e999}]';
     const answer = `{"model":"m","answers":${answers},"usage":{"input_tokens":1,"output_tokens":1}}`;
-    expect(await decide('standard', answer)).toEqual(unexpected('answers.0.probability is no number.'));
+    expect(await decide('standard', answer)).toEqual(unexpected('answers.0.probability is not a number.'));
   });
 });
 

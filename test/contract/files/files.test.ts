@@ -221,7 +221,7 @@ describe('files.create', () => {
     upstream.answer((response) => response.end('{"object":"list"}'));
     const { traceId, headers } = aTrace();
     const response = await send(app, 'POST', '/v1/files', { body: formOf({ purpose: 'x' }), headers });
-    const message = "The upstream's answer cannot be used: it is no file.";
+    const message = "The upstream's answer cannot be used: it is not a file.";
     expect(await answerOf(response)).toEqual(refusal(500, message, { type: 'internal_server_error' }));
     expect(await left(app, traceId)).toMatchObject([{ spendRow: { status: 'FAILURE', errorCode: 'UPSTREAM_FAILED' } }]);
   });

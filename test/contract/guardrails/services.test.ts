@@ -179,7 +179,7 @@ describe('generic_guardrail_api', () => {
   });
 
   const GARBAGE: readonly (readonly [string, Reply, string])[] = [
-    ['garbage', { body: '<html>' }, 'its answer is no JSON'],
+    ['garbage', { body: '<html>' }, 'its answer is not JSON'],
     ['an unknown action', { body: { action: 'MAYBE' } }, 'its answer does not have the form of a guardrail answer'],
     ['401 to its key', { status: 401, body: {} }, 'it answered with the status 401'],
   ];

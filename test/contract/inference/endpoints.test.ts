@@ -251,7 +251,7 @@ describe.each(ROWS)('$name', (row) => {
     ]);
   });
 
-  const unusable = `The upstream's answer cannot be used: it is no ${noAnswer}.`;
+  const unusable = `The upstream's answer cannot be used: it is not ${noAnswer}.`;
   it.each([
     [
       'an error inside a 200',

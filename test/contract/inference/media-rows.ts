@@ -52,7 +52,7 @@ export const MEDIA_ROWS = [
     usage: { inputTokens: 60, outputTokens: 1000, ...NO_DETAILS },
     outputs: 'image',
     callType: 'aimage_generation',
-    noAnswer: 'list of pictures',
+    noAnswer: 'a list of pictures',
   },
   {
     name: 'images.edit',
@@ -66,7 +66,7 @@ export const MEDIA_ROWS = [
     usage: { inputTokens: 60, outputTokens: 1000, ...NO_DETAILS },
     outputs: 'image',
     callType: 'aimage_edit',
-    noAnswer: 'list of pictures',
+    noAnswer: 'a list of pictures',
   },
   {
     name: 'images.variation',
@@ -80,7 +80,7 @@ export const MEDIA_ROWS = [
     usage: { inputTokens: 60, outputTokens: 1000, ...NO_DETAILS },
     outputs: 'image',
     callType: 'aimage_variation',
-    noAnswer: 'list of pictures',
+    noAnswer: 'a list of pictures',
   },
   {
     name: 'transcriptions.create',
@@ -94,7 +94,7 @@ export const MEDIA_ROWS = [
     usage: { inputTokens: 14, outputTokens: 5, ...NO_DETAILS },
     outputs: 'text',
     callType: 'atranscription',
-    noAnswer: 'transcript',
+    noAnswer: 'a transcript',
   },
   {
     name: 'translations.create',
@@ -108,6 +108,6 @@ export const MEDIA_ROWS = [
     usage: { inputTokens: 14, outputTokens: 5, ...NO_DETAILS },
     outputs: 'text',
     callType: 'atranslation',
-    noAnswer: 'transcript',
+    noAnswer: 'a transcript',
   },
 ] as const;

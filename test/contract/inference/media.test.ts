@@ -149,8 +149,8 @@ describe.each(MEDIA_ROWS)(
 
     it.each([
       ['{"error":{"message":"overloaded","code":503}}', 503, 'ServiceUnavailableError', 'overloaded'],
-      ['{}', 500, 'APIError', `The upstream's answer cannot be used: it is no ${noAnswer}.`],
-      ['<html>', 500, 'APIError', `The upstream's answer cannot be used: it is no ${noAnswer}.`],
+      ['{}', 500, 'APIError', `The upstream's answer cannot be used: it is not ${noAnswer}.`],
+      ['<html>', 500, 'APIError', `The upstream's answer cannot be used: it is not ${noAnswer}.`],
     ])('a 200 with the body %s is a failure', async (upstreamBody, status, kind, message) => {
       answerWith(200, upstreamBody);
       expect(await answerOf(await ask())).toEqual(

@@ -108,7 +108,7 @@ describe.each(UPSTREAMS)('an answer that is %s', (model, provider, name) => {
     });
     const { status, text, row } = await ask({ model });
     const message = expect.stringMatching(
-      new RegExp(`^litellm\\.APIError: APIError: ${name}Exception - The upstream's answer cannot be used: it is no `),
+      new RegExp(`^litellm\\.APIError: APIError: ${name}Exception - The upstream's answer cannot be used: it is not `),
     );
     expect({ status, body: JSON.parse(text), row }).toEqual({ status: 500, body: refusal(500, message), row: FAILED });
   });

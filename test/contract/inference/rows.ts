@@ -3,7 +3,7 @@ const MODEL_IN_PATH = ['/engines/assistant', '/openai/deployments/assistant'] as
 
 /**
  * A request, an upstream answer and the expected records for each of six endpoints. `field` is a required member, and
- * `form` describes it in errors. `keeps` has the gateway fields that are forwarded. `noAnswer` completes "it is no".
+ * `form` describes it in errors. `keeps` has the gateway fields that are forwarded. `noAnswer` completes "it is not".
  */
 export const ROWS = [
   {
@@ -13,7 +13,7 @@ export const ROWS = [
     field: 'prompt',
     form: 'a string or an array',
     aliases: MODEL_IN_PATH,
-    noAnswer: 'completion',
+    noAnswer: 'a completion',
     operation: 'text_completion',
     type: 'llm',
     callType: 'atext_completion',
@@ -35,7 +35,7 @@ export const ROWS = [
     field: 'input',
     form: 'a string or an array of items',
     aliases: ['/openai/v1'],
-    noAnswer: 'response',
+    noAnswer: 'a response',
     operation: 'chat',
     type: 'llm',
     callType: 'aresponses',
@@ -60,7 +60,7 @@ export const ROWS = [
     field: 'input',
     form: 'a string or an array of items',
     aliases: ['/openai/v1'],
-    noAnswer: 'compaction',
+    noAnswer: 'a compaction',
     operation: 'generate_content',
     type: 'llm',
     callType: 'acompact_responses',
@@ -80,7 +80,7 @@ export const ROWS = [
     field: 'input',
     form: 'a string or an array',
     aliases: MODEL_IN_PATH,
-    noAnswer: 'list of embeddings',
+    noAnswer: 'a list of embeddings',
     operation: 'embeddings',
     type: 'embedding',
     callType: 'aembedding',
@@ -103,7 +103,7 @@ export const ROWS = [
     field: 'input',
     form: 'a string or an array',
     aliases: [],
-    noAnswer: 'moderation',
+    noAnswer: 'a moderation',
     operation: 'moderation',
     type: 'guardrail',
     callType: 'amoderation',
@@ -122,7 +122,7 @@ export const ROWS = [
     field: 'query',
     form: 'a string',
     aliases: ['/v2'],
-    noAnswer: 'order of documents',
+    noAnswer: 'an order of documents',
     operation: 'rerank',
     type: 'reranker',
     callType: 'arerank',

@@ -217,7 +217,7 @@ describe('speech.create', () => {
       'ServiceUnavailableError',
       'overloaded',
     ],
-    ['a 200 that is not audio', '{}', 500, 'APIError', "The upstream's answer cannot be used: it is no speech."],
+    ['a 200 that is not audio', '{}', 500, 'APIError', "The upstream's answer cannot be used: it is not speech."],
   ])('%s is a failure', async (_what, body, status, kind, upstreamMessage) => {
     answerWith(200, body, 'application/json; charset=utf-8');
     expect(await refusalOf(await ask())).toEqual([

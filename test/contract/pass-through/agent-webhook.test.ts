@@ -56,7 +56,7 @@ describe('codingAgents.webhook', () => {
       400,
       {
         error: {
-          message: 'The message is no JSON object with the id of an agent.',
+          message: 'The message is not a JSON object with the id of an agent.',
           type: 'invalid_request_error',
           param: null,
           code: '400',

@@ -210,7 +210,7 @@ describe('realtime.connect 400', () => {
       });
       outgoing.on('error', reject).end();
     });
-    expect(await answered).toEqual([400, invalid(`/realtime: This is no WebSocket handshake: ${reason}.`, null)]);
+    expect(await answered).toEqual([400, invalid(`/realtime: This is not a WebSocket handshake: ${reason}.`, null)]);
   });
 });
 

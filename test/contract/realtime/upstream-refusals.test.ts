@@ -82,8 +82,8 @@ it.each([
     'APIConnectionError',
     'The upstream closed the connection before a WebSocket was open (ECONNRESET).',
   ],
-  ['does not send HTTP', 'APIError', 'The upstream sent what is no WebSocket handshake (HPE_INVALID_CONSTANT).'],
-  ['sends a wrong Sec-WebSocket-Accept', 'APIError', 'The upstream sent what is no WebSocket handshake.'],
+  ['does not send HTTP', 'APIError', 'The upstream sent what is not a WebSocket handshake (HPE_INVALID_CONSTANT).'],
+  ['sends a wrong Sec-WebSocket-Accept', 'APIError', 'The upstream sent what is not a WebSocket handshake.'],
 ])('realtime.connect 500: an upstream that %s', async (how, kind, message) => {
   const accepted = 'HTTP/1.1 101 Yes\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-accept: no\r\n\r\n';
   upstream.answer((wire) => {

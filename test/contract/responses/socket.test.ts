@@ -169,7 +169,7 @@ describe('responses.connect 400', () => {
     };
     const upgrade = request(`${setup.app.url}/openai/v1/responses`, { headers }).end();
     const [response] = (await once(upgrade, 'response')) as [IncomingMessage];
-    const message = '/responses: This is no WebSocket handshake: Sec-WebSocket-Version must be 13.';
+    const message = '/responses: This is not a WebSocket handshake: Sec-WebSocket-Version must be 13.';
     expect([response.statusCode, await json(response)]).toEqual([
       400,
       { error: { message, type: 'invalid_request_error', param: null, code: '400' } },

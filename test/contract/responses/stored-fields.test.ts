@@ -160,7 +160,7 @@ describe.each([
     const { traceId, headers } = aTrace();
     expect(await ask(method, `/v1/responses/${id}${tail}`, { ...key, ...headers })).toEqual(
       refusal(500, {
-        message: "The upstream's answer cannot be used: it is no JSON.",
+        message: "The upstream's answer cannot be used: it is not JSON.",
         type: 'internal_server_error',
       }),
     );

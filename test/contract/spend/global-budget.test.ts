@@ -137,7 +137,7 @@ describe('the configuration file', () => {
   it.each([
     [{ max_budget: -1 }, /max_budget.*is not a number from 0/s],
     [{ max_budget: 'much' }, /max_budget.*is not a number from 0/s],
-    [{ max_budget: 1, budget_duration: 'soon' }, /budget_duration.*is no duration/s],
+    [{ max_budget: 1, budget_duration: 'soon' }, /budget_duration.*is not a duration/s],
   ])('makes the start fail if the budget of all calls is invalid: %j', async (litellm_settings, message) => {
     await expect(startOwnerCalls({ litellm_settings })).rejects.toThrow(message);
   });

@@ -97,7 +97,7 @@ describe('callbacks of a team', () => {
     [
       'an unknown variable',
       langfuse({ gcs_path: 'x' }),
-      'gcs_path is no variable of langfuse. Variables: langfuse_public_key, langfuse_secret_key, langfuse_host.',
+      'gcs_path is not a variable of langfuse. Variables: langfuse_public_key, langfuse_secret_key, langfuse_host.',
     ],
     [
       'an invalid address',
@@ -259,7 +259,7 @@ describe('callbacks in the metadata of a team', () => {
     expect(await post('/team/log-bounds/callback', langfuse({ constructor: 'x' }))).toEqual(
       envelope(
         400,
-        'constructor is no variable of langfuse. Variables: langfuse_public_key, langfuse_secret_key, langfuse_host.',
+        'constructor is not a variable of langfuse. Variables: langfuse_public_key, langfuse_secret_key, langfuse_host.',
       ),
     );
     const spoofed = { ...VARS, langfuse_secret_key: 'sealed:AAAA' };

@@ -91,7 +91,7 @@ describe('the span export', () => {
       OTEL_EXPORTER_OTLP_HEADERS: 'no-value,bad name=secret-1,host=secret-2,x-key=secret%0a3',
     };
     const header = 'environment: OTEL_EXPORTER_OTLP_HEADERS:';
-    const form = 'has an entry that is no header: write name=value, with commas between';
+    const form = 'has an entry that is not a header: write name=value, with commas between';
     expect(faultsOf(env)).toEqual([
       `environment: ${ENDPOINT}: is not an http(s) address without a user, a query or a fragment; use headers`,
       'environment: OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" is not one of http/protobuf, http/json',

@@ -46,7 +46,9 @@ export const GROUP_SETTINGS = {
       'Budget of all calls, also those of the administrator. Free models ignore it; zero refuses every other call. Without it, only other budgets apply.',
   }),
   globalBudgetDuration: setting({
-    kind: text('duration such as `1d`, `7d`, `30d` or `5h`', (value) => (isDuration(value) ? null : 'is no duration')),
+    kind: text('duration such as `1d`, `7d`, `30d` or `5h`', (value) =>
+      isDuration(value) ? null : 'is not a duration',
+    ),
     default: null,
     file: 'litellm_settings.budget_duration',
     description: 'Length of the windows of `litellm_settings.max_budget`. Without it, the spend is never reset.',
