@@ -10,11 +10,7 @@ export interface Sender {
 }
 
 /** ExportTraceServiceRequest with these spans, and its media type. */
-export function encodeExport(
-  spans: readonly ExportedSpan[],
-  sender: Sender,
-  encoding: 'protobuf' | 'json',
-): OtlpBody {
+export function encodeExport(spans: readonly ExportedSpan[], sender: Sender, encoding: 'protobuf' | 'json'): OtlpBody {
   return encoding === 'json'
     ? { contentType: 'application/json', body: Buffer.from(JSON.stringify(jsonOf(spans, sender))) }
     : { contentType: 'application/x-protobuf', body: protobufOf(spans, sender) };
