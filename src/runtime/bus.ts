@@ -138,7 +138,7 @@ class Channel<Event> {
     for (const { feed } of this.subscriptions) feed.drop(unwanted);
   }
 
-  /** Replays the events after a sequence number; false when they are not kept. */
+  /** Replays the events after a sequence number; false when some are no longer kept, or the number is not used yet. */
   replay({ feed, wanted }: Subscription<Event>, after: number): boolean {
     if (after >= this.#nextSequence || after + 1 < this.#nextSequence - KEPT_EVENTS) return false;
     for (let sequence = after + 1; sequence < this.#nextSequence; sequence++) {

@@ -73,7 +73,7 @@ export const randomIds: Ids = {
   spanId,
 };
 
-/** Keys of 192 random bits, kept only as SHA-256. */
+/** Keys and tokens of 192 random bits. `hash` is SHA-256 in hex. */
 export const keyGenerator: KeyGenerator = {
   make: () => `sk-${keyGenerator.token()}`,
   token: () => randomBytes(24).toString('base64url'),

@@ -4,7 +4,7 @@ import { evictOldest } from '../domain/evict-oldest.ts';
 import type { ProcessMessages } from '../domain/process-messages.ts';
 import type { ScheduledTask, Scheduler } from '../domain/scheduler.ts';
 
-/** Time for which events are collected, and minimum time between two messages, in ms: at most 20 messages a second. */
+/** Time for which events are collected before a message with events is sent, in ms: at most 20 such messages a second. */
 const MIN_MESSAGE_INTERVAL_MS = 50;
 /** Interval at which a process with subscribers announces them, in ms, and how long an announcement is valid. */
 const ANNOUNCEMENT_MS = 2_000;
@@ -47,7 +47,7 @@ export function createSharedBus<Own extends Bus>(
   const origin = randomBytes(9).toString('base64url');
   const outgoing = { gone: createQueue(), events: createQueue() };
   const incoming = createQueue();
-  /** Events that were withdrawn during the running read. */
+  /** Events that other processes have withdrawn during the running read. */
   let withdrawnDuringRead: EventRef[] = [];
   let stored: () => Promise<unknown> = () => Promise.resolve();
   let otherSubscribersUntilMs = Number.NEGATIVE_INFINITY;
@@ -174,7 +174,7 @@ function createQueue() {
       waiting.set(JSON.stringify(named), named);
       evictOldest(waiting, QUEUE_CAPACITY);
     },
-    /** Takes the oldest events, up to a number and a size. At least one. */
+    /** Takes the oldest events, up to a number and a size in bytes; at least one if any waits. */
     take({ count = QUEUE_CAPACITY, bytes = Infinity }: { readonly count?: number; readonly bytes?: number }) {
       const taken: EventRef[] = [];
       let left = bytes;

@@ -10,7 +10,7 @@ import { UseCounter } from './use-counter.ts';
 
 /** Number of counters in memory above which a new counter evicts the least recently used one that is not busy. */
 const COUNTERS_LIMIT = 100_000;
-/** Time after which an open reservation expires, in ms: one hour, as parallel slots in the reference. */
+/** Time without progress after which an open reservation expires, in ms: one hour, as parallel slots in the reference. */
 const LEASE_MS = 3_600_000;
 /** Age in ms from which a stored total is read again before it is used. */
 const STALE_MS = 5_000;
@@ -30,7 +30,7 @@ const LRU_MOVE_INTERVAL_MS = 1_000;
 interface ReservationCounts {
   /** Reservations of calls in flight. */
   readonly open: number;
-  /** Reservations that expired because they were not ended in time. Each is a bug or a call longer than the lease. */
+  /** Reservations that expired. Each is a bug, or a call that reported no progress for longer than the lease. */
   readonly expired: number;
 }
 
@@ -41,7 +41,7 @@ export interface MemoryAdmission extends Admission {
 interface MemoryAdmissionOptions {
   readonly totals: StoredTotals;
   readonly clock: Pick<Clock, 'monotonicMs'>;
-  /** Called when a repeated read of a stored total has failed. The total in memory stays in use. */
+  /** Called when a repeated read or a background read has failed. A total in memory stays in use. */
   readonly failed: (error: unknown) => void;
   /** Shares of budgets that several processes count together; absent where each process counts for itself. */
   readonly shares?: Shares | null | undefined;

@@ -13,7 +13,7 @@ import type { Shares } from './shares.ts';
 
 /** Time after which a slot is freed in any case, in ms: one hour, as in the reference. */
 const SLOT_MS = 3_600_000;
-/** Maximum shares in memory. Beyond it the oldest idle ones are evicted. */
+/** Number of shares in memory above which a new share evicts the oldest idle ones. */
 const SHARES_LIMIT = 300_000;
 /** Shares that one eviction examines. */
 const EVICTION_TRIES = 8;

@@ -5,9 +5,9 @@ import { withDeadline } from '../../domain/with-deadline.ts';
 
 /** Maximum number of requests of one round trip. */
 const BATCH = 200;
-/** Time for which the last answer of the ledger stays valid after the ledger is lost, in ms. */
+/** Time for which the last answer about a budget or slots stays valid after the ledger is lost, in ms. */
 const ANSWER_VALID_MS = 5_000;
-/** Minimum time in ms between two heartbeats of a process without calls. Well below the lease. */
+/** Time in ms without a request to the ledger after which a heartbeat is sent. Well below the lease. */
 const HEARTBEAT_MS = 3_000;
 
 /** A counter of this process that holds a share of a limit. */
@@ -23,7 +23,7 @@ export interface ShareHolder {
   tick(): 'ask' | 'stay' | 'drop';
 }
 
-/** How much room is requested in advance. */
+/** Times of requests for shares, and the room that is requested in advance. */
 export interface ShareTiming {
   /** Time between two checks of the counters in use, in ms. A check returns unused shares. */
   readonly tickMs: number;
@@ -42,7 +42,7 @@ export interface Shares {
   isUnavailable(): boolean;
   /** Whether an answer of an epoch is valid: of the current epoch, or of the last one until `ANSWER_VALID_MS` after the loss. */
   isAnswerValid(epoch: number): boolean;
-  /** Sends the request of a holder with the next round trip. Resolves with its answer, or when the ledger is unavailable. */
+  /** Sends the request of a holder with the next round trip. Resolves after its answer, or when the ledger is unavailable. */
   requestShare(holder: ShareHolder): Promise<void>;
   /** Calls `tick` of the holder at each tick, until it returns `drop`. */
   watch(holder: ShareHolder): void;

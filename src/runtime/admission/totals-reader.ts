@@ -12,8 +12,8 @@ const RETRY_MS = 1_000;
 /** How long a call waits for a new read of an old total, in ms. Then it uses the old total. */
 const CALLER_WAIT_MS = 250;
 /**
- * How long a read waits for the running commit. A first read has a waiting caller and no costs of this process that
- * could count twice, so it waits briefly. Others wait longer than a commit should take.
+ * How long a read waits for the running commit, in ms. First reads usually have a waiting caller, and no costs of this
+ * process that could count twice, so they wait briefly. Others wait longer than a commit should take.
  */
 const FIRST_COMMIT_WAIT_MS = 250;
 const COMMIT_WAIT_MS = 5_000;
@@ -103,11 +103,11 @@ export function createTotalsReader({
     const firstReads = new Set<Promise<void>>();
     for (const counter of due) {
       if (counter.reading !== null) continue;
-      const read = addToBatch(counter);
-      if (!counter.wasRead) firstReads.add(read);
+      const reading = addToBatch(counter);
+      if (!counter.wasRead) firstReads.add(reading);
     }
     // No caller waits for these reads.
-    for (const read of firstReads) read.catch(failed);
+    for (const reading of firstReads) reading.catch(failed);
   }
 
   return {

@@ -89,7 +89,7 @@ async function overHttp(
   }
 }
 
-/** Delay of a `Retry-After` header, in seconds or as a date. */
+/** Delay in ms of a `Retry-After` header, which has seconds or a date; zero without a valid one. */
 function retryAfterMsOf(retryAfter: string | null): number {
   if (retryAfter === null) return 0;
   const delayMs = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1000 : Date.parse(retryAfter) - Date.now();
@@ -110,7 +110,7 @@ async function readAll(response: FetchedResponse): Promise<Uint8Array> {
 /** Texts for errors of the HTTP client that have no code. */
 const REASONS: Readonly<Record<string, string>> = { 'redirect count exceeded': 'too many redirects' };
 
-/** The code of the deepest cause, else its name: never a message, which could contain the address and its secrets. */
+/** The code of the deepest cause, else a text of `REASONS` or its name: its message could contain the address with secrets. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown error';
   if (error.cause instanceof Error) return reasonOf(error.cause);

@@ -20,11 +20,11 @@ export interface CatalogHolderOptions {
   readonly lastGoodFile?: string | undefined;
   /** Store of releases; not stored when absent. */
   readonly releases?: ReleaseStore | undefined;
-  /** Called after every swap to different data. Its errors are only logged. */
+  /** Called after every swap to different data, except by `restore`. Its errors are only logged. */
   readonly swapped?: ((from: CatalogSnapshot, to: CatalogSnapshot) => void) | undefined;
 }
 
-/** Holds the current catalog. Changes are serialized. */
+/** Holds the current catalog. Changes are serialized, except `restore` at the start. */
 export interface CatalogHolder extends Pick<FollowedCatalog, 'current' | 'at' | 'quarantined' | 'release'> {
   /**
    * Serves a downloaded map, with unit mistakes quarantined. Returns null, or the fault of a map that is not served, as a
@@ -33,7 +33,7 @@ export interface CatalogHolder extends Pick<FollowedCatalog, 'current' | 'at' | 
   take(read: Download): Promise<string | null>;
   /** Serves the prices that administrators released, also through another process. */
   refreshReleases(): Promise<void>;
-  /** Serves the last good map of an earlier process. Returns its validator for conditional requests. */
+  /** Serves the last good map of an earlier process. Returns its validator for conditional requests; null without a usable map. */
   restore(): Promise<string | null>;
 }
 

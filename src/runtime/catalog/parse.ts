@@ -21,7 +21,7 @@ export interface ParsedMap {
   eachModel(take: (model: PricedModel) => void): Promise<void>;
 }
 
-/** Parses a price map in a worker thread, without blocking the event loop. Throws MapRejected. */
+/** Parses a price map in a worker thread. Throws MapRejected for an invalid map, and an Error when the thread fails. */
 export async function parsePriceMap(
   bytes: Uint8Array,
   { currentCount, packed }: Omit<ParseTask, 'bytes'>,

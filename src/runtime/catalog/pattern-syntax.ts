@@ -1,7 +1,7 @@
 import { literal, noteUnsupported, type PatternReader, PythonFault, readEscape, readSet } from './pattern-parts.ts';
 
 /** The smallest repetition count that is too large for Python. */
-const MAX_REPEATS = 4_294_967_295n;
+const TOO_MANY_REPEATS = 4_294_967_295n;
 
 /** The part before a repetition operator. */
 type Before = 'nothing' | 'something' | 'repetition';
@@ -80,7 +80,7 @@ function readRepetition(reader: PatternReader, before: Before): string | null {
     const match = /^\{(\d*)(?:(,)(\d*))?\}/.exec(reader.chars.slice(start).join(''));
     if (!match || match[0] === '{}') return null;
     const [written, low = '', comma, high = ''] = match;
-    if ([low, high].some((digits) => BigInt(digits) >= MAX_REPEATS))
+    if ([low, high].some((digits) => BigInt(digits) >= TOO_MANY_REPEATS))
       throw new PythonFault('the repetition number is too large');
     if (high !== '' && BigInt(high) < BigInt(low))
       throw new PythonFault('min repeat greater than max repeat', start + 1);
@@ -97,7 +97,7 @@ function readRepetition(reader: PatternReader, before: Before): string | null {
   return `${code}?`;
 }
 
-/** Reads a group after its opening parenthesis; null for comments and global flags. */
+/** Reads a group after its opening parenthesis; null for comments, global flags and `(?P=name)`. */
 function readGroup(reader: PatternReader): string | null {
   const start = reader.at - 1;
   const opening = reader.chars[reader.at] === '?' ? readExtension(reader, start) : capture(reader, null, start);

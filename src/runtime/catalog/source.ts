@@ -6,7 +6,7 @@ import { type CatalogHolderOptions, createCatalogHolder } from './holder.ts';
 /** Default address of the price map. */
 const UPSTREAM_URL = 'https://raw.githubusercontent.com/BerriAI/litellm/main/model_prices_and_context_window.json';
 
-/** Maximum delay after failures, in ms, unless the interval is longer. */
+/** Maximum delay after failures, in ms, before jitter. A longer interval or `Retry-After` exceeds it. */
 const MAX_DELAY_MS = 15 * 60_000;
 /** Maximum jitter of a delay, as a fraction of it. */
 const JITTER = 0.1;
@@ -16,7 +16,7 @@ const TIMEOUT_MS = 30_000;
 export interface CatalogSourceOptions extends Omit<CatalogHolderOptions, 'url'> {
   /** An http(s) address, a `file:` address or a path; null for the default. */
   readonly url: string | null;
-  /** Seconds between two checks of the source; zero never checks it and serves the built-in catalog. */
+  /** Seconds between two checks of the source; zero: no periodic checks and no restored map. */
   readonly refreshSeconds: number;
   readonly scheduler: Scheduler;
   /** By default Node's `fetch`, which Node loads when it is first used. */
@@ -29,7 +29,7 @@ export interface CatalogSourceOptions extends Omit<CatalogHolderOptions, 'url'> 
 
 /** A catalog that is refreshed periodically. */
 export interface RefreshingCatalog extends FollowedCatalog {
-  /** Restores the last good map of an earlier process and the releases. Never throws. */
+  /** Restores the releases and, with periodic checks, the last good map of an earlier process. Never throws. */
   restore(): Promise<void>;
   /** Checks the source immediately, then periodically. */
   start(): void;

@@ -36,7 +36,7 @@ type Origin = Pick<CatalogSnapshot, 'takenAt' | 'source'> & { readonly sha256: s
 /** Builds the next state from the models of a price map. */
 export interface StateBuilder {
   add(model: PricedModel): void;
-  /** The state; its snapshot is the previous one when nothing served has changed. */
+  /** The state; its snapshot is the previous one when neither the served entries nor the source have changed. */
   build(origin: Origin): CatalogState;
 }
 

@@ -18,8 +18,8 @@ const SESSION_NAME = 'lensgate';
 type LibraryCredentials = Awaited<ReturnType<ReturnType<typeof Library.fromEnv>>>;
 
 /**
- * AWS credentials from the standard sources: profile, role, web identity token, container, machine. They are resolved
- * by AWS's library, which is loaded when the first deployment needs it.
+ * AWS credentials from configured keys, a profile, a role or a web identity token, else from AWS's standard sources.
+ * AWS's library resolves them. It is loaded when the first deployment needs it.
  */
 export function createAwsAccounts({
   env = processEnvironment(),

@@ -6,7 +6,7 @@ import type { RowStore } from '../../domain/row-store.ts';
 import type { SealedCredential, SealedDeployment, SealedRow, SealedStore } from '../../domain/sealed-row.ts';
 import { type Cipher, cipherFor, type Secrets } from './encryption.ts';
 
-const EMPTY: Parameters & { readonly unreadable: boolean } = { params: {}, secrets: {}, unreadable: true };
+const UNREADABLE: Parameters & { readonly unreadable: boolean } = { params: {}, secrets: {}, unreadable: true };
 
 type SealedKind = 'deployments' | 'credentials';
 
@@ -21,7 +21,7 @@ function createRowSealer(salt: Secrets, kind: SealedKind) {
       cipher.seal(Buffer.from(JSON.stringify(revealedParameters({ params, secrets }))), id).toString('base64'),
     open({ id, sealed }: Pick<SealedRow, 'id' | 'sealed'>): Parameters & { readonly unreadable: boolean } {
       const plain = cipher.open(Buffer.from(sealed, 'base64'), id);
-      if (plain === null) return EMPTY;
+      if (plain === null) return UNREADABLE;
       const parameters = JSON.parse(plain.toString('utf8')) as JsonObject;
       return { ...splitParameters(parameters), unreadable: false };
     },

@@ -30,7 +30,7 @@ export interface CounterContext {
  */
 export class FreeTierCounter {
   readonly ipHash: string;
-  /** Set by each call and query. A sweep or eviction clears it, and removes a counter without it. */
+  /** Set by each call and query. A sweep or eviction clears it, and removes a counter without it unless it is busy. */
   active = true;
   readonly #context: CounterContext;
   #day: number;
@@ -71,7 +71,7 @@ export class FreeTierCounter {
     return this.#fullUntilMs > this.#context.monotonicMs() ? 'none' : 'ask';
   }
 
-  /** As `take`, with store queries. Rejects when the store does not answer. */
+  /** As `take`, with store queries. Rejects when the store fails or does not answer in time. */
   async takeWithStore(today: () => number): Promise<'taken' | 'none'> {
     this.#waiting += 1;
     try {

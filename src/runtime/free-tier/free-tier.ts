@@ -60,8 +60,8 @@ export interface FreeTierOptions {
 }
 
 /**
- * A free tier counted in blocks: a twentieth of a client's day is reserved in the store and then granted from memory
- * (ADR 0016).
+ * A free tier counted in blocks: usually a twentieth of a client's day is reserved in the store and then granted from
+ * memory (ADR 0016).
  */
 export function createFreeTier(options: FreeTierOptions): RunningFreeTier {
   const { store, paidKeys, ipHash, limit, onSale, clock, scheduler } = options;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Invalid settings of a guardrail. The message completes "cannot run:". */
+/** Invalid settings of a guardrail. The message names the setting; it has no capital letter and no full stop. */
 export class GuardrailFault extends Error {}
 
 /** Reads the settings of a kind. Throws GuardrailFault with the first fault. */
@@ -16,7 +16,7 @@ export function readParams<Schema extends z.ZodType>(schema: Schema, params: unk
 export const DEADLINE_SECONDS = 10;
 const MAX_SECONDS = 600;
 
-/** Settings of all kinds that call a service. */
+/** Common settings of the kinds that use `createService`. */
 export const SERVICE = {
   api_base: z.url({ protocol: /^https?$/ }).nullish(),
   api_key: z.string().nullish(),

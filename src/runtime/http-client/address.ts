@@ -61,7 +61,7 @@ export function readAddress(address: string, method: HttpMethod = 'POST'): Addre
 /** Cache of header lines by frozen record: the headers of a deployment are sent with each of its calls. */
 const frozenLines = new WeakMap<Readonly<Record<string, string>>, string>();
 
-/** Header lines of a request head, cached for frozen records. Throws HttpFailure for an invalid header. */
+/** Header lines of a request head, cached for frozen records. Throws HttpFailure for a header that cannot be sent. */
 export function headLines(headers: Readonly<Record<string, string>>): string {
   const cached = frozenLines.get(headers);
   if (cached !== undefined) return cached;

@@ -4,7 +4,7 @@ import { ConnectionEnded, failureOf } from './faults.ts';
 import type { DeadlineWatch, HasDeadline } from './deadline-watch.ts';
 import type { Place } from '../../domain/open-list.ts';
 
-/** Maximum bytes of the body that are buffered before the reader starts. Beyond it the upstream is paused. */
+/** Bytes of the body, buffered before the reader starts, above which the upstream is paused. */
 const BUFFER_LIMIT = 64 * 1024;
 
 /** Controls the queue entry or the connection of a call. */
@@ -184,7 +184,7 @@ export class Call implements ByteStream, HasDeadline {
     this.#deliver();
   }
 
-  /** Passes buffered chunks to the reader, then the end, then resumes the upstream. */
+  /** Passes buffered chunks to the reader. Then passes the end, or resumes a paused upstream. */
   #deliver(): void {
     const sink = this.#sink;
     if (sink === null) return;

@@ -26,7 +26,7 @@ interface Pool {
  */
 export class Connection implements TransportHandle, HasDeadline {
   readonly queued = false;
-  /** Infinity while a call, which has its own deadline, uses the connection. */
+  /** Infinity while the open connection carries a call, which has its own deadline. */
   deadlineMs: number;
   place: Place<HasDeadline> | null = null;
   readonly #pool: Pool;

@@ -24,7 +24,7 @@ export interface Share {
  * for an owner that has none. Slots in use are never revoked; they become free when their calls end. A free slot goes
  * to the waiting owner that holds the fewest, for its oldest call.
  *
- * With free slots a call costs two counter updates and one map look-up.
+ * With free slots, `enter` costs two counter updates and one map look-up.
  */
 export class FairSlots {
   readonly #limit: number;
@@ -119,7 +119,7 @@ export class FairSlots {
     this.#serving = false;
   }
 
-  /** The waiting owner with the fewest slots; null when it may not take one, because then no other owner may. */
+  /** The waiting owner with the fewest slots. Null when none waits, or when it may not take one: then no other owner may. */
   #next(): Share | null {
     let least: Share | null = null;
     for (const share of this.#sharesWithWaiters) {

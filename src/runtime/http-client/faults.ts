@@ -1,7 +1,7 @@
 import { HttpFailure, type HttpFault } from '../../domain/http.ts';
 import { MalformedResponse } from './response-parser.ts';
 
-/** A connection that was closed before the answer was complete, with a short code. */
+/** A closed connection or a timeout before the answer was complete, with a short code. */
 export class ConnectionEnded extends Error {
   readonly code: keyof typeof FAULT_BY_END;
   constructor(code: keyof typeof FAULT_BY_END) {

@@ -2,7 +2,7 @@
 const HEAD_LIMIT = 16 * 1024;
 /** Maximum bytes of a chunk size line, with its extensions. */
 const LINE_LIMIT = 4 * 1024;
-/** Maximum number of informational heads (100, 103) before the answer. */
+/** Maximum number of informational heads (1xx) before the answer. */
 const INFORMATIONAL_LIMIT = 16;
 
 /** Events of one answer, in this order; none after `ended`. */
@@ -15,7 +15,7 @@ export interface ResponseEvents {
   ended(keepAliveMs: number): void;
 }
 
-/** An answer that violates HTTP/1.1, with a short code. The message does not contain its data. */
+/** An answer that violates HTTP/1.1, exceeds a limit or ends early, with a short code. The message does not contain its data. */
 export class MalformedResponse extends Error {
   readonly code: string;
   constructor(code: string) {

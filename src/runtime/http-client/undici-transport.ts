@@ -16,7 +16,7 @@ import { headersOf, MalformedResponse } from './response-parser.ts';
 /** Maximum number of informational heads (102, 103) before the answer, as in the native client. */
 const INFORMATIONAL_LIMIT = 16;
 
-/** The limits of the native client; undici has no deadlines here, because the calls have their own. */
+/** The limits of the native client. undici has no deadlines for head and body, because the calls have their own. */
 const SETTINGS = {
   allowH2: false,
   pipelining: 1,

@@ -35,7 +35,7 @@ interface Source {
 
 /** Signing keys of issuers, by the addresses of their key sets (RFC 7517) or discovery documents (OpenID Connect). */
 export interface KeySets {
-  /** The key of a token header. Throws JWKSNoMatchingKey, JWKSMultipleMatchingKeys, and Unavailable. */
+  /** The key of a token header. Throws errors of `jose`, and Unavailable when a missing key may be in a set that cannot be read. */
   readonly keyFor: JWTVerifyGetKey;
 }
 

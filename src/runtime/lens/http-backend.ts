@@ -23,7 +23,7 @@ const MODEL_MS = 330_000;
 const ATTEMPTS = 5;
 const FIRST_DELAY_MS = 500;
 const MAX_DELAY_MS = 60_000;
-/** Status of a call without an answer. */
+/** Status of a request without an answer in JSON. */
 const NO_ANSWER = 503;
 /** Statuses that are retried. */
 const RETRIED_STATUSES = new Set([429, 502, NO_ANSWER, 504]);
@@ -103,7 +103,7 @@ export function httpBackend(url: string, token: Secret): LensBackend {
     }
   }
 
-  async function about<Result>(
+  async function sendForRun<Result>(
     { lensId, runId, attempt }: RunClaim,
     { path, ...sent }: BackendRequest,
     signal: AbortSignal,
@@ -126,11 +126,11 @@ export function httpBackend(url: string, token: Secret): LensBackend {
       };
       return { lensId, run: job, findings };
     },
-    sample: (claim, signal) => about<Sample>(claim, { method: 'GET', path: '/sample' }, signal),
-    reviews: (claim, signal) => about<readonly Review[]>(claim, { method: 'GET', path: '/reviews' }, signal),
+    sample: (claim, signal) => sendForRun<Sample>(claim, { method: 'GET', path: '/sample' }, signal),
+    reviews: (claim, signal) => sendForRun<readonly Review[]>(claim, { method: 'GET', path: '/reviews' }, signal),
     content(claim, executionId, cursor, signal) {
       const query = new URLSearchParams({ execution_id: executionId, ...(cursor === null ? {} : { cursor }) });
-      return about<ContentPage>(claim, { method: 'GET', path: `/content?${query}` }, signal);
+      return sendForRun<ContentPage>(claim, { method: 'GET', path: `/content?${query}` }, signal);
     },
     async model({ lensId, runId, attempt }, call, signal) {
       const path = `/${encodeURIComponent(lensId)}/${encodeURIComponent(runId)}/model`;
@@ -139,13 +139,13 @@ export function httpBackend(url: string, token: Secret): LensBackend {
       return { ...(camelCased(body) as Omit<AnalysisAnswer, 'finishReason'>), finishReason };
     },
     async progress(claim, progress, signal) {
-      await about(claim, { method: 'POST', path: '/progress', body: progress }, signal);
+      await sendForRun(claim, { method: 'POST', path: '/progress', body: progress }, signal);
     },
     async heartbeat(claim, signal) {
-      await about(claim, { method: 'POST', path: '/heartbeat', body: {} }, signal);
+      await sendForRun(claim, { method: 'POST', path: '/heartbeat', body: {} }, signal);
     },
     async result(claim, result, signal) {
-      await about(claim, { method: 'POST', path: '/result', body: result }, signal);
+      await sendForRun(claim, { method: 'POST', path: '/result', body: result }, signal);
     },
   };
 }

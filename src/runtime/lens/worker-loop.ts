@@ -86,7 +86,7 @@ export function createWorkerLoop({ backend, slots, pollMs, clock, scheduler, log
         else await work(claimed);
       } catch (error) {
         if (signal.aborted) return;
-        log.warn({ err: error }, 'no lens run could be claimed; trying again');
+        log.warn({ err: error }, 'a lens run could not be claimed or returned; trying again');
         failures += 1;
         await pause(Math.min(MAX_POLL_MS, pollMs * 2 ** Math.min(failures, 10)), signal).catch(() => {});
       }

@@ -51,7 +51,7 @@ export function proxyFault(text: string): string | null {
     : null;
 }
 
-/** Whether a block contains all addresses, so that every client could forge its address. */
+/** Whether a block contains all IPv4 or all IPv6 addresses: every client with one of them could forge its address. */
 export const trustsEveryone = (text: string): boolean => parseRange(text)?.[1] === 0;
 
 /** IPv4 by address; IPv6 by its first 64 bits, because one host has all addresses of a /64. */
@@ -94,7 +94,7 @@ export function createPeerNetworks(trustedProxies: readonly string[]): (peer: st
   };
 }
 
-/** Id of a client, from the peer of its connection and `X-Forwarded-For`. */
+/** Id of a client, from the peer of its connection and `X-Forwarded-For`; `unknown` without a valid address of the peer. */
 type ClientOf = (peer: string | undefined, forwardedFor: string | undefined) => string;
 
 /**

@@ -41,7 +41,8 @@ function firstForwarding(deployments: () => readonly Deployment[]): (provider: s
 
 /**
  * Accounts of deployments with `use_in_pass_through`, else of the environment, else of the first stored credential of the
- * provider. The base address of a stored credential is used with its own key only.
+ * provider, else without a key where the provider needs none. The base address of a stored credential is used with its own
+ * key or identity only.
  */
 export function createProviderAccounts(
   environment: ReadonlyMap<string, EnvironmentAccount>,

@@ -27,7 +27,7 @@ const LIMITS = {
 
 /** The queue with its flush at shutdown. */
 export interface RunningResponseQueue extends ResponseQueue {
-  /** Resolves when all responses so far are stored; rejects when that fails. */
+  /** Resolves when no response waits for the store; rejects when a commit fails. */
   flush(): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ const authenticatedDataOf = ({ id, previousId, owner: { teamId, keyHash } }: Omi
 
 /**
  * Encrypts input and output with a key derived from the admin key, and stores them in the background: no call waits for
- * the database, and a response that is not stored yet is read from memory.
+ * the write, and a response that is not stored yet is read from memory.
  */
 export function createResponseQueue({
   store,
@@ -72,7 +72,7 @@ export function createResponseQueue({
       const rows = batch.filter(({ removed }) => !removed).map(({ row }) => row);
       if (rows.length > 0) await store.add(rows);
       for (const { row, removed } of batch) {
-        // Removed while it was being stored.
+        // It may have been removed while it was being stored.
         if (removed) await store.remove(row.id);
         removeWaiting(row);
       }

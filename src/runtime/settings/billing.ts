@@ -2,7 +2,7 @@ import type { CheckoutMode } from '../../domain/checkout/payments.ts';
 import type { Secret } from '../../domain/secret.ts';
 import type { SettingValues } from './table.ts';
 
-/** Sale of access to the catalog; off without a secret key. */
+/** Sale of access to the catalog. */
 export interface BillingSettings {
   /** Key for the API of Stripe. */
   readonly secretKey: Secret | null;

@@ -8,7 +8,7 @@ const ROWS: readonly Setting[] = Object.values(SETTINGS);
 const WIDTH = 100;
 const INDENT = '      ';
 
-/** Arguments by name without dashes. Throws ConfigError for unknown ones. */
+/** Arguments by name without dashes. Throws ConfigError for unknown arguments, and for those without a value. */
 export function readArguments(argv: readonly string[]): Readonly<Record<string, string | undefined>> {
   const named = ROWS.flatMap(({ argument }) => (argument === undefined ? [] : [argument]));
   try {

@@ -23,8 +23,9 @@ function readBelow(path: string): ReadonlySet<string> {
 }
 
 /**
- * Sections and keys of the file that have no effect or are not known, one warning each. No warning repeats a value, except
- * names of callbacks. There is no warning about an unsupported key whose value means "off" (false, null, empty).
+ * Sections, keys and values of the file that have no effect, are not known or are probably wrong, one warning each. No warning
+ * repeats a value, except names of callbacks. There is no warning about an unsupported key whose value means "off" (false, null,
+ * empty).
  */
 export function configWarnings(document: ConfigDocument): readonly ConfigFault[] {
   const warnings = [...document.warnings];
@@ -47,8 +48,8 @@ type Warn = (path: Path, message: string) => void;
 function checkMap(entries: JsonObject, path: Path, warn: Warn): void {
   const dotted = path.join('.');
   const read = readBelow(dotted);
-  const isRead = ['model_list', 'guardrails', 'credential_list', 'include', 'environment_variables'];
-  const known = path.length === 0 ? new Set([...read, ...isRead]) : read;
+  const otherSections = ['model_list', 'guardrails', 'credential_list', 'include', 'environment_variables'];
+  const known = path.length === 0 ? new Set([...read, ...otherSections]) : read;
   const unsupported = path.length === 0 ? UNSUPPORTED_SECTIONS : (UNSUPPORTED_KEYS[dotted] ?? NONE);
   for (const [name, value] of Object.entries(entries)) {
     const here = [...path, name];

@@ -4,7 +4,7 @@ import type { Deployment } from '../../domain/chat/provider.ts';
 /** A deployment of the file. Its id is null where the file has none. */
 export type DeploymentDraft = Omit<Deployment, 'id'> & { readonly id: string | null };
 
-/** Options that identify the account or region; others are parameters of the call. */
+/** Options that are part of the place of a deployment: its account, region or address. */
 const PLACE_OPTIONS = [
   'organization',
   'aws_region_name',
@@ -38,8 +38,8 @@ const accountOf = ({ apiKey, secrets, options }: DeploymentDraft): string =>
   );
 
 /**
- * Gives every deployment an id that does not depend on the order of the file. Deployments that differ only in their credential
- * get a hash of it; identical ones are numbered.
+ * Gives every deployment an id. Deployments of one place with different credentials get a hash of the credential. Deployments
+ * with the same place and credential are numbered in the order of the file.
  */
 export function withIds(drafts: readonly DeploymentDraft[]): readonly Deployment[] {
   const unnamed = drafts.filter(({ id }) => id === null);

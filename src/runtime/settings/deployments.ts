@@ -286,7 +286,7 @@ interface KeyWarning {
   readonly isFault: boolean;
 }
 
-/** The warning about a deployment without a key; null when it needs none. */
+/** The warning about a deployment without a key; null when no warning is due. */
 export function keyWarningOf(deployment: Deployment, env: NodeJS.ProcessEnv): KeyWarning | null {
   const { modelGroup, provider, apiBase, apiKey, secrets, credentialName, clientCredentials } = deployment;
   const vendor = vendorOf(provider);

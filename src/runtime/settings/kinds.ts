@@ -131,7 +131,7 @@ function textOf(raw: unknown, check: (value: string) => string | null): Parsed<s
   return message === null ? { value: raw } : refuse(message);
 }
 
-/** A list: comma-separated in a variable, a list in the file. `check` returns a whole message, with the item in it. */
+/** A list: comma-separated in a variable, a list in the file. `check` returns why an item is refused; nothing is added to its message. */
 export function list(form: string, check: (item: string) => string | null): Kind<readonly string[]> {
   return kind<readonly string[]>(`list of ${form}`, (raw, from) => {
     const items: unknown = from === 'text' && typeof raw === 'string' ? entriesOf(raw) : raw;
@@ -153,7 +153,7 @@ const entriesOf = (raw: string): readonly string[] =>
     .map((item) => item.trim())
     .filter((item) => item !== '');
 
-/** A map of texts in the file, or one text in a variable. No message repeats it. */
+/** A map of texts in the file, or one text. No message repeats it. */
 export function texts(form: string): Kind<string | Readonly<Record<string, string>>> {
   return kind<string | Readonly<Record<string, string>>>(
     form,

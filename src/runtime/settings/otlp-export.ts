@@ -30,8 +30,8 @@ const EXPORTER_HEADERS = new Set([
 ]);
 
 /**
- * The export; null when no collector is configured or OpenTelemetry is disabled. Invalid values are faults only when the export is
- * on, because the variables of OpenTelemetry may belong to other programs.
+ * The export; null when no collector is configured, the export is disabled, or address or protocol are invalid. Invalid values are
+ * faults only when the export is on, because the variables of OpenTelemetry may belong to other programs.
  */
 export function otlpExportOf({ values, originOf, refuse }: SettingsRead): OtlpExportSettings | null {
   if (values.exportDisabled?.toLowerCase() === 'true' || values.exportExporter === 'none') return null;

@@ -59,7 +59,7 @@ const YOUNG_GENERATION_MB = 32;
 export interface ConfigReader {
   /** Throws ConfigError with every fault, and an Error when the thread ends without an answer or takes over a minute. */
   read(): Promise<ReloadedConfig>;
-  /** Ends the thread. */
+  /** Ends the idle thread. A running reading continues. */
   stop(): void;
 }
 

@@ -199,9 +199,9 @@ export interface Settings {
 const BUDGET_FORMS = { 422: 'unprocessable', 429: 'rate', 400: 'bad_request' } as const;
 
 /**
- * Reads arguments, environment and config file, in that order of precedence. Variables that the file sets belong to the
- * environment and replace those of the process. Creates the data folder, and in it an admin key when none is configured. Throws
- * ConfigError with every fault.
+ * Reads arguments, environment and config file, in that order of precedence; for rows with `fileFirst`, the file wins. Variables
+ * that the file sets belong to the environment and replace those of the process. Creates the data folder, and in it an admin key
+ * when none is configured. Throws ConfigError with every fault.
  */
 export function readSettings(
   argv: readonly string[],

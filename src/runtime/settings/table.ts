@@ -56,8 +56,8 @@ export const SETTING_GROUPS: readonly SettingGroup[] = [
     settings: SHARING_SETTINGS,
   },
   {
-    title: 'New users and teams, discounts and margins',
-    note: 'Where the file has none of them, `/update/*_settings` and `/config/cost_*_config` can store them.',
+    title: 'Users and teams, prices and budgets, public pages',
+    note: 'They can also be stored at run time. The file takes precedence over stored values.',
     settings: GROUP_SETTINGS,
   },
   { title: 'Rules of new keys', settings: KEY_SETTINGS },
@@ -68,12 +68,12 @@ export const SETTING_GROUPS: readonly SettingGroup[] = [
   { title: 'Trace storage', settings: TRACE_STORE_SETTINGS },
   {
     title: 'Limits of exports to /v1/traces',
-    note: 'An export beyond a limit is refused as a whole, with 413 unless its row names another status.',
+    note: 'An export beyond a limit is refused as a whole, with 413 unless its row says otherwise.',
     settings: OTLP_SETTINGS,
   },
   {
     title: 'Export of spans to a collector',
-    note: 'Calls are exported, and each run of periodic work as a trace `duty:<name>` with its outcome. Prompts are exported only where they are stored. While the collector is unreachable, up to 4,096 spans or 32 MiB are queued; further spans are dropped and counted at `/metrics`.',
+    note: 'Calls are exported, and each run of a duty as a trace `duty:<name>` with its outcome. Prompts are exported only where they are stored. While the collector is unreachable, up to 4,096 spans or 32 MiB are queued; further spans are dropped and counted at `/metrics`.',
     settings: EXPORT_SETTINGS,
   },
   { title: 'Lenses', settings: LENS_SETTINGS },

@@ -22,7 +22,7 @@ export function tokensOf({ values, refuse }: SettingsRead, warn: (text: string) 
   const { keySetSeconds, issuers: others, ...rules } = values.tokenRules ?? DEFAULT_RULES;
   const { tokenKeyUrls, tokenIssuers, tokenAudiences } = values;
   if (tokenKeyUrls.length === 0 && others.length === 0)
-    refuse('acceptsTokens', 'needs the variable JWT_PUBLIC_KEY_URL');
+    refuse('acceptsTokens', 'needs the variable JWT_PUBLIC_KEY_URL, or litellm_jwtauth.issuers');
   if (tokenKeyUrls.length > 0 && tokenAudiences.length === 0)
     warn('JWT_AUDIENCE is not set: tokens that an issuer made for other services are accepted.');
   for (const { issuer, audiences } of others)

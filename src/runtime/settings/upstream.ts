@@ -2,7 +2,7 @@ import type { SettingValues } from './table.ts';
 
 /** Calls of upstreams. */
 export interface UpstreamSettings {
-  /** `undici` when a forward proxy is configured or the setting names it. */
+  /** Client that the setting names; for `auto`, `undici` when a forward proxy is configured. */
   readonly client: 'native' | 'undici';
   /** Maximum number of connections to one origin. */
   readonly connections: number;

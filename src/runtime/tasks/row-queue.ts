@@ -10,11 +10,11 @@ const READABLE_MS = 1_000;
 
 /** The queue with its flush at shutdown. */
 export interface RunningRowQueue<Row> extends RowQueue<Row> {
-  /** Resolves when all rows so far are stored; rejects when that fails. */
+  /** Resolves when no row waits for the store; rejects when a commit fails. */
   flush(): Promise<void>;
 }
 
-/** Stores rows in the background: no call waits for the database. */
+/** Stores rows in the background: no call waits for the write. */
 export function createRowQueue<Row extends { readonly id: string }>({
   store,
   noun,

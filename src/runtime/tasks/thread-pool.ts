@@ -6,7 +6,8 @@ import type { WorkQueueLimit } from './work-queue-limit.ts';
 export interface ThreadPool<Task extends object> {
   /**
    * Runs a task on the next free thread. `bytes` is its weight in the queue. Throws Unavailable when the queue is full, after
-   * `close`, and when the task ended its thread. Buffers in `transferred` are transferred to the thread without a copy.
+   * `close`, and when no thread completes the task. Throws the error of a failure of the module. Buffers in `transferred` are
+   * transferred to the thread without a copy.
    */
   run<Result>(task: Task, bytes: number, transferred?: readonly ArrayBuffer[]): Promise<Result>;
   /** Terminates the threads; running tasks fail. */
@@ -37,8 +38,8 @@ export function transferableBuffer({ buffer, byteLength }: Uint8Array): ArrayBuf
 
 /**
  * A pool of `piscina`. The first task starts it, so that a process without large exports has no thread. `module` exports
- * `answerTo`, a function from a task to a `ThreadAnswer`. A thread that ends is replaced, and only its task fails. A start
- * that fails fails the tasks that wait for it; the next task starts the pool again.
+ * `answerTo`, a function from a task to a `ThreadAnswer`. A thread that ends during a task is replaced, and only its task fails.
+ * After a failed start, or when a thread ends without a task, all tasks of the pool fail. The next task starts it again.
  */
 export function createThreadPool<Task extends object>({
   module,

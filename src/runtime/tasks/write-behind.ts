@@ -31,7 +31,7 @@ export interface WriteBehind<Item> {
  */
 export type Fault = 'store' | 'record' | 'either';
 
-/** A record that was refused in a commit of its own, after its batch was halved. */
+/** A record that could not be committed alone. */
 interface RefusedItem<Item> {
   readonly item: Item;
   readonly error: unknown;
@@ -71,7 +71,8 @@ export function createWriteBehind<Item>({
   let waiting: Item[] = [];
   let running: Promise<void> | null = null;
   let timer: NodeJS.Timeout | null = null;
-  let committed = 0;
+  /** Number of records that were committed or refused. */
+  let processed = 0;
   let droppedCount = 0;
   /** Settles when all commits and reads up to now have ended. */
   let turn: Promise<unknown> = Promise.resolve();
@@ -106,7 +107,7 @@ export function createWriteBehind<Item>({
     const doubtful = stored === 0 ? suspects.find(({ fault }) => fault === 'either') : undefined;
     if (doubtful) throw doubtful.error;
     waiting = waiting.slice(batch.length);
-    committed += batch.length;
+    processed += batch.length;
     for (const { item, error } of suspects) refused(item, error);
   }
 
@@ -148,8 +149,8 @@ export function createWriteBehind<Item>({
 
   /** Commits the current queue; later records may be included, but are not awaited. */
   async function commitWaiting(): Promise<void> {
-    const target = committed + waiting.length;
-    while (committed < target && waiting.length > 0) await start();
+    const target = processed + waiting.length;
+    while (processed < target && waiting.length > 0) await start();
   }
 
   return {
@@ -179,7 +180,7 @@ export function createWriteBehind<Item>({
       return withDeadline(committing, withinMs, () => false);
     },
     waiting: () => waiting.length,
-    settledCount: () => committed + droppedCount,
+    settledCount: () => processed + droppedCount,
     betweenCommits: (read, withinMs) =>
       new Promise((resolve, reject) => {
         let pendingRead: ReturnType<typeof read> | null = null;

@@ -31,8 +31,8 @@ export interface MetricsOptions {
 }
 
 /**
- * Metrics of the process and the catalog. The library is loaded, and measuring starts, with the first read: without reads
- * they cost nothing.
+ * Metrics of the process, in the text format of Prometheus. The library is loaded, and measures the process, from the first
+ * read on: without reads it costs nothing.
  */
 export function createMetrics(options: MetricsOptions): Metrics {
   let registry: Promise<Awaited<ReturnType<typeof openRegistry>>> | null = null;

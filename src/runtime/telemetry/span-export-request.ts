@@ -46,7 +46,7 @@ export function createExportRequest({
       const { rejectedSpans, message } = format.rejected(answer ?? new Uint8Array(0), headers['content-type']);
       return { outcome: 'sent', rejected: rejectedSpans, message };
     }
-    const reason = `it answered ${status}`;
+    const reason = `the collector answered ${status}`;
     if (!RETRIED.has(status)) return { outcome: 'never', reason };
     return { outcome: 'again', reason, afterMs: retryAfterMs(headers['retry-after']) };
   }
@@ -63,12 +63,12 @@ export function createExportRequest({
       );
     } catch (error) {
       // Only the error message, never the request: its headers contain a credential.
-      return { outcome: 'again', reason: error instanceof Error ? error.message : 'it failed', afterMs: null };
+      return { outcome: 'again', reason: error instanceof Error ? error.message : 'the request failed', afterMs: null };
     }
   };
 }
 
-/** Delay of `Retry-After`, in seconds or as a date; null for other text. */
+/** Delay in ms of a `Retry-After` header, which has seconds or a date; null without a valid one. */
 function retryAfterMs(header: string | undefined): number | null {
   if (header === undefined) return null;
   if (/^\d{1,9}$/.test(header)) return Number(header) * 1_000;

@@ -140,7 +140,7 @@ it.each([400, 401, 404, 413, 500])('%i is final: the spans are dropped and count
   spanExport.push(aSpan('a'));
   await spanExport.drain(LONG);
   expect([sent.length, spanExport.counts()]).toEqual([1, { sent: 0, dropped: 0, failed: 1, waiting: 0 }]);
-  expect(lines).toEqual([[{ spans: 1, reason: `it answered ${status}` }, 'spans could not be exported']]);
+  expect(lines).toEqual([[{ spans: 1, reason: `the collector answered ${status}` }, 'spans could not be exported']]);
 });
 
 it('a request is tried six times, and later spans are sent in new requests', async () => {

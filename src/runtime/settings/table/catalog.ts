@@ -8,7 +8,7 @@ const SECONDS_PER_DAY = 86_400;
 /** The catalog of models and prices. */
 export const CATALOG_SETTINGS = {
   catalogUrl: setting({
-    kind: text('http(s) address'),
+    kind: text('http(s) or `file:` address, or a path'),
     default: null,
     defaultText: 'the address of the upstream price map',
     env: ['LITELLM_MODEL_COST_MAP_URL'],
@@ -19,7 +19,8 @@ export const CATALOG_SETTINGS = {
     default: 60,
     env: ['LENSGATE_CATALOG_REFRESH_SECONDS'],
     unit: 's',
-    description: 'Time between two downloads of the price map. 0 never downloads it.',
+    description:
+      'Time between two downloads of the price map. 0 downloads it only when an administrator refreshes the catalog.',
   }),
   catalogDailyLimit: setting({
     kind: integer(0, 1_000_000_000),
@@ -31,7 +32,7 @@ export const CATALOG_SETTINGS = {
   }),
 } as const;
 
-/** Fault of an address with a path, because the SDK of Stripe takes a host only. Null for a valid address. */
+/** Fault of an address that is not http(s) or has a path, because the SDK of Stripe takes a host only. Null for a valid one. */
 const stripeHost = (value: string): string | null =>
   httpAddress(value) ?? (new URL(value).pathname === '/' ? null : 'has a path; name the host only');
 

@@ -5,7 +5,7 @@ export function httpAddress(value: string): string | null {
   return isPlain && /^https?:$/.test(url.protocol) ? null : 'is not an http(s) address without a query';
 }
 
-/** `*`, or an origin as browsers send it: scheme and host in lower case, a port, no path. */
+/** `*`, or an origin as browsers send it: scheme and host in lower case, an optional port, no path. */
 const ORIGIN = /^(?:\*|[a-z][a-z\d+.-]*:\/\/[^/?#@\s,A-Z]+)$/;
 
 /** Fault of an allowed origin. Null for `*` and for an origin. */

@@ -6,7 +6,7 @@ import { choice, decimal, flag, list, megabytes, secret, secretText, text, integ
 import { setting } from '../setting.ts';
 import { httpAddress, originFault } from './checks.ts';
 
-/** More than one process can have open. */
+/** Upper bound of the setting: no process can have more connections open. */
 const MAX_CONNECTIONS = 1_000_000;
 const DEFAULT_MAX_REQUEST_BYTES = 32 * 1024 * 1024;
 
@@ -60,7 +60,7 @@ export const SERVER_SETTINGS = {
     defaultText: 'the admin key',
     env: ['LITELLM_SALT_KEY'],
     description:
-      'Encrypts stored credentials and parameters of models. To change it, name the former key in `LENSGATE_FORMER_SECRETS`: values that were encrypted with an unknown key cannot be read.',
+      'Encrypts stored credentials, parameters of models and guardrails, and secrets of callbacks. To change it, name the former key in `LENSGATE_FORMER_SECRETS`: values that were encrypted with an unknown key cannot be read.',
   }),
   formerSecrets: setting({
     kind: secret('comma-separated secrets'),

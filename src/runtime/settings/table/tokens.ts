@@ -11,7 +11,8 @@ export const TOKEN_SETTINGS = {
     kind: flag(),
     default: false,
     file: 'general_settings.enable_jwt_auth',
-    description: 'Accepts signed tokens (JWT) of other issuers in place of keys. Needs `JWT_PUBLIC_KEY_URL`.',
+    description:
+      'Accepts signed tokens (JWT) of other issuers in place of keys. Needs `JWT_PUBLIC_KEY_URL` or `issuers` of `litellm_jwtauth`.',
   }),
   tokenKeyUrls: setting({
     kind: list('http(s) addresses', address),
