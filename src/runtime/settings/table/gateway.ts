@@ -35,7 +35,7 @@ export const GATEWAY_SETTINGS = {
     default: false,
     file: 'general_settings.enforce_user_param',
     description:
-      'Refuses calls that name no end user: `user`, `metadata.user_id` or the header `x-litellm-customer-id`.',
+      'Refuses calls that name no end user: `user`, `metadata.user_id`, or the header `x-litellm-customer-id` or `x-litellm-end-user-id`.',
   }),
   demandedParams: setting({
     kind: list('members', noFault),

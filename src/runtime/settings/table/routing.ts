@@ -32,7 +32,8 @@ export const ROUTING_SETTINGS = {
     default: 0,
     file: 'router_settings.retry_after',
     unit: 's',
-    description: 'Minimum wait before a retry at the same deployment, at most 8 s.',
+    description:
+      'Minimum wait before a retry at the same deployment, at most 8 s. `Retry-After` of the upstream replaces it, up to 60 s.',
   }),
   retryPolicy: setting({
     kind: countsByClass(RETRY_COUNTS, MAX_RETRIES),

@@ -48,7 +48,7 @@ export const SIGN_IN_SETTINGS = {
     defaultText: 'none',
     file: 'general_settings.max_failed_login_attempts_per_source_overrides',
     description:
-      'Other limits for client networks, e.g. `{10.0.0.0/8: 50, 192.0.2.7: 0}`. The smallest block that contains the network applies; 0 sets no limit.',
+      'Other limits for client networks, e.g. `{10.0.0.0/8: 50, 192.0.2.7: 0}`. The smallest block that contains the network applies; 0 sets no limit. They have no effect while the general limit is 0.',
   }),
   failedSignInWindowSeconds: setting({
     kind: integer(1, MAX_SECONDS),
