@@ -40,7 +40,7 @@ const KEY_PARAMETER = 'key';
 
 const NAMES: Readonly<Record<string, string>> = { cursor: 'Cursor' };
 
-/** Error for a provider without a configured account. */
+/** Error for a provider without an account. The message names the key, also when only the address is missing. */
 function noAccount({ name, keyVariables, baseVariables, base, aws, regionVariables }: ForwardedProvider): Forbidden {
   const address = base === null ? (regionVariables ?? baseVariables).slice(0, 1) : [];
   const variables = (
@@ -50,8 +50,11 @@ function noAccount({ name, keyVariables, baseVariables, base, aws, regionVariabl
   return new Forbidden(message, 'upstream_credential');
 }
 
-/** Refuses requests that are not in the API of a provider with a single path. Throws NotFound and InvalidInput. */
-function assertServed({ provider: { name, only }, subpath, sent }: ProviderCall): void {
+/**
+ * For a provider with a single path: refuses other methods, paths and models, and the fields `stream` and
+ * `custom_body`. Throws NotFound and InvalidInput.
+ */
+function assertSupported({ provider: { name, only }, subpath, sent }: ProviderCall): void {
   if (only === undefined) return;
   if (sent.method !== 'POST' || subpath !== only.path) throw new NotFound('forwarded path', subpath, 'Not Found');
   const model = modelOf(sent);
@@ -98,7 +101,10 @@ function assertShared({ provider: { name, shared }, subpath, sent }: ProviderCal
   throw new Forbidden(message);
 }
 
-/** The address, headers and credential of a call. Throws InvalidInput for a path outside of the base address. */
+/**
+ * The address, headers and credential of a call. Throws InvalidInput for a path outside of the base address, and as
+ * `amazonOperation`.
+ */
 export function targetOf(call: ProviderCall, { base, key, cloud }: ProviderAccount) {
   const { provider, sent } = call;
   const named = amazonOperation(call);
@@ -106,11 +112,12 @@ export function targetOf(call: ProviderCall, { base, key, cloud }: ProviderAccou
   const address = targetBaseFor(locatedBase(base, subpath), subpath);
   const url = addressBelow(address, subpath);
   url.search = forwardedQueryOf(sent.search, { target: url.search, defaults: {}, without: [KEY_PARAMETER] });
-  const own = requestHeaders(sent.headers, false);
+  const common = requestHeaders(sent.headers, false);
   const header = key === null ? null : keyHeader(provider.keyForm, key.reveal());
   return {
     url: url.href,
-    headers: named === null ? withOwn(provider, sent, own) : { ...own, ...amazonHeaders(provider, named) },
+    headers:
+      named === null ? withProviderHeaders(provider, sent, common) : { ...common, ...amazonHeaders(provider, named) },
     credentials: header === null ? {} : { [header[0]]: new Secret(header[1]) },
     ...(cloud === undefined ? {} : { cloud }),
   };
@@ -121,11 +128,11 @@ const amazonHeaders = ({ aws }: ForwardedProvider, name: string) => ({
   'x-amz-target': `${aws?.target ?? ''}.${name}`,
 });
 
-/** Adds the sent headers whose names start with a prefix of the provider. */
-function withOwn({ headers: starts }: ForwardedProvider, sent: SentRequest, own: Headers): Headers {
-  if (starts === undefined) return own;
+/** Adds the sent headers whose names start with a prefix of the provider. Common headers take precedence. */
+function withProviderHeaders({ headers: starts }: ForwardedProvider, sent: SentRequest, common: Headers): Headers {
+  if (starts === undefined) return common;
   const wanted = Object.entries(sent.headers).filter(([name]) => starts.some((start) => name.startsWith(start)));
-  return wanted.length === 0 ? own : { ...requestHeaders(Object.fromEntries(wanted), true), ...own };
+  return wanted.length === 0 ? common : { ...requestHeaders(Object.fromEntries(wanted), true), ...common };
 }
 
 /** The account of a provider. Throws Forbidden where none is configured. */
@@ -157,7 +164,7 @@ function deploymentFor({ platform }: Scope<PassThroughPlatform>, { provider, sen
 
 /**
  * Forwards a request to a provider's own API. The key must be allowed to call the models that the request names. Throws
- * what the gateway's `forward` throws.
+ * NotFound, Forbidden, InvalidInput, and what the gateway's `forward` throws.
  */
 export const callProvider = operation({
   name: 'callProvider',
@@ -171,7 +178,7 @@ export const callProvider = operation({
     const operationName = amazonOperation(call);
     const model =
       models[0] ?? (operationName === null ? provider.unnamed : `${provider.name}/${operationName}`) ?? null;
-    assertServed(call);
+    assertSupported(call);
     assertShared(call, caller);
     const deployment = deploymentFor(scope, call);
     const account =
@@ -201,7 +208,7 @@ export const callProvider = operation({
 
 /**
  * Forwards a request below a provider's prefix whose model is not configured, where the provider has an account.
- * Null when the gateway serves the request itself. Throws what the gateway's `forward` throws.
+ * Returns null for other requests. Throws what `callProvider` throws.
  */
 export const callUnconfigured = operation({
   name: 'callUnconfigured',

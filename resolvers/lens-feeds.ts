@@ -14,7 +14,10 @@ import { checkedPageSize } from '../src/domain/page-size.ts';
 /** Maximum number of findings or jobs of a page. */
 const MAX_ROWS = 200;
 
-/** Findings of all lenses that match, the last seen first, and whether more follow. Throws InvalidInput. */
+/**
+ * Findings of all lenses that match, and whether more follow. Sorted by the time when they were last seen, in the
+ * direction of the page. Throws InvalidInput.
+ */
 export const listFindings = operation({
   name: 'listFindings',
   access: lensReader,
@@ -70,9 +73,9 @@ export const watchJobs = operation({
 export const watchLensRun = operation({
   name: 'watchLensRun',
   access: lensReader,
-  run(scope: Scope<LensPlatform>, { id }: { readonly id: string }): PollableStream<Delivery<LensRun>> {
+  run(scope: Scope<LensPlatform>, { lensId }: { readonly lensId: string }): PollableStream<Delivery<LensRun>> {
     const runs = scope.platform.bus.subscribe('lensRun', {
-      wanted: ({ lensId }) => lensId === id,
+      wanted: (run) => run.lensId === lensId,
       signal: scope.signal,
     });
     return whileAllowed(runs, { scope, access: lensReader, show: (run) => run });

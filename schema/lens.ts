@@ -213,7 +213,7 @@ builder.subscriptionFields((t) => ({
     description:
       'Runs of one lens as they change: stage, coverage and reviews. For proxy administrators, read-only ones too.',
     args: { id: t.arg.id({ required: true, description: LENS_ID }) },
-    subscribe: (_root, { id }, { scope }) => watchLensRun(scope, { id: localId('Lens', id) }),
+    subscribe: (_root, { id }, { scope }) => watchLensRun(scope, { lensId: localId('Lens', id) }),
     resolve: ({ event }) => event,
   }),
   findingChanges: t.field({
