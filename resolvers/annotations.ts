@@ -70,7 +70,7 @@ export async function saveAnnotation(
     readonly trace: TraceSummary;
     readonly spanId: string;
     readonly judgement: Judgement;
-    /** The author, and the user or key that sends the annotation; the author when absent. */
+    /** `by` is the author. `sender` is the user or key that sends the annotation; the author when absent. */
     readonly about: Authored & { readonly sender?: string };
   },
 ): Promise<Annotation> {
@@ -104,7 +104,8 @@ export async function saveAnnotation(
 
 /**
  * Annotates a trace or a span. An earlier annotation of the caller with the same name there is replaced. Throws
- * NotFound, InvalidInput, and Conflict when the trace has the maximum number of annotations.
+ * NotFound, InvalidInput, Conflict when the trace has the maximum number of annotations, and Unavailable after repeated
+ * concurrent changes.
  */
 export const annotateTrace = operation({
   name: 'annotateTrace',
@@ -161,7 +162,7 @@ export interface AnnotationList {
   readonly count: () => Promise<number>;
 }
 
-/** Lists annotations of traces that the caller may see, in the order of their creation. */
+/** Lists annotations of traces that the caller may see, by creation time in the direction of the query. */
 export const listAnnotations = operation({
   name: 'listAnnotations',
   access: traceReader,

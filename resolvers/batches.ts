@@ -37,8 +37,8 @@ export interface BatchDraft extends CallFacts {
 }
 
 /**
- * Starts a batch over a file that an upstream stores. Throws InvalidInput, Forbidden, NotFound, LimitExceeded and
- * UpstreamFailed.
+ * Starts a batch over a file that an upstream stores. Throws InvalidInput, Forbidden, NotFound, LimitExceeded, and what
+ * `passForObject` throws.
  */
 export const createBatch = operation({
   name: 'createBatch',
@@ -93,7 +93,7 @@ async function assertTokenLimit({ platform, caller }: Scope<ObjectPlatform>, cal
   }
 }
 
-/** Sum of the tokens of an owner's batches that have not ended. */
+/** Sum of the tokens of an owner's recent batches that have not ended. */
 async function openTokens(
   { stores, clock }: ObjectPlatform,
   isOwn: (owner: UpstreamObject['owner']) => boolean,
@@ -151,14 +151,14 @@ async function callForBatch(
   return await shownCall(scope, object, { call, shown: read.shown });
 }
 
-/** Reads the state of a batch. Throws NotFound and UpstreamFailed. */
+/** Reads the state of a batch. Throws NotFound, and what `passForObject` throws. */
 export const getBatch = operation({
   name: 'getBatch',
   access: objectReader,
   run: (scope: Scope<ObjectPlatform>, named: NamedObject): Promise<ShownCall> => callForBatch(scope, GET_BATCH, named),
 });
 
-/** Cancels a batch at its upstream. Throws NotFound and UpstreamFailed. */
+/** Cancels a batch at its upstream. Throws NotFound, and what `passForObject` throws. */
 export const cancelBatch = operation({
   name: 'cancelBatch',
   access: objectWriter,
@@ -180,7 +180,7 @@ const OPEN_MS = 3 * 86_400_000;
 const PAGE = 100;
 
 /**
- * Reads the state of every batch that may have ended since it was last read, so that its end is accounted for without a
+ * Reads the state of every open batch that is not older than `OPEN_MS`, so that its end is accounted for without a
  * request. Each call to an upstream runs as the owner of its batch.
  */
 export const followBatches = operation({

@@ -67,7 +67,7 @@ export const updateBudget = operation({
   },
 });
 
-/** Deletes a budget; null when it does not exist. Rows that refer to it then have no limits. */
+/** Deletes a budget; null when it does not exist. Its limits no longer apply to the rows that refer to it. */
 export const deleteBudget = operation({
   name: 'deleteBudget',
   access: tenantAdmin,

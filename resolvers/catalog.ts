@@ -18,7 +18,7 @@ function matcherOf(model: string | null, patterns: PatternCompiler): ((id: strin
   return (id) => compiled.pattern.occursIn(id);
 }
 
-/** Searches a snapshot. Equal searches of the current snapshot return the same object. Throws InvalidInput. */
+/** Searches a snapshot. Equal searches of the current snapshot share a cached object. Throws InvalidInput. */
 export function searchEntries(platform: CatalogPlatform, snapshot: CatalogSnapshot, search: EntrySearch): FoundEntries {
   const { filters, conditions, sort } = search;
   if (conditions) assertConditions(conditions);
@@ -51,7 +51,7 @@ export interface PinnedSearch extends EntrySearch {
   readonly pin: string | null;
 }
 
-/** Every entry that matches a search, in its order. Throws InvalidInput for an invalid search. */
+/** Every entry that matches a search, in the order of the search. Throws InvalidInput, also for an evicted snapshot. */
 export const findCatalogEntries = operation({
   name: 'findCatalogEntries',
   access: anyone,

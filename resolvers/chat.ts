@@ -35,7 +35,7 @@ export interface CompletedChat {
   readonly cost: Usd | null;
 }
 
-/** Sends a chat and waits for the complete answer. Throws UpstreamFailed, LimitExceeded, NotFound and Forbidden. */
+/** Sends a chat and waits for the complete answer. Throws InvalidInput, and what the gateway's `call` throws. */
 export const completeChat = operation({
   name: 'completeChat',
   access: anyKey,

@@ -31,7 +31,7 @@ export interface Buyer {
 /** State of a purchase for its buyer. */
 export interface Purchase {
   readonly checkout: Checkout;
-  /** The key, shown once; null before payment and when it was shown before. */
+  /** The key, returned only by the operation that issues it; null otherwise. */
   readonly clearKey: string | null;
   /** Whether a lost key may still be replaced. */
   readonly replaceable: boolean;
@@ -50,7 +50,7 @@ function successUrl(base: string, { checkoutId, secret }: Buyer): string {
 
 /**
  * Starts a purchase and returns the address of the payment page. Throws UpstreamFailed, LimitExceeded, and Unavailable
- * when nothing is for sale.
+ * when payments are not configured.
  */
 export const createCheckout = operation({
   name: 'createCheckout',
@@ -138,7 +138,9 @@ async function readFromProvider(platform: CheckoutPlatform, checkout: Checkout):
   }
 }
 
-/** Issues a key in place of the current one; null when another request has issued one since, or nothing is paid. */
+/**
+ * Issues a key in place of the current one; null when another request issued one since, or the buyer is not entitled.
+ */
 async function issueKey(
   { stores, keyGenerator, catalogKeys, clock }: CheckoutPlatform,
   checkout: Checkout,
@@ -157,8 +159,8 @@ async function purchaseOf(platform: CheckoutPlatform, id: string, clearKey: stri
 }
 
 /**
- * Reads a purchase for its buyer. The first read after payment issues the key and returns it; only its hash is stored.
- * Throws NotFound.
+ * Reads a purchase for its buyer. The first read with `mayShow` after payment issues the key and returns it; only its
+ * hash is stored. Throws NotFound.
  */
 export const openPurchase = operation({
   name: 'openPurchase',
@@ -197,7 +199,8 @@ export const findCheckout = operation({
 });
 
 /**
- * Replaces a buyer's key at any time; the old key becomes invalid. Throws NotFound, and Conflict when nothing is paid.
+ * Replaces a buyer's key at any time; the old key becomes invalid. Throws NotFound, and Conflict when the buyer is not
+ * entitled to a key, or another request issued one meanwhile.
  */
 export const replaceCatalogKey = operation({
   name: 'replaceCatalogKey',
@@ -229,7 +232,7 @@ function readCheckoutCursor(cursor: string): CheckoutPosition {
   return { createdAt: new Date(Number(ms)), id };
 }
 
-/** A page of purchases in the order of their creation. Throws InvalidInput. */
+/** A page of purchases by creation time, in the direction of the input. Throws InvalidInput. */
 export const listCheckouts = operation({
   name: 'listCheckouts',
   access: admin,

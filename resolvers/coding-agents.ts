@@ -102,8 +102,8 @@ async function register(scope: AgentScope, bytes: Uint8Array): Promise<CodingAge
 }
 
 /**
- * Forwards a request to the coding agents' API, at no cost. A launch stores the agent, a deletion removes the stored
- * row. Throws what the gateway's `forward` throws, and Forbidden for an agent of another key or team.
+ * Forwards a request to the coding agents' API, at no cost. A successful launch stores the agent, a successful deletion
+ * removes the stored row. An agent of another key or team is refused with Forbidden.
  */
 export const callCodingAgents = operation({
   name: 'callCodingAgents',
@@ -149,8 +149,8 @@ async function removeAgent({ platform }: AgentScope, id: string): Promise<void> 
 }
 
 /**
- * Calls the API and reads its answer. Throws NotFound for status 404, InvalidInput for 400 and 422, and UpstreamFailed
- * for other errors.
+ * Calls the API and reads its answer. Throws NotFound for status 404, InvalidInput for 400 and 422, UpstreamFailed for
+ * other error statuses, and what the gateway's `forward` throws.
  */
 async function callApi(
   scope: AgentScope,
@@ -197,7 +197,7 @@ export async function ownAgent(scope: AgentScope, id: string): Promise<CodingAge
 /** Path of an agent. Its id is encoded, because the provider may use characters that a path may not contain. */
 const pathOf = (id: string, more = ''): string => `v0/agents/${encodeURIComponent(id)}${more}`;
 
-/** Agents that the caller may see with their last known states, the latest first. */
+/** Agents that the caller may see with their last known states, by creation time in the direction of the page. */
 export const listCodingAgents = operation({
   name: 'listCodingAgents',
   access: codingAgentReader,
@@ -218,7 +218,7 @@ export const findCodingAgent = operation({
   },
 });
 
-/** Reads the current state of an agent from the provider, and stores it. Throws NotFound and UpstreamFailed. */
+/** Reads the current state of an agent from the provider, and stores it. Throws as `callApi`. */
 export const checkCodingAgent = operation({
   name: 'checkCodingAgent',
   access: codingAgentReader,
@@ -227,7 +227,7 @@ export const checkCodingAgent = operation({
   },
 });
 
-/** Reads the state of an agent, for any caller, and stores it. Throws NotFound and UpstreamFailed. */
+/** Reads the state of an agent, for any caller, and stores it. Throws as `callApi`. */
 export async function checkAnyAgent(
   scope: AgentScope,
   agent: CodingAgent,
@@ -252,7 +252,7 @@ export async function storeState(scope: AgentScope, agent: CodingAgent, state: A
   return changed.after;
 }
 
-/** The conversation of an agent. Throws NotFound and UpstreamFailed. */
+/** The conversation of an agent. Throws as `callApi`. */
 export const readConversation = operation({
   name: 'readConversation',
   access: codingAgentReader,
@@ -273,8 +273,7 @@ export interface AgentDraft {
 }
 
 /**
- * Launches an agent that belongs to the caller. Throws InvalidInput, UpstreamFailed and what the gateway's `forward`
- * throws.
+ * Launches an agent that belongs to the caller. Throws as `callApi`, and UpstreamFailed for an answer without an agent.
  */
 export const launchCodingAgent = operation({
   name: 'launchCodingAgent',
@@ -298,7 +297,7 @@ export const launchCodingAgent = operation({
   },
 });
 
-/** Adds a prompt to an agent. Throws NotFound, InvalidInput and UpstreamFailed. */
+/** Adds a prompt to an agent. Throws as `callApi`. */
 export const followUpCodingAgent = operation({
   name: 'followUpCodingAgent',
   access: codingAgentWriter,
@@ -309,7 +308,7 @@ export const followUpCodingAgent = operation({
   },
 });
 
-/** Stops an agent. Throws NotFound, InvalidInput and UpstreamFailed. */
+/** Stops an agent. Throws as `callApi`. */
 export const stopCodingAgent = operation({
   name: 'stopCodingAgent',
   access: codingAgentWriter,
@@ -320,10 +319,7 @@ export const stopCodingAgent = operation({
   },
 });
 
-/**
- * Deletes an agent at the provider and its stored row; returns its last known state. Throws NotFound and
- * UpstreamFailed.
- */
+/** Deletes an agent at the provider and its stored row; returns its last known state. Throws as `callApi`. */
 export const deleteCodingAgent = operation({
   name: 'deleteCodingAgent',
   access: codingAgentWriter,

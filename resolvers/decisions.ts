@@ -37,7 +37,7 @@ export interface TypedDecision extends MadeDecision {
   readonly callId: string;
   readonly traceId: string;
   readonly spanId: string;
-  /** Public name of the model that answered. */
+  /** Public name of the model of the first answer; fallbacks may have answered some questions. */
   readonly modelGroup: string;
   readonly cost: Usd | null;
 }

@@ -26,7 +26,7 @@ export interface VisibleDeployment extends Pick<Deployment, 'id' | 'modelGroup' 
   /** Warning about its prices; null for none, and for callers who are not administrators. */
   readonly warning: string | null;
   readonly health: Health;
-  /** Result of the last health probe; null when it was never probed. */
+  /** Result of the last health probe by this process; null for none. */
   readonly lastProbe: Probe | null;
   readonly accessGroups: readonly string[];
   /** Milliseconds until calls are sent to it again after failures; 0 when they are sent now. */
@@ -82,7 +82,10 @@ export const listDeployments = operation({
     visibleDeployments(scope).filter(({ modelGroup }) => model === null || modelGroup === model),
 });
 
-/** Lists the deployments that belong to a team, for callers that may read the team. Throws NotFound and Forbidden. */
+/**
+ * Lists the deployments of a team, for callers that may read the team. Callers other than administrators see those that
+ * their key may call. Throws NotFound and Forbidden.
+ */
 export const listTeamDeployments = operation({
   name: 'listTeamDeployments',
   access: anyKey,

@@ -53,7 +53,7 @@ export const claimDuty = operation({
   },
 });
 
-/** Extends the lease of a duty. False when it belongs to another process. */
+/** Extends the lease of a duty. False when the claim was lost. */
 export const extendDuty = operation({
   name: 'extendDuty',
   access: system,

@@ -13,7 +13,7 @@ const MAX_GROUPS = 10_000;
 
 /** Calls of one endpoint. */
 export interface EndpointActivity {
-  /** Path without a version, e.g. `/chat/completions`. */
+  /** Path without a version, e.g. `/chat/completions`; the call type where no endpoint has the call type. */
   readonly endpoint: string;
   readonly sums: SpendSums;
   readonly lastSeen: Date | null;
@@ -29,7 +29,7 @@ export interface EndpointDay {
 /**
  * Calls by endpoint and day, endpoints with the most calls first. `seesAllSpend` decides who sees all calls; other
  * callers see those of their key and user. Days are `YYYY-MM-DD`; null is the default of the last 30 days. Throws
- * InvalidInput for an empty period, and for more than 366 days.
+ * InvalidInput for a text that is not a day, for an empty period, and for more than 366 days.
  */
 export const readEndpointActivity = operation({
   name: 'readEndpointActivity',

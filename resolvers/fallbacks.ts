@@ -51,7 +51,7 @@ function assertNotConfigured({ platform }: FallbackScope, { model, type }: Chose
 
 /**
  * Stores the fallbacks of a model in place of earlier ones. Throws Unsupported, NotFound for an unknown model, and
- * InvalidInput for targets that cannot be called.
+ * InvalidInput for invalid or unknown targets and for fallbacks of the configuration file.
  */
 export const setFallback = operation({
   name: 'setFallback',
@@ -89,7 +89,7 @@ export const getFallback = operation({
   },
 });
 
-/** Lists all fallbacks that are in force, by kind and then by model. */
+/** Lists the fallbacks of the given kinds that are in force, in the order of the kinds and then by model. */
 export const listFallbacks = operation({
   name: 'listFallbacks',
   access: tenantViewer,

@@ -40,7 +40,8 @@ export interface FileDraft extends CallFacts {
 const NO_CALLS: CountedCalls = { requests: 0, tokens: 0 };
 
 /**
- * Uploads a file to an upstream. Throws InvalidInput, TooLarge, Forbidden, NotFound, Unsupported and UpstreamFailed.
+ * Uploads a file to an upstream. Throws InvalidInput for an invalid form, TooLarge, and what the gateway's `placeFor`
+ * and `passForObject` throw.
  */
 export const createFile = operation({
   name: 'createFile',
@@ -94,7 +95,7 @@ async function deleteAtUpstream(
 
 const tailOf = ({ upstreamId }: Pick<UpstreamObject, 'upstreamId'>): string => `/${encodeURIComponent(upstreamId)}`;
 
-/** Reads the state of a file at its upstream. Throws NotFound and UpstreamFailed. */
+/** Reads the state of a file at its upstream. Throws NotFound, and what `passForObject` throws. */
 export const getFile = operation({
   name: 'getFile',
   access: objectReader,
@@ -107,7 +108,7 @@ export const getFile = operation({
   },
 });
 
-/** The content of a file, to be forwarded. Throws NotFound and UpstreamFailed. */
+/** The content of a file, to be forwarded. Throws NotFound, and what `pass` throws. */
 export const readFile = operation({
   name: 'readFile',
   access: objectReader,
@@ -118,7 +119,7 @@ export const readFile = operation({
   },
 });
 
-/** Deletes a file at its upstream and here. Throws NotFound and UpstreamFailed. */
+/** Deletes a file at its upstream and here. Throws NotFound, and what `passForObject` throws. */
 export const deleteFile = operation({
   name: 'deleteFile',
   access: objectWriter,

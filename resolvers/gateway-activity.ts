@@ -53,8 +53,8 @@ export interface GatewayActivity extends ActivityCounts {
 }
 
 /**
- * Numbers of requests that were answered, in every grouping. Throws InvalidInput for an empty period, and for more than
- * 366 days.
+ * Numbers of requests that were answered, in every grouping. Throws InvalidInput for a text that is not a day, for an
+ * empty period, and for more than 366 days.
  */
 export const getGatewayActivity = operation({
   name: 'getGatewayActivity',

@@ -52,7 +52,7 @@ export interface GuardrailUseDetail {
   readonly days: ReturnType<typeof useByDay>;
 }
 
-/** The use of one guardrail in a period. Throws NotFound for one that neither exists nor ran. */
+/** The use of one guardrail in a period. Throws NotFound for one that neither exists nor ran in the period. */
 export const getGuardrailUseDetail = operation({
   name: 'getGuardrailUseDetail',
   access: guardrailViewer,

@@ -12,7 +12,7 @@ import type { Scope } from './operation/scope.ts';
 
 /** Filter of deployments; null matches all. */
 export interface DeploymentFilter {
-  /** Public name, or name at the upstream. */
+  /** Public name, or name at the upstream, with or without the provider. */
   readonly model: string | null;
   readonly deploymentId: string | null;
 }
@@ -59,8 +59,8 @@ function matchingDeployments(
 }
 
 /**
- * Probes deployments at the cost of the caller. Throws NotFound and LimitExceeded; a failed probe is a result, not an
- * error.
+ * Probes deployments at the cost of the caller. Throws Forbidden, NotFound and LimitExceeded; a failed probe is a
+ * result, not an error.
  */
 export const probeDeployments = operation({
   name: 'probeDeployments',
@@ -119,8 +119,8 @@ export interface HealthCheckPage {
 }
 
 /**
- * Lists the checks by all processes, in the order of time. Administrators see all checks, also those of deleted
- * deployments. Other callers see checks of deployments that they may see.
+ * Lists the checks by all processes, by time in the direction of the page. Administrators see all checks, also those of
+ * deleted deployments. Other callers see checks of deployments that they may see.
  */
 export const listHealthChecks = operation({
   name: 'listHealthChecks',

@@ -21,7 +21,7 @@ export const callModel = operation({
   },
 });
 
-/** Counts the input tokens of a request without sending it. */
+/** Counts the input tokens of a request without a model call. */
 export const countTokens = operation({
   name: 'countTokens',
   access: anyKey,

@@ -32,7 +32,7 @@ export interface BulkOutcome {
   readonly failure: string | null;
 }
 
-/** Changes several keys in order. A failure of one change does not stop the others. */
+/** Changes several keys in order. A DomainError of one change does not stop the others. */
 export const updateKeys = operation({
   name: 'updateKeys',
   access: keyAdmin,
@@ -115,7 +115,8 @@ export const listKeyAliases = operation({
 });
 
 /**
- * Returns the caller's key, which the access rule has accepted; null for the admin key. Keys have no logging callbacks.
+ * Returns the caller's key, which the access rule has accepted; null for callers without a virtual key, such as the
+ * admin key. Keys have no logging callbacks.
  */
 export const checkKeyHealth = operation({
   name: 'checkKeyHealth',

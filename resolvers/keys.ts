@@ -124,8 +124,8 @@ export interface KeyList {
 
 /**
  * Lists keys. Administrators see all keys. Other callers see their own key and the keys of their user; `withTeams` or a
- * filter by team adds keys of teams. Throws Forbidden when another caller asks for the keys of another user, or for the
- * order by `budget_use`.
+ * filter by team adds keys of teams. Throws Forbidden when a caller who is not an administrator asks for the keys of
+ * another user, or for the order by `budget_use`.
  */
 export const listKeys = operation({
   name: 'listKeys',
@@ -270,14 +270,14 @@ export const deleteKeys = operation({
 export interface Rotation extends NamedKey {
   /** The caller's own value for the new secret; null generates one. */
   readonly newKey: string | null;
-  /** How long the old secret stays valid, as `30s`, `30m`, `30h` or `30d`; null ends it immediately. */
+  /** How long the old secret stays valid, as `30s`, `30m`, `30h`, `30d`, `2w` or `1mo`; null ends it immediately. */
   readonly gracePeriod: string | null;
   readonly patch: KeyPatch;
 }
 
 /**
  * Replaces the secret of a key. The hash that identifies the key, its spend and its objects stay. Throws Forbidden,
- * NotFound, InvalidInput, and Conflict when the new secret was ever in use.
+ * NotFound, InvalidInput, and Conflict when the new secret was ever in use or the alias is taken.
  */
 export const regenerateKey = operation({
   name: 'regenerateKey',

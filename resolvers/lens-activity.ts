@@ -74,7 +74,7 @@ async function* withAttributes(
   for (let from = 0; from < summaries.length; from += TRACES_PER_QUERY) {
     const some = summaries.slice(from, from + TRACES_PER_QUERY);
     const heads = await scope.platform.stores.traces.listSpans(some);
-    // Sequentially: the stored bodies are decompressed on the event loop.
+    // Sequentially: bodies up to `offloadBytes` are decompressed on the event loop.
     for (const summary of some) {
       const spanIds = (heads.get(summary.traceRef) ?? []).map(({ spanId }) => spanId);
       if (await hasAttributes(scope, { summary, spanIds }, filters)) yield summary;
@@ -108,7 +108,7 @@ async function* eligibleTraces(
   }
 }
 
-/** The executions with these ids, which a preview returned. Deleted ones are left out. */
+/** The executions with these ids. Unknown and deleted ones are left out. */
 async function namedExecutions(scope: Scope<LensPlatform>, ids: readonly string[]): Promise<readonly Execution[]> {
   const found = await Promise.all(ids.map((id) => summaryOf(scope, id)));
   return found.flatMap((summary) => (summary === null ? [] : [executionOf(summary)]));
@@ -123,8 +123,8 @@ async function summaryOf({ platform }: Scope<LensPlatform>, executionId: string)
 }
 
 /**
- * Eligible executions, at most `MAX_ELIGIBLE`, sorted by the hash of their id. The order does not depend on time, so
- * that a prefix of the list is a uniform sample.
+ * The executions that a selection names, otherwise at most `MAX_ELIGIBLE` eligible ones, sorted by the hash of their
+ * id. The order does not depend on time, so that a prefix of the list is a uniform sample.
  */
 async function executionsByHash(
   scope: Scope<LensPlatform>,
@@ -213,8 +213,9 @@ export const checkLensActivity = operation({
 const CURSOR = /^[0-9a-f]{16}$/;
 
 /**
- * A page of the content of an execution. `cursor` is the id of the last span of the previous page, `offset` the first
- * character of each part. Null when the trace does not exist. Throws InvalidInput for an invalid cursor.
+ * A page of the content of an execution. `cursor` is the id of the last span of the previous page; an unknown id
+ * returns the first page. `offset` is the first character of each part. Null when the trace does not exist. Throws
+ * InvalidInput for a malformed cursor.
  */
 export async function contentPage(
   scope: Scope<LensPlatform>,
@@ -245,7 +246,7 @@ export async function contentPage(
   };
 }
 
-/** Content of an execution, for the evidence of findings. Throws NotFound. */
+/** Content of an execution, for the evidence of findings. Throws NotFound, and InvalidInput for a malformed cursor. */
 export const getExecutionContent = operation({
   name: 'getExecutionContent',
   access: lensReader,
@@ -265,12 +266,11 @@ export const getExecutionContent = operation({
   },
 });
 
-/**
- * A trace, and the number of open findings about it. Null when it has none and no latest run of a lens has assessed it.
- */
+/** A trace, and the number of open findings about it. */
 export interface TraceFindings {
   readonly traceId: string;
   readonly traceRef: string;
+  /** Null when no open finding names the trace and no lens assessed it in its latest run. */
   readonly findingCount: number | null;
 }
 

@@ -39,7 +39,7 @@ const WORKER = 'lens-signals';
 const LEASE_MS = 600_000;
 const MAX_ATTEMPTS = 3;
 
-/** Window of a pass, and the time after its end in which a trace may still receive spans; both in ms. */
+/** Window of a pass, and how long after the end of a trace late spans are expected; both in ms. */
 const WINDOW_MS = 86_400_000;
 const SETTLE_MS = 15_000;
 /** Number of summaries of one read, and maximum number of reads of a pass. */
@@ -58,7 +58,7 @@ const SIGNAL_LABELS = withTags(undefined, [INTERNAL_TAG]);
 
 const ALL = { kind: 'all' } as const;
 
-/** Traces whose questions are due, the newest first: never asked with these settings, failed, or with further spans. */
+/** Traces whose questions are due by `areQuestionsDue`, the newest first. */
 async function unclassifiedTraces(scope: Scope<SignalPlatform>, configKey: string): Promise<readonly TraceSummary[]> {
   const { stores, clock, records } = scope.platform;
   await records.readable();
@@ -178,7 +178,7 @@ async function classify(
   await save(scope, { ...row, ...done, askedMs: scope.platform.clock.now().getTime() });
 }
 
-/** Claims a job, which is added when none is queued. Null while another process has a claim. */
+/** Claims a job, and adds one when none is due. Null while another process has a claim. */
 async function claimedJob({ platform }: Scope<SignalPlatform>): Promise<Job | null> {
   const { jobs } = platform.stores;
   const { clock, ids } = platform;

@@ -33,7 +33,7 @@ export const exportName = ({ dataset, revision }: ReadDataset): string => `datas
 
 const unknown = (id: string): NotFound => new NotFound('dataset', id, 'Dataset not found');
 
-/** The cases with their ids; later duplicates are left out. */
+/** The cases with their ids. Of duplicates, the first is returned, at the position of the last. */
 function withIds({ platform }: Scope<LensPlatform>, drafts: readonly CaseDraft[]): readonly DatasetCase[] {
   const cases = drafts.map((draft): DatasetCase => ({ ...draft, id: platform.keyGenerator.hash(caseSeed(draft)) }));
   return [...new Map(cases.toReversed().map((one) => [one.id, one])).values()].toReversed();

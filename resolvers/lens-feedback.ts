@@ -69,7 +69,7 @@ async function traceOf(scope: Scope<LensPlatform>, target: FeedbackTarget): Prom
   return trace;
 }
 
-/** All feedback about traces, the oldest first. */
+/** All feedback about traces. The feedback about one trace is sorted, the oldest first. */
 async function feedbackAbout(scope: Scope<LensPlatform>, traces: readonly TraceKey[]): Promise<readonly Feedback[]> {
   const { annotations } = scope.platform.stores;
   const found: Annotation[] = [];
@@ -142,8 +142,8 @@ function assertDraft({ score, comment, user }: FeedbackDraft): void {
 }
 
 /**
- * Saves feedback about a trace; replaces earlier feedback of the author. Throws NotFound, Forbidden, InvalidInput and
- * Conflict.
+ * Saves feedback about a trace; replaces earlier feedback of the author. Throws NotFound, Forbidden, InvalidInput,
+ * Conflict and Unavailable.
  */
 export const setFeedback = operation({
   name: 'setFeedback',

@@ -161,7 +161,7 @@ interface PaidRequest {
 
 /**
  * Reserves the estimate in the budget of the lens and calls the model. The answer is stored with its cost, so that a
- * repeated request does not pay again. Throws what the gateway throws, and AnalysisTimeout.
+ * repeated request does not pay again. Throws what `reserve`, the gateway and `textOf` throw, and AnalysisTimeout.
  */
 async function paidAnswer(scope: Scope<LensPlatform>, { claim, request, payer, estimate, answerId }: PaidRequest) {
   const { gateway, stores, clock } = scope.platform;
@@ -199,7 +199,8 @@ const answerIdOf = (
 /**
  * Asks the model of a run, paid by the key of the worker within the monthly budget of the lens. An answer that the
  * run has paid for before is returned again at no cost. Throws LimitExceeded for a used-up budget, AnalysisTimeout,
- * OwnershipLost, Conflict without a usable key, InvalidInput for an unavailable model, and what the gateway throws.
+ * NotFound, OwnershipLost, Conflict without a usable key, InvalidInput for an unavailable model, and what the gateway
+ * throws.
  */
 export const askAnalysisModel = operation({
   name: 'askAnalysisModel',

@@ -37,7 +37,7 @@ export interface IngestionCredentials {
 
 /**
  * Reads the valid tracing keys for a trace service of the operator, which sends its token. Throws Unavailable when no
- * service is configured, and UnknownWorker for a wrong token.
+ * service is configured, and UnknownWorker for a missing or wrong token.
  */
 export const readIngestionCredentials = operation({
   name: 'readIngestionCredentials',

@@ -24,7 +24,7 @@ import type { Scope } from './operation/scope.ts';
 
 const SIGNAL_ID = /^[a-z][a-z0-9_]{0,63}$/;
 
-/** The current configuration. */
+/** The current configuration; the default while none is stored. */
 export async function signalConfig({ platform }: Scope<LensPlatform>): Promise<SignalConfig> {
   const stored = await platform.stores.signalConfigs.find(SIGNAL_CONFIG_ID);
   if (stored === null) return DEFAULT_SIGNALS;
@@ -43,7 +43,7 @@ export const readSignalConfig = operation({
   run: (scope: Scope<LensPlatform>, _input: undefined): Promise<SignalConfig> => signalConfig(scope),
 });
 
-/** Throws InvalidInput with every fault. */
+/** Throws InvalidInput with a list of the faults. */
 export function assertSignalConfig(config: SignalConfig): SignalConfig {
   const { threshold, signals } = config;
   const issues: Issue[] = [];

@@ -138,7 +138,7 @@ async function startRun(scope: Scope<LensPlatform>, job: Job): Promise<ClaimedRu
   return { lensId: job.subject, run: state.run, findings: state.findings };
 }
 
-/** Claims the run that is due first. Without one, the run of a due schedule is queued first. Null when none is due. */
+/** Claims the run that is due first. When no run is due, a due schedule queues its run first. Null without a run. */
 export const claimLensRun = operation({
   name: 'claimLensRun',
   access: lensWorker,
@@ -191,7 +191,7 @@ export const listReusableReviews = operation({
 const isSampled = ({ sample }: LensRun, executionId: string): boolean =>
   sample?.executions.some(({ id }) => id === executionId) ?? false;
 
-/** A page of the content of a sampled execution. Throws NotFound. */
+/** A page of the content of a sampled execution. Throws NotFound, OwnershipLost and InvalidInput. */
 export const readSampledContent = operation({
   name: 'readSampledContent',
   access: lensWorker,
@@ -206,7 +206,7 @@ export const readSampledContent = operation({
   },
 });
 
-/** Extends the lease of a claim. Throws OwnershipLost. */
+/** Extends the lease of a claim. Throws NotFound and OwnershipLost. */
 export const extendLensRun = operation({
   name: 'extendLensRun',
   access: lensWorker,
@@ -234,7 +234,7 @@ function withProgress(
   return stage === undefined ? changed : inStage(changed, stage, now);
 }
 
-/** Stores the progress of a run, and its new reviews for later runs. Throws InvalidInput and OwnershipLost. */
+/** Stores the progress of a run, and new reviews for later runs. Throws NotFound, InvalidInput and OwnershipLost. */
 export const reportLensProgress = operation({
   name: 'reportLensProgress',
   access: lensWorker,
@@ -322,7 +322,7 @@ function endingOf(run: LensRun, result: RunResult, changed: LensState['findings'
   } as const;
 }
 
-/** Requeues a run: without `failure` the attempt does not count, with one it is delayed or, out of attempts, fails. */
+/** Requeues a run. Without `failure` the attempt does not count. With it the run is delayed, or fails if exhausted. */
 export const releaseLensRun = operation({
   name: 'releaseLensRun',
   access: lensWorker,

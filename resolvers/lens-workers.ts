@@ -23,7 +23,7 @@ import type { Scope } from './operation/scope.ts';
 const ANALYSIS_KEY_ALIAS = 'lens-analysis';
 const NEVER = new Date(0);
 
-/** The key that will pay for analysis. Throws InvalidInput for a deleted, blocked or expired key. */
+/** The key that will pay for analysis. Throws InvalidInput for an unknown, deleted, blocked or expired key. */
 async function payingKey({ platform }: Scope<LensPlatform>, id: string): Promise<VirtualKey> {
   const refusal = 'Choose an active virtual key for Lens analysis';
   const [key] = await platform.stores.keys.findMany([id]);
@@ -43,8 +43,8 @@ export interface RegisteredWorker {
 }
 
 /**
- * Registers a worker on another machine. Throws InvalidInput for a deleted, blocked or expired key, and for a name
- * beyond its limit.
+ * Registers a worker on another machine. Throws InvalidInput for an unknown, deleted, blocked or expired key, and for
+ * an empty or too long name.
  */
 export const registerLensWorker = operation({
   name: 'registerLensWorker',

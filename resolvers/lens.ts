@@ -208,7 +208,8 @@ export const cancelLensRun = operation({
 });
 
 /**
- * Sets the status of a finding. The id of a finding that was merged into it is accepted. An unknown id changes nothing.
+ * Sets the status of a finding. The id of a finding that was merged into it is accepted. An unknown finding id changes
+ * nothing. Throws NotFound for an unknown lens.
  */
 export const setFindingStatus = operation({
   name: 'setFindingStatus',

@@ -4,7 +4,7 @@ import { operation } from './operation/operation.ts';
 import type { MetricsPlatform } from './operation/health-platform.ts';
 import type { Scope } from './operation/scope.ts';
 
-/** Reads the metrics of the process. They contain counts and times only, so no credential is required. */
+/** Reads the metrics of the process. No label contains data from callers, so no credential is required. */
 export const readMetrics = operation({
   name: 'readMetrics',
   access: anyone,

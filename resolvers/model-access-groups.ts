@@ -36,7 +36,10 @@ const groupNamed = (scope: GroupScope, name: string): ModelAccessGroup | null =>
 
 const groupsOf = ({ deployment }: KnownDeployment): readonly string[] => deployment.accessGroups ?? [];
 
-/** Stored deployments that a draft names. Throws InvalidInput for unknown ones and for those of the configuration. */
+/**
+ * Stored deployments that a draft names. Throws InvalidInput for a blank group name, and when the draft names no
+ * deployment, an unknown one, or one of the configuration.
+ */
 function deploymentsOf(scope: GroupScope, { name, models, deploymentIds }: ModelAccessGroupDraft) {
   if (name.trim() === '') throw new InvalidInput('access_group must not be blank.');
   const byId = deploymentIds !== null && deploymentIds.length > 0;

@@ -30,7 +30,7 @@ interface ModelListDraft {
   readonly fallbackType?: FallbackType | null;
 }
 
-/** Models that the caller's key may call, by public name, in configured order. */
+/** Models that the caller's key may call, by public name, in configured order. Access groups are listed on request. */
 export const listModels = operation({
   name: 'listModels',
   access: anyKey,
@@ -153,7 +153,7 @@ async function otherTeams(scope: Scope<ModelInfoPlatform>, withTeams: boolean): 
   return members.map(({ teamId }) => teamId);
 }
 
-/** Whether the keys of a team may call a model, by the list of the team. */
+/** Whether the keys of a team may call a model: a deployment of the team, or by the list of the team. */
 const isOfTeam = ({ platform }: Scope<ModelInfoPlatform>, team: Team, { name, deployment }: ModelInfo): boolean =>
   deployment.teamId === undefined
     ? !platform.deployments.isTeamModel(team.id, name) &&

@@ -41,7 +41,7 @@ export interface TestedService {
 
 /**
  * Tests a service, or reads the state of the collector of spans. A test of the webhook sends an alert. Throws
- * InvalidInput for a service that is not configured, and Unavailable for one that does not answer.
+ * InvalidInput for an unknown or unconfigured service, and Unavailable for one that does not answer.
  */
 export const checkService = operation({
   name: 'checkService',

@@ -60,7 +60,7 @@ export const listEndpoints = operation({
   ): readonly PassThroughEndpoint[] => platform.passThrough.list().filter((one) => id === null || one.id === id),
 });
 
-/** Lists the entries that a team's keys may call. Throws NotFound for an unknown team. */
+/** Lists the entries in the `allowed_passthrough_routes` of a team. Throws NotFound for an unknown team. */
 export const listTeamEndpoints = operation({
   name: 'listTeamEndpoints',
   access: endpointViewer,

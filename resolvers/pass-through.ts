@@ -53,7 +53,7 @@ export const factsOf = ({ method, body, fields, callId, parent, labels, userAgen
   ...(form === undefined ? {} : { form }),
 });
 
-/** The model that a body names; null for none. */
+/** The model that the fields of a request name; null for none. */
 export const modelOf = ({ fields: { model } }: Pick<SentRequest, 'fields'>): string | null =>
   typeof model === 'string' && model !== '' ? model : null;
 

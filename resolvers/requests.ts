@@ -8,7 +8,7 @@ import type { InferencePlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 
 /**
- * The request that the gateway would send to the upstream. Sends nothing. Throws Forbidden, NotFound and Unsupported.
+ * The request that the gateway would send to the upstream. Sends nothing. Throws what the gateway's `preview` throws.
  */
 export const getRequestPreview = operation({
   name: 'getRequestPreview',
@@ -18,8 +18,8 @@ export const getRequestPreview = operation({
 });
 
 /**
- * Parameters of chat completions that the gateway sends to the upstream of a model. Throws Forbidden, NotFound and
- * Unsupported.
+ * Parameters of chat completions that the gateway sends to the upstream of a model. Throws what the gateway's `preview`
+ * throws.
  */
 export const listSupportedParams = operation({
   name: 'listSupportedParams',

@@ -23,7 +23,10 @@ export interface TurnRequest {
 /** A turn whose answer has started. */
 interface ResponseTurn {
   readonly call: GatewayCall;
-  /** Stores the final response of the answer for the next turn of the lane. Call it before the last event is sent. */
+  /**
+   * Takes the final response of the answer. With `store: false` it is stored for the next turn of the lane; otherwise
+   * the lane is evicted. Call this before the last event is sent.
+   */
   remember(response: ResponseItem): void;
 }
 

@@ -22,7 +22,8 @@ import type { Scope } from './operation/scope.ts';
 
 /**
  * Requests a response. References to stored responses and items are resolved first; with id security, only for callers
- * that may see them. A translated answer is stored when it is complete, unless the request disables that.
+ * that may see them. A translated answer is stored when it is complete, unless the request disables that or the queue
+ * cannot take it.
  */
 export const createResponse = operation({
   name: 'createResponse',
@@ -145,7 +146,8 @@ interface ResponseCall {
 
 /**
  * Answers a request about a response: from the store, or by a call to the upstream that stores it. Throws Forbidden for
- * an id that the gateway did not issue, and NotFound for a response that is not stored or that the caller may not see.
+ * an id that the gateway did not issue, NotFound for a response that is not stored or that the caller may not see, and
+ * what `pass` throws.
  */
 async function answerAbout(
   scope: Scope<ResponsePlatform>,
@@ -178,7 +180,7 @@ const isIssued = ({ platform }: Scope<ResponsePlatform>, id: string): boolean =>
 const notIssued = (): Forbidden =>
   new Forbidden('This response id was not issued by this gateway, so its owner is unknown.', 'response_id');
 
-/** Reads a stored response. Throws Forbidden, NotFound, UpstreamFailed and Unavailable. */
+/** Reads a stored response. Throws as `answerAbout`. */
 export const getResponse = operation({
   name: 'getResponse',
   access: objectReader,
@@ -186,7 +188,7 @@ export const getResponse = operation({
     answerAbout(scope, named, { action: GET_RESPONSE, tail: '', here: ({ response }) => response }),
 });
 
-/** A page of the input items of a response. Throws Forbidden, NotFound, UpstreamFailed and Unavailable. */
+/** A page of the input items of a response. Throws as `answerAbout`. */
 export const listResponseItems = operation({
   name: 'listResponseItems',
   access: objectReader,
@@ -205,7 +207,7 @@ export const listResponseItems = operation({
     }),
 });
 
-/** Deletes a response permanently. Throws Forbidden, NotFound, UpstreamFailed and Unavailable. */
+/** Deletes a response permanently. Throws as `answerAbout`. */
 export const deleteResponse = operation({
   name: 'deleteResponse',
   access: objectWriter,
@@ -221,8 +223,8 @@ export const deleteResponse = operation({
 });
 
 /**
- * Cancels a background response. Throws InvalidInput for a response that is stored here, because such a response never
- * runs in the background.
+ * Cancels a background response. Throws as `answerAbout`, and InvalidInput for a response that is stored here, because
+ * such a response never runs in the background.
  */
 export const cancelResponse = operation({
   name: 'cancelResponse',

@@ -107,7 +107,7 @@ export const listSettingViews = operation({
   },
 });
 
-/** A setting and its new value; null removes the stored one. */
+/** A setting and its new value. Null removes the stored value; a shared setting gets its default. */
 export interface SettingChange {
   readonly section: SettingSection;
   readonly name: string;
@@ -116,7 +116,7 @@ export interface SettingChange {
 
 /**
  * Stores a setting of any section, or removes the stored value. Throws InvalidInput, and OwnedByFile when the
- * configuration file declares another value.
+ * configuration file declares another value, or the setting to remove.
  */
 export const changeSetting = operation({
   name: 'changeSetting',

@@ -184,7 +184,7 @@ export const removeSetting = operation({
 /**
  * Stores settings of several sections. A null removes an environment variable, and is ignored in other sections.
  * Success callbacks are added to stored ones; other settings replace stored ones. Before anything is stored, throws
- * InvalidInput for unknown router settings and invalid values, and OwnedByFile.
+ * InvalidInput for settings and values that cannot be stored, and OwnedByFile.
  */
 export const updateConfiguration = operation({
   name: 'updateConfiguration',
@@ -238,7 +238,7 @@ export interface RemovedCallback {
   readonly remaining: readonly string[];
 }
 
-/** Removes a stored callback. Throws NotFound, and OwnedByFile for callbacks of the configuration file. */
+/** Removes a stored success callback. Throws NotFound, and OwnedByFile for callbacks of the configuration file. */
 export const removeCallback = operation({
   name: 'removeCallback',
   access: tenantAdmin,

@@ -21,8 +21,8 @@ const TRACE_ID = /^[0-9a-f]{32}$/;
 const UPDATE_ID = /^\d{1,15}$/;
 
 /**
- * Maximum number of spans of a trace that is read whole, in one statement for all traces of a list. Larger traces are
- * read page by page.
+ * Maximum number of spans of a trace that is read whole, in one statement for all traces of a list. Larger traces of
+ * one owner are read page by page.
  */
 const MAX_WHOLE_SPANS = 500;
 

@@ -19,10 +19,10 @@ export const MAX_GROUP_FIELDS = 3;
 export const MAX_GROUPS = 10_000;
 
 export interface SeriesQuery {
-  /** Without times, the last 30 days. */
+  /** A null time is the start or the end of the last 30 days. */
   readonly filter: FilterRequest;
   readonly by: readonly SpendField[];
-  /** Null for one group over the whole period. */
+  /** Null for groups over the whole period. */
   readonly bucket: BucketName | null;
 }
 

@@ -89,7 +89,8 @@ export interface JoinOutcome {
 }
 
 /**
- * Adds users in order. A failure for one user does not stop the others. Throws NotFound for the team, and Forbidden.
+ * Adds users in order. A DomainError for one user does not stop the others. Throws NotFound for the team, and
+ * Forbidden.
  */
 export const addManyTeamMembers = operation({
   name: 'addManyTeamMembers',
@@ -241,7 +242,8 @@ async function assertMayRemove(scope: Scope<TeamPlatform>, team: Team): Promise<
 }
 
 /**
- * Removes a user from a team, and deletes the user's keys of this team. Throws NotFound, InvalidInput and Forbidden.
+ * Removes a user from a team, and deletes the user's keys of this team except sessions. Throws NotFound, InvalidInput
+ * and Forbidden.
  */
 export const removeTeamMember = operation({
   name: 'removeTeamMember',

@@ -63,9 +63,10 @@ async function assertInOrganization({ platform }: Scope<TeamPlatform>, team: Tea
 }
 
 /**
- * Creates a team. Absent settings get the defaults of new teams. The author becomes an administrator of the team,
- * except proxy administrators where `disable_auto_add_proxy_admin_to_teams` is on. Throws Conflict when the id is
- * taken, InvalidInput, and Forbidden for a caller who administers neither the proxy nor the organization.
+ * Creates a team. Absent settings get the defaults of new teams. Unless `members` names the author, the author becomes
+ * an administrator of the team, except proxy administrators where `disable_auto_add_proxy_admin_to_teams` is on. Throws
+ * Conflict when the id is taken or a member is named twice, InvalidInput, and Forbidden for rights that the caller
+ * lacks.
  */
 export const createTeam = operation({
   name: 'createTeam',

@@ -53,7 +53,7 @@ export interface RemovedTraces {
   readonly traces: number;
 }
 
-/** Removes a trace permanently. Spend rows of its calls stay, without error texts. */
+/** Removes a trace permanently. Spend rows of its calls stay, without error texts. Throws NotFound and Forbidden. */
 export const deleteTrace = operation({
   name: 'deleteTrace',
   access: traceEraser,
@@ -67,7 +67,7 @@ export const deleteTrace = operation({
   },
 });
 
-/** Removes all texts from a trace. Returns the traces of the id afterwards. */
+/** Removes all texts from a trace. Returns the redacted traces. Throws NotFound and Forbidden. */
 export const redactTrace = operation({
   name: 'redactTrace',
   access: traceEraser,

@@ -162,9 +162,9 @@ export interface ReadTrace extends TraceOutline, Trace {
 const DEFAULT_PAGE_SPANS = 500;
 
 /**
- * One trace with its agents, a page of its spans and the cost of its calls. Throws NotFound, InvalidInput for an invalid
- * cursor, and Conflict for a cursor from before the trace changed. A page after a cursor reads its own spans only; the
- * facts of the trace are those of the first page.
+ * One trace with its agents, a page of its spans and the cost of its calls. Throws NotFound, InvalidInput for an
+ * invalid cursor, and Conflict for a cursor from before the trace changed. While the outline of the first page is
+ * cached, a page after a cursor reads its own spans only, and the facts of the trace are those of the first page.
  */
 export const getTrace = operation({
   name: 'getTrace',

@@ -14,7 +14,7 @@ export interface UserOutcome {
   readonly failure: string | null;
 }
 
-/** Changes several users in order. A failure of one change does not stop the others. */
+/** Changes several users in order. A DomainError of one change does not stop the others. */
 export const updateUsers = operation({
   name: 'updateUsers',
   access: tenantAdmin,

@@ -37,7 +37,7 @@ export interface UserDraft {
   /** Null for a generated id. */
   readonly id: string | null;
   readonly patch: UserPatch;
-  /** Teams that the user joins. Unknown ones are ignored. */
+  /** Teams that the user joins; empty for the default teams. Unknown ones are ignored. */
   readonly teamIds: readonly string[];
   /** The key of the user; null for none. */
   readonly key: KeyDraft | null;
@@ -59,7 +59,7 @@ async function assertNew({ platform }: Scope<UserPlatform>, user: User): Promise
 
 /**
  * Creates a user, its memberships and its key. Absent settings get the defaults of new users. Throws Conflict when the
- * id or the email is taken, and InvalidInput.
+ * id or the email is taken, InvalidInput, and what `issueKey` throws.
  */
 export const createUser = operation({
   name: 'createUser',
@@ -98,7 +98,7 @@ export interface UserDetails extends UserView {
   readonly teams: readonly Team[];
 }
 
-/** Reads a user; null reads the caller's own user. Throws NotFound, and Forbidden for another user. */
+/** Reads a user; null reads the caller's own user. Throws NotFound. Only administrators may read another user. */
 export const getUser = operation({
   name: 'getUser',
   access: teamReader,
@@ -188,9 +188,9 @@ function assertMayEdit(scope: Scope<UserPlatform>, id: string | null, patch: Use
 }
 
 /**
- * Changes a user. For an administrator, a user that does not exist is created, as in the reference. Throws
- * InvalidInput, Conflict when the email is taken, and Forbidden for another user and for fields that only
- * administrators change.
+ * Changes a user. A user that does not exist is created, as in the reference. Throws InvalidInput, and Conflict when
+ * the email is taken. Other callers than proxy administrators get Forbidden for another user and for fields that they
+ * may not change.
  */
 export const updateUser = operation({
   name: 'updateUser',
@@ -211,7 +211,7 @@ export const updateUser = operation({
 });
 
 /**
- * Deletes users with their keys, memberships and invitations. Returns the number of users. Throws NotFound for an
+ * Deletes users with their keys, team memberships and invitations. Returns the number of users. Throws NotFound for an
  * unknown one, before any is deleted.
  */
 export const deleteUsers = operation({

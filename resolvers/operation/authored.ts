@@ -5,7 +5,7 @@ import type { Scope } from './scope.ts';
 
 /**
  * Time and author of a change. The author is the id of the caller's user. Without a user it is the hash of the caller's
- * key, or the default user for the admin key.
+ * virtual key. Without a virtual key, as for the admin key and background work, it is the default user.
  */
 export function authored(scope: Scope<{ readonly clock: { now(): Date } }>): Authored {
   const { key, keyHash, userId } = callerOf(scope);

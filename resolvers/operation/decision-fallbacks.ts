@@ -15,9 +15,9 @@ const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
 /**
  * Asks the fallbacks of the model, in order, the questions that were refused or answered weakly. Returns one call with
- * all answers and the sum of the costs; the first call when `fallbackBelow` is null. Each request to a fallback is a
- * separate call with its own checks of key, budget and limits, and its own price and records. A failed fallback is
- * skipped.
+ * all answers and the sum of the costs; the first call when no fallback answers. Each request to a fallback is a
+ * separate call with its own checks of key, budget and limits, and its own price and records. A fallback that fails
+ * with a DomainError is skipped. A null `fallbackBelow` disables fallbacks.
  */
 export async function askFallbacks(
   scope: Scope<DecisionPlatform>,

@@ -21,7 +21,7 @@ export interface GeneratedKey {
 
 /**
  * The secret of a new or rotated key: the caller's own value, or a generated one for null. Throws InvalidInput for an
- * invalid value, and Conflict for the admin key.
+ * invalid value, and Conflict when the caller uses the admin key and chooses it.
  */
 export function secretFor(scope: Scope<KeyPlatform>, own: string | null) {
   const { keyGenerator, clock } = scope.platform;

@@ -101,7 +101,7 @@ export async function infoOf({ platform }: Scope<KeyPlatform>, row: VirtualKey):
 }
 
 /**
- * Changes a key, then evicts it from memory, so that later calls use the change. Throws NotFound, and what `change` and
+ * Changes a key, then evicts it from memory, so that later calls use the change. Throws what `namedKey`, `change` and
  * the store throw.
  */
 export async function changeKey(

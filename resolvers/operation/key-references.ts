@@ -62,7 +62,7 @@ export async function assertReferences(
     throw new InvalidInput(`Project ${projectId} is not a project of the team ${teamId}.`, [], { field: 'project_id' });
 }
 
-/** Refuses a change that names missing rows or guardrails. Throws NotFound, InvalidInput and Forbidden. */
+/** Checks the alias, limits, guardrails and references of a change. Throws NotFound, InvalidInput and Forbidden. */
 export async function assertPatch(scope: Scope<KeyPlatform>, { teamId }: VirtualKey, patch: KeyPatch): Promise<void> {
   assertAlias(patch.alias, scope.platform.keyRules);
   assertCaps(patch, scope.platform.keyRules);

@@ -61,7 +61,7 @@ const PERSONAL_KEY_ROUTES = new Set<KeyPermission>(['/key/delete', '/key/regener
 
 /** A right over a key. */
 interface KeyRight {
-  /** Whether the caller administers the team of the key, its organization, or the proxy. */
+  /** Whether the caller has the right as an administrator of team, organization or proxy, and not as the owner. */
   readonly isManager: boolean;
 }
 
@@ -193,7 +193,8 @@ export async function allowedDraft(
 
 /**
  * Whether the caller may read a key. Administrators may read all keys. Other callers may read their own key, the keys
- * of their user, and keys of teams that the user administers or that permit it.
+ * of their user, and keys of teams that the user administers or that permit it. A key of a team reads no keys of other
+ * teams, except those of its user.
  */
 export async function mayRead(scope: KeyScope, row: VirtualKey | null): Promise<boolean> {
   const caller = callerOf(scope);
@@ -207,7 +208,10 @@ export async function mayRead(scope: KeyScope, row: VirtualKey | null): Promise<
   return isManager || (team !== null && member !== null && isPermitted(team, '/key/info'));
 }
 
-/** Ids of the teams whose keys the caller's user may list. Empty for administrators, who see all keys. */
+/**
+ * Ids of the teams whose keys the caller's user may list. Empty for callers without a user, and for administrators, who
+ * see all keys.
+ */
 export async function visibleTeams(scope: KeyScope): Promise<readonly string[]> {
   const caller = callerOf(scope);
   const user = idOrNull(caller.userId);

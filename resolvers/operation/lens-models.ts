@@ -82,7 +82,10 @@ const unpriced = (model: string): InvalidInput =>
     `Pricing is not configured for ${model}. Set input_cost_per_token and output_cost_per_token of the model before it is used for analysis.`,
   );
 
-/** Highest cost of one call over the deployments of a model. Throws InvalidInput without a price. */
+/**
+ * Highest cost of one call over the deployments of a model. Unpriced deployments cost zero. Throws InvalidInput when
+ * the price of another deployment is unknown.
+ */
 export function maxCallCost(
   scope: Scope<LensPlatform>,
   model: string,
@@ -101,7 +104,7 @@ export function maxCallCost(
 export const isConfigured = (scope: Scope<LensPlatform>, model: string): boolean =>
   deploymentsOf(scope, model).length > 0;
 
-/** Throws InvalidInput for a model that is not configured, or without a price. */
+/** Throws InvalidInput for a model that is not configured, and as `maxCallCost`. */
 export function assertAnalysisModel(scope: Scope<LensPlatform>, model: string): void {
   if (deploymentsOf(scope, model).length === 0)
     throw new InvalidInput('Choose a model configured on this LiteLLM instance');

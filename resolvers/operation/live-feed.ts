@@ -7,10 +7,10 @@ import type { TracePlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
 
 /**
- * A live feed that ends when its reader loses access. The caller is read again before each event, and every few seconds
- * without events, because a key may be blocked, expire or change. Throws and leaves the feed when the access rule
- * refuses, and when the rights differ from those at the start. `show` returns what the reader sees of an event; null
- * skips it.
+ * A live feed that ends when its reader loses access. The caller is read again before each event and every few seconds,
+ * because a key may be blocked, expire or change. Throws and leaves the feed when the credential is no longer valid,
+ * the access rule refuses, or the rights differ from those at the start. `show` returns what the reader sees of an
+ * event; null skips it.
  */
 export function whileAllowed<Event, Shown extends object>(
   feed: PollableStream<Event>,

@@ -25,7 +25,7 @@ const MAX_READ_SPANS = 2_000;
 /** Maximum number of traces whose annotations one query reads: each may have a thousand. */
 const MAX_ANNOTATED_TRACES = 50;
 
-/** Maximum number of spans whose content is read at the same time: each may have a few hundred kilobytes. */
+/** Maximum number of spans of one batch of content reads. Batches of one tick run concurrently. */
 const MAX_CONTENTS = 8;
 
 /** One DataLoader per query, so that a list of traces costs one query for its spans, not fifty. */
@@ -34,7 +34,7 @@ export interface Loaders {
   readonly historyByEntry: DataLoader<string, EntryHistory>;
   /** The spans of a trace. */
   readonly spansByTrace: DataLoader<TraceKey, readonly SpanHead[], string>;
-  /** The spend row of a span, by `traceId:spanId`; null when the gateway did not make the span. */
+  /** The spend row of a span, by `traceId:spanId`; null when the gateway has none that the caller may see. */
   readonly spendRowBySpan: DataLoader<string, SpendRow | null>;
   /** Spend rows that may belong to a call of a client's trace. They are rows of traces that the gateway began. */
   readonly spendRowsElsewhere: DataLoader<CallSearch, readonly SpendRow[], string>;

@@ -23,7 +23,7 @@ export interface OrganizationView {
   readonly budget: Budget | null;
   readonly members: readonly OrganizationMemberView[];
   readonly teams: readonly Team[];
-  /** Spend in the budget window of the keys of the organization and of its teams, deleted keys included. */
+  /** Spend of the keys of the organization and its teams, deleted keys included, in the window of the budget. */
   readonly spend: Usd;
 }
 

@@ -13,14 +13,15 @@ interface ResolvedRequest {
   readonly request: ModelRequest;
   /** Own items of the request, without those of previous responses. */
   readonly items: readonly ResponseItem[];
-  /** Previous response, when it is stored here; null otherwise. */
+  /** Previous response, when it is stored here and the caller may use it; null otherwise. */
   readonly previousId: string | null;
 }
 
 /**
  * Replaces references of a request to responses stored here: to the previous conversation, and to single items.
- * Instructions belong to one request and are not carried over. Throws InvalidInput for a reference that the caller may
- * not use.
+ * Instructions belong to one request and are not carried over. Throws InvalidInput for a conversation that is
+ * incomplete or too long, for too many or too large items, and with id security for a reference that the caller may not
+ * use.
  */
 export async function resolveReferences(
   scope: Scope<ResponsePlatform>,
@@ -75,8 +76,8 @@ async function itemsOfConversation(
 const MAX_REFERENCED_RESPONSES = 1_000;
 
 /**
- * The items with references to stored items replaced; the given list when it has none. Throws InvalidInput for too many
- * referenced responses, and with id security for an item that is not found.
+ * The items with references to stored items replaced; the given list when it has none. Throws InvalidInput when the
+ * referenced responses are too many or too large, and with id security for an item that is not found.
  */
 async function withoutReferences(
   scope: Scope<ResponsePlatform>,

@@ -29,7 +29,7 @@ export async function userNamed(scope: Scope<TeamPlatform>, name: UserName): Pro
     await stores.users.add(user);
     return user;
   } catch (error) {
-    // Another request created it first.
+    // Another request created the user first.
     const other = error instanceof Conflict ? await findNamedUser(stores, name) : null;
     if (other === null) throw error;
     return other;
@@ -45,7 +45,10 @@ export interface JoinedUsers {
   readonly members: readonly TeamMember[];
 }
 
-/** Adds users to a team. Throws Conflict, before any is added, when one is a member already. */
+/**
+ * Adds users to a team; users that do not exist are created. Throws Conflict, before any is added, when one is a member
+ * already or is named twice.
+ */
 export async function addMembers(
   scope: Scope<TeamPlatform>,
   team: Team,

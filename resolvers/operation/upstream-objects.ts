@@ -88,7 +88,7 @@ interface ObjectCall {
   readonly calls?: BatchCalls;
 }
 
-/** Sends a call about a stored object. */
+/** Sends a call about a stored object. Throws what the gateway's `pass` throws. */
 export function pass(
   scope: CallScope,
   { action, place, tail, body, calls }: ObjectCall,
@@ -245,8 +245,9 @@ export async function shownCall(
 }
 
 /**
- * Stores the current state of an object. A batch that has ended since the last read is accounted for, with the usage
- * from its upstream or from its output file. While that file cannot be read, the state is not stored.
+ * Stores the current state of an object. A batch that has ended since the last read is accounted for while its
+ * deployment is configured, with the usage from its upstream or from its output file. While that file cannot be read,
+ * the state is not stored.
  */
 export async function storeState(scope: BackgroundScope, object: UpstreamObject, shown: ShownObject): Promise<void> {
   const { stores, gateway, clock } = scope.platform;
@@ -262,8 +263,8 @@ export async function storeState(scope: BackgroundScope, object: UpstreamObject,
 }
 
 /**
- * Usage of an ended batch: from its state, or from the lines of its output file. Empty without both; `unread` while the
- * output file cannot be read.
+ * Usage of an ended batch: from its state, or from the lines of its output file. Empty without both, and when the file
+ * was deleted; `unread` while the output file cannot be read.
  */
 async function usesOf(
   scope: BackgroundScope,
@@ -287,7 +288,7 @@ async function usesOf(
   }
 }
 
-/** Current state of an object; the stored one when the upstream fails. */
+/** Current state of an object; the stored one when it can no longer change, or cannot be read from its upstream. */
 export async function currentState(
   scope: BackgroundScope,
   object: UpstreamObject,
