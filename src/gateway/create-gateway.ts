@@ -75,7 +75,7 @@ export interface GatewayOptions {
   readonly blocksUnpriced?: () => boolean;
   /** Members that calls must have, read for each call; none when absent. */
   readonly requiredParams?: () => RequiredParams;
-  /** Receives refusals by budgets; none when absent. */
+  /** Receives refusals by budgets and crossed soft budgets; none when absent. */
   readonly budgetAlerts?: BudgetAlerts;
   /** Counts calls in limits per minute and in limits of parallel calls. */
   readonly rateLimits: RateLimits;
@@ -231,7 +231,7 @@ export function createGateway(
       : { ...request, includeUsage, owner };
   }
 
-  /** Reserves the cost of a call, then counts it in its limits. Returns the route of `reserve`; synchronous if nothing has to be read. */
+  /** Checks the required members of a call, reserves its cost, then counts the call in its limits. Returns the route of `reserve`. */
   function admitted(call: OpenCall, caller: Caller, { request, route }: RoutedRequest) {
     const refusing = required.assertPresent(caller, { deployment: call.deployment(), request, model: request.model });
     if (refusing) return refusing;

@@ -43,11 +43,11 @@ export interface GatewayCall {
   readonly exchange: AnswerHead;
   readonly traceId: string;
   readonly spanId: string;
-  /** Names of the guardrails that apply to the call; absent for a call without. */
+  /** Names of the guardrails that apply to the call; absent for a call without guardrails. */
   readonly guardrails?: readonly string[] | undefined;
   /** Members of the request after guardrails edited it; absent where they did not. */
   readonly edited?: ModelRequest['body'] | undefined;
-  /** Cost; null before the answer has ended, and when its price is unknown. */
+  /** Cost; null before a streamed answer has ended, and when the price is unknown. */
   cost(): Usd | null;
   /** Spend of the caller's key, including this call once its cost is known; null when it is not counted. */
   keySpend(): Usd | null;
@@ -87,13 +87,13 @@ export interface Place {
 export interface Gateway {
   /** Resolves when the head of the answer arrives. Throws earlier failures, which are recorded once a deployment is selected. */
   call(caller: Caller, request: ModelRequest, signal: AbortSignal): Promise<GatewayCall>;
-  /** Throws what `call` throws before it calls an upstream; nothing is recorded. */
+  /** Checks key, model, required members and budgets as `call` does, but not rate limits and guardrails. Nothing is recorded. */
   admit(caller: Caller, request: ModelRequest): Promise<void>;
   /** Throws BudgetExceeded when the caller's key has used up its own budget. */
   admitKey(caller: Caller): Promise<void>;
   /** Realtime sessions. */
   readonly realtime: Realtime;
-  /** The configured deployments, in the order of the configuration. */
+  /** The deployments of the configuration in its order, then the stored ones that are not blocked. */
   deployments(): readonly Deployment[];
   /** Health of a deployment, from its calls in this process. */
   healthOf(deploymentId: string): Health;
@@ -130,8 +130,9 @@ export interface ReservedCalls {
 /** Calls about files, batches and responses that upstreams store (ADR 0025). */
 export interface ObjectGateway {
   /**
-   * Selects the deployment for a new object among those that store objects and that the caller may use: one of the
-   * model, else the first of the provider, else the first of all. Throws Forbidden, NotFound and Unsupported.
+   * Selects the deployment for a new object among those that store objects and that the caller may use: one of the requested
+   * model; without a model, the first of the requested provider; without both, the first of all. Throws Forbidden, NotFound
+   * and Unsupported.
    */
   placeFor(caller: Caller, requested: RequestedRoute): Place;
   /** A deployment by its id; null when it is no longer configured. */
@@ -151,8 +152,8 @@ export interface ObjectGateway {
 export interface ForwardGateway {
   /**
    * Resolves when the head of the answer arrives, with any status. The budgets, limits and guardrails of the caller apply.
-   * Throws BudgetExceeded, RateLimited, UpstreamFailed, Forbidden for a blocked model, and failures of guardrails. The failure
-   * is recorded.
+   * Throws refusals of budgets, limits and guardrails, UpstreamFailed, and Forbidden for a model without a price or a blocked
+   * end user. The failure is recorded once the guardrails are selected.
    */
   forward(caller: Caller, request: Forwarded, signal: AbortSignal): Promise<GatewayCall>;
   /** Answered calls without a known cost since the start, by provider. */
@@ -173,7 +174,7 @@ export interface TokenGateway {
 
 /** Shows requests without sending them. */
 export interface PreviewGateway {
-  /** The request to the upstream of the first deployment. Throws Forbidden, InvalidInput, NotFound, Unsupported. */
+  /** The request to the upstream of the first deployment. Throws Forbidden, InvalidInput, NotFound, Unsupported, Unavailable. */
   preview(caller: Caller, request: ModelRequest): Promise<RequestPreview>;
 }
 

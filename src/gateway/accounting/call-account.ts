@@ -42,7 +42,7 @@ export class CallAccount {
   readonly #startMs: number;
   #target: CallTarget;
   #firstByteMs: number | null = null;
-  /** Start time of the current attempt. */
+  /** Start of the current attempt, in ms after the account was opened. */
   #attemptMs = 0;
   #resendCount = 0;
   #healthCall: TrackedCall | null;

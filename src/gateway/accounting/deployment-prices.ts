@@ -88,7 +88,7 @@ function unitPricesOf(row: PriceRow): Prices['units'] {
   return {
     query: rateFrom(row['input_cost_per_query']),
     character: rateFrom(row['input_cost_per_character']),
-    // The catalog has the price of a second of audio in either member.
+    // The catalog has the price of a second of audio in one of these members.
     second: rateFrom(
       row['input_cost_per_second'] ?? row['output_cost_per_second'] ?? row['input_cost_per_audio_per_second'],
     ),
@@ -145,7 +145,7 @@ interface KnownPrices extends Pick<Deployment, 'apiBase' | 'baseModel' | 'provid
 /** Maximum number of upstream models whose prices are in memory. A wildcard deployment has an unbounded number of them. */
 const PRICES_LIMIT = 10_000;
 
-/** Prices of deployments. They are computed once per deployment and catalog snapshot. */
+/** Prices of deployments, cached by deployment and upstream model until the catalog is replaced. */
 export function createKnownPrices(current: () => CatalogSnapshot): (deployment: Deployment) => Prices {
   let snapshot: CatalogSnapshot | null = null;
   /** By the id of the deployment, then by upstream model. */

@@ -40,8 +40,8 @@ function valuesOf(catalog: CatalogSnapshot): SnapshotValues {
 }
 
 /**
- * Catalog entry for a model name in a span: the entry of its provider, under `provider/model` or the bare name. Without a
- * provider, only a model that a single entry offers. Null when there is no entry or the name is ambiguous.
+ * Catalog entry for the first of a span's model names that has one: the entry of the provider, under `provider/model` or the
+ * bare name. Without a provider, only a model that a single entry offers. Null when no name has an unambiguous entry.
  */
 export function entryOfModel(catalog: CatalogSnapshot, { models, provider }: CallNames): CatalogEntry | null {
   for (const name of models) {
@@ -67,7 +67,7 @@ const onlyOffer = (catalog: CatalogSnapshot, model: string): CatalogEntry | null
   valuesOf(catalog).offers.get(model.slice(model.lastIndexOf('/') + 1)) === 1 ? catalog.find(model) : null;
 
 const MODES = new Set(['chat', 'completion', 'responses', 'embedding']);
-/** Prices of other units than tokens, and members by which the price depends on region or customer. */
+/** Prices of units other than tokens, requests and queries, and members by which the price depends on region or customer. */
 const OTHER_UNITS = /_cost_per_(?!token|reasoning_token|audio_token|image_token|video_token|request|query)/;
 const MULTIPLIERS = /_uplift_multiplier|^provider_specific_entry$/;
 
@@ -90,8 +90,9 @@ function tariffOf(entry: CatalogEntry): Tariff | null {
 
 /**
  * Estimator for calls that did not pass the gateway, by the rules of the gateway's own prices. Null where the estimate
- * would be a guess: the entry is ambiguous or is not billed by tokens only. The estimator returns null when the span does
- * not count token kinds that have their own price. Cached tokens that a span does not count have the full input price.
+ * would be a guess, for example for an entry that is ambiguous or is not billed by tokens only. The estimator returns null
+ * for an implausible cost, and when the span does not count token kinds that have their own price. Cached tokens that a span
+ * does not count have the full input price.
  */
 export function estimatorOf(catalog: CatalogSnapshot, named: CallNames): ReturnType<CallEstimator> {
   const entry = entryOfModel(catalog, named);
@@ -119,7 +120,7 @@ function costOfTokens(tariff: Tariff, tokens: CallTokens): Usd | null {
   return cost === null || cost > MOST_PICOS ? null : cost;
 }
 
-/** Whether a span counts the tokens of each kind with its own price. Cache reads may be missing: they count as plain input. */
+/** Whether a span counts the tokens of each kind with its own price. Cache reads and writes may be missing: they count as plain input. */
 function countsEveryKind(tariff: Tariff, tokens: CallTokens): boolean {
   const tier = tierFor(tariff, tokens.inputTokens);
   const prices = tier?.prices ?? tariff.base;

@@ -114,7 +114,7 @@ export interface Pricer {
   billsTokens(deployment: Deployment): boolean;
 }
 
-/** Creates the price function. Prices are computed once per deployment and catalog snapshot. */
+/** Creates the price function. It caches the prices of deployments until the catalog is replaced. */
 export function createPricer(
   current: () => CatalogSnapshot,
   adjustments: () => CostAdjustments = () => NO_ADJUSTMENTS,

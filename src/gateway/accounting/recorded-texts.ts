@@ -21,7 +21,7 @@ interface Recording {
   readonly traceId: string;
 }
 
-/** Deadline of the guardrails of one record, in ms. */
+/** Deadline of each guardrail of a record, in ms. */
 const DEADLINE_MS = 30_000;
 
 /** Texts after a verdict; null where they may not be recorded. */
@@ -33,7 +33,7 @@ function textsAfter(verdict: Verdict, texts: readonly string[]): readonly string
 
 type CheckedTexts = readonly string[] | null;
 
-/** Runs guardrails in order, with edits chained. Null where one blocks. Synchronous if every check is. */
+/** Runs guardrails in order, with edits chained. Null where one blocks or changes the number of texts. Synchronous if every check is. */
 function runInOrder(
   guardrails: readonly ActiveGuardrail[],
   texts: readonly string[],

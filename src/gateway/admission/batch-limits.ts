@@ -50,7 +50,7 @@ async function reserve(
     ...budgetWindowOf({ scope: 'batch_tokens', ids: [scope, id], duration: '1d' }, now),
     amount: tokens,
   }));
-  // All tokens of a batch must fit. Admission compares the use alone with a limit, so the limit is lowered by the tokens.
+  // All tokens of a batch must fit. Admission does not count a call's own amount, so the limit is lowered by the tokens.
   const charges = windows.map((window, at): Charge => ({
     counter: windowCounter(window),
     limit: BigInt(Math.floor(limits[at]?.limit ?? 0)) - tokens + 1n,

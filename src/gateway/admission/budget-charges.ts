@@ -40,7 +40,7 @@ export interface BudgetCharge extends Charge {
 const isLimited = (limits: Limits | null | undefined): boolean =>
   limits?.maxBudget !== null && limits?.maxBudget !== undefined;
 
-/** Whether the spend of a key is compared with any budget. */
+/** Whether a key has a budget of its own or of its owners. Budgets for single models are not included. */
 export function hasBudget({ maxBudget, settings, owners }: VirtualKey): boolean {
   if (maxBudget !== null || settings.budgetLimits !== undefined) return true;
   if (owners === undefined) return false;
@@ -65,7 +65,7 @@ export const chargedOf = ({ hash, teamId, userId, owners }: VirtualKey): Charged
   projectId: owners?.project?.id ?? null,
 });
 
-/** The budgets of a call, in the order of the checks: budgets of its key, the key's owners and its labels, and budget windows. */
+/** The budgets of key, owners and labels of a call, and its budget windows. Sorted in the order of the checks. */
 export function chargesOf(
   key: VirtualKey | null,
   amount: Usd,

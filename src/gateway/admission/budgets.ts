@@ -40,7 +40,7 @@ export interface EstimatedCall {
 export interface Budgets {
   /**
    * Reserves the expected cost of a call. Null when nothing is reserved: there is no budget, or it is used up and the
-   * deployment costs nothing. Synchronous when the spend of the key and its owners is in memory. Throws BudgetExceeded,
+   * deployment costs nothing. Synchronous when the spend and the budgets of the labels are in memory. Throws BudgetExceeded,
    * RouteBudgetExceeded for a budget of the provider or the deployment, and Forbidden for a blocked end user. Where the budget of
    * the key is used up and the call continues with reduced rate limits, `throttle` receives the fraction of the limits that is left.
    */
@@ -55,7 +55,7 @@ export interface Budgets {
    * budget is refused. Throws as `reserve`, and calls `throttle` as it does.
    */
   check(caller: Caller, call?: EstimatedCall, labels?: CallLabels, throttle?: Throttle): void | Promise<void>;
-  /** Checks only the key's own budget, for requests without a model. Throws as `check`. */
+  /** Checks only the key's own budget, for requests without a model. Throws BudgetExceeded. */
   checkKey(caller: Caller): void | Promise<void>;
   /** Checks only the budgets before a stage: before the budget of all calls, or before those of the route. Throws as `check`. */
   checkBefore(stage: Stage, caller: Caller, call: EstimatedCall): void | Promise<void>;
@@ -125,7 +125,7 @@ export function createBudgets({
   readonly errorKind: BudgetErrorKind;
   /** Budgets of tags and end users; none when absent. */
   readonly labelBudgets?: Pick<LabelBudgets, 'of'>;
-  /** Receives refusals; none when absent. */
+  /** Receives refusals and crossed soft budgets; none when absent. */
   readonly alerts?: BudgetAlerts;
   /** Budgets of providers, read for each call; none when absent. */
   readonly providerBudgets?: (() => ProviderBudgets) | undefined;

@@ -60,7 +60,7 @@ const cacheKeyOf = ({ kind, id }: BudgetHolder, start: Date): string => `${start
 
 /**
  * Budget rows are shared: each key, owner or label that refers to one has its own spend in the window of the row. The spend before
- * the window is computed from the spend rows and not stored, so that it always agrees with them.
+ * the window is not stored. It is computed from the spend rows and cached for at most a minute.
  */
 export function createCountedBudgets(
   reports: Pick<SpendReports, 'groups'>,

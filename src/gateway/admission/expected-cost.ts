@@ -26,7 +26,7 @@ export interface ExpectedCost {
  * - The request limits its output: input tokens plus the limit.
  * - Average cost of earlier calls with the same deployment, upstream model, endpoint, number of answers and size class.
  * - Input tokens by the size of the request, plus the model's output limit, at most 1,024 tokens.
- * Without an average, images are estimated per image, speech per character, transcripts per second of audio.
+ * Without an average, images are estimated per image, speech per character, transcripts per second of audio, reranks per query.
  */
 export interface CostExpectations {
   /** `request` is null for one turn of a realtime session. */
@@ -35,7 +35,7 @@ export interface CostExpectations {
 
 /** Request bytes per input token. */
 const BYTES_PER_TOKEN = 4;
-/** Maximum input tokens where the catalog has no limit. The body may contain images, which have more bytes per token. */
+/** Maximum input tokens where no limit is known. The body may contain images, which have more bytes per token. */
 const MAX_INPUT_TOKENS = 200_000;
 /** Assumed output tokens where neither a limit nor an average is known. */
 const USUAL_OUTPUT_TOKENS = 1_024;
@@ -54,7 +54,7 @@ interface Average {
   inputTokens: number;
 }
 
-/** Token limits of one call, from the catalog. */
+/** Token limits of one call, from the configuration, else from the catalog. */
 interface TokenBounds {
   readonly input: number;
   readonly output: number;

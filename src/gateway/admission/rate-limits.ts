@@ -26,7 +26,7 @@ interface CallNames {
   readonly tags: readonly string[];
   /** The tags and the end user that have limits. */
   readonly labels: readonly LabelBudget[];
-  /** Fraction of its own limits that the key keeps, because its budget is used up; 1 when absent. */
+  /** Fraction of its limits per minute that the key keeps, because its budget is used up; 1 when absent. */
   readonly limitFraction?: number | undefined;
 }
 
@@ -46,7 +46,7 @@ const mayHaveLimits = ({ settings, metadata, owners }: VirtualKey): boolean =>
 
 /**
  * The limits of a call, in the order of the checks: key, user, team, team member, end user, model for the key and the team,
- * organization, project, and tags.
+ * organization and its model, project and its model, tags, and tags for the key.
  */
 export function rateScopesOf(
   key: VirtualKey | null,
@@ -190,7 +190,7 @@ export type Limited = Pick<ModelRequest, 'model'> &
   Partial<Pick<ModelRequest, 'endpoint' | 'body' | 'bytes'>> & {
     /** Calls of the batch that the call starts, by model. */
     readonly calls?: BatchCalls | undefined;
-    /** Fraction of its own limits that the key keeps, because its budget is used up; 1 when absent. */
+    /** Fraction of its limits per minute that the key keeps, because its budget is used up; 1 when absent. */
     readonly limitFraction?: number | undefined;
   };
 
@@ -248,8 +248,8 @@ export interface CallLimits {
    */
   admit(caller: Caller, call: Limited, labels?: CallLabels): RateAdmission | null | Promise<RateAdmission | null>;
   /**
-   * Requests the shares that `admit` will need, while the call waits for its budgets, so that one round trip answers both. Does
-   * nothing for a batch, and where the limits of the labels are not in memory.
+   * Requests the shares that `admit` will need, while the call waits for its budgets, so that one round trip answers both.
+   * Requests none for a batch, and where the limits of the labels are not in memory.
    */
   prepare(caller: Caller, call: Limited, labels?: CallLabels): void;
 }

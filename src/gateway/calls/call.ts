@@ -29,8 +29,8 @@ export interface OpenCall {
   readonly callId: string;
   readonly traceId: string;
   /**
-   * Reserves the expected cost, and releases an earlier reservation. The reservation ends with the call. Synchronous when
-   * the key's spend is in memory. Throws as `Budgets.reserve`.
+   * Reserves the expected cost, and releases an earlier reservation. The reservation ends with the call. Is synchronous and
+   * throws as `Budgets.reserve`.
    */
   reserve(at: EstimatedCall): void | Promise<void>;
   /**
@@ -288,7 +288,7 @@ class Call implements OpenCall, SettledByAnswer {
     return this.#tools.budgets.windowsOf(this.#about.caller.key, at, request.labels);
   }
 
-  /** The outcome of an answer. A complete answer without reported usage has an estimated usage. */
+  /** The outcome of an answer. The usage of a complete answer that reports none is estimated where it is billed by tokens. */
   #outcomeOf(answer: Exchange, isComplete: boolean): Outcome {
     if (this.#completeAnswer === answer && this.#completeOutcome !== null) return this.#completeOutcome;
     const outcome = this.#readOutcome(answer, isComplete);

@@ -17,7 +17,7 @@ import type { CallGuard, Guards } from '../guardrails/guarding.ts';
 /** Call type of forwarded requests in spend rows, as in the reference. */
 const CALL_TYPE = 'pass_through_endpoint';
 
-/** Name of a model without a price, which a used-up budget refuses. */
+/** Model name of a call whose model is not known. The name has no price, so a used-up budget refuses the call. */
 const NO_MODEL = 'unknown';
 
 /** Creates the calls of pass-through paths: admit, forward, price, record. */

@@ -55,16 +55,17 @@ export interface Retrying {
   /**
    * Reserves the cost of a call at its first deployment. If the budget of that deployment or of its provider is used up,
    * reserves at another deployment of the model. Returns the first route; if no deployment has budget left, returns the
-   * budget error, and only fallbacks may answer. Synchronous where nothing has to be read. Throws BudgetExceeded and Forbidden.
+   * budget error, and only fallbacks may answer. Synchronous where nothing has to be read, unless the deployment or its
+   * provider has a budget. Throws BudgetExceeded and Forbidden.
    */
   reserve(
     call: OpenCall,
     at: Pick<RoutedCall, 'key' | 'request'> & { readonly route: Route },
   ): Route | RouteBudgetExceeded | Promise<Route | RouteBudgetExceeded>;
   /**
-   * Sends an admitted call. Throws the last failure of the first model, AllCoolingDown when none of its deployments may
-   * be called, BudgetExceeded or RouteBudgetExceeded when a budget prevented every fallback, or RouteBudgetExceeded when
-   * no deployment of the first model has budget left and no fallback answers.
+   * Sends an admitted call. Throws a failure of a guardrail immediately. Without an answer, throws the last failure of the
+   * first model, AllCoolingDown when none of its deployments may be called, or RouteBudgetExceeded when none has budget left.
+   * When no fallback was called and a budget refused one, throws the error of that budget.
    */
   send(call: OpenCall, routed: RoutedCall): Promise<GatewayCall>;
 }
@@ -155,7 +156,7 @@ export function createRetrying(tools: RetryTools): Retrying {
     }
   }
 
-  /** Returns the route of the next retry, after its delay. Throws the failure when no retry or deployment is left, or on abort. */
+  /** Returns the route of the next retry, after its delay. Throws the failure on abort, and when no retry, deployment or budget is left. */
   async function nextAfter(failure: unknown, attempt: FailedAttempt, sending: Sending): Promise<Route> {
     const { at, deployment, request, group, called } = attempt;
     const { call, signal, tries } = sending;
@@ -189,7 +190,7 @@ export function createRetrying(tools: RetryTools): Retrying {
     return next;
   }
 
-  /** The route of a retry, to which the reservation moves. Throws `failure` when no deployment has budget left. */
+  /** The route of a retry, to which the reservation moves. Throws `failure` when the reservation is refused. */
   async function affordableAfter(
     failure: unknown,
     {
@@ -215,7 +216,7 @@ export function createRetrying(tools: RetryTools): Retrying {
     }
   }
 
-  /** The deployments of a model that do not cool down, the selected one first. */
+  /** The selected deployment, then the other deployments of its model that do not cool down. */
   function tryable(first: Route, group: string | null, routeOf: Router): readonly [Route, ...Route[]] {
     const all = group === null ? [] : routeOf.all(group);
     const others = all.filter((one) => one.deployment.id !== first.deployment.id && !isCooling(one));
@@ -286,7 +287,7 @@ export function createRetrying(tools: RetryTools): Retrying {
     }
     const last = failures.at(-1);
     call.allDeploymentsFailed(failedAt, last);
-    // Only the budget prevented the fallbacks.
+    // No fallback was called, and a budget refused at least one.
     if (tries.fallbacks === 0 && budgetFailure !== null) throw budgetFailure;
     if (reportsTries) first.message += fallbackText(request.model, targets, last);
     throw first;

@@ -26,7 +26,7 @@ function requestFor({ key }: Caller, request: ModelRequest): ModelRequest {
   return { ...request, labels: { ...request.labels, [END_USER]: labels?.[END_USER] ?? endUser } };
 }
 
-/** A gateway that makes calls of tokens in the team that allows the model, on behalf of the customer of the token. */
+/** A gateway that makes calls of tokens in the first team that allows the model. `call` and `admit` name the customer of the token. */
 export function withTokenCalls<Inner extends Gateway & TokenGateway & PreviewGateway>(gateway: Inner): Inner {
   return {
     ...gateway,

@@ -165,7 +165,7 @@ function parsed(bytes: Uint8Array): Members | null {
 
 const CLOSING_BRACE = 0x7d;
 
-/** Appends the list of guardrails to a JSON object as its last member. All other bytes are unchanged. */
+/** Appends the list of guardrail runs to a JSON object as its last member. All other bytes are unchanged. */
 function withReport(bytes: Uint8Array, entries: readonly GuardrailEntry[]): Uint8Array {
   const end = bytes.lastIndexOf(CLOSING_BRACE);
   const before = Buffer.from(bytes.buffer, bytes.byteOffset, end);

@@ -81,8 +81,8 @@ async function edited(
 const READING_MODES = ['pre_call', 'during_call'] as const;
 
 /**
- * Refuses a JSON body that has a member twice: parsers differ in the value that they use, so the checked text may not be the one that
- * the upstream reads. Throws InvalidInput.
+ * Refuses a JSON body in which an object at the level `levels` or deeper has a member twice, where guardrails read the request.
+ * Parsers differ in the value that they use, so the upstream may read another text than the checked one. Throws InvalidInput.
  */
 export function assertNoRepeatedMember(
   guard: CallGuard,
@@ -95,7 +95,7 @@ export function assertNoRepeatedMember(
   throw new InvalidInput(message, [{ path: ['body'], rule: 'repeated', message }]);
 }
 
-/** Checks a request whose answer is not checked. Returns it with edited texts. Throws as `sendGuarded`. */
+/** Checks a request, but not its answer. Returns the request with edited texts. Throws as `sendGuarded`. */
 export async function checkedRequest(
   guard: CallGuard,
   request: ModelRequest,

@@ -34,7 +34,7 @@ function bodyTexts(bytes: Uint8Array): readonly TextPlace[] {
 }
 
 /**
- * Checks a request that is forwarded: every text of a JSON object, else the whole body and the texts in it. Returns the request
+ * Checks a request that is forwarded: every text of its fields; without fields, the whole body and the texts in it. Returns it
  * with edited texts. Throws Rejected, also for a compressed body and for an edit of a body that is no JSON object,
  * GuardrailFailed, Unavailable, and InvalidInput for a repeated member.
  */
@@ -61,7 +61,7 @@ const EVENTS = /^\s*text\/event-stream/i;
 
 /**
  * Checks the answer to a forwarded request: every text of JSON, else the whole text. An answer that is not text is not checked;
- * compressed text is rejected. Throws Rejected, GuardrailFailed and Unavailable.
+ * compressed text and text in an unsupported character set are rejected. Throws Rejected, GuardrailFailed and Unavailable.
  */
 export async function checkForwardedAnswer(guard: CallGuard, exchange: Exchange, call: RunningCall): Promise<Exchange> {
   const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = exchange.headers;

@@ -26,7 +26,7 @@ interface GuardSelection {
   readonly model: string;
   /** Names in the request; none when absent. */
   readonly named?: readonly string[];
-  /** Names of a pass-through path; none when absent. */
+  /** Names of a pass-through path or a deployment; none when absent. */
   readonly configured?: readonly string[];
   /** Only the guardrails of `configured` run, not those of the key and those that run on every call. */
   readonly configuredOnly?: true;

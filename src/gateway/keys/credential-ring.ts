@@ -74,8 +74,8 @@ export function createCredentialRing(
 }
 
 /**
- * Identifies signed tokens. A verified token is a key with the hash of the token as its secret. The store of the ring makes the
- * row of this key from the claims and the rows of its owners.
+ * Identifies signed tokens. A verified token is a key whose secret is the hash of the token and the chosen team. The store of the
+ * ring builds the row of this key from the claims, or from the stored key that the token is mapped to.
  */
 function createTokenIdentification(
   ring: Pick<HashKeyRing, 'identifyHash'>,
@@ -156,7 +156,7 @@ function chosenTeamOf(peer: Peer | undefined): string | null {
   return null;
 }
 
-/** Identifies tracing keys from memory. Wrong ones count as failed keys of their peer, as wrong virtual keys do. */
+/** Identifies tracing keys from memory, else from the store. Wrong ones count as failed keys of their peer, as wrong virtual keys do. */
 function createTracingKeys(store: Pick<TracingKeyStore, 'all'>, { generator, clock, failures }: CredentialOptions) {
   const known = new Map<string, { readonly key: TracingKey; readonly readMs: number }>();
 

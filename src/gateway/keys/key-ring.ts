@@ -24,14 +24,14 @@ export interface KeyOwner {
 /** Authenticates keys from memory. The store is read for a key that is not cached or whose cache entry is stale (ADR 0056). */
 export interface KeyRing {
   /**
-   * The caller of a key: synchronous when the key is cached, else after one read of the store. With `peer`, wrong keys are
-   * counted per connection address. Throws Unauthenticated, LimitExceeded for a peer with too many wrong keys, and
-   * Unavailable when the store does not answer.
+   * The caller of a key: synchronous when a fresh key is cached, else after one read of the store. With `peer`, wrong keys are
+   * counted per connection address. Throws Unauthenticated, Forbidden for a refused session or token, LimitExceeded for a peer
+   * with too many wrong keys, and Unavailable when the store does not answer.
    */
   identify(key: string, peer?: Peer): Caller | Promise<Caller>;
   /**
-   * The caller with the current state of its key, which may have been blocked, expired or changed. Synchronous when the key is cached.
-   * Throws Unauthenticated, and Unavailable.
+   * The caller with the current state of its key, which may have been blocked, expired or changed. Synchronous when a fresh key is
+   * cached. Throws Unauthenticated, Forbidden, and Unavailable.
    */
   current(caller: Caller): Caller | Promise<Caller>;
   /** Evicts the secrets of keys that were created or changed, so that the next call reads the store. */
@@ -42,7 +42,7 @@ export interface KeyRing {
   markStale(): void;
   /** Re-reads the keys used since the last refresh, a batch per statement. Never rejects. */
   refresh(): Promise<void>;
-  /** Calls `listener` with the hash of each key that was evicted or whose rights changed. */
+  /** Calls `listener` with the hash of each key that was evicted after a change, or that a refresh found without a row or with other rights. */
   onChange(listener: (keyHash: string) => void): void;
 }
 

@@ -36,7 +36,7 @@ interface TokenWithUser {
 
 const distinct = (ids: readonly (string | null)[]): readonly string[] => [...new Set(ids.flatMap((id) => id ?? []))];
 
-/** A store of keys that also has the keys of verified tokens, made from their claims and the rows of their owners. */
+/** A store of keys that also has the keys of verified tokens: made from their claims, or stored keys that tokens are mapped to. */
 export function createTokenKeys(options: TokenKeyOptions): Pick<KeyStore, 'find' | 'findBySecrets'> {
   const { keys, tokens } = options;
 
@@ -221,7 +221,7 @@ const refusedKey = (
   { generator, clock }: Pick<TokenKeyOptions, 'generator' | 'clock'>,
 ): VirtualKey => tokenKey(bearer, { teamId: null, now: clock.now(), hash: generator.hash, refusal });
 
-/** The keys of a bearer, one for each of its teams, without their owners. */
+/** The keys of a bearer without their owners: one for each of its teams. A bearer that is refused or has no team has one key. */
 function draftsOf(
   bearer: TokenWithUser,
   facts: TeamFacts,

@@ -37,7 +37,7 @@ export interface RegistryOptions {
   readonly nowMs: () => number;
 }
 
-/** Values built from one read. */
+/** Values built from the configuration and the last read. */
 interface RegistryState {
   readonly current: readonly Deployment[];
   readonly all: readonly KnownDeployment[];
@@ -115,7 +115,7 @@ export function createDeploymentRegistry(options: RegistryOptions): DeploymentRe
     for (const deployment of configured) {
       const whole = deployment.misconfigured === undefined ? complete(deployment) : deployment.misconfigured;
       add(typeof whole === 'string' ? { ...deployment, misconfigured: whole } : whole, deployment, null);
-      // A misconfigured deployment of the file stays callable: its calls fail with 503.
+      // A misconfigured deployment of the file stays in the list: its calls fail with 503.
       if (typeof whole === 'string') add(whole, deployment, null);
     }
     const usedIds = new Set(configured.map(({ id }) => id));

@@ -20,7 +20,7 @@ export interface Router {
    * another one of the same upstream account. Throws InvalidInput when the model has neither.
    */
   (model: string, deploymentId?: string): Route | null;
-  /** Every deployment of a model name. Does not advance the round robin. */
+  /** The deployments of a model name that may be selected. Does not advance the round robin. */
   all(model: string): readonly Route[];
   /** The deployment with an id that is not also a model name; null when there is none. */
   byId(id: string): Route | null;

@@ -32,7 +32,7 @@ export interface SessionParts {
   readonly limits: RealtimeLimits;
   readonly nowMs: () => number;
   readonly caller: Caller;
-  /** The caller with the current state of its key. Throws Unauthenticated. */
+  /** The caller with the current state of its key. Throws as `KeyRing.current`. */
   readonly identify: () => Caller | Promise<Caller>;
   /** Called once, at the end. */
   readonly onEnd: () => void;

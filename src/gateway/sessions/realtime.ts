@@ -29,7 +29,7 @@ export interface RealtimeLimits extends SideLimits {
 /** Client side of a session: its socket and the format of its errors. */
 export interface RealtimeClient {
   readonly socket: OpenSocket;
-  /** Renders a failure in the client's dialect. `about` is the message that caused it. */
+  /** Renders a failure in the client's dialect. `about` is the message that caused it; null for none. */
   errorEvent(failure: unknown, about: SocketMessage | null): SocketMessage;
   /** Called once at the end, with the failure; null for a normal end. */
   ended(failure: unknown): void;
@@ -55,7 +55,7 @@ export interface Realtime {
     request: RealtimeRequest,
     options: {
       readonly signal: AbortSignal;
-      /** The caller with the current state of its key. Throws Unauthenticated. */
+      /** The caller with the current state of its key. Throws as `KeyRing.current`. */
       readonly identify: () => Caller | Promise<Caller>;
     },
   ): Promise<RealtimeSession>;
