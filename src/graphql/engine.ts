@@ -42,7 +42,7 @@ const MAX_LOCATED_CHARACTERS = 32 * 1024;
 /** Options of the GraphQL transport. */
 export interface GraphQLOptions {
   readonly schema: GraphQLSchema;
-  /** The scope of an operation. The caller is null without a key. Throws Unauthenticated for an invalid key. */
+  /** The scope of an operation, by the credential and the address of the request. Throws as `Scopes.forGraph`. */
   readonly scopeFor: (requester: Requester) => Scope | Promise<Scope>;
   /** Runs an operation, so that its changes are recorded with their author; absent where no changes are recorded. */
   readonly authored?: <Result>(caller: Caller, headers: IncomingHttpHeaders, work: () => Result) => Result;

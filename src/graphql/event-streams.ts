@@ -165,7 +165,7 @@ function chunkOf(text: string): Buffer {
   return Buffer.from(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`);
 }
 
-/** Resolves when a full stream has capacity or is closed. A client that reads nothing for `STALL_TIMEOUT_MS` is disconnected. */
+/** Resolves when a full stream has drained or is closed. Disconnects a client whose stream does not drain within `STALL_TIMEOUT_MS`. */
 export function drained(response: ServerResponse, stream: Writable = response): Promise<void> {
   return new Promise((resolve) => {
     const stalled = setTimeout(() => response.destroy(), STALL_TIMEOUT_MS).unref();

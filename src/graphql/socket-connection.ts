@@ -10,7 +10,7 @@ export interface SocketLimits {
   readonly pingMs: number;
   /** Idle time before the connection is closed. */
   readonly heartbeatTimeoutMs: number;
-  /** Time that the client may read nothing while its send buffer is full. */
+  /** Time for which the send buffer to the client may stay full. */
   readonly stalledMs: number;
   /** Maximum number of concurrent operations. */
   readonly operations: number;

@@ -16,7 +16,7 @@ export interface HttpApplicationOptions {
   readonly graph: GraphEndpoints;
   readonly upgrades: Upgrades;
   readonly connections: Connections;
-  /** Counts answered requests, refused ones too. */
+  /** Counts requests when they end, refused and aborted ones too. */
   readonly activity: RequestCounter;
   /** Called with failures of connections and of middleware. */
   readonly failed: (error: Error) => void;
@@ -62,7 +62,7 @@ export function createHttpApplication(options: HttpApplicationOptions): HttpAppl
   const koa = createKoaApp({ rest, graph: options.graph, corsOrigins: settings.corsOrigins, drain, failed });
   const serveKoa = koa.callback();
 
-  /** Counts a request once, when its answer is complete or the connection has closed. It is open until then. */
+  /** Counts a request once, when its answer is complete or the connection has closed. The request is open until then. */
   function trackRequest(request: Incoming, response: Outgoing): void {
     const route = activity.routeOf(request.method ?? 'GET', request.url ?? '/');
     const place = drain.add(request, response);

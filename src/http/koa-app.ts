@@ -30,7 +30,7 @@ export interface KoaAppOptions {
   readonly rest: Pick<RestRouter, 'configured' | 'routes' | 'unrouted'>;
   /** Null serves REST only. */
   readonly graph: GraphEndpoints | null;
-  /** Origins whose browsers may read answers; none turns CORS off. */
+  /** Origins whose pages may read answers in browsers; an empty list turns CORS off. */
   readonly corsOrigins: readonly string[];
   readonly drain: Pick<Drain, 'refuses'> | null;
   /** Called with failures of connections and of middleware. */

@@ -15,7 +15,7 @@ interface Timeouts {
   readonly requestTimeout: number;
   /** To the end of a small body on the fast path. */
   readonly smallBodyTimeout: number;
-  /** Interval at which the last three are checked. */
+  /** Interval at which the other timeouts are checked, except `keepAliveTimeout` in Node's server. */
   readonly connectionsCheckingInterval: number;
 }
 

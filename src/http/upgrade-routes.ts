@@ -71,7 +71,7 @@ export function responsesUpgrade({
   current,
 }: UpgradeRouteOptions & {
   readonly sessions: ResponseSessions;
-  /** The caller with the current state of its key. Throws Unauthenticated. */
+  /** The caller with the current state of its key. Throws as `KeyRing.current`. */
   readonly current: (caller: Caller) => Caller | Promise<Caller>;
 }): IdentifiedRoute {
   const memories = createTurnMemories();

@@ -70,7 +70,7 @@ interface Sessions {
 }
 
 export interface UpgradeOptions {
-  /** The caller of a key. Throws Unauthenticated, and LimitExceeded after too many wrong keys from one address. */
+  /** The caller of a key. Throws as `KeyRing.identify`, and Forbidden for an address that may not call. */
   readonly identify: (key: string, request: IncomingMessage) => Caller | Promise<Caller>;
   readonly sockets: SocketServer;
   readonly routes: readonly UpgradeRoute[];
@@ -91,7 +91,7 @@ export interface Upgrades {
   serve(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   /** Starts the interval checks of open sessions. */
   start(): void;
-  /** Waits `graceMs` for open sessions, then ends them. Resolves when none is open. */
+  /** Waits at most `graceMs` for open sessions, then ends them. Resolves when none is open. */
   drain(graceMs: number): Promise<void>;
 }
 

@@ -20,7 +20,7 @@ const MAX_PARSED_BYTES = 4 * 1024 * 1024;
 export interface UsageReader {
   add(bytes: Uint8Array): void;
   end(): void;
-  /** Usage read so far. Null when the answer reports none. */
+  /** Outcome read so far; null when nothing was read. Its usage is null when the answer reports none. */
   outcome(): Outcome | null;
   /** Events of a stream so far; zero for a whole answer. */
   readonly events: number;

@@ -28,7 +28,7 @@ export interface Protocol {
   mayLackEndpoint?(endpoint: Endpoint, deployment: Deployment): boolean;
   /** URL, headers and body of a request. A promise when a credential must be loaded first. */
   prepare(deployment: Deployment, request: ModelRequest): UpstreamCall | Promise<UpstreamCall>;
-  /** URL and headers for files and batches, in OpenAI's format. Absent when the vendor has none. */
+  /** URL and headers for stored objects (files, batches, responses), in OpenAI's format. Absent when the vendor stores none. */
   storageTarget?(deployment: Deployment, path: `/${string}`): CallTarget;
   /** Converts a streamed body to server-sent events. Absent when the vendor sends them. */
   events?(body: ByteStream): ByteStream;
@@ -113,7 +113,7 @@ interface AcceptedAnswer {
 
 const EVENT_STREAM = /^\s*text\/event-stream/i;
 
-/** Whether the upstream ignored `stream`. Older transcription models are documented to send complete answers only. */
+/** Whether the upstream ignored `stream` of a transcription. Older models are documented to send complete answers only. */
 const isCompleteAnswer = ({ request, answer }: AcceptedAnswer): boolean =>
   request.endpoint.medium === 'transcript' && !EVENT_STREAM.test(answer.headers['content-type'] ?? '');
 

@@ -15,7 +15,7 @@ export interface CallTarget {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Creates the function that forwards calls for stored objects (files, batches), in OpenAI's format. */
+/** Creates the function that forwards calls for stored objects (files, batches, responses), in OpenAI's format. */
 export function createPassThrough(
   http: HttpClient,
   storageTarget: (deployment: Deployment, path: PassThrough['path']) => CallTarget,

@@ -45,9 +45,9 @@ export function createCallRecords({
 }: {
   /** The first store keeps spend. */
   readonly stores: readonly [CallStore, ...CallStore[]];
-  /** Whether a subscriber follows traces. */
+  /** Whether there are subscribers, for whom records are encoded with a summary. */
   readonly watched: () => boolean;
-  /** Called after each commit with a function that returns the summaries of the changed traces. */
+  /** Called after each commit, and when unfolding merges traces, with a function that returns the summaries of the changed traces. */
   readonly changed: (summaries: () => Promise<readonly TraceSummary[]>) => Promise<void>;
   readonly log: Log;
 }): CallRecords {

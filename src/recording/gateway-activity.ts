@@ -11,16 +11,16 @@ import type {
 } from '../domain/gateway-activity/gateway-activity.ts';
 import type { ScheduledTask, Scheduler } from '../domain/scheduler.ts';
 
-/** Counts answered requests in memory and commits them to a store. */
+/** Counts ended requests in memory and commits the counts to a store. */
 export interface ActivityCounter extends RequestCounter {
   /**
    * Commits all counts so far. Rejects when the commit fails: the counts stay, and the next call commits them
    * again. Calls run sequentially.
    */
   flush(): Promise<void>;
-  /** Flushes periodically from now on. */
+  /** Flushes and reports periodically from now on. */
   start(): void;
-  /** Starts no further flush. */
+  /** Starts no further periodic flush or report. */
   stop(): void;
 }
 

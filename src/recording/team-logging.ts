@@ -55,7 +55,7 @@ export interface TeamLogging extends CallRecorder {
   drain(withinMs: number): Promise<void>;
 }
 
-/** Collector of a callback. */
+/** Collector of a callback; null for an unknown or incomplete callback. */
 function collectorOf({ name, vars }: TeamCallback): Pick<OtlpExportSettings, 'url' | 'headers'> | null {
   const urlOf = (base: string | undefined, otherwise: string, path: string): string =>
     `${(base === undefined || base === '' ? otherwise : base).replace(/\/+$/, '')}${path}`;

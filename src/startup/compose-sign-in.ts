@@ -19,7 +19,7 @@ import type { Settings } from '../runtime/settings/settings.ts';
 import type { Stores } from '../persistence/stores.ts';
 import type { StartContext } from './context.ts';
 
-/** Maximum number of command-line logins that one network may start. */
+/** Maximum number of command-line logins that one network may start in a minute. */
 const LOGIN_RATE_LIMIT = { most: 30, windowMs: 60_000, what: 'logins' };
 
 /** Current secrets that open sessions of administrators. */

@@ -52,7 +52,7 @@ export interface Plan {
   run(context: GraphContext, variables: VariableValues, variablesKey: string | null): Promise<string>;
 }
 
-/** Null for operations that plans do not support: mutations, subscriptions, introspection, directives, abstract types. */
+/** Null for operations that plans do not support, for example mutations, subscriptions, introspection, directives, abstract types. */
 export function createPlan(
   schema: GraphQLSchema,
   document: DocumentNode,

@@ -116,7 +116,7 @@ export function createPlannedAnswers(engine: Engine, turns: Turns): PlannedAnswe
     return plan;
   }
 
-  /** Null for an invalid credential, which Yoga reports. */
+  /** Null when the scope cannot be created, for example for an invalid credential. Yoga reports the failure. */
   async function scopeOrNull(requester: Requester): Promise<Scope | null> {
     try {
       return await engine.scopeOf(requester);

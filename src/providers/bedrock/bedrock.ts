@@ -67,7 +67,10 @@ function baseOf({ apiBase, options }: Deployment, region: string): string {
   return `https://bedrock-runtime.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
 }
 
-/** Credentials to sign with: the keys of the deployment, else those that `accounts` resolves. Throws UpstreamFailed. */
+/**
+ * Credentials to sign with: the keys of a deployment without profile, role and web identity, else those that `accounts`
+ * resolves. Throws UpstreamFailed.
+ */
 async function credentialsOf(deployment: Deployment, region: string, accounts: AwsAccounts): Promise<AwsCredentials> {
   const account = accountOf(deployment, region);
   const { keys, profile, role, webIdentityToken } = account;

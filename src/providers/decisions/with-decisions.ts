@@ -76,7 +76,7 @@ interface DecisionCall {
 
 /**
  * Sends a decision and renders its answer. Throws InvalidInput for an invalid request and for a model that cannot
- * decide.
+ * decide, and what the decider throws.
  */
 async function sendDecision({
   deployment,

@@ -11,7 +11,7 @@ const GLOBAL_LOCATION = 'global';
 /** `anthropic_version` of Google Cloud. It is a member of the body there. */
 const ANTHROPIC_VERSION = 'vertex-2023-10-16';
 
-/** Whether a model is Anthropic's. Those use the messages dialect, all others generateContent. */
+/** Whether a model is Anthropic's. Such models use the messages dialect, all others generateContent. */
 export const isAnthropicModel = ({ upstreamModel }: Pick<Deployment, 'upstreamModel'>): boolean =>
   upstreamModel.startsWith('claude-');
 
