@@ -54,12 +54,12 @@ function renderSettings(budget: Budget | undefined) {
   }));
 }
 
-const CHANGING = {
+const ROW = {
   ...MANAGEMENT_CHANGE,
   answers: [200, 400, 401, 403, 422],
   failures: { body: 'detail' },
 } as const;
-const READING = { ...CHANGING, method: 'GET', answers: [200, 401], bodyLimit: 0 } as const;
+const READING = { ...ROW, method: 'GET', answers: [200, 401], bodyLimit: 0 } as const;
 
 const PAGE_PATH = '/management/v1/budgets';
 
@@ -68,7 +68,7 @@ const renderBudgetOrNull = (budget: Budget | null) => (budget === null ? null : 
 /** Budgets that keys, teams and other rows share. */
 export const budgetRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
-    ...CHANGING,
+    ...ROW,
     name: 'budgets.create',
     request: merged(readNew, BUDGET_MEMBERS),
     paths: ['/budget/new'],
@@ -80,7 +80,7 @@ export const budgetRoutes: readonly RouteRow[] = withIgnoredHeader([
     render: (budget) => json(renderBudget(budget)),
   }),
   route({
-    ...CHANGING,
+    ...ROW,
     name: 'budgets.info',
     request: readIds.schema,
     paths: ['/budget/info'],
@@ -126,7 +126,7 @@ export const budgetRoutes: readonly RouteRow[] = withIgnoredHeader([
       json(renderLinkedPage(PAGE_PATH, search, budgets.map(renderBudget), totalCount)),
   }),
   route({
-    ...CHANGING,
+    ...ROW,
     name: 'budgets.update',
     request: merged(BUDGET_MEMBERS, objectSchema({ budget_id: { type: 'string' } }, ['budget_id'])),
     paths: ['/budget/update'],
@@ -140,7 +140,7 @@ export const budgetRoutes: readonly RouteRow[] = withIgnoredHeader([
     render: (budget) => json(renderBudgetOrNull(budget)),
   }),
   route({
-    ...CHANGING,
+    ...ROW,
     name: 'budgets.delete',
     request: readDeleted.schema,
     paths: ['/budget/delete'],

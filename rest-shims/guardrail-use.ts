@@ -18,20 +18,20 @@ const percent = (part: number, whole: number): number => (whole === 0 ? 0 : Math
 const blockedRuns = ({ intervened, failed }: GuardrailUse): number => intervened + failed;
 const passedRuns = ({ passed, flagged }: GuardrailUse): number => passed + flagged;
 
-function healthState(share: number): string {
-  if (share >= CRITICAL_PERCENT) return 'critical';
-  return share >= WARNING_PERCENT ? 'warning' : 'healthy';
+function healthState(blockedPercent: number): string {
+  if (blockedPercent >= CRITICAL_PERCENT) return 'critical';
+  return blockedPercent >= WARNING_PERCENT ? 'warning' : 'healthy';
 }
 
 /** Counts of one guardrail; latency in ms. There are no scores and no trends: `avgScore` is null, `trend` always `stable`. */
 function renderUse(use: GuardrailUse | null) {
-  const share = use === null ? 0 : percent(blockedRuns(use), use.runs);
+  const blockedPercent = use === null ? 0 : percent(blockedRuns(use), use.runs);
   return {
     requestsEvaluated: use?.runs ?? 0,
-    failRate: share,
+    failRate: blockedPercent,
     avgScore: null,
     avgLatency: use === null ? null : Math.round((use.latencyMs / use.runs) * 100) / 100,
-    status: healthState(share),
+    status: healthState(blockedPercent),
     trend: 'stable',
   };
 }

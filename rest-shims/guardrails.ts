@@ -126,12 +126,12 @@ const renderChanged = (one: GuardrailDefinition): HttpAnswer =>
 
 const idIn = ({ params }: HttpRequest): { readonly id: string } => ({ id: params['id'] ?? '' });
 
-const READING = {
+const ROW = {
   ...MANAGEMENT_READ,
   failures: { body: 'text', taken: 'conflict' },
 } as const satisfies Partial<RouteRow>;
-const CHANGING = { ...READING, bodyLimit: 1024 * 1024 } as const;
-const LISTED = { ...READING, answers: [200, 401] } as const;
+const ROW_WITH_BODY = { ...ROW, bodyLimit: 1024 * 1024 } as const;
+const LISTED = { ...ROW, answers: [200, 401] } as const;
 
 /** Guardrails: lists, changes, form options and checks of texts. */
 export const guardrailRoutes: readonly RouteRow[] = [
@@ -186,7 +186,7 @@ export const guardrailRoutes: readonly RouteRow[] = [
     render: () => json({ airlines: [] }),
   }),
   route({
-    ...READING,
+    ...ROW,
     name: 'guardrails.category',
     paths: ['/guardrails/ui/category_yaml/:name'],
     answers: [401, 404],
@@ -196,7 +196,7 @@ export const guardrailRoutes: readonly RouteRow[] = [
     render: (none) => none,
   }),
   route({
-    ...CHANGING,
+    ...ROW_WITH_BODY,
     method: 'POST',
     name: 'guardrails.create',
     request: WRAPPED,
@@ -207,7 +207,7 @@ export const guardrailRoutes: readonly RouteRow[] = [
     render: (one) => json(renderNew(one)),
   }),
   route({
-    ...READING,
+    ...ROW,
     name: 'guardrails.get',
     paths: ['/guardrails/:id', '/guardrails/:id/info'],
     answers: [200, 401, 404],
@@ -216,7 +216,7 @@ export const guardrailRoutes: readonly RouteRow[] = [
     render: (one) => json(renderWithSource(one)),
   }),
   route({
-    ...CHANGING,
+    ...ROW_WITH_BODY,
     method: 'PUT',
     name: 'guardrails.replace',
     request: WRAPPED,
@@ -227,7 +227,7 @@ export const guardrailRoutes: readonly RouteRow[] = [
     render: renderChanged,
   }),
   route({
-    ...CHANGING,
+    ...ROW_WITH_BODY,
     method: 'PATCH',
     name: 'guardrails.update',
     request: readPatch.schema,
@@ -238,7 +238,7 @@ export const guardrailRoutes: readonly RouteRow[] = [
     render: renderChanged,
   }),
   route({
-    ...READING,
+    ...ROW,
     method: 'DELETE',
     name: 'guardrails.delete',
     paths: ['/guardrails/:id'],
@@ -248,7 +248,7 @@ export const guardrailRoutes: readonly RouteRow[] = [
     render: ({ id }) => json({ message: `Guardrail ${id} deleted successfully` }),
   }),
   route({
-    ...CHANGING,
+    ...ROW_WITH_BODY,
     method: 'POST',
     name: 'guardrails.apply',
     failures: { body: 'rule' },

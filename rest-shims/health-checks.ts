@@ -84,14 +84,14 @@ const historyObject = ({ checks, totalCount }: HealthCheckPage, search: string) 
   };
 };
 
-const READING = {
+const ROW = {
   ...MANAGEMENT_READ,
 } as const;
 
 /** A row that requires a key and has a constant answer. */
 const constantRow = (name: string, path: string, answer: HttpAnswer): RouteRow =>
   route({
-    ...READING,
+    ...ROW,
     name,
     paths: [path],
     answers: [200, 401],
@@ -104,7 +104,7 @@ const constantRow = (name: string, path: string, answer: HttpAnswer): RouteRow =
 export const healthCheckRoutes: readonly RouteRow[] = [
   constantRow('service.teamMetadata', '/team/metadata_schema', json({ fields: [] })),
   route({
-    ...READING,
+    ...ROW,
     method: 'POST',
     name: 'health.testConnection',
     request: readTest.schema,
@@ -116,7 +116,7 @@ export const healthCheckRoutes: readonly RouteRow[] = [
     render: (connection) => json(testObject(connection)),
   }),
   route({
-    ...READING,
+    ...ROW,
     name: 'health.history',
     query: merged(readPage, objectSchema({ status_filter: { enum: STATUSES } })),
     paths: ['/health/history'],
@@ -126,7 +126,7 @@ export const healthCheckRoutes: readonly RouteRow[] = [
     render: (page, { search }) => json(historyObject(page, search)),
   }),
   route({
-    ...READING,
+    ...ROW,
     name: 'health.latest',
     paths: ['/health/latest'],
     answers: [200, 401],
@@ -147,7 +147,7 @@ export const healthCheckRoutes: readonly RouteRow[] = [
     }),
   ),
   route({
-    ...READING,
+    ...ROW,
     name: 'health.services',
     query: readService.schema,
     paths: ['/health/services'],
@@ -161,7 +161,7 @@ export const healthCheckRoutes: readonly RouteRow[] = [
         : json({ status: 'success', message: `The service \`${service}\` answered a test.` }),
   }),
   route({
-    ...READING,
+    ...ROW,
     name: 'service.callbacks',
     paths: ['/callbacks/list'],
     answers: [200, 401],
@@ -170,7 +170,7 @@ export const healthCheckRoutes: readonly RouteRow[] = [
     render: (services) => json({ success: [], failure: [], success_and_failure: services }),
   }),
   route({
-    ...READING,
+    ...ROW,
     name: 'service.cache',
     // There is no cache of answers: the operations of this row and of the next three throw Unavailable for every allowed caller.
     paths: ['/cache/ping'],
@@ -180,7 +180,7 @@ export const healthCheckRoutes: readonly RouteRow[] = [
     render: (nothing) => json(nothing),
   }),
   route({
-    ...READING,
+    ...ROW,
     name: 'service.cacheInfo',
     paths: ['/cache/redis/info'],
     answers: [401, 503],
@@ -189,7 +189,7 @@ export const healthCheckRoutes: readonly RouteRow[] = [
     render: (nothing) => json(nothing),
   }),
   route({
-    ...READING,
+    ...ROW,
     method: 'POST',
     name: 'service.deleteCached',
     request: readCached.schema,
@@ -201,7 +201,7 @@ export const healthCheckRoutes: readonly RouteRow[] = [
     render: (nothing) => json(nothing),
   }),
   route({
-    ...READING,
+    ...ROW,
     method: 'POST',
     name: 'service.flushCache',
     paths: ['/cache/flushall'],
@@ -212,7 +212,7 @@ export const healthCheckRoutes: readonly RouteRow[] = [
     render: (nothing) => json(nothing),
   }),
   route({
-    ...READING,
+    ...ROW,
     name: 'health.backlog',
     paths: ['/health/backlog'],
     answers: [200, 401],
@@ -239,7 +239,7 @@ export const healthCheckRoutes: readonly RouteRow[] = [
     }),
   ),
   route({
-    ...READING,
+    ...ROW,
     name: 'health.readinessDetails',
     paths: ['/health/readiness/details'],
     answers: [200, 401, 503],

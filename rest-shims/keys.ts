@@ -136,12 +136,12 @@ const readAliases = query({
   search: queryText,
 });
 
-const CHANGING = {
+const ROW = {
   ...MANAGEMENT_CHANGE,
   answers: [200, 400, 401, 403, 404, 422],
 } as const;
 
-const READING = { ...CHANGING, method: 'GET', answers: [200, 400, 401, 403, 422], bodyLimit: 0 } as const;
+const READING = { ...ROW, method: 'GET', answers: [200, 400, 401, 403, 422], bodyLimit: 0 } as const;
 
 /** Header with the names of ignored members of a body. */
 function ignoredMembersHeader(body: Uint8Array): Readonly<Record<string, string>> {
@@ -175,7 +175,7 @@ const renderOutcomes = (outcomes: readonly BulkOutcome[]) => ({
 /** Virtual keys: creation, rotation, changes, lists and spend. */
 export const keyRoutes: readonly RouteRow[] = [
   route({
-    ...CHANGING,
+    ...ROW,
     name: 'keys.generate',
     request: KEY_DRAFT,
     paths: ['/key/generate'],
@@ -185,7 +185,7 @@ export const keyRoutes: readonly RouteRow[] = [
     render: (generated, { body }) => generatedAnswer(generated, body),
   }),
   route({
-    ...CHANGING,
+    ...ROW,
     name: 'keys.generateServiceKey',
     request: KEY_DRAFT,
     paths: ['/key/service-account/generate'],
@@ -205,7 +205,7 @@ export const keyRoutes: readonly RouteRow[] = [
     render: (info) => json({ key: info.row.hash, info: renderInfo(info) }),
   }),
   route({
-    ...CHANGING,
+    ...ROW,
     name: 'keys.infos',
     request: readKeys.schema,
     paths: ['/v2/key/info'],
@@ -256,7 +256,7 @@ export const keyRoutes: readonly RouteRow[] = [
     },
   }),
   route({
-    ...CHANGING,
+    ...ROW,
     name: 'keys.update',
     request: KEY_CHANGE,
     paths: ['/key/update'],
@@ -266,7 +266,7 @@ export const keyRoutes: readonly RouteRow[] = [
       json({ key: info.row.hash, token: info.row.hash, ...renderStored(info) }, ignoredMembersHeader(body)),
   }),
   route({
-    ...CHANGING,
+    ...ROW,
     name: 'keys.bulkUpdate',
     request: KEY_CHANGES,
     paths: ['/key/bulk_update'],
@@ -276,7 +276,7 @@ export const keyRoutes: readonly RouteRow[] = [
     render: (outcomes) => json(renderOutcomes(outcomes)),
   }),
   route({
-    ...CHANGING,
+    ...ROW,
     name: 'keys.block',
     request: readNamed.schema,
     paths: ['/key/block'],
@@ -285,7 +285,7 @@ export const keyRoutes: readonly RouteRow[] = [
     render: (info) => json(renderListed(info)),
   }),
   route({
-    ...CHANGING,
+    ...ROW,
     name: 'keys.unblock',
     request: readNamed.schema,
     paths: ['/key/unblock'],
@@ -294,7 +294,7 @@ export const keyRoutes: readonly RouteRow[] = [
     render: (info) => json({ token: info.row.hash, ...renderStored(info), blocked: false }),
   }),
   route({
-    ...CHANGING,
+    ...ROW,
     name: 'keys.delete',
     request: readDeletion.schema,
     paths: ['/key/delete'],
@@ -311,7 +311,7 @@ export const keyRoutes: readonly RouteRow[] = [
     },
   }),
   route({
-    ...CHANGING,
+    ...ROW,
     name: 'keys.regenerate',
     request: KEY_ROTATION,
     paths: ['/key/regenerate', '/key/:key/regenerate'],
@@ -320,7 +320,7 @@ export const keyRoutes: readonly RouteRow[] = [
     render: (rotated, { body }) => json(renderGenerated(rotated, rotated.spend), secretHeaders(body)),
   }),
   route({
-    ...CHANGING,
+    ...ROW,
     name: 'keys.resetSpend',
     request: RESET_BODY,
     paths: ['/key/:key/reset_spend'],
@@ -336,7 +336,7 @@ export const keyRoutes: readonly RouteRow[] = [
       }),
   }),
   route({
-    ...CHANGING,
+    ...ROW,
     name: 'keys.health',
     paths: ['/key/health'],
     answers: [200, 401],

@@ -136,12 +136,12 @@ const renderOrganization = ({ organization, budget, members: all, teams, spend }
   teams: teams.map(teamColumns),
 });
 
-const CHANGING = {
+const ROW = {
   ...MANAGEMENT_CHANGE,
   answers: [200, 400, 401, 403, 422],
   failures: { body: 'detail' },
 } as const;
-const READING = { ...CHANGING, method: 'GET', answers: [200, 401], bodyLimit: 0 } as const;
+const READING = { ...ROW, method: 'GET', answers: [200, 401], bodyLimit: 0 } as const;
 const ANSWERS_WITH_ID = [200, 400, 401, 403, 404, 422] as const;
 
 const readIds = fields({ organization_ids: requiredTexts });
@@ -150,7 +150,7 @@ const readOrganizations = fields({ organizations: requiredTexts });
 /** Organizations and their members. */
 export const organizationRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
-    ...CHANGING,
+    ...ROW,
     name: 'organizations.create',
     request: merged(readMembers, MODEL_LIMITS, BUDGET_MEMBERS, readNew),
     paths: ['/organization/new'],
@@ -169,7 +169,7 @@ export const organizationRoutes: readonly RouteRow[] = withIgnoredHeader([
     render: (view) => json(renderOrganization(view)),
   }),
   route({
-    ...CHANGING,
+    ...ROW,
     name: 'organizations.infos',
     request: readOrganizations.schema,
     paths: ['/organization/info'],
@@ -191,7 +191,7 @@ export const organizationRoutes: readonly RouteRow[] = withIgnoredHeader([
     render: (views) => json(views.map(renderOrganization)),
   }),
   route({
-    ...CHANGING,
+    ...ROW,
     name: 'organizations.update',
     request: merged(readMembers, MODEL_LIMITS, BUDGET_MEMBERS, readChanged),
     method: 'PATCH',
@@ -202,7 +202,7 @@ export const organizationRoutes: readonly RouteRow[] = withIgnoredHeader([
     render: (view) => json(renderOrganization(view)),
   }),
   route({
-    ...CHANGING,
+    ...ROW,
     name: 'organizations.delete',
     request: readIds.schema,
     method: 'DELETE',
@@ -213,7 +213,7 @@ export const organizationRoutes: readonly RouteRow[] = withIgnoredHeader([
     render: (removed) => json(removed.map(renderColumns)),
   }),
   route({
-    ...CHANGING,
+    ...ROW,
     name: 'organizationMembers.add',
     request: merged(readId, renamedLimits(MEMBER_LIMITS), objectSchema({ member: MEMBER }, ['member'])),
     paths: ['/organization/member_add'],
@@ -228,7 +228,7 @@ export const organizationRoutes: readonly RouteRow[] = withIgnoredHeader([
       }),
   }),
   route({
-    ...CHANGING,
+    ...ROW,
     name: 'organizationMembers.update',
     request: merged(readOneMember, readRole, renamedLimits(MEMBER_LIMITS)),
     method: 'PATCH',
@@ -239,7 +239,7 @@ export const organizationRoutes: readonly RouteRow[] = withIgnoredHeader([
     render: (view) => json(renderMember(view)),
   }),
   route({
-    ...CHANGING,
+    ...ROW,
     name: 'organizationMembers.remove',
     request: readOneMember.schema,
     method: 'DELETE',

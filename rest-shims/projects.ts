@@ -99,6 +99,7 @@ const CHANGING = {
   answers: [200, 400, 401, 403, 404, 422],
   failures: { body: 'named', param: 'project_id' },
 } as const;
+const READING = { ...CHANGING, method: 'GET', bodyLimit: 0 } as const;
 
 const readIds = fields({ project_ids: requiredTexts });
 
@@ -123,24 +124,20 @@ export const projectRoutes: readonly RouteRow[] = withIgnoredHeader([
     render: (view) => json(renderProject(view)),
   }),
   route({
-    ...CHANGING,
-    method: 'GET',
+    ...READING,
     name: 'projects.info',
     query: textParameters('project_id'),
     paths: ['/project/info'],
     answers: [200, 401, 403, 404],
-    bodyLimit: 0,
     parse: ({ search }) => ({ id: new URLSearchParams(search).get('project_id') ?? '' }),
     run: getProject,
     render: (view) => json(renderProject(view)),
   }),
   route({
-    ...CHANGING,
-    method: 'GET',
+    ...READING,
     name: 'projects.list',
     paths: ['/project/list'],
     answers: [200, 401],
-    bodyLimit: 0,
     parse: () => undefined,
     run: listProjects,
     render: (views) => json(views.map(renderProject)),

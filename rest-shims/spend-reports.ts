@@ -33,7 +33,7 @@ const BODY_LIMIT = 64 * 1024;
 /** Team name of calls without a team. */
 const UNASSIGNED = 'Unassigned';
 
-const READING = {
+const ROW = {
   ...MANAGEMENT_READ,
   answers: [200, 400, 401],
 } as const;
@@ -60,7 +60,7 @@ function reportRoute(facts: {
       ? (periodIn(search) ?? last30Days())
       : requiredPeriod(search, { field: required, message: 'Please provide start_date and end_date' });
   return route({
-    ...READING,
+    ...ROW,
     name,
     paths: [path],
     query: merged(required ? REQUIRED_DATES : OPTIONAL_DATES, textParameters('limit', ...Object.keys(parameters))),
@@ -255,7 +255,7 @@ export const spendReportRoutes: readonly RouteRow[] = [
     render: ({ groups }) => ({ end_users: groups.map(({ values }) => values.endUser ?? '') }),
   }),
   route({
-    ...READING,
+    ...ROW,
     method: 'POST',
     name: 'spend.byEndUser',
     request: textParameters('startTime', 'endTime', 'api_key'),
@@ -267,7 +267,7 @@ export const spendReportRoutes: readonly RouteRow[] = [
     render: (report) => json(endUserRows(report)),
   }),
   route({
-    ...READING,
+    ...ROW,
     name: 'spend.report',
     query: merged(
       REQUIRED_DATES,
@@ -285,7 +285,7 @@ export const spendReportRoutes: readonly RouteRow[] = [
   totalsRoute('team', 'team_id', 'team_id'),
   totalsRoute('organization', 'organization_id', 'organization_id'),
   route({
-    ...READING,
+    ...ROW,
     name: 'spend.captureRate',
     query: REQUIRED_DATES,
     paths: ['/spend/capture_rate'],
@@ -296,7 +296,7 @@ export const spendReportRoutes: readonly RouteRow[] = [
       json({ total_requests: calls, captured_requests: priced, capture_rate: calls === 0 ? null : priced / calls }),
   }),
   route({
-    ...READING,
+    ...ROW,
     method: 'POST',
     name: 'spend.reset',
     paths: ['/global/spend/reset'],
@@ -307,7 +307,7 @@ export const spendReportRoutes: readonly RouteRow[] = [
     render: () => json({ message: 'Spend for all API Keys and Teams reset successfully', status: 'success' }),
   }),
   route({
-    ...READING,
+    ...ROW,
     method: 'POST',
     name: 'spend.refresh',
     paths: ['/global/spend/refresh'],

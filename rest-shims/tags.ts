@@ -47,16 +47,17 @@ const renderView = ({ tag, budget }: TagView) => ({
   ...(budget === null ? {} : { litellm_budget_table: renderBudget(budget) }),
 });
 
-const CHANGING = {
+const ROW = {
   ...MANAGEMENT_CHANGE,
   answers: [200, 401, 403, 404, 422],
   failures: { body: 'text' },
 } as const;
+const READING = { ...ROW, method: 'GET', answers: [200, 401], bodyLimit: 0 } as const;
 
 /** Tags of calls, with their budgets. */
 export const tagRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
-    ...CHANGING,
+    ...ROW,
     name: 'tags.create',
     request: merged(readMembers, BUDGET_MEMBERS),
     paths: ['/tag/new'],
@@ -66,7 +67,7 @@ export const tagRoutes: readonly RouteRow[] = withIgnoredHeader([
     render: (tag) => json({ message: `Tag ${tag.id} created successfully`, tag: renderTag(tag) }),
   }),
   route({
-    ...CHANGING,
+    ...ROW,
     name: 'tags.info',
     request: readNames.schema,
     paths: ['/tag/info'],
@@ -76,18 +77,15 @@ export const tagRoutes: readonly RouteRow[] = withIgnoredHeader([
     render: (views) => json(Object.fromEntries(views.map((view) => [view.tag.id, renderView(view)]))),
   }),
   route({
-    ...CHANGING,
-    method: 'GET',
+    ...READING,
     name: 'tags.list',
     paths: ['/tag/list'],
-    answers: [200, 401],
-    bodyLimit: 0,
     parse: () => undefined,
     run: listTags,
     render: (views) => json(views.map(renderView)),
   }),
   route({
-    ...CHANGING,
+    ...ROW,
     name: 'tags.update',
     request: merged(readMembers, BUDGET_MEMBERS),
     paths: ['/tag/update'],
@@ -96,7 +94,7 @@ export const tagRoutes: readonly RouteRow[] = withIgnoredHeader([
     render: (tag) => json({ message: `Tag ${tag.id} updated successfully`, tag: renderTag(tag) }),
   }),
   route({
-    ...CHANGING,
+    ...ROW,
     name: 'tags.delete',
     request: readName.schema,
     paths: ['/tag/delete'],
