@@ -19,7 +19,7 @@ export const OWNER_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'customers.list': 'List customers.',
   'customers.unblock': 'Unblock customers.',
   'customers.update': 'Update a customer.',
-  'invitations.answer': 'Accept or decline an invitation.',
+  'invitations.answer': 'Accept an invitation, or open it again.',
   'invitations.create': 'Create an invitation of a user.',
   'invitations.delete': 'Delete an invitation.',
   'invitations.info': 'Read an invitation.',

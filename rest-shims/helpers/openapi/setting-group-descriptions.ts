@@ -1,4 +1,4 @@
-/** One-line descriptions of rows about setting groups. */
+/** One-line descriptions of rows about setting groups, callbacks, the router and pages of the dashboard. */
 export const GROUP_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'settings.activeCallbacks': 'List the configured callbacks and alerts.',
   'settings.alerting': 'Read the settings of alerts.',
@@ -31,7 +31,7 @@ export const GROUP_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'settings.router': 'Read the settings of the router with their sources.',
   'settings.routerFields': 'Describe the settings of the router.',
   'settings.ssoReadiness': 'Read whether single sign-on is configured.',
-  'settings.updateBlockUnpriced': 'Store whether calls of models without a price are refused. It has no effect yet.',
+  'settings.updateBlockUnpriced': 'Store whether calls of models without a price are refused.',
   'settings.updateCache': 'Store the settings of the cache of answers. It has no effect yet.',
   'settings.updateCloudZero': 'Store the settings of the export to CloudZero. It has no effect yet.',
   'settings.updateCoordinationRedis':
