@@ -70,7 +70,7 @@ function oneOf<Word extends string>(
   return match;
 }
 
-/** A day or a time as ISO 8601 text, in UTC without an offset; null without input. Throws InvalidInput. */
+/** A day or a time as ISO 8601 text; null without input. A time without an offset is in UTC. Throws InvalidInput. */
 function parseMoment(input: string | null, name: string): Date | null {
   if (input === null) return null;
   const moment = utcTimeFrom(input);

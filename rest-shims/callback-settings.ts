@@ -94,7 +94,7 @@ const renderAlerting = ({ alerting, isStored, settings }: AlertingSettings) => [
 
 const DEFAULT_IMAGE = iconAnswer('no-cache');
 
-/** Redirects the browser to the address of a configured image. The gateway does not fetch the image. */
+/** Redirects the browser to the address of a configured image, which the gateway does not fetch. Without one: the default image. */
 const renderImage = ({ address }: PageImage): HttpAnswer =>
   address === null
     ? DEFAULT_IMAGE

@@ -25,7 +25,7 @@ const readQuery = query({
   supports_response_schema: flag,
   page: integer({ min: 1, defaultValue: 1 }),
   page_size: integer({ min: 1, max: 500, defaultValue: 50 }),
-  // Not in the reference, which ignores unknown keys.
+  // Not in the reference, which ignores unknown parameters.
   snapshot: text,
 });
 

@@ -11,7 +11,7 @@ import { callContext, type CallFormat, callThrough } from './helpers/model-call/
 import { callSettings } from './helpers/model-call/call-settings.ts';
 import { endpointSchema } from './helpers/http/endpoint-schema.ts';
 
-/** Prefix of headers that are forwarded to TypeSafe. */
+/** Prefix of the headers that are forwarded to upstreams. TypeSafe defines them. */
 const FORWARDED_PREFIX = 'typesafe-danger-zone-';
 
 /** A request format. `check` validates the questions before the model name is validated, as in the reference. */

@@ -37,7 +37,7 @@ async function upload(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
   return objectAnswer(await createFile(scope, draft), scope);
 }
 
-/** The model of the first line of a batch file, which selects the deployment; null without one, and for other files. */
+/** Model of the first request of a batch file, which selects the deployment; null without requests and for other files. Throws InvalidInput. */
 function firstModel(form: Form, fields: JsonObject): string | null {
   const file = form.parts.find(({ name, filename }) => name === 'file' && filename !== null);
   return fields['purpose'] === 'batch' && file !== undefined ? firstModelOf(form, file) : null;

@@ -54,7 +54,7 @@ const isGemini = ({ name }: ForwardedProvider): boolean => name === 'gemini';
 
 /**
  * The APIs of providers, each below a path prefix, and the API of coding agents. These rows have wildcards: the router
- * prefers other rows below the same prefix. Clients of Gemini send their key as a query parameter.
+ * prefers other rows below the same prefix. Clients of Gemini may send their key as a query parameter.
  */
 export const forwardedProviderRoutes: readonly RouteRow[] = [
   route({

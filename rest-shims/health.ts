@@ -67,7 +67,7 @@ const FIELD_NOTICE = {
   'litellm-health-field-notice': 'api_base and api_version are shown to proxy administrators only',
 };
 
-/** Probes of orchestrators and load balancers. */
+/** Checks of deployments, and probes for orchestrators and load balancers. */
 export const healthRoutes: readonly RouteRow[] = [
   route({
     name: 'health.deployments',

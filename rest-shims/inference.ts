@@ -45,13 +45,13 @@ function rowOf(name: string, endpoint: Endpoint, paths = pathsOf(endpoint)): Rou
   };
 }
 
-/** Embeddings, with the `id` that Mistral's SDKs require. */
+/** Embeddings. The answer to an SDK of Mistral has the `id` that the SDK requires. */
 async function embeddings(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
   const answer = await callThrough(openAiFormat(EMBEDDINGS), request, scope);
   return isForMistral(request) ? withId(answer, `embd-${crypto.randomUUID()}`) : answer;
 }
 
-/** Endpoints of OpenAI's API that call a model. */
+/** Endpoints in the format of OpenAI that call a model, and reranking. */
 export const inferenceRoutes: readonly RouteRow[] = [
   rowOf('chat.completions', CHAT_COMPLETIONS),
   rowOf('completions.create', COMPLETIONS),

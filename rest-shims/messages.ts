@@ -14,7 +14,7 @@ import { type HttpRequest, json, route, type RouteRow } from './helpers/http/rou
 import { parseLazily } from './helpers/http/json-body.ts';
 import { endpointSchema } from './helpers/http/endpoint-schema.ts';
 
-/** Headers that select the API version. They are forwarded to upstreams of the same dialect. */
+/** Headers that select the API version and beta features. They are forwarded to upstreams of the same dialect. */
 const FORWARDED_HEADERS = ['anthropic-version', 'anthropic-beta'] as const;
 
 /** Reader and error format of Anthropic's messages. */

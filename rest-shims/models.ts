@@ -43,7 +43,7 @@ function mistralMembers({ entry }: NamedModel) {
 /** Whether the client expects models in Anthropic's format. */
 const isForAnthropic = ({ headers }: HttpRequest): boolean => headers['anthropic-version'] !== undefined;
 
-/** Whether the client is an SDK of Google, which expects models in Google's format. */
+/** Whether the client expects models in Google's format. */
 const isForGoogle = ({ headers }: HttpRequest): boolean =>
   headers['x-goog-api-client'] !== undefined || headers['x-goog-api-key'] !== undefined;
 

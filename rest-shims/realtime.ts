@@ -97,7 +97,7 @@ function upstreamHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   return forwarded;
 }
 
-/** Opens the requested session. Throws InvalidInput and Unsupported. */
+/** Opens the requested session. Throws InvalidInput and Unsupported for a malformed request. Rejects with what `openRealtime` throws. */
 export const openSession = (scope: Scope, request: UpgradeRequest): Promise<RealtimeSession> =>
   openRealtime(scope, parseRequest(request));
 

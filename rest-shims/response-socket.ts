@@ -42,7 +42,7 @@ export const RESPONSE_SOCKET_HEAD: Readonly<Record<string, string>> = { 'x-litel
 interface ClientContext {
   readonly request: UpgradeRequest;
   readonly memory: TurnMemory;
-  /** Scope of a turn, with the current state of the caller's key. Throws Unauthenticated. */
+  /** Scope of a turn, with the current state of the caller's key. Rejects with Unauthenticated or Unavailable. */
   readonly scopeFor: (signal: AbortSignal) => Promise<Scope>;
   /** Called for every refused turn, with the status in its error event. */
   readonly failed: (failure: unknown, status: number) => void;
@@ -55,7 +55,7 @@ export interface ResponseReader {
   errorEvent(failure: unknown): SocketMessage;
 }
 
-/** Maximum number of named lanes of a connection, as at OpenAI. */
+/** Maximum number of named lanes of a connection, as in OpenAI's API. */
 const MAX_LANES = 32;
 
 export function createResponseReader(context: ClientContext): ResponseReader {

@@ -72,8 +72,8 @@ const fieldRow = (name: string, field: GroupField, values: JsonObject) => ({
   ui_field_name: fieldLabel(name),
 });
 
-/** Redis fields that apply to one server kind only. */
-const SERVER_KINDS: Readonly<Record<string, string>> = {
+/** `redis_type` of fields that apply to one type of server only, or only to the semantic cache. */
+const REDIS_TYPES: Readonly<Record<string, string>> = {
   redis_startup_nodes: 'cluster',
   startup_nodes: 'cluster',
   sentinel_nodes: 'sentinel',
@@ -89,7 +89,7 @@ const cacheView = ({ group, values }: GroupView): JsonObject => ({
     ...fieldRow(name, field, values),
     options: field.choices,
     link: null,
-    redis_type: SERVER_KINDS[name] ?? null,
+    redis_type: REDIS_TYPES[name] ?? null,
   })),
   current_values: values,
   redis_type_descriptions: {
@@ -103,7 +103,7 @@ const connectionView = ({ group, values, source }: GroupView): JsonObject => ({
   values,
   fields: Object.entries(group.fields).map(([name, field]) => ({
     ...fieldRow(name, field, values),
-    section: SERVER_KINDS[name] ?? 'connection',
+    section: REDIS_TYPES[name] ?? 'connection',
   })),
   source: source === 'unset' ? null : source,
 });

@@ -8,7 +8,7 @@ import { isoOrNull, renderLimits, usdOrNull } from './limits.ts';
 import { teamColumns } from './teams.ts';
 import { redactedMetadata } from '../../../src/domain/settings/redaction.ts';
 
-/** Columns of a user that every form has. */
+/** Columns of a user in lists, details and the answers to updates. `/v2/user/info` has fewer. */
 const userColumns = (user: User) => ({
   user_id: user.id,
   user_alias: user.alias,

@@ -18,7 +18,7 @@ export const orNull =
   (input) =>
     input === null || input === undefined ? { value: null } : read(input);
 
-/** A time as ISO 8601 text, in UTC without an offset; null when absent. Returns the text in UTC. */
+/** A time as ISO 8601 text; null when absent. A time without an offset is in UTC. Returns the text in UTC. */
 export const moment: FieldReader<string | null> = (input) => {
   if (input === null || input === undefined) return { value: null };
   const time = typeof input === 'string' ? utcTimeFrom(input) : null;

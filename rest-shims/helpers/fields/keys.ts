@@ -36,7 +36,7 @@ import { object as objectIn } from '../../../src/wire/json/fields.ts';
 /** A text; null when absent or empty. */
 const emptyIsNull: FieldReader<string | null> = (input) => (input === '' ? { value: null } : text(input));
 
-/** A budget of a model: `{budget_limit, time_period}`, or `{max_budget, budget_duration}`. */
+/** Limits of a model: the budget as `budget_limit` or `max_budget`, its period, and rates as `rpm_limit` and `tpm_limit`. */
 const modelBudget: FieldReader<ModelBudget | null> = (input) => {
   const inner = objectIn(input);
   const amount = number(inner['budget_limit'] ?? inner['max_budget']);
@@ -280,7 +280,7 @@ export function parseUpdate(body: Uint8Array): NamedChange {
   return { key: readNamed(input).key, patch: parsePatch(input) };
 }
 
-/** Changes of 1 to `MAX_UPDATES` keys. Throws InvalidInput for another number, and for an invalid change. */
+/** Changes of 1 to `MAX_UPDATES` keys. Throws InvalidInput for another number; InvalidInput or Forbidden for an invalid change. */
 export function parseUpdates(body: Uint8Array): readonly NamedChange[] {
   const { keys } = parseObject(body);
   if (!Array.isArray(keys) || keys.length === 0)
@@ -293,7 +293,7 @@ export function parseUpdates(body: Uint8Array): readonly NamedChange[] {
   });
 }
 
-/** A rotation. The key in the path precedes that in the body. Throws InvalidInput without a key, and for an invalid body. */
+/** A rotation. The key in the path precedes that in the body. Throws InvalidInput without a key; InvalidInput or Forbidden for an invalid body. */
 export function parseRotation(body: Uint8Array, inPath: string | undefined) {
   const input = body.length === 0 && inPath !== undefined ? {} : parseObject(body);
   const { key, new_key: newKey, grace_period: gracePeriod } = readRotation(input);

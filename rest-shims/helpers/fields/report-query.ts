@@ -78,7 +78,7 @@ export const grouping = (period: Period, { by, any = {}, byDay = false }: Report
   ...(byDay ? { bucket: { ms: DAY_MS, offsetMs: 0 } } : {}),
 });
 
-/** The default period of a report: the last 30 days. */
+/** The default period of a report: from 30 days before now to one day after now. */
 export const last30Days = (): Period => defaultPeriod(new Date());
 
 /** Groups by UTC day, the earliest first. */

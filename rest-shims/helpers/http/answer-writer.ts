@@ -38,8 +38,8 @@ type StreamBody = Extract<HttpBody, { kind: 'stream' }>;
 
 /**
  * Writes an answer. The promise for a stream resolves when the last byte is passed to the response, or the client
- * disconnects. An idle stream sends its heartbeat at least every `heartbeatMs`; 0 sends none. If a full socket does not drain
- * within `stallMs`, the client is disconnected and the source of the stream is cancelled.
+ * disconnects. An idle stream sends its heartbeat at least every `heartbeatMs` while the socket is not full; 0 sends none. If a
+ * full socket does not drain within `stallMs`, the client is disconnected and the source of the stream is cancelled.
  */
 export function writeAnswer(
   response: Outgoing,

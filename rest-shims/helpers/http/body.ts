@@ -40,7 +40,8 @@ export class RequestAborted extends Error {
 /**
  * Reads a request body, up to `limit` bytes as received. Throws TooLarge before reading for a `Content-Length` over the
  * limit, and rejects with it while reading a chunked body; the rest is discarded. Rejects with BodyTimeout when a body from
- * Node's server is not complete after `withinMs`, and with RequestAborted when the client disconnects.
+ * Node's server is not complete after `withinMs`. Rejects with RequestAborted when the client disconnects, or when it is
+ * too slow on the fast path.
  */
 export function readBody(request: Incoming, limit: number, withinMs?: number): Uint8Array | Promise<Uint8Array> {
   if ('whole' in request) {

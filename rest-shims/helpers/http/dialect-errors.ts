@@ -98,7 +98,7 @@ const FORBIDDEN_FIELDS: Readonly<Record<string, { readonly type: string; readonl
   end_user_blocked: { type: 'permission_error', param: null },
 };
 
-/** How the request names the unknown model. */
+/** Where the request names the unknown model. */
 const sourceOf = (error: NotFound): UnknownModel['as'] => (error instanceof UnknownModel ? error.as : 'model');
 
 /** Type and parameter for an unknown model. The endpoints of the reference differ. */

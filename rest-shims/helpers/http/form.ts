@@ -13,7 +13,7 @@ const URL_ENCODED = /^\s*application\/x-www-form-urlencoded\s*(;|$)/i;
 
 /**
  * Reads the form of a request. `path` names the call in errors, `file` is the field with its file. Throws InvalidInput for
- * another media type, and MissingFormField for a form that cannot contain a file.
+ * another media type or a malformed form, and MissingFormField for a form that cannot contain a file.
  */
 export function parseForm(request: HttpRequest, path: string, file: string): Form {
   if (isMultipart(request)) return readForm(request.body, request.headers['content-type'] ?? '');
@@ -27,7 +27,7 @@ const TEXTS = new Set(['api_key', 'api_base', 'mock_response']);
 /** Form fields for the gateway that are lists. A form may send one item without brackets. */
 const LISTS = new Set(['tags', 'fallbacks', 'guardrails']);
 
-/** A form as a JSON object. Fields for the provider stay texts, except `stream`. Fields for the gateway and `metadata` are parsed as JSON. */
+/** A form as a JSON object. Fields for the provider stay texts, except `stream`. `metadata` and most fields for the gateway are parsed as JSON. */
 export function formFields(form: Form): RequestBody {
   return Object.fromEntries(Object.entries(fieldsOf(form)).map(([name, value]) => [name, parsedField(name, value)]));
 }

@@ -11,7 +11,7 @@ export interface Registration {
 /** Paths of POST requests that the fast path serves. */
 export type HotPaths = Pick<ReadonlySet<string>, 'has' | 'size'>;
 
-/** The row of a path; `hot` is null if that row is not hot. Null if no row matches the path. */
+/** The row of a path; `hot` is null if the fast path cannot serve it. Null if no row matches the path. */
 type PathRow = { readonly hot: RouteRow | null } | null;
 
 /** Capacity of the cache of paths and their rows. */

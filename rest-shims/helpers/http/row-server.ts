@@ -14,9 +14,9 @@ import { groupsOf } from './route-groups.ts';
 import type { RouteFacts, RouteRow } from './route.ts';
 
 export interface RowServerOptions {
-  /** Called before the credential is read. Throws Forbidden for a client address that is not allowed. */
+  /** Called before the credential is read, except for rows with `anyAddress`. Throws Forbidden for a client address that is not allowed. */
   readonly admit?: (request: Incoming) => void;
-  /** Authenticates a key. Throws Unauthenticated, and LimitExceeded after too many wrong keys from one address. */
+  /** Authenticates a key. Throws Unauthenticated, LimitExceeded after too many wrong keys from one address, and Unavailable. */
   readonly identify: (key: string, request: Incoming) => Caller | Promise<Caller>;
   readonly scopeFor: (caller: Caller | null, response: Outgoing) => Scope;
   /** Runs a handler with the author of its changes, for the audit log; absent without an audit log. */
@@ -55,7 +55,7 @@ interface RowExchange {
 
 /** Runs rows for requests of Koa's router and of the fast path. */
 export interface RowServer {
-  /** Identifies the caller, reads the body, runs the row and writes its answer or its failure. Rejects only if writing fails. */
+  /** Identifies the caller, reads the body, runs the row and writes its answer or its failure. Rejects only if writing the failure fails. */
   serve(exchange: RowExchange): Promise<void>;
   /** Answers with a failure in the form of the row, without running it. A later answer of a running row is dropped. */
   refuse(exchange: Omit<RowExchange, 'params'>, error: DomainError): void;
@@ -131,7 +131,7 @@ export function createRowServer(options: RowServerOptions): RowServer {
   };
 }
 
-/** Whether a row may make changes that the audit log records. Hot rows do not: they are model calls and forwarded requests. */
+/** Whether a row may make changes that the audit log records. Hot rows do not: they call models, count tokens or forward requests. */
 const mayChange = ({ method, hot }: RouteRow): boolean => method !== 'GET' && hot !== true;
 
 /** Upload deadline of the body of a row in ms; undefined for `requestTimeout` of the server. */

@@ -14,7 +14,7 @@ const PROVIDERS: ReadonlyMap<string, ForwardedProvider> = new Map(
   FORWARDED_PROVIDERS.flatMap((provider) => provider.prefixes.map((prefix) => [prefix, provider])),
 );
 
-/** The provider with the prefix of a path; undefined for other paths. */
+/** The provider with a path prefix; undefined for other prefixes. */
 export const providerAt = (prefix: string): ForwardedProvider | undefined => PROVIDERS.get(prefix);
 
 /**

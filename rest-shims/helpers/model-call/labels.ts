@@ -12,7 +12,7 @@ type Headers = Pick<HttpRequest, 'headers'>;
 /** Dialects in which `metadata` is for the provider. Labels are in `litellm_metadata` there. */
 const PROVIDER_METADATA = new Set<Dialect | null>(['messages', 'responses', 'generate-content']);
 
-/** Members of `metadata` that the gateway interprets. The others are free metadata. */
+/** Members of `metadata` that are not part of the free metadata. */
 const KNOWN_MEMBERS = new Set(['tags', 'spend_logs_metadata', 'session_id', 'trace_id']);
 
 const REDACTION = 'x-litellm-enable-message-redaction';

@@ -63,7 +63,7 @@ const BODY_EXAMPLES: Readonly<Record<string, object>> = {
 
 type RequestTypes = Pick<RouteFacts, 'name' | 'request' | 'requestType'>;
 
-/** Example body of a row: the written one, else one of the required members. Undefined for a row without a body schema. */
+/** Example body of a row: the written one, else one of the required members. Undefined without both a written one and a schema. */
 export function bodyExample({ name, request }: Pick<RequestTypes, 'name' | 'request'>): unknown {
   const example = BODY_EXAMPLES[name];
   if (example !== undefined || request === undefined || Object.keys(request).length === 0) return example;

@@ -16,7 +16,7 @@ const HEADERS = { ...pageHeaders(STYLE), 'x-robots-tag': 'noindex' };
 const RELOAD_SECONDS = 3;
 const MAX_RELOADS = 40;
 
-/** Reason why there is no key, by state; null for states in which a key exists or may still be issued. */
+/** Reason why there is no valid key, by state; null for states in which a key is valid or may still be issued. */
 const NO_KEY_REASONS: Record<CheckoutState, string | null> = {
   open: null,
   processing: null,
@@ -74,7 +74,7 @@ ${replaceable ? form : '<p>If it is lost, ask the seller for a new one.</p>'}`,
   );
 }
 
-/** Page for a buyer who returns after the payment. */
+/** Page for a buyer who returns from the checkout: the key, a wait for the payment, or the reason why no key is shown. */
 export function purchasePage({ checkout, clearKey, replaceable }: Purchase, buyer: Buyer, reloads: number): HttpAnswer {
   if (clearKey !== null) return keyPage(clearKey);
   if (checkout.revokedAt !== null) return pageOf('No key', '<p>The seller revoked the key.</p>');
@@ -85,6 +85,6 @@ export function purchasePage({ checkout, clearKey, replaceable }: Purchase, buye
   return waitingPage(checkout.state, buyer, reloads);
 }
 
-/** Page for a buyer who returns without a payment. */
+/** Page for a buyer who cancelled the checkout. */
 export const cancelledPage = (): HttpAnswer =>
   pageOf('Nothing was bought', '<p>The checkout was cancelled. Nothing was charged.</p>');

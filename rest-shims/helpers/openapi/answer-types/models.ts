@@ -1,6 +1,6 @@
 import type { AnswerTypes } from './notation.ts';
 
-/** Answers of rows that call models, and of those about models. */
+/** Answers of model calls, and of rows about models, credentials, files, the catalog and payments. */
 export const MODELS_ANSWERS: AnswerTypes = {
   'batches.cancel': 'Batch',
   'batches.create': 'Batch',

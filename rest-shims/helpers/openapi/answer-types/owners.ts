@@ -1,6 +1,6 @@
 import type { AnswerTypes } from './notation.ts';
 
-/** Answers of rows about keys, users, teams and their members and budgets. */
+/** Answers of rows about keys, their owners and budgets, and of the audit log. */
 export const OWNERS_ANSWERS: AnswerTypes = {
   'accessGroups.create': 'AccessGroup',
   'accessGroups.delete': {

@@ -1,4 +1,4 @@
-/** Component types of models, activity, lenses, settings and traces. */
+/** All component types that are not in `OWNER_TYPES`. */
 export const OTHER_TYPES: Readonly<Record<string, string>> = {
   ActivityExportRow: `
     { date: string, entity_id: string, entity_alias: unknown, api_key: unknown, key_alias: unknown,
