@@ -47,7 +47,7 @@ function twoMaps(): readonly Buffer[] {
 }
 
 /** An upstream of the map. It answers conditional requests with 304; while swapping, all requests with the next map. */
-async function playUpstream() {
+async function startPriceMapUpstream() {
   const maps = twoMaps();
   let swapping = false;
   let version = 0;
@@ -71,7 +71,7 @@ async function playUpstream() {
 
 /** Starts the product twice, once following a map, and Koa once per question. */
 export async function openCatalogStage(folder: string): Promise<CatalogStage> {
-  const upstream = await playUpstream();
+  const upstream = await startPriceMapUpstream();
   const started: Program[] = [];
   const stopAll = async (): Promise<void> => {
     for (const program of started.toReversed()) await program.stop();

@@ -9,7 +9,7 @@ interface List {
   readonly data: readonly { readonly id: string }[];
 }
 
-async function playUpstream(listener: RequestListener): Promise<{ readonly url: string; close(): void }> {
+async function startPriceMapUpstream(listener: RequestListener): Promise<{ readonly url: string; close(): void }> {
   const server = createServer(listener);
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', () => resolve());
@@ -35,7 +35,7 @@ it('follows the configured address, and survives damaged answers from it', async
   const map = Object.fromEntries(Array.from({ length: 3_000 }, (_, at) => [`m${at}`, { mode: 'chat' }]));
   let body = JSON.stringify(map);
   let requests = 0;
-  const upstream = await playUpstream((_request, response) => {
+  const upstream = await startPriceMapUpstream((_request, response) => {
     requests += 1;
     response.end(body);
   });

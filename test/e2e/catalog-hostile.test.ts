@@ -4,7 +4,14 @@ import type { CatalogSnapshot } from '../../src/domain/catalog/catalog.ts';
 import { createCatalogSource, type RefreshingCatalog } from '../../src/runtime/catalog/source.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { startCatalogServer } from '../contract/catalog/catalog-server.ts';
-import { type Answer, mapOf, playUpstream, recordingLog, sends, type Upstream } from '../support/price-map-upstream.ts';
+import {
+  type Answer,
+  mapOf,
+  startPriceMapUpstream,
+  recordingLog,
+  sends,
+  type Upstream,
+} from '../support/price-map-upstream.ts';
 import { aScheduler } from '../support/scheduler.ts';
 
 let upstream: Upstream;
@@ -37,7 +44,7 @@ async function refreshGood(): Promise<void> {
 }
 
 beforeEach(async () => {
-  upstream = await playUpstream(sends(mapOf(3_000)));
+  upstream = await startPriceMapUpstream(sends(mapOf(3_000)));
   await open(60_000);
 });
 afterEach(() => {

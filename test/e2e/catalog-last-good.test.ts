@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/domain/clock.ts';
 import { createCatalogSource, type RefreshingCatalog } from '../../src/runtime/catalog/source.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
-import { mapOf, playUpstream, recordingLog, sends, type Upstream } from '../support/price-map-upstream.ts';
+import { mapOf, startPriceMapUpstream, recordingLog, sends, type Upstream } from '../support/price-map-upstream.ts';
 import { aScheduler } from '../support/scheduler.ts';
 
 let folder: string;
@@ -17,7 +17,7 @@ const sources: RefreshingCatalog[] = [];
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'lensgate-catalog-'));
   file = join(folder, 'price-map');
-  upstream = await playUpstream(sends({}));
+  upstream = await startPriceMapUpstream(sends({}));
 });
 afterEach(() => {
   for (const source of sources) source.stop();

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { sharedData } from '../support/catalog-maps.ts';
-import { playUpstream, type Upstream } from '../support/price-map-upstream.ts';
+import { startPriceMapUpstream, type Upstream } from '../support/price-map-upstream.ts';
 import { readFileSync } from 'node:fs';
 import { startApp, type TestApp } from '../support/start-app.ts';
 import { POLLING } from '../support/polling.ts';
@@ -47,7 +47,7 @@ describe.skipIf(MAPS.length < 2)('two real maps, swapped live', () => {
   beforeEach(async () => {
     sent = 0;
     // The two maps alternate, so that every refresh swaps.
-    upstream = await playUpstream((response) => {
+    upstream = await startPriceMapUpstream((response) => {
       sent += 1;
       response.end(MAPS[sent % 2]);
     });

@@ -10,7 +10,14 @@ import { createPricer } from '../../src/gateway/accounting/price.ts';
 import { createCatalogSource, type RefreshingCatalog } from '../../src/runtime/catalog/source.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { aDeployment } from '../support/chat.ts';
-import { mapOf, playUpstream, recordingLog, type Rows, sends, type Upstream } from '../support/price-map-upstream.ts';
+import {
+  mapOf,
+  startPriceMapUpstream,
+  recordingLog,
+  type Rows,
+  sends,
+  type Upstream,
+} from '../support/price-map-upstream.ts';
 import { aScheduler } from '../support/scheduler.ts';
 
 let folder: string;
@@ -21,7 +28,7 @@ const sources: RefreshingCatalog[] = [];
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'lensgate-catalog-'));
-  upstream = await playUpstream(sends({}));
+  upstream = await startPriceMapUpstream(sends({}));
   storedReleases = [];
   swaps = [];
 });

@@ -5,14 +5,21 @@ import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createCatalogSource, type RefreshingCatalog } from '../../src/runtime/catalog/source.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
-import { type Answer, mapOf, playUpstream, recordingLog, sends, type Upstream } from '../support/price-map-upstream.ts';
+import {
+  type Answer,
+  mapOf,
+  startPriceMapUpstream,
+  recordingLog,
+  sends,
+  type Upstream,
+} from '../support/price-map-upstream.ts';
 import { aScheduler } from '../support/scheduler.ts';
 
 let upstream: Upstream;
 let catalog: RefreshingCatalog | null = null;
 
 beforeEach(async () => {
-  upstream = await playUpstream((response) => void response.end());
+  upstream = await startPriceMapUpstream((response) => void response.end());
 });
 afterEach(() => {
   catalog?.stop();

@@ -39,10 +39,10 @@ export function httpClientSuite(name: string, open: OpenClient): void {
   describe(`${name}: calls`, () => {
     describe('a connection', () => {
       it('sends a request unchanged, and is reused', async () => {
-        const { origin, came, sockets } = await upstream((socket) => socket.write(OK));
+        const { origin, received, sockets } = await upstream((socket) => socket.write(OK));
         const http = await client();
         expect(await read(await post(http, `${origin}/v1/chat?x=1`))).toBe('ok');
-        expect(came[0]).toBe(
+        expect(received[0]).toBe(
           `POST /v1/chat?x=1 HTTP/1.1\r\nhost: ${origin.slice(7)}\r\nconnection: keep-alive\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}`,
         );
         expect(await read(await post(http, `${origin}/v1/chat`))).toBe('ok');
@@ -170,22 +170,22 @@ export function httpClientSuite(name: string, open: OpenClient): void {
 
     describe('calls beyond the limit of connections', () => {
       it('wait in order, and are not sent after an abort', async () => {
-        const { origin, came, sockets } = await upstream(() => {});
+        const { origin, received, sockets } = await upstream(() => {});
         const http = await client({ connections: 1 });
         const leaving = new AbortController();
         const first = post(http, `${origin}/1`);
         const second = post(http, `${origin}/2`, { signal: leaving.signal });
         const third = post(http, `${origin}/3`);
-        await expect.poll(() => came[0]).toContain('{}');
+        await expect.poll(() => received[0]).toContain('{}');
         const reason = new Error('left');
         leaving.abort(reason);
         await expect(second).rejects.toBe(reason);
         sockets[0]?.write(OK);
         await first.then(read);
-        await expect.poll(() => came[0]).toContain('POST /3 ');
+        await expect.poll(() => received[0]).toContain('POST /3 ');
         sockets[0]?.write(OK);
         expect(await read(await third)).toBe('ok');
-        expect(came[0]).not.toContain('/2');
+        expect(received[0]).not.toContain('/2');
       });
 
       it('are sent on a new connection when the first connection is lost', async () => {

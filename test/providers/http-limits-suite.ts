@@ -79,12 +79,12 @@ export function httpLimitsSuite(name: string, open: OpenClient): void {
       const next = await startBareUpstream((socket) => socket.write(OK));
       expect(await read(await post(client.http, next.origin))).toBe('ok');
       next.stop();
-      expect(client.upstream.came.join('')).not.toContain('/aborted');
+      expect(client.upstream.received.join('')).not.toContain('/aborted');
     });
 
     it('one owner leaves connections for others, with any number of its own calls and waiting calls', async () => {
       const client = await start({ connections: 8 }, (socket, connection) => {
-        const [path] = (client.upstream.came[connection] ?? '').split('POST ').slice(-1);
+        const [path] = (client.upstream.received[connection] ?? '').split('POST ').slice(-1);
         socket.write(path?.startsWith('/hold') === true ? ENDLESS : OK);
       });
       const many = Array.from({ length: 20 }, () => post(client.http, `${client.origin}/hold`, { owner: 'a' }));
@@ -186,7 +186,7 @@ export function httpLimitsSuite(name: string, open: OpenClient): void {
       const pieces = [Buffer.from('{'), Buffer.from('}')];
       expect(await read(await client.http.send('POST', `${client.origin}/p`, { a: 'b' }, pieces, options))).toBe('ok');
       const host = client.origin.slice('http://'.length);
-      expect(client.upstream.came[0]).toBe(
+      expect(client.upstream.received[0]).toBe(
         `POST /p HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\na: b\r\ncontent-length: 2\r\n\r\n{}`,
       );
     });

@@ -13,7 +13,7 @@ export interface BareUpstream {
   readonly origin: string;
   readonly sockets: readonly Socket[];
   /** Received text by connection. */
-  readonly came: readonly string[];
+  readonly received: readonly string[];
   stop(): void;
 }
 
@@ -22,15 +22,15 @@ export async function startBareUpstream(
   answer: (socket: Socket, connection: number, call: number) => unknown,
 ): Promise<BareUpstream> {
   const sockets: Socket[] = [];
-  const came: string[] = [];
+  const received: string[] = [];
   const server: Server = createServer((socket) => {
     const connection = sockets.push(socket) - 1;
-    came[connection] = '';
+    received[connection] = '';
     let calls = 0;
     socket.on('error', () => socket.destroy());
     socket.on('data', (data) => {
-      came[connection] += data.toString('latin1');
-      if (!came[connection]?.endsWith('{}')) return;
+      received[connection] += data.toString('latin1');
+      if (!received[connection]?.endsWith('{}')) return;
       void answer(socket, connection, calls);
       calls += 1;
     });
@@ -39,7 +39,7 @@ export async function startBareUpstream(
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     sockets,
-    came,
+    received,
     stop() {
       server.close();
       for (const socket of sockets) socket.destroy();

@@ -15,7 +15,7 @@ export interface Upstream {
   close(): void;
 }
 
-export async function playUpstream(first: Answer): Promise<Upstream> {
+export async function startPriceMapUpstream(first: Answer): Promise<Upstream> {
   let answer = first;
   const requests: IncomingHttpHeaders[] = [];
   const server = createServer((request, response) => {

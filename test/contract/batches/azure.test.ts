@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 import { answerOf, formOf, lineFor, newKey, send } from '../files/keeping.ts';
-import { left } from '../inference/left.ts';
+import { spansIn } from '../inference/left.ts';
 
 /** Azure account. Its batches report no usage unless a test adds it. */
 let azure: FaultServer;
@@ -102,7 +102,7 @@ describe('batches.get 200: a batch whose upstream reports no valid usage', () =>
     expect(answer).toMatchObject([200, { id, status: 'completed', output_file_id: expect.stringMatching(/^file-/) }]);
     expect(azure.received.at(-1)?.path).toBe(`/openai/files/file-out/content?${VERSION}`);
     await read(id);
-    expect(await left(app, traceOf(id))).toMatchObject([
+    expect(await spansIn(app, traceOf(id))).toMatchObject([
       {
         name: 'batches.end priced',
         spendRow: { model: 'priced-dep', costUsd: '5.5', usage: { inputTokens: 10, outputTokens: 6 } },
@@ -118,7 +118,7 @@ describe('batches.get 200: a batch whose upstream reports no valid usage', () =>
       { status: 200, body: outputLine(4, 2) },
     ];
     await read(id);
-    expect(await left(app, traceOf(id))).toMatchObject([
+    expect(await spansIn(app, traceOf(id))).toMatchObject([
       { spendRow: { costUsd: '2', usage: { inputTokens: 4, outputTokens: 2 } } },
     ]);
   });
@@ -129,7 +129,7 @@ describe('batches.get 200: a batch whose upstream reports no valid usage', () =>
     const body = JSON.stringify({ custom_id: '1', response: { status_code: 200, body: answer } });
     [batch, output] = [ENDED, { status: 200, body }];
     await read(id);
-    expect(await left(app, traceOf(id))).toMatchObject([
+    expect(await spansIn(app, traceOf(id))).toMatchObject([
       { spendRow: { usage: { inputTokens: expect.any(Number) as number, outputTokens: 4 } } },
     ]);
   });
@@ -138,7 +138,7 @@ describe('batches.get 200: a batch whose upstream reports no valid usage', () =>
     const id = await aBatch('unpriced');
     [batch, output] = [ENDED, { status: 200, body: outputLine(4, 2) }];
     await read(id);
-    expect(await left(app, traceOf(id))).toMatchObject([
+    expect(await spansIn(app, traceOf(id))).toMatchObject([
       { name: 'batches.end unpriced', spendRow: { model: 'gpt-4o-2099', costUsd: null } },
     ]);
   });
@@ -150,7 +150,7 @@ describe('batches.get 200: a batch whose upstream reports no valid usage', () =>
     expect((await app.call('GET', `/v1/traces/${traceOf(id)}`)).status).toBe(404);
     output = { status: 200, body: outputLine(4, 2) };
     await read(id);
-    expect(await left(app, traceOf(id))).toMatchObject([{ spendRow: { costUsd: '2' } }]);
+    expect(await spansIn(app, traceOf(id))).toMatchObject([{ spendRow: { costUsd: '2' } }]);
   });
 
   it.each([

@@ -6,14 +6,14 @@ import {
   answerOf,
   configOver,
   formOf,
-  keeping,
+  storeUploads,
   lineFor,
   newKey,
   refusal,
   send,
   upload,
 } from '../files/keeping.ts';
-import { aTrace, left } from '../inference/left.ts';
+import { newTrace, spansIn } from '../inference/left.ts';
 
 const OUR_BATCH = /^batch_[0-9a-f]{32}$/;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -26,7 +26,7 @@ beforeAll(async () => {
   app = await startApp({ config: configOver(upstream) });
 });
 
-beforeEach(() => keeping(upstream));
+beforeEach(() => storeUploads(upstream));
 
 afterAll(async () => {
   await app.stop();
@@ -64,7 +64,7 @@ describe('limits of a key and of its team for a model', () => {
 describe('batches.create', () => {
   it.each(['/v1/batches', '/batches'])('200: batch and file have ids of the gateway (%s)', async (path) => {
     const { id } = await uploadLines();
-    const { traceId, headers } = aTrace();
+    const { traceId, headers } = newTrace();
     const body = batchBody(id, {
       metadata: { note: 'é' },
       model: 'assistant',
@@ -102,7 +102,7 @@ describe('batches.create', () => {
         metadata: { note: 'é' },
       },
     ]);
-    expect(await left(app, traceId)).toMatchObject([
+    expect(await spansIn(app, traceId)).toMatchObject([
       {
         name: 'batches.create assistant',
         type: 'framework',

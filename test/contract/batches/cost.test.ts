@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { answerOf, configOver, keeping, lineFor, newKey, send, upload } from '../files/keeping.ts';
-import { left } from '../inference/left.ts';
+import { answerOf, configOver, storeUploads, lineFor, newKey, send, upload } from '../files/keeping.ts';
+import { spansIn } from '../inference/left.ts';
 import { POLLING } from '../../support/polling.ts';
 
 let app: TestApp;
@@ -22,7 +22,7 @@ function pricedConfig(): Record<string, unknown> {
   return { ...config, model_list: priced };
 }
 
-beforeEach(() => keeping(upstream));
+beforeEach(() => storeUploads(upstream));
 
 afterAll(async () => {
   await app.stop();
@@ -57,7 +57,7 @@ async function aBatch(model: string, key?: string, headers: Record<string, strin
 
 const read = (id: string) => send(app, 'GET', `/v1/batches/${id}`);
 /** Spans and spend rows of the trace of a batch. */
-const recordsOf = (id: string): Promise<unknown> => left(app, id.replace('batch_', ''));
+const recordsOf = (id: string): Promise<unknown> => spansIn(app, id.replace('batch_', ''));
 
 describe('batches.get 200: a batch is charged when it ends', () => {
   it.each([
@@ -67,9 +67,9 @@ describe('batches.get 200: a batch is charged when it ends', () => {
     ['assistant', 'up-unpriced', null, 'without a cost, because the reported model has no price'],
   ])('%s, with %s as the reported model: %s USD (%s)', async (model, named, cost, _why) => {
     const id = await aBatch(model);
-    keeping(upstream, { status: 'in_progress', usage: USAGE });
+    storeUploads(upstream, { status: 'in_progress', usage: USAGE });
     await read(id);
-    keeping(upstream, { ...ENDED, model: named });
+    storeUploads(upstream, { ...ENDED, model: named });
     await read(id);
     await read(id);
     expect(await answerOf(await send(app, 'GET', '/v1/batches?limit=100'))).toMatchObject([200, {}]);
@@ -97,13 +97,13 @@ describe('batches.get 200: a batch is charged when it ends', () => {
     };
     await setTo({ openai: 0.5 }, { global: { percentage: 1 } });
     const id = await aBatch('assistant');
-    keeping(upstream, ENDED);
+    storeUploads(upstream, ENDED);
     await read(id);
     expect(await recordsOf(id)).toMatchObject([{ spendRow: { costUsd: '5' } }]);
     await setTo({ openai: 0.5 }, {});
-    keeping(upstream);
+    storeUploads(upstream);
     const other = await aBatch('assistant');
-    keeping(upstream, ENDED);
+    storeUploads(upstream, ENDED);
     await read(other);
     expect(await recordsOf(other)).toMatchObject([{ spendRow: { costUsd: '2.5' } }]);
     await setTo({}, {});
@@ -112,7 +112,7 @@ describe('batches.get 200: a batch is charged when it ends', () => {
   it('to its owner, if another caller lists it', async () => {
     const key = await newKey(app, { max_budget: 5 });
     const id = await aBatch('assistant', key);
-    keeping(upstream, ENDED);
+    storeUploads(upstream, ENDED);
     await send(app, 'GET', '/v1/batches?limit=100');
     expect(await recordsOf(id)).toMatchObject([{ spendRow: { costUsd: '5' } }]);
     const body = JSON.stringify({ model: 'assistant', messages: [{ role: 'user', content: 'x' }] });
@@ -123,7 +123,7 @@ describe('batches.get 200: a batch is charged when it ends', () => {
     'only if the upstream reports tokens: %j',
     async (state) => {
       const id = await aBatch('assistant');
-      keeping(upstream, state);
+      storeUploads(upstream, state);
       expect((await read(id)).status).toBe(200);
       expect((await app.call('GET', `/v1/traces/${id.replace('batch_', '')}`)).status).toBe(404);
     },
@@ -145,7 +145,7 @@ describe('batches.get 200: a batch is charged when it ends', () => {
     expect((await app.call('POST', '/tag/new', { name: 'batched', max_budget: 4 })).status).toBe(200);
     expect((await app.call('POST', '/customer/new', { user_id: 'batcher', max_budget: 4 })).status).toBe(200);
     const id = await aBatch('assistant', key, { 'x-litellm-customer-id': 'batcher' });
-    keeping(upstream, ENDED);
+    storeUploads(upstream, ENDED);
     await read(id);
     expect(await recordsOf(id)).toMatchObject([{ spendRow: { costUsd: '5' } }]);
     for (const member of [{ tags: ['batched'] }, { user: 'batcher' }]) {
@@ -160,7 +160,7 @@ describe('batches.get 200: a batch is charged when it ends', () => {
 
   it('by the background task, without a request', async () => {
     const id = await aBatch('assistant');
-    keeping(upstream, ENDED);
+    storeUploads(upstream, ENDED);
     const { dataDir } = app;
     await app.stop({ keepData: true });
     // The background task reads batches immediately at the start, then periodically.

@@ -2,8 +2,18 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { upstreamErrorType } from '../../support/error-bodies.ts';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { answerOf, configOver, CREDENTIAL, keeping, lineFor, newKey, refusal, send, upload } from '../files/keeping.ts';
-import { aTrace, left } from '../inference/left.ts';
+import {
+  answerOf,
+  configOver,
+  CREDENTIAL,
+  storeUploads,
+  lineFor,
+  newKey,
+  refusal,
+  send,
+  upload,
+} from '../files/keeping.ts';
+import { newTrace, spansIn } from '../inference/left.ts';
 
 const OUR_FILE = /^file-[0-9a-f]{32}$/;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -16,7 +26,7 @@ beforeAll(async () => {
   app = await startApp({ config: configOver(upstream) });
 });
 
-beforeEach(() => keeping(upstream));
+beforeEach(() => storeUploads(upstream));
 
 afterAll(async () => {
   await app.stop();
@@ -47,7 +57,7 @@ describe('batches.get', () => {
       const { id, fileId } = await aBatch();
       const creation = upstream.received.findLast((call) => call.method === 'POST' && call.path === '/v1/batches');
       const { input_file_id } = JSON.parse(creation?.body ?? '') as { input_file_id: string };
-      keeping(upstream, { status: 'completed', input_file_id, output_file_id: 'up-out', error_file_id: 'up-err' });
+      storeUploads(upstream, { status: 'completed', input_file_id, output_file_id: 'up-out', error_file_id: 'up-err' });
       const first = (await (await send(app, 'GET', `${path}/${id}`)).json()) as Record<string, unknown>;
       expect(first).toMatchObject({
         id,
@@ -67,7 +77,7 @@ describe('batches.get', () => {
     const creation = upstream.received.findLast((call) => call.method === 'POST' && call.path === '/v1/batches');
     const { input_file_id } = JSON.parse(creation?.body ?? '') as { input_file_id: string };
     await send(app, 'DELETE', `/v1/files/${fileId}`);
-    keeping(upstream, { status: 'completed', input_file_id });
+    storeUploads(upstream, { status: 'completed', input_file_id });
     expect(await answerOf(await send(app, 'GET', `/v1/batches/${id}`))).toMatchObject([200, { input_file_id: fileId }]);
     expect((await send(app, 'GET', `/v1/files/${fileId}`)).status).toBe(404);
   });
@@ -76,8 +86,8 @@ describe('batches.get', () => {
 describe('batches.cancel', () => {
   it.each(['/v1/batches', '/batches'])('200: the batch is cancelled (%s)', async (path) => {
     const { id } = await aBatch();
-    keeping(upstream, { status: 'cancelling' });
-    const { traceId, headers } = aTrace();
+    storeUploads(upstream, { status: 'cancelling' });
+    const { traceId, headers } = newTrace();
     expect(await answerOf(await send(app, 'POST', `${path}/${id}/cancel`, { headers }))).toMatchObject([
       200,
       { id, status: 'cancelling' },
@@ -85,7 +95,7 @@ describe('batches.cancel', () => {
     // A background task may send GET requests for batches at the same time.
     const sent = upstream.received.findLast(({ method }) => method === 'POST');
     expect(sent?.path).toMatch(/^\/v1\/batches\/up-\d+\/cancel$/);
-    expect(await left(app, traceId)).toMatchObject([{ spendRow: { callType: 'acancel_batch', costUsd: '0' } }]);
+    expect(await spansIn(app, traceId)).toMatchObject([{ spendRow: { callType: 'acancel_batch', costUsd: '0' } }]);
   });
 
   it.each([
@@ -111,11 +121,11 @@ describe('batches.list', () => {
     async (path) => {
       const key = await newKey(app, {});
       const ended = await aBatch(key);
-      keeping(upstream, { status: 'failed' });
+      storeUploads(upstream, { status: 'failed' });
       await send(app, 'GET', `/v1/batches/${ended.id}`, { key });
-      keeping(upstream);
+      storeUploads(upstream);
       const open = await aBatch(key);
-      keeping(upstream, { status: 'in_progress' });
+      storeUploads(upstream, { status: 'in_progress' });
       const before = upstream.received.length;
       const list = async (query: string) => await answerOf(await send(app, 'GET', `${path}${query}`, { key }));
       expect(await list('')).toMatchObject([
@@ -195,7 +205,7 @@ describe.each(CALLING)('$row', ({ row, method, tail }) => {
       response.statusCode = status;
       response.end(JSON.stringify({ error: { message: `no ${CREDENTIAL}`, type: 't' } }));
     });
-    const { traceId, headers } = aTrace();
+    const { traceId, headers } = newTrace();
     const response =
       row === 'batches.create'
         ? await create(batchBody(fileId), { headers })
@@ -204,7 +214,7 @@ describe.each(CALLING)('$row', ({ row, method, tail }) => {
     expect(await answerOf(response)).toEqual(
       refusal(status, `litellm.${kind}: ${kind}: OpenAIException - no <secret>`, { type: upstreamErrorType(status) }),
     );
-    expect(await left(app, traceId)).toMatchObject([{ spendRow: { status: 'FAILURE', costUsd: null } }]);
+    expect(await spansIn(app, traceId)).toMatchObject([{ spendRow: { status: 'FAILURE', costUsd: null } }]);
   });
 });
 

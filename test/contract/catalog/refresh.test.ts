@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { playUpstream, type Upstream } from '../../support/price-map-upstream.ts';
+import { startPriceMapUpstream, type Upstream } from '../../support/price-map-upstream.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 
 let upstream: Upstream;
@@ -18,8 +18,8 @@ const manyRows = (count: number) =>
 const MOMENT = expect.stringMatching(/^\d{4}-.*Z$/) as unknown;
 
 beforeAll(async () => {
-  upstream = await playUpstream((response) => void response.writeHead(500).end());
-  other = await playUpstream((response) => void response.end(JSON.stringify(manyRows(5_000))));
+  upstream = await startPriceMapUpstream((response) => void response.writeHead(500).end());
+  other = await startPriceMapUpstream((response) => void response.end(JSON.stringify(manyRows(5_000))));
   app = await startApp({ env: { LITELLM_MODEL_COST_MAP_URL: other.url, LENSGATE_CATALOG_REFRESH_SECONDS: '7200' } });
   unscheduled = await startApp({
     env: { LITELLM_MODEL_COST_MAP_URL: upstream.url, LENSGATE_CATALOG_REFRESH_SECONDS: '0' },

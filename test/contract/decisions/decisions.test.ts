@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { aTrace, left } from '../inference/left.ts';
+import { newTrace, spansIn } from '../inference/left.ts';
 import { byName, COST, NAMED_ANSWER, ROWS, STANDARD_ANSWER } from './decision-rows.ts';
 
 const CREDENTIAL = 'sk-upstream-credential-0123456789';
@@ -139,9 +139,9 @@ describe.each(ROWS)('$row', ({ paths, body, tooMany, standardBody, namedBody, ca
 
   it('200: a call stores one span and one spend row', async () => {
     answerWith(200, STANDARD_ANSWER);
-    const { traceId, headers } = aTrace();
+    const { traceId, headers } = newTrace();
     await ask(path, body('standard'), headers);
-    expect(await left(app, traceId)).toMatchObject([
+    expect(await spansIn(app, traceId)).toMatchObject([
       {
         name: 'decide standard',
         spendRow: {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { aTrace, left } from '../inference/left.ts';
-import { accountOf, answerOf, configOver, formOf, keeping, newKey, refusal, send, upload } from './keeping.ts';
+import { newTrace, spansIn } from '../inference/left.ts';
+import { accountOf, answerOf, configOver, formOf, storeUploads, newKey, refusal, send, upload } from './keeping.ts';
 
 const OUR_FILE = /^file-[0-9a-f]{32}$/;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -17,7 +17,7 @@ beforeAll(async () => {
   app = await startApp({ config: configOver(upstream, limits) });
 });
 
-beforeEach(() => keeping(upstream));
+beforeEach(() => storeUploads(upstream));
 
 afterAll(async () => {
   await app.stop();
@@ -30,7 +30,7 @@ describe('files.create', () => {
   it.each(['/v1/files', '/files'])(
     '200: the answer has an id of the gateway, and the bytes are unchanged (%s)',
     async (path) => {
-      const { traceId, headers } = aTrace();
+      const { traceId, headers } = newTrace();
       const form = formOf({
         purpose: 'user_data',
         custom_llm_provider: 'openai',
@@ -76,7 +76,7 @@ describe('files.create', () => {
         '--b--',
         '',
       ]);
-      expect(await left(app, traceId)).toMatchObject([
+      expect(await spansIn(app, traceId)).toMatchObject([
         {
           name: 'files.create assistant',
           type: 'framework',
@@ -219,22 +219,24 @@ describe('files.create', () => {
 
   it('500: the answer of the upstream is not a file', async () => {
     upstream.answer((response) => response.end('{"object":"list"}'));
-    const { traceId, headers } = aTrace();
+    const { traceId, headers } = newTrace();
     const response = await send(app, 'POST', '/v1/files', { body: formOf({ purpose: 'x' }), headers });
     const message = "The upstream's answer cannot be used: it is not a file.";
     expect(await answerOf(response)).toEqual(refusal(500, message, { type: 'internal_server_error' }));
-    expect(await left(app, traceId)).toMatchObject([{ spendRow: { status: 'FAILURE', errorCode: 'UPSTREAM_FAILED' } }]);
+    expect(await spansIn(app, traceId)).toMatchObject([
+      { spendRow: { status: 'FAILURE', errorCode: 'UPSTREAM_FAILED' } },
+    ]);
   });
 });
 
 describe('files.get', () => {
   it.each(['/v1/files', '/files'])('200: the current file (%s)', async (path) => {
     const { id } = await upload(app);
-    const { traceId, headers } = aTrace();
+    const { traceId, headers } = newTrace();
     const response = await send(app, 'GET', `${path}/${id}`, { headers });
     expect(await answerOf(response)).toMatchObject([200, { id, object: 'file', filename: 'a.txt' }]);
     expect(upstream.received.at(-1)?.path).toMatch(/^\/v1\/files\/up-\d+$/);
-    expect(await left(app, traceId)).toMatchObject([
+    expect(await spansIn(app, traceId)).toMatchObject([
       { name: 'files.get assistant', spendRow: { callType: 'afile_retrieve', costUsd: '0', status: 'SUCCESS' } },
     ]);
   });
@@ -243,7 +245,7 @@ describe('files.get', () => {
 describe('files.content', () => {
   it.each(['/v1/files', '/files'])('200: the content and its content type (%s)', async (path) => {
     const { id } = await upload(app);
-    const { traceId, headers } = aTrace();
+    const { traceId, headers } = newTrace();
     const response = await send(app, 'GET', `${path}/${id}/content`, { headers });
     expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([
       200,
@@ -251,7 +253,7 @@ describe('files.content', () => {
       '{"a":1}\n',
     ]);
     expect(upstream.received.at(-1)?.path).toMatch(/^\/v1\/files\/up-\d+\/content$/);
-    expect(await left(app, traceId)).toMatchObject([{ spendRow: { callType: 'afile_content', status: 'SUCCESS' } }]);
+    expect(await spansIn(app, traceId)).toMatchObject([{ spendRow: { callType: 'afile_content', status: 'SUCCESS' } }]);
   });
 
   it('a reader that disconnects cancels the upstream call', async () => {
@@ -269,10 +271,8 @@ describe('files.content', () => {
 describe('files.delete', () => {
   it.each(['/v1/files', '/files'])('200: the file is deleted at the upstream and in the gateway (%s)', async (path) => {
     const { id } = await upload(app);
-    expect(await answerOf(await send(app, 'DELETE', `${path}/${id}`))).toEqual([
-      200,
-      { id, object: 'file', deleted: true },
-    ]);
+    const deleted = await send(app, 'DELETE', `${path}/${id}`);
+    expect(await answerOf(deleted)).toEqual([200, { id, object: 'file', deleted: true }]);
     const sent = upstream.received.at(-1);
     expect([sent?.method, sent?.path]).toEqual(['DELETE', expect.stringMatching(/^\/v1\/files\/up-\d+$/)]);
     expect(await answerOf(await send(app, 'GET', `/v1/files/${id}`))).toEqual(noFile(id));

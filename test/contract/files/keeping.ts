@@ -26,7 +26,7 @@ const SHOWN_FILE = { object: 'file', bytes: 5, created_at: 1, filename: 'a.txt',
 const SHOWN_BATCH = { object: 'batch', endpoint: '/v1/chat/completions', completion_window: '24h', created_at: 2 };
 
 /** Makes the upstream store every upload. `batch` sets the state of its batches. */
-export function keeping(upstream: FaultServer, batch: Record<string, unknown> = { status: 'validating' }): void {
+export function storeUploads(upstream: FaultServer, batch: Record<string, unknown> = { status: 'validating' }): void {
   upstream.answer((response, _socket, { method, path, body }) => {
     const [, , kind, id = `up-${upstream.received.length}`, more] = path.split('/');
     response.setHeader('content-type', 'application/json');

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp } from '../../support/start-app.ts';
-import { accountOf, configOver, formOf, keeping } from './keeping.ts';
+import { accountOf, configOver, formOf, storeUploads } from './keeping.ts';
 
 let upstream: FaultServer;
 beforeEach(async () => {
   upstream = await startFaultServer();
-  keeping(upstream);
+  storeUploads(upstream);
 });
 afterEach(() => upstream.stop());
 

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { upstreamErrorType } from '../../support/error-bodies.ts';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { aTrace, left } from '../inference/left.ts';
-import { answerOf, configOver, CREDENTIAL, formOf, keeping, newKey, refusal, send, upload } from './keeping.ts';
+import { newTrace, spansIn } from '../inference/left.ts';
+import { answerOf, configOver, CREDENTIAL, formOf, storeUploads, newKey, refusal, send, upload } from './keeping.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -15,7 +15,7 @@ beforeAll(async () => {
   app = await startApp({ config: configOver(upstream) });
 });
 
-beforeEach(() => keeping(upstream));
+beforeEach(() => storeUploads(upstream));
 
 afterAll(async () => {
   await app.stop();
@@ -80,13 +80,13 @@ describe.each(CALLING)('$row', ({ row, method, tail }) => {
       response.statusCode = status;
       response.end(JSON.stringify({ error: { message: `no ${CREDENTIAL}`, type: 't' } }));
     });
-    const { traceId, headers } = aTrace();
+    const { traceId, headers } = newTrace();
     const response = await ask({ headers }, id);
     expect(response.headers.get('x-litellm-call-id')).toMatch(UUID);
     expect(await answerOf(response)).toEqual(
       refusal(status, `litellm.${kind}: ${kind}: OpenAIException - no <secret>`, { type: upstreamErrorType(status) }),
     );
-    expect(await left(app, traceId)).toMatchObject([{ spendRow: { status: 'FAILURE', costUsd: null } }]);
+    expect(await spansIn(app, traceId)).toMatchObject([{ spendRow: { status: 'FAILURE', costUsd: null } }]);
   });
 });
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { aTrace } from '../inference/left.ts';
+import { newTrace } from '../inference/left.ts';
 import { filter, type GuardedApp, startGuarded } from './guarded-app.ts';
 
 const WORD = 'forbiddenword';
@@ -122,7 +122,7 @@ describe('a blocked word does not reach an upstream', () => {
 });
 
 it('400: a masked text that another guardrail blocks is recorded as masked', async () => {
-  const { traceId, headers } = aTrace();
+  const { traceId, headers } = newTrace();
   const body = {
     model: 'chat',
     messages: [{ role: 'user', content: `to x@example.com ${WORD}` }],

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { aTrace } from '../inference/left.ts';
+import { newTrace } from '../inference/left.ts';
 import { filter, type GuardedApp, startGuarded } from './guarded-app.ts';
 
 const CHAT = '/v1/chat/completions';
@@ -37,7 +37,7 @@ interface ReadSpan {
 
 /** Makes a call. Returns its status, its spans, the metadata of its spend row, and all recorded texts. */
 async function recordsOf(text: string, guardrails: readonly string[]) {
-  const { traceId, headers } = aTrace();
+  const { traceId, headers } = newTrace();
   const { status } = await guarded.ask(CHAT, chat(text, { guardrails }), headers);
   const read = await guarded.app.call('GET', `/v1/traces/${traceId}`);
   const trace = (await read.json()) as { spans: readonly ReadSpan[] };

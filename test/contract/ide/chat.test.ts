@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aTrace, left } from '../inference/left.ts';
+import { newTrace, spansIn } from '../inference/left.ts';
 import {
   running,
   PATH,
@@ -25,7 +25,7 @@ describe('ide.chat 200', () => {
   it.each([PATH, '/cursor/chat/completions'])('input is sent as one call of the Responses API, on %s', async (path) => {
     answerWith(200, RESPONSE);
     const calls = running.upstream.received.length;
-    const { traceId, headers } = aTrace();
+    const { traceId, headers } = newTrace();
     const tools = [
       { type: 'function', name: 'look', parameters: {} },
       { type: 'custom', name: 'patch' },
@@ -34,7 +34,7 @@ describe('ide.chat 200', () => {
     expect(await ask(chatBody, headers, path)).toEqual(completion({}));
     expect(running.upstream.received.slice(calls).map((call) => call.path)).toEqual(['/v1/responses']);
     expect(sent()).toEqual({ model: 'up-1', input: INPUT, tools });
-    expect(await left(running.app, traceId)).toMatchObject([
+    expect(await spansIn(running.app, traceId)).toMatchObject([
       { spendRow: { callType: 'aresponses', modelGroup: 'gpt', costUsd: '1.25', status: 'SUCCESS' } },
     ]);
   });
@@ -108,7 +108,7 @@ describe('ide.chat 200', () => {
       { type: 'response.something_new', response: null },
       completed,
     );
-    const { traceId, headers } = aTrace();
+    const { traceId, headers } = newTrace();
     const { chunks, text } = await stream({ model: 'gpt', input: INPUT });
     expect(chunks).toEqual([
       { choices: [{ index: 0, delta: { role: 'assistant', content: 'Hi' }, finish_reason: null }] },
@@ -119,7 +119,7 @@ describe('ide.chat 200', () => {
     const chatBody = { model: 'gpt', input: INPUT, stream: true };
     await (await running.app.call('POST', PATH, chatBody, headers)).text();
     expect(sent()).toEqual({ ...chatBody, model: 'up-1' });
-    expect(await left(running.app, traceId)).toMatchObject([{ spendRow: { costUsd: '1.25', status: 'SUCCESS' } }]);
+    expect(await spansIn(running.app, traceId)).toMatchObject([{ spendRow: { costUsd: '1.25', status: 'SUCCESS' } }]);
   });
 
   it('reasoning and tool calls are streamed in deltas, with usage on request', async () => {

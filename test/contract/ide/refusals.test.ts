@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { aboutModel, upstreamErrorType } from '../../support/error-bodies.ts';
-import { aTrace, left } from '../inference/left.ts';
+import { newTrace, spansIn } from '../inference/left.ts';
 import { running, INPUT, RESPONSE, answerWith, newKey, ask, refusal, startForFile } from './ide-client.ts';
 
 startForFile();
@@ -85,7 +85,7 @@ describe('ide.chat', () => {
     [{ output: [], status: 'failed', error: { code: 'server_error', message: 'Out.' } }, 'server_error', 'Out.'],
   ])('500: an invalid response of the upstream: %j', async (differing, code, upstreamMessage) => {
     answerWith(200, { ...RESPONSE, ...differing });
-    const { traceId, headers } = aTrace();
+    const { traceId, headers } = newTrace();
     expect(await ask({ model: 'gpt', input: INPUT }, headers)).toEqual(
       refusal(500, {
         message: `litellm.APIError: APIError: OpenAIException - ${upstreamMessage}`,
@@ -94,7 +94,7 @@ describe('ide.chat', () => {
         code,
       }),
     );
-    expect(await left(running.app, traceId)).toMatchObject([
+    expect(await spansIn(running.app, traceId)).toMatchObject([
       { spendRow: { status: 'FAILURE', errorCode: 'UPSTREAM_FAILED' } },
     ]);
   });

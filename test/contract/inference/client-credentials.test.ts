@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { aTrace, left } from './left.ts';
+import { newTrace, spansIn } from './left.ts';
 import { CHAT, completionOf, MESSAGES } from './scripted.ts';
 
 let app: TestApp;
@@ -147,12 +147,12 @@ describe('a caller with its own key and address', () => {
     const query = '{ deployments(filter: { model: "key" }) { health { failures } } }';
     const failures = async () => (await (await app.call('POST', '/graphql', { query })).json()) as unknown;
     const before = await failures();
-    const trace = aTrace();
+    const trace = newTrace();
     expect(await ask(app, { model: 'key', api_key: 'sk-bad' }, trace.headers)).toMatchObject({ status: 401 });
     expect(await failures()).toEqual(before);
     const answerTexts = JSON.stringify([
       await ask(app, { model: 'key', api_key: 'sk-bad' }),
-      await left(app, trace.traceId),
+      await spansIn(app, trace.traceId),
     ]);
     expect(answerTexts).toContain('Incorrect API key provided');
     expect(answerTexts).not.toContain('sk-bad');

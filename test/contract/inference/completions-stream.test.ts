@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { aTrace, left } from './left.ts';
+import { newTrace, spansIn } from './left.ts';
 
 const PATH = '/v1/completions';
 const REQUEST = { model: 'assistant', prompt: 'Once upon', stream: true };
@@ -45,7 +45,7 @@ const ask = (body: object, headers: Record<string, string> = {}): Promise<Respon
 describe('completions.create 200, streamed', () => {
   it('ends with the requested usage, and [DONE]', async () => {
     streamWith(piece('a'), piece(' time', 'stop'), usage(), DONE);
-    const { traceId, headers } = aTrace();
+    const { traceId, headers } = newTrace();
     const response = await ask(REQUEST_WITH_USAGE, headers);
     expect(await response.text()).toBe(
       [piece('a', null, {}, 'assistant'), piece(' time', 'stop', {}, 'assistant'), usage('assistant'), DONE].join(''),
@@ -57,7 +57,7 @@ describe('completions.create 200, streamed', () => {
       'x-litellm-model-group': 'assistant',
     });
     expect(JSON.parse(upstream.received.at(-1)?.body ?? '')).toEqual({ ...REQUEST_WITH_USAGE, model: 'up-1' });
-    expect(await left(app, traceId)).toMatchObject([
+    expect(await spansIn(app, traceId)).toMatchObject([
       {
         name: 'text_completion assistant',
         attributes: { 'gen_ai.response.id': 'cmpl-1', 'gen_ai.response.finish_reasons': '["stop"]' },
@@ -73,11 +73,11 @@ describe('completions.create 200, streamed', () => {
 
   it('is counted, and has no usage chunk if none is requested', async () => {
     streamWith(piece('a', 'stop'), usage(), DONE);
-    const { traceId, headers } = aTrace();
+    const { traceId, headers } = newTrace();
     const response = await ask(REQUEST, headers);
     expect(await response.text()).toBe(`${piece('a', 'stop', {}, 'assistant')}${DONE}`);
     expect(JSON.parse(upstream.received.at(-1)?.body ?? '')).toEqual({ ...REQUEST_WITH_USAGE, model: 'up-1' });
-    expect(await left(app, traceId)).toMatchObject([
+    expect(await spansIn(app, traceId)).toMatchObject([
       { spendRow: { costUsd: '1.75', usage: { inputTokens: 2, outputTokens: 3 } } },
     ]);
   });
@@ -90,7 +90,7 @@ describe('completions.create 200, streamed', () => {
 
   it('ends with an error when the upstream fails during the stream', async () => {
     streamWith(piece('a', null, {}, 'assistant'), 'data: {"error":{"message":"overloaded","type":"t","code":503}}\n\n');
-    const { traceId, headers } = aTrace();
+    const { traceId, headers } = newTrace();
     const response = await ask(REQUEST, headers);
     const error = {
       message: 'litellm.ServiceUnavailableError: ServiceUnavailableError: OpenAIException - overloaded',
@@ -102,7 +102,9 @@ describe('completions.create 200, streamed', () => {
       200,
       `${piece('a', null, {}, 'assistant')}data: ${JSON.stringify({ error })}\n\n`,
     ]);
-    expect(await left(app, traceId)).toMatchObject([{ spendRow: { status: 'FAILURE', errorCode: 'UPSTREAM_FAILED' } }]);
+    expect(await spansIn(app, traceId)).toMatchObject([
+      { spendRow: { status: 'FAILURE', errorCode: 'UPSTREAM_FAILED' } },
+    ]);
   });
 
   it('cancels the upstream call when the client disconnects', async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { aTrace } from './left.ts';
+import { newTrace } from './left.ts';
 import { CREDENTIAL, type MessagesServer, startMessagesServer, refusal } from './messages-server.ts';
 
 const PATHS = ['/v1/messages/count_tokens', '/anthropic/v1/messages/count_tokens'] as const;
@@ -55,7 +55,7 @@ describe('messages.countTokens 200', () => {
 
   it('records no trace and needs no budget', async () => {
     server.answerWith(200, { input_tokens: 7 });
-    const { traceId, headers } = aTrace();
+    const { traceId, headers } = newTrace();
     const key = await keyOf({ max_budget: 0 });
     expect((await ask(REQUEST, { ...headers, ...key })).status).toBe(200);
     expect((await server.app.call('GET', `/v1/traces/${traceId}`)).status).toBe(404);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aboutModel, upstreamErrorType } from '../../support/error-bodies.ts';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { aTrace, left } from './left.ts';
+import { newTrace, spansIn } from './left.ts';
 import { ROWS } from './rows.ts';
 
 const CREDENTIAL = 'sk-upstream-credential-0123456789';
@@ -122,9 +122,9 @@ describe.each(ROWS)('$name', (row) => {
 
   it('200: a call stores one span and one spend row with equal values', async () => {
     answerWith(200, answer);
-    const { traceId, headers } = aTrace();
+    const { traceId, headers } = newTrace();
     await ask(request, { ...headers, 'x-litellm-call-id': 'mine' });
-    expect(await left(app, traceId)).toEqual([
+    expect(await spansIn(app, traceId)).toEqual([
       {
         name: `${operation} assistant`,
         type,
@@ -151,10 +151,10 @@ describe.each(ROWS)('$name', (row) => {
 
   it('200: a model without a price has no cost, not a cost of zero', async () => {
     answerWith(200, answer);
-    const { traceId, headers } = aTrace();
+    const { traceId, headers } = newTrace();
     const got = await ask({ ...request, model: 'unpriced' }, headers);
     expect(got.headers['x-litellm-response-cost']).toBeUndefined();
-    expect(await left(app, traceId)).toMatchObject([{ spendRow: { costUsd: null, usage, status: 'SUCCESS' } }]);
+    expect(await spansIn(app, traceId)).toMatchObject([{ spendRow: { costUsd: null, usage, status: 'SUCCESS' } }]);
   });
 
   it.each([
@@ -238,7 +238,7 @@ describe.each(ROWS)('$name', (row) => {
     [503, 'ServiceUnavailableError'],
   ])('%i of the upstream is forwarded, and the call has one spend row', async (status, kind) => {
     answerWith(status, { error: { message: `no ${CREDENTIAL}`, type: 't' } }, { 'retry-after': '7' });
-    const { traceId, headers } = aTrace();
+    const { traceId, headers } = newTrace();
     const got = await ask(request, headers);
     const message = `litellm.${kind}: ${kind}: OpenAIException - no <secret>`;
     expect({ status: got.status, body: got.body }).toEqual(
@@ -246,7 +246,7 @@ describe.each(ROWS)('$name', (row) => {
     );
     expect(got.headers['x-litellm-call-id']).toMatch(UUID);
     expect(got.headers['retry-after']).toBe('7');
-    expect(await left(app, traceId)).toMatchObject([
+    expect(await spansIn(app, traceId)).toMatchObject([
       { name: `${operation} assistant`, spendRow: { callType, status: 'FAILURE', costUsd: null, usage: null } },
     ]);
   });
@@ -280,7 +280,7 @@ describe.each(ROWS)('$name', (row) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
       response.write(JSON.stringify(answer).slice(0, 20), () => response.destroy());
     });
-    const { traceId, headers } = aTrace();
+    const { traceId, headers } = newTrace();
     const { status, body } = await ask(request, headers);
     await upstream.abandoned();
     expect({ status, body }).toEqual(
@@ -292,16 +292,15 @@ describe.each(ROWS)('$name', (row) => {
         param: null,
       }),
     );
-    expect(await left(app, traceId)).toMatchObject([{ spendRow: { status: 'FAILURE', errorCode: 'UPSTREAM_FAILED' } }]);
+    expect(await spansIn(app, traceId)).toMatchObject([
+      { spendRow: { status: 'FAILURE', errorCode: 'UPSTREAM_FAILED' } },
+    ]);
   });
 
   it('a client that disconnects cancels the upstream call, which has one spend row', async () => {
-    let resolveArrived: () => void = () => {};
-    const arrived = new Promise<void>((resolve) => {
-      resolveArrived = resolve;
-    });
-    upstream.answer(() => resolveArrived());
-    const { traceId, headers } = aTrace();
+    const arrived = Promise.withResolvers<void>();
+    upstream.answer(() => arrived.resolve());
+    const { traceId, headers } = newTrace();
     const controller = new AbortController();
     const call = fetch(`${app.url}/v1${path}`, {
       method: 'POST',
@@ -309,12 +308,12 @@ describe.each(ROWS)('$name', (row) => {
       body: JSON.stringify(request),
       signal: controller.signal,
     });
-    await arrived;
+    await arrived.promise;
     controller.abort();
     await call.catch(() => {});
     await expect(upstream.abandoned()).resolves.toBeUndefined();
     await expect.poll(async () => (await app.call('GET', `/v1/traces/${traceId}`)).status).toBe(200);
-    expect(await left(app, traceId)).toMatchObject([{ spendRow: { status: 'FAILURE', errorCode: 'CLIENT_GONE' } }]);
+    expect(await spansIn(app, traceId)).toMatchObject([{ spendRow: { status: 'FAILURE', errorCode: 'CLIENT_GONE' } }]);
   });
 });
 

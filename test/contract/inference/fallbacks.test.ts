@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startApp } from '../../support/start-app.ts';
-import { aTrace, left } from './left.ts';
+import { newTrace, spansIn } from './left.ts';
 import {
   CHAT,
   completionOf,
@@ -91,7 +91,7 @@ describe('fallbacks', () => {
   });
 
   it('fail with the status of the first model; the error lists the attempted models', async () => {
-    const { traceId, headers } = aTrace();
+    const { traceId, headers } = newTrace();
     setup.plan({ 'one-up': [503], 'spare-up': [404] });
     const message = [
       'litellm.ServiceUnavailableError: ServiceUnavailableError: OpenAIException - one-up says 503. Received Model Group=one',
@@ -101,7 +101,7 @@ describe('fallbacks', () => {
     expect(await setup.ask({ model: 'one', fallbacks: ['spare'] }, headers)).toEqual(
       refusedUpstream(503, { message, type: 'internal_server_error' }),
     );
-    expect(await left(setup.app, traceId)).toEqual([
+    expect(await spansIn(setup.app, traceId)).toEqual([
       expect.objectContaining({
         spendRow: expect.objectContaining({
           modelGroup: 'one',

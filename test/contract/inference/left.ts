@@ -1,7 +1,7 @@
 import type { TestApp } from '../../support/start-app.ts';
 
 /** Name, type, attributes and spend row of each span of a trace. */
-export async function left(app: TestApp, traceId: string): Promise<unknown> {
+export async function spansIn(app: TestApp, traceId: string): Promise<unknown> {
   const response = await app.call('GET', `/v1/traces/${traceId}`);
   const { spans } = (await response.json()) as { spans: { span_id: string; name: string; type: string }[] };
   const query = `query ($traceId: ID!, $spanId: ID!) { span(traceId: $traceId, spanId: $spanId) {
@@ -19,7 +19,7 @@ export async function left(app: TestApp, traceId: string): Promise<unknown> {
 
 let traces = 0;
 /** New trace id for a call, and the header that puts the call into this trace. */
-export function aTrace(): { readonly traceId: string; readonly headers: { readonly traceparent: string } } {
+export function newTrace(): { readonly traceId: string; readonly headers: { readonly traceparent: string } } {
   const traceId = (traces += 1).toString(16).padStart(32, '5');
   return { traceId, headers: { traceparent: `00-${traceId}-6666666666666666-01` } };
 }

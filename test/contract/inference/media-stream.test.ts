@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 import { answerOf, refusal, send } from '../files/keeping.ts';
-import { aTrace, left } from './left.ts';
+import { newTrace, spansIn } from './left.ts';
 import { aForm } from './media-rows.ts';
 
 const CREDENTIAL = 'sk-upstream-credential-0123456789';
@@ -55,7 +55,7 @@ describe('images.generate', () => {
     async (named) => {
       const events = [event(PARTIAL, named), event({ ...COMPLETED, usage: USAGE }, named)];
       streamOf(...events);
-      const { traceId, headers } = aTrace();
+      const { traceId, headers } = newTrace();
       const response = await draw('medium', headers);
       expect([response.headers.get('content-type'), await response.text()]).toEqual([
         'text/event-stream; charset=utf-8',
@@ -67,7 +67,7 @@ describe('images.generate', () => {
         stream: true,
         partial_images: 1,
       });
-      expect(await left(app, traceId)).toMatchObject([
+      expect(await spansIn(app, traceId)).toMatchObject([
         { spendRow: { costUsd: '30', status: 'SUCCESS', usage: { inputTokens: 10, outputTokens: 100 } } },
       ]);
     },
@@ -75,21 +75,21 @@ describe('images.generate', () => {
 
   it('200: two pictures cost twice as much as one', async () => {
     streamOf(event(PARTIAL), event(COMPLETED), event(COMPLETED));
-    const { traceId, headers } = aTrace();
+    const { traceId, headers } = newTrace();
     await (await draw('piece', headers)).text();
-    expect(await left(app, traceId)).toMatchObject([{ spendRow: { costUsd: '1', status: 'SUCCESS', usage: null } }]);
+    expect(await spansIn(app, traceId)).toMatchObject([{ spendRow: { costUsd: '1', status: 'SUCCESS', usage: null } }]);
   });
 
   it('500 in the last event: a stream that ends before the image is complete', async () => {
     streamOf(event(PARTIAL));
-    const { traceId, headers } = aTrace();
+    const { traceId, headers } = newTrace();
     const text = await (await draw('medium', headers)).text();
     const message =
       "litellm.APIError: APIError: OpenAIException - The upstream's answer cannot be used: the stream ended before the answer did.";
     expect(text).toBe(
       `${event(PARTIAL)}data: ${JSON.stringify({ error: { message, type: null, param: null, code: '500' } })}\n\n`,
     );
-    expect(await left(app, traceId)).toMatchObject([{ spendRow: { status: 'FAILURE', costUsd: null } }]);
+    expect(await spansIn(app, traceId)).toMatchObject([{ spendRow: { status: 'FAILURE', costUsd: null } }]);
   });
 
   it.each([
@@ -150,12 +150,12 @@ describe('transcriptions.create', () => {
       'data: [DONE]\n\n',
     ];
     streamOf(...events);
-    const { traceId, headers } = aTrace();
+    const { traceId, headers } = newTrace();
     const form = aForm({ model: 'medium', stream: 'true' }, 'file');
     const response = await send(app, 'POST', '/v1/audio/transcriptions', { body: form, headers });
     expect(await response.text()).toBe(events.join(''));
     expect(upstream.received.at(-1)?.body).toContain('name="stream"\r\n\r\ntrue\r\n');
-    expect(await left(app, traceId)).toMatchObject([{ spendRow: { costUsd: '8', status: 'SUCCESS' } }]);
+    expect(await spansIn(app, traceId)).toMatchObject([{ spendRow: { costUsd: '8', status: 'SUCCESS' } }]);
     const read = await app.call('GET', `/v1/traces/${traceId}`);
     const { spans } = (await read.json()) as { spans: { span_id: string }[] };
     const span = await app.call('GET', `/v1/traces/${traceId}/spans/${spans[0]?.span_id}`);

@@ -3,7 +3,7 @@ import { upstreamErrorType } from '../../support/error-bodies.ts';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 import { answerOf, newKey, refusal, send } from '../files/keeping.ts';
-import { aTrace, left } from './left.ts';
+import { newTrace, spansIn } from './left.ts';
 import { aForm, MEDIA_ROWS } from './media-rows.ts';
 
 const CREDENTIAL = 'sk-upstream-credential-0123456789';
@@ -56,7 +56,7 @@ describe.each(MEDIA_ROWS)(
       '200: the answer unchanged and priced; the request has the upstream model name and no gateway fields (%s)',
       async (at) => {
         answerWith(200, answer);
-        const { traceId, headers } = aTrace();
+        const { traceId, headers } = newTrace();
         const modelField = at.includes('medium') ? null : 'medium';
         const response = await ask({ headers, body: body(modelField) }, at);
         expect(Object.fromEntries(response.headers)).toMatchObject({
@@ -70,7 +70,7 @@ describe.each(MEDIA_ROWS)(
         expect(sent?.path).toBe(`/v1${path}`);
         expect(sent?.body.match(sends)).toHaveLength(3);
         expect(sent?.body).not.toMatch(/"(tags|metadata|caching)/);
-        expect(await left(app, traceId)).toMatchObject([
+        expect(await spansIn(app, traceId)).toMatchObject([
           {
             name: 'generate_content medium',
             type: 'llm',
@@ -140,11 +140,11 @@ describe.each(MEDIA_ROWS)(
       [503, 'ServiceUnavailableError'],
     ])('%i of the upstream is forwarded, and the call has one spend row', async (status, kind) => {
       answerWith(status, { error: { message: `no ${CREDENTIAL}`, type: 't' } });
-      const { traceId, headers } = aTrace();
+      const { traceId, headers } = newTrace();
       expect(await answerOf(await ask({ headers }))).toEqual(
         refusal(status, `litellm.${kind}: ${kind}: OpenAIException - no <secret>`, { type: upstreamErrorType(status) }),
       );
-      expect(await left(app, traceId)).toMatchObject([{ spendRow: { status: 'FAILURE', costUsd: null } }]);
+      expect(await spansIn(app, traceId)).toMatchObject([{ spendRow: { status: 'FAILURE', costUsd: null } }]);
     });
 
     it.each([

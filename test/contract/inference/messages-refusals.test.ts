@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { aTrace, left } from './left.ts';
+import { newTrace, spansIn } from './left.ts';
 import {
   ANSWER,
   REQUEST,
@@ -161,12 +161,12 @@ describe('messages.create', () => {
     [529, 'InternalServerError', 'overloaded_error'],
   ])('%i of the upstream is forwarded, and the call has one spend row', async (status, kind, type) => {
     server.answerWith(status, { type: 'error', error: { type: 'some_error', message: `no ${CREDENTIAL}` } });
-    const { traceId, headers } = aTrace();
+    const { traceId, headers } = newTrace();
     const got = await server.ask(REQUEST, headers);
     const message = `litellm.${kind}: ${kind}: AnthropicException - no <secret>`;
     expect({ status: got.status, body: got.body }).toEqual(refusal(status, type, message));
     expect(got.headers['x-litellm-call-id']).toMatch(UUID);
-    expect(await left(server.app, traceId)).toMatchObject([
+    expect(await spansIn(server.app, traceId)).toMatchObject([
       { spendRow: { callType: 'anthropic_messages', status: 'FAILURE', costUsd: null, usage: null } },
     ]);
   });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { aTrace, left } from './left.ts';
+import { newTrace, spansIn } from './left.ts';
 import {
   ANSWER,
   REQUEST,
@@ -75,11 +75,11 @@ describe('messages.create 200', () => {
 
   it('a stream is forwarded byte for byte, except for the model name', async () => {
     server.streamWith(...EVENTS);
-    const { traceId, headers } = aTrace();
+    const { traceId, headers } = newTrace();
     const response = await server.app.call('POST', PATHS[0], { ...REQUEST, stream: true }, headers);
     expect(await response.text()).toBe(EVENTS.join('').replace('claude-up-1', 'claude'));
     expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
-    expect(await left(server.app, traceId)).toMatchObject([
+    expect(await spansIn(server.app, traceId)).toMatchObject([
       {
         name: 'chat claude',
         type: 'llm',
@@ -120,9 +120,9 @@ describe('messages.create 200', () => {
 
   it('a call has one span and one spend row', async () => {
     server.answerWith(200, ANSWER);
-    const { traceId, headers } = aTrace();
+    const { traceId, headers } = newTrace();
     await server.ask(REQUEST, headers);
-    expect(await left(server.app, traceId)).toMatchObject([
+    expect(await spansIn(server.app, traceId)).toMatchObject([
       { name: 'chat claude', spendRow: { callType: 'anthropic_messages', costUsd: COST, usage: USAGE } },
     ]);
   });

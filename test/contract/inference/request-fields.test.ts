@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { GATEWAY_FIELDS } from '../../../src/domain/inference/gateway-fields.ts';
-import { aTrace, left } from './left.ts';
+import { newTrace, spansIn } from './left.ts';
 import { completionOf, MESSAGES, refused, contentOf, type Scripted, startScripted } from './scripted.ts';
 
 let setup: Scripted;
@@ -22,9 +22,9 @@ interface StoredCall {
 
 /** Span attributes of a call, without those whose names begin with `gen_ai.` or `litellm.`. */
 async function spanFields(body: object, headers: Record<string, string> = {}, path?: string): Promise<unknown> {
-  const trace = aTrace();
+  const trace = newTrace();
   expect((await setup.ask({ model: 'one', ...body }, { ...trace.headers, ...headers }, path)).status).toBe(200);
-  const [span] = (await left(setup.app, trace.traceId)) as readonly StoredCall[];
+  const [span] = (await spansIn(setup.app, trace.traceId)) as readonly StoredCall[];
   return Object.fromEntries(
     Object.entries(span?.attributes ?? {}).filter(([name]) => !/^(gen_ai|litellm)\./.test(name)),
   );
@@ -139,12 +139,12 @@ describe('a form', () => {
       response.writeHead(calls === 1 ? 500 : 200, { 'content-type': 'application/json' });
       response.end(calls === 1 ? '{}' : '{"text":"hello"}');
     });
-    const trace = aTrace();
+    const trace = newTrace();
     const fields = { num_retries: '1', 'tags[]': 'a', metadata: '{"run":"x"}', fallbacks: 'spare', user: '7' };
     const answer = await transcribe(fields, trace.headers);
     expect([answer.status, await answer.json()]).toEqual([200, { text: 'hello' }]);
     expect(answer.headers.get('x-litellm-attempted-retries')).toBe('1');
-    expect(await left(setup.app, trace.traceId)).toMatchObject([
+    expect(await spansIn(setup.app, trace.traceId)).toMatchObject([
       { attributes: { 'tag.tags': '["a"]', metadata: '{"run":"x"}', 'user.id': '7' } },
     ]);
     expect(
@@ -171,7 +171,7 @@ describe('a form', () => {
 
 describe('x-litellm-enable-message-redaction', () => {
   async function storedSpan(headers: Record<string, string>): Promise<unknown> {
-    const trace = aTrace();
+    const trace = newTrace();
     await setup.ask({ model: 'one' }, { ...trace.headers, ...headers });
     const read = await setup.app.call('GET', `/v1/traces/${trace.traceId}`);
     const { spans } = (await read.json()) as { spans: { span_id: string }[] };
@@ -192,7 +192,7 @@ describe('x-litellm-enable-message-redaction', () => {
 describe('mock_response', () => {
   it('is the answer, at no cost and without an upstream call', async () => {
     const from = setup.upstream.received.length;
-    const trace = aTrace();
+    const trace = newTrace();
     const answer = await setup.ask({ model: 'one', mock_response: 'It is fine.' }, trace.headers);
     expect(answer).toEqual({
       status: 200,
@@ -212,7 +212,7 @@ describe('mock_response', () => {
       },
     });
     expect(setup.requestedModels(from)).toEqual([]);
-    expect(await left(setup.app, trace.traceId)).toMatchObject([
+    expect(await spansIn(setup.app, trace.traceId)).toMatchObject([
       { spendRow: { modelGroup: 'one', model: 'mock', costUsd: '0', status: 'SUCCESS' } },
     ]);
   });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { aTrace, left } from './left.ts';
+import { newTrace, spansIn } from './left.ts';
 import {
   CHAT,
   completionOf,
@@ -91,10 +91,10 @@ describe('num_retries', () => {
   });
 
   it('has one span and one spend row, with the deployment that answered', async () => {
-    const { traceId, headers } = aTrace();
+    const { traceId, headers } = newTrace();
     setup.plan({ 'one-up': [500, 200] });
     await setup.ask({ model: 'one', num_retries: 1 }, headers);
-    expect(await left(setup.app, traceId)).toEqual([
+    expect(await spansIn(setup.app, traceId)).toEqual([
       expect.objectContaining({
         name: 'chat one',
         attributes: expect.objectContaining({ 'http.request.resend_count': '1' }),
@@ -104,7 +104,7 @@ describe('num_retries', () => {
   });
 
   it('ends when the caller disconnects during the wait', async () => {
-    const { traceId, headers } = aTrace();
+    const { traceId, headers } = newTrace();
     const from = setup.upstream.received.length;
     setup.plan({ 'slow-up': [429] });
     const controller = new AbortController();
@@ -120,7 +120,7 @@ describe('num_retries', () => {
     await expect(call).rejects.toThrow();
     await vi.waitFor(
       async () =>
-        expect(await left(setup.app, traceId)).toEqual([
+        expect(await spansIn(setup.app, traceId)).toEqual([
           expect.objectContaining({
             spendRow: expect.objectContaining({ modelGroup: 'slow', status: 'FAILURE', errorCode: 'CLIENT_GONE' }),
           }),

@@ -6,7 +6,7 @@ import { converseEvent } from '../../support/event-message.ts';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 import { UPSTREAM_WIRES, type UpstreamWire } from '../../support/upstream-wires.ts';
-import { aTrace, left } from './left.ts';
+import { newTrace, spansIn } from './left.ts';
 
 /** Public model, provider, and provider name in errors. Answers of `openai` are forwarded, answers of `bedrock` translated. */
 const UPSTREAMS = [
@@ -43,11 +43,11 @@ const PATH = '/v1/chat/completions';
 
 /** Sends a call. Returns the answer and the spend row. */
 async function ask(body: object) {
-  const { traceId, headers } = aTrace();
+  const { traceId, headers } = newTrace();
   const response = await app.call('POST', PATH, { messages: MESSAGES, ...body }, headers);
   const text = await response.text();
   await expect.poll(async () => (await app.call('GET', `/v1/traces/${traceId}`)).status).toBe(200);
-  const [call] = (await left(app, traceId)) as { spendRow: { status: string; errorCode: string | null } }[];
+  const [call] = (await spansIn(app, traceId)) as { spendRow: { status: string; errorCode: string | null } }[];
   return { status: response.status, text, row: [call?.spendRow.status, call?.spendRow.errorCode] };
 }
 
@@ -153,7 +153,7 @@ describe.each(UPSTREAMS)('an answer that is %s', (model, provider, name) => {
       response.writeHead(200, { 'content-type': wire.streams });
       response.write(wire.pieces('words')[0]);
     });
-    const { traceId, headers } = aTrace();
+    const { traceId, headers } = newTrace();
     const controller = new AbortController();
     const response = await fetch(`${app.url}${PATH}`, {
       method: 'POST',
@@ -166,7 +166,7 @@ describe.each(UPSTREAMS)('an answer that is %s', (model, provider, name) => {
     controller.abort();
     await upstream.abandoned();
     await expect.poll(async () => (await app.call('GET', `/v1/traces/${traceId}`)).status).toBe(200);
-    expect(await left(app, traceId)).toMatchObject([{ spendRow: { status: 'FAILURE', errorCode: 'CLIENT_GONE' } }]);
+    expect(await spansIn(app, traceId)).toMatchObject([{ spendRow: { status: 'FAILURE', errorCode: 'CLIENT_GONE' } }]);
   });
 
   it('and whose request has ten thousand messages is complete', async () => {

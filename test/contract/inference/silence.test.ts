@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { aTrace, left } from './left.ts';
+import { newTrace, spansIn } from './left.ts';
 
 let app: TestApp;
 let upstream: FaultServer;
@@ -75,7 +75,7 @@ const CALLS = [
 describe.each(CALLS)('$row: an upstream that stops sending within an answer', ({ path, body, begins, last }) => {
   it('times out: the last event is an error, the upstream socket is closed, the call is recorded', async () => {
     stallAfter(begins);
-    const { traceId, headers } = aTrace();
+    const { traceId, headers } = newTrace();
     const response = await app.call('POST', path, body, headers);
     expect(response.status).toBe(200);
     const events = (await response.text()).trimEnd().split('\n\n');
@@ -83,7 +83,9 @@ describe.each(CALLS)('$row: an upstream that stops sending within an answer', ({
     expect(events.at(-1)).toBe(last);
     await upstream.abandoned();
     expect(await upstream.connections()).toBe(0);
-    expect(await left(app, traceId)).toMatchObject([{ spendRow: { status: 'FAILURE', errorCode: 'UPSTREAM_FAILED' } }]);
+    expect(await spansIn(app, traceId)).toMatchObject([
+      { spendRow: { status: 'FAILURE', errorCode: 'UPSTREAM_FAILED' } },
+    ]);
   });
 });
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aboutModel, upstreamErrorType } from '../../support/error-bodies.ts';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { aTrace, left } from './left.ts';
+import { newTrace, spansIn } from './left.ts';
 
 const CREDENTIAL = 'sk-upstream-credential-0123456789';
 const PATH = '/v1/audio/speech';
@@ -55,7 +55,7 @@ async function newKey(draft: object): Promise<{ authorization: string }> {
 describe('speech.create 200', () => {
   it.each([PATH, '/audio/speech'])('the audio unchanged, priced by the characters of the input (%s)', async (path) => {
     answerWith(200, AUDIO);
-    const { traceId, headers } = aTrace();
+    const { traceId, headers } = newTrace();
     const response = await ask(REQUEST, headers, path);
     expect(Buffer.from(await response.arrayBuffer())).toEqual(AUDIO);
     expect(response.status).toBe(200);
@@ -68,7 +68,7 @@ describe('speech.create 200', () => {
     });
     const sent = upstream.received.at(-1);
     expect([sent?.path, JSON.parse(sent?.body ?? '')]).toEqual([PATH, { ...REQUEST, model: 'up-1' }]);
-    expect(await left(app, traceId)).toMatchObject([
+    expect(await spansIn(app, traceId)).toMatchObject([
       {
         name: 'generate_content voice',
         type: 'llm',
@@ -108,14 +108,14 @@ describe('speech.create 200', () => {
       response.write(AUDIO);
       cut = () => socket.destroy();
     });
-    const { traceId, headers } = aTrace();
+    const { traceId, headers } = newTrace();
     const response = await ask(REQUEST, headers);
     const reader = response.body?.getReader();
     expect(Buffer.from((await reader?.read())?.value ?? [])).toEqual(AUDIO);
     cut();
     await expect(reader?.read()).rejects.toThrow('terminated');
     await upstream.abandoned();
-    expect(await left(app, traceId)).toMatchObject([
+    expect(await spansIn(app, traceId)).toMatchObject([
       { spendRow: { status: 'FAILURE', errorCode: 'UPSTREAM_FAILED', costUsd: '2.5' } },
     ]);
   });
@@ -200,13 +200,13 @@ describe('speech.create', () => {
     [503, 'ServiceUnavailableError'],
   ])('%i of the upstream is forwarded, and the call has one spend row', async (status, kind) => {
     answerWith(status, JSON.stringify({ error: { message: `no ${CREDENTIAL}`, type: 't' } }), 'application/json');
-    const { traceId, headers } = aTrace();
+    const { traceId, headers } = newTrace();
     const message = `litellm.${kind}: ${kind}: OpenAIException - no <secret>`;
     expect(await refusalOf(await ask(REQUEST, headers))).toEqual([
       status,
       { message, type: upstreamErrorType(status), param: null, code: String(status) },
     ]);
-    expect(await left(app, traceId)).toMatchObject([{ spendRow: { status: 'FAILURE', costUsd: null } }]);
+    expect(await spansIn(app, traceId)).toMatchObject([{ spendRow: { status: 'FAILURE', costUsd: null } }]);
   });
 
   it.each([

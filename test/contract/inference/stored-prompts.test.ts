@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { aTrace } from './left.ts';
+import { newTrace } from './left.ts';
 
 const DEMO_ANSWER = 'This is the built-in demo model of Lensgate, not a language model. You said: Once upon';
 
@@ -12,7 +12,7 @@ afterAll(() => app.stop());
 
 /** Span names, input and output of a call of the demo model. */
 async function spanOf(path: string, body: object): Promise<unknown> {
-  const { traceId, headers } = aTrace();
+  const { traceId, headers } = newTrace();
   const response = await app.call('POST', path, { model: 'demo', ...body }, headers);
   expect([response.status, (await response.arrayBuffer()).byteLength > 0]).toEqual([200, true]);
   const trace = await app.call('GET', `/v1/traces/${traceId}`);

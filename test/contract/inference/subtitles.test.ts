@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { aTrace, left } from './left.ts';
+import { newTrace, spansIn } from './left.ts';
 
 let app: TestApp;
 let upstream: FaultServer;
@@ -47,7 +47,7 @@ it.each([
   form.append('model', 'writer');
   form.append('response_format', format);
   form.append('file', new Blob([recording]), 'a.mp3');
-  const { traceId, headers } = aTrace();
+  const { traceId, headers } = newTrace();
   const response = await fetch(`${app.url}/v1/audio/transcriptions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${app.adminKey}`, ...headers },
@@ -55,5 +55,5 @@ it.each([
   });
   expect([response.status, await response.text()]).toEqual([200, answer]);
   expect(response.headers.get('x-litellm-response-cost')).toBe(cost);
-  expect(await left(app, traceId)).toMatchObject([{ spendRow: { callType: 'atranscription', costUsd: cost } }]);
+  expect(await spansIn(app, traceId)).toMatchObject([{ spendRow: { callType: 'atranscription', costUsd: cost } }]);
 });

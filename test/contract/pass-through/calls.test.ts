@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { aTrace, left } from '../inference/left.ts';
-import { answerOf, echoing, newKey, sendAs } from './targets.ts';
+import { newTrace, spansIn } from '../inference/left.ts';
+import { answerOf, echoRequests, newKey, sendAs } from './targets.ts';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
@@ -45,7 +45,7 @@ beforeAll(async () => {
   key = await newKey(app, { key_alias: 'caller' });
 });
 
-beforeEach(() => echoing(target));
+beforeEach(() => echoRequests(target));
 
 afterAll(async () => {
   await app.stop();
@@ -313,7 +313,7 @@ describe('passThrough.call', () => {
 
 describe('records of a forwarded call', () => {
   it('a span and a spend row with the cost of the entry', async () => {
-    const { traceId, headers } = aTrace();
+    const { traceId, headers } = newTrace();
     const body = JSON.stringify({ model: 'm-1', litellm_metadata: { tags: ['x'] } });
     const response = await sendAs(app, key, {
       method: 'POST',
@@ -323,7 +323,7 @@ describe('records of a forwarded call', () => {
     });
     expect(response.headers.get('x-litellm-response-cost')).toBe('0.25');
     await response.text();
-    expect(await left(app, traceId)).toMatchObject([
+    expect(await spansIn(app, traceId)).toMatchObject([
       {
         name: 'pass_through m-1',
         attributes: { 'gen_ai.operation.name': 'pass_through', 'tag.tags': '["x"]' },
@@ -333,13 +333,13 @@ describe('records of a forwarded call', () => {
   });
 
   it('one failed row with a cost of 0 for an error of the target', async () => {
-    const { traceId, headers } = aTrace();
+    const { traceId, headers } = newTrace();
     target.answer((response) => {
       response.statusCode = 503;
       response.end('down');
     });
     await (await sendAs(app, key, { path: '/costly', headers })).text();
-    expect(await left(app, traceId)).toMatchObject([
+    expect(await spansIn(app, traceId)).toMatchObject([
       { name: 'pass_through unknown', spendRow: { costUsd: '0', status: 'FAILURE' } },
     ]);
   });

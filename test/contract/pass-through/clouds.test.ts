@@ -4,7 +4,7 @@ import { FORWARDED_PROVIDERS, locatedBase } from '../../../src/domain/pass-throu
 import { Secret } from '../../../src/domain/secret.ts';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { answerOf, echoing, sendAs } from './targets.ts';
+import { answerOf, echoRequests, sendAs } from './targets.ts';
 import { createForwarder } from '../../../src/providers/forwarding.ts';
 import { readProviderAccounts } from '../../../src/runtime/settings/provider-accounts.ts';
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
   });
 });
 
-beforeEach(() => echoing(target));
+beforeEach(() => echoRequests(target));
 
 afterAll(async () => {
   await app.stop();

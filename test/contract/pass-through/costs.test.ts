@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { aTrace, left } from '../inference/left.ts';
-import { echoing, newKey, sendAs } from './targets.ts';
+import { newTrace, spansIn } from '../inference/left.ts';
+import { echoRequests, newKey, sendAs } from './targets.ts';
 import { POLLING } from '../../support/polling.ts';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -30,7 +30,7 @@ beforeAll(async () => {
   await (await app.call('POST', '/graphql', { query: '{ __typename }' })).text();
 });
 
-beforeEach(() => echoing(target));
+beforeEach(() => echoRequests(target));
 
 afterAll(async () => {
   await app.stop();
@@ -47,7 +47,7 @@ function answering(type: string, body: string | Buffer, headers: Record<string, 
 
 /** Sends a call and reads the answer. Returns the spend row of the call. */
 async function rowOf(path: string, body: BodyInit, type: string | null = 'application/json') {
-  const { traceId, headers } = aTrace();
+  const { traceId, headers } = newTrace();
   const sent = type === null ? headers : { ...headers, 'content-type': type };
   const response = await sendAs(app, key, { method: 'POST', path, body, headers: sent });
   await response.arrayBuffer();
@@ -56,7 +56,7 @@ async function rowOf(path: string, body: BodyInit, type: string | null = 'applic
 
 /** Spend row of a trace. Polls, because the records of the first call of a process can be late. */
 async function rowIn(traceId: string): Promise<Record<string, unknown> | undefined> {
-  const spans = await vi.waitFor(() => left(app, traceId), POLLING);
+  const spans = await vi.waitFor(() => spansIn(app, traceId), POLLING);
   return (spans as readonly { readonly spendRow: Record<string, unknown> }[])[0]?.spendRow;
 }
 
@@ -278,7 +278,7 @@ describe('tokens are estimated', () => {
   });
 
   it('if the caller disconnects before the usage arrives', async () => {
-    const { traceId, headers } = aTrace();
+    const { traceId, headers } = newTrace();
     target.answer((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(events({ id: 'c', choices: [{ index: 0, delta: { content: 'x' } }] }));

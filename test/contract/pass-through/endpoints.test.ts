@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { answerOf, echoing, newKey, sendAs } from './targets.ts';
+import { answerOf, echoRequests, newKey, sendAs } from './targets.ts';
 
 const PATH = '/config/pass_through_endpoint';
 
@@ -24,7 +24,7 @@ beforeAll(async () => {
   viewerKey = ((await viewer.json()) as { readonly key: string }).key;
 });
 
-beforeEach(() => echoing(target));
+beforeEach(() => echoRequests(target));
 
 afterAll(async () => {
   await app.stop();

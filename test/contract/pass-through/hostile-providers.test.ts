@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { aTrace, left } from '../inference/left.ts';
+import { newTrace, spansIn } from '../inference/left.ts';
 import { newKey, sendAs } from './targets.ts';
 
 const MODEL = 'anthropic.claude-haiku-4-5-20251001-v1:0';
@@ -114,7 +114,7 @@ it('an endless answer of a provider is ended after six times the timeout, and re
   });
   const records = await Promise.all(
     PATHS.map(async ([name, path, body]) => {
-      const { traceId, headers } = aTrace();
+      const { traceId, headers } = newTrace();
       const began = performance.now();
       const response = await sendAs(app, key, {
         method: 'POST',
@@ -125,7 +125,7 @@ it('an endless answer of a provider is ended after six times the timeout, and re
       expect(response.status).toBe(200);
       await expect(response.text()).rejects.toThrow('terminated');
       expect(performance.now() - began).toBeGreaterThan(11_000);
-      return [name, await left(app, traceId)];
+      return [name, await spansIn(app, traceId)];
     }),
   );
   for (let ended = 0; ended < PATHS.length; ended += 1) await target.abandoned();

@@ -2,8 +2,8 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { aTrace, left } from '../inference/left.ts';
-import { answerOf, echoing, newKey, sendAs } from './targets.ts';
+import { newTrace, spansIn } from '../inference/left.ts';
+import { answerOf, echoRequests, newKey, sendAs } from './targets.ts';
 
 let app: TestApp;
 let target: FaultServer;
@@ -90,18 +90,20 @@ describe('a target that', () => {
       const drip = setInterval(() => response.write('x'), 20);
       response.once('close', () => clearInterval(drip));
     });
-    let { traceId, headers } = aTrace();
+    let { traceId, headers } = newTrace();
     let response = await sendAs(app, key, { path: '/short-timeout', headers });
     // On a busy machine, the headers of the answer may arrive after the timeout. The call is then repeated.
     while (response.status === 408) {
       await target.abandoned();
-      ({ traceId, headers } = aTrace());
+      ({ traceId, headers } = newTrace());
       response = await sendAs(app, key, { path: '/short-timeout', headers });
     }
     expect(response.status).toBe(200);
     await expect(response.text()).rejects.toThrow('terminated');
     await target.abandoned();
-    expect(await left(app, traceId)).toMatchObject([{ spendRow: { status: 'FAILURE', errorCode: 'UPSTREAM_FAILED' } }]);
+    expect(await spansIn(app, traceId)).toMatchObject([
+      { spendRow: { status: 'FAILURE', errorCode: 'UPSTREAM_FAILED' } },
+    ]);
   });
 
   it('sends a compression bomb is relayed without inflating it', async () => {
@@ -148,7 +150,7 @@ describe('a target that', () => {
     expect(response.status).toBe(200);
     leaving.abort();
     await target.abandoned();
-    echoing(target);
+    echoRequests(target);
     expect((await sendAs(app, key, { path: '/target' })).status).toBe(200);
   });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { answerOf, echoing, newKey, sendAs } from './targets.ts';
+import { answerOf, echoRequests, newKey, sendAs } from './targets.ts';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
@@ -24,7 +24,7 @@ beforeAll(async () => {
   });
 });
 
-beforeEach(() => echoing(target));
+beforeEach(() => echoRequests(target));
 
 afterAll(async () => {
   await app.stop();

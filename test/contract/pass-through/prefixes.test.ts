@@ -3,8 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { CODING_AGENTS, FORWARDED_PROVIDERS, locatedBase } from '../../../src/domain/pass-through/providers.ts';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { aTrace, left } from '../inference/left.ts';
-import { answerOf, echoing, newKey, sendAs } from './targets.ts';
+import { newTrace, spansIn } from '../inference/left.ts';
+import { answerOf, echoRequests, newKey, sendAs } from './targets.ts';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
@@ -224,9 +224,9 @@ describe('services of Amazon that name operations in a header', () => {
       ['/transcribe/GetTranscriptionJob', '0'],
       ['/transcribe/StartTranscriptionJob', null],
     ] as const) {
-      const { traceId, headers } = aTrace();
+      const { traceId, headers } = newTrace();
       await (await post(path, '{}', { ...JSON_TYPE, ...headers })).text();
-      expect(await left(app, traceId)).toMatchObject([{ spendRow: { modelGroup: path.slice(1), costUsd } }]);
+      expect(await spansIn(app, traceId)).toMatchObject([{ spendRow: { modelGroup: path.slice(1), costUsd } }]);
     }
   });
 });
@@ -243,14 +243,14 @@ describe('accounts that all callers share', () => {
   });
 
   it('have prices for recognised speech by the second', async () => {
-    const { traceId, headers } = aTrace();
+    const { traceId, headers } = newTrace();
     target.answer((response) => {
       response.setHeader('content-type', 'application/json');
       response.end(JSON.stringify({ RecognitionStatus: 'Success', Duration: 100 * 1e7 }));
     });
     const path = '/azure_speech/speech/recognition/conversation/cognitiveservices/v1';
     await (await post(path, 'RIFF', { 'content-type': 'audio/wav', ...headers })).text();
-    const [span] = (await left(app, traceId)) as readonly { readonly spendRow: Record<string, unknown> }[];
+    const [span] = (await spansIn(app, traceId)) as readonly { readonly spendRow: Record<string, unknown> }[];
     expect(span?.spendRow).toMatchObject({ modelGroup: 'azure/speech/azure-stt', costUsd: '0.02777778' });
   });
 });
@@ -307,5 +307,5 @@ it.each([
       400,
     );
   expect(target.received).toHaveLength(count);
-  echoing(target);
+  echoRequests(target);
 });

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { aTrace, left } from '../inference/left.ts';
-import { answerOf, echoing, newKey, sendAs } from './targets.ts';
+import { newTrace, spansIn } from '../inference/left.ts';
+import { answerOf, echoRequests, newKey, sendAs } from './targets.ts';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
@@ -43,7 +43,7 @@ beforeAll(async () => {
   limited = await newKey(app, { models: ['served'] });
 });
 
-beforeEach(() => echoing(target));
+beforeEach(() => echoRequests(target));
 
 afterAll(async () => {
   await app.stop();
@@ -174,11 +174,11 @@ describe('the coding agents', () => {
     ['GET', '/v0/repositories', 'cursor:repositories:list'],
     ['PUT', '/v0/agents/bc_1', 'cursor:put:/v0/agents/bc_1'],
   ])('%s %s is recorded as %s, with a cost of 0', async (method, path, name) => {
-    const { traceId, headers } = aTrace();
+    const { traceId, headers } = newTrace();
     const response = await sendAs(app, key, { method, path: `/cursor${path}`, headers });
     expect(response.headers.get('x-litellm-response-cost')).toBe('0');
     await response.text();
-    expect(await left(app, traceId)).toMatchObject([
+    expect(await spansIn(app, traceId)).toMatchObject([
       {
         attributes: { 'gen_ai.operation.name': name, 'gen_ai.provider.name': 'cursor' },
         spendRow: {
@@ -210,7 +210,7 @@ describe('the coding agents', () => {
 
 describe('the providers', () => {
   it('price the usage of a known format', async () => {
-    const { traceId, headers } = aTrace();
+    const { traceId, headers } = newTrace();
     const usage = { prompt_tokens: 1000, completion_tokens: 10, total_tokens: 1010 };
     const choices = [{ index: 0, message: { role: 'assistant', content: 'hi' }, finish_reason: 'stop' }];
     const sent = { id: 'c', object: 'chat.completion', created: 1, model: 'gpt-4o', choices, usage };
@@ -226,13 +226,13 @@ describe('the providers', () => {
       headers: { ...JSON_TYPE, ...headers },
     };
     expect(await answerOf(await sendAs(app, key, request))).toEqual([200, sent]);
-    const [span] = (await left(app, traceId)) as readonly { readonly spendRow: Record<string, unknown> }[];
+    const [span] = (await spansIn(app, traceId)) as readonly { readonly spendRow: Record<string, unknown> }[];
     expect(span?.spendRow).toMatchObject({ usage: { inputTokens: 1000, outputTokens: 10 }, status: 'SUCCESS' });
     expect(Number(span?.spendRow['costUsd'])).toBeGreaterThan(0);
   });
 
   it('read the usage of a stream', async () => {
-    const { traceId, headers } = aTrace();
+    const { traceId, headers } = newTrace();
     const events = [
       { type: 'message_start', message: { id: 'm', model: 'claude', usage: { input_tokens: 5, output_tokens: 1 } } },
       { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 7 } },
@@ -248,7 +248,7 @@ describe('the providers', () => {
     const response = await sendAs(app, key, request);
     expect(await response.text()).toBe(text);
     expect(lastRequest()?.headers).toMatchObject({ 'x-api-key': 'an-key' });
-    expect(await left(app, traceId)).toMatchObject([{ spendRow: { usage: { inputTokens: 5, outputTokens: 7 } } }]);
+    expect(await spansIn(app, traceId)).toMatchObject([{ spendRow: { usage: { inputTokens: 5, outputTokens: 7 } } }]);
   });
 
   it.each([

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { answerOf, echoing, sendAs } from './targets.ts';
+import { answerOf, echoRequests, sendAs } from './targets.ts';
 
 let app: TestApp;
 let target: FaultServer;
@@ -11,7 +11,7 @@ beforeAll(async () => {
   app = await startApp({ env: { OPENAI_API_BASE: `${target.url}/env`, CODEAGENT_API_BASE: `${target.url}/agents` } });
 });
 
-beforeEach(() => echoing(target));
+beforeEach(() => echoRequests(target));
 
 afterAll(async () => {
   await app.stop();

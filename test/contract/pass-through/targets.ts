@@ -2,7 +2,7 @@ import type { FaultServer } from '../../support/fault-server.ts';
 import type { TestApp } from '../../support/start-app.ts';
 
 /** Makes a target echo its requests. */
-export function echoing(target: FaultServer): void {
+export function echoRequests(target: FaultServer): void {
   target.answer((response, _socket, { method, path, headers, body }) => {
     response.setHeader('content-type', 'application/json');
     response.setHeader('x-target', 't');

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { answerOf, echoing, newKey, sendAs } from './targets.ts';
+import { answerOf, echoRequests, newKey, sendAs } from './targets.ts';
 
 let app: TestApp;
 let target: FaultServer;
@@ -23,7 +23,7 @@ beforeAll(async () => {
   });
   key = await newKey(app, { allowed_passthrough_routes: ['/plain', '/fixed'] });
 });
-beforeEach(() => echoing(target));
+beforeEach(() => echoRequests(target));
 afterAll(async () => {
   await app.stop();
   await target.stop();

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openRealtime, type RealtimeClient } from '../../support/realtime-client.ts';
 import { type RealtimeUpstream, startRealtimeUpstream, type UpstreamSession } from '../../support/realtime-upstream.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { aTrace, left } from '../inference/left.ts';
+import { newTrace, spansIn } from '../inference/left.ts';
 
 const MEGABYTE = 1024 * 1024;
 
@@ -28,14 +28,16 @@ function start(): Promise<TestApp> {
 }
 
 async function join(setup = app): Promise<{ client: RealtimeClient; session: UpstreamSession; traceId: string }> {
-  const { traceId, headers } = aTrace();
+  const { traceId, headers } = newTrace();
   const client = await openRealtime(setup, { headers: { ...headers, authorization: `Bearer ${setup.adminKey}` } });
   return { client, session: await upstream.session(), traceId };
 }
 
 /** Status and error code in the spend row of a session. */
 async function endOf(traceId: string, setup = app): Promise<unknown> {
-  const [only, ...more] = (await left(setup, traceId)) as { spendRow: { status: string; errorCode: string | null } }[];
+  const [only, ...more] = (await spansIn(setup, traceId)) as {
+    spendRow: { status: string; errorCode: string | null };
+  }[];
   expect(more).toEqual([]);
   return [only?.spendRow.status, only?.spendRow.errorCode];
 }
@@ -163,7 +165,7 @@ describe('a client', () => {
     await client.heard();
     client.socket.close(1001);
     await session.closed;
-    expect(await left(app, traceId)).toMatchObject([
+    expect(await spansIn(app, traceId)).toMatchObject([
       { spendRow: { status: 'SUCCESS', usage: { inputTokens: 3, outputTokens: 1 } } },
     ]);
   });
@@ -189,7 +191,7 @@ describe('a client', () => {
       wire.resume();
       reached.resolve();
     });
-    const { traceId, headers } = aTrace();
+    const { traceId, headers } = newTrace();
     const { port } = new URL(app.url);
     const socket = connect(Number(port), '127.0.0.1');
     socket.write(

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openRealtime, type RealtimeClient } from '../../support/realtime-client.ts';
 import { type RealtimeUpstream, startRealtimeUpstream, type UpstreamSession } from '../../support/realtime-upstream.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { aTrace, left } from '../inference/left.ts';
+import { newTrace, spansIn } from '../inference/left.ts';
 
 const CREDENTIAL = 'sk-upstream-credential-0123456789';
 const PRICES = {
@@ -44,7 +44,7 @@ interface OpenSession {
 }
 
 async function join({ model = 'voice', key = app.adminKey } = {}): Promise<OpenSession> {
-  const { traceId, headers } = aTrace();
+  const { traceId, headers } = newTrace();
   const path = `/v1/realtime?model=${model}`;
   const client = await openRealtime(app, { path, headers: { ...headers, authorization: `Bearer ${key}` } });
   const session = await upstream.session();
@@ -55,7 +55,7 @@ async function join({ model = 'voice', key = app.adminKey } = {}): Promise<OpenS
     async end() {
       client.socket.close(1000);
       await session.closed;
-      return await left(app, traceId);
+      return await spansIn(app, traceId);
     },
   };
 }
@@ -343,7 +343,7 @@ it('a session ends when its answers have used up the budget of the key, and a ne
   });
   expect((await client.closed).code).toBe(1008);
   expect((await session.closed).code).toBe(1000);
-  expect(await left(app, traceId)).toMatchObject([
+  expect(await spansIn(app, traceId)).toMatchObject([
     { spendRow: { costUsd: '0.0036', status: 'FAILURE', errorCode: 'LIMIT_EXCEEDED', usage: { inputTokens: 200 } } },
   ]);
   await expect(openRealtime(app, { headers: { authorization: `Bearer ${key}` } })).rejects.toThrow('422');

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { aTrace, left } from '../inference/left.ts';
+import { newTrace, spansIn } from '../inference/left.ts';
 import { hexOf, invalid, type Json, type ResponseClient, startResponses } from './response-client.ts';
 
 let client: ResponseClient;
@@ -12,7 +12,7 @@ describe('continuing a translated response', () => {
   it('rebuilds the conversation, without the instructions of earlier turns', async () => {
     const first = await client.storedAnswer('I am listening.', { input: 'Remember 7.', instructions: 'Be brief.' });
     const second = await client.storedAnswer('Noted.', { input: 'And 8.', previous_response_id: first.id });
-    const { traceId, headers } = aTrace();
+    const { traceId, headers } = newTrace();
     const third = await client.storedAnswer(
       '7 and 8.',
       { input: [{ role: 'user', content: 'Which?' }], previous_response_id: second.id, instructions: 'Be exact.' },
@@ -27,7 +27,7 @@ describe('continuing a translated response', () => {
       { role: 'user', content: 'Which?' },
     ]);
     expect(third['previous_response_id']).toBe(second.id);
-    expect(await left(client.app, traceId)).toMatchObject([
+    expect(await spansIn(client.app, traceId)).toMatchObject([
       { spendRow: { callType: 'aresponses', status: 'SUCCESS' } },
     ]);
     // A second branch that continues the first response.

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { aTrace, left } from '../inference/left.ts';
+import { newTrace, spansIn } from '../inference/left.ts';
 
 const PRICES = { input_cost_per_token: 0.5, output_cost_per_token: 0.25 };
 
@@ -98,14 +98,14 @@ describe('responses.create 200, at an upstream with a Responses API', () => {
       'event: response.output_text.delta\ndata: {"type":"response.output_text.delta" , "delta":"H\\u0069"}\n\n';
     const completed = event({ type: 'response.completed', response: ANSWER, later: [1e-7] });
     streamWith(`${created}${delta}: a comment\n\n${completed}`);
-    const { traceId, headers } = aTrace();
+    const { traceId, headers } = newTrace();
     const response = await app.call('POST', '/responses', { model: 'thinker', input: 'x', stream: true }, headers);
     const text = await response.text();
     const id = /"id":"(resp_[\w-]{80,})"/.exec(text)?.[1] ?? '';
     const asForwarded = (eventText: string): string =>
       eventText.replace('resp_up', id).replace('"model":"up-1"', '"model":"thinker"');
     expect(text).toBe(`${asForwarded(created)}${delta}: a comment\n\n${asForwarded(completed)}`);
-    expect(await left(app, traceId)).toMatchObject([
+    expect(await spansIn(app, traceId)).toMatchObject([
       {
         name: 'chat thinker',
         spendRow: {
@@ -119,13 +119,15 @@ describe('responses.create 200, at an upstream with a Responses API', () => {
 
   it('a failed response is forwarded, and counts as a failure', async () => {
     const failed = { ...ANSWER, status: 'failed', error: { code: 'server_error', message: 'Out of thoughts.' } };
-    const { traceId, headers } = aTrace();
+    const { traceId, headers } = newTrace();
     streamWith(
       event({ type: 'response.created', response: {} }) + event({ type: 'response.failed', response: failed }),
     );
     const response = await app.call('POST', '/responses', { model: 'thinker', input: 'x', stream: true }, headers);
     expect(await response.text()).toContain('"message":"Out of thoughts."');
-    expect(await left(app, traceId)).toMatchObject([{ spendRow: { status: 'FAILURE', errorCode: 'UPSTREAM_FAILED' } }]);
+    expect(await spansIn(app, traceId)).toMatchObject([
+      { spendRow: { status: 'FAILURE', errorCode: 'UPSTREAM_FAILED' } },
+    ]);
   });
 
   it('an error during the stream is the last event, in the format of the dialect and with the next sequence number', async () => {

@@ -10,7 +10,7 @@ import {
   startResponseSetup,
   streamOf,
 } from '../../support/response-socket.ts';
-import { aTrace, left } from '../inference/left.ts';
+import { newTrace, spansIn } from '../inference/left.ts';
 
 const OWN = /^resp_[0-9a-f]{32}$/;
 
@@ -203,7 +203,7 @@ it('a stored response is continued at the upstream that stores it', async () => 
 describe('a response with generate: false', () => {
   it('calls no upstream, and can be continued like any other response', async () => {
     const calls = setup.upstream.received.length;
-    const { traceId, headers } = aTrace();
+    const { traceId, headers } = newTrace();
     const client = await openResponses(setup.app, {
       headers: { ...headers, authorization: `Bearer ${setup.app.adminKey}` },
     });
@@ -229,7 +229,7 @@ describe('a response with generate: false', () => {
       { type: 'message', role: 'user', content: 'Know this.' },
       { type: 'message', role: 'user', content: 'Do you?' },
     ]);
-    expect((await left(setup.app, traceId)) as object[]).toHaveLength(1);
+    expect((await spansIn(setup.app, traceId)) as object[]).toHaveLength(1);
     client.socket.close();
   });
 

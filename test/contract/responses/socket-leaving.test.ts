@@ -13,7 +13,7 @@ import {
   streamOf,
 } from '../../support/response-socket.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { aTrace, left } from '../inference/left.ts';
+import { newTrace, spansIn } from '../inference/left.ts';
 
 const MEGABYTE = 1024 * 1024;
 
@@ -24,14 +24,14 @@ beforeAll(async () => {
 afterAll(() => setup.stop());
 
 async function open(): Promise<{ client: ResponseSocket; traceId: string }> {
-  const { traceId, headers } = aTrace();
+  const { traceId, headers } = newTrace();
   const authorization = `Bearer ${setup.app.adminKey}`;
   return { client: await openResponses(setup.app, { headers: { ...headers, authorization } }), traceId };
 }
 
 /** Status and error code of each spend row of a trace. */
 async function endsOf(traceId: string, app: TestApp = setup.app): Promise<unknown> {
-  const rows = (await left(app, traceId)) as { spendRow: { status: string; errorCode: string | null } }[];
+  const rows = (await spansIn(app, traceId)) as { spendRow: { status: string; errorCode: string | null } }[];
   return rows.map(({ spendRow }) => [spendRow.status, spendRow.errorCode]);
 }
 
@@ -164,7 +164,7 @@ describe('a process that stops', () => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(eventText({ type: 'response.created', sequence_number: 0, response: aResponse() }));
     });
-    const { traceId, headers } = aTrace();
+    const { traceId, headers } = newTrace();
     const authorization = `Bearer ${other.app.adminKey}`;
     const client = await openResponses(other.app, { headers: { ...headers, authorization } });
     client.say({ type: 'response.create', model: 'thinker', input: 'x', stream_id: 'main' });

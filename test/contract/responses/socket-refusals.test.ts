@@ -7,7 +7,7 @@ import {
   startResponseSetup,
   streamOf,
 } from '../../support/response-socket.ts';
-import { aTrace, left } from '../inference/left.ts';
+import { newTrace, spansIn } from '../inference/left.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -180,7 +180,7 @@ describe('a refused turn, after which the connection stays open', () => {
         response.destroy(),
       );
     });
-    const { traceId, headers } = aTrace();
+    const { traceId, headers } = newTrace();
     const client = await open(headers);
     const [created, ...rest] = await client.ask({ model: 'thinker', input: 'x', stream_id: 'main' });
     expect(created).toMatchObject({ type: 'response.created', stream_id: 'main' });
@@ -195,7 +195,7 @@ describe('a refused turn, after which the connection stays open', () => {
         { stream_id: 'main', sequence_number: 5 },
       ),
     ]);
-    expect(await left(setup.app, traceId)).toMatchObject([
+    expect(await spansIn(setup.app, traceId)).toMatchObject([
       { spendRow: { status: 'FAILURE', errorCode: 'UPSTREAM_FAILED' } },
     ]);
     client.socket.close();

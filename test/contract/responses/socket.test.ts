@@ -13,7 +13,7 @@ import {
   startResponseSetup,
   streamOf,
 } from '../../support/response-socket.ts';
-import { aTrace, left } from '../inference/left.ts';
+import { newTrace, spansIn } from '../inference/left.ts';
 
 const SEALED = /^resp_[\w-]{80,}$/;
 const OWN = /^resp_[0-9a-f]{32}$/;
@@ -100,12 +100,12 @@ describe('responses.connect 101', () => {
 
   it('every response is a call with its own spend row, cost and id, in the trace of the connection', async () => {
     setup.streamWith(streamOf());
-    const { traceId, headers } = aTrace();
+    const { traceId, headers } = newTrace();
     const client = await open({ ...headers, 'x-litellm-call-id': 'mine' });
     await client.ask({ model: 'thinker', input: 'Hello' });
     setup.streamWith(chatStream('Good day.'));
     await client.ask({ model: 'chats', input: 'Hello' });
-    const rows = (await left(setup.app, traceId)) as { name: string; spendRow: object; attributes: object }[];
+    const rows = (await spansIn(setup.app, traceId)) as { name: string; spendRow: object; attributes: object }[];
     const usage = { inputTokens: 5, outputTokens: 3 };
     expect(rows.toSorted((a, b) => a.name.localeCompare(b.name))).toMatchObject([
       { name: 'chat chats', spendRow: { callType: 'aresponses', costUsd: '3.25', status: 'SUCCESS', usage } },
@@ -119,7 +119,7 @@ describe('responses.connect 101', () => {
 
   it('gateway headers of the handshake and gateway fields of an event apply to the call', async () => {
     setup.streamWith(streamOf());
-    const { traceId, headers } = aTrace();
+    const { traceId, headers } = newTrace();
     const client = await open({ ...headers, 'x-litellm-session-id': 'session-7', 'x-litellm-timeout': 'soon' });
     const message =
       "/responses: Invalid value for header 'x-litellm-timeout': it must be a number of seconds, at most 86400.";
@@ -128,7 +128,7 @@ describe('responses.connect 101', () => {
     const other = await open({ ...headers, 'x-litellm-session-id': 'session-7' });
     const frames = await other.ask({ model: 'thinker', input: 'x', mock_response: 'Made up.' });
     expect(frames.at(-1)).toMatchObject({ response: { output: [{ content: [{ text: 'Made up.' }] }] } });
-    expect(JSON.stringify(await left(setup.app, traceId))).toContain('session-7');
+    expect(JSON.stringify(await spansIn(setup.app, traceId))).toContain('session-7');
     other.socket.close();
   });
 
@@ -136,13 +136,13 @@ describe('responses.connect 101', () => {
     const error = { code: 'server_error', message: 'Out of thoughts.' };
     const failed = { type: 'response.failed', sequence_number: 1, response: aResponse({ status: 'failed', error }) };
     setup.streamWith(eventText({ type: 'response.created', response: {} }) + eventText(failed));
-    const { traceId, headers } = aTrace();
+    const { traceId, headers } = newTrace();
     const client = await open(headers);
     expect((await client.ask({ model: 'thinker', input: 'x' })).at(-1)).toMatchObject({
       type: 'response.failed',
       response: { error },
     });
-    expect(await left(setup.app, traceId)).toMatchObject([
+    expect(await spansIn(setup.app, traceId)).toMatchObject([
       { spendRow: { status: 'FAILURE', errorCode: 'UPSTREAM_FAILED' } },
     ]);
     client.socket.close();

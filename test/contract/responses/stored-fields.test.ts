@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { aTrace, left } from '../inference/left.ts';
+import { newTrace, spansIn } from '../inference/left.ts';
 
 let app: TestApp;
 let upstream: FaultServer;
@@ -102,14 +102,14 @@ describe.each([
     '200: a response that the upstream stores (%s)',
     async (base) => {
       answerWith(200, answer);
-      const { traceId, headers } = aTrace();
+      const { traceId, headers } = newTrace();
       const query = method === 'GET' ? '?include=message.input_image.image_url&limit=2' : '';
       expect(await ask(method, `${base}/${id}${tail}${query}`, { ...key, ...headers })).toEqual({
         status: 200,
         body: expected(),
       });
       expect(upstream.received.at(-1)?.path).toBe(`/v1/responses/resp_up${tail}${query}`);
-      expect(await left(app, traceId)).toMatchObject([{ spendRow: { callType, costUsd: '0', status: 'SUCCESS' } }]);
+      expect(await spansIn(app, traceId)).toMatchObject([{ spendRow: { callType, costUsd: '0', status: 'SUCCESS' } }]);
     },
   );
 
@@ -157,14 +157,14 @@ describe.each([
 
   it('500: an invalid answer', async () => {
     answerWith(200, '<html>');
-    const { traceId, headers } = aTrace();
+    const { traceId, headers } = newTrace();
     expect(await ask(method, `/v1/responses/${id}${tail}`, { ...key, ...headers })).toEqual(
       refusal(500, {
         message: "The upstream's answer cannot be used: it is not JSON.",
         type: 'internal_server_error',
       }),
     );
-    expect(await left(app, traceId)).toMatchObject([{ spendRow: { status: 'FAILURE' } }]);
+    expect(await spansIn(app, traceId)).toMatchObject([{ spendRow: { status: 'FAILURE' } }]);
   });
 });
 
