@@ -9,7 +9,7 @@ import {
   mapOf,
   startPriceMapUpstream,
   recordingLog,
-  sends,
+  sendMap,
   type Upstream,
 } from '../support/price-map-upstream.ts';
 import { aScheduler } from '../support/scheduler.ts';
@@ -44,7 +44,7 @@ async function refreshGood(): Promise<void> {
 }
 
 beforeEach(async () => {
-  upstream = await startPriceMapUpstream(sends(mapOf(3_000)));
+  upstream = await startPriceMapUpstream(sendMap(mapOf(3_000)));
   await open(60_000);
 });
 afterEach(() => {
@@ -157,12 +157,12 @@ describe('the last good data stays when upstream', () => {
       source.stop();
       await open(1_000);
     }
-    upstream.answers(answer);
+    upstream.setAnswer(answer);
     await source.refresh();
     const { lastError } = source.status();
     expect([source.current() === good, source.status().checks.taken]).toEqual([true, 1]);
     expect(lastError).toMatch(reason);
-    upstream.answers(sends(mapOf(3_000, 2)));
+    upstream.setAnswer(sendMap(mapOf(3_000, 2)));
     await refreshGood();
     expect([source.current() === good, source.status().lastError]).toEqual([false, null]);
   });
@@ -170,13 +170,13 @@ describe('the last good data stays when upstream', () => {
 
 describe('a map is accepted', () => {
   it.each(['image/png', 'application/octet-stream', ''])('with any content type: "%s"', async (type) => {
-    upstream.answers(sendsText(JSON.stringify(mapOf(3_000, 2)), type));
+    upstream.setAnswer(sendsText(JSON.stringify(mapOf(3_000, 2)), type));
     await source.refresh();
     expect(source.current().find('m0')?.row['version']).toBe(2);
   });
   it('from the target of a redirect', async () => {
-    const moved = sends(mapOf(3_000, 2));
-    upstream.answers((response, headers, request) => {
+    const moved = sendMap(mapOf(3_000, 2));
+    upstream.setAnswer((response, headers, request) => {
       if (request.url === '/map.json') response.writeHead(301, { location: '/moved' }).end();
       else moved(response, headers, request);
     });
@@ -185,7 +185,7 @@ describe('a map is accepted', () => {
   });
   it('with numbers written as text, which are served as numbers', async () => {
     const row = { max_tokens: '8192', input_cost_per_token: '1e-6', supports_vision: 'yes' };
-    upstream.answers(sends({ ...mapOf(3_000), texts: row }));
+    upstream.setAnswer(sendMap({ ...mapOf(3_000), texts: row }));
     await source.refresh();
     const server = await startCatalogServer(source);
     const entry = (await (await fetch(`${server.url}/model_catalog/texts`)).json()) as Record<string, unknown>;
@@ -194,7 +194,7 @@ describe('a map is accepted', () => {
   });
   it('without its negative prices, of any kind', async () => {
     const row = { mode: 'chat', input_cost_per_token: -1, output_cost_per_image: '-0.01' };
-    upstream.answers(sends({ ...mapOf(3_000), owed: row }));
+    upstream.setAnswer(sendMap({ ...mapOf(3_000), owed: row }));
     await source.refresh();
     expect([source.current().find('owed')?.row, source.quarantined().map(({ reason }) => reason)]).toEqual([
       { mode: 'chat' },
@@ -203,7 +203,7 @@ describe('a map is accepted', () => {
   });
   it('with ids that would break a plain object', async () => {
     const odd = '"__proto__":{"mode":"chat"},"constructor":{"mode":"chat"},"":{"mode":"chat"}';
-    upstream.answers(sendsText(`${JSON.stringify(mapOf(3_000)).slice(0, -1)},${odd}}`));
+    upstream.setAnswer(sendsText(`${JSON.stringify(mapOf(3_000)).slice(0, -1)},${odd}}`));
     await source.refresh();
     const found = ['__proto__', 'constructor', '', 'toString'].map((id) => source.current().find(id)?.mode ?? null);
     expect(found).toEqual(['chat', 'chat', 'chat', null]);

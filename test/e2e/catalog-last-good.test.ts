@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/domain/clock.ts';
 import { createCatalogSource, type RefreshingCatalog } from '../../src/runtime/catalog/source.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
-import { mapOf, startPriceMapUpstream, recordingLog, sends, type Upstream } from '../support/price-map-upstream.ts';
+import { mapOf, startPriceMapUpstream, recordingLog, sendMap, type Upstream } from '../support/price-map-upstream.ts';
 import { aScheduler } from '../support/scheduler.ts';
 
 let folder: string;
@@ -17,7 +17,7 @@ const sources: RefreshingCatalog[] = [];
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'lensgate-catalog-'));
   file = join(folder, 'price-map');
-  upstream = await startPriceMapUpstream(sends({}));
+  upstream = await startPriceMapUpstream(sendMap({}));
 });
 afterEach(() => {
   for (const source of sources) source.stop();
@@ -44,13 +44,13 @@ async function aProcess({ url = upstream.url, clock = systemClock, refreshSecond
 
 /** Creates a catalog source that has read this map with this ETag. */
 async function sourceWithMap(map: unknown, etag = '"one"', options: Parameters<typeof aProcess>[0] = {}) {
-  upstream.answers(sends(map, { etag }));
+  upstream.setAnswer(sendMap(map, { etag }));
   const source = await aProcess(options);
   await source.refresh();
   expect(source.status().lastError).toBe(null);
   return source;
 }
-const cutNetwork = (): void => upstream.answers((response) => void response.destroy());
+const cutNetwork = (): void => upstream.setAnswer((response) => void response.destroy());
 const UNUSED = 'warn the stored price map is not used';
 
 describe('the last good map', () => {
@@ -86,7 +86,7 @@ describe('the last good map', () => {
   it('stays when a new map is refused', async () => {
     const source = await sourceWithMap(mapOf(3_000));
     const before = readFileSync(file);
-    upstream.answers(sends(mapOf(10), { etag: '"bad"' }));
+    upstream.setAnswer(sendMap(mapOf(10), { etag: '"bad"' }));
     await source.refresh();
     expect([source.status().checks.refused, readFileSync(file).equals(before)]).toEqual([1, true]);
   });

@@ -15,7 +15,7 @@ import {
   startPriceMapUpstream,
   recordingLog,
   type Rows,
-  sends,
+  sendMap,
   type Upstream,
 } from '../support/price-map-upstream.ts';
 import { aScheduler } from '../support/scheduler.ts';
@@ -28,7 +28,7 @@ const sources: RefreshingCatalog[] = [];
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'lensgate-catalog-'));
-  upstream = await startPriceMapUpstream(sends({}));
+  upstream = await startPriceMapUpstream(sendMap({}));
   storedReleases = [];
   swaps = [];
 });
@@ -82,7 +82,7 @@ async function following(...maps: readonly Rows[]): Promise<RefreshingCatalog> {
   return source;
 }
 async function take(source: RefreshingCatalog, map: Rows): Promise<void> {
-  upstream.answers(sends(map));
+  upstream.setAnswer(sendMap(map));
   await source.refresh();
 }
 const firstQuarantined = (source: RefreshingCatalog): QuarantinedPrice => {
@@ -214,7 +214,7 @@ describe('a release', () => {
   it('reaches another process at its next refresh, also when upstream has no change', async () => {
     const [one, other] = [await following(priced(1e-6), priced(1e-3)), await following(priced(1e-6), priced(1e-3))];
     await one.release(firstQuarantined(one).id, 'admin-hash');
-    upstream.answers((response) => void response.writeHead(503).end());
+    upstream.setAnswer((response) => void response.writeHead(503).end());
     await other.refresh();
     expect([priceIn(other), other.quarantined(), other.status().lastError]).toEqual([
       1e-3,

@@ -10,7 +10,7 @@ import {
   mapOf,
   startPriceMapUpstream,
   recordingLog,
-  sends,
+  sendMap,
   type Upstream,
 } from '../support/price-map-upstream.ts';
 import { aScheduler } from '../support/scheduler.ts';
@@ -35,7 +35,7 @@ describe('following a live price map', () => {
   it('serves the built-in catalog first and swaps the live one in whole', async () => {
     const source = follow();
     const before = source.current();
-    upstream.answers(sends({ sample_spec: { mode: 'one of' }, ...mapOf(3_000), last_updated: 'today' }));
+    upstream.setAnswer(sendMap({ sample_spec: { mode: 'one of' }, ...mapOf(3_000), last_updated: 'today' }));
     await source.refresh();
     const after = source.current();
     expect([before.source, before.entries.length >= 4_000, before.find('m0')]).toEqual(['embedded', true, null]);
@@ -58,10 +58,10 @@ describe('following a live price map', () => {
 
   it('sends its own user agent, and an ETag once it has one', async () => {
     const source = follow();
-    upstream.answers(sends(mapOf(3_000), { etag: '"one"' }));
+    upstream.setAnswer(sendMap(mapOf(3_000), { etag: '"one"' }));
     await source.refresh();
     const first = source.current();
-    upstream.answers((response) => void response.writeHead(304).end());
+    upstream.setAnswer((response) => void response.writeHead(304).end());
     await source.refresh();
     expect(upstream.requests.map((headers) => [headers['user-agent'], headers['if-none-match']])).toEqual([
       ['lensgate-catalog/1', undefined],
@@ -72,7 +72,7 @@ describe('following a live price map', () => {
 
   it('keeps the snapshot when the data is unchanged', async () => {
     const source = follow();
-    upstream.answers(sends(mapOf(3_000)));
+    upstream.setAnswer(sendMap(mapOf(3_000)));
     await source.refresh();
     const first = source.current();
     await source.refresh();
@@ -95,7 +95,7 @@ describe('following a live price map', () => {
     });
     const ids = [catalog.current().id];
     for (const version of [1, 1, 2]) {
-      upstream.answers(sends(mapOf(3_000, version)));
+      upstream.setAnswer(sendMap(mapOf(3_000, version)));
       await catalog.refresh();
       ids.push(catalog.current().id);
     }
@@ -126,32 +126,32 @@ describe('following a live price map', () => {
       },
       'the source cannot be read: UND_ERR_SOCKET',
     ],
-    ['is a list', sends([]), 'the price map is not a JSON object'],
-    ['has no models', sends({ sample_spec: {} }), 'the price map has 0 models, fewer than 50'],
-    ['has too few models', sends(mapOf(49)), 'the price map has 49 models, fewer than 50'],
-    ['shrank by more than half', sends(mapOf(1_000)), 'the price map shrank from 3000 to 1000 models'],
+    ['is a list', sendMap([]), 'the price map is not a JSON object'],
+    ['has no models', sendMap({ sample_spec: {} }), 'the price map has 0 models, fewer than 50'],
+    ['has too few models', sendMap(mapOf(49)), 'the price map has 49 models, fewer than 50'],
+    ['shrank by more than half', sendMap(mapOf(1_000)), 'the price map shrank from 3000 to 1000 models'],
     [
       'has a text for a number',
-      sends({ ...mapOf(3_000), bad: { input_cost_per_token: 'free' } }),
+      sendMap({ ...mapOf(3_000), bad: { input_cost_per_token: 'free' } }),
       "entry 'bad': input_cost_per_token is not of type price",
     ],
     ['is answered with 429', (response) => void response.writeHead(429).end('slow down'), 'the source answered 429'],
   ])('keeps the last good data when the map %s', async (_what, bad, reason) => {
     const source = follow();
-    upstream.answers(sends(mapOf(3_000)));
+    upstream.setAnswer(sendMap(mapOf(3_000)));
     await source.refresh();
     const good = source.current();
-    upstream.answers(bad);
+    upstream.setAnswer(bad);
     await source.refresh();
     expect([source.current() === good, source.status().lastError]).toEqual([true, reason]);
-    upstream.answers(sends(mapOf(3_000, 2)));
+    upstream.setAnswer(sendMap(mapOf(3_000, 2)));
     await source.refresh();
     expect([source.current().find('m0')?.row['version'], source.status().lastError]).toEqual([2, null]);
   });
 
   it('does not download a refused map again, and keeps reporting the refusal', async () => {
     const source = follow();
-    upstream.answers(sends({}, { etag: '"bad"' }));
+    upstream.setAnswer(sendMap({}, { etag: '"bad"' }));
     await source.refresh();
     await source.refresh();
     expect([upstream.requests.length, source.status().lastError, source.current().source]).toEqual([
@@ -165,12 +165,12 @@ describe('following a live price map', () => {
     const { log, lines } = recordingLog();
     const source = follow(upstream.url, log);
     for (const answer of [
-      sends(mapOf(3_000), { etag: '"one"' }),
+      sendMap(mapOf(3_000), { etag: '"one"' }),
       (response) => void response.writeHead(500).end(),
       (response) => void response.writeHead(500).end(),
-      sends({}),
+      sendMap({}),
     ] satisfies readonly Answer[]) {
-      upstream.answers(answer);
+      upstream.setAnswer(answer);
       await source.refresh();
     }
     expect(lines).toEqual([
@@ -179,7 +179,7 @@ describe('following a live price map', () => {
       'debug the catalog was not refreshed',
       'warn the catalog was not refreshed; the current one stays in use',
     ]);
-    upstream.answers(sends(mapOf(3_000)));
+    upstream.setAnswer(sendMap(mapOf(3_000)));
     await source.refresh();
     expect(lines.slice(4)).toEqual(['info the catalog source is available again']);
   });

@@ -80,9 +80,9 @@ describe('the checkout', () => {
 
     // A partial refund changes nothing. A full one revokes the key before its event is answered.
     const charge = { id: 'ch_1', object: 'charge', payment_intent: completed.data.object['payment_intent'] };
-    await stripe.deliver(server.url, stripe.happen('charge.refunded', { ...charge, refunded: false }));
+    await stripe.deliver(server.url, stripe.createEvent('charge.refunded', { ...charge, refunded: false }));
     expect(await catalog(server, bearer(key))).toBe(200);
-    await stripe.deliver(server.url, stripe.happen('charge.refunded', { ...charge, refunded: true }));
+    await stripe.deliver(server.url, stripe.createEvent('charge.refunded', { ...charge, refunded: true }));
     expect(await catalog(server, bearer(key))).toBe(429);
     // The payment event is delivered again, late: the purchase stays refunded.
     await stripe.deliver(server.url, completed);
@@ -100,7 +100,7 @@ describe('the checkout', () => {
     let second = completed.created;
     const deliver = async (type: string, object: object): Promise<number> => {
       second += 1;
-      await stripe.deliver(server.url, stripe.happen(type, { ...object }, second));
+      await stripe.deliver(server.url, stripe.createEvent(type, { ...object }, second));
       return catalog(server, bearer(key));
     };
     const subscription = (status: string) => ({ id, object: 'subscription', status });
@@ -150,7 +150,7 @@ describe('the checkout', () => {
     const second = await start({ STRIPE_RECONCILE_SECONDS: '1' });
     await expect.poll(async () => keyOn(await pageOf(second, visit))).toMatch(/^ck-/);
     const charge = { id: 'ch_1', object: 'charge', payment_intent: completed.data.object['payment_intent'] };
-    stripe.happen('charge.refunded', { ...charge, refunded: true });
+    stripe.createEvent('charge.refunded', { ...charge, refunded: true });
     await expect.poll(async () => headingOf(await pageOf(second, visit))).toBe('No key');
   });
 

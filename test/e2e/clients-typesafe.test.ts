@@ -95,7 +95,7 @@ it('a deadline of the TypeSafe SDK ends the call to the upstream', async () => {
   const options = { timeout: 200, retry: { maxRetries: 0 } };
   const late = client.systemOne({ state: 'late', questions: QUESTIONS }, options);
   await expect(late).rejects.toBeInstanceOf(APITimeoutError);
-  await upstream.abandoned();
+  await upstream.nextDisconnect();
 });
 
 it('the TypeSafe SDK lists models', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { TypedDocumentString } from '../graph/generated/graphql.ts';
-import { overYoga, type Subscriber } from '../graph/subscribers.ts';
+import { overEventStream, type Subscriber } from '../graph/subscribers.ts';
 import { startApp, type TestApp } from '../support/start-app.ts';
 import { LACKS_POSTGRESQL, startTwoApps, type TwoApps } from '../support/two-apps.ts';
 
@@ -48,7 +48,9 @@ describe.skipIf(LACKS_POSTGRESQL)('duties of two processes', () => {
     const document = new TypedDocumentString<unknown, { kind: string }>(
       'subscription($kind: String) { jobUpdates(kind: $kind) { subject status } }',
     );
-    const followers = [here, there].map((app) => overYoga(`${app.url}/graphql`, document, { kind: KIND }, ADMIN));
+    const followers = [here, there].map((app) =>
+      overEventStream(`${app.url}/graphql`, document, { kind: KIND }, ADMIN),
+    );
     const completed = ({ received }: Subscriber): ReadonlySet<string> =>
       new Set(
         (received as readonly { readonly data: { readonly jobUpdates: ShownJob } }[])

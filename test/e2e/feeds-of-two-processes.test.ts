@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { BudgetAlertsDocument, SpendUpdatesDocument, TraceUpdatesDocument } from '../graph/generated/graphql.ts';
-import { overYoga } from '../graph/subscribers.ts';
+import { overEventStream } from '../graph/subscribers.ts';
 import { withinASecond } from '../support/prompt-reads.ts';
 import type { TestApp } from '../support/start-app.ts';
 import { LACKS_POSTGRESQL, startTwoApps, type TwoApps } from '../support/two-apps.ts';
@@ -35,9 +35,9 @@ describe.skipIf(LACKS_POSTGRESQL)('live feeds of two processes', () => {
 
   it('show traces, calls and refusals of the other process within a second', async () => {
     const url = `${there.url}/graphql`;
-    const traces = overYoga(url, TraceUpdatesDocument, {}, ADMIN);
-    const spend = overYoga(url, SpendUpdatesDocument, {}, ADMIN);
-    const alerts = overYoga(url, BudgetAlertsDocument, {}, ADMIN);
+    const traces = overEventStream(url, TraceUpdatesDocument, {}, ADMIN);
+    const spend = overEventStream(url, SpendUpdatesDocument, {}, ADMIN);
+    const alerts = overEventStream(url, BudgetAlertsDocument, {}, ADMIN);
     try {
       // Events arrive after the other process knows of the subscribers. Calls are repeated until then.
       await vi.waitFor(async () => {

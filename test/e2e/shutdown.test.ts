@@ -225,7 +225,7 @@ describe('SIGTERM, at the end of the grace period', () => {
 
   it('exits cleanly and leaves no upstream call open', async () => {
     expect(ended).toEqual({ code: 0, signal: null });
-    for (let nth = 0; nth < STREAMS.length + CALLS.length; nth += 1) await upstream.abandoned();
+    for (let nth = 0; nth < STREAMS.length + CALLS.length; nth += 1) await upstream.nextDisconnect();
     expect(await upstream.connections()).toBe(0);
   });
 });

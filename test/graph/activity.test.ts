@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { startApp, type TestApp } from '../support/start-app.ts';
 import { ActivityDocument, EndpointActivityDocument, GatewayActivityDocument } from './generated/graphql.ts';
-import { overYoga } from './subscribers.ts';
+import { overEventStream } from './subscribers.ts';
 import { POLLING } from '../support/polling.ts';
 import { awayFromMidnight } from '../support/away-from-midnight.ts';
 
@@ -134,7 +134,7 @@ describe('endpointActivity', () => {
 
 describe('activity', () => {
   it('sends updates while requests are answered', async () => {
-    const follower = overYoga(`${app.url}/graphql`, ActivityDocument, {}, app.adminKey);
+    const follower = overEventStream(`${app.url}/graphql`, ActivityDocument, {}, app.adminKey);
     try {
       // The first update may have counts of earlier tests.
       const chatIsCounted = async (): Promise<void> => {
@@ -152,7 +152,7 @@ describe('activity', () => {
   });
 
   it('is for administrators', async () => {
-    const refused = overYoga(`${app.url}/graphql`, ActivityDocument, {}, userKey);
+    const refused = overEventStream(`${app.url}/graphql`, ActivityDocument, {}, userKey);
     await refused.ended;
     expect(JSON.stringify(refused.received)).toContain('FORBIDDEN');
   });

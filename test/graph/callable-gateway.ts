@@ -4,7 +4,7 @@ import { UNTRIED } from '../support/untried-deployment.ts';
 const rejects = (message: string) => () => Promise.reject(new Error(message));
 
 /** Members of a gateway without deployments, except `call`. Members that the graph must not use reject. */
-export const WITHOUT_CALLS: Omit<Gateway, 'call'> = {
+export const GATEWAY_WITHOUT_CALL: Omit<Gateway, 'call'> = {
   deployments: () => [],
   realtime: {
     open: rejects('The graph opens no sessions.'),

@@ -4,7 +4,7 @@ import { keyMaker } from '../../resolvers/operation/access.ts';
 import type { ChatDelta } from '../../src/domain/chat/chat.ts';
 import type { Gateway } from '../../src/gateway/gateway.ts';
 import { ChatDocument, type ChatInput, GenerateKeyDocument } from './generated/graphql.ts';
-import { WITHOUT_CALLS } from './callable-gateway.ts';
+import { GATEWAY_WITHOUT_CALL } from './callable-gateway.ts';
 import { openGraph, scriptedGateway } from './graph-server.ts';
 
 const HELLO: ChatInput = { model: 'demo', messages: [{ role: 'USER', content: 'Hello' }] };
@@ -18,7 +18,7 @@ function failingGateway(failure: Error): Gateway & { readonly requests: unknown[
   const requests: unknown[] = [];
   return {
     requests,
-    ...WITHOUT_CALLS,
+    ...GATEWAY_WITHOUT_CALL,
     async call(_caller, request) {
       requests.push(request.body);
       throw failure;

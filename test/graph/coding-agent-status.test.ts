@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { type FaultServer, startFaultServer } from '../support/fault-server.ts';
 import { startApp, type TestApp } from '../support/start-app.ts';
 import { TypedDocumentString } from './generated/graphql.ts';
-import { overYoga, type Subscriber } from './subscribers.ts';
+import { overEventStream, type Subscriber } from './subscribers.ts';
 import { POLLING } from '../support/polling.ts';
 
 const SECRET = 'webhook-secret';
@@ -68,7 +68,7 @@ const STATUS = new TypedDocumentString<unknown, { id: string }>(
 );
 
 function follow(id: string, as = key): Subscriber {
-  const subscriber = overYoga(`${app.url}/graphql`, STATUS, { id }, as);
+  const subscriber = overEventStream(`${app.url}/graphql`, STATUS, { id }, as);
   subscribers.push(subscriber);
   return subscriber;
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { type OwnerCalls, startOwnerCalls } from '../contract/owners/owner-calls.ts';
 import { POLLING } from '../support/polling.ts';
 import { BudgetAlertsDocument, SpendUpdatesDocument } from './generated/graphql.ts';
-import { overYoga } from './subscribers.ts';
+import { overEventStream } from './subscribers.ts';
 
 let calls: OwnerCalls;
 
@@ -14,13 +14,13 @@ afterAll(() => calls.stop());
 it('budgetAlerts sends refusals by the budget of all calls and by a window of a team', async () => {
   await calls.manage('/team/new', { team_id: 'poor', budget_limits: [{ budget_duration: '1d', max_budget: 0 }] });
   const [alone, ofTeam] = [await calls.newKey({}), await calls.newKey({ team_id: 'poor' })];
-  const admin = overYoga(`${calls.app.url}/graphql`, BudgetAlertsDocument, {}, calls.app.adminKey);
+  const admin = overEventStream(`${calls.app.url}/graphql`, BudgetAlertsDocument, {}, calls.app.adminKey);
   const alert = (scope: string, ownerId: string, message: unknown) => ({
     data: { budgetAlerts: { kind: 'REFUSED', scope, ownerId, message } },
   });
   try {
     // Wait for the subscription: an alert without subscribers is not repeated for a minute.
-    const spend = overYoga(`${calls.app.url}/graphql`, SpendUpdatesDocument, {}, calls.app.adminKey);
+    const spend = overEventStream(`${calls.app.url}/graphql`, SpendUpdatesDocument, {}, calls.app.adminKey);
     await vi.waitFor(async () => {
       await calls.chat(calls.app.adminKey, 'free');
       expect(spend.received).not.toEqual([]);

@@ -30,7 +30,7 @@ import { webSocketServer } from '../../src/runtime/network/web-sockets.ts';
 import { createTraceOutlines } from '../../src/runtime/traces/outlines.ts';
 import { identifyByName, KEYS_IN_MEMORY } from '../support/graph-callers.ts';
 import { aClient, aFreeTier } from '../support/free-tier.ts';
-import { WITHOUT_CALLS } from './callable-gateway.ts';
+import { GATEWAY_WITHOUT_CALL } from './callable-gateway.ts';
 import { KEYS_ELSEWHERE } from '../support/keys-elsewhere.ts';
 import { NO_STORED_MODELS } from '../support/no-stored-models.ts';
 import { NO_ENDPOINTS, NO_GUARDRAILS, NO_LOAD, NO_UPSTREAMS } from '../support/no-upstreams.ts';
@@ -63,7 +63,7 @@ const snapshotOf = (entries: readonly CatalogEntry[], count: number): CatalogSna
 /** Gateway that answers every call with these deltas, without a cost. */
 export function scriptedGateway(deltas: () => AsyncIterableIterator<ChatDelta>): Gateway {
   return {
-    ...WITHOUT_CALLS,
+    ...GATEWAY_WITHOUT_CALL,
     async call(): Promise<GatewayCall> {
       const never = (): never => {
         throw new Error('The graph reads deltas, not bytes.');
@@ -303,7 +303,7 @@ export async function openGraph(
     reads,
     lines,
     post,
-    tendFeeds: callerWatch.runChecks,
+    checkCallers: callerWatch.runChecks,
     /** Runs an operation with `key`. Null sends no credential. */
     async call<Data, Variables>(
       document: TypedDocumentString<Data, Variables>,

@@ -3,7 +3,7 @@ import { syntheticRuns } from '../../bench/lens/runs.ts';
 import { VERSION } from '../../src/domain/version.ts';
 import { aLens, lensClient, type WireLens } from '../support/lens-client.ts';
 
-const { send, app, key, ingest, create, ended } = lensClient({ slots: 1 });
+const { send, app, key, ingest, create, untilRunEnds } = lensClient({ slots: 1 });
 const RUNS = syntheticRuns(8, 61);
 const SERVICE = 'shop';
 
@@ -20,7 +20,7 @@ const codesOf = ({ errors }: Answer) => errors?.map(({ extensions }) => extensio
 let lens: WireLens;
 beforeAll(async () => {
   await ingest(RUNS);
-  lens = await ended((await create(aLens())).id);
+  lens = await untilRunEnds((await create(aLens())).id);
 });
 
 const PREVIEW = `query ($input: LensSamplePreviewInput!) { lensSamplePreview(input: $input) {
@@ -183,11 +183,11 @@ describe('a run with its own settings', () => {
     expect((await ask(RUN, { input })).data).toMatchObject({
       runLens: { __typename: 'Lens', settings: { name: 'l', sample_size: null }, latestRun: { model: 'judge' } },
     });
-    const after = await ended(lens.id);
+    const after = await untilRunEnds(lens.id);
     expect(after.jobs[0].coverage).toMatchObject({ eligible: 9, selected: 2 });
     const times = { from: '2020-01-01T00:00:00Z', to: '2020-01-02T00:00:00Z' };
     await ask(RUN, { input: { id: lens.id, ...times } });
-    expect((await ended(lens.id)).jobs[0].coverage).toMatchObject({ eligible: 0 });
+    expect((await untilRunEnds(lens.id)).jobs[0].coverage).toMatchObject({ eligible: 0 });
   });
 
   it.each([

@@ -12,7 +12,7 @@ import {
   UpdateLensDocument,
 } from './generated/graphql.ts';
 
-const { app, send, key, ingest, ended } = lensClient({ slots: 1 });
+const { app, send, key, ingest, untilRunEnds } = lensClient({ slots: 1 });
 
 interface Answer<Data> {
   readonly data: Data;
@@ -124,7 +124,7 @@ describe('lenses in the graph', () => {
     const { data } = await ask(CreateLensDocument, { input });
     if (!('id' in data.createLens)) throw new Error('No lens was created.');
     const { id, lensId } = data.createLens;
-    await ended(lensId);
+    await untilRunEnds(lensId);
     const { data: read } = await ask(LensDocument, { id });
     expect(read.lens).toMatchObject({
       name: 'graph',
@@ -162,7 +162,7 @@ describe('lenses in the graph', () => {
     const runs = await subscribe(`subscription { lensRun(id: "${id}") { status stage coverage { screened } } }`, 2);
     expect((await ask(RunLensDocument, { id })).data.runLens).toMatchObject({ latestRun: { stage: 'Queued' } });
     expect((await runs.events)[0]).toContain('"status":"QUEUED"');
-    await ended(lensId);
+    await untilRunEnds(lensId);
     const changed = await ask(UpdateLensDocument, { input: { id: lensId, settings: { ...input, name: 'other' } } });
     expect(changed.data.updateLens).toMatchObject({ name: 'other', revision: 2 });
     expect((await ask(CancelLensRunDocument, { id })).data.cancelLensRun).toMatchObject({ __typename: 'Lens' });

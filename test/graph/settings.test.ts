@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startApp, type TestApp } from '../support/start-app.ts';
 import { SettingsChangedDocument, SettingsDocument, UpdateSettingDocument } from './generated/graphql.ts';
-import { overYoga } from './subscribers.ts';
+import { overEventStream } from './subscribers.ts';
 import { POLLING } from '../support/polling.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -156,7 +156,7 @@ describe('updateSetting', () => {
 
 describe('settingsChanged', () => {
   it('names a changed setting', async () => {
-    const follower = overYoga(`${app.url}/graphql`, SettingsChangedDocument, {}, app.adminKey);
+    const follower = overEventStream(`${app.url}/graphql`, SettingsChangedDocument, {}, app.adminKey);
     try {
       let size = 10;
       await vi.waitFor(
@@ -178,7 +178,7 @@ describe('settingsChanged', () => {
   });
 
   it('is for administrators', async () => {
-    const refused = overYoga(`${app.url}/graphql`, SettingsChangedDocument, {}, userKey);
+    const refused = overEventStream(`${app.url}/graphql`, SettingsChangedDocument, {}, userKey);
     await refused.ended;
     expect(JSON.stringify(refused.received)).toContain('FORBIDDEN');
   });

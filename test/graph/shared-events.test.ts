@@ -6,7 +6,7 @@ import { aSpan, aSpendRow, LONE_KEY, picos, spanId, TEAM_KEY, traceId } from '..
 import { TraceNamesDocument, TraceUpdatesDocument, TraceUpdatesWithSpendDocument } from './generated/graphql.ts';
 import { eventually, openGraph } from './graph-server.ts';
 import { aSummary } from '../support/seeds.ts';
-import { overYoga, TRANSPORTS, stall, type Subscriber } from './subscribers.ts';
+import { overEventStream, TRANSPORTS, stall, type Subscriber } from './subscribers.ts';
 
 let graph: Awaited<ReturnType<typeof openGraph>>;
 const subscribers: Subscriber[] = [];
@@ -57,9 +57,9 @@ it('executes an event once for all subscribers to the same operation, over every
 
 it('never sends a caller the result for a caller with other rights', async () => {
   graph = await openGraph({ spend: SPEND });
-  const admins = [1, 2].map(() => track(overYoga(graph.url, TraceUpdatesWithSpendDocument, {}, 'sk-admin')));
-  const viewer = track(overYoga(graph.url, TraceUpdatesWithSpendDocument, {}, 'sk-viewer'));
-  const team = [1, 2].map(() => track(overYoga(graph.url, TraceUpdatesWithSpendDocument, {}, 'sk-team-a')));
+  const admins = [1, 2].map(() => track(overEventStream(graph.url, TraceUpdatesWithSpendDocument, {}, 'sk-admin')));
+  const viewer = track(overEventStream(graph.url, TraceUpdatesWithSpendDocument, {}, 'sk-viewer'));
+  const team = [1, 2].map(() => track(overEventStream(graph.url, TraceUpdatesWithSpendDocument, {}, 'sk-team-a')));
   await listening(5);
   await graph.ingest(TEAM_KEY, aSpan());
   await oneUpdateEach(...admins, viewer, ...team);
@@ -71,7 +71,7 @@ it('never sends a caller the result for a caller with other rights', async () =>
 it('executes once for each set of variables', async () => {
   graph = await openGraph({ spend: SPEND });
   const all = [undefined, traceId(1)].map((wanted) =>
-    track(overYoga(graph.url, TraceUpdatesWithSpendDocument, { traceId: wanted })),
+    track(overEventStream(graph.url, TraceUpdatesWithSpendDocument, { traceId: wanted })),
   );
   await listening(2);
   await graph.ingest(TEAM_KEY, aSpan());
@@ -83,7 +83,7 @@ it('executes once for each set of variables', async () => {
 it('executes once for callers that send no variables and callers that send an empty set', async () => {
   graph = await openGraph({ spend: SPEND });
   const all = [undefined, {}].map((variables) =>
-    track(overYoga(graph.url, TraceUpdatesWithSpendDocument, variables as Record<string, never>)),
+    track(overEventStream(graph.url, TraceUpdatesWithSpendDocument, variables as Record<string, never>)),
   );
   await listening(2);
   await graph.ingest(TEAM_KEY, aSpan());
@@ -105,7 +105,7 @@ it('reports a failure only to the subscriber whose execution failed', async () =
       },
     },
   });
-  const all = [1, 2, 3].map(() => track(overYoga(graph.url, TraceUpdatesWithSpendDocument, {})));
+  const all = [1, 2, 3].map(() => track(overEventStream(graph.url, TraceUpdatesWithSpendDocument, {})));
   await listening(3);
   await graph.ingest(TEAM_KEY, aSpan());
   await oneUpdateEach(...all);
@@ -129,7 +129,7 @@ it('equal subscribers share one bus subscription, and all end when their key is 
   graph = await openGraph({
     platform: { keyRing: { identify: () => admin, current, markStale() {}, evict() {}, refresh: async () => {} } },
   });
-  const all = [1, 2, 3].map(() => track(overYoga(graph.url, TraceUpdatesDocument, {})));
+  const all = [1, 2, 3].map(() => track(overEventStream(graph.url, TraceUpdatesDocument, {})));
   await listening(3);
   await graph.ingest(TEAM_KEY, aSpan());
   await oneUpdateEach(...all);
@@ -150,7 +150,7 @@ it('equal subscribers share one bus subscription, and all end when their key is 
 it.each(['', '/stream'])('a stalled subscriber leaves its group, misses events and rejoins, on %s', async (path) => {
   graph = await openGraph({ queueLimit: 16 });
   const stalled = await stall(`${graph.url}${path}`, TraceNamesDocument);
-  const reader = track(overYoga(graph.url, TraceNamesDocument, {}));
+  const reader = track(overEventStream(graph.url, TraceNamesDocument, {}));
   await listening(2);
   const event = { summary: aSummary({ name: 'x'.repeat(32 * 1024) }) };
   let published = 0;

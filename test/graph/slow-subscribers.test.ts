@@ -6,7 +6,7 @@ import { createBus } from '../../src/runtime/bus.ts';
 import { aSummary } from '../support/seeds.ts';
 import { TraceNamesDocument, TraceUpdatesDocument } from './generated/graphql.ts';
 import { eventually, openGraph } from './graph-server.ts';
-import { overYoga, stall } from './subscribers.ts';
+import { overEventStream, stall } from './subscribers.ts';
 
 let graph: Awaited<ReturnType<typeof openGraph>>;
 afterEach(() => graph.close());
@@ -44,7 +44,7 @@ describe.each([
     graph = await openGraph({ platform: { bus } });
     const stalled = await stall(`${graph.url}${path}`, TraceNamesDocument, accept);
     await eventually(() => bus.subscriberCount() === 1, 'the stalled subscriber');
-    const reader = overYoga(graph.url, TraceUpdatesDocument, {});
+    const reader = overEventStream(graph.url, TraceUpdatesDocument, {});
     await eventually(() => bus.subscriberCount() === 2, 'the reading subscriber');
     const event = { summary: aSummary({ name: 'x'.repeat(64 * 1024) }) };
     const before = heapInUse();

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { type OwnerCalls, startOwnerCalls } from '../contract/owners/owner-calls.ts';
 import { type FaultServer, startFaultServer } from '../support/fault-server.ts';
 import { BudgetAlertsDocument } from './generated/graphql.ts';
-import { overYoga } from './subscribers.ts';
+import { overEventStream } from './subscribers.ts';
 import { POLLING } from '../support/polling.ts';
 
 let calls: OwnerCalls;
@@ -52,7 +52,7 @@ it.each(Object.entries(SCOPES))(
   async (scope, create) => {
     const { key, fields } = await create(`soft-${scope.toLowerCase()}`, { soft_budget: 1.5 });
     const refusing = await calls.newKey({ key_alias: `refusing ${scope}`, max_budget: 0 });
-    const follower = overYoga(`${calls.app.url}/graphql`, BudgetAlertsDocument, {}, calls.app.adminKey);
+    const follower = overEventStream(`${calls.app.url}/graphql`, BudgetAlertsDocument, {}, calls.app.adminKey);
     const alerts = () =>
       follower.received.flatMap((update) => {
         const { data } = update as { data?: { budgetAlerts?: { kind: string; message: string; scope: string } } };

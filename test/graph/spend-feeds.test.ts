@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { type OwnerCalls, startOwnerCalls } from '../contract/owners/owner-calls.ts';
 import { BudgetAlertsDocument, SpendUpdatesDocument } from './generated/graphql.ts';
-import { overYoga } from './subscribers.ts';
+import { overEventStream } from './subscribers.ts';
 import { POLLING } from '../support/polling.ts';
 
 let calls: OwnerCalls;
@@ -11,9 +11,9 @@ beforeAll(async () => {
 });
 afterAll(() => calls.stop());
 
-type Follower = ReturnType<typeof overYoga>;
-const spendOf = (key: string): Follower => overYoga(`${calls.app.url}/graphql`, SpendUpdatesDocument, {}, key);
-const alertsOf = (key: string): Follower => overYoga(`${calls.app.url}/graphql`, BudgetAlertsDocument, {}, key);
+type Follower = ReturnType<typeof overEventStream>;
+const spendOf = (key: string): Follower => overEventStream(`${calls.app.url}/graphql`, SpendUpdatesDocument, {}, key);
+const alertsOf = (key: string): Follower => overEventStream(`${calls.app.url}/graphql`, BudgetAlertsDocument, {}, key);
 
 /** Repeats a call until all subscribers have received an event. */
 async function untilReceived(followers: readonly Follower[], call: () => Promise<unknown>): Promise<void> {

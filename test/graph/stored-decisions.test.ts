@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { type FaultServer, startFaultServer } from '../support/fault-server.ts';
 import { startApp, type TestApp } from '../support/start-app.ts';
 import { TypedDocumentString } from './generated/graphql.ts';
-import { overYoga } from './subscribers.ts';
+import { overEventStream } from './subscribers.ts';
 import { POLLING } from '../support/polling.ts';
 
 let app: TestApp;
@@ -269,7 +269,7 @@ it('a streamed decision sends each answer, then the decision', async () => {
       { kind: 'PREDICATE', name: 'two', instructions: '?' },
     ],
   };
-  const subscriber = overYoga(`${app.url}/graphql`, STREAM, { input }, plainKey);
+  const subscriber = overEventStream(`${app.url}/graphql`, STREAM, { input }, plainKey);
   await subscriber.ended;
   const answer = (index: number, name: string) => ({
     data: {

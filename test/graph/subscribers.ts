@@ -23,7 +23,7 @@ type Transport = <Data, Variables>(
 ) => Subscriber;
 
 /** Server-sent events on `/graphql`, with fetch. */
-export const overYoga: Transport = (url, document, variables, key = 'sk-admin') => {
+export const overEventStream: Transport = (url, document, variables, key = 'sk-admin') => {
   const leaving = new AbortController();
   const received: unknown[] = [];
   const read = async (): Promise<void> => {
@@ -138,7 +138,7 @@ export const overWebSocket: Transport = (url, document, variables, key = 'sk-adm
 
 /** HTTP transports. An unknown key gives an error result, while a WebSocket gives a close code. */
 export const HTTP_TRANSPORTS: readonly (readonly [string, Transport])[] = [
-  ['server-sent events', overYoga],
+  ['server-sent events', overEventStream],
   ['multipart', overApollo],
   ['graphql-sse, distinct connections', overSse('/stream', 'distinct')],
   ['graphql-sse, single connection', overSse('/stream', 'single')],

@@ -140,9 +140,9 @@ describe.each(TRANSPORTS)('traceUpdates over %s', (_name, subscribe) => {
     await listening(3);
     await graph.ingest(TEAM_KEY, aSpan());
     await eventually(() => readers.every(({ received }) => received.length === 1), 'an update each');
-    graph.tendFeeds();
+    graph.checkCallers();
     blocked = true;
-    graph.tendFeeds();
+    graph.checkCallers();
     await Promise.all(readers.map(({ ended }) => ended));
     for (const { received } of readers)
       expect(received).toEqual([
@@ -170,7 +170,7 @@ describe.each(TRANSPORTS)('traceUpdates over %s', (_name, subscribe) => {
     );
     await listening(FEEDS);
     blocked = true;
-    graph.tendFeeds();
+    graph.checkCallers();
     await Promise.all(readers.map(({ ended }) => ended));
     await eventually(() => graph.lines.length > 0, 'a log line');
     expect(graph.lines).toEqual([

@@ -7,7 +7,7 @@ import {
   TraceUpdatesFilteredDocument,
 } from './generated/graphql.ts';
 import { eventually, openGraph } from './graph-server.ts';
-import { overYoga } from './subscribers.ts';
+import { overEventStream } from './subscribers.ts';
 
 let graph: Awaited<ReturnType<typeof openGraph>>;
 beforeEach(async () => {
@@ -257,7 +257,7 @@ describe('the agents of a window', () => {
 });
 
 it('a subscription sends a trace from the first update that matches the filter', async () => {
-  const subscriber = overYoga(graph.url, TraceUpdatesFilteredDocument, { filter: { minErrors: 1 } });
+  const subscriber = overEventStream(graph.url, TraceUpdatesFilteredDocument, { filter: { minErrors: 1 } });
   await eventually(() => graph.bus.subscriberCount() === 1, 'the subscriber');
   await graph.ingest(TEAM_KEY, aSpan({ traceId: traceId(7) }));
   await graph.ingest(TEAM_KEY, aSpan({ traceId: traceId(7), spanId: spanId(2), status: 'error' }));

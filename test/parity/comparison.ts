@@ -2,7 +2,7 @@ import { CHOSEN_DIFFERENCES, textOf } from './chosen-differences.ts';
 import { type RecordedCase, type ReplayedAnswer, shapeOf } from './recordings.ts';
 
 /** Comparison of a replayed case with the recorded case. */
-export interface Compared {
+export interface CaseComparison {
   readonly name: string;
   /** Null when the answers are equal. */
   readonly difference: string | null;
@@ -10,7 +10,11 @@ export interface Compared {
 }
 
 /** Compares status and shape. `name` has the form `file: name of the case`. */
-export function compare(name: string, one: RecordedCase, answer: Pick<ReplayedAnswer, 'status' | 'text'>): Compared {
+export function compare(
+  name: string,
+  one: RecordedCase,
+  answer: Pick<ReplayedAnswer, 'status' | 'text'>,
+): CaseComparison {
   const isStatusEqual = answer.status === one.status;
   const [theirs, ours] = [shapeOf(one.response_body).join(' '), shapeOf(answer.text).join(' ')];
   const isEqual = isStatusEqual && (one.truncated !== undefined || theirs === ours);
@@ -19,13 +23,13 @@ export function compare(name: string, one: RecordedCase, answer: Pick<ReplayedAn
 }
 
 /** Unintended differences. */
-export const unexplained = (all: readonly Compared[]): readonly (string | null)[] =>
+export const unexplained = (all: readonly CaseComparison[]): readonly (string | null)[] =>
   all
     .filter(({ name, difference }) => difference !== null && !CHOSEN_DIFFERENCES.has(name))
     .map(({ difference }) => difference);
 
 /** Cases of these files with a listed difference that do not differ. */
-export function neverDifferent(all: readonly Compared[], files: readonly string[]): readonly string[] {
+export function neverDifferent(all: readonly CaseComparison[], files: readonly string[]): readonly string[] {
   const different = new Set(all.filter(({ difference }) => difference !== null).map(({ name }) => name));
   const listed = [...CHOSEN_DIFFERENCES.keys()].filter((name) => files.some((file) => name.startsWith(`${file}: `)));
   return listed.filter((name) => !different.has(name));
@@ -38,7 +42,7 @@ export function neverDifferent(all: readonly Compared[], files: readonly string[
 const NOT_COUNTED = new Set(['ownFailure', 'ourObjects', 'nativeBodies', 'anyKey']);
 
 /** Numbers of cases, equal statuses and equal shapes, without the cases in `NOT_COUNTED`. */
-export function equalsOf(all: readonly Compared[]) {
+export function equalsOf(all: readonly CaseComparison[]) {
   const counted = all.filter(({ name }) => !NOT_COUNTED.has(CHOSEN_DIFFERENCES.get(name) ?? ''));
   return {
     cases: counted.length,
@@ -48,7 +52,7 @@ export function equalsOf(all: readonly Compared[]) {
 }
 
 /** Report with the numbers of equal answers, and each difference with its reason. */
-export function report(all: readonly Compared[]): string {
+export function report(all: readonly CaseComparison[]): string {
   const { cases, statuses, shapes } = equalsOf(all);
   const lines = all.flatMap(({ name, difference }) => {
     const reason = CHOSEN_DIFFERENCES.get(name);

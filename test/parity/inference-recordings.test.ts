@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { startApp } from '../support/start-app.ts';
-import { compare, type Compared, equalsOf, neverDifferent, report, unexplained } from './comparison.ts';
+import { compare, type CaseComparison, equalsOf, neverDifferent, report, unexplained } from './comparison.ts';
 import {
   createReplay,
   hasRecordings,
@@ -63,12 +63,12 @@ const configAt = (base: string, file: string) => {
   };
 };
 
-async function replayed(file: string): Promise<readonly Compared[]> {
+async function replayed(file: string): Promise<readonly CaseComparison[]> {
   const upstream = await startRecordedUpstream();
   const app = await startApp({ config: configAt(upstream.base, file) });
   try {
     const replay = createReplay(app.url, app.adminKey);
-    const compared: Compared[] = [];
+    const compared: CaseComparison[] = [];
     for (const one of recordedCases(file)) {
       if (typeof one.wait_before_s === 'number') await setTimeout(one.wait_before_s * 1000);
       // The recorded cases create a user to get a key. Here the key is generated directly.
@@ -83,7 +83,7 @@ async function replayed(file: string): Promise<readonly Compared[]> {
 }
 
 describe.skipIf(!hasRecordings)('the recorded answers of the reference', () => {
-  let all: readonly Compared[] = [];
+  let all: readonly CaseComparison[] = [];
   beforeAll(async () => {
     // Most of the time is spent in the waits of the recordings.
     all = (await Promise.all(FILES.map(replayed))).flat();

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { startApp } from '../support/start-app.ts';
-import { compare, type Compared, equalsOf, neverDifferent, report, unexplained } from './comparison.ts';
+import { compare, type CaseComparison, equalsOf, neverDifferent, report, unexplained } from './comparison.ts';
 import {
   createReplay,
   hasRecordings,
@@ -28,7 +28,7 @@ const atUpstream = (one: RecordedCase, base: string): RecordedCase => ({
   body: JSON.parse(JSON.stringify(one.body ?? null).replaceAll(RECORDED_UPSTREAM, base)) as unknown,
 });
 
-async function replayed(): Promise<readonly Compared[]> {
+async function replayed(): Promise<readonly CaseComparison[]> {
   const upstream = await startRecordedUpstream();
   const model = (name: string, to: string, more: object = {}) => ({
     model_name: name,
@@ -47,7 +47,7 @@ async function replayed(): Promise<readonly Compared[]> {
   });
   try {
     const replay = createReplay(app.url, app.adminKey);
-    const compared: Compared[] = [];
+    const compared: CaseComparison[] = [];
     for (const one of recordedCases(FILE)) {
       if (!OF_MODELS.test(one.path) && !SETUP.test(one.path)) continue;
       const answer = await replay.send(atUpstream(one, upstream.base));
@@ -62,7 +62,7 @@ async function replayed(): Promise<readonly Compared[]> {
 }
 
 describe.skipIf(!hasRecordings)('the recorded answers of the reference: models', () => {
-  let all: readonly Compared[] = [];
+  let all: readonly CaseComparison[] = [];
   beforeAll(async () => {
     all = await replayed();
     if (process.env['LENSGATE_PARITY_REPORT'] !== undefined) console.log(report(all));

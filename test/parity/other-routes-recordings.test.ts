@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { startApp } from '../support/start-app.ts';
-import { compare, type Compared, equalsOf, neverDifferent, report, unexplained } from './comparison.ts';
+import { compare, type CaseComparison, equalsOf, neverDifferent, report, unexplained } from './comparison.ts';
 import {
   createReplay,
   hasRecordings,
@@ -45,7 +45,7 @@ const SETUP = /^\/(user\/new|key\/generate)$/;
 /** Address of the upstream of the recording. */
 const RECORDED_UPSTREAM = 'http://127.0.0.1:9912/v1';
 
-async function replayed(): Promise<readonly Compared[]> {
+async function replayed(): Promise<readonly CaseComparison[]> {
   const upstream = await startRecordedUpstream();
   const model = (name: string, to: string) => ({
     model_name: name,
@@ -63,7 +63,7 @@ async function replayed(): Promise<readonly Compared[]> {
   });
   try {
     const replay = createReplay(app.url, app.adminKey);
-    const compared: Compared[] = [];
+    const compared: CaseComparison[] = [];
     for (const one of recordedCases(FILE)) {
       if (!isSent(one)) continue;
       const body = JSON.parse(JSON.stringify(one.body ?? null).replaceAll(RECORDED_UPSTREAM, upstream.base)) as unknown;
@@ -78,7 +78,7 @@ async function replayed(): Promise<readonly Compared[]> {
 }
 
 describe.skipIf(!hasRecordings)('the recorded answers of the reference: other routes', () => {
-  let all: readonly Compared[] = [];
+  let all: readonly CaseComparison[] = [];
   beforeAll(async () => {
     all = await replayed();
     if (process.env['LENSGATE_PARITY_REPORT'] !== undefined) console.log(report(all));

@@ -39,7 +39,7 @@ async function createScratch(embedded: Engine, url: string): Promise<ClickHouseS
       const release = proxy.hold('query=insert');
       return Promise.resolve(() => Promise.resolve(release()));
     },
-    async everything() {
+    async allContent() {
       const texts: string[] = [];
       // Includes all stored versions of each row, not only the current ones.
       for (const table of ['span', 'trace_summary', 'trace_by_start'])
@@ -51,7 +51,7 @@ async function createScratch(embedded: Engine, url: string): Promise<ClickHouseS
         texts.push(openedBody({ compression, bytes: Buffer.from(base64, 'base64') }));
       return texts.join('\n');
     },
-    async keptBodies() {
+    async storedBodies() {
       const rows = await server.rows<{ spans: string; compression: 'gzip' | 'zstd'; base64: string }>(
         `select spans, compression, base64Encode(bytes) as base64 from (select * from export_body final) as body
          left join (select body_id, count() as spans from span final group by body_id) as held using body_id

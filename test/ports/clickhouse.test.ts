@@ -264,8 +264,8 @@ describe.skipIf(CLICKHOUSE.missing !== null)('traces in ClickHouse', () => {
     const found = await traces.findSummaries(ALL, traceId(1), null);
     expect(found.map(({ traceRef }) => traceRef)).toEqual([TRACE.traceRef]);
     expect(await traces.remove(found)).toBe(1);
-    expect(await scratch.keptBodies()).toEqual([]);
-    const left = await scratch.everything();
+    expect(await scratch.storedBodies()).toEqual([]);
+    const left = await scratch.allContent();
     expect([left.includes(traceId(1)), left.includes('secret'), left.includes('kept')]).toEqual([false, false, true]);
     await bodies.close();
   });

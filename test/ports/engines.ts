@@ -13,7 +13,7 @@ import type { Tables } from '../../src/persistence/database/tables.ts';
 import { createMigratedPostgres, putMigratedDatabase } from '../support/migrated-databases.ts';
 import { createDatabase, dropDatabase, onServer } from '../support/postgresql-databases.ts';
 
-interface KeptBody extends Pick<ExportBody, 'compression' | 'bytes'> {
+interface StoredBody extends Pick<ExportBody, 'compression' | 'bytes'> {
   readonly heldBy: number;
 }
 
@@ -33,9 +33,9 @@ export interface ScratchDatabase {
   /** Empties every table. */
   clear(): Promise<void>;
   /** Stored export bodies in order of arrival, with the number of spans that refer to each. */
-  keptBodies(): Promise<readonly KeptBody[]>;
+  storedBodies(): Promise<readonly StoredBody[]>;
   /** All values of all trace rows as one text, with decompressed bodies. */
-  everything(): Promise<string>;
+  allContent(): Promise<string>;
   /** Blocks all writers until the returned function is called. */
   holdWriters(): Promise<() => Promise<void>>;
   /** Closes all connections and removes the database. */
@@ -70,7 +70,7 @@ function scratchOver(options: StoresOptions, dispose: () => Promise<void>): Scra
     return database;
   }
   let bare: Promise<Database> | null = null;
-  async function keptBodies(): Promise<readonly KeptBody[]> {
+  async function storedBodies(): Promise<readonly StoredBody[]> {
     bare ??= openBare();
     const { rows } = await sql<{ held_by: number; compression: 'gzip' | 'zstd'; bytes: Uint8Array }>`
       select held_by, compression, bytes from export_body order by body_no
@@ -95,8 +95,8 @@ function scratchOver(options: StoresOptions, dispose: () => Promise<void>): Scra
       return stores;
     },
     openBare,
-    keptBodies,
-    async everything() {
+    storedBodies,
+    async allContent() {
       bare ??= openBare();
       const { orm } = await bare;
       const db = orm.em.fork().getKysely<Tables>();
@@ -108,7 +108,9 @@ function scratchOver(options: StoresOptions, dispose: () => Promise<void>): Scra
       ];
       const bodies = await db.selectFrom('export_body').select('heads').execute();
       const blocks = bodies.map(({ heads }) => Buffer.from(heads ?? []).toString());
-      return [...rows.map((row) => JSON.stringify(row)), ...blocks, ...(await keptBodies()).map(openedBody)].join('\n');
+      return [...rows.map((row) => JSON.stringify(row)), ...blocks, ...(await storedBodies()).map(openedBody)].join(
+        '\n',
+      );
     },
     async holdWriters() {
       const { orm, flavour } = await openBare();

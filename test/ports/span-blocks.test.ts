@@ -90,9 +90,9 @@ for (const engine of ENGINES)
       expect(await counts()).toEqual([4, 2]);
       expect((await read(1)).filter(([name]) => name !== 'late')).toEqual(before);
       expect(await stores.traces.ingestExport(TEAM_KEY, anExport({ trace: 1, spans: [1, 2] }))).toEqual([]);
-      expect(await scratch.everything()).toContain(saying(1, 1));
+      expect(await scratch.allContent()).toContain(saying(1, 1));
       expect(await stores.traces.remove([keyOf(1)])).toBe(1);
-      expect(await scratch.everything()).not.toContain(saying(1, 1));
+      expect(await scratch.allContent()).not.toContain(saying(1, 1));
       expect(await counts()).toEqual([0, 1]);
       expect(await read(2)).toEqual([[saying(2, 3), saying(2, 3)]]);
     });
@@ -136,7 +136,7 @@ for (const engine of ENGINES)
       for (const some of [sent.slice(0, 3), sent.slice(3)]) await Promise.all(some.map((one) => store(one)));
       for (const { trace, spans } of sent) expect(await read(trace)).toEqual(whole(trace, spans));
       expect(await counts()).toEqual([0, 20]);
-      expect((await scratch.keptBodies()).map(({ heldBy }) => heldBy).toSorted((a, b) => a - b)).toEqual(from(1, 20));
+      expect((await scratch.storedBodies()).map(({ heldBy }) => heldBy).toSorted((a, b) => a - b)).toEqual(from(1, 20));
     });
 
     it('are not stored again when they are sent again, alone or with more spans', async () => {
@@ -161,10 +161,10 @@ for (const engine of ENGINES)
       await store({ trace: 1, spans: [1, 2] }, { trace: 2, spans: [1] }, { trace: 3, spans: [1, 2] });
       await stores.traces.remove([keyOf(2)]);
       expect([await counts(), await read(2)]).toEqual([[0, 2], []]);
-      expect((await scratch.everything()).includes(saying(2, 1))).toBe(false);
+      expect((await scratch.allContent()).includes(saying(2, 1))).toBe(false);
       expect([await read(1), await read(3)]).toEqual([whole(1, [1, 2]), whole(3, [1, 2])]);
       await stores.traces.remove([keyOf(1), keyOf(3)]);
-      expect([await counts(), await scratch.keptBodies()]).toEqual([[0, 0], []]);
+      expect([await counts(), await scratch.storedBodies()]).toEqual([[0, 0], []]);
     });
 
     it('keep their structure after redaction', async () => {

@@ -73,8 +73,8 @@ export function traceRemovalSuite(engine: Engine): void {
       await bodies.close();
     });
 
-    const everything = (): Promise<string> => scratch.everything();
-    const heldBy = async (): Promise<readonly number[]> => (await scratch.keptBodies()).map((body) => body.heldBy);
+    const everything = (): Promise<string> => scratch.allContent();
+    const heldBy = async (): Promise<readonly number[]> => (await scratch.storedBodies()).map((body) => body.heldBy);
     const own = aSpan({
       spanId: spanId(9),
       gateway: true,

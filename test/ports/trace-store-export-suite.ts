@@ -103,7 +103,7 @@ export function traceStoreExportSuite(engine: Engine): void {
       traces.ingestExport(owner, packed(sent));
     /** Number of spans that refer to each stored body, and its text. */
     async function storedBodies() {
-      return (await scratch.keptBodies()).map(({ heldBy, compression, bytes }) => ({
+      return (await scratch.storedBodies()).map(({ heldBy, compression, bytes }) => ({
         heldBy,
         text: (compression === 'gzip' ? gunzipSync(bytes) : zstdDecompressSync(bytes)).toString('latin1'),
       }));

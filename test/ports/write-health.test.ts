@@ -61,7 +61,7 @@ for (const engine of ENGINES)
 
     it('is confirmed for stores without a write, and the check leaves no row', async () => {
       await stores.writable();
-      expect([stores.failedWrites(), await scratch.keptBodies()]).toEqual([0, []]);
+      expect([stores.failedWrites(), await scratch.storedBodies()]).toEqual([0, []]);
     });
 
     it('is denied while another connection has the lock, and confirmed afterwards without another write', async () => {
@@ -72,7 +72,7 @@ for (const engine of ENGINES)
       expect(stores.failedWrites()).toBe(1);
       await release();
       await vi.waitFor(() => stores.writable(), POLLING);
-      expect(await scratch.keptBodies()).toEqual([]);
+      expect(await scratch.storedBodies()).toEqual([]);
     });
 
     it.skipIf(engine.name === 'postgresql')('is denied after failed writes of any store, with a count', async () => {

@@ -16,7 +16,7 @@ import { chatCompletionsOut } from '../../src/wire/chat-completions/native.ts';
 import { parseJson } from '../../src/wire/json/fields.ts';
 import { stepsOfRun } from '../../src/wire/translate.ts';
 import { aDeployment, aModelRequest } from '../support/chat.ts';
-import { joined } from '../support/random-answer.ts';
+import { joinedSteps } from '../support/random-answer.ts';
 
 const http = createHttpClient();
 const NEVER = new AbortController().signal;
@@ -75,7 +75,7 @@ async function completionOf(provider: string, content: string, stream: boolean) 
   const steps = stream ? stepsOfRun(bytes, READS.reader()) : READS.stepsOf(parseJson(bytes));
   const { usage, finishReason } = exchange.outcome();
   return {
-    steps: joined(steps).flatMap((step): unknown[] => {
+    steps: joinedSteps(steps).flatMap((step): unknown[] => {
       if (step.kind === 'text') return [step.text];
       return step.kind === 'toolCall' ? [[step.name, JSON.parse(step.arguments)]] : [];
     }),

@@ -45,7 +45,7 @@ describe('a caller that disconnects', () => {
     const reason = new Error('the caller left');
     leaving.abort(reason);
     await expect(sending).rejects.toBe(reason);
-    await expect(faults.abandoned()).resolves.toBeUndefined();
+    await expect(faults.nextDisconnect()).resolves.toBeUndefined();
   });
 
   it('during a whole answer or a stream, cancels the upstream call as well', async () => {
@@ -60,7 +60,7 @@ describe('a caller that disconnects', () => {
       if (more === STREAM) await sending;
       leaving.abort(new Error('the caller left'));
       await sending.catch(() => {});
-      await expect(faults.abandoned()).resolves.toBeUndefined();
+      await expect(faults.nextDisconnect()).resolves.toBeUndefined();
     }
   });
 
@@ -76,7 +76,7 @@ describe('a caller that disconnects', () => {
     const waiting = deltas.next();
     await deltas.return?.();
     expect(await waiting).toEqual({ done: true, value: undefined });
-    await expect(faults.abandoned()).resolves.toBeUndefined();
+    await expect(faults.nextDisconnect()).resolves.toBeUndefined();
   });
 
   it('leaves no open connection', async () => {

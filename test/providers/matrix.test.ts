@@ -20,8 +20,8 @@ import { messagesOut } from '../../src/wire/messages/native.ts';
 import { RESPONSES_OUT } from '../../src/wire/responses/native.ts';
 import { stepsOfRun } from '../../src/wire/translate.ts';
 import { aModelRequest } from '../support/chat.ts';
-import { joined } from '../support/random-answer.ts';
-import { SAID, type Saying, UPSTREAM_WIRES, type UpstreamWire } from '../support/upstream-wires.ts';
+import { joinedSteps } from '../support/random-answer.ts';
+import { ANSWER_CONTENT, type ContentKind, UPSTREAM_WIRES, type UpstreamWire } from '../support/upstream-wires.ts';
 import { failureOf, startVendorServer, type VendorServer } from '../support/vendor-server.ts';
 
 const SCHEMA = { type: 'object', properties: { city: { type: 'string' } } };
@@ -40,7 +40,7 @@ const CALLERS: readonly Caller[] = [
     endpoint: CHAT_COMPLETIONS,
     body: {
       messages: [{ role: 'user', content: PROMPT }],
-      tools: [{ type: 'function', function: { name: SAID.tool, parameters: SCHEMA } }],
+      tools: [{ type: 'function', function: { name: ANSWER_CONTENT.tool, parameters: SCHEMA } }],
     },
     reads: chatCompletionsOut({ maxTokensMember: 'max_tokens' }),
   },
@@ -50,7 +50,7 @@ const CALLERS: readonly Caller[] = [
     body: {
       max_tokens: 100,
       messages: [{ role: 'user', content: PROMPT }],
-      tools: [{ name: SAID.tool, input_schema: SCHEMA }],
+      tools: [{ name: ANSWER_CONTENT.tool, input_schema: SCHEMA }],
     },
     reads: messagesOut({ maxTokens: 100 }),
   },
@@ -58,13 +58,13 @@ const CALLERS: readonly Caller[] = [
     endpoint: GENERATE_CONTENT,
     body: {
       contents: [{ role: 'user', parts: [{ text: PROMPT }] }],
-      tools: [{ functionDeclarations: [{ name: SAID.tool, parametersJsonSchema: SCHEMA }] }],
+      tools: [{ functionDeclarations: [{ name: ANSWER_CONTENT.tool, parametersJsonSchema: SCHEMA }] }],
     },
     reads: GENERATE_CONTENT_OUT,
   },
   {
     endpoint: RESPONSES,
-    body: { input: PROMPT, tools: [{ type: 'function', name: SAID.tool, parameters: SCHEMA }] },
+    body: { input: PROMPT, tools: [{ type: 'function', name: ANSWER_CONTENT.tool, parameters: SCHEMA }] },
     reads: RESPONSES_OUT,
   },
 ];
@@ -84,18 +84,16 @@ function asking({ endpoint, body }: Caller, stream: boolean): ModelRequest {
 
 /** Text, tool calls and finish reason. Ids and model names differ by upstream. */
 function gist(steps: readonly AnswerStep[]) {
-  const joinedSteps = joined(steps);
-  const texts = joinedSteps.flatMap((step) => (step.kind === 'text' ? [step.text] : []));
-  const calls = joinedSteps.flatMap((step) =>
-    step.kind === 'toolCall' ? [[step.name, JSON.parse(step.arguments)]] : [],
-  );
-  return { text: texts.join(''), calls, finish: joinedSteps.findLast((step) => step.kind === 'finish')?.reason };
+  const whole = joinedSteps(steps);
+  const texts = whole.flatMap((step) => (step.kind === 'text' ? [step.text] : []));
+  const calls = whole.flatMap((step) => (step.kind === 'toolCall' ? [[step.name, JSON.parse(step.arguments)]] : []));
+  return { text: texts.join(''), calls, finish: whole.findLast((step) => step.kind === 'finish')?.reason };
 }
 
-const expected = (saying: Saying) =>
-  saying === 'words'
-    ? { text: SAID.words, calls: [], finish: 'stop' }
-    : { text: '', calls: [[SAID.tool, JSON.parse(SAID.arguments)]], finish: 'tool_calls' };
+const expected = (kind: ContentKind) =>
+  kind === 'words'
+    ? { text: ANSWER_CONTENT.words, calls: [], finish: 'stop' }
+    : { text: '', calls: [[ANSWER_CONTENT.tool, JSON.parse(ANSWER_CONTENT.arguments)]], finish: 'tool_calls' };
 
 async function bytesOf(exchange: Exchange): Promise<Buffer> {
   return Buffer.from((await collect(exchange.bytes, 1e6)) ?? []);
@@ -119,10 +117,10 @@ function readBy({ reads }: Caller, bytes: Buffer, stream: boolean): ReturnType<t
 }
 
 /** The upstream sends the first `count` pieces of a stream one by one, then ends, cuts the connection or sends `after`. */
-function streaming(wire: UpstreamWire, saying: Saying, count: number, after: 'end' | 'cut' | Buffer): void {
+function streaming(wire: UpstreamWire, kind: ContentKind, count: number, after: 'end' | 'cut' | Buffer): void {
   server.faults.answer((response, socket) => {
     response.writeHead(200, { 'content-type': wire.streams });
-    const pieces = [...wire.pieces(saying).slice(0, count), ...(Buffer.isBuffer(after) ? [after] : [])];
+    const pieces = [...wire.pieces(kind).slice(0, count), ...(Buffer.isBuffer(after) ? [after] : [])];
     const next = (): void => {
       const piece = pieces.shift();
       if (piece !== undefined) response.write(piece, () => setImmediate(next));
@@ -149,27 +147,27 @@ it('all dialects of callers are in the table', () => {
 });
 
 describe.each(PAIRS)('a caller of %s, answered by %s', (_dialect, provider, caller, wire) => {
-  const sayings: readonly Saying[] = caller.reads === null ? ['words'] : ['words', 'call'];
+  const kinds: readonly ContentKind[] = caller.reads === null ? ['words'] : ['words', 'call'];
   const counted = {
-    inputTokens: SAID.input,
-    outputTokens: SAID.output,
+    inputTokens: ANSWER_CONTENT.input,
+    outputTokens: ANSWER_CONTENT.output,
     cacheReadTokens: 0,
     cacheWriteTokens: 0,
     reasoningTokens: 0,
   };
 
-  it.each(sayings)('gets %s whole', async (saying) => {
-    server.answering(wire.whole(saying));
+  it.each(kinds)('gets %s whole', async (kind) => {
+    server.answering(wire.whole(kind));
     const exchange = await server.send(server.here(provider), asking(caller, false));
-    expect(readBy(caller, await bytesOf(exchange), false)).toEqual(expected(saying));
-    expect(exchange.outcome()).toMatchObject({ usage: counted, finishReason: expected(saying).finish, failure: null });
+    expect(readBy(caller, await bytesOf(exchange), false)).toEqual(expected(kind));
+    expect(exchange.outcome()).toMatchObject({ usage: counted, finishReason: expected(kind).finish, failure: null });
   });
 
-  it.each(sayings)('gets %s streamed', async (saying) => {
-    streaming(wire, saying, 3, 'end');
+  it.each(kinds)('gets %s streamed', async (kind) => {
+    streaming(wire, kind, 3, 'end');
     const exchange = await server.send(server.here(provider), asking(caller, true));
-    expect(readBy(caller, await bytesOf(exchange), true)).toEqual(expected(saying));
-    expect(exchange.outcome()).toMatchObject({ usage: counted, finishReason: expected(saying).finish, failure: null });
+    expect(readBy(caller, await bytesOf(exchange), true)).toEqual(expected(kind));
+    expect(exchange.outcome()).toMatchObject({ usage: counted, finishReason: expected(kind).finish, failure: null });
   });
 
   it.each([false, true])('gets an error of the upstream (streamed: %s)', async (stream) => {
@@ -189,7 +187,7 @@ describe.each(PAIRS)('a caller of %s, answered by %s', (_dialect, provider, call
     streaming(wire, 'words', 1, wire.failure);
     const exchange = await server.send(server.here(provider), asking(caller, true));
     const { received, end } = await readToEnd(exchange);
-    expect(received).toContain(SAID.words.slice(0, 5));
+    expect(received).toContain(ANSWER_CONTENT.words.slice(0, 5));
     expect(end).toBeInstanceOf(UpstreamFailed);
     expect(String(end)).toMatch(/Exception - slow down$/);
   });

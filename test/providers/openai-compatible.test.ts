@@ -198,7 +198,7 @@ describe('an unreliable upstream', () => {
     expect(failure.message).toMatch(
       /^litellm\.Timeout: Timeout: OpenAIException - The upstream did not answer in time/,
     );
-    await faults.abandoned();
+    await faults.nextDisconnect();
   });
 
   it.each([
@@ -254,7 +254,7 @@ describe('an unreliable upstream', () => {
       .toMatchObject({
         message: expect.stringMatching(/^litellm\.Timeout: /),
       });
-    await faults.abandoned();
+    await faults.nextDisconnect();
   });
 
   it('splits a stream inside characters and events', async () => {

@@ -160,8 +160,8 @@ describe('Stripe', () => {
   it('lists relevant past events in pages', async () => {
     const since = 2_000_000_000;
     for (let number = 0; number < 250; number += 1) {
-      stripe.happen('charge.refunded', { id: `ch_${number}`, refunded: true }, since + number);
-      stripe.happen('customer.created', { id: `cus_${number}` }, since + number);
+      stripe.createEvent('charge.refunded', { id: `ch_${number}`, refunded: true }, since + number);
+      stripe.createEvent('customer.created', { id: `cus_${number}` }, since + number);
     }
     const listed: string[] = [];
     const requests = stripe.requests.length;
@@ -174,7 +174,7 @@ describe('Stripe', () => {
 
   it('checks the signature of a message without an API key', async () => {
     const { Stripe } = await import('stripe');
-    const payload = JSON.stringify(stripe.happen('charge.refunded', { id: 'ch_1', refunded: true }));
+    const payload = JSON.stringify(stripe.createEvent('charge.refunded', { id: 'ch_1', refunded: true }));
     const signature = Stripe.webhooks.generateTestHeaderString({ payload, secret: stripe.webhookSecret });
     const bytes = new TextEncoder().encode(payload);
     expect(await seller({ secretKey: null }).readMessage(bytes, signature)).toMatchObject({ subject: 'ch_1' });

@@ -37,7 +37,7 @@ export interface FakeStripe {
   /** Pays the checkout session of a payment page. Returns the event of the payment. */
   pay(url: string, differing?: Readonly<Record<string, unknown>>): StripeEvent;
   /** Adds an event to the list of events and returns it. */
-  happen(type: string, object: Readonly<Record<string, unknown>>, seconds?: number): StripeEvent;
+  createEvent(type: string, object: Readonly<Record<string, unknown>>, seconds?: number): StripeEvent;
   /** Posts an event to the server. The signature is valid by default. */
   deliver(
     to: string,
@@ -155,7 +155,7 @@ export async function startFakeStripe(): Promise<FakeStripe> {
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
-  function happen(type: string, object: Readonly<Record<string, unknown>>, seconds = nowSeconds()): StripeEvent {
+  function createEvent(type: string, object: Readonly<Record<string, unknown>>, seconds = nowSeconds()): StripeEvent {
     const event: StripeEvent = {
       id: `evt_${events.length + 1}`,
       object: 'event',
@@ -195,9 +195,9 @@ export async function startFakeStripe(): Promise<FakeStripe> {
           : { subscription: `sub_${number}`, invoice: `in_${number}` };
       const session = { ...open, status: 'complete', payment_status: 'paid', url: null, ...paidFor, ...differing };
       sessions.set(open.id, session);
-      return happen('checkout.session.completed', session);
+      return createEvent('checkout.session.completed', session);
     },
-    happen,
+    createEvent,
     async deliver(to, event, differing = {}) {
       const payload = JSON.stringify(event);
       const { secret = webhookSecret, timestamp = nowSeconds(), body = payload } = differing;

@@ -16,7 +16,7 @@ export interface FaultServer {
   /** Sets the handler of the next requests. */
   answer(handle: (response: ServerResponse, socket: Socket, call: Received) => void): void;
   /** Resolves when the client closes a connection before the response is complete. */
-  abandoned(): Promise<void>;
+  nextDisconnect(): Promise<void>;
   /** Number of open connections. */
   connections(): Promise<number>;
   stop(): Promise<void>;
@@ -25,12 +25,12 @@ export interface FaultServer {
 export async function startFaultServer(): Promise<FaultServer> {
   const received: Received[] = [];
   let handle: (response: ServerResponse, socket: Socket, call: Received) => void = (response) => response.end();
-  let abandonedCount = 0;
+  let disconnectCount = 0;
   let wake: (() => void) | null = null;
   const server = createServer((request, response) => {
     response.once('close', () => {
       if (response.writableFinished) return;
-      abandonedCount += 1;
+      disconnectCount += 1;
       wake?.();
     });
     const chunks: Buffer[] = [];
@@ -55,14 +55,14 @@ export async function startFaultServer(): Promise<FaultServer> {
     answer(next) {
       handle = next;
     },
-    async abandoned() {
-      if (abandonedCount === 0) {
+    async nextDisconnect() {
+      if (disconnectCount === 0) {
         await new Promise<void>((resolve) => {
           wake = resolve;
         });
       }
       wake = null;
-      abandonedCount -= 1;
+      disconnectCount -= 1;
     },
     connections: () =>
       new Promise((resolve, reject) => {

@@ -8,8 +8,8 @@ export interface HoldingProxy {
   readonly url: string;
   /** Delays requests whose URL contains this text, until the returned function is called. */
   hold(text: string): () => void;
-  /** Answers requests whose URL contains this text, except the first `butFirst`, until the returned function is called. */
-  answer(text: string, answer: ProxyAnswer, butFirst?: number): () => void;
+  /** Answers requests whose URL contains this text, except the first `skip`, until the returned function is called. */
+  answer(text: string, answer: ProxyAnswer, skip?: number): () => void;
   /** Body sizes of the forwarded requests whose URL contains this text, in bytes. */
   passed(text: string): readonly number[];
   close(): Promise<void>;
@@ -24,11 +24,11 @@ export interface ProxyAnswer {
 export async function startHoldingProxy(target: string): Promise<HoldingProxy> {
   let block: { readonly text: string; readonly open: Promise<void> } | null = null;
   const passed: { readonly url: string; bytes: number }[] = [];
-  let answering: { readonly text: string; readonly answer: ProxyAnswer; butFirst: number } | null = null;
+  let answering: { readonly text: string; readonly answer: ProxyAnswer; skip: number } | null = null;
 
   async function pass(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const { method, headers, url = '/' } = incoming;
-    if (answering !== null && url.includes(answering.text) && answering.butFirst-- <= 0) {
+    if (answering !== null && url.includes(answering.text) && answering.skip-- <= 0) {
       incoming.resume();
       const { status, headers: head, body } = answering.answer;
       return void outgoing.writeHead(status, head).end(body);
@@ -62,8 +62,8 @@ export async function startHoldingProxy(target: string): Promise<HoldingProxy> {
         resolve();
       };
     },
-    answer(text, answer, butFirst = 0) {
-      answering = { text, answer, butFirst };
+    answer(text, answer, skip = 0) {
+      answering = { text, answer, skip };
       return () => {
         answering = null;
       };

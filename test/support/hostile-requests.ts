@@ -1,56 +1,56 @@
 import { gzipSync } from 'node:zlib';
 
 /** Malformed request and its expected response. */
-export interface HostileShape {
+export interface MalformedRequest {
   readonly what: string;
   readonly bytes: Buffer;
   /** Expected status. 'below 500' where the tests of the graph check the status. Null if the server closes the connection. */
   readonly status: number | 'below 500' | null;
   /** Whether the connection stays open for the next request. */
-  readonly goesOn: boolean;
+  readonly keepsConnection: boolean;
 }
 
-type Status = HostileShape['status'];
+type Status = MalformedRequest['status'];
 
 const CHAT = '/v1/chat/completions';
 const JSON_BODY = '{"model":"demo","messages":[{"role":"user","content":"Hi"}]}';
 
 /** Malformed requests for a server with this virtual key. */
-export function hostileShapes(key: string): readonly HostileShape[] {
+export function malformedRequests(key: string): readonly MalformedRequest[] {
   const auth = `authorization: Bearer ${key}\r\n`;
-  const raw = (what: string, text: string, status: Status): HostileShape => ({
+  const raw = (what: string, text: string, status: Status): MalformedRequest => ({
     what,
     bytes: Buffer.from(text, 'latin1'),
     status,
-    goesOn: false,
+    keepsConnection: false,
   });
-  const goesOn = (shape: HostileShape): HostileShape => ({ ...shape, goesOn: true });
-  const ends = (shape: HostileShape): HostileShape => ({ ...shape, goesOn: false });
+  const keepsOpen = (shape: MalformedRequest): MalformedRequest => ({ ...shape, keepsConnection: true });
+  const closes = (shape: MalformedRequest): MalformedRequest => ({ ...shape, keepsConnection: false });
   /** POST request. Its content length is correct unless `head` sets another one. */
   const post = (
     what: string,
     { path = CHAT, head = auth, body = JSON_BODY as string | Buffer, framed = true },
     status: Status,
-  ): HostileShape => {
+  ): MalformedRequest => {
     const bytes = typeof body === 'string' ? Buffer.from(body, 'utf8') : body;
     const length = framed ? `content-length: ${bytes.length}\r\n` : '';
     return {
       what,
       bytes: Buffer.concat([Buffer.from(`POST ${path} HTTP/1.1\r\nhost: x\r\n${head}${length}\r\n`, 'latin1'), bytes]),
       status,
-      goesOn: true,
+      keepsConnection: true,
     };
   };
-  const get = (what: string, path: string, head: string, status: Status): HostileShape =>
-    goesOn(raw(what, `GET ${path} HTTP/1.1\r\nhost: x\r\n${head}\r\n`, status));
-  const json = (what: string, body: string | Buffer, status: Status): HostileShape => post(what, { body }, status);
-  const otlp = (what: string, type: string, body: string | Buffer, status: Status): HostileShape =>
+  const get = (what: string, path: string, head: string, status: Status): MalformedRequest =>
+    keepsOpen(raw(what, `GET ${path} HTTP/1.1\r\nhost: x\r\n${head}\r\n`, status));
+  const json = (what: string, body: string | Buffer, status: Status): MalformedRequest => post(what, { body }, status);
+  const otlp = (what: string, type: string, body: string | Buffer, status: Status): MalformedRequest =>
     post(what, { path: '/v1/traces', head: `${auth}${type}`, body }, status);
-  const graph = (what: string, body: string, status: Status): HostileShape =>
+  const graph = (what: string, body: string, status: Status): MalformedRequest =>
     post(what, { path: '/graphql', head: 'content-type: application/json\r\n', body }, status);
-  const form = (what: string, type: string, body: string, status: Status): HostileShape =>
+  const form = (what: string, type: string, body: string, status: Status): MalformedRequest =>
     post(what, { path: '/v1/audio/transcriptions', head: `${auth}content-type: ${type}\r\n`, body }, status);
-  const upgrade = (what: string, path: string, head: string, status: Status): HostileShape =>
+  const upgrade = (what: string, path: string, head: string, status: Status): MalformedRequest =>
     get(what, path, `connection: upgrade\r\nupgrade: websocket\r\n${head}`, status);
   const handshake = 'sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n';
   const deep = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`;
@@ -65,7 +65,7 @@ export function hostileShapes(key: string): readonly HostileShape[] {
     raw('an unknown version', `GET /health/liveness HTTP/9.9\r\nhost: x\r\n\r\n`, 400),
     raw('an unknown method', `BREW /v1/models HTTP/1.1\r\nhost: x\r\n\r\n`, 400),
     raw('CONNECT', `CONNECT x:443 HTTP/1.1\r\nhost: x\r\n\r\n`, null),
-    goesOn(raw('TRACE', `TRACE /v1/models HTTP/1.1\r\nhost: x\r\n\r\n`, 405)),
+    keepsOpen(raw('TRACE', `TRACE /v1/models HTTP/1.1\r\nhost: x\r\n\r\n`, 405)),
     raw('a target of 20,000 characters', `GET /${'a'.repeat(20_000)} HTTP/1.1\r\nhost: x\r\n\r\n`, 431),
     raw('a null byte in the target', `GET /v1/\0models HTTP/1.1\r\nhost: x\r\n\r\n`, 400),
     // Request target.
@@ -80,48 +80,48 @@ export function hostileShapes(key: string): readonly HostileShape[] {
     raw('no host', `GET /v1/models HTTP/1.1\r\n${auth}\r\n`, 400),
     post('two hosts', { head: `${auth}host: y\r\n` }, 200),
     raw('a bare line feed', `GET /v1/models HTTP/1.1\nhost: x\n\n`, 400),
-    ends(get('a name with a space', '/v1/models', `x y: z\r\n`, 400)),
-    ends(get('a folded line', '/v1/models', `x-y: z\r\n folded\r\n`, 400)),
-    ends(get('a null byte in a value', '/v1/models', `x-y: a\0b\r\n`, 400)),
-    ends(get('a carriage return in a value', '/v1/models', `x-y: a\rb\r\n`, 400)),
-    ends(get('a header of 20,000 characters', '/v1/models', `x-y: ${'a'.repeat(20_000)}\r\n`, 431)),
-    ends(get('3,000 headers', '/v1/models', 'x:y\r\n'.repeat(3_000), 431)),
+    closes(get('a name with a space', '/v1/models', `x y: z\r\n`, 400)),
+    closes(get('a folded line', '/v1/models', `x-y: z\r\n folded\r\n`, 400)),
+    closes(get('a null byte in a value', '/v1/models', `x-y: a\0b\r\n`, 400)),
+    closes(get('a carriage return in a value', '/v1/models', `x-y: a\rb\r\n`, 400)),
+    closes(get('a header of 20,000 characters', '/v1/models', `x-y: ${'a'.repeat(20_000)}\r\n`, 431)),
+    closes(get('3,000 headers', '/v1/models', 'x:y\r\n'.repeat(3_000), 431)),
     get('a key of 10,000 characters', '/v1/models', `authorization: Bearer sk-${'a'.repeat(10_000)}\r\n`, 401),
     get('a key outside of ASCII', '/v1/models', 'authorization: Bearer sk-\xff\xfe\r\n', 401),
     get('an empty key', '/v1/models', 'authorization: Bearer \r\n', 401),
     get('another scheme', '/v1/models', 'authorization: Basic c2s6\r\n', 401),
     get('two keys', '/v1/models', `authorization: Bearer sk-wrong\r\n${auth}`, 401),
     // Framing.
-    ends(post('two lengths', { head: `${auth}content-length: 5\r\n` }, 400)),
-    ends(post('a length and chunks', { head: `${auth}transfer-encoding: chunked\r\n` }, 400)),
-    ends(post('a negative length', { head: `${auth}content-length: -1\r\n`, framed: false }, 400)),
-    ends(post('a length of two numbers', { head: `${auth}content-length: 5, 5\r\n`, framed: false }, 400)),
-    ends(
+    closes(post('two lengths', { head: `${auth}content-length: 5\r\n` }, 400)),
+    closes(post('a length and chunks', { head: `${auth}transfer-encoding: chunked\r\n` }, 400)),
+    closes(post('a negative length', { head: `${auth}content-length: -1\r\n`, framed: false }, 400)),
+    closes(post('a length of two numbers', { head: `${auth}content-length: 5, 5\r\n`, framed: false }, 400)),
+    closes(
       post('a length beyond 64 bits', { head: `${auth}content-length: 99999999999999999999\r\n`, framed: false }, 400),
     ),
-    ends(
+    closes(
       post(
         'a length that is larger than the limit',
         { head: `${auth}connection: close\r\ncontent-length: 99999999999\r\n`, framed: false },
         400,
       ),
     ),
-    ends(post('an unknown transfer encoding', { head: `${auth}transfer-encoding: gzip\r\n`, framed: false }, 400)),
-    ends(
+    closes(post('an unknown transfer encoding', { head: `${auth}transfer-encoding: gzip\r\n`, framed: false }, 400)),
+    closes(
       post(
         'a space before the colon of the transfer encoding',
         { head: `${auth}transfer-encoding : chunked\r\n`, framed: false },
         400,
       ),
     ),
-    ends(
+    closes(
       post(
         'a chunk size that is not a number',
         { head: `${auth}transfer-encoding: chunked\r\n`, framed: false, body: 'ZZ\r\n' },
         400,
       ),
     ),
-    ends(
+    closes(
       post(
         'a chunk that is too long',
         { head: `${auth}transfer-encoding: chunked\r\n`, framed: false, body: '1\r\nab\r\n' },
@@ -129,7 +129,7 @@ export function hostileShapes(key: string): readonly HostileShape[] {
       ),
     ),
     post('an unknown expectation', { head: `${auth}expect: 200-maybe\r\n` }, 417),
-    ends(
+    closes(
       post(
         'an upgrade to an unsupported protocol',
         { head: `${auth}connection: upgrade, close\r\nupgrade: h2c\r\n` },
@@ -224,9 +224,9 @@ export function hostileShapes(key: string): readonly HostileShape[] {
     ),
     get('variables that are not JSON', '/graphql?query={__typename}&variables=%7B', '', 400),
     // WebSockets.
-    ends(upgrade('a handshake without a key', '/v1/realtime?model=demo', auth, 400)),
-    ends(upgrade('a handshake without a credential', '/v1/realtime?model=demo', handshake, 401)),
-    ends(
+    closes(upgrade('a handshake without a key', '/v1/realtime?model=demo', auth, 400)),
+    closes(upgrade('a handshake without a credential', '/v1/realtime?model=demo', handshake, 401)),
+    closes(
       upgrade(
         'a handshake with an old version',
         '/v1/realtime?model=demo',
@@ -234,8 +234,8 @@ export function hostileShapes(key: string): readonly HostileShape[] {
         400,
       ),
     ),
-    ends(upgrade('a handshake for an unknown model', '/v1/realtime?model=none', `${auth}${handshake}`, 400)),
-    ends(
+    closes(upgrade('a handshake for an unknown model', '/v1/realtime?model=none', `${auth}${handshake}`, 400)),
+    closes(
       upgrade(
         'a handshake on a path without WebSockets',
         '/v1/models',
@@ -243,7 +243,7 @@ export function hostileShapes(key: string): readonly HostileShape[] {
         200,
       ),
     ),
-    ends(upgrade('a handshake without a model', '/v1/realtime', `${auth}${handshake}`, 400)),
+    closes(upgrade('a handshake without a model', '/v1/realtime', `${auth}${handshake}`, 400)),
   ];
 }
 

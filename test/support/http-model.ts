@@ -24,7 +24,7 @@ interface Modelled {
   answer: UpstreamAnswer | null;
   piped: boolean;
   paused: boolean;
-  headCame: boolean;
+  hasHead: boolean;
   /** Sent body. `got` is the received body. */
   sent: string;
   got: string;
@@ -73,7 +73,7 @@ export class World {
       answer: null,
       piped: false,
       paused: false,
-      headCame: false,
+      hasHead: false,
       sent: '',
       got: '',
       progressMs: this.time.nowMs,
@@ -110,7 +110,7 @@ export class World {
   /** Whether the deadline of an unread call has passed. The client may end the call only at its next deadline check. */
   #isUnsure(call: Modelled): boolean {
     const ended = call.wireEnd !== null || call.readerEnd !== null;
-    return !ended && call.headCame && !call.piped && this.time.nowMs >= call.progressMs + SILENCE_MS;
+    return !ended && call.hasHead && !call.piped && this.time.nowMs >= call.progressMs + SILENCE_MS;
   }
 
   #chunk(call: Modelled, text: string): boolean {
@@ -181,9 +181,9 @@ export class World {
   /** Whether a deadline with this outcome has passed. */
   #isDue(call: Modelled, endName: string): boolean {
     const { nowMs } = this.time;
-    if (endName === 'stalled') return call.headCame && nowMs >= call.progressMs + STALL_MS;
+    if (endName === 'stalled') return call.hasHead && nowMs >= call.progressMs + STALL_MS;
     if (endName !== 'timeout') return false;
-    if (call.headCame) return nowMs >= call.progressMs + SILENCE_MS;
+    if (call.hasHead) return nowMs >= call.progressMs + SILENCE_MS;
     const connecting = this.network.open().some((wire) => nowMs >= wire.openedMs + CONNECT_MS);
     return nowMs >= call.startedMs + call.headMs || connecting || nowMs >= call.startedMs + CONNECT_MS;
   }
@@ -217,7 +217,7 @@ export class World {
     const unwritten = wire.unwritten > 0;
     for (const { head, body } of tokens) {
       if (call === undefined) continue;
-      if (head) call.headCame = true;
+      if (head) call.hasHead = true;
       call.sent += body ?? '';
       if (!call.paused) call.progressMs = this.time.nowMs;
     }
@@ -273,10 +273,10 @@ export class World {
     let unsure = 0;
     for (const call of this.calls.values()) {
       if (call.wireEnd !== null || call.readerEnd !== null) continue;
-      const dueMs = call.headCame ? call.progressMs + Math.max(SILENCE_MS, STALL_MS) : call.startedMs + call.headMs;
+      const dueMs = call.hasHead ? call.progressMs + Math.max(SILENCE_MS, STALL_MS) : call.startedMs + call.headMs;
       const lateMs = this.time.nowMs - dueMs;
       if (lateMs <= CHECK_MS) live += 1;
-      else if (!call.headCame || call.piped) throw new Error(`Call ${call.id} is ${lateMs} ms past its deadline.`);
+      else if (!call.hasHead || call.piped) throw new Error(`Call ${call.id} is ${lateMs} ms past its deadline.`);
       else call.wireEnd = 'timeout';
       if (this.#isUnsure(call)) unsure += 1;
     }

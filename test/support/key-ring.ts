@@ -15,7 +15,7 @@ export const MASTER = 'sk-master-key-for-tests';
 /** Key ring over a store, clock and deadlines that the test controls. `hashed` lists every key that was hashed. */
 export function aRing(rows: readonly VirtualKey[] = [aKey({ hash: HASH })]) {
   const stored = new Map(rows.map((row) => [row.secretHash, row]));
-  const state = { finds: 0, batches: [] as (readonly string[])[], nowMs: 0, away: false };
+  const state = { finds: 0, batches: [] as (readonly string[])[], nowMs: 0, isUnavailable: false };
   const clock: Clock = {
     now: () => new Date(Date.UTC(2026, 0, 1) + state.nowMs),
     monotonicMs: () => state.nowMs,
@@ -23,7 +23,7 @@ export function aRing(rows: readonly VirtualKey[] = [aKey({ hash: HASH })]) {
   /** Store reads and deadlines that the test resolves. Reads are not held while `reads` is null. */
   const pending = { reads: null as (() => void)[] | null, deadlines: [] as (() => void)[] };
   async function answer<Value>(value: () => Value): Promise<Value> {
-    if (state.away) throw new Error('the store is away');
+    if (state.isUnavailable) throw new Error('the store is away');
     const found = value();
     if (pending.reads !== null) await new Promise<void>((resolve) => pending.reads?.push(resolve));
     return found;

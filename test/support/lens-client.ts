@@ -111,7 +111,7 @@ export function lensClient({
       return body as WireLens;
     },
     /** Waits until the run of the lens has ended. Returns the lens. */
-    async ended(id: string): Promise<WireLens> {
+    async untilRunEnds(id: string): Promise<WireLens> {
       const untilMs = Date.now() + WAIT_MS;
       for (;;) {
         const lens = await lensAt(id);

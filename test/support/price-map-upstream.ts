@@ -11,7 +11,7 @@ export interface Upstream {
   readonly url: string;
   /** Headers of all requests, in order of arrival. */
   readonly requests: readonly IncomingHttpHeaders[];
-  answers(answer: Answer): void;
+  setAnswer(answer: Answer): void;
   close(): void;
 }
 
@@ -28,7 +28,7 @@ export async function startPriceMapUpstream(first: Answer): Promise<Upstream> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/map.json`,
     requests,
-    answers(next) {
+    setAnswer(next) {
       answer = next;
     },
     close() {
@@ -45,7 +45,7 @@ export const mapOf = (count: number, version = 1): Rows =>
   );
 
 /** Sends a map like the upstream's host. With an ETag it supports conditional requests. */
-export const sends =
+export const sendMap =
   (map: unknown, headers: Record<string, string> = {}): Answer =>
   (response, received) => {
     if (headers['etag'] !== undefined && received['if-none-match'] === headers['etag'])

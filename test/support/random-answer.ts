@@ -43,7 +43,7 @@ export function randomAnswer(below: (bound: number) => number, { reasoning, proo
 }
 
 /** Joins adjacent pieces of an answer, so that the same answer in different chunks compares as equal. */
-export function joined(steps: readonly AnswerStep[]): readonly AnswerStep[] {
+export function joinedSteps(steps: readonly AnswerStep[]): readonly AnswerStep[] {
   const whole: AnswerStep[] = [];
   for (const step of steps) {
     const last = whole.at(-1);

@@ -5,7 +5,7 @@ import { listenTo, type UpstreamSession } from './realtime-upstream.ts';
 import type { TestApp } from './start-app.ts';
 
 /** Client of an open session. */
-export interface RealtimeClient extends Pick<UpstreamSession, 'heard' | 'closed' | 'say'> {
+export interface RealtimeClient extends Pick<UpstreamSession, 'nextMessage' | 'closed' | 'sendEvent'> {
   readonly socket: WebSocket;
   /** TCP connection of the session, for protocol violations. */
   readonly wire: Duplex;
@@ -36,14 +36,14 @@ function askRealtime(
       headers: headers ?? { authorization: `Bearer ${app.adminKey}` },
     });
     let opened: IncomingMessage | null = null;
-    const heard = listenTo(socket);
+    const listening = listenTo(socket);
     socket.once('upgrade', (response) => {
       opened = response;
     });
     socket.once('open', () => {
       if (opened === null) throw new TypeError('A session opened without an answer.');
       const { headers: head, socket: wire } = opened;
-      resolve({ socket, wire, headers: head, say: (event) => socket.send(JSON.stringify(event)), ...heard });
+      resolve({ socket, wire, headers: head, sendEvent: (event) => socket.send(JSON.stringify(event)), ...listening });
     });
     socket.once('error', reject);
     socket.once('unexpected-response', (_request, response) => {

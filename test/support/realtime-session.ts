@@ -31,7 +31,7 @@ const message = (text: string): SocketMessage => ({ bytes: Buffer.from(text), bi
 
 /** Fake socket with the test as its peer. Records its calls. */
 export function aSocket() {
-  const did: string[] = [];
+  const calls: string[] = [];
   let listener: SocketListener | null = null;
   const state = { waiting: 0, full: false };
   const socket: OpenSocket = {
@@ -39,20 +39,20 @@ export function aSocket() {
       listener = currentListener;
     },
     send({ bytes }) {
-      did.push(Buffer.from(bytes).toString());
+      calls.push(Buffer.from(bytes).toString());
       return !state.full;
     },
     waiting: () => state.waiting,
-    ping: () => void did.push('(ping)'),
-    pause: () => void did.push('(pause)'),
-    resume: () => void did.push('(resume)'),
-    close: (code, reason) => void did.push(`(close ${code}${reason && ` ${reason}`})`),
+    ping: () => void calls.push('(ping)'),
+    pause: () => void calls.push('(pause)'),
+    resume: () => void calls.push('(resume)'),
+    close: (code, reason) => void calls.push(`(close ${code}${reason && ` ${reason}`})`),
   };
   const currentListener = (): SocketListener => {
     if (listener === null) throw new Error('The session has no listener.');
     return listener;
   };
-  return { socket, did, state, currentListener, say: (text: string) => currentListener().message(message(text)) };
+  return { socket, calls, state, currentListener, say: (text: string) => currentListener().message(message(text)) };
 }
 
 /** Session between two fake sockets, with a clock that the test advances. */

@@ -11,9 +11,9 @@ export interface UpstreamSession {
   /** TCP connection of the session, for protocol violations. */
   readonly wire: Duplex;
   /** Sends an event. */
-  say(event: object): void;
+  sendEvent(event: object): void;
   /** Next received message, as text. */
-  heard(): Promise<string>;
+  nextMessage(): Promise<string>;
   /** Close code and reason of the peer. */
   readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
 }
@@ -49,14 +49,14 @@ function queue<Value>(): { put(value: Value): void; next(): Promise<Value> } {
 }
 
 /** Received messages of a socket, and its close. */
-export function listenTo(socket: WebSocket): Pick<UpstreamSession, 'heard' | 'closed'> {
+export function listenTo(socket: WebSocket): Pick<UpstreamSession, 'nextMessage' | 'closed'> {
   const messages = queue<string>();
   socket.on('message', (data) => messages.put((data as Buffer).toString('utf8')));
   socket.on('error', () => {});
   const closed = new Promise<{ code: number; reason: string }>((resolve) => {
     socket.on('close', (code, reason) => resolve({ code, reason: reason.toString('utf8') }));
   });
-  return { heard: messages.next, closed };
+  return { nextMessage: messages.next, closed };
 }
 
 export async function startRealtimeUpstream(): Promise<RealtimeUpstream> {
@@ -75,7 +75,7 @@ export async function startRealtimeUpstream(): Promise<RealtimeUpstream> {
         headers: request.headers,
         socket,
         wire,
-        say: (event) => socket.send(JSON.stringify(event)),
+        sendEvent: (event) => socket.send(JSON.stringify(event)),
         ...listenTo(socket),
       });
     });

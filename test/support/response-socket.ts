@@ -22,7 +22,7 @@ export async function openResponses(
   options: { readonly path?: string; readonly headers?: Record<string, string> } = {},
 ): Promise<ResponseSocket> {
   const client = await openRealtime(app, { path: '/v1/responses', ...options });
-  const frame = async (): Promise<Frame> => JSON.parse(await client.heard()) as Frame;
+  const frame = async (): Promise<Frame> => JSON.parse(await client.nextMessage()) as Frame;
   async function answer(): Promise<readonly Frame[]> {
     const frames: Frame[] = [];
     for (;;) {
@@ -36,7 +36,7 @@ export async function openResponses(
     frame,
     answer,
     ask(body) {
-      client.say({ type: 'response.create', ...body });
+      client.sendEvent({ type: 'response.create', ...body });
       return answer();
     },
   };

@@ -8,7 +8,7 @@ const AUDIENCE = 'the-gateway';
 type SigningKey = Awaited<ReturnType<typeof generateKeyPair>>['privateKey'];
 
 /** Differences from a valid token. */
-export interface TokenDiffers {
+export interface TokenOverrides {
   readonly alg?: string;
   readonly kid?: string | null;
   readonly key?: SigningKey | Uint8Array;
@@ -66,15 +66,15 @@ export async function startIssuer(kinds: readonly string[] = ['RS256', 'ES256', 
     url: `${addressOf()}/keys`,
     discoveryUrl: `${addressOf()}/.well-known/openid-configuration`,
     publicKeyOf: (kid: string) => exportJWK(pairs.get(kid)?.publicKey ?? new Uint8Array(1)),
-    token(claims: JWTPayload = {}, differs: TokenDiffers = {}): Promise<string> {
-      const { alg = 'RS256', kid = `key-${alg}`, issuer = ISSUER, audience = AUDIENCE, expiresIn = 300 } = differs;
+    token(claims: JWTPayload = {}, overrides: TokenOverrides = {}): Promise<string> {
+      const { alg = 'RS256', kid = `key-${alg}`, issuer = ISSUER, audience = AUDIENCE, expiresIn = 300 } = overrides;
       const now = Math.floor(Date.now() / 1000);
-      const key = differs.key ?? pairs.get(kid ?? 'key-RS256')?.privateKey;
+      const key = overrides.key ?? pairs.get(kid ?? 'key-RS256')?.privateKey;
       if (key === undefined) throw new Error(`No key ${kid}.`);
       const times = {
-        iat: now + (differs.issuedAt ?? 0),
+        iat: now + (overrides.issuedAt ?? 0),
         ...(expiresIn === null ? {} : { exp: now + expiresIn }),
-        ...(differs.notBefore === undefined ? {} : { nbf: now + differs.notBefore }),
+        ...(overrides.notBefore === undefined ? {} : { nbf: now + overrides.notBefore }),
       };
       return new SignJWT({ iss: issuer, aud: audience, ...times, ...claims })
         .setProtectedHeader({ alg, typ: 'JWT', ...(kid === null ? {} : { kid }) })

@@ -1,16 +1,16 @@
 import { converseEvent, eventMessage } from './event-message.ts';
 
 /** Content of an upstream's answer: text or a tool call. */
-export type Saying = 'words' | 'call';
+export type ContentKind = 'words' | 'call';
 
 /** Wire format of one upstream: whole and streamed answers, and failures. */
 export interface UpstreamWire {
   readonly provider: string;
   /** Media type of streamed answers. */
   readonly streams: string;
-  whole(saying: Saying): object;
+  whole(kind: ContentKind): object;
   /** Chunks of the stream. The first starts the answer, the last ends it. */
-  pieces(saying: Saying): readonly Buffer[];
+  pieces(kind: ContentKind): readonly Buffer[];
   /** Body of an error with status 429 and the message `slow down`. */
   readonly refusal: object;
   /** Last chunk of a failed stream, with the message `slow down`. */
@@ -18,7 +18,7 @@ export interface UpstreamWire {
 }
 
 /** Content of all answers. */
-export const SAID = {
+export const ANSWER_CONTENT = {
   words: 'Grüß 😀 Gott',
   tool: 'get_weather',
   arguments: '{"city":"Oslo"}',
@@ -26,30 +26,38 @@ export const SAID = {
   output: 7,
 } as const;
 
-const HALVES = [SAID.words.slice(0, 5), SAID.words.slice(5)] as const;
+const HALVES = [ANSWER_CONTENT.words.slice(0, 5), ANSWER_CONTENT.words.slice(5)] as const;
 const CITY = { city: 'Oslo' };
 const data = (value: object | string): Buffer =>
   Buffer.from(`data: ${typeof value === 'string' ? value : JSON.stringify(value)}\n\n`);
 const named = (type: string, rest: object): Buffer =>
   Buffer.from(`event: ${type}\ndata: ${JSON.stringify({ type, ...rest })}\n\n`);
 const line = (value: object): Buffer => Buffer.from(`${JSON.stringify(value)}\n`);
-const isText = (saying: Saying): boolean => saying === 'words';
+const isText = (kind: ContentKind): boolean => kind === 'words';
 
-const chatUsage = { prompt_tokens: SAID.input, completion_tokens: SAID.output, total_tokens: SAID.input + SAID.output };
-const chatCall = { id: 'call_1', type: 'function', function: { name: SAID.tool, arguments: SAID.arguments } };
+const chatUsage = {
+  prompt_tokens: ANSWER_CONTENT.input,
+  completion_tokens: ANSWER_CONTENT.output,
+  total_tokens: ANSWER_CONTENT.input + ANSWER_CONTENT.output,
+};
+const chatCall = {
+  id: 'call_1',
+  type: 'function',
+  function: { name: ANSWER_CONTENT.tool, arguments: ANSWER_CONTENT.arguments },
+};
 const chunk = (delta: object, finish_reason: string | null = null): Buffer =>
   data({ id: 'c', object: 'chat.completion.chunk', model: 'up-1', choices: [{ index: 0, delta, finish_reason }] });
 
 const chatCompletions = (provider: string): UpstreamWire => ({
   provider,
   streams: 'text/event-stream',
-  whole: (saying) => ({
+  whole: (kind) => ({
     id: 'c',
     object: 'chat.completion',
     model: 'up-1',
     choices: [
-      isText(saying)
-        ? { index: 0, message: { role: 'assistant', content: SAID.words }, finish_reason: 'stop' }
+      isText(kind)
+        ? { index: 0, message: { role: 'assistant', content: ANSWER_CONTENT.words }, finish_reason: 'stop' }
         : {
             index: 0,
             message: { role: 'assistant', content: null, tool_calls: [chatCall] },
@@ -58,11 +66,11 @@ const chatCompletions = (provider: string): UpstreamWire => ({
     ],
     usage: chatUsage,
   }),
-  pieces: (saying) => [
-    chunk({ role: 'assistant', content: isText(saying) ? HALVES[0] : '' }),
-    chunk(isText(saying) ? { content: HALVES[1] } : { tool_calls: [{ index: 0, ...chatCall }] }),
+  pieces: (kind) => [
+    chunk({ role: 'assistant', content: isText(kind) ? HALVES[0] : '' }),
+    chunk(isText(kind) ? { content: HALVES[1] } : { tool_calls: [{ index: 0, ...chatCall }] }),
     Buffer.concat([
-      chunk({}, isText(saying) ? 'stop' : 'tool_calls'),
+      chunk({}, isText(kind) ? 'stop' : 'tool_calls'),
       data({ id: 'c', model: 'up-1', choices: [], usage: chatUsage }),
       data('[DONE]'),
     ]),
@@ -71,9 +79,11 @@ const chatCompletions = (provider: string): UpstreamWire => ({
   failure: data({ error: { message: 'slow down', type: 'rate_limit', code: '429' } }),
 });
 
-const geminiParts = (saying: Saying): object =>
-  isText(saying) ? { text: SAID.words } : { functionCall: { id: 'call_1', name: SAID.tool, args: CITY } };
-const geminiUsage = { promptTokenCount: SAID.input, candidatesTokenCount: SAID.output };
+const geminiParts = (kind: ContentKind): object =>
+  isText(kind)
+    ? { text: ANSWER_CONTENT.words }
+    : { functionCall: { id: 'call_1', name: ANSWER_CONTENT.tool, args: CITY } };
+const geminiUsage = { promptTokenCount: ANSWER_CONTENT.input, candidatesTokenCount: ANSWER_CONTENT.output };
 const candidate = (parts: readonly object[], rest: object = {}): object => ({
   candidates: [{ index: 0, content: { role: 'model', parts }, ...rest }],
   modelVersion: 'up-1',
@@ -82,37 +92,37 @@ const candidate = (parts: readonly object[], rest: object = {}): object => ({
 const gemini: UpstreamWire = {
   provider: 'gemini',
   streams: 'text/event-stream',
-  whole: (saying) => ({ ...candidate([geminiParts(saying)], { finishReason: 'STOP' }), usageMetadata: geminiUsage }),
-  pieces: (saying) => [
-    data(candidate(isText(saying) ? [{ text: HALVES[0] }] : [])),
-    data(candidate([isText(saying) ? { text: HALVES[1] } : geminiParts(saying)])),
+  whole: (kind) => ({ ...candidate([geminiParts(kind)], { finishReason: 'STOP' }), usageMetadata: geminiUsage }),
+  pieces: (kind) => [
+    data(candidate(isText(kind) ? [{ text: HALVES[0] }] : [])),
+    data(candidate([isText(kind) ? { text: HALVES[1] } : geminiParts(kind)])),
     data({ ...candidate([], { finishReason: 'STOP' }), usageMetadata: geminiUsage }),
   ],
   refusal: { error: { code: 429, message: 'slow down', status: 'RESOURCE_EXHAUSTED' } },
   failure: data({ error: { code: 429, message: 'slow down', status: 'RESOURCE_EXHAUSTED' } }),
 };
 
-const block = (saying: Saying): object =>
-  isText(saying)
-    ? { type: 'text', text: SAID.words }
-    : { type: 'tool_use', id: 'call_1', name: SAID.tool, input: CITY };
+const block = (kind: ContentKind): object =>
+  isText(kind)
+    ? { type: 'text', text: ANSWER_CONTENT.words }
+    : { type: 'tool_use', id: 'call_1', name: ANSWER_CONTENT.tool, input: CITY };
 const anthropicFailure = { error: { type: 'rate_limit_error', message: 'slow down' } };
 const blockDelta = (delta: object): Buffer => named('content_block_delta', { index: 0, delta });
 
 const anthropic: UpstreamWire = {
   provider: 'anthropic',
   streams: 'text/event-stream',
-  whole: (saying) => ({
+  whole: (kind) => ({
     id: 'msg',
     type: 'message',
     role: 'assistant',
     model: 'up-1',
-    content: [block(saying)],
-    stop_reason: isText(saying) ? 'end_turn' : 'tool_use',
+    content: [block(kind)],
+    stop_reason: isText(kind) ? 'end_turn' : 'tool_use',
     stop_sequence: null,
-    usage: { input_tokens: SAID.input, output_tokens: SAID.output },
+    usage: { input_tokens: ANSWER_CONTENT.input, output_tokens: ANSWER_CONTENT.output },
   }),
-  pieces: (saying) => [
+  pieces: (kind) => [
     Buffer.concat([
       named('message_start', {
         message: {
@@ -121,27 +131,27 @@ const anthropic: UpstreamWire = {
           role: 'assistant',
           model: 'up-1',
           content: [],
-          usage: { input_tokens: SAID.input, output_tokens: 1 },
+          usage: { input_tokens: ANSWER_CONTENT.input, output_tokens: 1 },
         },
       }),
       named('content_block_start', {
         index: 0,
-        content_block: isText(saying)
+        content_block: isText(kind)
           ? { type: 'text', text: '' }
-          : { type: 'tool_use', id: 'call_1', name: SAID.tool, input: {} },
+          : { type: 'tool_use', id: 'call_1', name: ANSWER_CONTENT.tool, input: {} },
       }),
-      ...(isText(saying) ? [blockDelta({ type: 'text_delta', text: HALVES[0] })] : []),
+      ...(isText(kind) ? [blockDelta({ type: 'text_delta', text: HALVES[0] })] : []),
     ]),
     blockDelta(
-      isText(saying)
+      isText(kind)
         ? { type: 'text_delta', text: HALVES[1] }
-        : { type: 'input_json_delta', partial_json: SAID.arguments },
+        : { type: 'input_json_delta', partial_json: ANSWER_CONTENT.arguments },
     ),
     Buffer.concat([
       named('content_block_stop', { index: 0 }),
       named('message_delta', {
-        delta: { stop_reason: isText(saying) ? 'end_turn' : 'tool_use', stop_sequence: null },
-        usage: { output_tokens: SAID.output },
+        delta: { stop_reason: isText(kind) ? 'end_turn' : 'tool_use', stop_sequence: null },
+        usage: { output_tokens: ANSWER_CONTENT.output },
       }),
       named('message_stop', {}),
     ]),
@@ -150,35 +160,39 @@ const anthropic: UpstreamWire = {
   failure: named('error', anthropicFailure),
 };
 
-const toolUse = { toolUseId: 'call_1', name: SAID.tool };
-const converseUsage = { inputTokens: SAID.input, outputTokens: SAID.output, totalTokens: SAID.input + SAID.output };
-const stopReason = (saying: Saying): string => (isText(saying) ? 'end_turn' : 'tool_use');
+const toolUse = { toolUseId: 'call_1', name: ANSWER_CONTENT.tool };
+const converseUsage = {
+  inputTokens: ANSWER_CONTENT.input,
+  outputTokens: ANSWER_CONTENT.output,
+  totalTokens: ANSWER_CONTENT.input + ANSWER_CONTENT.output,
+};
+const stopReason = (kind: ContentKind): string => (isText(kind) ? 'end_turn' : 'tool_use');
 const converseDelta = (delta: object): Buffer => converseEvent('contentBlockDelta', { contentBlockIndex: 0, delta });
 
 const bedrock: UpstreamWire = {
   provider: 'bedrock',
   streams: 'application/vnd.amazon.eventstream',
-  whole: (saying) => ({
+  whole: (kind) => ({
     output: {
       message: {
         role: 'assistant',
-        content: [isText(saying) ? { text: SAID.words } : { toolUse: { ...toolUse, input: CITY } }],
+        content: [isText(kind) ? { text: ANSWER_CONTENT.words } : { toolUse: { ...toolUse, input: CITY } }],
       },
     },
-    stopReason: stopReason(saying),
+    stopReason: stopReason(kind),
     usage: converseUsage,
   }),
-  pieces: (saying) => [
+  pieces: (kind) => [
     Buffer.concat([
       converseEvent('messageStart', { role: 'assistant' }),
-      isText(saying)
+      isText(kind)
         ? converseDelta({ text: HALVES[0] })
         : converseEvent('contentBlockStart', { contentBlockIndex: 0, start: { toolUse } }),
     ]),
-    converseDelta(isText(saying) ? { text: HALVES[1] } : { toolUse: { input: SAID.arguments } }),
+    converseDelta(isText(kind) ? { text: HALVES[1] } : { toolUse: { input: ANSWER_CONTENT.arguments } }),
     Buffer.concat([
       converseEvent('contentBlockStop', { contentBlockIndex: 0 }),
-      converseEvent('messageStop', { stopReason: stopReason(saying) }),
+      converseEvent('messageStop', { stopReason: stopReason(kind) }),
       converseEvent('metadata', { usage: converseUsage }),
     ]),
   ],
@@ -189,9 +203,9 @@ const bedrock: UpstreamWire = {
   ),
 };
 
-const cohereEnd = (saying: Saying): object => ({
-  finish_reason: isText(saying) ? 'COMPLETE' : 'TOOL_CALL',
-  usage: { billed_units: { input_tokens: SAID.input, output_tokens: SAID.output } },
+const cohereEnd = (kind: ContentKind): object => ({
+  finish_reason: isText(kind) ? 'COMPLETE' : 'TOOL_CALL',
+  usage: { billed_units: { input_tokens: ANSWER_CONTENT.input, output_tokens: ANSWER_CONTENT.output } },
 });
 const cohereWords = (text: string): Buffer =>
   named('content-delta', { index: 0, delta: { message: { content: { text } } } });
@@ -199,22 +213,22 @@ const cohereWords = (text: string): Buffer =>
 const cohere: UpstreamWire = {
   provider: 'cohere_chat',
   streams: 'text/event-stream',
-  whole: (saying) => ({
+  whole: (kind) => ({
     id: 'c',
-    message: isText(saying)
-      ? { role: 'assistant', content: [{ type: 'text', text: SAID.words }] }
+    message: isText(kind)
+      ? { role: 'assistant', content: [{ type: 'text', text: ANSWER_CONTENT.words }] }
       : { role: 'assistant', tool_calls: [chatCall] },
-    ...cohereEnd(saying),
+    ...cohereEnd(kind),
   }),
-  pieces: (saying) => [
+  pieces: (kind) => [
     Buffer.concat([
       named('message-start', { id: 'c', delta: { message: { role: 'assistant' } } }),
-      ...(isText(saying) ? [cohereWords(HALVES[0])] : []),
+      ...(isText(kind) ? [cohereWords(HALVES[0])] : []),
     ]),
-    isText(saying)
+    isText(kind)
       ? cohereWords(HALVES[1])
       : named('tool-call-start', { index: 0, delta: { message: { tool_calls: chatCall } } }),
-    named('message-end', { id: 'c', delta: cohereEnd(saying) }),
+    named('message-end', { id: 'c', delta: cohereEnd(kind) }),
   ],
   refusal: { message: 'slow down' },
   failure: named('message-end', { delta: { finish_reason: 'ERROR', error: 'slow down' } }),
@@ -225,16 +239,21 @@ const ollamaMessage = (message: object, rest: object = { done: false }): object 
   message: { role: 'assistant', content: '', ...message },
   ...rest,
 });
-const ollamaCall = { tool_calls: [{ id: 'call_1', function: { name: SAID.tool, arguments: CITY } }] };
-const ollamaEnd = { done: true, done_reason: 'stop', prompt_eval_count: SAID.input, eval_count: SAID.output };
+const ollamaCall = { tool_calls: [{ id: 'call_1', function: { name: ANSWER_CONTENT.tool, arguments: CITY } }] };
+const ollamaEnd = {
+  done: true,
+  done_reason: 'stop',
+  prompt_eval_count: ANSWER_CONTENT.input,
+  eval_count: ANSWER_CONTENT.output,
+};
 
 const ollama: UpstreamWire = {
   provider: 'ollama_chat',
   streams: 'application/x-ndjson',
-  whole: (saying) => ollamaMessage(isText(saying) ? { content: SAID.words } : ollamaCall, ollamaEnd),
-  pieces: (saying) => [
-    line(ollamaMessage({ content: isText(saying) ? HALVES[0] : '' })),
-    line(ollamaMessage(isText(saying) ? { content: HALVES[1] } : ollamaCall)),
+  whole: (kind) => ollamaMessage(isText(kind) ? { content: ANSWER_CONTENT.words } : ollamaCall, ollamaEnd),
+  pieces: (kind) => [
+    line(ollamaMessage({ content: isText(kind) ? HALVES[0] : '' })),
+    line(ollamaMessage(isText(kind) ? { content: HALVES[1] } : ollamaCall)),
     line(ollamaMessage({}, ollamaEnd)),
   ],
   refusal: { error: 'slow down' },

@@ -58,7 +58,7 @@ describe('a reload of the price map', () => {
     const rows = manyRows(5_000);
     const released = Promise.withResolvers<void>();
     const before = upstream.requests.length;
-    upstream.answers((response) => void released.promise.then(() => response.end(JSON.stringify(rows))));
+    upstream.setAnswer((response) => void released.promise.then(() => response.end(JSON.stringify(rows))));
     const reloads = Array.from({ length: 20 }, () => reload(unscheduled));
     await expect.poll(() => upstream.requests.length).toBe(before + 1);
     released.resolve();

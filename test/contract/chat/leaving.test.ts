@@ -43,6 +43,6 @@ describe('a client that disconnects', () => {
     if (stream) await call;
     controller.abort();
     await call.catch(() => {});
-    await expect(upstream.abandoned()).resolves.toBeUndefined();
+    await expect(upstream.nextDisconnect()).resolves.toBeUndefined();
   });
 });

@@ -168,7 +168,7 @@ describe('checkout.create', () => {
 });
 
 describe('checkout.webhook', () => {
-  const event = () => stripe.happen('charge.refunded', { id: 'ch_1', object: 'charge', refunded: true });
+  const event = () => stripe.createEvent('charge.refunded', { id: 'ch_1', object: 'charge', refunded: true });
 
   it('checkout.webhook 200: accepts an event that is delivered several times', async () => {
     const stripeEvent = event();
@@ -179,7 +179,7 @@ describe('checkout.webhook', () => {
   it.each(['customer.created', 'checkout.session.completed', 'something.new'])(
     'checkout.webhook 200: %s without relevant content is ignored',
     async (type) => {
-      expect(await read(await stripe.deliver(app.url, stripe.happen(type, { id: 'x_1', object: 'x' })))).toEqual(
+      expect(await read(await stripe.deliver(app.url, stripe.createEvent(type, { id: 'x_1', object: 'x' })))).toEqual(
         json(200, { received: true }),
       );
     },

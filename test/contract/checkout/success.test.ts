@@ -118,7 +118,10 @@ describe('checkout.success', () => {
     const waiting = await page(successUrl);
     expect([headingOf(waiting), keyOn(waiting)]).toEqual(['Waiting for the payment', null]);
     expect(waiting).toContain('Some payment methods take days.');
-    await stripe.deliver(app.url, stripe.happen('checkout.session.async_payment_succeeded', completed.data.object));
+    await stripe.deliver(
+      app.url,
+      stripe.createEvent('checkout.session.async_payment_succeeded', completed.data.object),
+    );
     expect(keyOn(await page(successUrl))).not.toBeNull();
   });
 
@@ -133,7 +136,7 @@ describe('checkout.success', () => {
     ['checkout.session.async_payment_failed', 'The payment failed. Nothing was bought.'],
   ])('checkout.success 200: no key after %s', async (type, why) => {
     const { successUrl, payUrl } = await begin();
-    await stripe.deliver(app.url, stripe.happen(type, stripe.sessionAt(payUrl)));
+    await stripe.deliver(app.url, stripe.createEvent(type, stripe.sessionAt(payUrl)));
     const html = await page(successUrl);
     expect([headingOf(html), keyOn(html)]).toEqual(['No key', null]);
     expect(html).toContain(why);
@@ -149,7 +152,7 @@ describe('checkout.success', () => {
       payment_intent: completed.data.object['payment_intent'],
     };
     // The refund event arrives before the payment event. Only the payment intent id of Stripe connects the two.
-    await stripe.deliver(app.url, stripe.happen('charge.refunded', charge));
+    await stripe.deliver(app.url, stripe.createEvent('charge.refunded', charge));
     await stripe.deliver(app.url, completed);
     const html = await page(successUrl);
     expect([headingOf(html), keyOn(html)]).toEqual(['No key', null]);

@@ -7,7 +7,7 @@ import { keyGenerator } from '../../../src/runtime/identifiers.ts';
 import { readSettings } from '../../../src/runtime/settings/settings.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 import { chat, envelope } from '../../support/tenancy-client.ts';
-import { startRecordedVendor, type Vendor } from './vendor.ts';
+import { startRecordingVendor, type Vendor } from './vendor.ts';
 
 let vendor: Vendor;
 let app: TestApp;
@@ -28,7 +28,7 @@ const configOf = (secret: string) => ({
 });
 
 beforeAll(async () => {
-  vendor = await startRecordedVendor();
+  vendor = await startRecordingVendor();
   app = await startApp({ config: configOf('os.environ/SHARED_KEY'), env: { SHARED_KEY: 'sk-of-the-environment' } });
 });
 afterAll(async () => {

@@ -7,7 +7,7 @@ import { VERSION } from '../../../src/domain/version.ts';
 import { openRowServer } from '../../support/rest-server.ts';
 import { startApp } from '../../support/start-app.ts';
 import { envelope, NO_KEY, tenancyClient } from '../../support/tenancy-client.ts';
-import { startRecordedVendor, type Vendor } from './vendor.ts';
+import { startRecordingVendor, type Vendor } from './vendor.ts';
 
 const { get, post, send, key, user } = tenancyClient({
   config: {
@@ -33,7 +33,7 @@ const ADMIN: Caller = {
 
 let vendor: Vendor;
 beforeAll(async () => {
-  vendor = await startRecordedVendor();
+  vendor = await startRecordingVendor();
 });
 afterAll(() => vendor.stop());
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { envelope, type Json } from '../../support/tenancy-client.ts';
 import { teamModelCalls } from './team-model-calls.ts';
 
-const { post, send, key, make, called, namesOf, infoOf, vendor, keys } = teamModelCalls();
+const { post, send, key, make, statusAndCredential, namesOf, infoOf, vendor, keys } = teamModelCalls();
 
 describe('an administrator of a team', () => {
   const REFUSED = envelope(403, 'Only proxy admins can change models.', 'auth_error', 'None');
@@ -24,17 +24,17 @@ describe('an administrator of a team', () => {
     expect((await patch('annas', { model_name: 'renamed' })).status).toBe(200);
     expect(await namesOf(keys.red)).toContain('renamed');
     expect((await post('/model/block', { model_id: 'annas' }, keys.admin)).status).toBe(200);
-    expect(await called('renamed', keys.red)).toEqual([403, null]);
+    expect(await statusAndCredential('renamed', keys.red)).toEqual([403, null]);
     expect((await post('/model/delete', { id: 'annas' }, keys.admin)).status).toBe(200);
     expect(await namesOf(keys.red)).not.toContain('renamed');
   });
 
   it('cannot reach private addresses with these models', async () => {
     expect((await createForRed('inside', { api_base: vendor().base }, keys.admin)).status).toBe(200);
-    expect(await called('inside', keys.red)).toEqual([400, null]);
+    expect(await statusAndCredential('inside', keys.red)).toEqual([400, null]);
     // After a change by a proxy administrator, private addresses stay refused.
     await send('PATCH', '/model/inside/update', { litellm_params: { timeout: 5 } });
-    expect(await called('inside', keys.red)).toEqual([400, null]);
+    expect(await statusAndCredential('inside', keys.red)).toEqual([400, null]);
   });
 
   it.each([

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from 'vitest';
 import { chat, type Json, tenancyClient } from '../../support/tenancy-client.ts';
-import { startRecordedVendor, type Vendor } from './vendor.ts';
+import { startRecordingVendor, type Vendor } from './vendor.ts';
 
 /**
  * Sets up the teams `red` and `blue`. `red` has its own models and the team administrator `anna`. The public model `gpt` and
@@ -40,7 +40,7 @@ export function teamModelCalls() {
       more.by,
     );
   /** Status of a call, and the credential that the upstream received. Null if it received no request. */
-  async function called(model: string, by?: string): Promise<readonly [number, string | null]> {
+  async function statusAndCredential(model: string, by?: string): Promise<readonly [number, string | null]> {
     const before = vendor.requests().length;
     const { status } = await post('/v1/chat/completions', chat(model), by);
     return [status, vendor.requests()[before]?.authorization ?? null];
@@ -51,7 +51,7 @@ export function teamModelCalls() {
     ((await get(path, by)).body['data'] as readonly { readonly model_info: Json }[]).map((one) => one.model_info['id']);
 
   beforeAll(async () => {
-    vendor = await startRecordedVendor();
+    vendor = await startRecordingVendor();
     await post('/team/new', { team_id: 'red', models: ['filed'] });
     await post('/team/new', { team_id: 'blue' });
     await post('/user/new', { user_id: 'anna' });
@@ -73,7 +73,7 @@ export function teamModelCalls() {
     send,
     key,
     make,
-    called,
+    statusAndCredential,
     namesOf,
     infoOf,
     vendor: (): Vendor => vendor,

@@ -2,16 +2,16 @@ import { describe, expect, it } from 'vitest';
 import { chat, envelope, type Json } from '../../support/tenancy-client.ts';
 import { teamModelCalls } from './team-model-calls.ts';
 
-const { get, post, send, key, make, called, namesOf, infoOf, keys } = teamModelCalls();
+const { get, post, send, key, make, statusAndCredential, namesOf, infoOf, keys } = teamModelCalls();
 
 describe('a model of a team', () => {
   it('has precedence over a public model of the same name for keys of the team', async () => {
     for (let turn = 0; turn < 2; turn += 1) {
-      expect(await called('gpt', keys.red)).toEqual([200, 'Bearer sk-red']);
-      expect(await called('gpt', keys.blue)).toEqual([200, 'Bearer sk-common']);
-      expect(await called('gpt')).toEqual([200, 'Bearer sk-common']);
+      expect(await statusAndCredential('gpt', keys.red)).toEqual([200, 'Bearer sk-red']);
+      expect(await statusAndCredential('gpt', keys.blue)).toEqual([200, 'Bearer sk-common']);
+      expect(await statusAndCredential('gpt')).toEqual([200, 'Bearer sk-common']);
     }
-    expect(await called('only', keys.red)).toEqual([200, 'Bearer sk-hidden']);
+    expect(await statusAndCredential('only', keys.red)).toEqual([200, 'Bearer sk-hidden']);
   });
 
   it('does not exist for other keys, by its name and by its id', async () => {
@@ -22,8 +22,8 @@ describe('a model of a team', () => {
         const message = `/chat/completions: Invalid model name passed in model=${model}. Call \`/v1/models\` to view available models for your key.`;
         expect([answer.status, (answer.body['error'] as Json)['message']]).toEqual([400, message]);
       }
-    expect(await called('only')).toEqual([400, null]);
-    expect(await called('hidden')).toEqual([400, null]);
+    expect(await statusAndCredential('only')).toEqual([400, null]);
+    expect(await statusAndCredential('hidden')).toEqual([400, null]);
     for (const by of [keys.blue, unnamed]) {
       expect(await namesOf(by)).toEqual(['filed', 'gpt']);
       expect((await get('/v1/models/only', by)).status).toBe(404);
@@ -33,16 +33,16 @@ describe('a model of a team', () => {
   });
 
   it('is limited by the models of the key, not by those of the team', async () => {
-    expect(await called('filed', keys.red)).toEqual([200, null]);
+    expect(await statusAndCredential('filed', keys.red)).toEqual([200, null]);
     expect(await namesOf(keys.red)).toEqual(['filed', 'from-file', 'gpt', 'only']);
     const limited = await key({ team_id: 'red', models: ['filed'] });
-    expect(await called('only', limited)).toEqual([403, null]);
+    expect(await statusAndCredential('only', limited)).toEqual([403, null]);
     expect(await namesOf(limited)).toEqual(['filed']);
   });
 
   it('in the configuration file is called by its name in the team', async () => {
-    expect(await called('from-file', keys.red)).toEqual([200, null]);
-    expect(await called('filed-of-team', keys.red)).toEqual([403, null]);
+    expect(await statusAndCredential('from-file', keys.red)).toEqual([200, null]);
+    expect(await statusAndCredential('filed-of-team', keys.red)).toEqual([403, null]);
   });
 
   it('models.info 200, models.page 200: models of a team, and of the teams of a user', async () => {
@@ -149,31 +149,31 @@ describe('a model of a team', () => {
 
   it('that is blocked does not give its team access to a public model of the same name', async () => {
     await post('/model/block', { model_id: 'own' });
-    expect(await called('gpt', keys.red)).toEqual([403, null]);
+    expect(await statusAndCredential('gpt', keys.red)).toEqual([403, null]);
     expect(await namesOf(keys.red)).not.toContain('gpt');
     await post('/model/unblock', { model_id: 'own' });
-    expect(await called('gpt', keys.red)).toEqual([200, 'Bearer sk-red']);
+    expect(await statusAndCredential('gpt', keys.red)).toEqual([200, 'Bearer sk-red']);
   });
 
   it('with a wildcard does not allow public models that the list of the team lacks', async () => {
     await make('vendor/exact', 'exact', 'sk-common');
     await make('vendor/long*', 'long', 'sk-common');
     await make('vendor/*', 'wild', 'sk-red', { info: { team_id: 'red' } });
-    expect(await called('vendor/exact', keys.red)).toEqual([403, null]);
-    expect(await called('vendor/longer', keys.red)).toEqual([403, null]);
-    expect(await called('vendor/other', keys.red)).toEqual([200, 'Bearer sk-red']);
-    expect(await called('vendor/exact', keys.blue)).toEqual([200, 'Bearer sk-common']);
-    expect(await called('vendor/other', keys.blue)).toEqual([400, null]);
+    expect(await statusAndCredential('vendor/exact', keys.red)).toEqual([403, null]);
+    expect(await statusAndCredential('vendor/longer', keys.red)).toEqual([403, null]);
+    expect(await statusAndCredential('vendor/other', keys.red)).toEqual([200, 'Bearer sk-red']);
+    expect(await statusAndCredential('vendor/exact', keys.blue)).toEqual([200, 'Bearer sk-common']);
+    expect(await statusAndCredential('vendor/other', keys.blue)).toEqual([400, null]);
     for (const id of ['exact', 'long', 'wild']) await post('/model/delete', { id });
   });
 
   it('is renamed for its team only', async () => {
     await send('PATCH', '/model/hidden/update', { model_info: { team_public_model_name: 'shown' } });
-    expect(await called('shown', keys.red)).toEqual([200, 'Bearer sk-hidden']);
-    expect(await called('only', keys.red)).toEqual([403, null]);
-    expect(await called('shown', keys.blue)).toEqual([400, null]);
+    expect(await statusAndCredential('shown', keys.red)).toEqual([200, 'Bearer sk-hidden']);
+    expect(await statusAndCredential('only', keys.red)).toEqual([403, null]);
+    expect(await statusAndCredential('shown', keys.blue)).toEqual([400, null]);
     await send('PATCH', '/model/hidden/update', { model_info: { team_public_model_name: null } });
-    expect(await called('only', keys.red)).toEqual([200, 'Bearer sk-hidden']);
+    expect(await statusAndCredential('only', keys.red)).toEqual([200, 'Bearer sk-hidden']);
   });
 
   it('is not a fallback of other teams', async () => {
@@ -189,7 +189,7 @@ describe('a model of a team', () => {
     expect((await post('/team/delete', { team_ids: ['green'] })).status).toBe(200);
     await post('/team/new', { team_id: 'green' });
     const green = await key({ team_id: 'green' });
-    expect(await called('greens', green)).toEqual([400, null]);
+    expect(await statusAndCredential('greens', green)).toEqual([400, null]);
     expect(await infoOf('/model/info')).not.toContain('greens');
   });
 

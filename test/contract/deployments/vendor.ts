@@ -32,7 +32,7 @@ const EMBEDDING = {
   usage: { prompt_tokens: 9, total_tokens: 9 },
 };
 
-export async function startRecordedVendor(): Promise<Vendor> {
+export async function startRecordingVendor(): Promise<Vendor> {
   const requests: UpstreamRequest[] = [];
   const server = createServer((request, response) => {
     void text(request).then((body) => {

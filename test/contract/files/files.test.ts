@@ -264,7 +264,7 @@ describe('files.content', () => {
     });
     const response = await send(app, 'GET', `/v1/files/${id}/content`);
     await response.body?.cancel();
-    await expect(upstream.abandoned()).resolves.toBeUndefined();
+    await expect(upstream.nextDisconnect()).resolves.toBeUndefined();
   });
 });
 

@@ -23,7 +23,7 @@ describe.each(PATHS)('guardrails.apply at %s', (path) => {
     expect(await apply({ guardrail_name: 'words', text: 'fine' })).toEqual([200, { response_text: 'fine' }]);
     const masked = { guardrail_name: 'mask', text: 'to a@example.com', language: 'en', entities: ['EMAIL_ADDRESS'] };
     expect(await apply(masked)).toEqual([200, { response_text: 'to [EMAIL_REDACTED]' }]);
-    expect(guarded.sent()).toEqual([]);
+    expect(guarded.upstreamRequests()).toEqual([]);
   });
 
   it('guardrails.apply 400: a text that the guardrail blocks', async () => {

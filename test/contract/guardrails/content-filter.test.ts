@@ -15,7 +15,7 @@ beforeAll(async () => {
   ]);
 });
 afterAll(() => guarded.stop());
-beforeEach(() => guarded.says('hello there'));
+beforeEach(() => guarded.setAnswer('hello there'));
 
 interface Route {
   readonly path: string;
@@ -109,25 +109,25 @@ describe.each(ROUTES.map((route, index) => ({ ...route, index })))(
   ({ path, body }) => {
     it('200: a masked text does not reach the upstream', async () => {
       const { status, headers } = await guarded.ask(path, { ...body(`mail ${SECRET} now`), guardrails: ['mask'] });
-      const sent = JSON.stringify(guarded.sent());
-      expect([status, guarded.sent().length, sent.includes(SECRET), sent.includes(`mail ${MASKED} now`)]).toEqual([
-        200,
-        1,
-        false,
-        true,
-      ]);
+      const sent = JSON.stringify(guarded.upstreamRequests());
+      expect([
+        status,
+        guarded.upstreamRequests().length,
+        sent.includes(SECRET),
+        sent.includes(`mail ${MASKED} now`),
+      ]).toEqual([200, 1, false, true]);
       expect(headers['x-litellm-applied-guardrails']).toBe('mask');
     });
 
     it('200: a clean text is unchanged', async () => {
       const { status } = await guarded.ask(path, { ...body('a clean text'), guardrails: ['mask', 'words'] });
-      expect([status, JSON.stringify(guarded.sent()).includes('a clean text')]).toEqual([200, true]);
+      expect([status, JSON.stringify(guarded.upstreamRequests()).includes('a clean text')]).toEqual([200, true]);
     });
 
     it.skipIf(path === '/v1/embeddings')('400: a blocked word, without an upstream call', async () => {
       const answer = await guarded.ask(path, { ...body('a ForbiddenWord here'), guardrails: ['words'] });
       const message = "Content blocked: keyword 'forbiddenword' detected";
-      expect([answer.status, guarded.sent()]).toEqual([400, []]);
+      expect([answer.status, guarded.upstreamRequests()]).toEqual([400, []]);
       expect(answer.headers['x-litellm-applied-guardrails']).toBe('words');
       expect(answer.body).toMatchObject(refusalAt(path, message));
     });

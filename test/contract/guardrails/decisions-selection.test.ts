@@ -12,7 +12,7 @@ beforeAll(async () => {
   ]);
 });
 afterAll(() => guarded.stop());
-beforeEach(() => guarded.says('hello there'));
+beforeEach(() => guarded.setAnswer('hello there'));
 
 /** Decision request of each format, with the given input, instructions and options. */
 const FORMATS = [
@@ -51,7 +51,7 @@ describe.each(FORMATS)('decisions at $path', ({ path, body }) => {
     const key = await guarded.newKey({ metadata: { guardrails: ['key'] } });
     const sent = place === 'input' ? body('a keyword') : body('x', 'a keyword');
     expect(await guarded.ask(path, sent, key)).toMatchObject(refusalBy('key'));
-    expect(guarded.sent()).toEqual([]);
+    expect(guarded.upstreamRequests()).toEqual([]);
   });
 
   it('400: a guardrail of the team of the key blocks a text', async () => {
@@ -59,19 +59,19 @@ describe.each(FORMATS)('decisions at $path', ({ path, body }) => {
     const { team_id: team } = (await response.json()) as { team_id: string };
     const key = await guarded.newKey({ team_id: team });
     expect(await guarded.ask(path, body('a teamword'), key)).toMatchObject(refusalBy('team'));
-    expect(guarded.sent()).toEqual([]);
+    expect(guarded.upstreamRequests()).toEqual([]);
   });
 
   it('400: a guardrail that the request names blocks a text', async () => {
     const sent = { ...body('a requestword'), guardrails: ['request'] };
     expect(await guarded.ask(path, sent)).toMatchObject(refusalBy('request'));
-    expect(guarded.sent()).toEqual([]);
+    expect(guarded.upstreamRequests()).toEqual([]);
   });
 
   it('400: a guardrail blocks a text of the answer after the call', async () => {
-    guarded.says('answerword');
+    guarded.setAnswer('answerword');
     const sent = { ...body('x', 'x', ['answerword', 'no']), guardrails: ['answer'] };
     expect(await guarded.ask(path, sent)).toMatchObject(refusalBy('answer', 'post_call'));
-    expect(guarded.sent()).toHaveLength(1);
+    expect(guarded.upstreamRequests()).toHaveLength(1);
   });
 });

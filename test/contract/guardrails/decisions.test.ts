@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => guarded.stop());
 
-const sentBody = (): unknown => JSON.parse(guarded.sent()[0]?.body ?? 'null');
+const sentBody = (): unknown => JSON.parse(guarded.upstreamRequests()[0]?.body ?? 'null');
 
 describe('decisions with a guardrail', () => {
   it('200: texts are masked in place in the standard format; choice values and names are unchanged', async () => {
@@ -73,7 +73,7 @@ describe('decisions with a guardrail', () => {
     expect(answer).toMatchObject({
       guardrail_information: [{ guardrail_name: 'mask', guardrail_status: 'guardrail_intervened' }],
     });
-    expect(guarded.sent()[0]?.body).not.toContain('include_guardrail_response');
+    expect(guarded.upstreamRequests()[0]?.body).not.toContain('include_guardrail_response');
     const { body: plain } = await guarded.ask(path, { ...body, include_guardrail_response: 'true' });
     expect(plain).not.toHaveProperty('guardrail_information');
   });
@@ -85,7 +85,7 @@ describe('decisions with a guardrail', () => {
       audio: ['data:audio/wav;base64,AAAA'],
       questions: { ok: { type: 'noul', instructions: 'x' } },
     });
-    expect([status, body, guarded.sent()]).toMatchObject([
+    expect([status, body, guarded.upstreamRequests()]).toMatchObject([
       400,
       { error: { message: "The guardrails of this call check texts, and cannot check 'audio'." } },
       [],

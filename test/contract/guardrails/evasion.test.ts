@@ -98,7 +98,7 @@ const CASES: Readonly<Record<string, RequestCase>> = {
 describe('a blocked word does not reach an upstream', () => {
   it.each(Object.entries(CASES))('400: in %s', async (_name, [path, body]) => {
     const { status, body: answer } = await guarded.ask(path, body as object);
-    expect([status, guarded.sent(), JSON.stringify(answer)]).toEqual([
+    expect([status, guarded.upstreamRequests(), JSON.stringify(answer)]).toEqual([
       400,
       [],
       expect.stringContaining('Content blocked'),
@@ -108,7 +108,7 @@ describe('a blocked word does not reach an upstream', () => {
   it('400: in a form on a pass-through path', async () => {
     const type = { 'content-type': 'application/x-www-form-urlencoded' };
     const { status } = await guarded.ask('/own', 'a=forbidden%77ord' as unknown as object, type);
-    expect([status, guarded.sent()]).toEqual([400, []]);
+    expect([status, guarded.upstreamRequests()]).toEqual([400, []]);
   });
 
   it.each([
@@ -117,7 +117,11 @@ describe('a blocked word does not reach an upstream', () => {
     ['/own', `{"a":"${WORD}","a":"ok"}`],
   ])('400: on %s, a duplicate member in %s', async (path, body) => {
     const { status, body: answer } = await guarded.ask(path, body as unknown as object);
-    expect([status, guarded.sent(), JSON.stringify(answer)]).toEqual([400, [], expect.stringContaining('twice')]);
+    expect([status, guarded.upstreamRequests(), JSON.stringify(answer)]).toEqual([
+      400,
+      [],
+      expect.stringContaining('twice'),
+    ]);
   });
 });
 

@@ -28,21 +28,21 @@ async function chat(content: string, guardrails: readonly string[]): Promise<unk
 describe('guardrails of a chat in the graph', () => {
   it('run on the request and on the answer', async () => {
     expect(await chat('classified', [])).toMatchObject({ data: { chat: { __typename: 'RejectedError', message } } });
-    expect(guarded.sent()).toEqual([]);
-    guarded.says('it is classified');
+    expect(guarded.upstreamRequests()).toEqual([]);
+    guarded.setAnswer('it is classified');
     expect(await chat('hi', ['after'])).toMatchObject({ data: { chat: { __typename: 'RejectedError', message } } });
   });
 
   it('mask the request and the answer', async () => {
-    guarded.says('ask b@example.com');
+    guarded.setAnswer('ask b@example.com');
     expect(await chat('I am a@example.com', ['masks'])).toMatchObject({
       data: { chat: { text: 'ask [EMAIL_REDACTED]' } },
     });
-    expect(guarded.sent()[0]?.body).toContain('I am [EMAIL_REDACTED]');
+    expect(guarded.upstreamRequests()[0]?.body).toContain('I am [EMAIL_REDACTED]');
   });
 
   it('end a stream before a blocked text', async () => {
-    guarded.says('one ', 'two ', 'three ', 'four ', 'five ', 'class', 'ified ', 'eight');
+    guarded.setAnswer('one ', 'two ', 'three ', 'four ', 'five ', 'class', 'ified ', 'eight');
     const query = `subscription ($input: ChatInput!) { chatStream(input: $input) {
       __typename ... on ChatText { textSoFar } ... on ChatFailure { message } } }`;
     const input = { model: 'chat', messages: [{ role: 'USER', content: 'hi' }], parameters: { guardrails: ['after'] } };

@@ -14,9 +14,9 @@ export interface GuardedApp {
   readonly upstream: FaultServer;
   ask(path: string, body: object, headers?: Record<string, string>): Promise<ReceivedAnswer>;
   /** Sets the texts of the next answers. */
-  says(...texts: readonly string[]): void;
+  setAnswer(...texts: readonly string[]): void;
   /** Requests that the upstream received since the start of the last `ask`. */
-  sent(): readonly { readonly path: string; readonly body: string }[];
+  upstreamRequests(): readonly { readonly path: string; readonly body: string }[];
   newKey(draft?: object): Promise<{ readonly authorization: string }>;
   stop(): Promise<void>;
 }
@@ -194,10 +194,10 @@ export async function startGuarded(
       }
       return { status: response.status, body: value, headers: Object.fromEntries(response.headers) };
     },
-    says(...next) {
+    setAnswer(...next) {
       texts = next;
     },
-    sent: () => upstream.received.slice(from).map(({ path, body }) => ({ path, body })),
+    upstreamRequests: () => upstream.received.slice(from).map(({ path, body }) => ({ path, body })),
     async newKey(draft = {}) {
       const response = await app.call('POST', '/key/generate', draft);
       const { key } = (await response.json()) as { key: string };

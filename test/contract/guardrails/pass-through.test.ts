@@ -18,7 +18,7 @@ beforeAll(async () => {
   );
 });
 afterAll(() => guarded.stop());
-beforeEach(() => guarded.says('fine'));
+beforeEach(() => guarded.setAnswer('fine'));
 
 const refusal = (keyword: string, guardrail: string) => ({
   status: 400,
@@ -34,18 +34,21 @@ const refusal = (keyword: string, guardrail: string) => ({
 describe('a pass-through path with guardrails', () => {
   it('200: texts are masked; all other members are unchanged', async () => {
     const body = { a: [{ b: 'to x@example.com' }], n: 1.0, deep: { ok: true } };
-    guarded.says('from y@example.com');
+    guarded.setAnswer('from y@example.com');
     const answer = await guarded.ask('/own', body);
     expect(answer).toMatchObject({ status: 200, body: { text: 'from [EMAIL_REDACTED]' } });
     expect(answer.headers['x-litellm-applied-guardrails']).toBe('words,mask');
-    expect(JSON.parse(guarded.sent()[0]?.body ?? '')).toEqual({ ...body, a: [{ b: 'to [EMAIL_REDACTED]' }] });
+    expect(JSON.parse(guarded.upstreamRequests()[0]?.body ?? '')).toEqual({
+      ...body,
+      a: [{ b: 'to [EMAIL_REDACTED]' }],
+    });
   });
 
   it('400: a blocked word anywhere in the body, without a call', async () => {
     expect(await guarded.ask('/own', { a: { b: ['a forbiddenword'] } })).toMatchObject(
       refusal('forbiddenword', 'words'),
     );
-    expect(guarded.sent()).toEqual([]);
+    expect(guarded.upstreamRequests()).toEqual([]);
   });
 
   it('400: a blocked word and a text to mask in a body that is not JSON', async () => {
@@ -77,7 +80,7 @@ describe('a pass-through path with guardrails', () => {
         },
       },
     ]);
-    expect(guarded.sent()).toEqual([]);
+    expect(guarded.upstreamRequests()).toEqual([]);
   });
 
   it('200: a path without guardrails is not checked, as in the reference', async () => {
@@ -90,7 +93,7 @@ describe("a provider's own API", () => {
   it('400: default guardrails run', async () => {
     const answer = await guarded.ask('/openai/v1/other', { a: 'neverword' });
     expect(answer).toMatchObject(refusal('neverword', 'default'));
-    expect(guarded.sent()).toEqual([]);
+    expect(guarded.upstreamRequests()).toEqual([]);
   });
 
   it('400: the guardrails of the key run', async () => {
@@ -106,13 +109,13 @@ describe('coding agents', () => {
   it('400: default guardrails run on the prompt of a new agent', async () => {
     const answer = await guarded.ask('/codeagent/v0/agents', launch('a neverword'));
     expect(answer).toMatchObject(refusal('neverword', 'default'));
-    expect(guarded.sent()).toEqual([]);
+    expect(guarded.upstreamRequests()).toEqual([]);
   });
 
   it('200: a masked text replaces the text of the caller', async () => {
     const key = await guarded.newKey({ metadata: { guardrails: ['mask'] } });
     const answer = await guarded.ask('/codeagent/v0/agents', launch('to x@example.com'), key);
     expect(answer.status).toBe(200);
-    expect(JSON.parse(guarded.sent()[0]?.body ?? '')).toEqual(launch('to [EMAIL_REDACTED]'));
+    expect(JSON.parse(guarded.upstreamRequests()[0]?.body ?? '')).toEqual(launch('to [EMAIL_REDACTED]'));
   });
 });

@@ -61,7 +61,7 @@ const runOf = (name: string, mode: string, status: string) => ({
 
 describe('records of a call with guardrails', () => {
   it('200: one span for each guardrail below the span of the call, and the runs in the spend row', async () => {
-    guarded.says(`ask ${SECRET}`);
+    guarded.setAnswer(`ask ${SECRET}`);
     const { status, spans, metadata, text } = await recordsOf(`I am ${SECRET}`, ['words', 'mask', 'after']);
     expect(status).toBe(200);
     const call = spans.find(({ type }) => type === 'llm');
@@ -102,14 +102,18 @@ describe('records of a call with guardrails', () => {
   });
 
   it('200: logging_only masks the records, not the request to the upstream', async () => {
-    guarded.says(`ask ${SECRET}`);
+    guarded.setAnswer(`ask ${SECRET}`);
     const { status, text } = await recordsOf(`I am ${SECRET}`, []);
-    expect([status, guarded.sent()[0]?.body.includes(SECRET), text.includes(SECRET)]).toEqual([200, true, false]);
+    expect([status, guarded.upstreamRequests()[0]?.body.includes(SECRET), text.includes(SECRET)]).toEqual([
+      200,
+      true,
+      false,
+    ]);
     expect([text.includes('I am [EMAIL_REDACTED]'), text.includes('ask [EMAIL_REDACTED]')]).toEqual([true, true]);
   });
 
   it('200: texts that logging_only blocks are not recorded', async () => {
-    guarded.says('unwritten answer');
+    guarded.setAnswer('unwritten answer');
     const { status, text } = await recordsOf('hello', []);
     expect([status, text.includes('unwritten'), text.includes('hello')]).toEqual([200, false, false]);
   });

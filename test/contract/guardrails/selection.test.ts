@@ -93,7 +93,7 @@ describe('selection of guardrails', () => {
   it('edits are chained in the order of the configuration', async () => {
     const answer = await guarded.ask(CHAT, chat('alpha', { guardrails: ['two', 'one'] }));
     expect(answer.headers['x-litellm-applied-guardrails']).toBe('always,one,two');
-    expect(guarded.sent()[0]?.body).toContain('"gamma"');
+    expect(guarded.upstreamRequests()[0]?.body).toContain('"gamma"');
   });
 
   it('system and tool messages are skipped by configuration', async () => {
@@ -123,6 +123,6 @@ describe('selection of guardrails', () => {
   ])('400: an invalid list of guardrails: %j', async (more, message) => {
     const answer = await guarded.ask(CHAT, chat('hi', more));
     expect(answer).toMatchObject({ status: 400, body: { error: { message, param: 'guardrails' } } });
-    expect(guarded.sent()).toEqual([]);
+    expect(guarded.upstreamRequests()).toEqual([]);
   });
 });

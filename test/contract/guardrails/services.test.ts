@@ -105,7 +105,7 @@ afterAll(async () => {
 });
 beforeEach(() => {
   reply = () => ({ body: { action: 'NONE' } });
-  guarded.says('hello there');
+  guarded.setAnswer('hello there');
 });
 
 const failure = (status: number, message: string, type: string | null = null) => ({
@@ -141,18 +141,18 @@ describe('generic_guardrail_api', () => {
       const { texts } = body as { texts: string[] };
       return { body: { action: 'GUARDRAIL_INTERVENED', texts: texts.map((text) => text.replace(SECRET, '<NAME>')) } };
     };
-    guarded.says(`I know ${SECRET}`);
+    guarded.setAnswer(`I know ${SECRET}`);
     const answer = await guarded.ask(CHAT, chat('both', `I am ${SECRET}`));
     expect(answer.body).toMatchObject({ choices: [{ message: { content: 'I know <NAME>' } }] });
-    expect(guarded.sent()[0]?.body).toContain('I am <NAME>');
-    expect(guarded.sent()[0]?.body).not.toContain(SECRET);
+    expect(guarded.upstreamRequests()[0]?.body).toContain('I am <NAME>');
+    expect(guarded.upstreamRequests()[0]?.body).not.toContain(SECRET);
   });
 
   it('400: a block has the reason of the service, before and during the call', async () => {
     reply = () => ({ body: { action: 'BLOCKED', blocked_reason: 'not today' } });
     const before = await guarded.ask(CHAT, chat('closed', 'hi'));
     const error = { message: 'not today', type: 'invalid_request_error', param: null, code: '400' };
-    expect([before.status, before.body, guarded.sent()]).toEqual([400, { error }, []]);
+    expect([before.status, before.body, guarded.upstreamRequests()]).toEqual([400, { error }, []]);
     const during = await guarded.ask(CHAT, chat('during', 'hi'));
     expect([during.status, during.body]).toEqual([400, { error }]);
     expect(during.headers['x-litellm-applied-guardrails']).toBe('during');
@@ -162,7 +162,7 @@ describe('generic_guardrail_api', () => {
     reply = () => ({ body: { action: 'GUARDRAIL_INTERVENED', texts: ['one'] } });
     const answer = await guarded.ask(CHAT, chat('closed', 'hi'));
     expect(answer).toMatchObject(failure(400, 'The guardrail returned another number of texts than it was given'));
-    expect(guarded.sent()).toEqual([]);
+    expect(guarded.upstreamRequests()).toEqual([]);
   });
 
   const FAULTS: readonly (readonly [what: string, fault: Reply, closed: string, open: string, reason: string])[] = [
@@ -174,7 +174,7 @@ describe('generic_guardrail_api', () => {
     reply = () => fault;
     const answer = await guarded.ask(CHAT, chat(closed, 'hi'));
     expect(answer).toMatchObject(failure(502, `The guardrail '${closed}' failed to respond: ${reason}`));
-    expect(guarded.sent()).toEqual([]);
+    expect(guarded.upstreamRequests()).toEqual([]);
     expect((await guarded.ask(CHAT, chat(open, 'hi'))).status).toBe(200);
   });
 
@@ -189,13 +189,13 @@ describe('generic_guardrail_api', () => {
       expect(await guarded.ask(CHAT, chat(name, 'hi'))).toMatchObject(
         failure(502, `The guardrail '${name}' failed to respond: ${reason}`),
       );
-    expect(guarded.sent()).toEqual([]);
+    expect(guarded.upstreamRequests()).toEqual([]);
   });
 
   it('400: after a block, no fallback is called and nothing is retried', async () => {
     reply = () => ({ body: { action: 'BLOCKED', blocked_reason: 'no' } });
     const answer = await guarded.ask(CHAT, chat('closed', 'hi', { fallbacks: ['claude'], num_retries: 2 }));
-    expect([answer.status, guarded.sent()]).toEqual([400, []]);
+    expect([answer.status, guarded.upstreamRequests()]).toEqual([400, []]);
   });
 });
 
@@ -236,7 +236,7 @@ describe('openai_moderation', () => {
   it('502 for fewer results than texts', async () => {
     reply = () => ({ body: { results: [moderated(false)] } });
     expect((await guarded.ask(CHAT, chat('moderation', 'hi'))).status).toBe(502);
-    expect(guarded.sent()).toEqual([]);
+    expect(guarded.upstreamRequests()).toEqual([]);
   });
 });
 
@@ -251,7 +251,7 @@ describe('presidio', () => {
     };
     const more = { include_guardrail_response: true };
     const answer = await guarded.ask(CHAT, chat('presidio', `I am ${SECRET}`, more));
-    expect(guarded.sent()[0]?.body).toContain('I am <PERSON>');
+    expect(guarded.upstreamRequests()[0]?.body).toContain('I am <PERSON>');
     expect(answer.body).toMatchObject({ guardrail_information: [{ masked_entity_count: { PERSON: 1 } }] });
   });
 
@@ -292,7 +292,7 @@ describe('decision_model', () => {
         },
       },
     ]);
-    expect(guarded.sent().map(({ path }) => path)).toEqual(['/v1/decisions', '/v1/decisions']);
+    expect(guarded.upstreamRequests().map(({ path }) => path)).toEqual(['/v1/decisions', '/v1/decisions']);
     expect((await guarded.ask(CHAT, chat('strict', 'you fool'))).status).toBe(200);
   });
 
@@ -325,7 +325,7 @@ describe('a guardrail that cannot run', () => {
     const answer = await guarded.ask(CHAT, chat(name, 'hi'));
     const message = `The guardrail '${name}' cannot run, so the call is refused: ${fault}.`;
     expect(answer).toMatchObject(failure(503, message));
-    expect(guarded.sent()).toEqual([]);
+    expect(guarded.upstreamRequests()).toEqual([]);
   });
 });
 

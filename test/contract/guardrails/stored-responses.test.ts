@@ -17,7 +17,7 @@ afterAll(() => guarded.stop());
 
 describe('a response that the gateway stores', () => {
   it('200: the masked response is stored, and a continuation sends the masked history', async () => {
-    guarded.says(`ask ${SECRET}`);
+    guarded.setAnswer(`ask ${SECRET}`);
     const first = await guarded.ask('/v1/responses', { model: 'claude', input: `I am ${SECRET}`, store: true });
     expect(JSON.stringify(first.body)).toContain('ask [EMAIL_REDACTED]');
     const { id } = first.body as { id: string };
@@ -25,7 +25,7 @@ describe('a response that the gateway stores', () => {
     const text = await stored.text();
     expect([stored.status, text.includes(SECRET), text.includes('ask [EMAIL_REDACTED]')]).toEqual([200, false, true]);
     const next = await guarded.ask('/v1/responses', { model: 'claude', input: 'and?', previous_response_id: id });
-    const sent = guarded.sent()[0]?.body ?? '';
+    const sent = guarded.upstreamRequests()[0]?.body ?? '';
     expect([next.status, sent.includes(SECRET), sent.includes('I am [EMAIL_REDACTED]')]).toEqual([200, false, true]);
   });
 });

@@ -126,7 +126,7 @@ describe('post_call on a stream', () => {
 
   it('the official client throws an error for a block', async () => {
     const client = new OpenAI({ baseURL: `${guarded.app.url}/v1`, apiKey: guarded.app.adminKey, maxRetries: 0 });
-    guarded.says('this is classified');
+    guarded.setAnswer('this is classified');
     const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: 'hi' }];
     streamSlowly(['classified']);
     const body: OpenAI.ChatCompletionCreateParamsStreaming = { model: 'chat', stream: true, messages };
@@ -150,6 +150,6 @@ describe('during_call', () => {
     await arrived.promise;
     decide({ action: 'BLOCKED', blocked_reason: 'stop' });
     expect(await answering).toMatchObject({ status: 400, body: { error: { message: 'stop' } } });
-    if (guarded.sent().length > 0) await guarded.upstream.abandoned();
+    if (guarded.upstreamRequests().length > 0) await guarded.upstream.nextDisconnect();
   });
 });

@@ -3,14 +3,14 @@ import { connect, type Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
-import { hostileShapes, type HostileShape, ordinaryRequests } from '../../support/hostile-requests.ts';
+import { malformedRequests, type MalformedRequest, ordinaryRequests } from '../../support/hostile-requests.ts';
 import { mutated } from '../../support/mutate.ts';
 import { randomFrom } from '../../support/random.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 
 const KEY = 'sk-hostile-requests-0123456789';
 const LAST = Buffer.from('GET /health/liveness HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
-const SHAPES = hostileShapes(KEY).map((shape) => [shape.what, shape] as const);
+const SHAPES = malformedRequests(KEY).map((shape) => [shape.what, shape] as const);
 
 let upstream: FaultServer;
 let app: TestApp;
@@ -76,12 +76,12 @@ const statusesIn = (answer: string): readonly number[] =>
 
 /** Received and expected statuses of a request. */
 function compareStatuses(
-  { status, goesOn }: HostileShape,
+  { status, keepsConnection }: MalformedRequest,
   answer: string,
 ): { readonly got: unknown; readonly wanted: unknown } {
   const [first, ...more] = statusesIn(answer);
   const got = first !== undefined && first < 500 && status === 'below 500' ? ['below 500', ...more] : [first, ...more];
-  return { got, wanted: [status ?? undefined, ...(goesOn ? [200] : [])] };
+  return { got, wanted: [status ?? undefined, ...(keepsConnection ? [200] : [])] };
 }
 
 function split(bytes: Buffer, draw: (below: number) => number): Buffer[] {
@@ -97,13 +97,19 @@ function split(bytes: Buffer, draw: (below: number) => number): Buffer[] {
 
 describe('a hostile request', () => {
   it.each(SHAPES)('has the expected status: %s', async (_what, shape) => {
-    const { got, wanted } = compareStatuses(shape, await answerTo([shape.bytes, ...(shape.goesOn ? [LAST] : [])]));
+    const { got, wanted } = compareStatuses(
+      shape,
+      await answerTo([shape.bytes, ...(shape.keepsConnection ? [LAST] : [])]),
+    );
     expect(got).toEqual(wanted);
   });
 
   it.each(SHAPES)('has the same status when it is sent in pieces: %s', async (_what, shape) => {
     const pieces = split(shape.bytes, randomFrom(shape.bytes.length));
-    const { got, wanted } = compareStatuses(shape, await answerTo([...pieces, ...(shape.goesOn ? [LAST] : [])]));
+    const { got, wanted } = compareStatuses(
+      shape,
+      await answerTo([...pieces, ...(shape.keepsConnection ? [LAST] : [])]),
+    );
     expect(got).toEqual(wanted);
   });
 });

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TraceUpdatesDocument } from '../../graph/generated/graphql.ts';
-import { overYoga } from '../../graph/subscribers.ts';
+import { overEventStream } from '../../graph/subscribers.ts';
 import { changeFromOutside } from '../../support/foreign-sql.ts';
 import { POLLING } from '../../support/polling.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
@@ -68,7 +68,7 @@ interface TraceEvent {
 
 /** Opens two subscriptions of one operation. Sends exports until each subscription has received an event. */
 async function openFeeds(app: TestApp) {
-  const feeds = [1, 2].map(() => overYoga(`${app.url}/graphql`, TraceUpdatesDocument, {}, app.adminKey));
+  const feeds = [1, 2].map(() => overEventStream(`${app.url}/graphql`, TraceUpdatesDocument, {}, app.adminKey));
   let sent = 0;
   await expect
     .poll(async () => {

@@ -1,6 +1,6 @@
 import { generateKeyPair } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startIssuer, type Issuer, tokenEnvironment, type TokenDiffers } from '../../support/token-issuer.ts';
+import { startIssuer, type Issuer, tokenEnvironment, type TokenOverrides } from '../../support/token-issuer.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 import { chat, envelope, type Json } from '../../support/tenancy-client.ts';
 
@@ -76,7 +76,7 @@ describe('a signed token', () => {
     expect(answer.status).toBe(200);
   });
 
-  it.each<[string, TokenDiffers, string]>([
+  it.each<[string, TokenOverrides, string]>([
     ['another audience', { audience: 'other' }, 'Validation fails: its audience is another.'],
     ['another issuer', { issuer: 'https://other.example' }, 'Validation fails: its issuer is another.'],
     ['no expiry', { expiresIn: null }, "Validation fails: its claim 'exp' is missing."],

@@ -120,7 +120,7 @@ describe('completions.create 200, streamed', () => {
       signal: controller.signal,
     });
     controller.abort();
-    await expect(upstream.abandoned()).resolves.toBeUndefined();
+    await expect(upstream.nextDisconnect()).resolves.toBeUndefined();
   });
 });
 

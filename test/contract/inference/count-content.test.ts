@@ -48,7 +48,7 @@ async function keyOf(draft: object): Promise<string> {
   return ((await response.json()) as { key: string }).key;
 }
 
-const sentUp = () => {
+const lastUpstreamRequest = () => {
   const last = upstream.received.at(-1);
   const key = last?.headers['x-goog-api-key'] ?? last?.headers['x-api-key'];
   return { path: last?.path, key, body: JSON.parse(last?.body ?? '') as unknown };
@@ -72,7 +72,7 @@ describe('content.generate: counting tokens', () => {
         body: { totalTokens: 31, litellm_count_source: 'provider' },
         by: 'upstream',
       });
-      expect(sentUp()).toEqual({
+      expect(lastUpstreamRequest()).toEqual({
         path: '/v1beta/models/gemini-2.5-flash:countTokens',
         key: CREDENTIAL,
         body: { generateContentRequest: { ...countRequest, model: 'models/gemini-2.5-flash' } },
@@ -87,7 +87,7 @@ describe('content.generate: counting tokens', () => {
       body: { totalTokens: 17, litellm_count_source: 'provider' },
       by: 'upstream',
     });
-    expect(sentUp()).toEqual({
+    expect(lastUpstreamRequest()).toEqual({
       path: '/v1/messages/count_tokens',
       key: CREDENTIAL,
       body: {
@@ -101,7 +101,7 @@ describe('content.generate: counting tokens', () => {
       body: { input_tokens: 19 },
       by: 'upstream',
     });
-    expect(sentUp().body).toEqual({
+    expect(lastUpstreamRequest().body).toEqual({
       generateContentRequest: {
         model: 'models/gemini-2.5-flash',
         systemInstruction: { parts: [{ text: 'Be brief.' }] },

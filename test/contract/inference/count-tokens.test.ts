@@ -28,11 +28,11 @@ describe('messages.countTokens 200', () => {
     const counted = await ask({ ...REQUEST, tags: ['t'] }, { 'anthropic-beta': 'token-counting-2024-11-01' }, path);
     expect(counted).toMatchObject({ status: 200, headers: { 'x-gateway-tokens-counted-by': 'upstream' } });
     expect(counted.body).toEqual({ input_tokens: 2095, litellm_count_source: 'provider' });
-    expect(server.sentUp()).toMatchObject({
+    expect(server.lastUpstreamRequest()).toMatchObject({
       path: '/v1/messages/count_tokens',
       headers: { 'x-api-key': CREDENTIAL, 'anthropic-beta': 'token-counting-2024-11-01' },
     });
-    expect(server.sentUp().body).toEqual({ ...REQUEST, model: 'claude-up-1' });
+    expect(server.lastUpstreamRequest().body).toEqual({ ...REQUEST, model: 'claude-up-1' });
   });
 
   it.each([

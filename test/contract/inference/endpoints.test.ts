@@ -282,7 +282,7 @@ describe.each(ROWS)('$name', (row) => {
     });
     const { traceId, headers } = newTrace();
     const { status, body } = await ask(request, headers);
-    await upstream.abandoned();
+    await upstream.nextDisconnect();
     expect({ status, body }).toEqual(
       refusal(500, {
         message: expect.stringMatching(
@@ -311,7 +311,7 @@ describe.each(ROWS)('$name', (row) => {
     await arrived.promise;
     controller.abort();
     await call.catch(() => {});
-    await expect(upstream.abandoned()).resolves.toBeUndefined();
+    await expect(upstream.nextDisconnect()).resolves.toBeUndefined();
     await expect.poll(async () => (await app.call('GET', `/v1/traces/${traceId}`)).status).toBe(200);
     expect(await spansIn(app, traceId)).toMatchObject([{ spendRow: { status: 'FAILURE', errorCode: 'CLIENT_GONE' } }]);
   });

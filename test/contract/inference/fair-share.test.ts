@@ -117,7 +117,7 @@ it('a client that does not read its stream is disconnected, and its upstream con
   const socket = openUnreadStream(app, key);
   try {
     await expect.poll(() => metric(app, ACTIVE)).toBe(1);
-    await upstream.abandoned();
+    await upstream.nextDisconnect();
     await expect.poll(() => metric(app, ACTIVE)).toBe(0);
     const closed = once(socket, 'close');
     socket.resume();

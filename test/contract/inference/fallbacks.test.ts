@@ -8,11 +8,11 @@ import {
   refused,
   refusedUpstream,
   contentOf,
-  type Scripted,
+  type ScriptedApp,
   startScripted,
 } from './scripted.ts';
 
-let setup: Scripted;
+let setup: ScriptedApp;
 
 beforeAll(async () => {
   setup = await startScripted();
@@ -30,7 +30,7 @@ describe('fallbacks', () => {
     expect(setup.requestedModels(from)).toEqual(['one-up', 'one-up', expect.stringMatching(/^pair-/), 'spare-up']);
     expect(answer).toEqual({
       status: 200,
-      tries: {
+      retryHeaders: {
         'model-group': 'spare',
         'model-id': expect.any(String),
         'attempted-retries': '1',
@@ -73,7 +73,7 @@ describe('fallbacks', () => {
     setup.plan({ 'one-up': [500] });
     expect(await setup.ask({ model: 'one', ...body, fallbacks: ['spare'] }, {}, path)).toMatchObject({
       status: 200,
-      tries: { 'attempted-fallbacks': '1', 'model-group': 'spare' },
+      retryHeaders: { 'attempted-fallbacks': '1', 'model-group': 'spare' },
       body: answer,
     });
   });
@@ -82,7 +82,7 @@ describe('fallbacks', () => {
     for (const _ of [1, 2]) {
       setup.plan({ 'one-up': [500], 'pair-a': [500] });
       const answer = await setup.ask({ model: 'one', num_retries: 0, fallbacks: ['pair-b-id'] });
-      expect([answer.tries['model-id'], answer.tries['model-group'], contentOf(answer)]).toEqual([
+      expect([answer.retryHeaders['model-id'], answer.retryHeaders['model-group'], contentOf(answer)]).toEqual([
         'pair-b-id',
         'pair',
         'I am pair-b',
@@ -264,7 +264,7 @@ describe('the budget of a key', () => {
     setup.plan({ 'free-up': [500, 200] });
     expect(await setup.ask({ model: 'free', fallbacks: ['spare', 'free'] }, authorization)).toMatchObject({
       status: 200,
-      tries: { 'attempted-fallbacks': '1', 'model-group': 'free' },
+      retryHeaders: { 'attempted-fallbacks': '1', 'model-group': 'free' },
     });
   });
 });
@@ -284,7 +284,7 @@ describe('a fallback beyond the budget of the caller', () => {
     setup.plan({ 'one-up': [500, 500, 200] });
     expect(await ask(one, ['spare', 'claude'])).toMatchObject({
       status: 200,
-      tries: { 'attempted-fallbacks': '1', 'model-group': 'claude' },
+      retryHeaders: { 'attempted-fallbacks': '1', 'model-group': 'claude' },
     });
     expect(setup.requestedModels(from)).toEqual(['one-up', 'claude-up']);
     const both = await keyFor('spare', 'claude');

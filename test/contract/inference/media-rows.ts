@@ -38,7 +38,7 @@ const NO_DETAILS = { cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0
 
 /**
  * A request and an upstream answer for each endpoint of images, transcriptions and translations. `sends` matches three
- * parts of the request to the upstream. `without` is a request without the required field `param`.
+ * parts of the request to the upstream. `missingField` is a request without the required field `param`.
  */
 export const MEDIA_ROWS = [
   {
@@ -46,7 +46,7 @@ export const MEDIA_ROWS = [
     path: '/images/generations',
     body: (model: string | null) => JSON.stringify({ ...(model === null ? {} : { model }), prompt: 'a cat', n: 2 }),
     sends: /"model":"up-1"|"prompt":"a cat"|"n":2/g,
-    without: { body: JSON.stringify({ model: 'medium' }), param: 'prompt' },
+    missingField: { body: JSON.stringify({ model: 'medium' }), param: 'prompt' },
     answer: PICTURES,
     cost: PICTURES_COST,
     usage: { inputTokens: 60, outputTokens: 1000, ...NO_DETAILS },
@@ -60,7 +60,7 @@ export const MEDIA_ROWS = [
     body: (model: string | null) =>
       aForm({ ...(model === null ? {} : { model }), prompt: 'a cat', tags: 'x' }, 'image[]'),
     sends: /name="(model"\r\n\r\nup-1|prompt"\r\n\r\na cat|image\[\]"; filename="naïve\.bin")/g,
-    without: { body: aForm({ model: 'medium', prompt: 'x' }, null), param: 'image' },
+    missingField: { body: aForm({ model: 'medium', prompt: 'x' }, null), param: 'image' },
     answer: PICTURES,
     cost: PICTURES_COST,
     usage: { inputTokens: 60, outputTokens: 1000, ...NO_DETAILS },
@@ -74,7 +74,7 @@ export const MEDIA_ROWS = [
     body: (model: string | null) =>
       aForm({ ...(model === null ? {} : { model }), size: '256x256', user: 'é' }, 'image'),
     sends: /name="(model"\r\n\r\nup-1|size"\r\n\r\n256x256|image"; filename="naïve\.bin")/g,
-    without: { body: aForm({ model: 'medium' }, null), param: 'image' },
+    missingField: { body: aForm({ model: 'medium' }, null), param: 'image' },
     answer: PICTURES,
     cost: PICTURES_COST,
     usage: { inputTokens: 60, outputTokens: 1000, ...NO_DETAILS },
@@ -88,7 +88,7 @@ export const MEDIA_ROWS = [
     body: (model: string | null) =>
       aForm({ ...(model === null ? {} : { model }), language: 'en', 'metadata[a]': 'b' }, 'file'),
     sends: /name="(model"\r\n\r\nup-1|language"\r\n\r\nen|file"; filename="naïve\.bin")/g,
-    without: { body: aForm({ model: 'medium' }, null), param: 'file' },
+    missingField: { body: aForm({ model: 'medium' }, null), param: 'file' },
     answer: TRANSCRIPT,
     cost: TRANSCRIPT_COST,
     usage: { inputTokens: 14, outputTokens: 5, ...NO_DETAILS },
@@ -102,7 +102,7 @@ export const MEDIA_ROWS = [
     body: (model: string | null) =>
       aForm({ ...(model === null ? {} : { model }), temperature: '0', caching: 'true' }, 'file'),
     sends: /name="(model"\r\n\r\nup-1|temperature"\r\n\r\n0|file"; filename="naïve\.bin")/g,
-    without: { body: aForm({ model: 'medium' }, null), param: 'file' },
+    missingField: { body: aForm({ model: 'medium' }, null), param: 'file' },
     answer: TRANSCRIPT,
     cost: TRANSCRIPT_COST,
     usage: { inputTokens: 14, outputTokens: 5, ...NO_DETAILS },

@@ -132,7 +132,7 @@ describe('images.generate', () => {
     });
     const response = await draw();
     await response.body?.cancel();
-    await expect(upstream.abandoned()).resolves.toBeUndefined();
+    await expect(upstream.nextDisconnect()).resolves.toBeUndefined();
   });
 });
 

@@ -46,7 +46,7 @@ const answerWith = (status: number, body: unknown): void =>
 
 describe.each(MEDIA_ROWS)(
   '$name',
-  ({ path, body, sends, without, answer, cost, usage, outputs, callType, noAnswer }) => {
+  ({ path, body, sends, missingField, answer, cost, usage, outputs, callType, noAnswer }) => {
     const ask = (
       options: { key?: string; headers?: Record<string, string>; body?: FormData | string } = {},
       at = `/v1${path}`,
@@ -82,7 +82,7 @@ describe.each(MEDIA_ROWS)(
     );
 
     it('422 or 400 without a required field, 400 without a model', async () => {
-      const { body: bare, param } = without;
+      const { body: bare, param } = missingField;
       const fault = { type: 'missing', loc: ['body', param], msg: 'Field required' };
       const answers422 = path !== '/images/edits' && path !== '/images/generations';
       expect(await answerOf(await ask({ body: bare }))).toEqual(

@@ -27,7 +27,7 @@ export interface MessagesServer {
   streamWith(...events: readonly string[]): void;
   ask(body: unknown, headers?: Record<string, string>, path?: string): Promise<ReceivedAnswer>;
   /** Last request that the upstream received. */
-  sentUp(): { readonly path: string; readonly headers: Record<string, unknown>; readonly body: unknown };
+  lastUpstreamRequest(): { readonly path: string; readonly headers: Record<string, unknown>; readonly body: unknown };
 }
 
 interface ReceivedAnswer {
@@ -78,7 +78,7 @@ export async function startMessagesServer(): Promise<MessagesServer> {
       const text = await response.text();
       return { status: response.status, body: JSON.parse(text), headers: Object.fromEntries(response.headers) };
     },
-    sentUp() {
+    lastUpstreamRequest() {
       const sent = upstream.received.at(-1);
       return { path: sent?.path ?? '', headers: sent?.headers ?? {}, body: JSON.parse(sent?.body ?? 'null') };
     },

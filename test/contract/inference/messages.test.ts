@@ -33,7 +33,7 @@ describe('messages.create 200', () => {
       'x-litellm-response-cost': COST,
       'llm_provider-request-id': 'req_1',
     });
-    const sent = server.sentUp();
+    const sent = server.lastUpstreamRequest();
     expect(sent.path).toBe('/v1/messages');
     expect(sent.headers).toMatchObject({ 'x-api-key': CREDENTIAL, 'anthropic-version': '2023-06-01' });
     expect(sent.headers['authorization']).toBeUndefined();
@@ -48,15 +48,15 @@ describe('messages.create 200', () => {
       { ...callerHeaders, 'x-api-key': server.app.adminKey, authorization: '' },
       '/v1/messages?beta=true',
     );
-    expect(server.sentUp().headers).toMatchObject({ ...callerHeaders, 'x-api-key': CREDENTIAL });
-    expect(JSON.stringify(server.sentUp().headers)).not.toContain(server.app.adminKey);
+    expect(server.lastUpstreamRequest().headers).toMatchObject({ ...callerHeaders, 'x-api-key': CREDENTIAL });
+    expect(JSON.stringify(server.lastUpstreamRequest().headers)).not.toContain(server.app.adminKey);
   });
 
   it('unknown fields are forwarded, gateway fields are not', async () => {
     server.answerWith(200, ANSWER);
     const otherFields = { metadata: { user_id: 'u' }, system: [{ type: 'text', text: 'x' }], later: 1e-7 };
     await server.ask({ ...REQUEST, ...otherFields, tags: ['t'], litellm_metadata: { a: 1 }, num_retries: 3 });
-    expect(server.sentUp().body).toEqual({ ...REQUEST, ...otherFields, model: 'claude-up-1' });
+    expect(server.lastUpstreamRequest().body).toEqual({ ...REQUEST, ...otherFields, model: 'claude-up-1' });
   });
 
   const START = { id: 'msg_1', type: 'message', role: 'assistant', model: 'claude-up-1', content: [] };
@@ -183,7 +183,7 @@ describe('messages.create 200', () => {
       },
     });
     expect(headers['x-gateway-dropped-params']).toBe('messages[0].cache_control');
-    expect(server.sentUp()).toMatchObject({
+    expect(server.lastUpstreamRequest()).toMatchObject({
       path: '/v1/chat/completions',
       body: {
         model: 'up-1',
@@ -216,7 +216,7 @@ describe('messages.create 200', () => {
       },
       headers: { 'x-litellm-response-cost': COST },
     });
-    expect(server.sentUp()).toMatchObject({
+    expect(server.lastUpstreamRequest()).toMatchObject({
       path: '/v1/messages',
       headers: { 'anthropic-version': '2023-06-01' },
       body: {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { MESSAGES, type Scripted, startScripted } from './scripted.ts';
+import { MESSAGES, type ScriptedApp, startScripted } from './scripted.ts';
 
-let setup: Scripted;
+let setup: ScriptedApp;
 
 beforeAll(async () => {
   setup = await startScripted();

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { GATEWAY_FIELDS } from '../../../src/domain/inference/gateway-fields.ts';
 import { newTrace, spansIn } from './left.ts';
-import { completionOf, MESSAGES, refused, contentOf, type Scripted, startScripted } from './scripted.ts';
+import { completionOf, MESSAGES, refused, contentOf, type ScriptedApp, startScripted } from './scripted.ts';
 
-let setup: Scripted;
+let setup: ScriptedApp;
 
 beforeAll(async () => {
   setup = await startScripted({ general_settings: { store_prompts_in_spend_logs: true } });
@@ -134,7 +134,7 @@ describe('a form', () => {
 
   it('may have gateway fields, as JSON or as text, which are not forwarded', async () => {
     let calls = 0;
-    setup.instead((response) => {
+    setup.answerWith((response) => {
       calls += 1;
       response.writeHead(calls === 1 ? 500 : 200, { 'content-type': 'application/json' });
       response.end(calls === 1 ? '{}' : '{"text":"hello"}');
@@ -196,7 +196,7 @@ describe('mock_response', () => {
     const answer = await setup.ask({ model: 'one', mock_response: 'It is fine.' }, trace.headers);
     expect(answer).toEqual({
       status: 200,
-      tries: {
+      retryHeaders: {
         'model-group': 'one',
         'model-id': 'mock',
         'attempted-retries': '0',
@@ -279,7 +279,7 @@ describe('gateway fields', () => {
     const alsoRepeated = param.startsWith('mock_testing') ? { provider_specific_fields: { error: message } } : {};
     expect(await setup.ask({ model: 'claude', max_tokens: 5, ...body }, {}, '/v1/messages')).toEqual({
       status: 400,
-      tries: {},
+      retryHeaders: {},
       body: { type: 'error', error: { type: 'invalid_request_error', message, ...alsoRepeated } },
     });
     expect(setup.requestedModels(from)).toEqual([]);

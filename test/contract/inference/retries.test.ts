@@ -7,12 +7,12 @@ import {
   refused,
   refusedUpstream,
   contentOf,
-  type Scripted,
+  type ScriptedApp,
   startScripted,
 } from './scripted.ts';
 import { POLLING } from '../../support/polling.ts';
 
-let setup: Scripted;
+let setup: ScriptedApp;
 
 beforeAll(async () => {
   setup = await startScripted();
@@ -32,7 +32,7 @@ describe('num_retries', () => {
     expect(setup.requestedModels(from)).toEqual(['one-up', 'one-up', 'one-up']);
     expect(answer).toEqual({
       status: 200,
-      tries: {
+      retryHeaders: {
         'model-group': 'one',
         'model-id': expect.any(String),
         'attempted-retries': '2',
@@ -52,7 +52,10 @@ describe('num_retries', () => {
       const second = await setup.ask({ model: 'pair', num_retries: 1 });
       // Deployments alternate: one of the two calls starts at the failing one.
       expect([contentOf(first), contentOf(second)]).toEqual(['I am pair-b', 'I am pair-b']);
-      expect([first, second].map(({ tries }) => tries['attempted-retries']).toSorted(ascending)).toEqual(['0', '1']);
+      expect([first, second].map(({ retryHeaders }) => retryHeaders['attempted-retries']).toSorted(ascending)).toEqual([
+        '0',
+        '1',
+      ]);
       expect(setup.requestedModels(from).filter((model) => model === 'pair-a')).toHaveLength(1);
     }
   });
@@ -60,13 +63,13 @@ describe('num_retries', () => {
   it('in a header has precedence over the body', async () => {
     setup.plan({ 'one-up': [500, 500, 200] });
     const answer = await setup.ask({ model: 'one', num_retries: 0 }, { 'x-litellm-num-retries': '2' });
-    expect(answer).toMatchObject({ status: 200, tries: { 'attempted-retries': '2' } });
+    expect(answer).toMatchObject({ status: 200, retryHeaders: { 'attempted-retries': '2' } });
   });
 
   it('retries a stream before its first byte', async () => {
     setup.plan({ 'one-up': [500, 200] });
     const answer = await setup.ask({ model: 'one', stream: true, num_retries: 1 });
-    expect(answer).toMatchObject({ status: 200, tries: { 'attempted-retries': '1' } });
+    expect(answer).toMatchObject({ status: 200, retryHeaders: { 'attempted-retries': '1' } });
     expect(answer.body).toMatch(/"model":"one".*I am one-up.*\n\ndata: \[DONE\]\n\n$/s);
   });
 
@@ -108,7 +111,7 @@ describe('num_retries', () => {
     const from = setup.upstream.received.length;
     setup.plan({ 'slow-up': [429] });
     const controller = new AbortController();
-    const refusedOnce = setup.refuses('slow-up');
+    const refusedOnce = setup.nextError('slow-up');
     const call = fetch(`${setup.app.url}${CHAT}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${setup.app.adminKey}`, ...headers },

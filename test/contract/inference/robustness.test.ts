@@ -73,7 +73,7 @@ describe.each(UPSTREAMS)('an answer that is %s', (model, provider, name) => {
       new RegExp(`^litellm\\.Timeout: Timeout: ${name}Exception - The upstream did not answer in time`),
     );
     expect({ status, body: JSON.parse(text), row }).toEqual({ status: 408, body: refusal(408, message), row: FAILED });
-    await upstream.abandoned();
+    await upstream.nextDisconnect();
   });
 
   it('and ends before its head', async () => {
@@ -83,7 +83,7 @@ describe.each(UPSTREAMS)('an answer that is %s', (model, provider, name) => {
       new RegExp(`^litellm\\.APIConnectionError: APIConnectionError: ${name}Exception - `),
     );
     expect({ status, body: JSON.parse(text), row }).toEqual({ status: 500, body: refusal(500, message), row: FAILED });
-    await upstream.abandoned();
+    await upstream.nextDisconnect();
   });
 
   it('and ends in the middle', async () => {
@@ -94,7 +94,7 @@ describe.each(UPSTREAMS)('an answer that is %s', (model, provider, name) => {
     const { status, text, row } = await ask({ model });
     const message = expect.stringContaining('closed the connection before its answer was complete');
     expect({ status, body: JSON.parse(text), row }).toEqual({ status: 500, body: refusal(500, message), row: FAILED });
-    await upstream.abandoned();
+    await upstream.nextDisconnect();
   });
 
   it.each([
@@ -164,7 +164,7 @@ describe.each(UPSTREAMS)('an answer that is %s', (model, provider, name) => {
     const reader = response.body?.getReader();
     expect((await reader?.read())?.done).toBe(false);
     controller.abort();
-    await upstream.abandoned();
+    await upstream.nextDisconnect();
     await expect.poll(async () => (await app.call('GET', `/v1/traces/${traceId}`)).status).toBe(200);
     expect(await spansIn(app, traceId)).toMatchObject([{ spendRow: { status: 'FAILURE', errorCode: 'CLIENT_GONE' } }]);
   });
@@ -242,7 +242,7 @@ it('a message of Bedrock with a wrong prelude checksum ends the stream', async (
   const { text, row } = await ask({ model: 'translated', stream: true });
   expect(text).toContain('checksum');
   expect(row).toEqual(FAILED);
-  await upstream.abandoned();
+  await upstream.nextDisconnect();
 });
 
 it('no test leaves a connection open', async () => {

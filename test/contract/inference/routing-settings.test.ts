@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { completionOf, refusedUpstream, contentOf, type Scripted, startScripted } from './scripted.ts';
+import { completionOf, refusedUpstream, contentOf, type ScriptedApp, startScripted } from './scripted.ts';
 
-let setup: Scripted | null = null;
+let setup: ScriptedApp | null = null;
 
 /** Starts the app and a scripted upstream with these router settings. */
-async function startRouter(router_settings: object, more: object = {}): Promise<Scripted> {
+async function startRouter(router_settings: object, more: object = {}): Promise<ScriptedApp> {
   setup = await startScripted({ router_settings, ...more });
   setup.plan({});
   return setup;
@@ -30,7 +30,7 @@ describe('retries that the request does not configure', () => {
     plan({ 'one-up': [500, 503, 200] });
     expect(await ask({ model: 'one' })).toMatchObject({
       status: 200,
-      tries: { 'attempted-retries': '2', 'max-retries': '2' },
+      retryHeaders: { 'attempted-retries': '2', 'max-retries': '2' },
       body: { ...completionOf('one-up'), model: 'one' },
     });
     expect(requestedModels()).toHaveLength(3);
@@ -67,7 +67,7 @@ describe('cooldowns', () => {
   it('429: a model whose only deployment answered 401 is not called, and the answer has Retry-After', async () => {
     const { ask, plan, requestedModels } = await startRouter({ num_retries: 0 });
     // This answer has no Retry-After, which would have precedence over the default cooldown.
-    setup?.instead((response) => {
+    setup?.answerWith((response) => {
       response.writeHead(401, { 'content-type': 'application/json' });
       response.end(JSON.stringify({ error: { message: 'no' } }));
     });
@@ -76,7 +76,7 @@ describe('cooldowns', () => {
     const from = requestedModels().length;
     expect(await ask({ model: 'one' })).toEqual({
       status: 429,
-      tries: { 'retry-after': '5' },
+      retryHeaders: { 'retry-after': '5' },
       body: { error: ONE_IN_COOLDOWN },
     });
     expect(requestedModels(from)).toEqual([]);
@@ -85,7 +85,7 @@ describe('cooldowns', () => {
 
   it('exclude the failed one of two deployments', async () => {
     const { ask, requestedModels } = await startRouter({ num_retries: 0, allowed_fails: 0, cooldown_time: 60 }, {});
-    setup?.instead((response, _socket, { body }) => {
+    setup?.answerWith((response, _socket, { body }) => {
       const { model } = JSON.parse(body) as { model: string };
       response.writeHead(model === 'pair-a' ? 500 : 200, { 'content-type': 'application/json' });
       response.end(JSON.stringify(model === 'pair-a' ? { error: { message: 'no' } } : completionOf(model)));
@@ -107,7 +107,7 @@ describe('cooldowns', () => {
 
   it('do not start with a timeout that the request sets', async () => {
     const { ask } = await startRouter({ num_retries: 0, allowed_fails: 0 });
-    setup?.instead(() => {});
+    setup?.answerWith(() => {});
     for (let call = 0; call < 2; call += 1) expect((await ask({ model: 'one', timeout: 0.05 })).status).toBe(408);
     setup?.plan({});
     expect((await ask({ model: 'one' })).status).toBe(200);
@@ -126,13 +126,13 @@ describe('configured fallbacks', () => {
     plan({ 'one-up': [500], 'slow-up': [503] });
     expect(await ask({ model: 'one' })).toMatchObject({
       status: 200,
-      tries: { 'model-group': 'spare', 'attempted-fallbacks': '2', 'max-fallbacks': '5' },
+      retryHeaders: { 'model-group': 'spare', 'attempted-fallbacks': '2', 'max-fallbacks': '5' },
     });
   });
 
   it('are called for a model in cooldown', async () => {
     const { ask, plan } = await startRouter({ num_retries: 0 }, { litellm_settings: { default_fallbacks: ['spare'] } });
-    setup?.instead((response, _socket, { body }) => {
+    setup?.answerWith((response, _socket, { body }) => {
       const { model } = JSON.parse(body) as { model: string };
       response.writeHead(model === 'one-up' ? 401 : 200, { 'content-type': 'application/json' });
       response.end(JSON.stringify(model === 'one-up' ? { error: { message: 'no' } } : completionOf(model)));

@@ -7,28 +7,28 @@ export const MESSAGES = [{ role: 'user', content: 'x' }];
 /** Response with its headers about retries and fallbacks. */
 export interface Answer {
   readonly status: number;
-  readonly tries: Record<string, string>;
+  readonly retryHeaders: Record<string, string>;
   readonly body: unknown;
 }
 
 /** App with one upstream that serves scripted models. */
-export interface Scripted {
+export interface ScriptedApp {
   readonly app: TestApp;
   readonly upstream: FaultServer;
   /** Sets the answers of upstream models, in order. A number is a status, an object is an error with status 400. The last answer repeats. */
   plan(script: Record<string, readonly (number | object)[]>): void;
   /** Replaces the script by a handler until the next `plan`. */
-  instead(answer: Parameters<FaultServer['answer']>[0]): void;
+  answerWith(answer: Parameters<FaultServer['answer']>[0]): void;
   ask(body: object, headers?: Record<string, string>, path?: string): Promise<Answer>;
   /** Upstream models of the requests since position `from`, in order. */
   requestedModels(from?: number): string[];
   /** Resolves at the next error answer of a model. */
-  refuses(model: string): Promise<void>;
+  nextError(model: string): Promise<void>;
   stop(): Promise<void>;
 }
 
 /** Starts the app and its upstream. `more` is further configuration. */
-export async function startScripted(more: object = {}): Promise<Scripted> {
+export async function startScripted(more: object = {}): Promise<ScriptedApp> {
   const upstream = await startFaultServer();
   const app = await startApp({ config: { model_list: modelsAt(upstream.url), ...more } });
   let script: Record<string, readonly (number | object)[]> = {};
@@ -60,10 +60,10 @@ export async function startScripted(more: object = {}): Promise<Scripted> {
       script = next;
       upstream.answer(answerByScript);
     },
-    instead: (answer) => upstream.answer(answer),
+    answerWith: (answer) => upstream.answer(answer),
     async ask(body, headers = {}, path = CHAT) {
       const response = await app.call('POST', path, { messages: MESSAGES, ...body }, headers);
-      const tries = [...response.headers].flatMap(([name, value]): [string, string][] =>
+      const retryHeaders = [...response.headers].flatMap(([name, value]): [string, string][] =>
         /^x-litellm-(attempted|max|model-group|model-id)|^retry-after/.test(name)
           ? [[name.replace('x-litellm-', ''), value]]
           : [],
@@ -71,13 +71,13 @@ export async function startScripted(more: object = {}): Promise<Scripted> {
       const text = await response.text();
       return {
         status: response.status,
-        tries: Object.fromEntries(tries),
+        retryHeaders: Object.fromEntries(retryHeaders),
         body: text.startsWith('{') ? JSON.parse(text) : text,
       };
     },
     requestedModels: (from = 0) =>
       upstream.received.slice(from).map(({ body }) => (JSON.parse(body) as { model: string }).model),
-    refuses: (model) => new Promise((resolve) => void waiting.set(model, resolve)),
+    nextError: (model) => new Promise((resolve) => void waiting.set(model, resolve)),
     async stop() {
       await app.stop();
       await upstream.stop();
@@ -133,14 +133,14 @@ const messageOf = (model: string) => ({
 /** Error in the envelope of the proxy, without headers about retries. */
 export const refused = (status: number, error: object): Answer => ({
   status,
-  tries: {},
+  retryHeaders: {},
   body: { error: { param: null, code: String(status), ...error } },
 });
 
 /** Error of an upstream, with a `retry-after` time. */
 export const refusedUpstream = (status: number, error: object): Answer => ({
   ...refused(status, error),
-  tries: { 'retry-after': '0.01' },
+  retryHeaders: { 'retry-after': '0.01' },
 });
 
 /** Text of a chat completion. */

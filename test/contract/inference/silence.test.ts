@@ -81,7 +81,7 @@ describe.each(CALLS)('$row: an upstream that stops sending within an answer', ({
     const events = (await response.text()).trimEnd().split('\n\n');
     expect(events.length).toBeGreaterThan(1);
     expect(events.at(-1)).toBe(last);
-    await upstream.abandoned();
+    await upstream.nextDisconnect();
     expect(await upstream.connections()).toBe(0);
     expect(await spansIn(app, traceId)).toMatchObject([
       { spendRow: { status: 'FAILURE', errorCode: 'UPSTREAM_FAILED' } },
@@ -104,7 +104,7 @@ it('an incomplete translated response is not stored, and its last event has the 
   expect(events.at(-1)).toBe(`event: error\ndata: ${JSON.stringify(error)}`);
   const [, id = ''] = /"id":"(resp_[0-9a-f]{32})"/.exec(text) ?? [];
   expect((await app.call('GET', `/v1/responses/${id}`)).status).toBe(404);
-  await upstream.abandoned();
+  await upstream.nextDisconnect();
 });
 
 it('408: an upstream that stops sending within an answer that is not a stream', async () => {
@@ -114,6 +114,6 @@ it('408: an upstream that stops sending within an answer that is not a stream', 
     408,
     { error: { message: TIMEOUT_MESSAGE, type: 'invalid_request_error', param: null, code: '408' } },
   ]);
-  await upstream.abandoned();
+  await upstream.nextDisconnect();
   expect(await upstream.connections()).toBe(0);
 });

@@ -114,7 +114,7 @@ describe('speech.create 200', () => {
     expect(Buffer.from((await reader?.read())?.value ?? [])).toEqual(AUDIO);
     cut();
     await expect(reader?.read()).rejects.toThrow('terminated');
-    await upstream.abandoned();
+    await upstream.nextDisconnect();
     expect(await spansIn(app, traceId)).toMatchObject([
       { spendRow: { status: 'FAILURE', errorCode: 'UPSTREAM_FAILED', costUsd: '2.5' } },
     ]);
@@ -127,7 +127,7 @@ describe('speech.create 200', () => {
     });
     const response = await ask();
     await response.body?.cancel();
-    await expect(upstream.abandoned()).resolves.toBeUndefined();
+    await expect(upstream.nextDisconnect()).resolves.toBeUndefined();
   });
 });
 
@@ -238,7 +238,7 @@ describe('speech.create', () => {
       setImmediate(() => socket.destroy());
     });
     const response = await ask();
-    await upstream.abandoned();
+    await upstream.nextDisconnect();
     expect(await refusalOf(response)).toEqual([
       500,
       {

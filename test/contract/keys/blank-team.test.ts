@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TraceUpdatesDocument } from '../../graph/generated/graphql.ts';
-import { overYoga } from '../../graph/subscribers.ts';
+import { overEventStream } from '../../graph/subscribers.ts';
 import { ENGINES, type ScratchDatabase } from '../../ports/engines.ts';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
@@ -134,7 +134,7 @@ for (const engine of ENGINES)
 
         it('is the only owner of its objects, and its live feed shows only its own traces', async () => {
           const key = await blankKey(origin, '');
-          const feed = overYoga(`${app.url}/graphql`, TraceUpdatesDocument, {}, key);
+          const feed = overEventStream(`${app.url}/graphql`, TraceUpdatesDocument, {}, key);
           // The feed is open when it shows a trace of the key.
           await expect
             .poll(async () => {

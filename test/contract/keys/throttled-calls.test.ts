@@ -72,11 +72,11 @@ it('a key beyond its budget continues with a part of its realtime sessions, whic
     const usage = { total_tokens: 2, input_tokens: 1, output_tokens: 1 };
     const done = { type: 'response.done', response: { id: 'r', status: 'completed', usage } };
     for (let turn = 0; turn < 2; turn += 1) {
-      session.say(done);
-      expect(JSON.parse(await client.heard())).toMatchObject({ type: 'response.done' });
+      session.sendEvent(done);
+      expect(JSON.parse(await client.nextMessage())).toMatchObject({ type: 'response.done' });
     }
-    session.say({ type: 'later' });
-    expect(JSON.parse(await client.heard())).toEqual({ type: 'later' });
+    session.sendEvent({ type: 'later' });
+    expect(JSON.parse(await client.nextMessage())).toEqual({ type: 'later' });
     client.socket.close();
     await session.closed;
   }

@@ -3,7 +3,7 @@ import { syntheticRuns } from '../../../bench/lens/runs.ts';
 import { aLens, lensClient, type WireLens } from '../../support/lens-client.ts';
 import type { Json } from '../../support/tenancy-client.ts';
 
-const { send, app, key, ingest, create, ended } = lensClient({ slots: 1 });
+const { send, app, key, ingest, create, untilRunEnds } = lensClient({ slots: 1 });
 const RUNS = syntheticRuns(6, 5);
 const PATH = '/lens/datasets';
 
@@ -24,7 +24,7 @@ const build = (sources: readonly object[], more: object = {}) => send('POST', `$
 let lens: WireLens;
 beforeAll(async () => {
   await ingest(RUNS);
-  lens = await ended((await create(aLens())).id);
+  lens = await untilRunEnds((await create(aLens())).id);
 });
 
 describe('datasets', () => {

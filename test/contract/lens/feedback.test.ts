@@ -5,7 +5,7 @@ import { exportOf, syntheticRuns } from '../../../bench/lens/runs.ts';
 import { aLens, lensClient } from '../../support/lens-client.ts';
 import type { Json } from '../../support/tenancy-client.ts';
 
-const { send, app, ingest, key, create, ended, judge } = lensClient({ slots: 1 });
+const { send, app, ingest, key, create, untilRunEnds, judge } = lensClient({ slots: 1 });
 const RUNS = syntheticRuns(4, 3);
 const [FIRST, SECOND] = RUNS.map(({ traceId }) => traceId);
 
@@ -154,14 +154,14 @@ describe('feedback about traces', () => {
   });
 
   it('is part of reviews: new feedback causes a new review', async () => {
-    const lens = await ended((await create(aLens())).id);
+    const lens = await untilRunEnds((await create(aLens())).id);
     const before = judge().answers();
     await send('POST', `/lens/${lens.id}/runs`, { lookback_hours: 24 });
-    const same = await ended(lens.id);
+    const same = await untilRunEnds(lens.id);
     expect(same.jobs[0].coverage['reused']).toBe(same.jobs[0].coverage['screened']);
     await send('PUT', PATH, { trace_id: SECOND, score: 1, comment: 'It ignored me.' });
     await send('POST', `/lens/${lens.id}/runs`, { lookback_hours: 24 });
-    const after = await ended(lens.id);
+    const after = await untilRunEnds(lens.id);
     expect(Number(after.jobs[0].coverage['screened']) - Number(after.jobs[0].coverage['reused'])).toBe(1);
     expect(judge().answers()).toBeGreaterThan(before);
     const run = (await send('GET', `/lens/${lens.id}/runs/${after.jobs[0].id}`)).body;

@@ -6,7 +6,7 @@ import { aLens, lensClient } from '../../support/lens-client.ts';
 let mode: 'garbage' | 'repaired' | 'invented' = 'garbage';
 const roles: string[] = [];
 
-const { ingest, create, ended } = lensClient({
+const { ingest, create, untilRunEnds } = lensClient({
   slots: 1,
   judge: {
     answer(messages) {
@@ -25,7 +25,7 @@ const { ingest, create, ended } = lensClient({
 describe('a model with invalid answers', () => {
   it('fails the run with a reason after one repair attempt for each answer', async () => {
     await ingest(syntheticRuns(3, 1));
-    const lens = await ended((await create(aLens())).id);
+    const lens = await untilRunEnds((await create(aLens())).id);
     expect(lens.jobs[0]).toMatchObject({
       status: 'failed',
       stage: 'Failed',
@@ -41,14 +41,14 @@ describe('a model with invalid answers', () => {
 
   it('completes the run with a repaired answer', async () => {
     mode = 'repaired';
-    const lens = await ended((await create(aLens())).id);
+    const lens = await untilRunEnds((await create(aLens())).id);
     expect(lens.jobs[0]).toMatchObject({ status: 'completed', error: '', coverage: { screened: 3, failed_tasks: 0 } });
     expect(lens.findings).toHaveLength(1);
   });
 
   it('causes a partial review without findings if its quotes are not in their span', async () => {
     mode = 'invented';
-    const lens = await ended((await create(aLens())).id);
+    const lens = await untilRunEnds((await create(aLens())).id);
     expect(lens.jobs[0]).toMatchObject({ status: 'completed', coverage: { screened: 3, partial: 1, candidates: 0 } });
     expect(lens.findings).toEqual([]);
   });

@@ -6,7 +6,7 @@ import { aLens, lensClient } from '../../support/lens-client.ts';
 let changeAnswer: (answer: string) => string = (answer) => answer;
 const sentTexts: string[] = [];
 
-const { ingest, create, ended, send, app } = lensClient({
+const { ingest, create, untilRunEnds, send, app } = lensClient({
   slots: 1,
   judge: {
     answer(messages) {
@@ -32,7 +32,7 @@ const injected = (run: SyntheticRun): SyntheticRun => ({
 describe('reviewers of a lens', () => {
   it('get trace texts between tags that no text can close', async () => {
     await ingest(syntheticRuns(3, 1).map(injected));
-    const lens = await ended((await create(aLens())).id);
+    const lens = await untilRunEnds((await create(aLens())).id);
     expect(lens.jobs[0]).toMatchObject({ status: 'completed', error: '' });
     const prompts = sentTexts.filter((text) => text.includes('report nothing'));
     expect(prompts.length).toBeGreaterThanOrEqual(3);
@@ -56,7 +56,7 @@ describe('reviewers of a lens', () => {
     ['empty', () => ''],
   ])('with inexact quotes have no evidence: %s', async (_name, change) => {
     changeAnswer = (answer) => withQuotes(answer, change);
-    const lens = await ended((await create(aLens())).id);
+    const lens = await untilRunEnds((await create(aLens())).id);
     expect(lens.jobs[0]).toMatchObject({ status: 'completed', coverage: { screened: 3, candidates: 0 } });
     expect(lens.findings).toEqual([]);
   });
@@ -68,7 +68,7 @@ describe('reviewers of a lens', () => {
     ['observations', () => `{"observations":[${'{},'.repeat(3 * 1024 * 1024)}{}]}`],
   ])('that answer with 10 MB of %s fail or complete, and the server continues', async (_name, change) => {
     changeAnswer = change;
-    const lens = await ended((await create(aLens())).id);
+    const lens = await untilRunEnds((await create(aLens())).id);
     expect(lens.jobs[0].status).toBeOneOf(['completed', 'failed']);
     expect(JSON.stringify(lens).length).toBeLessThan(1024 * 1024);
     const ready = await app().call('GET', '/health/readiness');

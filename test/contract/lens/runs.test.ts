@@ -4,7 +4,7 @@ import { aLens, lensClient, type WireLens } from '../../support/lens-client.ts';
 import type { Json } from '../../support/tenancy-client.ts';
 
 const RUNS = syntheticRuns(24, 7);
-const { send, app, judge, ingest, create, ended, lensAt } = lensClient({ slots: 1 });
+const { send, app, judge, ingest, create, untilRunEnds, lensAt } = lensClient({ slots: 1 });
 
 const failing = RUNS.filter(({ failure }) => failure !== null);
 
@@ -12,7 +12,7 @@ describe('a run of a lens by the worker of this process', () => {
   let lens: WireLens;
   beforeAll(async () => {
     await ingest(RUNS);
-    lens = await ended((await create(aLens())).id);
+    lens = await untilRunEnds((await create(aLens())).id);
   });
 
   it('finds exactly the planted failures', () => {
@@ -96,7 +96,7 @@ describe('a run of a lens by the worker of this process', () => {
     const before = judge().answers();
     const [run] = lens.jobs;
     await send('POST', `/lens/${lens.id}/runs`, { lookback_hours: 24 });
-    const again = await ended(lens.id);
+    const again = await untilRunEnds(lens.id);
     expect(again.jobs[0].id).not.toBe(run.id);
     expect(again.jobs[0].coverage).toMatchObject({ eligible: 24, screened: 24, reused: 24, reusable: 24 });
     // Calls for groups and examinations only.
@@ -128,7 +128,7 @@ describe('a run of a lens by the worker of this process', () => {
 
   it('stops at a used-up budget, with a clear error', async () => {
     const { id } = await create(aLens({ name: 'poor', monthly_budget: 0.02, context: 'more' }));
-    const poor = await ended(id);
+    const poor = await untilRunEnds(id);
     expect(poor.jobs[0].error).toMatch(/remains in the investigation budget/);
     expect(poor.spent).toBeLessThanOrEqual(0.02);
     expect(poor['reservations']).toEqual([]);
@@ -136,7 +136,7 @@ describe('a run of a lens by the worker of this process', () => {
 
   it('completes against the built-in demo model', async () => {
     const { id } = await create({ name: 'demo', model: 'demo', context: 'Answer politely.', enabled: false });
-    const done = await ended(id);
+    const done = await untilRunEnds(id);
     expect(done.jobs[0]).toMatchObject({ status: 'completed', error: '', cost: 0 });
     expect(done.findings).toEqual([]);
     expect(app().url).toContain('127.0.0.1');

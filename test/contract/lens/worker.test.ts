@@ -9,7 +9,7 @@ import { httpBackend } from '../../../src/runtime/lens/http-backend.ts';
 import { aLens, lensClient, type WireLens } from '../../support/lens-client.ts';
 import type { Json } from '../../support/tenancy-client.ts';
 
-const { send, app, judge, ingest, create, ended, key, lensAt } = lensClient();
+const { send, app, judge, ingest, create, untilRunEnds, key, lensAt } = lensClient();
 const never = new AbortController().signal;
 const CLAIM = `/lens/worker/claim?protocol_version=7&worker_release=${VERSION}`;
 
@@ -218,7 +218,7 @@ describe('a worker on another machine', () => {
     expect(paidBefore - answeredBefore).toBe(5);
     // The same claim continues the run, as a new claim would after the end of the lease.
     await investigate(run, { ...work, backend });
-    const done = await ended(lens.id);
+    const done = await untilRunEnds(lens.id);
     expect(done.jobs[0]).toMatchObject({ status: 'completed', error: '', coverage: { screened: 12 } });
     expect(done.findings).toHaveLength(4);
     const modelCalls = 12 + 4 + 4;

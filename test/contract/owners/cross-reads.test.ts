@@ -1,14 +1,22 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { START_MS } from '../traces/trace-client.ts';
-import { maySee, type Party, sendTrace, SHARED_TRACE, startWorld, type Things, type World } from './parties.ts';
+import {
+  maySee,
+  type Party,
+  sendTrace,
+  SHARED_TRACE,
+  startOwnersFixture,
+  type Things,
+  type OwnersFixture,
+} from './parties.ts';
 
-let world: World;
+let fixture: OwnersFixture;
 
 beforeAll(async () => {
-  world = await startWorld();
+  fixture = await startOwnersFixture();
 });
 
-afterAll(() => world.stop());
+afterAll(() => fixture.stop());
 
 /** Times around the exports. This excludes traces of the calls of this test, which are of today. */
 const [FROM, TO] = [START_MS - 1_000, START_MS + 3_600_000];
@@ -38,7 +46,7 @@ const ADDRESSED: readonly Read[] = [
   { name: 'traces.get', of: ({ trace }) => `/v1/traces/${trace}` },
   { name: 'traces.get, a page', of: ({ trace }) => `/v1/traces/${trace}?page_size=1` },
   { name: 'traces.get by ref', of: ({ trace, traceRef }) => `/v1/traces/${trace}?trace_ref=${traceRef}` },
-  { name: 'traces.get of a call', of: ({ called }) => `/v1/traces/${called}` },
+  { name: 'traces.get of a call', of: ({ callTraceId }) => `/v1/traces/${callTraceId}` },
   { name: 'traces.span', of: ({ trace }) => `/v1/traces/${trace}/spans/${SPAN}` },
   {
     name: 'traces.span by ref',
@@ -50,7 +58,7 @@ const ADDRESSED: readonly Read[] = [
     name: 'trace by ref',
     of: ({ trace, traceRef }) => `{ trace(id: "${trace}", traceRef: "${traceRef}") { ${FACTS} } }`,
   },
-  { name: 'trace of a call', of: ({ called }) => `{ trace(id: "${called}") { ${FACTS} } }` },
+  { name: 'trace of a call', of: ({ callTraceId }) => `{ trace(id: "${callTraceId}") { ${FACTS} } }` },
   { name: 'span', of: ({ trace }) => `{ span(traceId: "${trace}", spanId: "${SPAN}") { name input attributes } }` },
   { name: 'spans', of: ({ trace }) => `{ trace(id: "${trace}") { spans { nodes { name error inputPreview } } } }` },
   {
@@ -93,7 +101,7 @@ const LISTS: readonly Read[] = [
 
 async function ask(reader: Party, read: string): Promise<{ readonly status: number; readonly text: string }> {
   const headers = { authorization: `Bearer ${reader.key}` };
-  const { app } = world;
+  const { app } = fixture;
   const answer = read.startsWith('/')
     ? await app.call('GET', read, undefined, headers)
     : await app.call('POST', '/graphql', { query: read }, headers);
@@ -111,22 +119,22 @@ const withUnknownIds = (things: Things): Things => ({
   batch: `batch_${'0'.repeat(32)}`,
   response: `resp_${'0'.repeat(32)}`,
   trace: '0'.repeat(31).concat('1'),
-  called: '0'.repeat(31).concat('2'),
+  callTraceId: '0'.repeat(31).concat('2'),
   traceRef: 'F'.repeat(64),
 });
 
 /** An answer without the requested ids, which some answers repeat. */
-const withoutIds = (text: string, { file, batch, response, trace, called }: Things): string =>
-  [file, batch, response, trace, called].reduce((masked, id) => masked.replaceAll(id, '<id>'), text);
+const withoutIds = (text: string, { file, batch, response, trace, callTraceId }: Things): string =>
+  [file, batch, response, trace, callTraceId].reduce((masked, id) => masked.replaceAll(id, '<id>'), text);
 
 describe('reads across owners', () => {
   it('each object is found by callers with access, and not by others', async () => {
     const wrong: string[] = [];
     let reads = 0;
-    for (const reader of world.parties)
+    for (const reader of fixture.parties)
       for (const { name, of } of ADDRESSED) {
         const unknown = new Map<string, { status: number; text: string }>();
-        for (const things of world.things) {
+        for (const things of fixture.things) {
           const { status, text } = await ask(reader, of(things));
           reads += 1;
           const isShown = maySee(reader, things.owner);
@@ -139,19 +147,19 @@ describe('reads across owners', () => {
         }
       }
     expect(wrong).toEqual([]);
-    expect(reads).toBe(world.parties.length * world.things.length * ADDRESSED.length);
+    expect(reads).toBe(fixture.parties.length * fixture.things.length * ADDRESSED.length);
     expect(reads).toBeGreaterThan(900);
   });
 
   it('lists, searches and merged traces contain objects only for callers with access', async () => {
     const wrong: string[] = [];
     let reads = 0;
-    for (const reader of world.parties)
+    for (const reader of fixture.parties)
       for (const { name, of } of LISTS)
-        for (const thing of world.things) {
+        for (const thing of fixture.things) {
           const { status, text } = await ask(reader, of(thing));
           reads += 1;
-          const strangers = world.things.filter(
+          const strangers = fixture.things.filter(
             (things) => !maySee(reader, things.owner) && containsDataOf(text, things),
           );
           if (strangers.length > 0)
@@ -164,11 +172,11 @@ describe('reads across owners', () => {
             wrong.push(`${name} by ${reader.name}: no data of ${thing.owner.name}`);
         }
     expect(wrong).toEqual([]);
-    expect(reads).toBe(world.parties.length * world.things.length * LISTS.length);
+    expect(reads).toBe(fixture.parties.length * fixture.things.length * LISTS.length);
   });
 
   it('live feeds contain traces only for callers with access', async () => {
-    const { app, parties, things } = world;
+    const { app, parties, things } = fixture;
     const query = 'subscription { traceUpdates { trace { name teamId keyHash } } }';
     const feeds = await Promise.all(
       parties.map(async (reader) => {
@@ -225,8 +233,8 @@ describe('reads across owners', () => {
   });
 
   it('keys are read by their owner and by administrators', async () => {
-    for (const reader of world.parties)
-      for (const owner of world.parties.filter(({ key }) => key !== world.app.adminKey)) {
+    for (const reader of fixture.parties)
+      for (const owner of fixture.parties.filter(({ key }) => key !== fixture.app.adminKey)) {
         const { status, text } = await ask(reader, `/key/info?key=${owner.keyHash}`);
         const isShown = reader.seesAll || reader.key === owner.key;
         expect([reader.name, owner.name, status === 200]).toEqual([reader.name, owner.name, isShown]);

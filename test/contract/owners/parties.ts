@@ -28,10 +28,10 @@ export interface Things {
   readonly trace: string;
   readonly traceRef: string;
   /** Trace id of a call through the gateway. */
-  readonly called: string;
+  readonly callTraceId: string;
 }
 
-export interface World {
+export interface OwnersFixture {
   readonly app: TestApp;
   readonly parties: readonly Party[];
   readonly things: readonly Things[];
@@ -64,7 +64,7 @@ export const maySee = (reader: Party, owner: Party): boolean =>
   reader.seesAll || (reader.teamId === '' ? reader.key === owner.key : reader.teamId === owner.teamId);
 
 /** Starts an app with all parties and the objects of six of them. */
-export async function startWorld(): Promise<World> {
+export async function startOwnersFixture(): Promise<OwnersFixture> {
   const upstream: FaultServer = await startFaultServer();
   const app = await startApp({ config: configOver(upstream, { store_prompts_in_spend_logs: true }) });
   storeUploads(upstream);
@@ -122,9 +122,9 @@ async function thingsOf(app: TestApp, owner: Party): Promise<Things> {
   const trace = owner.keyHash.slice(0, 32);
   await sendTrace(app, owner, trace, mark);
   await sendTrace(app, owner, SHARED_TRACE, mark);
-  const called = owner.keyHash.slice(32);
+  const callTraceId = owner.keyHash.slice(32);
   const chat = { model: 'assistant', messages: [{ role: 'user', content: mark }], mock_response: mark, user: mark };
-  await create('/v1/chat/completions', chat, { traceparent: `00-${called}-6666666666666666-01` });
+  await create('/v1/chat/completions', chat, { traceparent: `00-${callTraceId}-6666666666666666-01` });
   const traceRef = traceRefOf({ teamId: owner.teamId, keyHash: owner.keyHash }, trace);
-  return { owner, mark, file, batch, response, trace, traceRef, called };
+  return { owner, mark, file, batch, response, trace, traceRef, callTraceId };
 }

@@ -292,7 +292,7 @@ describe('tokens are estimated', () => {
     });
     await response.body?.getReader().read();
     leaving.abort();
-    await target.abandoned();
+    await target.nextDisconnect();
     const row = await rowIn(traceId);
     expect(row).toMatchObject({ usage: { outputTokens: 1 } });
     expect(Number(row?.['costUsd'])).toBeGreaterThan(0);

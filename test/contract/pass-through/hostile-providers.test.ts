@@ -63,13 +63,13 @@ describe.each(PATHS)('a provider behind /%s', (_name, path, body) => {
       response.write('{');
     });
     expect((await send()).status).toBe(500);
-    await target.abandoned();
+    await target.nextDisconnect();
   });
 
   it('that does not answer in time makes the call fail with 408', async () => {
     target.answer(() => undefined);
     expect((await send()).status).toBe(408);
-    await target.abandoned();
+    await target.nextDisconnect();
   });
 
   it('that closes before the announced end gives the caller an incomplete answer', async () => {
@@ -128,7 +128,7 @@ it('an endless answer of a provider is ended after six times the timeout, and re
       return [name, await spansIn(app, traceId)];
     }),
   );
-  for (let ended = 0; ended < PATHS.length; ended += 1) await target.abandoned();
+  for (let ended = 0; ended < PATHS.length; ended += 1) await target.nextDisconnect();
   const row = { spendRow: { status: 'FAILURE', errorCode: 'UPSTREAM_FAILED' } };
   expect(records).toMatchObject(PATHS.map(([name]) => [name, [row]]));
 });

@@ -81,7 +81,7 @@ describe('a target that', () => {
       500,
       failure('The answer has more than 1073741824 bytes.', 'internal_server_error', '500'),
     ]);
-    await target.abandoned();
+    await target.nextDisconnect();
   });
 
   it('never ends its answer is disconnected after six times its timeout, and recorded as failed', async () => {
@@ -94,13 +94,13 @@ describe('a target that', () => {
     let response = await sendAs(app, key, { path: '/short-timeout', headers });
     // On a busy machine, the headers of the answer may arrive after the timeout. The call is then repeated.
     while (response.status === 408) {
-      await target.abandoned();
+      await target.nextDisconnect();
       ({ traceId, headers } = newTrace());
       response = await sendAs(app, key, { path: '/short-timeout', headers });
     }
     expect(response.status).toBe(200);
     await expect(response.text()).rejects.toThrow('terminated');
-    await target.abandoned();
+    await target.nextDisconnect();
     expect(await spansIn(app, traceId)).toMatchObject([
       { spendRow: { status: 'FAILURE', errorCode: 'UPSTREAM_FAILED' } },
     ]);
@@ -149,7 +149,7 @@ describe('a target that', () => {
     });
     expect(response.status).toBe(200);
     leaving.abort();
-    await target.abandoned();
+    await target.nextDisconnect();
     echoRequests(target);
     expect((await sendAs(app, key, { path: '/target' })).status).toBe(200);
   });

@@ -81,10 +81,10 @@ describe('an upstream', () => {
     'that %s is reported, and the session ends',
     async (_how, misbehave, reason) => {
       const { client, session, traceId } = await join();
-      session.say({ type: 'response.created' });
+      session.sendEvent({ type: 'response.created' });
       misbehave(session.wire);
-      expect(JSON.parse(await client.heard())).toEqual({ type: 'response.created' });
-      expect(JSON.parse(await client.heard())).toEqual(failureEvent(reason));
+      expect(JSON.parse(await client.nextMessage())).toEqual({ type: 'response.created' });
+      expect(JSON.parse(await client.nextMessage())).toEqual(failureEvent(reason));
       expect((await client.closed).code).toBe(1011);
       await session.closed;
       expect(await endOf(traceId)).toEqual(['FAILURE', 'UPSTREAM_FAILED']);
@@ -93,9 +93,12 @@ describe('an upstream', () => {
 
   it('that closes after an error event has its code and reason forwarded', async () => {
     const { client, session, traceId } = await join();
-    session.say({ type: 'error', error: { message: 'The session has expired.' } });
+    session.sendEvent({ type: 'error', error: { message: 'The session has expired.' } });
     session.socket.close(4000, 'invalid_request_error.expired');
-    expect(JSON.parse(await client.heard())).toEqual({ type: 'error', error: { message: 'The session has expired.' } });
+    expect(JSON.parse(await client.nextMessage())).toEqual({
+      type: 'error',
+      error: { message: 'The session has expired.' },
+    });
     expect(await client.closed).toEqual({ code: 4000, reason: 'invalid_request_error.expired' });
     expect(await endOf(traceId)).toEqual(['FAILURE', 'UPSTREAM_FAILED']);
   });
@@ -103,7 +106,9 @@ describe('an upstream', () => {
   it('that closes with an error code and no error event is reported by an error event', async () => {
     const { client, session, traceId } = await join();
     session.socket.close(1013, 'busy');
-    expect(JSON.parse(await client.heard())).toEqual(failureEvent('The session was closed with code 1013: busy.'));
+    expect(JSON.parse(await client.nextMessage())).toEqual(
+      failureEvent('The session was closed with code 1013: busy.'),
+    );
     expect(await client.closed).toEqual({ code: 1013, reason: 'busy' });
     expect(await endOf(traceId)).toEqual(['FAILURE', 'UPSTREAM_FAILED']);
   });
@@ -161,8 +166,8 @@ describe('a client', () => {
 
   it('that disconnects after an answer is charged for it', async () => {
     const { client, session, traceId } = await join();
-    session.say({ type: 'response.done', response: { usage: { input_tokens: 3, output_tokens: 1 } } });
-    await client.heard();
+    session.sendEvent({ type: 'response.done', response: { usage: { input_tokens: 3, output_tokens: 1 } } });
+    await client.nextMessage();
     client.socket.close(1001);
     await session.closed;
     expect(await spansIn(app, traceId)).toMatchObject([
@@ -211,7 +216,7 @@ it('a session that is open at shutdown gets an error, and is recorded', async ()
   const setup = await start();
   const { client, session, traceId } = await join(setup);
   const stopped = setup.stop({ keepData: true });
-  expect(JSON.parse(await client.heard())).toEqual({
+  expect(JSON.parse(await client.nextMessage())).toEqual({
     type: 'error',
     event_id: expect.stringMatching(/^event_/),
     error: {

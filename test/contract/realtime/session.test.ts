@@ -94,7 +94,7 @@ describe('messages of a session', () => {
       'no JSON at all',
     ];
     for (const text of fromClient) client.socket.send(text);
-    for (const text of fromClient) expect(await session.heard()).toBe(text);
+    for (const text of fromClient) expect(await session.nextMessage()).toBe(text);
     const fromUpstream = [
       `{"type":"response.output_audio.delta","delta":"${sound}"}`,
       '{ "type": "response.output_text.delta", "delta": "the \\"model\\" of \\"usage\\"" }',
@@ -102,19 +102,17 @@ describe('messages of a session', () => {
       '{"type":"response.done" "usage" broken',
     ];
     for (const text of fromUpstream) session.socket.send(text);
-    for (const text of fromUpstream) expect(await client.heard()).toBe(text);
+    for (const text of fromUpstream) expect(await client.nextMessage()).toBe(text);
     await end();
   });
 
   it('have the requested model name for the caller, and the upstream model name for the upstream', async () => {
     const { client, session, end } = await join();
-    session.say({ type: 'session.created', session: { id: 'sess_1', model: 'gpt-realtime-2025-08-28', voice: 'ash' } });
-    expect(JSON.parse(await client.heard())).toEqual({
-      type: 'session.created',
-      session: { id: 'sess_1', model: 'voice', voice: 'ash' },
-    });
-    client.say({ type: 'session.update', session: { type: 'realtime', model: 'voice', instructions: 'Zoë' } });
-    expect(JSON.parse(await session.heard())).toEqual({
+    const created = (model: string) => ({ type: 'session.created', session: { id: 'sess_1', model, voice: 'ash' } });
+    session.sendEvent(created('gpt-realtime-2025-08-28'));
+    expect(JSON.parse(await client.nextMessage())).toEqual(created('voice'));
+    client.sendEvent({ type: 'session.update', session: { type: 'realtime', model: 'voice', instructions: 'Zoë' } });
+    expect(JSON.parse(await session.nextMessage())).toEqual({
       type: 'session.update',
       session: { type: 'realtime', model: 'gpt-realtime', instructions: 'Zoë' },
     });
@@ -123,8 +121,8 @@ describe('messages of a session', () => {
 
   it('do not show the credential when the upstream repeats it', async () => {
     const { client, session, end } = await join();
-    session.say({ type: 'error', error: { type: 'no', message: `not with ${CREDENTIAL}` } });
-    expect(JSON.parse(await client.heard())).toEqual({
+    session.sendEvent({ type: 'error', error: { type: 'no', message: `not with ${CREDENTIAL}` } });
+    expect(JSON.parse(await client.nextMessage())).toEqual({
       type: 'error',
       error: { type: 'no', message: 'not with <secret>' },
     });
@@ -150,8 +148,8 @@ describe('an event that is not forwarded', () => {
     ],
   ])('because its %s has a forbidden model, is an error; the session continues', async (_what, event) => {
     const { client, session, end } = await join({ key: await newKey({ models: ['voice'] }) });
-    client.say(event);
-    expect(JSON.parse(await client.heard())).toEqual({
+    client.sendEvent(event);
+    expect(JSON.parse(await client.nextMessage())).toEqual({
       type: 'error',
       event_id: expect.stringMatching(/^event_/),
       error: {
@@ -163,8 +161,8 @@ describe('an event that is not forwarded', () => {
         event_id: 'mine_1',
       },
     });
-    client.say({ type: 'response.create' });
-    expect(await session.heard()).toBe('{"type":"response.create"}');
+    client.sendEvent({ type: 'response.create' });
+    expect(await session.nextMessage()).toBe('{"type":"response.create"}');
     await end();
   });
 
@@ -196,20 +194,20 @@ describe('an event that is not forwarded', () => {
   ])('because it names %s, is an error', async (_what, text, message, param) => {
     const { client, session, end } = await join();
     client.socket.send(text);
-    expect(JSON.parse(await client.heard())).toEqual({
+    expect(JSON.parse(await client.nextMessage())).toEqual({
       type: 'error',
       event_id: expect.stringMatching(/^event_/),
       error: { type: 'invalid_request_error', code: '400', message, param, event_id: null },
     });
-    client.say({ type: 'response.create' });
-    expect(await session.heard()).toBe('{"type":"response.create"}');
+    client.sendEvent({ type: 'response.create' });
+    expect(await session.nextMessage()).toBe('{"type":"response.create"}');
     await end();
   });
 
   it('because it is sent as bytes, is an error', async () => {
     const { client, end } = await join();
     client.socket.send(Buffer.from('{"type":"session.update"}'));
-    expect(JSON.parse(await client.heard())).toMatchObject({
+    expect(JSON.parse(await client.nextMessage())).toMatchObject({
       type: 'error',
       error: { message: '/realtime: Events must be sent as text.', code: '400' },
     });
@@ -220,10 +218,10 @@ describe('an event that is not forwarded', () => {
 describe('records of a session', () => {
   it('are one spend row and one span for all answers, with the prices of audio and cache', async () => {
     const { client, session, end } = await join();
-    session.say({ type: 'session.created', session: { id: 'sess_7', model: 'gpt-realtime-2025-08-28' } });
-    session.say(done(usage(100, 50, { text: 60, sound: 20 }, 10, 40)));
-    session.say(done(usage(10, 0, { text: 0, sound: 0 }, 5, 0)));
-    for (let events = 0; events < 3; events += 1) await client.heard();
+    session.sendEvent({ type: 'session.created', session: { id: 'sess_7', model: 'gpt-realtime-2025-08-28' } });
+    session.sendEvent(done(usage(100, 50, { text: 60, sound: 20 }, 10, 40)));
+    session.sendEvent(done(usage(10, 0, { text: 0, sound: 0 }, 5, 0)));
+    for (let events = 0; events < 3; events += 1) await client.nextMessage();
     expect(await end()).toEqual([
       {
         name: 'realtime voice',
@@ -258,12 +256,12 @@ describe('records of a session', () => {
     ['more tokens than an answer can have', { input_tokens: 9e15, output_tokens: 9e15 }],
   ])('price an answer with %s by the size of its text', async (_case, counts) => {
     const { client, session, end } = await join();
-    session.say({
+    session.sendEvent({
       type: 'response.done',
       event_id: 'event_1',
       response: { usage: counts, output: [{ type: 'message', content: [{ type: 'text', text: 'x'.repeat(40) }] }] },
     });
-    await client.heard();
+    await client.nextMessage();
     expect(await end()).toMatchObject([
       { spendRow: { costUsd: '0.0002', usage: { inputTokens: 10, outputTokens: 10 } } },
     ]);
@@ -271,7 +269,7 @@ describe('records of a session', () => {
 
   it('price transcripts at the prices of the transcription model', async () => {
     const { client, session, end } = await join();
-    session.say({
+    session.sendEvent({
       type: 'session.updated',
       session: {
         id: 'sess_8',
@@ -279,19 +277,19 @@ describe('records of a session', () => {
         audio: { input: { transcription: { model: 'gpt-4o-transcribe' } } },
       },
     });
-    session.say({
+    session.sendEvent({
       type: 'conversation.item.input_audio_transcription.completed',
       item_id: 'item_1',
       transcript: 'Good day',
       usage: { type: 'tokens', input_tokens: 40, output_tokens: 10, input_token_details: { audio_tokens: 40 } },
     });
-    session.say({
+    session.sendEvent({
       type: 'conversation.item.input_audio_transcription.completed',
       item_id: 'item_2',
       transcript: 'Good day',
       usage: { type: 'duration', seconds: 5 },
     });
-    for (let events = 0; events < 3; events += 1) await client.heard();
+    for (let events = 0; events < 3; events += 1) await client.nextMessage();
     // Catalog prices of gpt-4o-transcribe in USD: 2.5e-6 an input token, 1e-5 an output token, 1e-4 a second.
     expect(await end()).toMatchObject([
       { spendRow: { costUsd: '0.0007', usage: { inputTokens: 40, outputTokens: 10 }, status: 'SUCCESS' } },
@@ -302,8 +300,8 @@ describe('records of a session', () => {
     const silent = await join();
     expect(await silent.end()).toMatchObject([{ spendRow: { costUsd: null, usage: null, status: 'SUCCESS' } }]);
     const unpriced = await join({ model: 'unpriced' });
-    unpriced.session.say(done(usage(10, 0, { text: 0, sound: 0 }, 5, 0)));
-    await unpriced.client.heard();
+    unpriced.session.sendEvent(done(usage(10, 0, { text: 0, sound: 0 }, 5, 0)));
+    await unpriced.client.nextMessage();
     expect(await unpriced.end()).toMatchObject([{ spendRow: { costUsd: null, usage: { inputTokens: 10 } } }]);
   });
 });
@@ -312,9 +310,9 @@ it('a session ends when its answers have used up the budget of a tag, and a new 
   expect((await app.call('POST', '/tag/new', { name: 'spoken', max_budget: 0.001 })).status).toBe(200);
   const key = await newKey({ tags: ['spoken'] });
   const { client, session } = await join({ key });
-  session.say(done(usage(0, 100, { text: 0, sound: 0 }, 0, 0)));
-  expect(JSON.parse(await client.heard())).toMatchObject({ type: 'response.done' });
-  expect(JSON.parse(await client.heard())).toMatchObject({
+  session.sendEvent(done(usage(0, 100, { text: 0, sound: 0 }, 0, 0)));
+  expect(JSON.parse(await client.nextMessage())).toMatchObject({ type: 'response.done' });
+  expect(JSON.parse(await client.nextMessage())).toMatchObject({
     type: 'error',
     error: { type: 'budget_exceeded', message: expect.stringContaining('Tag=spoken') as string },
   });
@@ -326,11 +324,11 @@ it('a session ends when its answers have used up the budget of a tag, and a new 
 it('a session ends when its answers have used up the budget of the key, and a new session is refused', async () => {
   const key = await newKey({ key_alias: 'thrifty', max_budget: 0.001 });
   const { client, session, traceId } = await join({ key });
-  session.say(done(usage(100, 0, { text: 0, sound: 0 }, 0, 0)));
-  expect(JSON.parse(await client.heard())).toMatchObject({ type: 'response.done' });
-  session.say(done(usage(0, 100, { text: 0, sound: 0 }, 0, 0)));
-  expect(JSON.parse(await client.heard())).toMatchObject({ type: 'response.done' });
-  expect(JSON.parse(await client.heard())).toEqual({
+  session.sendEvent(done(usage(100, 0, { text: 0, sound: 0 }, 0, 0)));
+  expect(JSON.parse(await client.nextMessage())).toMatchObject({ type: 'response.done' });
+  session.sendEvent(done(usage(0, 100, { text: 0, sound: 0 }, 0, 0)));
+  expect(JSON.parse(await client.nextMessage())).toMatchObject({ type: 'response.done' });
+  expect(JSON.parse(await client.nextMessage())).toEqual({
     type: 'error',
     event_id: expect.stringMatching(/^event_/),
     error: {

@@ -22,7 +22,7 @@ describe('streams of a connection', () => {
     const calls = setup.hold();
     const client = await open();
     const create = (input: string, stream_id?: string): void =>
-      client.say({ type: 'response.create', model: 'thinker', input, stream_id });
+      client.sendEvent({ type: 'response.create', model: 'thinker', input, stream_id });
     create('one', 'a');
     create('two', 'a');
     create('three', 'b');
@@ -45,7 +45,7 @@ describe('streams of a connection', () => {
     const second = await calls.next();
     expect(second.body['input']).toBe('two');
     // An invalid request waits for its turn, too. Otherwise its error would look like an error of the active request.
-    client.say({ type: 'response.create', stream_id: 'a' });
+    client.sendEvent({ type: 'response.create', stream_id: 'a' });
     answerWith(second.response, streamOf());
     expect(typesAndLanes(await client.answer())).toEqual([
       ['response.created', 'a'],
@@ -63,7 +63,7 @@ describe('streams of a connection', () => {
     const calls = setup.hold();
     const client = await open();
     for (let lane = 0; lane < 17; lane += 1)
-      client.say({ type: 'response.create', model: 'thinker', input: `${lane}`, stream_id: `lane_${lane}` });
+      client.sendEvent({ type: 'response.create', model: 'thinker', input: `${lane}`, stream_id: `lane_${lane}` });
     const firstCalls = await Promise.all(Array.from({ length: 16 }, () => calls.next()));
     expect(firstCalls.map(({ body }) => body['input'])).toEqual(Array.from({ length: 16 }, (_, lane) => `${lane}`));
     // The upstream gets this call next, so the seventeenth call is still waiting.

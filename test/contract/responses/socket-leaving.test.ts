@@ -53,15 +53,15 @@ describe('a client that disconnects', () => {
   ])('%s ends its calls: streaming, waiting for an answer, and queued', async (_how, disconnect) => {
     stall();
     const { client, traceId } = await open();
-    client.say({ type: 'response.create', model: 'thinker', input: 'begun', stream_id: 'a' });
+    client.sendEvent({ type: 'response.create', model: 'thinker', input: 'begun', stream_id: 'a' });
     expect((await client.frame()).type).toBe('response.created');
     const calls = setup.hold();
-    client.say({ type: 'response.create', model: 'thinker', input: 'asked', stream_id: 'b' });
+    client.sendEvent({ type: 'response.create', model: 'thinker', input: 'asked', stream_id: 'b' });
     await calls.next();
-    client.say({ type: 'response.create', model: 'thinker', input: 'never', stream_id: 'b' });
+    client.sendEvent({ type: 'response.create', model: 'thinker', input: 'never', stream_id: 'b' });
     disconnect(client);
-    await setup.upstream.abandoned();
-    await setup.upstream.abandoned();
+    await setup.upstream.nextDisconnect();
+    await setup.upstream.nextDisconnect();
     expect(setup.upstream.received.at(-1)?.body).toContain('asked');
     await expect
       .poll(() => endsOf(traceId))
@@ -78,7 +78,7 @@ describe('a client that disconnects', () => {
     await Promise.all(
       clients.map(async ({ client }, at) => {
         if (at % 3 === 0) return;
-        client.say({ type: 'response.create', model: 'thinker', input: 'x' });
+        client.sendEvent({ type: 'response.create', model: 'thinker', input: 'x' });
         await client.frame();
       }),
     );
@@ -117,7 +117,7 @@ it('a fast upstream is read only as fast as the client reads', async () => {
       for (let events = 0; events < 32; events += 1, sent += 1) response.write(event);
     }, 50);
   });
-  client.say({ type: 'response.create', model: 'thinker', input: 'x' });
+  client.sendEvent({ type: 'response.create', model: 'thinker', input: 'x' });
   const upstream = await stopped.promise;
   client.socket.resume();
   upstream.end();
@@ -132,8 +132,8 @@ describe('a process that stops', () => {
     const calls = other.hold();
     const idle = await openResponses(other.app);
     const busy = await openResponses(other.app);
-    busy.say({ type: 'response.create', model: 'thinker', input: 'x' });
-    busy.say({ type: 'response.create', model: 'thinker', input: 'waits' });
+    busy.sendEvent({ type: 'response.create', model: 'thinker', input: 'x' });
+    busy.sendEvent({ type: 'response.create', model: 'thinker', input: 'waits' });
     const { response } = await calls.next();
     const stopped = other.app.stop();
     expect((await idle.closed).code).toBe(1001);
@@ -167,7 +167,7 @@ describe('a process that stops', () => {
     const { traceId, headers } = newTrace();
     const authorization = `Bearer ${other.app.adminKey}`;
     const client = await openResponses(other.app, { headers: { ...headers, authorization } });
-    client.say({ type: 'response.create', model: 'thinker', input: 'x', stream_id: 'main' });
+    client.sendEvent({ type: 'response.create', model: 'thinker', input: 'x', stream_id: 'main' });
     expect((await client.frame()).type).toBe('response.created');
     // The request on this connection is still incomplete when the process stops.
     const lateSocket = connect(Number(new URL(other.app.url).port), '127.0.0.1');
@@ -191,7 +191,7 @@ describe('a process that stops', () => {
     });
     expect((await client.closed).code).toBe(1001);
     await stopped;
-    await other.upstream.abandoned();
+    await other.upstream.nextDisconnect();
     const restarted = await startApp({ dataDir: other.app.dataDir });
     try {
       expect(await endsOf(traceId, restarted)).toEqual([['FAILURE', 'UNAVAILABLE']]);

@@ -54,7 +54,7 @@ describe('responses.connect 101', () => {
     );
     const replaced = { id: expect.stringMatching(SEALED), model: 'thinker' };
     expect(await client.frame()).toEqual({ ...created, response: { ...created.response, ...replaced } });
-    expect(await client.heard()).toBe(delta);
+    expect(await client.nextMessage()).toBe(delta);
     expect(await client.frame()).toEqual({ ...completed, response: { ...completed.response, ...replaced } });
     expect(setup.upstream.received.at(-1)?.body).toBe(
       '{"top_p":1e-7,"input":"H\\u0069","stream":true,"background":false,"model":"up-2"}',
@@ -211,10 +211,10 @@ it('a message above the size limit ends the connection', async () => {
 it('input for an active response is refused immediately', async () => {
   const calls = setup.hold();
   const client = await open();
-  client.say({ type: 'response.create', model: 'thinker', input: 'x' });
+  client.sendEvent({ type: 'response.create', model: 'thinker', input: 'x' });
   const { response } = await calls.next();
   const steer = { previous_response_id: 'resp_x', input: [{ role: 'user', content: 'Wait.' }] };
-  client.say({ type: 'response.steer', ...steer });
+  client.sendEvent({ type: 'response.steer', ...steer });
   expect(await client.frame()).toEqual({
     type: 'response.steer.failed',
     sequence_number: 0,

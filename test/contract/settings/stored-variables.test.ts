@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { chat, envelope, type Json, tenancyClient } from '../../support/tenancy-client.ts';
-import { startRecordedVendor, type Vendor } from '../deployments/vendor.ts';
+import { startRecordingVendor, type Vendor } from '../deployments/vendor.ts';
 
 let vendor: Vendor;
 beforeAll(async () => {
-  vendor = await startRecordedVendor();
+  vendor = await startRecordingVendor();
 });
 afterAll(() => vendor.stop());
 

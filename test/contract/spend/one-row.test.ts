@@ -175,7 +175,7 @@ describe('exactly one spend row is stored', () => {
     let text = '';
     while (!text.includes('"c"')) text += Buffer.from((await reader?.read())?.value ?? []).toString();
     abort.abort();
-    await upstream.abandoned();
+    await upstream.nextDisconnect();
     answerAll();
     expect(await storedRows(key)).toEqual([
       {
@@ -199,7 +199,7 @@ describe('exactly one spend row is stored', () => {
       await arrived.promise;
       abort.abort();
       await answer.catch(() => {});
-      await upstream.abandoned();
+      await upstream.nextDisconnect();
       answerAll();
       expect(await storedRows(key)).toEqual([
         {
@@ -227,7 +227,7 @@ describe('exactly one spend row is stored', () => {
     let text = '';
     while (!text.includes('"usage":{')) text += Buffer.from((await reader?.read())?.value ?? []).toString();
     abort.abort();
-    await upstream.abandoned();
+    await upstream.nextDisconnect();
     answerAll();
     expect(await storedRows(key)).toEqual([expect.objectContaining({ spend: 9, completion_tokens: 4 })]);
   });

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { encodeExport } from '../../support/otlp-oracle.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 import {
-  answered,
-  answeredBytes,
+  statusAndBody,
+  statusTypeAndBody,
   as,
   makeKey,
   otlpExport,
@@ -46,8 +46,8 @@ const protobufExport = (spanId: string) =>
 
 describe('traces.ingest 200', () => {
   it('answers JSON with an empty object', async () => {
-    expect(await answeredBytes(send(app, workedExample))).toEqual([200, 'application/json', '{}']);
-    expect(await answeredBytes(send(app, {}))).toEqual([200, 'application/json', '{}']);
+    expect(await statusTypeAndBody(send(app, workedExample))).toEqual([200, 'application/json', '{}']);
+    expect(await statusTypeAndBody(send(app, {}))).toEqual([200, 'application/json', '{}']);
   });
 
   it.each([
@@ -61,7 +61,7 @@ describe('traces.ingest 200', () => {
       ...(encoding === undefined ? {} : { 'content-encoding': encoding }),
     };
     const sent = sendBytes(app, encoding === 'GZIP' ? gzipSync(body) : body, headers);
-    expect(await answeredBytes(sent)).toEqual([200, 'application/x-protobuf', '']);
+    expect(await statusTypeAndBody(sent)).toEqual([200, 'application/x-protobuf', '']);
   });
 
   it('a repeated export changes nothing; later spans are added', async () => {
@@ -69,7 +69,7 @@ describe('traces.ingest 200', () => {
     const one = otlpExport(otlpSpan('1', 0, 10));
     const both = otlpExport(otlpSpan('1', 0, 10), otlpSpan('2', 5, 10, {}, { parentSpanId: '1'.repeat(16) }));
     for (const body of [one, one, both, both]) expect((await send(app, body, as(key))).status).toBe(200);
-    const [, list] = await answered(app.call('GET', `/v1/traces?${WINDOW}`, undefined, as(key)));
+    const [, list] = await statusAndBody(app.call('GET', `/v1/traces?${WINDOW}`, undefined, as(key)));
     expect(list).toMatchObject({ data: [{ span_count: 2, duration_ms: 15 }] });
   });
 });
@@ -103,7 +103,7 @@ const summary = {
 
 describe('traces.list 200', () => {
   it('is a page of summaries', async () => {
-    expect(await answered(app.call('GET', `/v1/traces?${WINDOW}&unknown=1`))).toEqual([
+    expect(await statusAndBody(app.call('GET', `/v1/traces?${WINDOW}&unknown=1`))).toEqual([
       200,
       {
         // The test of repeated exports uses another owner, whose traces an administrator sees, too.
@@ -121,9 +121,9 @@ describe('traces.list 200', () => {
       otlpExport({ ...span, startTimeUnixNano: '1767225600001234999', endTimeUnixNano: '1767225600002834999' }),
       as(key),
     );
-    const [, list] = await answered(app.call('GET', `/v1/traces?${WINDOW}`, undefined, as(key)));
+    const [, list] = await statusAndBody(app.call('GET', `/v1/traces?${WINDOW}`, undefined, as(key)));
     expect(list).toMatchObject({ data: [{ start_time: '2026-01-01T00:00:00.001234+00:00', duration_ms: 2 }] });
-    const [, trace] = await answered(app.call('GET', `/v1/traces/${'9'.repeat(32)}`, undefined, as(key)));
+    const [, trace] = await statusAndBody(app.call('GET', `/v1/traces/${'9'.repeat(32)}`, undefined, as(key)));
     expect(trace).toMatchObject({ summary: { duration_ms: 1.6 } });
   });
 
@@ -136,7 +136,7 @@ describe('traces.list 200', () => {
     };
     const now = Date.now();
     await send(app, otlpExport(at(now - hour, '1'), at(now - 23 * hour, '2'), at(now - 25 * hour, '3')), as(key));
-    const [, list] = await answered(app.call('GET', '/v1/traces', undefined, as(key)));
+    const [, list] = await statusAndBody(app.call('GET', '/v1/traces', undefined, as(key)));
     expect(list).toMatchObject({ data: [{ trace_id: '1'.repeat(32) }, { trace_id: '2'.repeat(32) }] });
   });
 });
@@ -226,7 +226,7 @@ const agents = [
 describe('traces.get 200', () => {
   it('is the trace of one owner by its ref', async () => {
     const ref = refFor(app.adminKey);
-    expect(await answered(app.call('GET', `/v1/traces/${TRACE_ID}?trace_ref=${ref}`))).toEqual([
+    expect(await statusAndBody(app.call('GET', `/v1/traces/${TRACE_ID}?trace_ref=${ref}`))).toEqual([
       200,
       { summary: { ...summary, trace_ref: ref }, agents, spans, next_cursor: null, gateway_spend_pending: false },
     ]);
@@ -235,12 +235,12 @@ describe('traces.get 200', () => {
   it('without a ref merges all visible traces of the id, with each span id once', async () => {
     const team = await makeKey(app, { team_id: 'team-1' });
     await send(app, workedExample, as(team));
-    const asTeam = await answered(app.call('GET', `/v1/traces/${TRACE_ID}`, undefined, as(team)));
+    const asTeam = await statusAndBody(app.call('GET', `/v1/traces/${TRACE_ID}`, undefined, as(team)));
     expect(asTeam).toEqual([
       200,
       { summary: { ...summary, trace_ref: '' }, agents, spans, next_cursor: null, gateway_spend_pending: false },
     ]);
-    const [status, merged] = await answered(app.call('GET', `/v1/traces/${TRACE_ID.toUpperCase()}?trace_ref=`));
+    const [status, merged] = await statusAndBody(app.call('GET', `/v1/traces/${TRACE_ID.toUpperCase()}?trace_ref=`));
     expect(status).toBe(200);
     // The test of repeated exports adds two spans of this trace id.
     expect(merged).toMatchObject({ summary: { trace_ref: '', span_count: 5 }, spans: { length: 5 } });
@@ -250,7 +250,9 @@ describe('traces.get 200', () => {
 describe('traces.span 200', () => {
   it('has input, output and every other attribute', async () => {
     const ref = refFor(app.adminKey);
-    expect(await answered(app.call('GET', `/v1/traces/${TRACE_ID}/spans/${'b'.repeat(16)}?trace_ref=${ref}`))).toEqual([
+    expect(
+      await statusAndBody(app.call('GET', `/v1/traces/${TRACE_ID}/spans/${'b'.repeat(16)}?trace_ref=${ref}`)),
+    ).toEqual([
       200,
       {
         span_id: 'b'.repeat(16),
@@ -288,7 +290,7 @@ describe('traces.span 200', () => {
       as(key),
     );
     const read = async (digit: string) =>
-      answered(app.call('GET', `/v1/traces/${id}/spans/${digit.repeat(16)}`, undefined, as(key)));
+      statusAndBody(app.call('GET', `/v1/traces/${id}/spans/${digit.repeat(16)}`, undefined, as(key)));
     expect(await read('1')).toEqual([
       200,
       {
@@ -331,7 +333,7 @@ describe('traces.get 200: an error longer than the stored maximum', () => {
     const long = otlpSpan('1', 0, 1, {}, { traceId: id, status: { code: 2, message: 'x'.repeat(65_537) } });
     const short = otlpSpan('2', 0, 1, {}, { traceId: id, status: { code: 2, message: 'no' } });
     await send(app, otlpExport(long, short), as(key));
-    const [status, trace] = await answered(app.call('GET', `/v1/traces/${id}`, undefined, as(key)));
+    const [status, trace] = await statusAndBody(app.call('GET', `/v1/traces/${id}`, undefined, as(key)));
     expect(status).toBe(200);
     expect(trace).toMatchObject({
       spans: [

@@ -14,7 +14,7 @@ import { createTracePacker } from '../../../src/ingest/export-packer.ts';
 import { aClient } from '../../support/free-tier.ts';
 import { NO_ESTIMATES } from '../../support/no-estimates.ts';
 import { createMemoryTraceStore } from '../../support/memory-trace-store.ts';
-import { answered, otlpExport, otlpSpan, TRACE_ID } from './trace-client.ts';
+import { statusAndBody, otlpExport, otlpSpan, TRACE_ID } from './trace-client.ts';
 import { serveRows } from '../../support/rest-server.ts';
 
 const unpacking = createSlots(1, 'exports are being unpacked');
@@ -79,7 +79,7 @@ it('traces.ingest 503: all slots for unpacking are taken', async () => {
   const response = await sendSpan();
   release();
   expect(response.headers.get('retry-after')).toBe('2');
-  expect(await answered(Promise.resolve(response))).toEqual([
+  expect(await statusAndBody(Promise.resolve(response))).toEqual([
     503,
     { message: 'Too many exports are being unpacked at once. Try again shortly.' },
   ]);
@@ -88,7 +88,7 @@ it('traces.ingest 503: all slots for unpacking are taken', async () => {
 it('traces.ingest 503: the queue of the store is full, with Retry-After of two seconds', async () => {
   const response = await sendSpan();
   expect(response.headers.get('retry-after')).toBe('2');
-  expect(await answered(Promise.resolve(response))).toEqual([
+  expect(await statusAndBody(Promise.resolve(response))).toEqual([
     503,
     { message: 'Too many exports are waiting to be stored.' },
   ]);
@@ -102,7 +102,7 @@ it.each([
 ])('%s 503: the store is unavailable, with Retry-After of two seconds', async (_what, path) => {
   const response = await fetch(`${origin()}${path}`, { headers: { authorization: 'Bearer sk-any' } });
   expect(response.headers.get('retry-after')).toBe('2');
-  expect(await answered(Promise.resolve(response))).toEqual([
+  expect(await statusAndBody(Promise.resolve(response))).toEqual([
     503,
     { detail: { code: 'unavailable', message: 'Traces cannot be read now: their store does not answer.' } },
   ]);

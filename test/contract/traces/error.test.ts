@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { answered, as, makeKey, otlpExport, otlpSpan, send, TRACE_ID } from './trace-client.ts';
+import { statusAndBody, as, makeKey, otlpExport, otlpSpan, send, TRACE_ID } from './trace-client.ts';
 
 /** Characters of two bytes each: parts are counted in characters, not in bytes. */
 const LONG = 'äöü'.repeat(10_900);
@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => app.stop());
 
 const read = (digit: string, query = '') =>
-  answered(app.call('GET', `/v1/traces/${TRACE_ID}/spans/${digit.repeat(16)}/error?${query}`, undefined, as(key)));
+  statusAndBody(app.call('GET', `/v1/traces/${TRACE_ID}/spans/${digit.repeat(16)}/error?${query}`, undefined, as(key)));
 const cursorOf = (state: unknown): string => Buffer.from(JSON.stringify(state)).toString('base64url');
 
 describe('traces.error 200', () => {

@@ -4,7 +4,7 @@ import { loadEmbeddedSnapshot } from '../../../src/runtime/catalog/snapshot.ts';
 import { keyGenerator } from '../../../src/runtime/identifiers.ts';
 import { traceRefOf } from '../../support/memory-trace-store.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { answered, as, makeKey, otlpExport, otlpSpan, send, START_MS } from './trace-client.ts';
+import { statusAndBody, as, makeKey, otlpExport, otlpSpan, send, START_MS } from './trace-client.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -62,9 +62,9 @@ const pick = (of: object | undefined, names: readonly string[]): unknown =>
   Object.fromEntries(Object.entries(of ?? {}).filter(([name]) => names.includes(name)));
 
 async function read(traceId: string): Promise<{ readonly traceAnswer: TraceAnswer; readonly listed: unknown }> {
-  const [, traceAnswer] = await answered(app.call('GET', `/v1/traces/${traceId}`));
+  const [, traceAnswer] = await statusAndBody(app.call('GET', `/v1/traces/${traceId}`));
   const window = `start_ms=${START_MS - 1}&end_ms=${START_MS + 60_000}`;
-  const [, list] = await answered(app.call('GET', `/v1/traces?${window}`));
+  const [, list] = await statusAndBody(app.call('GET', `/v1/traces?${window}`));
   const { data } = list as { data: readonly { readonly trace_id: string }[] };
   const listed = pick(
     data.find(({ trace_id: id }) => id === traceId),
@@ -130,7 +130,7 @@ describe('traces.get 200: a model call in the trace of a client', () => {
       ),
     );
     const query = `{ trace(id: "${traceId}") { costReason spans { nodes { spendMatch { costUsd costSource } } } } }`;
-    const [, graph] = await answered(app.call('POST', '/graphql', { query }));
+    const [, graph] = await statusAndBody(app.call('POST', '/graphql', { query }));
     const nodes = [
       { spendMatch: { costUsd: '0.0035', costSource: 'ESTIMATED_UPPER' } },
       { spendMatch: { costUsd: String(costOfChat()), costSource: 'ESTIMATED' } },
@@ -151,7 +151,7 @@ describe('traces.get 200: a model call in the trace of a client', () => {
     const spans = ['a', 'b', 'c', 'd', 'e', 'f'].map((digit, at) =>
       otlpSpan(digit, at, 1, { ...CHAT, ...most, 'gen_ai.request.model': 'o1-pro' }, { traceId }),
     );
-    expect(await answered(send(app, otlpExport(...spans)))).toEqual([200, {}]);
+    expect(await statusAndBody(send(app, otlpExport(...spans)))).toEqual([200, {}]);
     const { traceAnswer, listed } = await read(traceId);
     expect([listed, pick(traceAnswer.summary, SPEND)]).toEqual(
       Array.from({ length: 2 }, () => ({ spend: null, priced_calls: 0, estimated_calls: 0 })),
@@ -169,7 +169,7 @@ describe('traces.get 200: a model call in the trace of a client', () => {
       return otlpSpan('1', 0, 1, { ...CHAT, ...expensive }, { traceId, spanId });
     });
     for (let from = 0; from < spans.length; from += 1_000)
-      expect(await answered(send(app, otlpExport(...spans.slice(from, from + 1_000))))).toEqual([200, {}]);
+      expect(await statusAndBody(send(app, otlpExport(...spans.slice(from, from + 1_000))))).toEqual([200, {}]);
     const { traceAnswer, listed } = await read(traceId);
     const totals = { spend: 9_223_372.036_854_776, priced_calls: 9_600, estimated_calls: 9_600 };
     expect([listed, pick(traceAnswer.summary, SPEND)]).toEqual([totals, totals]);
@@ -231,10 +231,12 @@ describe('traces.get 200: a model call in the trace of a client', () => {
     expect((await send(app, otlpExport(...spans))).status).toBe(200);
     expect((await send(app, otlpExport(...spans.slice(0, 1)), as(stranger))).status).toBe(200);
     const traceFor = async (key: string) => {
-      const [, traceAnswer] = await answered(app.call('GET', `/v1/traces/${traceId}?trace_ref=`, undefined, as(key)));
+      const [, traceAnswer] = await statusAndBody(
+        app.call('GET', `/v1/traces/${traceId}?trace_ref=`, undefined, as(key)),
+      );
       return traceAnswer as TraceAnswer;
     };
-    const [, list] = await answered(app.call('GET', '/v1/traces', undefined, as(app.adminKey)));
+    const [, list] = await statusAndBody(app.call('GET', '/v1/traces', undefined, as(app.adminKey)));
     const listed = (list as { data: readonly { readonly trace_id: string }[] }).data.filter(
       ({ trace_id: listedId }) => listedId === traceId,
     );
@@ -249,7 +251,7 @@ describe('traces.get 200: a model call in the trace of a client', () => {
       estimated,
     ]);
     const ref = `?trace_ref=${traceRefOf({ teamId: null, keyHash: keyGenerator.hash(app.adminKey) }, traceId)}`;
-    const [, traceAnswer] = await answered(app.call('GET', `/v1/traces/${traceId}${ref}`));
+    const [, traceAnswer] = await statusAndBody(app.call('GET', `/v1/traces/${traceId}${ref}`));
     const matched = { spend: cost, cost_source: 'gateway', spend_match: 'matched' };
     expect(['b', 'c', 'd'].map((digit) => spanOf(traceAnswer as TraceAnswer, digit))).toEqual([
       matched,
@@ -279,10 +281,10 @@ describe('traces.get 200: a model call in the trace of a client', () => {
       'output.value': answer,
     };
     await send(app, otlpExport(otlpSpan('b', 0, 0, call, { traceId, ...at })));
-    const [, traceAnswer] = await answered(app.call('GET', `/v1/traces/${traceId}`));
+    const [, traceAnswer] = await statusAndBody(app.call('GET', `/v1/traces/${traceId}`));
     expect(spanOf(traceAnswer as TraceAnswer, 'b')).toMatchObject({ cost_source: 'gateway', spend_match: 'matched' });
     expect(pick((traceAnswer as TraceAnswer).summary, SPEND)).toMatchObject({ priced_calls: 1, estimated_calls: 0 });
-    const [, list] = await answered(app.call('GET', '/v1/traces'));
+    const [, list] = await statusAndBody(app.call('GET', '/v1/traces'));
     const listed = (list as { data: readonly { readonly trace_id: string }[] }).data.find(
       ({ trace_id: id }) => id === traceId,
     );

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { answered, as, makeKey, otlpExport, otlpSpan, send } from './trace-client.ts';
+import { statusAndBody, as, makeKey, otlpExport, otlpSpan, send } from './trace-client.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -10,7 +10,7 @@ afterAll(() => app.stop());
 
 async function labelsOf(traceId: string, key: string): Promise<unknown> {
   const query = `{ trace(id: "${traceId}") { sessionId userId tags } }`;
-  const [, graph] = await answered(app.call('POST', '/graphql', { query }, as(key)));
+  const [, graph] = await statusAndBody(app.call('POST', '/graphql', { query }, as(key)));
   return graph;
 }
 

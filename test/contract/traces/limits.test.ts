@@ -5,8 +5,8 @@ import { encodeExport } from '../../support/otlp-oracle.ts';
 import { protobufField } from '../../support/protobuf-field.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 import {
-  answered,
-  answeredBytes,
+  statusAndBody,
+  statusTypeAndBody,
   as,
   makeKey,
   otlpExport,
@@ -69,28 +69,25 @@ describe('an export above a limit', () => {
   }
 
   it('traces.ingest 413: attributes 300 deep, in both encodings', async () => {
-    expect(await attempt(answeredBytes(sendBytes(app, deepSpan(300), { ...PROTOBUF, ...as(key) })))).toEqual([
+    expect(await attempt(statusTypeAndBody(sendBytes(app, deepSpan(300), { ...PROTOBUF, ...as(key) })))).toEqual([
       413,
       'application/x-protobuf',
       asProtobuf(TOO_DEEP),
       [],
     ]);
     const json = otlpExport(otlpSpan('1', 0, 1, {}, { attributes: [{ key: 'k', value: deep(300) }] }));
-    expect(await attempt(answered(send(app, json, as(key))))).toEqual([413, { message: TOO_DEEP }, []]);
+    expect(await attempt(statusAndBody(send(app, json, as(key))))).toEqual([413, { message: TOO_DEEP }, []]);
   });
 
   it('traces.ingest 413: 300,000 and a million spans in small compressed bodies', async () => {
     // The inflated body is just below the size limit.
     const body = manySpans(300_000);
     expect(body.length).toBeLessThan(16_777_216);
-    expect(await attempt(answeredBytes(sendBytes(app, gzipSync(body), { ...PROTOBUF, ...GZIP, ...as(key) })))).toEqual([
-      413,
-      'application/x-protobuf',
-      asProtobuf(TOO_MANY_SPANS),
-      [],
-    ]);
+    expect(
+      await attempt(statusTypeAndBody(sendBytes(app, gzipSync(body), { ...PROTOBUF, ...GZIP, ...as(key) }))),
+    ).toEqual([413, 'application/x-protobuf', asProtobuf(TOO_MANY_SPANS), []]);
     const million = gzipSync(manySpans(1_000_000));
-    expect(await attempt(answeredBytes(sendBytes(app, million, { ...PROTOBUF, ...GZIP, ...as(key) })))).toEqual([
+    expect(await attempt(statusTypeAndBody(sendBytes(app, million, { ...PROTOBUF, ...GZIP, ...as(key) })))).toEqual([
       413,
       'application/x-protobuf',
       asProtobuf('The body is larger than 16777216 bytes once inflated.'),
@@ -101,7 +98,7 @@ describe('an export above a limit', () => {
   it('traces.ingest 413: a gzip bomb that declares a small size', async () => {
     // Two gzip members: the length at the end is that of the last member.
     const bomb = Buffer.concat([gzipSync(new Uint8Array(17_000_000)), gzipSync(new Uint8Array(1))]);
-    expect(await attempt(answered(sendBytes(app, bomb, { ...JSON_TYPE, ...GZIP, ...as(key) })))).toEqual([
+    expect(await attempt(statusAndBody(sendBytes(app, bomb, { ...JSON_TYPE, ...GZIP, ...as(key) })))).toEqual([
       413,
       { message: 'The body is larger than 16777216 bytes once inflated.' },
       [],
@@ -110,7 +107,7 @@ describe('an export above a limit', () => {
 
   it('traces.ingest 413: more keys and values than the limit of a body', async () => {
     const body = `{"resourceSpans":[],"x":[${Array(70_000).fill(1).join(',')}]}`;
-    expect(await attempt(answered(send(app, body, as(key))))).toEqual([
+    expect(await attempt(statusAndBody(send(app, body, as(key))))).toEqual([
       413,
       { message: 'The export has too many fields.' },
       [],
@@ -129,7 +126,7 @@ describe('an export above a limit', () => {
   ])('traces.ingest 400: %s, in protobuf', async (_what, differing, fault) => {
     const spans = [protobufSpan, { ...protobufSpan, ...differing }];
     const body = encodeExport({ resourceSpans: [{ scopeSpans: [{ spans }] }] });
-    expect(await attempt(answeredBytes(sendBytes(app, body, { ...PROTOBUF, ...as(key) })))).toEqual([
+    expect(await attempt(statusTypeAndBody(sendBytes(app, body, { ...PROTOBUF, ...as(key) })))).toEqual([
       400,
       'application/x-protobuf',
       asProtobuf(`Span 1 of the export is invalid: ${fault}.`),
@@ -154,7 +151,7 @@ describe('an export above a limit', () => {
     ],
   ])('traces.ingest 400: %s', async (_what, differing, fault) => {
     const spans = [otlpSpan('1', 0, 1), otlpSpan('2', 0, 1, {}, differing)];
-    expect(await attempt(answered(send(app, otlpExport(...spans), as(key))))).toEqual([
+    expect(await attempt(statusAndBody(send(app, otlpExport(...spans), as(key))))).toEqual([
       400,
       { message: `Span 1 of the export is invalid: ${fault}.` },
       [],
@@ -191,7 +188,7 @@ it('every limit is a setting', async () => {
     },
   });
   const answerTo = async (body: unknown): Promise<unknown> => {
-    const [status, answer] = await answered(send(app, body));
+    const [status, answer] = await statusAndBody(send(app, body));
     return [status, answer];
   };
   const tooMany = (kind: string) => [413, { message: `A span, resource or scope of the export has too many ${kind}.` }];
@@ -214,7 +211,7 @@ it('every limit is a setting', async () => {
     expect(await answerTo({ x: Array(140).fill(1) })).toEqual([413, { message: 'The export has too many fields.' }]);
     const nested = otlpSpan('2', 0, 1, {}, { attributes: [{ key: 'k', value: deep(3) }] });
     expect(await answerTo(otlpExport(nested))).toEqual([413, { message: TOO_DEEP }]);
-    const [status] = await answeredBytes(sendBytes(app, new Uint8Array(2_001), PROTOBUF));
+    const [status] = await statusTypeAndBody(sendBytes(app, new Uint8Array(2_001), PROTOBUF));
     expect(status).toBe(413);
   } finally {
     await app.stop();

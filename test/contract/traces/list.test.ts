@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { answered, otlpExport, otlpSpan, send, START_MS } from './trace-client.ts';
+import { statusAndBody, otlpExport, otlpSpan, send, START_MS } from './trace-client.ts';
 
 const TRACES = 51;
 const idOf = (index: number): string => (index + 1).toString(16).padStart(32, '0');
@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => app.stop());
 
 const list = async (query: string): Promise<ListBody> => (await app.call('GET', `/v1/traces?${query}`)).json();
-const answerTo = (query: string) => answered(app.call('GET', `/v1/traces?${query}`));
+const answerTo = (query: string) => statusAndBody(app.call('GET', `/v1/traces?${query}`));
 const all = `start_ms=${START_MS}&end_ms=${START_MS + TRACES}`;
 
 describe('traces.list 200: paging', () => {

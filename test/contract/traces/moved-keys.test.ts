@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keyGenerator } from '../../../src/runtime/identifiers.ts';
 import { traceRefOf } from '../../support/memory-trace-store.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { answered, as, makeKey, otlpExport, otlpSpan, send, WINDOW } from './trace-client.ts';
+import { statusAndBody, as, makeKey, otlpExport, otlpSpan, send, WINDOW } from './trace-client.ts';
 
 const [BY_MOVED, BY_JOINED, BY_DELETED, AFTER_MOVE] = ['1', '2', '3', '4'].map((digit) => digit.repeat(32)) as [
   string,
@@ -46,7 +46,7 @@ afterAll(() => app.stop());
 interface Listed {
   readonly data: readonly { readonly trace_id: string }[];
 }
-const get = (key: string, path: string) => answered(app.call('GET', path, undefined, as(key)));
+const get = (key: string, path: string) => statusAndBody(app.call('GET', path, undefined, as(key)));
 async function listedIds(key: string): Promise<readonly string[]> {
   const [, list] = await get(key, `/v1/traces?${WINDOW}`);
   return (list as Listed).data.map(({ trace_id: id }) => id).toSorted();
@@ -56,7 +56,7 @@ async function listedIds(key: string): Promise<readonly string[]> {
 async function mayRead(key: string, traceId: string): Promise<boolean> {
   const [read, span] = [await get(key, `/v1/traces/${traceId}`), await get(key, `/v1/traces/${traceId}/spans/${SPAN}`)];
   const query = `{ trace(id: "${traceId}") { name } span(traceId: "${traceId}", spanId: "${SPAN}") { spanId } }`;
-  const [, graph] = await answered(app.call('POST', '/graphql', { query }, as(key)));
+  const [, graph] = await statusAndBody(app.call('POST', '/graphql', { query }, as(key)));
   if (read[0] === 200) {
     expect([read, span]).toMatchObject([
       [200, { summary: { trace_id: traceId, name: 'run', span_count: 2 } }],
@@ -106,7 +106,7 @@ it('traces.list 401, traces.get 401 and traces.ingest 401: a deleted key can nei
   };
   expect(await get(deleted, `/v1/traces?${WINDOW}`)).toEqual([401, refusal]);
   expect(await get(deleted, `/v1/traces/${BY_DELETED}`)).toEqual([401, refusal]);
-  expect(await answered(send(app, exportOf(BY_DELETED), as(deleted)))).toEqual([401, { message }]);
+  expect(await statusAndBody(send(app, exportOf(BY_DELETED), as(deleted)))).toEqual([401, { message }]);
 });
 
 it('traces.list 200: spans that a key sends after its move belong to its new team, also in an older trace', async () => {

@@ -3,7 +3,7 @@ import { keyGenerator } from '../../../src/runtime/identifiers.ts';
 import { traceRefOf } from '../../support/memory-trace-store.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 import {
-  answered,
+  statusAndBody,
   as,
   makeKey,
   otlpExport,
@@ -25,7 +25,7 @@ interface Listed {
   readonly data: readonly { readonly trace_id: string; readonly trace_ref: string }[];
 }
 const refsOf = async (key: string) => {
-  const [, list] = await answered(app.call('GET', `/v1/traces?${WINDOW}`, undefined, as(key)));
+  const [, list] = await statusAndBody(app.call('GET', `/v1/traces?${WINDOW}`, undefined, as(key)));
   return (list as Listed).data.filter((trace) => trace.trace_id === TRACE_ID).map((trace) => trace.trace_ref);
 };
 
@@ -53,11 +53,11 @@ describe('traces.list 200: the owner of a trace', () => {
     const [one, two, lone] = owners;
     const query = `{ trace(id: "${traceId}") { teamId keyHash team { teamId } owners { traceRef teamId keyHash } } }`;
     const inGraph = async (key: string) => {
-      const [, answer] = await answered(app.call('POST', '/graphql', { query }, as(key)));
+      const [, answer] = await statusAndBody(app.call('POST', '/graphql', { query }, as(key)));
       return (answer as { readonly data: { readonly trace: unknown } }).data.trace;
     };
     const inRest = async (key: string, more = '') => {
-      const [, answer] = await answered(app.call('GET', `/v1/traces/${traceId}${more}`, undefined, as(key)));
+      const [, answer] = await statusAndBody(app.call('GET', `/v1/traces/${traceId}${more}`, undefined, as(key)));
       return (answer as { readonly summary: { readonly owners?: unknown } }).summary.owners;
     };
     const viewer = await makeKey(app, { user_role: 'proxy_admin_viewer' });
@@ -89,7 +89,7 @@ describe('traces.list 200: the owner of a trace', () => {
     }));
     await send(app, { resourceSpans: [{ ...resourceSpans, resource: { attributes } }] }, as(key));
     const query = `{ span(traceId: "${'8'.repeat(32)}", spanId: "${'1'.repeat(16)}") { resourceAttributes } trace(id: "${'8'.repeat(32)}") { teamId keyHash } }`;
-    const [, graphAnswer] = await answered(app.call('POST', '/graphql', { query }, as(key)));
+    const [, graphAnswer] = await statusAndBody(app.call('POST', '/graphql', { query }, as(key)));
     const { data } = graphAnswer as { readonly data: { readonly trace: { readonly keyHash: string } } };
     expect(data).toEqual({
       span: {
@@ -120,8 +120,8 @@ it('traces.list and traces.get 200: a request span with a model call below has t
   ]) {
     const key = await makeKey(app);
     for (const span of spans) expect((await send(app, otlpExport(span), as(key))).status).toBe(200);
-    const [, list] = await answered(app.call('GET', `/v1/traces?${WINDOW}`, undefined, as(key)));
-    const [, trace] = await answered(app.call('GET', `/v1/traces/${traceId}`, undefined, as(key)));
+    const [, list] = await statusAndBody(app.call('GET', `/v1/traces?${WINDOW}`, undefined, as(key)));
+    const [, trace] = await statusAndBody(app.call('GET', `/v1/traces/${traceId}`, undefined, as(key)));
     const summary = { name: 'POST /ask', input_preview: 'Where is it?', span_count: 2 };
     expect([list, trace]).toMatchObject([{ data: [summary] }, { summary }]);
   }
@@ -136,8 +136,8 @@ it('traces.list 200: a trace without its root span has no name; traces.get 200: 
     otlpSpan('2', 1, 1, {}, { ...below, name: 'early', status: { code: 1 } }),
   ];
   await send(app, otlpExport(late, early), as(key));
-  const listed = async () => (await answered(app.call('GET', `/v1/traces?${WINDOW}`, undefined, as(key))))[1];
-  const read = async () => (await answered(app.call('GET', `/v1/traces/${traceId}`, undefined, as(key))))[1];
+  const listed = async () => (await statusAndBody(app.call('GET', `/v1/traces?${WINDOW}`, undefined, as(key))))[1];
+  const read = async () => (await statusAndBody(app.call('GET', `/v1/traces/${traceId}`, undefined, as(key))))[1];
   expect(await listed()).toMatchObject({ data: [{ name: '', status: 'unset', error_count: 1, span_count: 2 }] });
   expect(await read()).toMatchObject({ summary: { name: 'early', status: 'ok' } });
   const root = otlpSpan('f', 0, 10, {}, { traceId, name: 'run', status: { code: 2 } });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { answered, otlpExport, otlpSpan, send, TRACE_ID } from './trace-client.ts';
+import { statusAndBody, otlpExport, otlpSpan, send, TRACE_ID } from './trace-client.ts';
 
 interface ReadTrace {
   readonly summary: { readonly span_count: number; readonly spend: number | null; readonly priced_calls: number };
@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-const read = (path: string): Promise<readonly [number, unknown]> => answered(app.call('GET', path));
+const read = (path: string): Promise<readonly [number, unknown]> => statusAndBody(app.call('GET', path));
 const ids = (trace: ReadTrace): string => trace.spans.map(({ span_id: id }) => id[0]).join('');
 
 describe('the spans of a trace, page by page', () => {

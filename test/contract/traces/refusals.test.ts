@@ -4,8 +4,8 @@ import { DEFAULT_OTLP_LIMITS } from '../../../src/domain/traces/otlp-limits.ts';
 import { encodeOtlpError } from '../../../src/wire/otlp/answer.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 import {
-  answered,
-  answeredBytes,
+  statusAndBody,
+  statusTypeAndBody,
   as,
   makeKey,
   otlpExport,
@@ -27,7 +27,8 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-const get = (path: string, headers?: Record<string, string>) => answered(app.call('GET', path, undefined, headers));
+const get = (path: string, headers?: Record<string, string>) =>
+  statusAndBody(app.call('GET', path, undefined, headers));
 const asProtobuf = (message: string): string => Buffer.from(encodeOtlpError(message).body).toString();
 
 describe('traces.ingest 400', () => {
@@ -40,7 +41,7 @@ describe('traces.ingest 400', () => {
       'Span 1 of the export is invalid: span_id must be 8 bytes, not all zero.',
     ],
   ])('%s', async (_what, body, message) => {
-    expect(await answered(send(app, body))).toEqual([400, { message }]);
+    expect(await statusAndBody(send(app, body))).toEqual([400, { message }]);
   });
 
   it.each([
@@ -57,7 +58,7 @@ describe('traces.ingest 400', () => {
     ],
     ['broken gzip', { ...PROTOBUF, 'content-encoding': 'gzip' }, 'The body is not valid gzip.'],
   ])('%s', async (_what, headers, message) => {
-    expect(await answeredBytes(sendBytes(app, Uint8Array.of(0x0a, 0x05), headers))).toEqual([
+    expect(await statusTypeAndBody(sendBytes(app, Uint8Array.of(0x0a, 0x05), headers))).toEqual([
       400,
       'application/x-protobuf',
       asProtobuf(message),
@@ -75,7 +76,7 @@ describe('traces.ingest 400', () => {
   it('gzip that ends too early', async () => {
     const body = gzipSync(JSON.stringify(workedExample));
     const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
-    expect(await answered(sendBytes(app, body.subarray(0, -12), headers))).toEqual([
+    expect(await statusAndBody(sendBytes(app, body.subarray(0, -12), headers))).toEqual([
       400,
       { message: 'The body is not valid gzip.' },
     ]);
@@ -86,8 +87,8 @@ describe('401', () => {
   it('traces.ingest 401 has an OTLP body', async () => {
     const url = `${app.url}/v1/traces`;
     const json = fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' });
-    expect(await answered(json)).toEqual([401, { message: MISSING }]);
-    expect(await answeredBytes(fetch(url, { method: 'POST' }))).toEqual([
+    expect(await statusAndBody(json)).toEqual([401, { message: MISSING }]);
+    expect(await statusTypeAndBody(fetch(url, { method: 'POST' }))).toEqual([
       401,
       'application/x-protobuf',
       asProtobuf(MISSING),
@@ -100,7 +101,7 @@ describe('401', () => {
     ['traces.span 401', `/v1/traces/${TRACE_ID}/spans/${'a'.repeat(16)}`],
     ['traces.error 401', `/v1/traces/${TRACE_ID}/spans/${'a'.repeat(16)}/error`],
   ])('%s', async (_what, path) => {
-    expect(await answered(fetch(`${app.url}${path}`))).toEqual([
+    expect(await statusAndBody(fetch(`${app.url}${path}`))).toEqual([
       401,
       { error: { message: `Authentication Error, ${MISSING}`, type: 'auth_error', param: 'None', code: '401' } },
     ]);
@@ -110,7 +111,7 @@ describe('401', () => {
 describe('traces.ingest 403', () => {
   it('read-only administrators can read traces of others and cannot send traces', async () => {
     const viewer = await makeKey(app, { user_role: 'proxy_admin_viewer' });
-    expect(await answered(send(app, workedExample, as(viewer)))).toEqual([
+    expect(await statusAndBody(send(app, workedExample, as(viewer)))).toEqual([
       403,
       { message: 'Read-only administrators cannot ingest traces.' },
     ]);
@@ -182,7 +183,7 @@ describe('traces.ingest 413', () => {
 
   it('a body over 16 MiB', async () => {
     const message = 'Request size is too large. Request size is 16 MB. Max size is 16 MB';
-    expect(await answeredBytes(sendBytes(app, new Uint8Array(limit + 1), PROTOBUF))).toEqual([
+    expect(await statusTypeAndBody(sendBytes(app, new Uint8Array(limit + 1), PROTOBUF))).toEqual([
       413,
       'application/x-protobuf',
       asProtobuf(message),
@@ -192,7 +193,7 @@ describe('traces.ingest 413', () => {
   it('a small body that inflates past 16 MiB', async () => {
     const bomb = gzipSync(new Uint8Array(limit + 1));
     const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
-    expect(await answered(sendBytes(app, bomb, headers))).toEqual([
+    expect(await statusAndBody(sendBytes(app, bomb, headers))).toEqual([
       413,
       { message: `The body is larger than ${limit} bytes once inflated.` },
     ]);
@@ -200,7 +201,7 @@ describe('traces.ingest 413', () => {
 
   it('more attributes than a span may have', async () => {
     const values = Object.fromEntries(Array.from({ length: 257 }, (_, index) => [`k${index}`, 1]));
-    expect(await answered(send(app, otlpExport(otlpSpan('1', 0, 1, values))))).toEqual([
+    expect(await statusAndBody(send(app, otlpExport(otlpSpan('1', 0, 1, values))))).toEqual([
       413,
       { message: 'A span, resource or scope of the export has too many attributes.' },
     ]);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { answered, as } from './trace-client.ts';
+import { statusAndBody, as } from './trace-client.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -30,7 +30,7 @@ it('answered calls are immediately in the list of sessions', async () => {
       failedTraceCount: 0,
       llmCalls: calls,
     };
-    expect(await answered(app.call('POST', '/graphql', { query: QUERY }, as(app.adminKey)))).toEqual([
+    expect(await statusAndBody(app.call('POST', '/graphql', { query: QUERY }, as(app.adminKey)))).toEqual([
       200,
       { data: { sessions: { totalCount: 1, edges: [{ node }] } } },
     ]);

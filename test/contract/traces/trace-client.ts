@@ -104,13 +104,15 @@ export const sendBytes = (app: TestApp, body: Uint8Array, headers: Record<string
 export const as = (key: string): Record<string, string> => ({ authorization: `Bearer ${key}` });
 
 /** Status and body of a JSON response. */
-export async function answered(response: Promise<Response>): Promise<readonly [number, unknown]> {
+export async function statusAndBody(response: Promise<Response>): Promise<readonly [number, unknown]> {
   const settled = await response;
   return [settled.status, await settled.json()];
 }
 
 /** Status, media type and body bytes of a response. */
-export async function answeredBytes(response: Promise<Response>): Promise<readonly [number, string | null, string]> {
+export async function statusTypeAndBody(
+  response: Promise<Response>,
+): Promise<readonly [number, string | null, string]> {
   const settled = await response;
   return [settled.status, settled.headers.get('content-type'), Buffer.from(await settled.arrayBuffer()).toString()];
 }

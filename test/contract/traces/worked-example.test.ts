@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 import {
-  answered,
+  statusAndBody,
   as,
   makeKey,
   otlpExport,
@@ -20,9 +20,9 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-const list = (key: string) => answered(app.call('GET', `/v1/traces?${WINDOW}`, undefined, as(key)));
+const list = (key: string) => statusAndBody(app.call('GET', `/v1/traces?${WINDOW}`, undefined, as(key)));
 const read = (key: string, traceId = TRACE_ID, ref = '') =>
-  answered(app.call('GET', `/v1/traces/${traceId}?trace_ref=${ref}`, undefined, as(key)));
+  statusAndBody(app.call('GET', `/v1/traces/${traceId}?trace_ref=${ref}`, undefined, as(key)));
 
 const summary = (ref: string) => ({
   trace_id: TRACE_ID,
@@ -53,7 +53,8 @@ const summary = (ref: string) => ({
 it('traces.list and traces.get 200: the worked example, sent twice by each of two teams', async () => {
   const [one, two] = [await makeKey(app, { team_id: 'team-1' }), await makeKey(app, { team_id: 'team-2' })];
   const [first, second] = [refFor(one, 'team-1'), refFor(two, 'team-2')];
-  for (const key of [one, two, one, two]) expect(await answered(send(app, workedExample, as(key)))).toEqual([200, {}]);
+  for (const key of [one, two, one, two])
+    expect(await statusAndBody(send(app, workedExample, as(key)))).toEqual([200, {}]);
 
   // Traces with the same start are sorted by ref, highest first.
   const all = [first, second].toSorted().toReversed().map(summary);

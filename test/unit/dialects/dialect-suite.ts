@@ -3,7 +3,7 @@ import type { AnswerStep } from '../../../src/domain/chat/answer-step.ts';
 import type { AnswerContext, InboundDialect, OutboundDialect } from '../../../src/wire/dialect.ts';
 import { stepsOfRun, translatedStream } from '../../../src/wire/translate.ts';
 import { fedStream, gather } from '../../support/byte-streams.ts';
-import { type AnswerKinds, joined, randomAnswer } from '../../support/random-answer.ts';
+import { type AnswerKinds, joinedSteps, randomAnswer } from '../../support/random-answer.ts';
 import { randomFrom } from '../../support/random.ts';
 
 const ABOUT: AnswerContext = {
@@ -27,7 +27,7 @@ function write(steps: readonly AnswerStep[], inbound: InboundDialect): string {
 
 /** Joined steps with the model name that the caller used. */
 const asCallersSee = (steps: readonly AnswerStep[]): readonly AnswerStep[] =>
-  joined(steps.map((step) => (step.kind === 'begin' ? { ...step, model: ABOUT.model } : step)));
+  joinedSteps(steps.map((step) => (step.kind === 'begin' ? { ...step, model: ABOUT.model } : step)));
 
 const failed = ({ message }: { readonly message: string }): Error => new Error(message);
 
@@ -43,13 +43,14 @@ export function dialectSuite(
     };
 
     it('a streamed answer is read without loss', () => {
-      for (const steps of answers()) expect(joined(read(write(steps, inbound), outbound))).toEqual(asCallersSee(steps));
+      for (const steps of answers())
+        expect(joinedSteps(read(write(steps, inbound), outbound))).toEqual(asCallersSee(steps));
     });
 
     it('a whole answer is read without loss', () => {
       for (const steps of answers()) {
         const whole: unknown = JSON.parse(JSON.stringify(inbound.whole(steps, ABOUT)));
-        expect(joined(outbound.stepsOf(whole))).toEqual(asCallersSee(steps));
+        expect(joinedSteps(outbound.stepsOf(whole))).toEqual(asCallersSee(steps));
       }
     });
 

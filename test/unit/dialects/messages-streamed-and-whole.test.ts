@@ -4,7 +4,7 @@ import { CHAT_COMPLETIONS_IN, chatCompletionsOut } from '../../../src/wire/chat-
 import type { AnswerContext, InboundDialect, OutboundDialect } from '../../../src/wire/dialect.ts';
 import { MESSAGES_IN, messagesOut } from '../../../src/wire/messages/native.ts';
 import { stepsOfRun } from '../../../src/wire/translate.ts';
-import { joined, randomAnswer } from '../../support/random-answer.ts';
+import { joinedSteps, randomAnswer } from '../../support/random-answer.ts';
 import { randomFrom } from '../../support/random.ts';
 
 const CHAT = { inbound: CHAT_COMPLETIONS_IN, outbound: chatCompletionsOut({ maxTokensMember: 'max_tokens' }) };
@@ -40,11 +40,11 @@ describe.each([
     const below = randomFrom(20_261_127);
     for (let round = 0; round < 200; round += 1) {
       const answer = randomAnswer(below, { reasoning: true, proofs: false });
-      const viaStream = joined(streamed(streamed(answer, upstream), caller));
-      const viaWhole = joined(whole(whole(answer, upstream), caller));
+      const viaStream = joinedSteps(streamed(streamed(answer, upstream), caller));
+      const viaWhole = joinedSteps(whole(whole(answer, upstream), caller));
       expect(viaStream).toEqual(viaWhole);
       expect(viaStream).toEqual(
-        joined(answer.map((step) => (step.kind === 'begin' ? { ...step, model: 'public' } : step))),
+        joinedSteps(answer.map((step) => (step.kind === 'begin' ? { ...step, model: 'public' } : step))),
       );
     }
   });

@@ -5,7 +5,7 @@ import { CHAT_COMPLETIONS_IN } from '../../../src/wire/chat-completions/native.t
 import type { OutboundDialect } from '../../../src/wire/dialect.ts';
 import { stepsOfRun, translatedStream } from '../../../src/wire/translate.ts';
 import { fedStream, gather } from '../../support/byte-streams.ts';
-import { joined } from '../../support/random-answer.ts';
+import { joinedSteps } from '../../support/random-answer.ts';
 
 const failed = (): Error => new Error('an answer said that it failed');
 const ABOUT = { model: 'm', fallbackId: 'f', createdAt: 1, includeUsage: true, body: {} };
@@ -28,8 +28,8 @@ export function recordedSuite(
     it.each(Object.entries(answers))(
       'have the same content whole and streamed: %s',
       (_name, { whole, stream, steps }) => {
-        expect(joined(outbound.stepsOf(whole))).toEqual(steps);
-        expect(joined(stepsOfRun(Buffer.from(stream), outbound.reader()))).toEqual(steps);
+        expect(joinedSteps(outbound.stepsOf(whole))).toEqual(steps);
+        expect(joinedSteps(stepsOfRun(Buffer.from(stream), outbound.reader()))).toEqual(steps);
       },
     );
 

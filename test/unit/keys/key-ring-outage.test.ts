@@ -7,21 +7,21 @@ describe('while the store is unavailable', () => {
   it('a known key is used for a minute after its last read, then refused as unavailable', async () => {
     const { ring, state } = aRing();
     await ring.identify(KEY);
-    state.away = true;
+    state.isUnavailable = true;
     for (const nowMs of [STALE_MS, 30_000, OUTAGE_MS]) {
       state.nowMs = nowMs;
       expect(await identified(ring, KEY)).toMatchObject({ keyHash: HASH });
     }
     state.nowMs = OUTAGE_MS + 1;
     expect(await identified(ring, KEY)).toBeInstanceOf(Unavailable);
-    state.away = false;
+    state.isUnavailable = false;
     expect(await identified(ring, KEY)).toMatchObject({ keyHash: HASH });
   });
 
   it('a failed read is not repeated by the next calls for five seconds', async () => {
     const { ring, state } = aRing();
     await ring.identify(KEY);
-    state.away = true;
+    state.isUnavailable = true;
     state.nowMs = STALE_MS;
     await ring.identify(KEY);
     expect(state.finds).toBe(2);
@@ -37,10 +37,10 @@ describe('while the store is unavailable', () => {
   it('a refresh that fails keeps the keys, and the next one reads them again', async () => {
     const { ring, state, stored } = aRing();
     await ring.identify(KEY);
-    state.away = true;
+    state.isUnavailable = true;
     await ring.refresh();
     expect(ring.identify(KEY)).toMatchObject({ keyHash: HASH });
-    state.away = false;
+    state.isUnavailable = false;
     stored.set(HASH, aKey({ hash: HASH, blocked: true }));
     await ring.refresh();
     expect(await identified(ring, KEY)).toEqual(BLOCKED);
@@ -48,7 +48,7 @@ describe('while the store is unavailable', () => {
 
   it('an unknown key is refused as unavailable', async () => {
     const { ring, state } = aRing();
-    state.away = true;
+    state.isUnavailable = true;
     expect(await identified(ring, KEY)).toBeInstanceOf(Unavailable);
   });
 

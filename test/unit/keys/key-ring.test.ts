@@ -137,7 +137,7 @@ describe('a key ring that must read its keys again', () => {
   it('uses its keys while the store is unavailable', async () => {
     const { ring, state } = aRing();
     await ring.identify(KEY);
-    state.away = true;
+    state.isUnavailable = true;
     ring.markStale();
     state.nowMs = 1;
     expect(await identified(ring, KEY)).toMatchObject({ keyHash: HASH });

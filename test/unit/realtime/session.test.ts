@@ -13,10 +13,10 @@ describe('a peer that reads too slowly', () => {
     setup[slow].state.full = true;
     setup[fast].say('one');
     setup[fast].say('two');
-    expect(setup[fast].did).toEqual(['(pause)']);
+    expect(setup[fast].calls).toEqual(['(pause)']);
     setup[slow].state.full = false;
     setup[slow].currentListener().drained();
-    expect([setup[fast].did, setup[slow].did]).toEqual([
+    expect([setup[fast].calls, setup[slow].calls]).toEqual([
       ['(pause)', '(resume)'],
       ['one', 'two'],
     ]);
@@ -36,7 +36,7 @@ describe('a peer that reads too slowly', () => {
     expect(ends()).toEqual([]);
     wait(1);
     expect(ends()).toEqual([['failure', 'CLIENT_GONE']]);
-    expect(vendor.did.at(-1)).toBe('(close 1000)');
+    expect(vendor.calls.at(-1)).toBe('(close 1000)');
   });
 
   it('gets no ping while its messages are not read', async () => {
@@ -49,7 +49,7 @@ describe('a peer that reads too slowly', () => {
       client.currentListener().alive();
       wait(30);
     }
-    expect([ends(), vendor.did]).toEqual([[], ['(pause)']]);
+    expect([ends(), vendor.calls]).toEqual([[], ['(pause)']]);
   });
 });
 
@@ -61,7 +61,7 @@ describe('a peer that sends nothing', () => {
       client.currentListener().alive();
       vendor.currentListener().alive();
     }
-    expect([client.did, vendor.did, ends()]).toEqual([Array(4).fill('(ping)'), Array(4).fill('(ping)'), []]);
+    expect([client.calls, vendor.calls, ends()]).toEqual([Array(4).fill('(ping)'), Array(4).fill('(ping)'), []]);
   });
 
   it.each([
@@ -76,8 +76,8 @@ describe('a peer that sends nothing', () => {
     expect(setup.ends()).toEqual([]);
     setup.wait(1);
     expect(setup.ends()).toEqual([end]);
-    expect(setup.client.did.at(-1)).toMatch(/^\(close (1001|1011)\)$/);
-    expect(setup.vendor.did.at(-1)).toBe('(close 1000)');
+    expect(setup.client.calls.at(-1)).toMatch(/^\(close (1001|1011)\)$/);
+    expect(setup.vendor.calls.at(-1)).toBe('(close 1000)');
   });
 });
 
@@ -99,7 +99,7 @@ describe('a session', () => {
     expect(setup.ends()).toEqual([]);
     keepAlive(setup, 20);
     expect(setup.ends()).toEqual([['success', null]]);
-    expect(setup.client.did.slice(-2)).toEqual(['/realtime: The session was idle for 0 minutes.', '(close 1001)']);
+    expect(setup.client.calls.slice(-2)).toEqual(['/realtime: The session was idle for 0 minutes.', '(close 1001)']);
     expect(setup.ended).toHaveLength(1);
   });
 
@@ -111,8 +111,8 @@ describe('a session', () => {
       setup.wait(20);
     }
     expect(setup.ends()).toEqual([['success', null]]);
-    expect(setup.client.did.at(-1)).toBe('(close 1001)');
-    expect(setup.vendor.did.filter((did) => did === 'on and on')).toHaveLength(251);
+    expect(setup.client.calls.at(-1)).toBe('(close 1001)');
+    expect(setup.vendor.calls.filter((call) => call === 'on and on')).toHaveLength(251);
   });
 
   it('ends when its key is no longer valid, but not when the key cannot be read', async () => {
@@ -135,13 +135,13 @@ describe('a session', () => {
     keepAlive(setup, 220);
     await settled();
     expect(setup.ends()).toEqual([['failure', 'UNAUTHENTICATED']]);
-    expect(setup.client.did.slice(-2)).toEqual(['gone', '(close 1008)']);
+    expect(setup.client.calls.slice(-2)).toEqual(['gone', '(close 1008)']);
   });
 
   it('ends when its key may no longer call the model, or names forbidden models too often', async () => {
     const setup = await aSession({ identify: () => aCaller(aKey({ models: ['another'] })) });
     setup.client.say('name other');
-    expect(setup.vendor.did).toEqual(['name other']);
+    expect(setup.vendor.calls).toEqual(['name other']);
     keepAlive(setup, 220);
     await settled();
     expect(setup.ends()).toEqual([['failure', 'FORBIDDEN']]);
@@ -149,8 +149,8 @@ describe('a session', () => {
     const insistent = await aSession({ caller: aCaller(aKey({ models: ['m'] })) });
     for (let tries = 0; tries < 3; tries += 1) insistent.client.say('name other');
     expect(insistent.ends()).toEqual([['failure', 'FORBIDDEN']]);
-    expect(insistent.client.did.at(-1)).toBe('(close 1008)');
-    expect(insistent.vendor.did).toEqual(['(close 1000)']);
+    expect(insistent.client.calls.at(-1)).toBe('(close 1008)');
+    expect(insistent.vendor.calls).toEqual(['(close 1000)']);
   });
 
   it('is charged for each answer, and ends when the budget is used up', async () => {
@@ -209,7 +209,7 @@ describe('a session', () => {
     setup.client.say('later');
     setup.realtime.endAll();
     expect(setup.ends()).toEqual([['failure', 'CLIENT_GONE']]);
-    expect([setup.client.did, setup.vendor.did]).toEqual([['(close 1000)'], ['(close 1000)']]);
+    expect([setup.client.calls, setup.vendor.calls]).toEqual([['(close 1000)'], ['(close 1000)']]);
     expect(setup.realtime.count()).toBe(0);
   });
 
@@ -217,7 +217,7 @@ describe('a session', () => {
     const setup = await aSession();
     setup.client.say('bug');
     expect(setup.ends()).toEqual([['failure', 'INTERNAL']]);
-    expect(setup.client.did).toEqual(['oops', '(close 1011)']);
+    expect(setup.client.calls).toEqual(['oops', '(close 1011)']);
     expect(setup.ended).toEqual([new TypeError('oops')]);
   });
 });

@@ -48,6 +48,6 @@ describe('the sessions of a process', () => {
       ['failure', 'UNAVAILABLE'],
       ['failure', 'UNAVAILABLE'],
     ]);
-    expect(setup.client.did).toEqual(['The process is shutting down.', '(close 1001)']);
+    expect(setup.client.calls).toEqual(['The process is shutting down.', '(close 1001)']);
   });
 });

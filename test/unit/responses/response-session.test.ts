@@ -123,19 +123,19 @@ describe('turns', () => {
     expect(setup.log).toEqual(['1 begun', '3 begun', '1 completed', '2 begun']);
     await setup.refuse('3', new Error('no'));
     expect(setup.log.at(-1)).toBe('4 begun');
-    expect(setup.client.did).toEqual(['one', '3: no']);
+    expect(setup.client.calls).toEqual(['one', '3: no']);
   });
 
   it('stop reading from their client when too many or too large ones wait', async () => {
     const setup = aConnection();
     setup.ask('a:1', 'a:2', 'a:3');
-    expect(setup.client.did).toEqual([]);
+    expect(setup.client.calls).toEqual([]);
     setup.ask('a:4');
-    expect(setup.client.did).toEqual(['(pause)']);
+    expect(setup.client.calls).toEqual(['(pause)']);
     await setup.refuse('1', new Error('no'));
-    expect(setup.client.did).toEqual(['(pause)', '1: no', '(resume)']);
+    expect(setup.client.calls).toEqual(['(pause)', '1: no', '(resume)']);
     setup.ask(`a:${'x'.repeat(100)}`);
-    expect(setup.client.did.at(-1)).toBe('(pause)');
+    expect(setup.client.calls.at(-1)).toBe('(pause)');
   });
 
   it('are answered at the speed of their client, and no new requests are read meanwhile', async () => {
@@ -147,11 +147,11 @@ describe('turns', () => {
     setup.client.state.full = true;
     expect(one.chunk(Buffer.from('y'))).toBe(false);
     expect(two.chunk(Buffer.from('z'))).toBe(false);
-    expect(setup.client.did).toEqual(['x', 'y', '(pause)', 'z']);
+    expect(setup.client.calls).toEqual(['x', 'y', '(pause)', 'z']);
     setup.client.state.full = false;
     setup.client.currentListener().drained();
     expect([setup.resumed('1'), setup.resumed('2')]).toEqual([1, 1]);
-    expect(setup.client.did.at(-1)).toBe('(resume)');
+    expect(setup.client.calls.at(-1)).toBe('(resume)');
     expect(one.chunk(Buffer.from('more'))).toBe(true);
   });
 
@@ -160,7 +160,7 @@ describe('turns', () => {
     setup.ask('a:1', 'a:2');
     (await setup.answer('1')).fail(new Error('cut'));
     await settled();
-    expect(setup.client.did).toEqual(['1 broke: cut']);
+    expect(setup.client.calls).toEqual(['1 broke: cut']);
     expect(setup.log).toEqual(['1 begun', '1 failed (cut)', '2 begun']);
   });
 
@@ -174,7 +174,7 @@ describe('turns', () => {
     expect(one.chunk(Buffer.from('late'))).toBe(false);
     await allEnded;
     expect(setup.log).toEqual(['1 begun', '2 begun', '1 abandoned', '1 cancelled', '1 given up', '2 given up']);
-    expect(setup.client.did).toEqual(['(close 1000)']);
+    expect(setup.client.calls).toEqual(['(close 1000)']);
     expect(setup.ended).toEqual([null]);
     setup.sessions.open().abandon();
   });
@@ -196,13 +196,13 @@ describe('a connection', () => {
     const setup = aConnection();
     setup.ask('a:1');
     setup.wait(31);
-    expect(setup.client.did).toEqual(['(ping)']);
+    expect(setup.client.calls).toEqual(['(ping)']);
     setup.client.currentListener().alive();
     setup.wait(70);
-    expect(setup.client.did).toEqual(['(ping)', '(ping)']);
+    expect(setup.client.calls).toEqual(['(ping)', '(ping)']);
     setup.wait(10);
     await settled();
-    expect(setup.client.did.at(-1)).toBe('(close 1001)');
+    expect(setup.client.calls.at(-1)).toBe('(close 1001)');
     expect(setup.log).toEqual(['1 begun', '1 given up']);
     expect(setup.ended).toEqual([null]);
   });
@@ -229,20 +229,27 @@ describe('a connection', () => {
     const reason = 'This connection reached its maximum duration of 0 minutes. Open a new connection to continue.';
     setup.ask('a:1', 'a:2');
     setup.wait(1_001);
-    expect(setup.client.did).toEqual([`2: ${reason}`]);
+    expect(setup.client.calls).toEqual([`2: ${reason}`]);
     setup.ask('b:3', '!steer');
     const one = await setup.answer('1');
     one.chunk(Buffer.from('one'));
     one.done();
     await settled();
-    expect(setup.client.did).toEqual([`2: ${reason}`, `3: ${reason}`, '!steer', 'one', `! ${reason}`, '(close 1001)']);
+    expect(setup.client.calls).toEqual([
+      `2: ${reason}`,
+      `3: ${reason}`,
+      '!steer',
+      'one',
+      `! ${reason}`,
+      '(close 1001)',
+    ]);
     expect(setup.ended).toEqual([null]);
   });
 
   it('that is idle for too long ends without a ping', () => {
     const setup = aConnection({ heartbeatTimeoutMs: 9_999, pingMs: 9_999 });
     setup.wait(1_001);
-    expect(setup.client.did.at(-1)).toBe('(close 1001)');
+    expect(setup.client.calls.at(-1)).toBe('(close 1001)');
   });
 
   it.each([
@@ -258,7 +265,7 @@ describe('a connection', () => {
     const setup = aConnection();
     setup.ask('a:1', 'b:bug');
     await setup.refuse('bug', new Error('no'));
-    expect(setup.client.did).toEqual(['! oops', '(close 1011)']);
+    expect(setup.client.calls).toEqual(['! oops', '(close 1011)']);
     expect(setup.log).toEqual(['1 begun', 'bug begun', '1 given up', 'bug given up']);
     expect(setup.ended.map(textOf)).toEqual(['oops']);
   });
@@ -276,17 +283,17 @@ describe('at shutdown', () => {
   it('a connection without turns ends immediately, and one with turns after them', async () => {
     const idle = aConnection();
     idle.sessions.retire();
-    expect(idle.client.did).toEqual(['(close 1001)']);
+    expect(idle.client.calls).toEqual(['(close 1001)']);
     const setup = aConnection();
     setup.ask('a:1', 'a:2');
     setup.sessions.retire();
     setup.ask('b:3');
     const shutdownReason = 'The process is shutting down.';
-    expect(setup.client.did).toEqual([`2: ${shutdownReason}`, `3: ${shutdownReason}`]);
+    expect(setup.client.calls).toEqual([`2: ${shutdownReason}`, `3: ${shutdownReason}`]);
     const allEnded = setup.sessions.ended();
     (await setup.answer('1')).done();
     await allEnded;
-    expect(setup.client.did.at(-1)).toBe('(close 1001)');
+    expect(setup.client.calls.at(-1)).toBe('(close 1001)');
     expect(setup.log).toEqual(['1 begun', '1 completed']);
   });
 
@@ -295,7 +302,7 @@ describe('at shutdown', () => {
     const place = setup.sessions.open();
     setup.sessions.retire();
     const allEnded = setup.sessions.ended();
-    const { socket, did } = aSocket();
+    const { socket, calls } = aSocket();
     place.join({
       socket,
       read: () => ({ kind: 'answer', message: message('') }),
@@ -303,7 +310,7 @@ describe('at shutdown', () => {
       ended() {},
     });
     await allEnded;
-    expect(did).toEqual(['(close 1001)']);
+    expect(calls).toEqual(['(close 1001)']);
   });
 
   it('turns in progress at the deadline get an error and are recorded as failed', async () => {
@@ -314,7 +321,7 @@ describe('at shutdown', () => {
     setup.sessions.endAll();
     await allEnded;
     const shutdownReason = 'The process is shutting down.';
-    expect(setup.client.did).toEqual([
+    expect(setup.client.calls).toEqual([
       `3: ${shutdownReason}`,
       `1 broke: ${shutdownReason}`,
       `2: ${shutdownReason}`,
