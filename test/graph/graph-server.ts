@@ -31,7 +31,7 @@ import { createTraceOutlines } from '../../src/runtime/traces/outlines.ts';
 import { identifyByName, KEYS_IN_MEMORY } from '../support/graph-callers.ts';
 import { aClient, aFreeTier } from '../support/free-tier.ts';
 import { GATEWAY_WITHOUT_CALL } from './callable-gateway.ts';
-import { KEYS_ELSEWHERE } from '../support/keys-elsewhere.ts';
+import { UNUSED_KEY_STORE } from '../support/unused-key-store.ts';
 import { NO_STORED_MODELS } from '../support/no-stored-models.ts';
 import { NO_ENDPOINTS, NO_GUARDRAILS, NO_LOAD, NO_UPSTREAMS } from '../support/no-upstreams.ts';
 import { noSettings, noSettingsStore } from '../support/no-settings.ts';
@@ -191,7 +191,7 @@ export async function openGraph(
           reads.findKeys += 1;
           return [...keys.values()].filter(({ hash }) => hashes.includes(hash));
         },
-        ...KEYS_ELSEWHERE,
+        ...UNUSED_KEY_STORE,
       },
     },
     exposesApiBase: true,

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { answerOf, formOf, lineFor, newKey, send } from '../files/keeping.ts';
-import { spansIn } from '../inference/left.ts';
+import { answerOf, formOf, lineFor, newKey, send } from '../files/file-client.ts';
+import { spansIn } from '../inference/trace-spans.ts';
 
 /** Azure account. Its batches report no usage unless a test adds it. */
 let azure: FaultServer;

@@ -12,8 +12,8 @@ import {
   refusal,
   send,
   upload,
-} from '../files/keeping.ts';
-import { newTrace, spansIn } from '../inference/left.ts';
+} from '../files/file-client.ts';
+import { newTrace, spansIn } from '../inference/trace-spans.ts';
 
 const OUR_BATCH = /^batch_[0-9a-f]{32}$/;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { answerOf, configOver, storeUploads, lineFor, newKey, send, upload } from '../files/keeping.ts';
-import { spansIn } from '../inference/left.ts';
+import { answerOf, configOver, storeUploads, lineFor, newKey, send, upload } from '../files/file-client.ts';
+import { spansIn } from '../inference/trace-spans.ts';
 import { POLLING } from '../../support/polling.ts';
 
 let app: TestApp;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { answerOf, configOver, storeUploads, lineFor, newKey, send, upload } from '../files/keeping.ts';
+import { answerOf, configOver, storeUploads, lineFor, newKey, send, upload } from '../files/file-client.ts';
 
 let app: TestApp;
 let upstream: FaultServer;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { newTrace, spansIn } from '../inference/left.ts';
+import { newTrace, spansIn } from '../inference/trace-spans.ts';
 import { byName, COST, NAMED_ANSWER, ROWS, STANDARD_ANSWER } from './decision-rows.ts';
 
 const CREDENTIAL = 'sk-upstream-credential-0123456789';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp } from '../../support/start-app.ts';
-import { accountOf, configOver, formOf, storeUploads } from './keeping.ts';
+import { accountOf, configOver, formOf, storeUploads } from './file-client.ts';
 
 let upstream: FaultServer;
 beforeEach(async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newTrace } from '../inference/left.ts';
+import { newTrace } from '../inference/trace-spans.ts';
 import { filter, type GuardedApp, startGuarded } from './guarded-app.ts';
 
 const WORD = 'forbiddenword';

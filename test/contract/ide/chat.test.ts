@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { newTrace, spansIn } from '../inference/left.ts';
+import { newTrace, spansIn } from '../inference/trace-spans.ts';
 import {
   running,
   PATH,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { aboutModel, upstreamErrorType } from '../../support/error-bodies.ts';
-import { newTrace, spansIn } from '../inference/left.ts';
+import { newTrace, spansIn } from '../inference/trace-spans.ts';
 import { running, INPUT, RESPONSE, answerWith, newKey, ask, refusal, startForFile } from './ide-client.ts';
 
 startForFile();

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newTrace } from './left.ts';
+import { newTrace } from './trace-spans.ts';
 import { CREDENTIAL, type MessagesServer, startMessagesServer, refusal } from './messages-server.ts';
 
 const PATHS = ['/v1/messages/count_tokens', '/anthropic/v1/messages/count_tokens'] as const;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { answerOf, refusal, send } from '../files/keeping.ts';
-import { newTrace, spansIn } from './left.ts';
+import { answerOf, refusal, send } from '../files/file-client.ts';
+import { newTrace, spansIn } from './trace-spans.ts';
 import { aForm } from './media-rows.ts';
 
 const CREDENTIAL = 'sk-upstream-credential-0123456789';

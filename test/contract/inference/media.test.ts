@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { upstreamErrorType } from '../../support/error-bodies.ts';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { answerOf, newKey, refusal, send } from '../files/keeping.ts';
-import { newTrace, spansIn } from './left.ts';
+import { answerOf, newKey, refusal, send } from '../files/file-client.ts';
+import { newTrace, spansIn } from './trace-spans.ts';
 import { aForm, MEDIA_ROWS } from './media-rows.ts';
 
 const CREDENTIAL = 'sk-upstream-credential-0123456789';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { GATEWAY_FIELDS } from '../../../src/domain/inference/gateway-fields.ts';
-import { newTrace, spansIn } from './left.ts';
+import { newTrace, spansIn } from './trace-spans.ts';
 import { completionOf, MESSAGES, refused, contentOf, type ScriptedApp, startScripted } from './scripted.ts';
 
 let setup: ScriptedApp;

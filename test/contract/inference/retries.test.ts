@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { newTrace, spansIn } from './left.ts';
+import { newTrace, spansIn } from './trace-spans.ts';
 import {
   CHAT,
   completionOf,

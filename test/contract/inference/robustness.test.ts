@@ -6,7 +6,7 @@ import { converseEvent } from '../../support/event-message.ts';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 import { UPSTREAM_WIRES, type UpstreamWire } from '../../support/upstream-wires.ts';
-import { newTrace, spansIn } from './left.ts';
+import { newTrace, spansIn } from './trace-spans.ts';
 
 /** Public model, provider, and provider name in errors. Answers of `openai` are forwarded, answers of `bedrock` translated. */
 const UPSTREAMS = [

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { newTrace, spansIn } from './left.ts';
+import { newTrace, spansIn } from './trace-spans.ts';
 
 let app: TestApp;
 let upstream: FaultServer;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aboutModel, upstreamErrorType } from '../../support/error-bodies.ts';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { newTrace, spansIn } from './left.ts';
+import { newTrace, spansIn } from './trace-spans.ts';
 
 const CREDENTIAL = 'sk-upstream-credential-0123456789';
 const PATH = '/v1/audio/speech';

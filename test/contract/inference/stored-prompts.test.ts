@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { newTrace } from './left.ts';
+import { newTrace } from './trace-spans.ts';
 
 const DEMO_ANSWER = 'This is the built-in demo model of Lensgate, not a language model. You said: Once upon';
 

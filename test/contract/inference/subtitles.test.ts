@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { newTrace, spansIn } from './left.ts';
+import { newTrace, spansIn } from './trace-spans.ts';
 
 let app: TestApp;
 let upstream: FaultServer;

@@ -2,7 +2,7 @@ import { keyGenerator } from '../../../src/runtime/identifiers.ts';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { traceRefOf } from '../../support/memory-trace-store.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { configOver, storeUploads, lineFor, newKey, upload } from '../files/keeping.ts';
+import { configOver, storeUploads, lineFor, newKey, upload } from '../files/file-client.ts';
 import { otlpExport, otlpSpan } from '../traces/trace-client.ts';
 
 /** Trace id that every owner uses. */

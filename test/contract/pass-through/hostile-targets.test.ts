@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { newTrace, spansIn } from '../inference/left.ts';
+import { newTrace, spansIn } from '../inference/trace-spans.ts';
 import { answerOf, echoRequests, newKey, sendAs } from './targets.ts';
 
 let app: TestApp;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { CODING_AGENTS, FORWARDED_PROVIDERS, locatedBase } from '../../../src/domain/pass-through/providers.ts';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { newTrace, spansIn } from '../inference/left.ts';
+import { newTrace, spansIn } from '../inference/trace-spans.ts';
 import { answerOf, echoRequests, newKey, sendAs } from './targets.ts';
 
 const JSON_TYPE = { 'content-type': 'application/json' };

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openRealtime, type RealtimeClient } from '../../support/realtime-client.ts';
 import { type RealtimeUpstream, startRealtimeUpstream, type UpstreamSession } from '../../support/realtime-upstream.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { newTrace, spansIn } from '../inference/left.ts';
+import { newTrace, spansIn } from '../inference/trace-spans.ts';
 
 const MEGABYTE = 1024 * 1024;
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openRealtime, type RealtimeClient } from '../../support/realtime-client.ts';
 import { type RealtimeUpstream, startRealtimeUpstream, type UpstreamSession } from '../../support/realtime-upstream.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { newTrace, spansIn } from '../inference/left.ts';
+import { newTrace, spansIn } from '../inference/trace-spans.ts';
 
 const CREDENTIAL = 'sk-upstream-credential-0123456789';
 const PRICES = {

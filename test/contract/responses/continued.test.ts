@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newTrace, spansIn } from '../inference/left.ts';
+import { newTrace, spansIn } from '../inference/trace-spans.ts';
 import { hexOf, invalid, type Json, type ResponseClient, startResponses } from './response-client.ts';
 
 let client: ResponseClient;

@@ -7,7 +7,7 @@ import {
   startResponseSetup,
   streamOf,
 } from '../../support/response-socket.ts';
-import { newTrace, spansIn } from '../inference/left.ts';
+import { newTrace, spansIn } from '../inference/trace-spans.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 

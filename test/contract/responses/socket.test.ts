@@ -13,7 +13,7 @@ import {
   startResponseSetup,
   streamOf,
 } from '../../support/response-socket.ts';
-import { newTrace, spansIn } from '../inference/left.ts';
+import { newTrace, spansIn } from '../inference/trace-spans.ts';
 
 const SEALED = /^resp_[\w-]{80,}$/;
 const OWN = /^resp_[0-9a-f]{32}$/;

@@ -2,8 +2,18 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { upstreamErrorType } from '../../support/error-bodies.ts';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { newTrace, spansIn } from '../inference/left.ts';
-import { answerOf, configOver, CREDENTIAL, formOf, storeUploads, newKey, refusal, send, upload } from './keeping.ts';
+import { newTrace, spansIn } from '../inference/trace-spans.ts';
+import {
+  answerOf,
+  configOver,
+  CREDENTIAL,
+  formOf,
+  storeUploads,
+  newKey,
+  refusal,
+  send,
+  upload,
+} from './file-client.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 

@@ -10,7 +10,7 @@ import {
   startResponseSetup,
   streamOf,
 } from '../../support/response-socket.ts';
-import { newTrace, spansIn } from '../inference/left.ts';
+import { newTrace, spansIn } from '../inference/trace-spans.ts';
 
 const OWN = /^resp_[0-9a-f]{32}$/;
 

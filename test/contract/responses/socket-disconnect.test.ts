@@ -13,7 +13,7 @@ import {
   streamOf,
 } from '../../support/response-socket.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { newTrace, spansIn } from '../inference/left.ts';
+import { newTrace, spansIn } from '../inference/trace-spans.ts';
 
 const MEGABYTE = 1024 * 1024;
 
