@@ -169,15 +169,21 @@ it('passes an export to a thread and back, also from shared memory', async () =>
   ]);
 });
 
-it('reads random exports like `packExport`, and keeps their bytes', async () => {
+it('reads random exports like `packExport`, on this thread and on another, and keeps their bytes', async () => {
   const draw = seeded(5);
+  const threadRuns = vi.spyOn(Piscina.prototype, 'run').mockClear();
   for (let round = 0; round < 20; round += 1) {
-    const plain = encodeExport(randomExport(draw).request);
+    const isLarge = round % 2 === 1;
+    // Joined protobuf messages are one export.
+    const parts = Array.from({ length: isLarge ? 50 : 1 }, () => encodeExport(randomExport(draw).request));
+    const plain = Buffer.concat(parts);
+    expect(plain.length > DEFAULT_OFFLOAD_BYTES).toBe(isLarge);
     const { body, ...read } = await packer.pack(protobuf(gzipSync(plain), 'gzip'));
     const { body: _, ...expected } = packExport(protobuf(plain), LIMITS);
     expect(read).toEqual(expected);
-    expect(gunzipSync(body.bytes)).toEqual(Buffer.from(plain));
+    expect(gunzipSync(body.bytes)).toEqual(plain);
   }
+  expect(threadRuns).toHaveBeenCalledTimes(10);
 });
 
 it('groups the spans of a trace in any order, and keeps the first of spans with the same id', () => {
