@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { InvalidInput, TooLarge } from '../../../src/domain/errors.ts';
 import { decodeExport } from '../../../src/wire/otlp/decode.ts';
 import { DEFAULT_OTLP_LIMITS } from '../../../src/domain/traces/otlp-limits.ts';
+import type { RawSpan } from '../../../src/domain/traces/span.ts';
 import { encodeExport } from '../../support/otlp-oracle.ts';
 import { randomExport, seeded } from '../../support/random-export.ts';
 
@@ -99,15 +100,29 @@ describe('the check of spans', () => {
 
 describe('limits, at the limit and one above', () => {
   const full = DEFAULT_OTLP_LIMITS;
-  it('256 attributes of a span, event or resource', () => {
-    expect(Object.keys(decode(exportOf(aSpan({ attributes: attributesOf(256) })))[0]?.attributes ?? {})).toHaveLength(
-      256,
-    );
-    expect(() => decode(exportOf(aSpan({ attributes: attributesOf(257) })))).toThrow(TooLarge);
-    expect(() => decode(exportOf(aSpan({ events: [{ attributes: attributesOf(257) }] })))).toThrow(TooLarge);
-    expect(() => decode(encodeExport({ resourceSpans: [{ resource: { attributes: attributesOf(257) } }] }))).toThrow(
-      TooLarge,
-    );
+  it.each<readonly [string, (attributes: unknown) => Uint8Array, (span: RawSpan) => object | undefined]>([
+    ['span', (attributes) => exportOf(aSpan({ attributes })), (span) => span.attributes],
+    ['event', (attributes) => exportOf(aSpan({ events: [{ attributes }] })), ({ events }) => events[0]?.attributes],
+    [
+      'link',
+      (attributes) => exportOf(aSpan({ links: [{ traceId: TRACE_ID, spanId: SPAN_ID, attributes }] })),
+      ({ links }) => links[0]?.attributes,
+    ],
+    [
+      'resource',
+      (attributes) =>
+        encodeExport({ resourceSpans: [{ resource: { attributes }, scopeSpans: [{ spans: [aSpan()] }] }] }),
+      ({ resource }) => resource.attributes,
+    ],
+    [
+      'instrumentation scope',
+      (attributes) => encodeExport({ resourceSpans: [{ scopeSpans: [{ scope: { attributes }, spans: [aSpan()] }] }] }),
+      ({ instrumentationScope }) => instrumentationScope.attributes,
+    ],
+  ])('256 attributes per %s', (_what, body, attributesIn) => {
+    const [span] = decode(body(attributesOf(256)));
+    expect(Object.keys((span && attributesIn(span)) ?? {})).toHaveLength(256);
+    expect(() => decode(body(attributesOf(257)))).toThrow(TooLarge);
   });
 
   it('256 events and 256 links per span', () => {
