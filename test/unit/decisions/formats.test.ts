@@ -81,9 +81,12 @@ describe('a request in the standard format', () => {
     expect(() => readStandard({ input, questions })).toThrow(`Invalid Decisions request: ${problem}`);
   });
 
-  it('becomes the named-map format with keys by position when a name is repeated', () => {
-    const same = { ...predicate, name: 'ok' };
-    const text = writeNamedMap(whole(standard([same, same])), 'm', { textOf: () => null, members: {} });
+  it.each([
+    ['repeated', { ...predicate, name: 'ok' }],
+    ['missing', predicate],
+  ])('becomes the named-map format with keys by position when a name is %s', (_what, second) => {
+    const questions = [{ ...predicate, name: 'ok' }, second];
+    const text = writeNamedMap(whole(standard(questions)), 'm', { textOf: () => null, members: {} });
     const noul = { type: 'noul', instructions: 'is it fine?' };
     expect(JSON.parse(text)).toEqual({ model: 'm', state: 'a ticket', questions: { 0: noul, 1: noul } });
   });
