@@ -8,7 +8,7 @@ import { isLockTimeout } from './database/faults.ts';
 
 /** File name of a migration, in the sources and in a bundle. */
 const FILE = /^(Migration.*)\.(?:ts|js)$/;
-const LEDGER = 'schema_migration';
+const MIGRATION_TABLE = 'schema_migration';
 /** Attempts, because processes that start together on an empty database conflict. */
 const ATTEMPTS = 8;
 /** How long a migration waits for locks, such as those of another migrating process, in ms. */
@@ -21,7 +21,7 @@ function folderOf(flavour: SqlFlavour): string {
 /** Migration settings of an engine. */
 export function migrationsOf(flavour: SqlFlavour): MigrationsOptions {
   return {
-    tableName: LEDGER,
+    tableName: MIGRATION_TABLE,
     path: folderOf(flavour),
     pathTs: folderOf(flavour),
     glob: 'Migration*.{ts,js}',
@@ -41,10 +41,10 @@ async function pending({ orm, flavour }: Database): Promise<readonly string[]> {
   const kysely = orm.em.fork().getKysely<never>();
   const ledger =
     flavour === 'sqlite'
-      ? sql`select 1 from sqlite_master where name = ${LEDGER}`
-      : sql`select 1 where to_regclass(${LEDGER}) is not null`;
+      ? sql`select 1 from sqlite_master where name = ${MIGRATION_TABLE}`
+      : sql`select 1 where to_regclass(${MIGRATION_TABLE}) is not null`;
   if ((await ledger.execute(kysely)).rows.length === 0) return known;
-  const { rows } = await sql<{ name: string }>`select name from ${sql.table(LEDGER)}`.execute(kysely);
+  const { rows } = await sql<{ name: string }>`select name from ${sql.table(MIGRATION_TABLE)}`.execute(kysely);
   const applied = new Set(rows.map(({ name }) => name));
   return known.filter((name) => !applied.has(name));
 }

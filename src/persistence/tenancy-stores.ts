@@ -10,7 +10,7 @@ import { createTeamMemberStore, createTeamStore } from './teams/store.ts';
 import { createTokenMappingStore } from './token-mappings/store.ts';
 import { createInvitationStore, createUserStore } from './users/store.ts';
 
-/** Stores of users, teams, organizations, customers, and of their budgets and access. */
+/** Stores of users, teams and what belongs to them. */
 export const createTenancyStores = (database: Database): TenancyStores => ({
   accessGroups: createAccessGroupStore(database),
   budgets: createBudgetStore(database),

@@ -13,12 +13,12 @@ import { textsIn } from '../database/rows.ts';
 
 /** Counters that no process used for this long are removed, in ms. The next request starts from the stored total. */
 const UNUSED_MS = 3_600_000;
-/** Time between two removals by one process, in ms. */
+/** Minimum time between two removals by one process, in ms. */
 const REMOVAL_MS = 300_000;
 /** Maximum number of counters that one removal deletes. */
 const REMOVAL_ROWS = 10_000;
 
-/** Answer to one request: known, granted, left, start of the window, and remaining time of the window in ms. */
+/** Answer to one request: the members of `ShareAnswer`, in their order. */
 type Answer = readonly [boolean, string, string, number, number];
 
 interface Answers {
@@ -27,8 +27,8 @@ interface Answers {
 }
 
 /**
- * A ledger in PostgreSQL: one row for each counter, and one statement for each round trip, in which a function of the database
- * locks the rows, decides and writes. Null for SQLite, which one process uses at a time.
+ * A ledger in PostgreSQL: one row for each counter. Share requests are one statement: a function of the database locks the rows,
+ * decides and writes. Null for SQLite, which one process uses at a time.
  */
 export function createDatabaseLedger({ flavour, inFlight, writer }: Database): Ledger | null {
   if (flavour !== 'postgresql') return null;

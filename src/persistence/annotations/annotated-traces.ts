@@ -53,7 +53,7 @@ function matching(flavour: Flavour, conditions: AnnotationConditions): readonly 
   return demands.filter((demand) => demand !== null);
 }
 
-/** A visibility as conditions on annotations. Each kind repeats the condition of its partial index. */
+/** A visibility as conditions on annotations. Those of a team or key repeat the condition of its partial index. */
 function visibleTo(visibility: Visibility): readonly RawBuilder<SqlBool>[] {
   switch (visibility.kind) {
     case 'all':

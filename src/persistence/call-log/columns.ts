@@ -2,7 +2,10 @@ import type { SpanRow } from '../traces/span-rows.ts';
 import type { StoredRow } from '../spend/spend-rows.ts';
 import type { NewSummaryRow } from '../traces/summary-rows.ts';
 
-/** The values of an encoded call, in the order of its row. Only calls with extras have the values from `call_id` on. */
+/**
+ * The values of an encoded call, in the order of its row. Only calls with extras have the values from `call_id` on, and only calls
+ * with the extra `labels` those from `end_user` on.
+ */
 export const CALL_VALUES = {
   trace_id: 'text',
   span_id: 'text',
@@ -40,7 +43,7 @@ export type Extra = (typeof EXTRAS)[number] | (typeof LATER_EXTRAS)[number];
 export type Source =
   /** The profile of the call. */
   | { readonly from: 'profile' }
-  /** The call's own value. A call without `extra` has the value of `otherwise`, or of the profile if that is absent. */
+  /** The call's own value. A call that lacks the extra has the value `otherwise`; if `otherwise` is absent, the profile's value. */
   | {
       readonly from: 'call';
       readonly value: CallValue;

@@ -41,7 +41,7 @@ export interface EncodedCall {
   readonly payload: string;
 }
 
-/** How each member is encoded: `own` is in each call. A function means that the profile has it, and compares two rows. */
+/** How each member is shared: `own` is not compared. A function means that the profile has the member, and compares two rows. */
 type Sharing<Row> = { readonly [Member in keyof Row]: 'own' | ((left: Row, right: Row) => boolean) };
 
 /** The compiler reports a missing member. */
@@ -70,6 +70,7 @@ const SPEND_MEMBERS: Sharing<SpendRow> = {
   traceId: 'own',
   spanId: 'own',
   error: 'own',
+  // Not encoded: calls with guardrails are stored without the log.
   guardrails: 'own',
 };
 const SPAN_MEMBERS: Sharing<SpanHead> = {
@@ -117,7 +118,7 @@ interface CachedProfile extends CallProfile {
   readonly span: SpanHead;
 }
 
-/** Capacity of the profile cache, per key and in total. A full cache is cleared. */
+/** Capacity of the profile cache, per key and in total. At the limit of a key its profiles are evicted, at the other limit all. */
 const MOST_PROFILES_PER_KEY = 64;
 const MOST_PROFILES = 10_000;
 
@@ -126,8 +127,8 @@ const START_MS_LIMIT = 9_000_000_000_000;
 const NS_PER_MS = 1_000_000;
 
 /**
- * Encodes calls. The text contains a whole `CallRecord`; shared values are written once per profile. Writing a spend row, a summary and
- * a span for each call costs several times as much.
+ * Encodes calls. Values that calls share are written once per profile. Writing a spend row, a summary and a span for each call costs
+ * several times as much.
  */
 export function createCallEncoder(): (call: CallRecord, traceRef: string) => EncodedCall | null {
   const profiles = new Map<string, CachedProfile[]>();
@@ -146,7 +147,7 @@ export function createCallEncoder(): (call: CallRecord, traceRef: string) => Enc
       ...profileTexts(call, traceRef, extras),
       extras,
       spend: call.spend,
-      // A profile is cached for long, so it must not contain a prompt.
+      // Without input and output, because a profile is cached for long.
       span: { ...call.span, input: '', output: '' },
     };
     if (profilesOfKey === undefined || profilesOfKey.length >= MOST_PROFILES_PER_KEY) profiles.set(keyHash, [profile]);
@@ -231,7 +232,7 @@ function durationOf({ spend, span }: CallRecord): number | null {
   return isConsistent ? durationNs : null;
 }
 
-/** Whether a span is a root without estimate and has the values of its spend row, so that these are encoded once. */
+/** Whether a span is a root without estimate, with a plain trace id and the values of its spend row, which are encoded once. */
 function spanMatchesSpendRow(
   { traceId, spanId, responseId, cost, usage, sessionId, endUser }: SpendRow,
   span: SpanHead,

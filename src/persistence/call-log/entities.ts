@@ -10,7 +10,7 @@ export const CallSegmentEntity = defineEntity({
     calls: p.integer(),
     /** 1 for a segment that cannot be unfolded. An operator has to examine it. */
     setAside: p.integer(),
-    /** JSON list: spend of each key, tag, end user and budget window, picodollars as text. */
+    /** JSON list, see `Segment.totals`. */
     totals: p.text(),
     /** JSON text, see `Segment.rows`. */
     rows: p.text(),

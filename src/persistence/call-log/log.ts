@@ -16,7 +16,7 @@ import type { createWindowTotals } from '../spend/budget-windows.ts';
 import type { createTotals } from '../spend/store.ts';
 import type { SpendRow } from '../../domain/spend/spend-row.ts';
 
-/** Append-only log of committed calls. Segments are unfolded into rows later: when the process is idle, or before a read. */
+/** Append-only log of committed calls. Segments are unfolded into rows later. */
 export interface CallLog {
   /** Stores calls in one commit, all or nothing. */
   write(calls: readonly LoggedCall[]): Promise<void>;
@@ -35,7 +35,7 @@ export interface CallLog {
 const SEGMENTS_PER_STEP = 4;
 /** Lock timeout while another process unfolds, in ms. */
 const LOCK_TIMEOUT_MS = 60_000;
-/** Most summaries of merged traces kept until the next step. */
+/** Maximum number of summaries of merged traces that are kept until the next step. */
 const MOST_MERGED = 1_000;
 const inflate = promisify(zstdDecompress);
 
@@ -44,9 +44,9 @@ interface WaitingSegment extends StoredSegment {
 }
 
 /**
- * A segment is unfolded once: one transaction writes its rows and deletes it. When one of its rows exists already (after a
- * repeated commit, or in a trace to which a client sent spans first), its calls go one by one through the spend and trace
- * stores, which are idempotent.
+ * A segment is unfolded once: one transaction writes its rows and deletes it. When that fails, its calls go through the spend and
+ * trace stores, which are idempotent. It fails if a row exists already: after a repeated commit, or in a trace to which a client
+ * sent spans first.
  */
 export function createCallLog(
   { orm, flavour, inFlight }: Database,
@@ -87,7 +87,7 @@ export function createCallLog(
       db,
     );
 
-  /** Unfolds at most `most` segments. Resolves to the number of the last one; null when none is left. */
+  /** Unfolds at most `most` segments. Resolves to the body number of the last one; null when none is left. */
   const unfoldSegments = (most: number): Promise<number | null> =>
     transaction(orm, async (db) => {
       // Another process may hold the locks while it unfolds.
@@ -130,8 +130,8 @@ export function createCallLog(
   }
 
   /**
-   * Stores the calls of a segment one by one. `repeated`: all of them were stored before. `new`: at least one was not, so the
-   * caller adds the window totals of the segment. Null: the segment cannot be read, or none of its calls can be stored.
+   * Stores the calls of a segment through the spend and trace stores. `repeated`: all of them were stored before. `new`: at least
+   * one was not, so the caller adds the window totals of the segment. Null: the segment cannot be read, or none of its calls can be stored.
    */
   async function storeCallsOfSegment(bodyNo: string, bytes: Uint8Array): Promise<'new' | 'repeated' | null> {
     try {
@@ -196,7 +196,7 @@ export function createCallLog(
     backlog = rows[0]?.calls ?? 0;
   }
 
-  /** Runs a step after the previous ones of this process. Resolves to the number of the last unfolded segment. */
+  /** Runs a step after the previous ones of this process. Resolves to the body number of its last segment, or null. */
   function step(): Promise<number | null> {
     const current = lastStep.then(() =>
       inFlight.write(async () => {
@@ -224,7 +224,7 @@ export function createCallLog(
 
   return {
     async write(calls) {
-      // The segments are built inside the write, so that a close waits for that too.
+      // Segments are built inside the write, so that a close also waits for them.
       await inFlight.write(async () => {
         const segments = await segmentsOf(calls);
         await transaction(orm, async (db) => {

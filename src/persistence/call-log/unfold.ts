@@ -102,7 +102,7 @@ const namedValues = (table: keyof CallTables): string =>
 interface Selections {
   /** One row per profile. */
   readonly profiles: string;
-  /** One row per call. `profiles` is the name of the table or query of profiles; `more` are columns of it to select. */
+  /** One row per call. `profiles` is the name of the table or query of profiles; `more` are further expressions to select. */
   calls(profiles: string, more: readonly string[]): string;
 }
 
@@ -247,7 +247,7 @@ const postgresStatement = (
     )
     ${insertInto('spend_row')} select ${valuesOf('spend_row')} from one`;
 
-/** Unfolding runs inside the database: no row is read and sent back. */
+/** `unfold` runs inside the database: no row is read and sent back. */
 export function createCallUnfolding(
   flavour: SqlFlavour,
   tables: { readonly [Table in keyof CallTables]: RowTable<Table> },
@@ -260,10 +260,10 @@ export function createCallUnfolding(
   const withCalls = `with profile as materialized (${selected.profiles}), one as (${selected.calls('profile', CONSTANT_NAMES)})`;
   const daily = dailyAdditions(flavour);
   const texts = flavour === 'sqlite' ? sqliteStatements(selected, daily) : [postgresStatement(withCalls, daily)];
-  /** `isRead`: whether the statement reads segments, and so has the list of segments as its parameter. */
+  /** A statement that reads segments has the list of segments as its parameter. */
   const statements = texts.map((text) => {
-    const isRead = text.includes(selected.profiles);
-    return { text: isRead ? text : `${REPEATED}${text}`, isRead };
+    const readsSegments = text.includes(selected.profiles);
+    return { text: readsSegments ? text : `${REPEATED}${text}`, readsSegments };
   });
 
   const readText = (table: 'spend_row' | 'span'): readonly string[] =>
@@ -285,7 +285,8 @@ export function createCallUnfolding(
         firstNo += calls;
       }
       const json = `[${numbered.join(',')}]`;
-      for (const { text, isRead } of statements) await db.executeQuery(CompiledQuery.raw(text, isRead ? [json] : []));
+      for (const { text, readsSegments } of statements)
+        await db.executeQuery(CompiledQuery.raw(text, readsSegments ? [json] : []));
     },
     async read(db, bodyNo, body) {
       const { rows } = await db.executeQuery<Readonly<Record<string, unknown>> & { readonly trace_id: string }>(

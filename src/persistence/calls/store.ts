@@ -74,7 +74,7 @@ class QueuedRoot implements LoggedCall {
   }
 }
 
-/** A call that is stored without the log: in the trace of its caller, with guardrail spans, or not representable in the log. */
+/** A call that is stored without the log: it is in its caller's trace, has guardrail spans, is not representable, or the log is off. */
 interface QueuedSingleCall extends QueuedCall {
   readonly kind: 'whole';
   readonly record: CallRecord;
@@ -84,7 +84,7 @@ type QueuedRecord = QueuedRoot | QueuedSingleCall;
 
 /** The call store with the wait that reads of other stores need. */
 export interface ReadableCallStore extends CallStore<QueuedRecord> {
-  /** Resolves when everything committed before is unfolded. */
+  /** Resolves when every call committed before is unfolded, or its segment is set aside. */
   readable(): Promise<void>;
 }
 
@@ -137,7 +137,7 @@ export function createCallStore(
 
   /**
    * The summaries of the traces that calls begin, from memory, so that a subscriber does not force the log to be unfolded.
-   * Exceptions are calls without a summary in memory, and traces to which a client sent spans before the call was unfolded.
+   * Exceptions are calls without a summary in memory, and stored traces, for example because a client sent spans first.
    */
   async function summariesOf(calls: readonly QueuedRoot[]): Promise<readonly TraceSummary[]> {
     if (calls.length === 0) return [];
@@ -196,7 +196,7 @@ export function createCallStore(
   };
 }
 
-/** The labels of a call that may have a budget: its end user, and its tags except those of the user agent. Null for none. */
+/** The labels of a call: its end user, and its tags except those of the user agent, which have no budgets. Null for none. */
 function labelsOf({ endUser, tags }: SpendRow): LoggedCall['labels'] {
   const own = tags.filter((tag) => !tag.startsWith(AGENT_TAG));
   return endUser === null && own.length === 0 ? null : { endUser, tags: own };

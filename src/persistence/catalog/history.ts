@@ -29,7 +29,7 @@ const HEAD = ['snapshot_id', 'taken_ms', 'seen_ms', 'confirmed_ms'];
 /** Imported spans have no head. */
 const NO_HEAD = { snapshot_id: null, taken_ms: null, seen_ms: null, confirmed_ms: null };
 
-/** Most changes read of one entry. */
+/** Maximum number of changes of one entry in a result. */
 const MOST_OF_ENTRY = 500;
 
 function filterConditions(filters: ChangeFilters) {
@@ -115,7 +115,10 @@ export function createCatalogHistory({ orm, flavour, readRows, transact }: Datab
     return head;
   }
 
-  /** The newest price changes, additions and removals, oldest first: one more than the limit, which shows that older ones exist. */
+  /**
+   * The newest price changes, additions and removals, oldest first. For each entry at most one more than the limit, which shows
+   * that older ones exist.
+   */
   const newestOf = (db: Kysely<Tables>, entryIds: readonly string[]) => {
     const ranked = db
       .selectFrom('catalog_change')

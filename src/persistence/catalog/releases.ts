@@ -5,7 +5,7 @@ import type { Database } from '../database/database.ts';
 import { plainValues } from '../database/plain-values.ts';
 import { CatalogReleaseEntity } from './entities.ts';
 
-/** The value of a release is compared as JSON text: the order of members and the notation of numbers are significant. */
+/** The value of a release is compared as JSON text, so the order of members is significant. */
 const storedOf = ({ entryId, field, value, releasedAt, releasedBy }: Release) => {
   return { entryId: storable(entryId), field: storable(field), value: JSON.stringify(value), releasedAt, releasedBy };
 };

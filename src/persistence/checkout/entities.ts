@@ -16,7 +16,7 @@ export const CheckoutEntity = defineEntity({
     state: p.text().$type<CheckoutState>(),
     createdAt: p.type(UnixMsType),
     paidAt: p.type(UnixMsType).nullable(),
-    // Null together, until a key is issued.
+    // The three columns of the key are null until a key is issued.
     keyHash: p.text().nullable().unique(),
     keyName: p.text().nullable(),
     keyIssuedAt: p.type(UnixMsType).nullable(),

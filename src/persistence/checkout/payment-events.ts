@@ -58,14 +58,14 @@ async function connectedEvents(
   return [...events];
 }
 
-/** Assigns a new event, and the events connected with it, to a checkout. Updates its state from all its events. */
+/** Assigns a new event, and the events connected with it, to a checkout. Updates the checkout's state from all its events. */
 async function applyEvent(
   em: SqlEntityManager,
   checkout: CheckoutEntity,
   event: PaymentEvent,
   stored: PaymentEventEntity,
 ): Promise<void> {
-  // The checkout has no session id if the process ended after it had opened the session and before it stored the id.
+  // The checkout may lack its session id, for example if the process ended after opening the session and before storing the id.
   if (event.sessionId !== null) checkout.sessionId ??= event.sessionId;
   const earlier = await em.find(PaymentEventEntity, { checkoutId: checkout.id });
   const connected = await connectedEvents(em, stored, event.objects);

@@ -6,8 +6,8 @@ import type { ClickHouseTables } from './trace-tables.ts';
 const REPEATED = new Set(['kind', 'type', 'status', 'agent', 'service', 'model', 'team_id', 'key_hash', 'format']);
 
 /**
- * Required numbers are nullable columns with a `not null` constraint: without it the server stores null as 0, which no other
- * engine does.
+ * Required numbers are nullable columns with a check constraint. In a column that is not nullable, the server would store null as 0,
+ * which no other engine does.
  */
 const isRequired = ({ runtimeType, nullable }: Column): boolean => runtimeType === 'number' && !nullable;
 
@@ -58,7 +58,7 @@ function definitions({ span, summary }: ClickHouseTables): readonly string[] {
 
 export const CLICKHOUSE_TABLES = ['span', 'trace_summary', 'trace_by_start', 'export_body'] as const;
 
-/** Adds columns that an entity has gained. Stored rows have null or 0 in them. */
+/** Adds columns that an entity has gained. Stored rows have null, 0 or an empty text in them. */
 async function addColumns(server: ClickHouse, table: string, columns: readonly Column[]): Promise<void> {
   const existing = await server.rows<{ name: string }>(
     'select name from system.columns where database = currentDatabase() and table = {table:String}',

@@ -8,7 +8,7 @@ import type { ClickHouse } from './client.ts';
 import { inBatches, selected } from './trace-lookup.ts';
 import { type ClickHouseTables, numbersOf } from './trace-tables.ts';
 
-/** Spans of these traces without payload, by trace ref, sorted by start and span id. */
+/** Spans without payload of these traces, by trace ref, sorted by start and span id. */
 export async function spansByRef(
   server: ClickHouse,
   tables: ClickHouseTables,
@@ -30,7 +30,7 @@ export async function spansByRef(
   return spans;
 }
 
-/** One page of spans of a trace, without payload: at most `limit` spans after a position, or from the start. */
+/** One page of spans without payload of a trace: at most `limit` spans after a position, or from the start. */
 export async function spanPage(
   server: ClickHouse,
   tables: ClickHouseTables,

@@ -30,7 +30,7 @@ const NS_PER_MS = 1_000_000n;
 /** A trace that a commit touches. */
 interface ChangedTrace {
   readonly identity: TraceIdentity;
-  /** Its stored summary; null for a new trace, and for one that a killed process left without summary. */
+  /** Its stored summary; null for a new trace, and for one of which only spans are stored. */
   readonly before: TraceSummary | null;
   /** Number of its stored spans. */
   readonly stored: number;
@@ -68,7 +68,7 @@ function bodyRow(
 
 /**
  * Commits jobs together, without transactions: bodies first, then spans in one atomic insert (several above the size limit),
- * then the summaries that make traces visible. The spans are counted between both: when another process wrote to a trace
+ * then the summaries that make traces visible. Before the summaries, the spans are counted: when another process wrote to a trace
  * at the same moment, or a killed one left it without summary, its summary is computed from all of its spans. The summary with
  * more spans wins.
  */
@@ -136,7 +136,7 @@ export function createClickHouseIngest(
     };
   }
 
-  /** Stores the new spans of each job: all bodies in one insert, then all spans in one. */
+  /** Stores the new spans of each job: first all bodies, then all spans. */
   async function storeSpans(
     jobs: readonly IngestJob[],
     fresh: readonly (readonly IngestPart[])[],

@@ -116,7 +116,7 @@ export function createClickHouseRemoval(server: ClickHouse, bodies: BodyReader |
     return traces.length;
   }
 
-  /** Drops days without rows. Hidden rows of other days stay on the disk until a merge. */
+  /** Drops earlier days without rows. Hidden rows of other days stay on the disk until a merge. */
   async function dropEmptyDays(beforeMs: number): Promise<void> {
     const before = Math.floor(beforeMs / DAY_MS);
     for (const table of CLICKHOUSE_TABLES) {

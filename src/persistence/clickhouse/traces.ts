@@ -40,7 +40,7 @@ import { clickHouseTables, numbersOf } from './trace-tables.ts';
 import { createViews } from './views.ts';
 
 const INGEST_LIMIT: IngestLimit = { rows: 100_000, bytes: 256 << 20 };
-/** Rows of a group commit: many, because each insert creates a part that the server has to merge. */
+/** Maximum rows of a group commit: many, because each insert creates a part that the server has to merge. */
 const GROUP_ROWS = 20_000;
 /** Most annotations that a filter may match. Their traces are sent with the query: annotations are in the database. */
 const MOST_ANNOTATED = 10_000;
@@ -69,7 +69,7 @@ interface Options extends Pick<StoresOptions, 'log'> {
 
 /**
  * Traces in ClickHouse. The schema is updated now, or before the first use when the server cannot be reached: the gateway
- * serves models without it. Throws Unavailable when the server refuses the user.
+ * serves models without traces. Throws Unavailable when the server refuses the user.
  */
 export async function openClickHouseTraces(
   location: ClickHouseLocation,
@@ -116,7 +116,7 @@ export async function openClickHouseTraces(
   const submit = (job: IngestJob): Promise<readonly TraceSummary[]> =>
     job.rows === 0 ? Promise.resolve([]) : commits.submit(job);
 
-  /** The filters of a search and its reader's visibility as one condition. Throws InvalidInput. */
+  /** The filters of a search and its reader's visibility as one condition. Throws InvalidInput if too many annotations match. */
   async function visibleAndPassing(
     visibility: Visibility,
     { startMs, filters }: Pick<TraceSearch, 'startMs' | 'filters'>,

@@ -2,7 +2,7 @@ import type { StoresOptions } from '../options.ts';
 import type { ClickHouse } from './client.ts';
 
 const timeOf = (column: string): string => `fromUnixTimestamp64Nano(${column}, 'UTC')`;
-/** Picodollars as an exact decimal. */
+/** SQL of a column of picodollars as an exact decimal of US dollars. */
 const usd = (column: string): string => `toDecimal128(${column}, 12) / 1000000000000`;
 
 /** Spans and traces in plain columns (docs/sql-views.md). `final` hides old versions. */
@@ -25,7 +25,7 @@ export const VIEW_QUERIES = {
 
 /**
  * Creates the views for people with `clickhouse client`, or replaces those of an earlier release. The store does not need them.
- * When the user has no right to create views, a warning is logged.
+ * A failure, usually a missing right to create views, is logged as a warning.
  */
 export async function createViews(server: Pick<ClickHouse, 'run'>, log: StoresOptions['log']): Promise<void> {
   try {

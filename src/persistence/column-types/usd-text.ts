@@ -3,7 +3,7 @@ import type { Usd } from '../../domain/money.ts';
 
 /**
  * An amount as decimal text of picodollars. For amounts that may exceed 64 bits, such as a budget of a billion dollars. SQL
- * never sums them.
+ * computes ranks of rows with them, but no sums.
  */
 export class UsdTextType extends Type<Usd | null, string | null> {
   override convertToDatabaseValue(amount: Usd | null): string | null {

@@ -13,8 +13,8 @@ function sqliteFile(path: string): DatabaseLocation {
 
 /**
  * Reads `DATABASE_URL`: null is `<dataDir>/lensgate.db`; `sqlite:///path`, `sqlite:path` and `file:` are SQLite files;
- * `postgres:` and `postgresql:` servers. Throws Unsupported. The message does not contain the URL, which may have a
- * password.
+ * `postgres:` and `postgresql:` servers. Throws Unsupported for another scheme, and for an invalid server address. The
+ * message does not contain the URL, which may have a password.
  */
 export function locateDatabase(databaseUrl: string | null, dataDir: string): DatabaseLocation {
   if (databaseUrl === null) return sqliteFile(join(dataDir, 'lensgate.db'));

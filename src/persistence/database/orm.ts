@@ -97,7 +97,7 @@ function createOrm(log: StoresOptions['log'], options: SqlOptions<AbstractSqlDri
     debug: false,
     colors: false,
     logger: (message) => log.warn({ message }, 'The database layer reports a problem.'),
-    // Views for people with an SQL client (docs/sql-views.md). Migrations create them; no entity declares them.
+    // Views for SQL clients (docs/sql-views.md) and trace queries. Migrations create them; no entity declares them.
     schemaGenerator: { skipViews: ['spans', 'traces', 'spend'], ignoreRoutines: true },
     ...options,
   });
@@ -178,12 +178,12 @@ interface CallsAndTraces {
   readonly spend: SpendStore;
   readonly spendReports: SpendReports;
   readonly traces: TraceStore;
-  /** Resolves when every call committed before is unfolded. */
+  /** Resolves when every call committed before is unfolded, or its segment is set aside. */
   readonly unfolded: () => Promise<void>;
   readonly closeTraces: () => Promise<void>;
 }
 
-/** Stores of traces and calls: in the database, or in ClickHouse. */
+/** Stores of traces and calls. ClickHouse stores the traces, also those of calls, if the options name it. */
 async function openCallsAndTraces(database: Database, options: StoresOptions): Promise<CallsAndTraces> {
   const { bodies, ingestLimit: limit, spanBlocks, packedRows, callLog, traces: location, log } = options;
   const traceStore = createTraceStore(database, bodies, { limit, spanBlocks, packedRows });
@@ -219,7 +219,7 @@ async function openCallsAndTraces(database: Database, options: StoresOptions): P
 
 /**
  * Opens the database, applies pending migrations, and returns the stores. Throws Unavailable when the database cannot
- * be reached, and Unsupported for a database URL with an unknown scheme or an invalid address.
+ * be reached or ClickHouse refuses the user, and Unsupported for a database URL with an unknown scheme or an invalid address.
  */
 export async function openStores(options: StoresOptions) {
   const database = await openDatabase(options, { newSchema: newSqliteSchema });

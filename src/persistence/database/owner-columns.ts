@@ -23,7 +23,7 @@ export const ownerProperties = ({ teamId, keyHash }: Owner): OwnerProperties => 
   keyHash: storable(keyHash),
 });
 
-/** Decodes an owner. A blank team, which old rows may contain, means no team: the row belongs to its key alone. */
+/** Decodes an owner. An empty team, or a blank one of old rows, means no team: the row belongs to its key alone. */
 export const ownerOfProperties = ({ teamId, keyHash }: OwnerProperties): Owner => ({
   teamId: idOrNull(teamId),
   keyHash,

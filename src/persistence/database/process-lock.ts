@@ -18,8 +18,8 @@ const NO_LOCK: ProcessLock = { release() {} };
 
 /**
  * Locks the SQLite file that the options name, for the process and not for a store: migrations and imports may open the file beside a
- * running server. PostgreSQL serves several processes and is not locked. Throws Conflict, which names the holder, when another
- * process holds the lock. Any other failure, as on a file system without locks, is logged, and the file stays unlocked.
+ * running server. PostgreSQL serves several processes and is not locked. Throws Conflict, which names the holder if known, when
+ * another process holds the lock. Any other failure to lock, as on a file system without locks, is logged. The file then stays unlocked.
  *
  * The lock is an exclusive transaction on an empty SQLite database beside the file. A separate text file names the holder:
  * opening and closing the locked file without SQLite would release the lock.

@@ -48,12 +48,12 @@ export interface RowStoreOptions<Row, Filter, Sort extends string> {
 /** Escapes `%`, `_` and `\` for a `like` pattern. */
 const escaped = (part: string): string => part.replaceAll(/[\\%_]/g, (sign) => `\\${sign}`);
 
-/** Condition that a column contains text, ignoring case. */
+/** Condition that a column contains text, ignoring case. On SQLite, capitals outside of ASCII in the column never match. */
 const contains = (column: string, part: string): JsonObject => ({
   [raw(`lower(${column}) like ? escape '\\'`, [`%${escaped(part.toLowerCase())}%`])]: [],
 });
 
-/** Condition that a row comes after a place in the order of a column and its id. The first part bounds the range of an index. */
+/** Condition that a row comes after a place in the order of a column and the id of rows. The first part bounds the range of an index. */
 export function afterPlace(column: string, [value, id]: readonly [unknown, string], descending: boolean): JsonObject {
   const [beyond, orAt] = descending ? ['$lt', '$lte'] : ['$gt', '$gte'];
   return { [column]: { [orAt]: value }, $or: [{ [column]: { [beyond]: value } }, { id: { [beyond]: id } }] };
@@ -82,8 +82,8 @@ interface RowChange<Stored, Row> {
 }
 
 /**
- * Changes a row; resolves to null when it does not exist. The flush compares the revision of the row and fails after a
- * concurrent change: the change is then retried. Throws Unavailable when all attempts conflict.
+ * Changes a row; resolves to null when it does not exist. The flush compares the revision of the row and fails after a concurrent
+ * change: the change is then retried. Throws Conflict for a unique value of another row, and Unavailable when all attempts fail.
  */
 export const changeRow = <Stored, Row>(
   { orm, inFlight }: Database,

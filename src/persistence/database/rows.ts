@@ -70,8 +70,8 @@ export function encodeValues<Name extends keyof Tables>({ columns }: RowTable<Na
 
 /**
  * Encoded rows as a query to insert from. Any number of rows is a single JSON parameter: the statement is short and has no
- * limit on parameters. Binding each value costs the main thread several times as much. 64-bit numbers are text
- * in the JSON and become numbers in their column.
+ * limit on parameters. Binding each value costs the main thread several times as much. 64-bit numbers may be text in the
+ * JSON, and become numbers in their column.
  */
 export function rowsFrom<Name extends keyof Tables>(
   flavour: SqlFlavour,

@@ -89,7 +89,7 @@ function statusWhere(status: KeyFilter['status'], now: Date): KeyWhere {
   }
 }
 
-/** Condition that the alias contains a text, ignoring case. */
+/** Condition that the alias contains a text, ignoring case. On SQLite, capitals outside of ASCII in the alias never match. */
 const aliasWhere = (part: string, flavour: SqlFlavour): KeyWhere => ({
   [raw(`${flavour === 'sqlite' ? 'instr' : 'strpos'}(lower(alias), ?) > 0`, [storable(part.toLowerCase())])]: [],
 });
@@ -254,8 +254,8 @@ export function createKeyStore(database: Database): KeyStore {
 }
 
 /**
- * One page in two statements: hashes from an index, then the rows of these hashes, so that the rows before the page are not
- * read.
+ * One page in two statements: hashes, in most orders from an index, then the rows of these hashes, so that rows before the page are
+ * not read.
  */
 async function listKeys(em: SqlEntityManager, page: KeyPage, flavour: SqlFlavour): Promise<readonly VirtualKey[]> {
   const { filter, now, sort, descending, limit, from } = page;

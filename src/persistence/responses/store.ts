@@ -29,7 +29,7 @@ const responseOf = (row: ResponseRow): SealedResponse => ({
 });
 
 /**
- * Stored responses as rows. A response never changes, and each call of the Responses API reads and adds some. As managed
+ * Stored responses as rows. A response never changes, and calls of the Responses API read and add responses. As managed
  * entities, responses would double the CPU of a call.
  */
 export function createResponseStore({

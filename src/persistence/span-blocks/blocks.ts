@@ -22,7 +22,7 @@ export interface BlockPlace {
   readonly spans: number;
 }
 
-/** The spans of all traces that begin with one export, concatenated. */
+/** The spans of the traces that begin with one export and fit, concatenated. */
 export interface SpanBlock {
   readonly heads: Uint8Array;
   readonly places: ReadonlyMap<IngestPart, BlockPlace>;
@@ -68,7 +68,7 @@ const eachSpan = (flavour: SqlFlavour): string =>
     ? `jsonb_array_elements(convert_from(substring(b.heads from t.at + 1 for t.length), 'UTF8')::jsonb)`
     : 'jsonb_each(cast(substr(b.heads, t.at + 1, t.length) as text))';
 
-/** Joins `sheet_trace t` with its block `b` and with each span of the trace, a JSON list in `h.value`. */
+/** Joins `sheet_trace t` with its block `b` and with each span of the trace, a JSON list in `h.value`. Requires `b.body_no = t.body_no`. */
 export const joinedBlocks = (flavour: SqlFlavour): string =>
   `cross join export_body b cross join${flavour === 'postgresql' ? ' lateral' : ''} ${eachSpan(flavour)} h`;
 

@@ -26,8 +26,8 @@ interface WholeExport {
  */
 export interface SingleStatementStore {
   /**
-   * The jobs as exports for one statement. Null when there are too many jobs, a job has no body, or a trace may be stored
-   * already or does not fit into a block.
+   * The jobs as exports for one statement. Null when there are too many jobs, a job has no body, or a trace occurs twice, may be
+   * stored already, or does not fit into a block.
    */
   among(jobs: readonly IngestJob[]): readonly WholeExport[] | null;
   /** Resolves to the summaries by trace ref. Fails, and stores nothing, when one of the traces is stored already. */
@@ -43,17 +43,17 @@ const isViewMissing = (error: unknown): boolean => error instanceof Error && /\b
 export function createSingleStatementStore(newSummary: RowTable<'trace_summary'>): SingleStatementStore {
   const columns = columnNames(newSummary);
   const values = columns.map((_name, place) => `value ->> ${place}`);
-  const summaries = columns.map((name) => `"${name}"`).join(', ');
+  const summaryColumns = columns.map((name) => `"${name}"`).join(', ');
   /**
-   * A temporary view per connection: the layout of its row belongs to the code, not to the schema. Trace numbers increase in the
-   * order of the list, so that all of them follow from the last one.
+   * Temporary view and trigger, one per connection: a changed row layout needs no migration. Trace numbers increase in the order of
+   * the list, so that all of them follow from the last one.
    */
-  const schema = [
+  const temporaryDdl = [
     `create temp view if not exists arriving_export as
       select null as traces, null as places, null as format, null as compression, null as held_by, null as bytes,
         null as heads`,
     `create temp trigger if not exists arriving_export_stored instead of insert on arriving_export begin
-      insert into trace_summary (${summaries}) select ${values.join(', ')} from jsonb_each(new.traces);
+      insert into trace_summary (${summaryColumns}) select ${values.join(', ')} from jsonb_each(new.traces);
       insert into export_body (format, compression, held_by, bytes, heads)
         values (new.format, new.compression, new.held_by, new.bytes, new.heads);
       insert into sheet_trace (trace_no, body_no, at, length, spans)
@@ -71,7 +71,7 @@ export function createSingleStatementStore(newSummary: RowTable<'trace_summary'>
   let isCreated = false;
 
   async function insert(db: Kysely<Tables>, query: CompiledQuery): Promise<void> {
-    if (!isCreated) for (const text of schema) await db.executeQuery(CompiledQuery.raw(text));
+    if (!isCreated) for (const text of temporaryDdl) await db.executeQuery(CompiledQuery.raw(text));
     isCreated = true;
     try {
       await db.executeQuery(query);

@@ -7,10 +7,10 @@ import { costsByWindow } from './spend-rows.ts';
 
 /** How long the total of an ended window is kept, in ms: calls that began in it may end later. */
 const KEPT_MS = 2 * 86_400_000;
-/** Interval between removals of ended windows, in ms. */
+/** Minimum time between removals of ended windows, in ms. */
 const REMOVAL_MS = 3_600_000;
 
-/** Adds the costs of rows to the totals of their budget windows, and removes windows that ended long ago. */
+/** Adds the amounts of rows to the totals of their budget windows, and removes windows that ended long ago. */
 export function createWindowTotals(
   flavour: Database['flavour'],
   table: RowTable<'budget_window'>,

@@ -137,7 +137,7 @@ const SUMS = sql`
 const wantedLabels = (labelled: Labelled, { any }: SpendFilter): readonly string[] | null =>
   (labelled === 'tag' ? any.tag : labelled === 'end_user' ? any.endUser : undefined) ?? null;
 
-/** The filter without period and labels: the relation contains only calls that meet these conditions. */
+/** The filter without period and labels, which the relation has applied. */
 function withoutLabels({ any, some = [], ...filter }: SpendFilter): SpendFilter {
   const { tag: _tag, endUser: _endUser, ...others } = any;
   return { ...filter, from: null, to: null, any: others, some: some.filter((field) => !isLabelField(field)) };

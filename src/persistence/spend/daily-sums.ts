@@ -5,8 +5,8 @@ import { type EncodedRow, rowsFrom, type RowTable, textsOf } from '../database/r
 import type { Tables } from '../database/tables.ts';
 
 /*
- * Sums of calls by day, for reports and budgets. They are updated in the transaction that stores the rows, so that both
- * always agree. Additions of several processes commute.
+ * Sums of calls by day (UTC), for reports and budgets. They are updated in the transaction that stores the rows, and stay when
+ * old rows are removed. Additions of several processes commute.
  */
 
 export const DAY_MS = 86_400_000;
@@ -33,7 +33,7 @@ export const NEW_SPEND_COUNTS = [
   'cost',
 ] as const;
 
-/** SQL of the start of the day of a time, Unix ms. */
+/** SQL of the start of the UTC day of a time, Unix ms. */
 export const dayOf = (time: string): string => `${time} - ${time} % ${DAY_MS}`;
 
 /** Columns of `new_spend`: its keys, the day, then the sums. */

@@ -2,9 +2,9 @@ import { defineEntity, p } from '@mikro-orm/core';
 import type { SpendRow } from '../../domain/spend/spend-row.ts';
 
 /**
- * Usage and cost of one gateway call. Append-only; not a managed entity. Times are Unix ms. The primary key begins with the
- * trace id, and trace ids of the gateway begin with the time. So rows of the same time are adjacent, and look-ups by span need
- * no further index (ADR 0018).
+ * Usage and cost of one gateway call. Only the removal of error texts changes a row; not a managed entity. Times are Unix ms. The
+ * primary key begins with the trace id, and trace ids that the gateway creates begin with the time. So their rows of the same time
+ * are adjacent, and look-ups by span need no further index (ADR 0018).
  */
 export const SpendRowEntity = defineEntity({
   name: 'SpendRowEntity',

@@ -171,7 +171,7 @@ interface GroupedRelation {
   readonly sums: Sql;
 }
 
-/** Reports over spend rows, grouped inside the database. Sums are exact. */
+/** Reports over spend rows, grouped inside the database. Sums of costs are exact. */
 export function createSpendReports({ orm, flavour, readRows }: Database): SpendReports {
   const spendRows = rowTable(orm, 'spend_row');
   const places = [sql`spend_row.started_at`, sql`spend_row.trace_id`, sql`spend_row.span_id`, sql`spend_row.id`];

@@ -4,7 +4,7 @@ import type { SqliteHandle } from './handle.ts';
 const STEP_PAGES = 4_000;
 /** Passes end when at most this many pages of the log are left. The writer checkpoints the rest, which blocks it briefly. */
 const REST_PAGES = 256;
-/** Maximum number of successive checkpoint passes; each one checkpoints the pages committed during the pass before. */
+/** Maximum number of successive checkpoint passes; each further one checkpoints the pages committed during the pass before. */
 const MOST_PASSES = 4;
 
 /** Delay of a check of the log after a commit, in ms, because a check is a round trip to another thread. */
@@ -26,7 +26,7 @@ async function pagesLeft(handle: SqliteHandle): Promise<number> {
 }
 
 /**
- * Checkpoints the log concurrently with commits, on a connection of its own: on the writer's connection, each
+ * Checkpoints the log concurrently with commits, on a separate connection: on the writer's connection, each
  * checkpoint blocks all writes for a tenth of a second. The writer checkpoints the few pages committed in between,
  * because only a completely checkpointed log restarts at its beginning.
  */

@@ -61,7 +61,7 @@ const WRITER_PRAGMAS = [
 ];
 
 /**
- * Retries while the file is busy. The switch to WAL needs the file exclusively and fails immediately, without the lock
+ * Retries while the file is busy, for at most `timeoutMs`. The switch to WAL needs the file exclusively and fails immediately, without the lock
  * timeout, when several processes open a new file concurrently.
  */
 async function retryWhileBusy(timeoutMs: number, attempt: () => Promise<unknown>): Promise<void> {

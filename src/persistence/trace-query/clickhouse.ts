@@ -37,7 +37,7 @@ const SETTINGS: ClickHouseSettings = {
   join_use_nulls: 1,
   union_default_mode: 'DISTINCT',
   aggregate_functions_null_for_empty: 1,
-  // Integers above 2^53 and exact decimals are text.
+  // 64-bit integers and decimals arrive as text, without loss of digits; see `valueOf`.
   output_format_json_quote_64bit_integers: 1,
   output_format_json_quote_decimals: 1,
 };

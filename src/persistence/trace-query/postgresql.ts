@@ -30,7 +30,7 @@ const BARRIER = sql.raw('offset 0');
 const MAX_BYTES = QUERY_LIMITS.characters * 4;
 /** Part of names that a query cannot use. An error with it means too many bytes. */
 const SECRET = randomUUID();
-/** The rows of a query, and their column with the number of bytes of a row and of the rows before it. */
+/** Names: of the relation of all rows of a query, and of the column with the bytes of a row and of the rows before it. */
 const [ROWS, SIZE] = [`rows ${SECRET}`, `size ${SECRET}`];
 
 function conditionOf(visibility: Visibility) {
@@ -51,8 +51,8 @@ const RELATIONS = sql<{ readonly name: string }>`
 `;
 
 /**
- * Runs a query in a read-only transaction with a deadline and a limit of bytes. Common table expressions with the visible rows shadow the views; a
- * query that names any other relation or a schema is refused, so that it cannot read other rows.
+ * Runs a query in a read-only transaction, with limits of time, rows and bytes. Common table expressions with the visible rows shadow
+ * the views. A query that names any other relation or a schema is refused, so that it cannot read other rows.
  */
 export function runOnPostgres(
   { orm }: Pick<Database, 'orm'>,
@@ -88,7 +88,7 @@ export function runOnPostgres(
   });
 }
 
-/** Converts a failure of a query to a domain error. Errors without an SQLSTATE are not changed. */
+/** Converts a failure of a query to a domain error. Errors without a code of five characters, an SQLSTATE, are not changed. */
 function refusalOf(error: unknown): unknown {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null;
   if (!(error instanceof Error) || typeof code !== 'string' || code.length !== 5) return error;

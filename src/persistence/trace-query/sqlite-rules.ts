@@ -6,6 +6,7 @@ const { SQLITE_DENY, SQLITE_OK, SQLITE_FUNCTION, SQLITE_READ, SQLITE_SELECT } = 
 
 /** Tables that the views read. */
 const TABLES = new Set(['trace_summary', 'span', 'sheet_trace', 'export_body', 'spend_row']);
+/** Table-valued functions that a query may name. */
 const FREE_TABLES = new Set(['json_each']);
 const VIEWS: ReadonlySet<string> = new Set(QUERY_VIEWS);
 /** Functions that may use unlimited memory or access files. `query-guard.ts` checks the list of allowed functions before. */

@@ -6,7 +6,7 @@ import type { IngestPart } from './ingest-jobs.ts';
 import { spanHeadOf, type SpanRow } from './span-rows.ts';
 import type { SummaryRow } from './summary-rows.ts';
 
-/** Throws where the store was opened without a reader of bodies. */
+/** Throws if the store was opened without a reader of bodies. */
 export function readerOf(bodies: BodyReader | undefined): BodyReader {
   if (bodies === undefined) throw new Error('The store was opened without a reader of bodies.');
   return bodies;

@@ -146,11 +146,11 @@ export function createCallNotes(flavour: SqlFlavour): (db: Kysely<Tables>) => St
     }
     return {
       async among(spans, answers) {
-        const asked = [
+        const parameterRows = [
           ...namesOfKinds(spans, 'above call', 'above any call', 'above usage'),
           ...namesOfKinds(answers, 'answered'),
         ];
-        return (await rows<NoteRow>(texts.among, asked)).map(nameOf);
+        return (await rows<NoteRow>(texts.among, parameterRows)).map(nameOf);
       },
       async visitAncestors(from) {
         const starts = new Set(from.map(({ trace, kind, name }) => given(trace, KINDS[kind], name)));
@@ -177,13 +177,14 @@ export function createCallNotes(flavour: SqlFlavour): (db: Kysely<Tables>) => St
       },
       async all(traces) {
         const spans = new Map<string, CallCount[]>(traces.map((trace) => [trace, []]));
-        const asked = traces.map((trace) => given(trace, COUNTED, ''));
-        for (const row of await rows<NoteRow & CountRow>(texts.all, asked)) spans.get(row.trace)?.push(countOf(row));
+        const parameterRows = traces.map((trace) => given(trace, COUNTED, ''));
+        for (const row of await rows<NoteRow & CountRow>(texts.all, parameterRows))
+          spans.get(row.trace)?.push(countOf(row));
         return spans;
       },
       async withNotes(traces) {
-        const asked = traces.map((trace) => given(trace, COUNTED, ''));
-        return new Set((await rows<NoteRow>(texts.among, asked)).map(({ trace }) => trace));
+        const parameterRows = traces.map((trace) => given(trace, COUNTED, ''));
+        return new Set((await rows<NoteRow>(texts.among, parameterRows)).map(({ trace }) => trace));
       },
       async begin(traces) {
         await rows(

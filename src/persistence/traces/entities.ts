@@ -72,7 +72,7 @@ export const TraceSummaryEntity = defineEntity({
 });
 
 /**
- * Notes on the calls of a pieced trace (ADR 0038): later spans are counted without reading earlier ones. All columns are the
+ * Notes on the calls of a pieced trace (ADR 0038): later spans are counted without reading all earlier ones. All columns are the
  * primary key. Not a managed entity.
  */
 export const CallNoteEntity = defineEntity({
@@ -135,7 +135,7 @@ export const SpanEntity = defineEntity({
     provider: p.text().nullable(),
     framework: p.text().nullable(),
     callId: p.text().nullable(),
-    /** 1 for a span of the gateway, 0 for a client's call with unknown cached tokens, null for other spans of clients. */
+    /** 1 for a span of the gateway, 0 for a client's call with unknown cached tokens, null for others and in rows of earlier versions. */
     gateway: p.integer().nullable(),
     /** JSON; see `TraceSource`. */
     source: p.text().nullable(),

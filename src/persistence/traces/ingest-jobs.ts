@@ -7,7 +7,7 @@ import { type TraceIdentity, tallyOf, type TraceSummary, type TraceTally } from 
 import type { Weight } from '../database/group-commit.ts';
 import { traceRefOf } from './trace-ref.ts';
 
-/** The spans of one trace in one job. */
+/** Spans of one trace. A job may have several parts of one trace. */
 export interface IngestPart {
   readonly identity: TraceIdentity;
   readonly tally: TraceTally;

@@ -17,7 +17,10 @@ function waiting<Methods extends object>(methods: Methods, readable: () => Promi
   ) as Methods;
 }
 
-/** Spend after the call log is unfolded (ADR 0035). Totals include the log anyway; `append` and retention do not wait. */
+/**
+ * Spend after the call log is unfolded (ADR 0035). `totalsSince` waits, too; the other totals include the log. `append` and
+ * retention do not wait.
+ */
 export const readableSpend = (
   { append, removeStartedBefore, totalOf, totalsOf, totalsOfOwners, ...reads }: SpendStore,
   readable: () => Promise<void>,

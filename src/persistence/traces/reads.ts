@@ -25,7 +25,7 @@ export type FoundSpan = SpanRow &
 
 /** The reads of a trace store with prepared statements. */
 export interface TraceReads extends Pick<TraceStore, 'listSummaries' | 'findSummaries' | 'listSpans' | 'listSpanPage'> {
-  /** The stored traces with these keys, newest first. Does not count as work in flight: the caller does. */
+  /** The stored traces with these keys, newest first. The caller runs it in `InFlight`. */
   summariesOf(traces: readonly TraceKey[]): Promise<readonly TraceSummary[]>;
   /** The span of these traces with this id; of several, that with the first trace ref. */
   findSpan(traces: readonly TraceKey[], spanId: string): Promise<FoundSpan | undefined>;
@@ -33,7 +33,7 @@ export interface TraceReads extends Pick<TraceStore, 'listSummaries' | 'findSumm
   findSpans(trace: TraceKey, spanIds: readonly string[]): Promise<readonly FoundSpan[]>;
 }
 
-/** A visibility as a condition on summaries. Each kind repeats the condition of its partial index. */
+/** A visibility as a condition on summaries. Those of a team or key repeat the condition of its partial index. */
 export function visibleTo(kind: Visibility['kind'], owner: RawBuilder<string>) {
   return (where: ExpressionBuilder<Tables, 'trace_summary'>): Expression<SqlBool> => {
     switch (kind) {
@@ -91,9 +91,9 @@ interface HeadRow extends Pick<SummaryRow, 'trace_id' | 'trace_ref'> {
   readonly by_id: string;
 }
 
-/** A span and its position among the spans of its body, from 1. */
+/** Number of the body of a span, null without a body; and the span's position among the found spans of that body, from 1. */
 interface HeldSpan {
-  readonly held_by: string | null;
+  readonly in_body: string | null;
   readonly place: number;
 }
 
@@ -218,15 +218,15 @@ export function createTraceReads(
         .where('span.span_id', 'in', textsInJson(flavour, given('spanIds')))
         .select(['trace_summary.trace_id', 'trace_summary.team_id', 'trace_summary.key_hash'])
         .select(spanRows.selection)
-        .select('span.body_no as held_by');
+        .select('span.body_no as in_body');
     const [rows, blocks] = [spansIn(sources.rows), spansIn(sources.blocks)];
     const all = sql`select * from ${rows} as r union all select * from ${blocks} as s`;
     const numberedSpans = sql<Pick<SummaryRow, 'trace_id' | 'team_id' | 'key_hash'> & HeldSpan>`(
-      select a.*, row_number() over (partition by a.held_by) as place from (${all}) as a)`;
+      select a.*, row_number() over (partition by a.in_body) as place from (${all}) as a)`;
     return db
       .selectFrom(numberedSpans.as('found'))
       .leftJoin('export_body', (join) =>
-        join.onRef('export_body.body_no', '=', 'found.held_by').on('found.place', '=', sql.lit(1)),
+        join.onRef('export_body.body_no', '=', 'found.in_body').on('found.place', '=', sql.lit(1)),
       )
       .select(['found.trace_id', 'found.team_id', 'found.key_hash'])
       .select(spanRows.names.map((name) => sql.ref(`found.${name}`).as(name)))

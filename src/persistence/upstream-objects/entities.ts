@@ -20,9 +20,9 @@ export const UpstreamObjectEntity = defineEntity({
     purpose: p.text().nullable(),
     /** The last known state at the upstream. */
     shown: p.type(JsonTextType).$type<ShownObject>().nullable(),
-    /** Labels of the call that created a batch. */
+    /** Labels of the call that created a batch; null for none. */
     labels: p.type(JsonTextType).$type<CallLabels>().nullable(),
-    /** Calls of a batch or its file. */
+    /** Calls of a batch, or of its input file; null where they were not counted. */
     calls: p.type(JsonTextType).$type<BatchCalls>().nullable(),
     removedAt: p.type(UnixMsType).nullable(),
   },
