@@ -11,9 +11,19 @@ function sqliteFile(path: string): DatabaseLocation {
   return { kind: 'sqlite', file: isAbsolute(path) ? path : resolve(path) };
 }
 
+/** SQLite file of the part of an address after its scheme. Throws Unsupported for a host and for an invalid escape. */
+function sqliteLocation(rest: string): DatabaseLocation {
+  try {
+    if (!rest.startsWith('//')) return sqliteFile(decodeURIComponent(rest));
+    return { kind: 'sqlite', file: fileURLToPath(`file:${rest}`) };
+  } catch {
+    throw new Unsupported('The database URL is not the address of a file: write sqlite:///path or sqlite:path.');
+  }
+}
+
 /**
  * Reads `DATABASE_URL`: null is `<dataDir>/lensgate.db`; `sqlite:///path`, `sqlite:path` and `file:` are SQLite files;
- * `postgres:` and `postgresql:` servers. Throws Unsupported for another scheme, and for an invalid server address. The
+ * `postgres:` and `postgresql:` servers. Throws Unsupported for another scheme, and for an invalid address. The
  * message does not contain the URL, which may have a password.
  */
 export function locateDatabase(databaseUrl: string | null, dataDir: string): DatabaseLocation {
@@ -26,9 +36,7 @@ export function locateDatabase(databaseUrl: string | null, dataDir: string): Dat
       return { kind: 'postgresql', url: databaseUrl };
     case 'sqlite':
     case 'file':
-      return rest.startsWith('//')
-        ? { kind: 'sqlite', file: fileURLToPath(`file:${rest}`) }
-        : sqliteFile(decodeURIComponent(rest));
+      return sqliteLocation(rest);
     default:
       throw new Unsupported('The database URL must begin with sqlite:, file:, postgres: or postgresql:.');
   }

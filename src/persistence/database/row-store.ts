@@ -48,9 +48,9 @@ export interface RowStoreOptions<Row, Filter, Sort extends string> {
 /** Escapes `%`, `_` and `\` for a `like` pattern. */
 const escaped = (part: string): string => part.replaceAll(/[\\%_]/g, (sign) => `\\${sign}`);
 
-/** Condition that a column contains text, ignoring case. On SQLite, capitals outside of ASCII in the column never match. */
+/** Condition that a column contains text, ignoring case. On SQLite, letters outside of ASCII match in the same case only. */
 const contains = (column: string, part: string): JsonObject => ({
-  [raw(`lower(${column}) like ? escape '\\'`, [`%${escaped(part.toLowerCase())}%`])]: [],
+  [raw(`lower(${column}) like lower(cast(? as text)) escape '\\'`, [`%${escaped(part)}%`])]: [],
 });
 
 /** Condition that a row comes after a place in the order of a column and the id of rows. The first part bounds the range of an index. */

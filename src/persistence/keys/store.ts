@@ -89,9 +89,9 @@ function statusWhere(status: KeyFilter['status'], now: Date): KeyWhere {
   }
 }
 
-/** Condition that the alias contains a text, ignoring case. On SQLite, capitals outside of ASCII in the alias never match. */
+/** Condition that the alias contains a text, ignoring case. On SQLite, letters outside of ASCII match in the same case only. */
 const aliasWhere = (part: string, flavour: SqlFlavour): KeyWhere => ({
-  [raw(`${flavour === 'sqlite' ? 'instr' : 'strpos'}(lower(alias), ?) > 0`, [storable(part.toLowerCase())])]: [],
+  [raw(`${flavour === 'sqlite' ? 'instr' : 'strpos'}(lower(alias), lower(cast(? as text))) > 0`, [storable(part)])]: [],
 });
 
 /** Pattern of the texts that precede a text in a JSON list without spaces. */
