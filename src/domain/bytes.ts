@@ -38,7 +38,7 @@ class WholeBytes implements ByteStream {
   pipe(sink: ByteSink): void {
     if (this.#cancelled) return;
     if (this.#body.length > 0) sink.chunk(this.#body);
-    sink.done();
+    if (!this.#cancelled) sink.done();
   }
 
   resume(): void {}
