@@ -8,19 +8,19 @@
  * Concurrent calls are bounded by each other's reservations. While calls use no more than their reservations, the use
  * exceeds the limit by less than one call; beyond that, by the sum of what calls use above their reservations.
  *
- * Implementations count in memory, in a database or in Redis. Every implementation passes the same conformance suite.
+ * Counts are in memory, over stored totals. Several processes may share them through a `Ledger`.
  */
 export interface Admission {
   /**
-   * Reserves all charges or none; the first that does not fit is the refusal. Synchronous when every counter is in
-   * memory. Rejects when a counter cannot be read and no earlier value is known.
+   * Reserves all charges or none; the first that does not fit is the refusal. Returns no promise when the counters in memory
+   * are recent enough to decide. Rejects when a counter cannot be read and no earlier value is known.
    */
   reserve(charges: readonly Charge[]): Reservation | Refusal | Promise<Reservation | Refusal>;
   /** The refusal that `reserve` would return now; null when it would admit. Reserves nothing. */
   check(charges: readonly Charge[]): Refusal | null | Promise<Refusal | null>;
-  /** Adds use that no reservation was made for, e.g. of a batch that ended. */
+  /** Adds use that no reservation was made for, e.g. of a batch that ended. Ignored for a counter that is not in memory. */
   count(counter: string, amount: bigint): void;
-  /** Use of a counter, reservations not included; null when the counter is not in memory. */
+  /** Use of a counter, reservations not included; null when the counter is not in memory, or was never read. */
   usedOf(counter: string): bigint | null;
 }
 
@@ -57,7 +57,7 @@ export interface Reservation {
    * include.
    */
   commit(actual: readonly bigint[]): void;
-  /** Ends the reservation without use. */
+  /** Ends the reservation without use. The parts that `progress` counted are removed. */
   release(): void;
   /**
    * Counts a part of the use during the call, e.g. one turn of a session, and renews the lease. The reservation stays,

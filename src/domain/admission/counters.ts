@@ -12,7 +12,7 @@ export const SPENDERS = [
 ] as const;
 export type Spender = (typeof SPENDERS)[number];
 
-/** Name of the spend counter of a key or an owner, in picodollars. The id of a member is made by `memberId`. */
+/** Name of the counter of a spender. The id of a member is made by `memberId`. */
 export const spendCounter = (spender: Spender, id: string): string => `${spender}:${id}`;
 
 /** The spend counter of a key. */

@@ -45,7 +45,8 @@ export interface ShareRequest {
 /** Answer to a request. */
 export interface ShareAnswer {
   /**
-   * False: the ledger has lost the counter, or this process is not a member of it. Repeat the request with a fresh base from the store.
+   * False: the ledger has lost the counter, or this process is not a member of it, and the request has no base of its version. Repeat
+   * the request with a fresh base from the store.
    */
   readonly known: boolean;
   /** Further amount that this process may use. */
@@ -53,10 +54,11 @@ export interface ShareAnswer {
   /** What was left of the limit before the grant: the limit minus `held`, the base and the parts of other processes. */
   readonly left: bigint;
   /**
-   * Start of the window by the ledger's clock. When it differs from the window of the request, `held` counts in no window any
-   * more.
+   * Start of the window by the ledger's clock, for windows only. When it differs from the window of the request, `held` counts in
+   * no window any more.
    */
   readonly window: number;
+  /** Remaining time of the window, for windows only. */
   readonly windowLeftMs: number;
 }
 

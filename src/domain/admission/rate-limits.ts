@@ -49,7 +49,7 @@ export interface RateAdmission {
  *
  * A window lasts a minute. It begins with the first call after the previous window has ended. A call is checked in three phases,
  * each over all of its limits: requests, parallel calls, tokens. The first limit without room refuses the call. A refusal in the first
- * phase counts nothing. A refusal in a later phase frees the slots, and the request stays counted. Expected tokens are reserved. At
+ * phase counts nothing. A refusal in a later phase counts the request, but no slot and no tokens. Expected tokens are reserved. At
  * the end of the call, the used tokens replace them in the same window. If that window has ended, they count in the current one.
  */
 export interface RateLimits {

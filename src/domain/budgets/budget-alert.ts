@@ -9,6 +9,6 @@ export interface BudgetAlert {
   readonly id: string;
   /** The refusal, or the crossed soft budget, with spend and budget. */
   readonly message: string;
-  /** Key of the call; null for the admin key. */
+  /** Hash of the key of the call; null for a call without a virtual key, such as one with the admin key. */
   readonly keyHash: string | null;
 }

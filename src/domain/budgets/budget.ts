@@ -19,7 +19,7 @@ export interface Budget extends Limits, Stamps {
   readonly modelMaxBudget: JsonObject | null;
   /** Models that a member with this budget may call; empty is every model. */
   readonly allowedModels: readonly string[];
-  /** Start of the stored window: spend from then on counts. Null in the first window, where all spend counts. */
+  /** Time from which spend counts in the stored window; null in the first window, where all spend counts. */
   readonly countsFrom: Date | null;
   /** Added to the budget until its expiry; null for nothing. */
   readonly tempBudgetIncrease: Usd | null;

@@ -96,8 +96,8 @@ export function windowEnd(duration: string, now: Date): Date {
 
 /**
  * The end of the window that `now` is in, where windows follow each other without a stored start. As `windowEnd`, with exceptions.
- * Windows of several days, weeks or months count from 1970, and so do shorter ones that do not divide a day, an hour or a minute.
- * Throws InvalidInput for a malformed duration.
+ * Windows of several days, weeks or months, except `7d` and `30d`, count from 1970. So do shorter ones that do not divide a day,
+ * an hour or a minute. Throws what `windowEnd` throws.
  */
 export function fixedWindowEnd(duration: string, now: Date): Date {
   const end = windowEnd(duration, now);

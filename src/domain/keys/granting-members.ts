@@ -65,7 +65,7 @@ interface MetadataPatch {
   readonly metadataMembers?: JsonObject;
 }
 
-/** Members that a patch changes. */
+/** Members that a patch sets to another value. */
 function changedIn(before: JsonObject, { metadata = {}, metadataMembers = {} }: MetadataPatch): readonly string[] {
   const sent = { ...metadata, ...metadataMembers };
   return Object.keys(sent).filter(
@@ -123,14 +123,14 @@ export const grantedToTeam = (draft: MetadataPatch): string | null =>
 export const guardedOfTeam = (before: JsonObject, patch: MetadataPatch): string | null =>
   changedIn(before, patch).find(isOfTeam) ?? null;
 
-/** A patch of a team of which the new metadata has the stored rights, limits and restrictions. */
+/** A patch of a team whose `metadata` has the stored rights, limits and restrictions in place of sent ones. */
 export function withKeptRightsOfTeam<Patch extends MetadataPatch>(before: JsonObject, patch: Patch): Patch {
   if (patch.metadata === undefined) return patch;
   const keptMembers = Object.entries(before).filter(([name]) => isOfTeam(name));
   return { ...patch, metadata: { ...patch.metadata, ...Object.fromEntries(keptMembers) } };
 }
 
-/** A patch of a key of which the new metadata has the stored rights and restrictions. */
+/** A patch of a key whose `metadata` has the stored rights and restrictions in place of sent ones. */
 export function withKeptRights<Patch extends MetadataPatch>(before: JsonObject, patch: Patch): Patch {
   if (patch.metadata === undefined) return patch;
   const keptMembers = Object.entries(before).filter(([name]) => GRANTING.has(name) || RESTRICTING.has(name));

@@ -14,7 +14,7 @@ export interface VirtualKey {
   readonly hash: string;
   /** SHA-256 hex of the current secret. */
   readonly secretHash: string;
-  /** The secret before the last rotation; null when its grace period is over or there was none. */
+  /** The secret before the last rotation, valid before `until`; null without a rotation or a grace period. */
   readonly previousSecret: { readonly hash: string; readonly until: Date } | null;
   /** `sk-...` and the last characters of the secret, to recognise the key. */
   readonly name: string;
@@ -75,11 +75,11 @@ interface TokenFacts {
   readonly otherTeams: readonly VirtualKey[];
 }
 
-/** Filter of a list of keys. All conditions that are not null must match. */
+/** Filter of a list of keys. All conditions that are neither null nor absent must match. */
 export interface KeyFilter {
   readonly hash: string | null;
   readonly alias: string | null;
-  /** Text that the alias contains. */
+  /** Text that the alias contains, ignoring letter case. */
   readonly aliasPart?: string | null;
   /** Only keys that have an alias. */
   readonly hasAlias?: boolean;
@@ -140,15 +140,15 @@ export interface KeyStore {
   /** Stores a new key. Throws Conflict when its secret was ever in use, or its alias is in use. */
   add(key: VirtualKey): Promise<void>;
   /**
-   * The key of a secret, by the secret's hash; null when there is none. Finds blocked and expired keys, but not deleted
-   * ones.
+   * The key with this current or previous secret, by the secret's hash; null when there is none. Finds blocked and expired
+   * keys, and previous secrets after their grace period, but not deleted keys.
    */
   find(secretHash: string): Promise<VirtualKey | null>;
   /** The keys of these secrets, by the secret's hash; the same rule as `find`. */
   findBySecrets(secretHashes: readonly string[]): Promise<ReadonlyMap<string, VirtualKey>>;
   /** The keys of these hashes that exist, deleted ones too, in no particular order. */
   findMany(hashes: readonly string[]): Promise<readonly VirtualKey[]>;
-  /** The keys with these aliases; deleted keys have none. */
+  /** The keys with these aliases that are not deleted. */
   findAliases(aliases: readonly string[]): Promise<readonly VirtualKey[]>;
   /** The keys of users or of teams that are not deleted, the oldest first. */
   findOwned(owner: 'userId' | 'teamId', ids: readonly string[]): Promise<readonly VirtualKey[]>;
@@ -160,9 +160,10 @@ export interface KeyStore {
   /** Number of keys that match. */
   count(filter: KeyFilter, now: Date): Promise<number>;
   /**
-   * Changes a key in one transaction: `change` gets the stored row and returns the new one. Concurrent changes of one key
-   * are serialized. Returns the row before and after, or null when no such key exists or it is deleted. Throws
-   * Conflict when the new secret was ever in use, or the new alias is in use, and whatever `change` throws.
+   * Changes a key in one transaction: `change` gets the stored row and returns the new one. It is called again after a
+   * concurrent change. Returns the row before and after, or null when no such key exists or it is deleted. Throws Conflict
+   * when the new secret was ever in use, or the new alias is in use, and whatever `change` throws. Throws Unavailable when
+   * concurrent changes do not end.
    */
   change(hash: string, change: (key: VirtualKey) => VirtualKey): Promise<ChangedKey | null>;
 }
@@ -252,7 +253,8 @@ export function admittingGroups(key: VirtualKey, model: string): readonly (reado
 }
 
 /**
- * Whether a key may call a model: its own list and those of its owners allow it. The admin key (null) may call all.
+ * Whether a key may call a model: its own list and those of its owners allow it. A caller without a virtual key (null) may
+ * call all.
  * `no-default-models` allows none.
  */
 export function mayCall(key: VirtualKey | null, model: string): boolean {

@@ -23,7 +23,7 @@ const ratesOf = ({ input, output, cacheRead, cacheWrite, reasoning }: TokenPrice
   reasoning: reasoning ?? output,
 });
 
-/** Prices a usage by a row of the price map; null when a token that was used has no price. */
+/** Prices a usage by a row of the price map; null when the row has no token price, or none for a token that was used. */
 export function priceUsage(row: PriceRow, usage: Usage): PricedUsage | null {
   const tariff = readTariff(row);
   if (tariff === null) return null;

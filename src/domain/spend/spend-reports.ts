@@ -2,7 +2,7 @@ import type { Usd } from '../money.ts';
 import type { KeyOwnerKind, SpendRow } from './spend-row.ts';
 
 /**
- * Properties of a call that reports filter and group by. `model` is `provider/name`. `organization` is the current one of the
+ * Properties of a call that reports filter and group by. `model` is `provider/name`; the name alone matches, too. `organization` is the current one of the
  * call's team or, without a team, of its key. `agent` is the current one of the key.
  */
 export const SPEND_FIELDS = [
@@ -41,7 +41,7 @@ export interface SpendFilter {
   readonly some?: readonly SpendField[];
   /** Calls of the keys that belong to this owner now, deleted keys too. The id of a member is made by `memberId`. */
   readonly ownedBy?: { readonly kind: KeyOwnerKind; readonly id: string };
-  /** Id of the upstream's answer, or of the call. */
+  /** The `responseId`, `callId` or `id` of the call. */
   readonly requestId?: string;
   readonly minCost?: Usd;
   readonly maxCost?: Usd;
@@ -87,7 +87,7 @@ export interface SpendSums {
 
 /** Sums of the calls that have the same values in the fields of a grouping. */
 export interface SpendGroup extends SpendSums {
-  /** Null for calls that have no value. A call with several tags is in the group of each. */
+  /** Null for calls that have no value. A call is in the group of each of its tags; one without tags is in none. */
   readonly values: Readonly<Partial<Record<SpendField, string | null>>>;
   /** End of the last call, Unix ms; null without calls. */
   readonly lastMs: number | null;

@@ -51,7 +51,7 @@ export interface CallSearch {
   /** At least one of both ids is not null. */
   readonly responseId: string | null;
   readonly callId: string | null;
-  /** When the gateway may have begun the trace, Unix ms, inclusive. */
+  /** Period in which the gateway may have begun the trace, Unix ms; both ends are included. */
   readonly fromMs: number;
   readonly toMs: number;
 }
@@ -82,8 +82,8 @@ export interface SpendStore {
   /** The rows of these spans, in no particular order. `spanKeys` are `traceId:spanId`. */
   findBySpans(spanKeys: readonly string[]): Promise<readonly SpendRow[]>;
   /**
-   * The rows of calls that match one of these searches: by an answer id or call id, in a trace that the gateway began within
-   * the times of the search. Each row once, in no particular order.
+   * The rows of calls with an answer id or call id of one of these searches, in a trace that the gateway began in the period of
+   * any of them. Each row once, in no particular order.
    */
   findElsewhere(searched: readonly CallSearch[]): Promise<readonly SpendRow[]>;
   /** Removes the error texts from the rows of these traces; their codes stay. */
@@ -93,14 +93,14 @@ export interface SpendStore {
    * and sums of days stay.
    */
   removeStartedBefore(beforeMs: number, most: number): Promise<number>;
-  /** Total spend of a key, exact. */
+  /** Total spend of a key: see `totalsOfOwners`. */
   totalOf(keyHash: string): Promise<Usd>;
-  /** Total spend of each of these keys, exact; keys without any spend are absent. */
+  /** Total spend of each of these keys; keys without any spend are absent. See `totalsOfOwners`. */
   totalsOf(keyHashes: readonly string[]): Promise<ReadonlyMap<string, Usd>>;
   /**
-   * Exact total spend of the keys of each of these owners, or of the calls with each of these labels. Deleted keys count, so that
+   * Total spend of the keys of each of these owners, or of the calls with each of these labels. Deleted keys count, so that
    * deleting a key does not refill a budget. Owners without any spend are absent. Ids of members are made by `memberId`. A window has
-   * the calls that name it.
+   * the calls that name it. Calls that are not unfolded count; calls that are being unfolded may count twice.
    */
   totalsOfOwners(kind: OwnerKind, ids: readonly string[]): Promise<ReadonlyMap<string, Usd>>;
   /**
