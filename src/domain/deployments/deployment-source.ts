@@ -9,7 +9,10 @@ export interface DeploymentSource {
   current(): readonly Deployment[];
   /** Whether a model that is common or of the team has deployments, all of which are blocked. */
   isBlocked(model: string, teamId: string | null): boolean;
-  /** Reads changes by other processes. Returns whether anything changed. Concurrent callers share one read. */
+  /**
+   * Reads changes by other processes. Returns whether anything changed. Concurrent callers share one read. False, without a
+   * read, shortly after the last one.
+   */
   readChanges(): Promise<boolean>;
 }
 
@@ -30,10 +33,10 @@ export interface BrokenDeployment extends Pick<Deployment, 'id' | 'modelGroup'> 
 
 /** Every deployment of the configuration and of the database, in memory. */
 export interface DeploymentRegistry extends DeploymentSource {
-  /** All deployments with valid settings, blocked ones too. */
+  /** All deployments that calls can select, or could if they were not blocked. Includes misconfigured ones of the configuration. */
   all(): readonly KnownDeployment[];
   broken(): readonly BrokenDeployment[];
-  /** Access groups of a model by its public name. */
+  /** Access groups of a common model by its public name. */
   accessGroupsOf(model: string): readonly string[];
   /** Whether a name selects a model of the team, not a common one, for keys of the team. */
   isTeamModel(teamId: string, model: string): boolean;
@@ -49,7 +52,7 @@ export interface DeploymentRegistry extends DeploymentSource {
 
 /** Makes a deployment from a request or a stored row. */
 export interface DeploymentReader {
-  /** Throws InvalidInput with every fault, in the order of the members. */
+  /** Throws InvalidInput with the faults that were found. */
   read(stored: Pick<StoredDeployment, 'id' | 'modelGroup' | 'params' | 'secrets' | 'info'>): Deployment;
 }
 

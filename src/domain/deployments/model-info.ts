@@ -20,7 +20,7 @@ export interface ModelInfo {
 export type OtherTeams = readonly string[] | 'all';
 
 /**
- * The deployments that a key may call, in the order of the configuration. A wildcard is expanded to the catalog's
+ * The deployments that a key may call, and those of `teams`, in their order. A wildcard is expanded to the catalog's
  * models of its provider; when it matches none of them, the wildcard itself is listed.
  */
 export function modelInfos(

@@ -60,7 +60,7 @@ export const expandedNamesFor = (
   isWildcard(deployment.modelGroup) ? expandWildcard(deployment, catalog).filter(({ name }) => mayCall(key, name)) : [];
 
 /**
- * The distinct names that a key may call, in the order of the configuration. A wildcard is expanded to the matching
+ * The distinct names that a key may call, in the order of the deployments. A wildcard is expanded to the matching
  * names of the key and of the catalog. The wildcard itself is listed when no name matches, or with `withWildcards`.
  */
 export function namedModels(

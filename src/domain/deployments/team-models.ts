@@ -3,7 +3,7 @@ import type { Deployment } from '../chat/provider.ts';
 import { vendorOf } from '../chat/vendors.ts';
 import { InvalidInput, type Issue } from '../errors.ts';
 
-/** The team of a caller's key; null for the admin key. */
+/** The team of a caller's key; null for a caller without a virtual key, such as the admin key. */
 type OfTeam = Pick<{ readonly teamId: string | null }, 'teamId'> | null;
 
 /** A deployment of one team, or of all. */

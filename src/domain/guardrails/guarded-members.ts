@@ -40,7 +40,7 @@ export const changesRights = (before: Metadata, changes: readonly string[]): boo
     (name) => RIGHTS.some((right) => right === name) || (name === 'guardrails' && isJsonObject(before[name])),
   );
 
-/** A patch of which the new metadata includes the stored members about guardrails that it does not name. */
+/** A patch whose `metadata` also has the stored members about guardrails that the patch does not name there. */
 export function withKeptGuardrails<Patch extends MetadataPatch>(before: Metadata, patch: Patch): Patch {
   if (patch.metadata === undefined) return patch;
   const keptMembers = Object.entries(before).filter(([name]) => GUARDED.includes(name));

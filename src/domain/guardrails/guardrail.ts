@@ -15,7 +15,7 @@ export interface GuardedText {
 export interface Inspection {
   readonly phase: 'request' | 'response';
   readonly texts: readonly GuardedText[];
-  /** Name of the model that the caller sent. */
+  /** Name of the model that the caller sent; empty without a model call. */
   readonly model: string;
   readonly callId: string;
   readonly traceId: string;

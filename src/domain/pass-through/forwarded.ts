@@ -8,7 +8,7 @@ import type { Secret } from '../secret.ts';
 
 /** Identity at a cloud whose calls have no fixed credential header. */
 export type CloudIdentity =
-  /** Calls are signed for a service of Amazon, with keys, or with those of the account. */
+  /** Calls are signed for a service of Amazon: with `keys` or, if null, with credentials resolved from `account`. */
   | {
       readonly kind: 'aws';
       readonly region: string;
@@ -42,7 +42,7 @@ export interface Forwarded extends Pick<ModelRequest, 'callId' | 'parent' | 'lab
   readonly headers: Readonly<Record<string, string>>;
   /** Credential headers of the target. They replace others of the same name. */
   readonly credentials: Readonly<Record<string, Secret>>;
-  /** Identity that the call is signed with, in place of credential headers; absent where there is none. */
+  /** Cloud identity that authenticates the call; absent for a fixed credential. */
   readonly cloud?: CloudIdentity;
   readonly body: Uint8Array;
   /** Members of a JSON body that are replaced. */
@@ -53,20 +53,20 @@ export interface Forwarded extends Pick<ModelRequest, 'callId' | 'parent' | 'lab
   readonly answerLimit: number;
   /** Name of the operation in spans, e.g. `pass_through`. */
   readonly operation: string;
-  /** Model in the spend row: that of the body, or the name of an operation. */
+  /** Model in the spend row: one that the request names, else the name of an operation or a default of the provider. */
   readonly model: string;
   readonly provider: string;
   /** Used in place of a deployment's id in rows. */
   readonly deploymentId: string;
-  /** Cost of an answered call; null prices its usage by the catalog. */
+  /** Cost of a call answered without an error; null prices its usage by the catalog. */
   readonly cost: Usd | null;
   /** Cost of an answered call whose usage or price is not known; null leaves it unknown. */
   readonly defaultCost: Usd | null;
-  /** Whether the cost is only a default, so that the model needs a price while models without one are blocked. */
+  /** Whether `cost` is only a default. Where models without a price are blocked, the model must still have one. */
   readonly needsPrice?: boolean;
   /** The model endpoint that the target's path names, whose answers report usage; null for another path. */
   readonly endpoint: Endpoint | null;
-  /** The body as a JSON object; empty for another body. */
+  /** The members of a JSON object or a form in the body; empty for another body. */
   readonly fields: JsonObject;
   /**
    * The only guardrails that run, by name. Absent: those of the caller's key, and those that run on every call.
@@ -83,8 +83,8 @@ export const MAX_ANSWER_TIME_FACTOR = 6;
 export interface Forwarder {
   /**
    * Resolves when the head of the answer has arrived, with any status: an error of the target is an answer. Follows
-   * redirects of GET within the origin of the target. Throws UpstreamFailed without an answer, and the signal's reason
-   * when the signal fires first.
+   * redirects of GET within the origin of the target. Throws UpstreamFailed without an answer, and when its `content-length`
+   * exceeds `answerLimit`. Throws the signal's reason when the signal fires first.
    */
   forward(request: Forwarded, signal: AbortSignal): Promise<Exchange>;
 }

@@ -72,7 +72,8 @@ const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /**
  * Headers of the caller that a target gets: those of the body, which is sent as it came, `accept`, and those with the prefix
- * `x-pass-`. With `forwards`, also all others that are not in `NOT_FORWARDED`, and an `Authorization` that belongs to the target.
+ * `x-pass-`. With `forwards`, also others, except those of `NOT_FORWARDED` and `x-litellm-` ones, and an `Authorization` that
+ * belongs to the target.
  */
 export function requestHeaders(sent: RequestHeaders, forwards: boolean): Headers {
   const listed = new Set(listOf(textOf(sent['connection'])));

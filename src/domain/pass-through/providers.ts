@@ -216,7 +216,7 @@ export interface ProviderAccount {
   readonly cloud?: CloudIdentity;
 }
 
-/** Accounts of providers: of the environment, else the first stored credential of the provider. */
+/** Accounts of providers: of a deployment with `use_in_pass_through`, else of the environment, else of a stored credential. */
 export interface ProviderAccounts {
   /** Whether the own APIs of providers are served. The API of coding agents always is. */
   readonly served: boolean;

@@ -44,7 +44,7 @@ export interface SealedResponseStore {
 /** The previous responses of a request, oldest first, or why they are incomplete. */
 export type Conversation =
   | { readonly kind: 'whole'; readonly turns: readonly StoredResponse[] }
-  /** A previous response was removed. */
+  /** A previous response was removed, or cannot be decrypted. */
   | { readonly kind: 'broken' }
   | { readonly kind: 'too long' };
 

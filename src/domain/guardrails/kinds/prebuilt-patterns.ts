@@ -3,7 +3,7 @@ import type { Finder, TextRange } from './content-filter.ts';
 /** A pattern that needs no configuration. Each has bounded repetitions, so that its run time is linear in the text. */
 interface Prebuilt {
   readonly expression: RegExp;
-  /** Whether the check digits of a match are right. */
+  /** Whether a match is valid, by its check digits or its syntax. Absent where each match is. */
   readonly isValid?: (match: string) => boolean;
 }
 

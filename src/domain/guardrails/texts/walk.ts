@@ -18,7 +18,7 @@ export interface Walk {
   everything(value: unknown, path: Path, role: TextRole | null, skipped?: ReadonlySet<string>): void;
 }
 
-/** Maximum nesting of a value. Deeper texts are not found, so that deeper values must be refused before. */
+/** Maximum nesting of a value. Deeper texts are not found: callers must refuse deeper values. */
 const MAX_LEVELS = 512;
 
 export const isMembers = (value: unknown): value is Members => isJsonObject(value);
@@ -89,7 +89,7 @@ export const withoutEscapes = (text: string): string =>
     ? text.replaceAll(/\\u([\da-f]{4})/gi, (_escape, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
     : text;
 
-/** JSON text with its escapes decoded; it stays the same value. Other values are returned unchanged. */
+/** A text with decoded `\uXXXX` escapes; JSON text keeps its value. A value without such escapes is returned unchanged. */
 function readable(value: unknown): unknown {
   if (typeof value !== 'string' || !value.includes('\\u')) return value;
   try {
