@@ -60,7 +60,7 @@ export interface CatalogChanges {
 /** An event as a subscriber receives it: the same object for all subscribers that missed nothing. */
 export interface Delivery<Event> {
   readonly event: Event;
-  /** Event id, unique across topics and processes. A subscription continues after it with `after`. */
+  /** Event id, unique within its topic, also across processes. A subscription of the topic continues after it with `after`. */
   readonly id: string;
   /** Events dropped since the last delivery, because this subscriber read too slowly. */
   readonly missed: number;
@@ -83,7 +83,8 @@ export interface Bus {
   ): void;
   /**
    * Ends when the consumer returns, the signal fires, or the process drains. With `after`, the id of an event, first delivers the
-   * events after it. Throws Conflict when that event was evicted: a topic keeps its latest few hundred events, in this process.
+   * events after it. Throws Conflict when that event is not in memory: it was evicted, or is of another process. A topic keeps
+   * its latest few hundred events.
    */
   subscribe<Topic extends keyof Topics>(
     topic: Topic,

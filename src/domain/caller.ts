@@ -5,9 +5,9 @@ import type { Role } from './role.ts';
 /** The authenticated party of an operation. */
 export interface Caller {
   readonly role: Role;
-  /** SHA-256 hex of the key that was sent; owns what the caller creates. */
+  /** Identity of the key, SHA-256 hex; for the process itself, the name of a task. Owns what the caller creates. */
   readonly keyHash: string;
-  /** The key's row; null for the admin key, which is not stored. */
+  /** The key; null for the admin key and for the process itself, which have no row. */
   readonly key: VirtualKey | null;
   readonly teamId: string | null;
   readonly userId: string | null;

@@ -317,10 +317,10 @@ export class GuardrailFailed extends UpstreamFailed {
   }
 }
 
-/** Temporarily unavailable: a queue is full, a store cannot be reached, or the process is draining. */
+/** Unavailable: a queue is full, a store cannot be reached, the process is draining, or a setting is missing. */
 export class Unavailable extends DomainError {
   readonly code = 'UNAVAILABLE';
-  /** Null when waiting does not help, because a setting is missing. */
+  /** Null when waiting does not help, for example because a setting is missing. */
   readonly retryAfterSeconds: number | null;
   constructor(message: string, retryAfterSeconds: number | null = 2, options?: ErrorOptions) {
     super(message, options);

@@ -17,10 +17,10 @@ const ATTO_PER_PICO = 1_000_000n;
 
 export const ZERO_USD = 0n as Usd;
 
-/** A decimal as JSON writes it: sign, whole digits, fraction, exponent. */
+/** A decimal: minus sign, whole digits, fraction, and an exponent of at most three digits. All parts are optional. */
 const DECIMAL = /^(-?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,3}))?$/;
 
-/** The decimal text times 10^digits, rounded half to even. Null for a text that is not a finite decimal. */
+/** The decimal text times 10^digits, rounded half to even. Null for a text that `DECIMAL` does not match, or without a digit. */
 function scaled(text: string, digits: number): bigint | null {
   const match = DECIMAL.exec(text);
   if (!match) return null;

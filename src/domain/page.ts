@@ -1,4 +1,4 @@
-/** One page of a list read by cursor. `nextCursor` is null after the last page. */
+/** One page of a list read by cursor. `nextCursor` is null for the last page. */
 export interface Page<Item> {
   readonly items: readonly Item[];
   readonly nextCursor: string | null;

@@ -31,9 +31,9 @@ export interface RowStore<Row, Filter, Sort extends string = 'created_at'> {
   list(page: RowPage<Filter, Sort>): Promise<readonly Row[]>;
   count(filter: Filter): Promise<number>;
   /**
-   * Changes a row in one transaction: `change` gets the stored row and returns the new one. Concurrent changes of one row are
-   * serialized. Returns null when no such row exists. Throws Conflict when a unique value is taken, and whatever
-   * `change` throws.
+   * Changes a row in one transaction: `change` gets the stored row and returns the new one. It is called again after a
+   * concurrent change. Returns null when no such row exists. Throws Conflict when a unique value is taken, and whatever
+   * `change` throws. Throws Unavailable when concurrent changes do not end.
    */
   change(id: string, change: (row: Row) => Row): Promise<ChangedRow<Row> | null>;
   /** Removes rows in one transaction. Returns those that existed. */
@@ -75,7 +75,7 @@ export interface Stamps {
 /** Time and author of a change. */
 export interface Authored {
   readonly now: Date;
-  /** Id of the user that makes it. */
+  /** Id of the user that makes it, else the hash of its key, or the name of a task of the process. */
   readonly by: string;
 }
 

@@ -35,11 +35,11 @@ export type AuditedRow = JsonObject;
 
 /** Who changes rows, and when. */
 export interface ChangeAuthor {
-  /** Id of the user, or of the user that the caller acts for. */
+  /** Id of the user that the caller acts for, else `actor`. */
   readonly by: string;
-  /** Id of the user of the credential, else the hash of its key. */
+  /** Id of the user of the credential, else the hash of its key; the default user for the admin key. */
   readonly actor: string;
-  /** Hash of the virtual key; null for the admin key. */
+  /** Hash of the virtual key; null without one, as for the admin key and for duties. */
   readonly keyHash: string | null;
   readonly at: Date;
 }
@@ -51,7 +51,7 @@ export interface AuditEntry {
   readonly changedBy: string;
   /** User or key of the credential, also where the caller named another user; null for entries of earlier versions. */
   readonly actor: string | null;
-  /** Hash of the virtual key that made the change; null for the admin key. */
+  /** Hash of the virtual key that made the change; null without one, as for the admin key and for duties. */
   readonly changedByKey: string | null;
   readonly action: AuditAction;
   readonly noun: AuditNoun;

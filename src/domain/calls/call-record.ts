@@ -28,7 +28,8 @@ export interface QueuedCall {
 }
 
 /**
- * Store of the gateway's calls, spend row and span together. Calls are committed to a log and unfolded into rows later.
+ * Store of the gateway's calls, spend row and span together. Calls are committed to a log and unfolded into rows later;
+ * calls that the log cannot represent are stored as rows immediately.
  * Reads of spend and traces include every call committed before.
  */
 export interface CallStore<Queued extends QueuedCall = QueuedCall> {

@@ -164,7 +164,7 @@ export function* compareStates(
 const providerOf = (fields: WatchedFields | null): string | null =>
   typeof fields?.['provider'] === 'string' ? fields['provider'] : null;
 
-/** A difference as changes: one for an added or removed entry, else one for each field. */
+/** A difference as changes: one for an added or removed entry, else one for each field that differs. */
 export function changesOf(
   { entryId, before, after }: EntryDifference,
   { at, notBefore, snapshotId }: Pick<CatalogChange, 'at' | 'notBefore' | 'snapshotId'>,

@@ -37,7 +37,7 @@ interface ValueOf {
   flag: boolean;
 }
 
-/** Prices in USD per token, limits in tokens, dates as `YYYY-MM-DD`; null where the price map has no value. */
+/** Prices in USD per token, limits in tokens, texts as in the price map; null where the map has no value of the type. */
 export type DeclaredFields = { readonly [Name in FieldName]: ValueOf[(typeof KINDS)[Name]] | null };
 
 const FIELD_NAMES = Object.keys(KINDS) as FieldName[];

@@ -124,7 +124,7 @@ interface Charge extends Need {
   readonly from: keyof TokenPrices | null;
 }
 
-/** The charges of an entry for each need; null when a price is missing. */
+/** The charges of an entry, without one for requests where it has no fee; null when a token price is missing. */
 function chargesOf(entry: CatalogEntry, needs: readonly Need[], inputTokens: number): readonly Charge[] | null {
   const standard = pricesFor(entry, 'standard', inputTokens);
   const batch = pricesFor(entry, 'batch', inputTokens);

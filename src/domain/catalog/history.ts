@@ -102,14 +102,14 @@ export interface CatalogHistory {
   /**
    * Records a step atomically if the current head is the one that the step starts from. Resolves to the head
    * afterwards. A head other than the step's means that another process recorded first and nothing was written. A
-   * repeated step is recorded once.
+   * repeated step is recorded once. Throws Conflict when nothing is recorded that the step could start from.
    */
   record(step: RecordStep): Promise<RecordHead>;
   /** Records that this state is still the published one at an instant, unless another state was recorded since. */
   confirm(snapshotId: string, at: Date): Promise<void>;
   /**
-   * Imports changes in their order, numbered from `first`. Skips changes that are stored already, and changes after the
-   * first recorded state, because this installation's own record takes precedence. Resolves to the number of new ones.
+   * Imports changes in their order, numbered from `first`. Skips changes that are stored already, and those from the first
+   * recorded state on, because this installation's own record takes precedence. Resolves to the number of new ones.
    */
   importChanges(changes: readonly CatalogChange[], first: number): Promise<number>;
   /** Records that the imported changes are complete for a period, as far as it is before the first recorded state. */

@@ -32,7 +32,7 @@ export interface PricesAtInstant {
   readonly prices: readonly PriceAtInstant[];
 }
 
-/** USD of a price field; null for a table of prices, a factor, or a price in another unit. */
+/** USD of a price field; null for a factor, a price in another unit, and a value that is not a number. */
 export function usdOfPrice(field: string, value: unknown): number | null {
   if (!field.includes('cost') || field.includes('dbu')) return null;
   if (typeof value === 'number') return value;

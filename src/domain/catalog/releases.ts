@@ -14,6 +14,6 @@ export interface ReleaseStore {
   all(): Promise<readonly Release[]>;
   /** Replaces an earlier release of the same field. */
   put(release: Release): Promise<void>;
-  /** Removes releases whose price upstream has changed. A release that was replaced since stays. */
+  /** Removes these releases. One whose value was replaced since stays. */
   remove(releases: readonly Release[]): Promise<void>;
 }

@@ -23,7 +23,7 @@ interface PaymentSession {
 export interface PaymentProvider {
   /** Which kind of purchase is configured. */
   readonly mode: CheckoutMode;
-  /** Whether its API key is set. */
+  /** Whether its API key and its price are set. */
   readonly configured: boolean;
   /** Opens a session; the same draft returns the same session. Throws UpstreamFailed and Unavailable. */
   openSession(draft: SessionDraft): Promise<PaymentSession>;
@@ -31,7 +31,7 @@ export interface PaymentProvider {
   readSession(sessionId: string): Promise<PaymentEvent | null>;
   /**
    * The event in a webhook message, by its unchanged bytes; null for events that are not used. Throws InvalidInput when
-   * the signature is invalid or too old.
+   * the signature is missing, invalid or too old, and for a message that is not an event.
    */
   readMessage(bytes: Uint8Array, signature: string | null): Promise<PaymentEvent | null>;
   /** The provider's events since an instant, newest first. Throws as `openSession`. */

@@ -3,7 +3,7 @@ import type { Client } from './client.ts';
 
 /** Use of one client today. */
 export interface FreeTierUsage {
-  /** Hash of the client's address. */
+  /** Hash of the client's network: see `Client.network`. */
   readonly ipHash: string;
   readonly requestsToday: number;
   readonly dailyLimit: number;
@@ -13,11 +13,11 @@ export interface FreeTierUsage {
 /** Counts the calls of clients without a key, per client and UTC day. */
 export interface FreeTier {
   /**
-   * Counts one call, unless the client's key removes the limit. Synchronous when memory has enough reserved calls, else
-   * after one write. Throws FreeTierUsedUp; Unavailable when the call cannot be counted.
+   * Counts one call, unless the client's key removes the limit. Returns no promise when it needs no store query. Throws
+   * FreeTierUsedUp; Unavailable when the call cannot be counted.
    */
   charge(client: Client): void | Promise<void>;
-  /** Use as known to this process: calls reserved by other processes count as used. */
+  /** Use as known to this process: calls reserved by other processes count as used. Throws Unavailable. */
   usageOf(client: Client): Promise<FreeTierUsage>;
 }
 

@@ -57,7 +57,7 @@ export interface TokenRules {
   readonly defaultTeamId: string | null;
   /** Takes the memberships of the user for tokens that name no team, and lets the team header choose any of them. */
   readonly usesMemberships: boolean;
-  /** A team of a token that is not stored is replaced by the only team of the user. */
+  /** Where no team of a token is stored, the only team of its user replaces them. */
   readonly replacesUnknownTeams: boolean;
   /** Routes of administrators, of team tokens, and of others; empty allows all. */
   readonly adminRoutes: readonly string[];

@@ -5,7 +5,7 @@ import type { KnownToken } from './verified-tokens.ts';
 
 /** Rows that decide the teams of a token. */
 export interface TeamFacts {
-  /** Stored teams among those that the token or a membership names. */
+  /** Stored teams among those that the token, a membership or the rules name. */
   readonly teams: ReadonlyMap<string, NamedTeam>;
   /** Teams of which the user is a member. */
   readonly memberships: readonly string[];
@@ -67,7 +67,7 @@ function teamsOfClaims({ teamIds, role }: TokenIdentity, facts: TeamFacts, rules
     : refused(`No team of the token exists. Allowed team ids: ${quoted(teamIds)}`);
 }
 
-/** The first `MAX_TEAMS` stored teams without blocked ones; where all of them are blocked, all of them. */
+/** Of the first `MAX_TEAMS` stored teams, those that are not blocked; all of them where all are blocked. */
 function unblockedTeams(teamIds: readonly string[], { teams }: TeamFacts): readonly string[] {
   const known = teamIds.filter((id) => teams.has(id)).slice(0, MAX_TEAMS);
   const open = known.filter((id) => teams.get(id)?.blocked === false);

@@ -104,8 +104,8 @@ interface ModelList {
 }
 
 /**
- * Model lists of owners, all of which must allow a model. The list of a user applies to keys without a team only; the list of
- * the team does not apply to a model of the team itself.
+ * Model lists of owners, all of which must allow a model. The list of a user applies to keys without a stored team only; the
+ * list of the team does not apply to a model of the team itself.
  */
 export function modelListsOf(
   { user, team, member, organization, project }: KeyOwners,

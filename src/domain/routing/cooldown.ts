@@ -7,11 +7,9 @@ export interface FailureCounts {
   /** Calls and failures of the running minute. */
   readonly calls: number;
   readonly failures: number;
-  /**
-   * Failures in the current window that the deployment caused, and all of the class of the latest failure; the latest failure
-   * is included. A window begins with a failure and has the length of a cooldown.
-   */
+  /** Failures in the current window that the deployment caused. A window begins with a failure and has the length of a cooldown. */
   readonly recent: number;
+  /** All failures in the window with the class of the latest failure, which is included. */
   readonly recentOfClass: number;
 }
 

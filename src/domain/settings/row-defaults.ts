@@ -62,7 +62,7 @@ export function defaultsOfUsers(configuration: Read): {
   };
 }
 
-/** Settings of new teams that a request leaves out. Their models apply to teams of a single sign-on only. */
+/** Settings of new teams that a request leaves out, without `models`, which apply to teams of a single sign-on only. */
 export function defaultsOfTeams(configuration: Read): TeamPatch {
   const values = valuesOf(configuration, 'defaultTeam');
   return withoutUndefined({

@@ -17,8 +17,8 @@ export interface SettingsStore {
   all(): Promise<readonly StoredSection[]>;
   /**
    * Changes a section in one transaction, and creates it when it is not stored yet: `change` gets its settings, none for
-   * a new section, and returns the new ones. Concurrent changes of one section are serialized. Throws whatever
-   * `change` throws.
+   * a new section, and returns the new ones. It is called again after a concurrent change. Throws whatever `change`
+   * throws, and Unavailable when concurrent changes do not end.
    */
   change(section: string, change: (content: SectionContent) => SectionContent, about: Authored): Promise<StoredSection>;
 }

@@ -116,7 +116,7 @@ export const WITHOUT_LOGGING: JsonObject = {
 export const receivesOutcome = ({ type }: TeamCallback, isFailure: boolean): boolean =>
   type === 'success_and_failure' || type === (isFailure ? 'failure' : 'success');
 
-/** Throws InvalidInput for an unknown kind, unknown or missing variables, and an address that is not http(s). */
+/** Throws InvalidInput for an unknown kind, and for unknown, missing or invalid variables. */
 export function assertCallback({ name, vars }: TeamCallback): void {
   const kind = CALLBACK_KINDS.get(name);
   const kinds = [...CALLBACK_KINDS.keys()].join(', ');

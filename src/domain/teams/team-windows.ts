@@ -16,7 +16,7 @@ export interface TeamWindow extends WantedWindow {
 
 /**
  * The windows of a team; null for none. A window whose duration the team has already keeps its spend. Throws
- * InvalidInput for a malformed duration.
+ * InvalidInput for a malformed duration and for too many windows.
  */
 export function teamWindowsOf(
   wanted: readonly WantedWindow[] | null,

@@ -19,7 +19,7 @@ export interface TokenMapping extends Stamps {
 export interface TokenMappingFilter {
   readonly claimName: string | null;
   readonly claimValues: readonly string[] | null;
-  /** Text that the value contains. */
+  /** Text that the value contains, ignoring letter case. */
   readonly valuePart?: string | null;
   readonly keyHash?: string | null;
   readonly active?: boolean | null;

@@ -21,7 +21,7 @@ export type PassBody =
       readonly count?: (model: string, bytes: number) => void;
     };
 
-/** A call about an upstream object: forwarded unchanged, but admitted and recorded. */
+/** A call about an upstream object: forwarded without translation, admitted and recorded. */
 export interface PassThrough {
   readonly action: ObjectAction;
   /** The public model name that its deployment was selected by. */

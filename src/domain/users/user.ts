@@ -42,6 +42,7 @@ export interface UserPatch extends LimitsPatch {
 /** Filter of a list of users. All conditions that are not null must match. */
 export interface UserFilter {
   readonly ids: readonly string[] | null;
+  /** As by `emailKeyOf`. */
   readonly emails: readonly string[] | null;
   /** Text that the email contains, ignoring letter case. */
   readonly emailPart: string | null;
