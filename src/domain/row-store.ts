@@ -33,7 +33,7 @@ export interface RowStore<Row, Filter, Sort extends string = 'created_at'> {
   /**
    * Changes a row in one transaction: `change` gets the stored row and returns the new one. It is called again after a
    * concurrent change. Returns null when no such row exists. Throws Conflict when a unique value is taken, and whatever
-   * `change` throws. Throws Unavailable when concurrent changes do not end.
+   * `change` throws. Throws Unavailable when every attempt conflicts with another change.
    */
   change(id: string, change: (row: Row) => Row): Promise<ChangedRow<Row> | null>;
   /** Removes rows in one transaction. Returns those that existed. */

@@ -163,7 +163,7 @@ export interface KeyStore {
    * Changes a key in one transaction: `change` gets the stored row and returns the new one. It is called again after a
    * concurrent change. Returns the row before and after, or null when no such key exists or it is deleted. Throws Conflict
    * when the new secret was ever in use, or the new alias is in use, and whatever `change` throws. Throws Unavailable when
-   * concurrent changes do not end.
+   * every attempt conflicts with another change.
    */
   change(hash: string, change: (key: VirtualKey) => VirtualKey): Promise<ChangedKey | null>;
 }

@@ -18,7 +18,7 @@ export interface SettingsStore {
   /**
    * Changes a section in one transaction, and creates it when it is not stored yet: `change` gets its settings, none for
    * a new section, and returns the new ones. It is called again after a concurrent change. Throws whatever `change`
-   * throws, and Unavailable when concurrent changes do not end.
+   * throws, and Unavailable when every attempt conflicts with another change.
    */
   change(section: string, change: (content: SectionContent) => SectionContent, about: Authored): Promise<StoredSection>;
 }

@@ -2,8 +2,8 @@ import type { Usd } from '../money.ts';
 import type { KeyOwnerKind, SpendRow } from './spend-row.ts';
 
 /**
- * Properties of a call that reports filter and group by. `model` is `provider/name`; the name alone matches, too. `organization` is the current one of the
- * call's team or, without a team, of its key. `agent` is the current one of the key.
+ * Properties of a call that reports filter and group by. `model` is `provider/name`; in filters, the name alone matches, too.
+ * `organization` is the current one of the call's team or, without a team, of its key. `agent` is the current one of the key.
  */
 export const SPEND_FIELDS = [
   'key',
