@@ -1,0 +1,13 @@
+import { describe, expect, it } from 'vitest';
+import { publicAddress } from '../../../src/domain/deployments/public-address.ts';
+
+describe('the public part of a base address', () => {
+  it.each([
+    ['https://api.test/v1', 'https://api.test/v1'],
+    ['https://user:secret@api.test/v1?key=secret#secret', 'https://api.test/v1'],
+    ['https://user:se@cret@api.test/v1', 'https://api.test/v1'],
+    ['https://api.test/models/a@1', 'https://api.test/models/a@1'],
+  ])('of %s is %s', (base, expected) => {
+    expect(publicAddress(base)).toBe(expected);
+  });
+});
