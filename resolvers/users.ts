@@ -211,8 +211,8 @@ export const updateUser = operation({
 });
 
 /**
- * Deletes users with their keys, team memberships and invitations. Returns the number of users. Throws NotFound for an
- * unknown one, before any is deleted.
+ * Deletes users with their keys, invitations and memberships of teams and organizations. Returns the number of users.
+ * Throws NotFound for an unknown one, before any is deleted.
  */
 export const deleteUsers = operation({
   name: 'deleteUsers',
@@ -225,11 +225,13 @@ export const deleteUsers = operation({
     if (known.size === 0) return 0;
     const keys = await stores.keys.findOwned('userId', ids);
     if (keys.length > 0) await deleteKeys(scope, { keys: keys.map(({ hash }) => hash), aliases: [] });
-    const [members, invitations] = await Promise.all([
+    const [members, organizationMembers, invitations] = await Promise.all([
       stores.teamMembers.all({ teamIds: null, userIds: ids }),
+      stores.organizationMembers.all({ organizationIds: null, userIds: ids }),
       stores.invitations.all({ userIds: ids }),
     ]);
     await stores.teamMembers.remove(members.map(({ id }) => id));
+    await stores.organizationMembers.remove(organizationMembers.map(({ id }) => id));
     await stores.invitations.remove(invitations.map(({ id }) => id));
     const removed = await stores.users.remove(ids);
     for (const { id } of removed) ownedKeys.evictOwner({ kind: 'userId', id });
