@@ -33,10 +33,14 @@ export const exportName = ({ dataset, revision }: ReadDataset): string => `datas
 
 const unknown = (id: string): NotFound => new NotFound('dataset', id, 'Dataset not found');
 
-/** The cases with their ids. Of duplicates, the first is returned, at the position of the last. */
+/** The cases with their ids. The first of duplicates stays, at its position. */
 function withIds({ platform }: Scope<LensPlatform>, drafts: readonly CaseDraft[]): readonly DatasetCase[] {
-  const cases = drafts.map((draft): DatasetCase => ({ ...draft, id: platform.keyGenerator.hash(caseSeed(draft)) }));
-  return [...new Map(cases.toReversed().map((one) => [one.id, one])).values()].toReversed();
+  const cases = new Map<string, DatasetCase>();
+  for (const draft of drafts) {
+    const id = platform.keyGenerator.hash(caseSeed(draft));
+    if (!cases.has(id)) cases.set(id, { ...draft, id });
+  }
+  return [...cases.values()];
 }
 
 /** A dataset and the cases of a revision; the latest for null. Throws NotFound. */
