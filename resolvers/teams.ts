@@ -23,7 +23,7 @@ import { callerOf, operation } from './operation/operation.ts';
 import type { TeamModelPlatform } from './operation/model-platform.ts';
 import type { SpendPlatform, TeamLoggingPlatform, TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
-import { addMembers, type WantedMember } from './operation/team-joining.ts';
+import { resolveMembers, storeMembers, type WantedMember } from './operation/team-joining.ts';
 import {
   administers,
   type CountedTeam,
@@ -65,8 +65,8 @@ async function assertInOrganization({ platform }: Scope<TeamPlatform>, team: Tea
 /**
  * Creates a team. Absent settings get the defaults of new teams. Unless `members` names the author, the author becomes
  * an administrator of the team, except proxy administrators where `disable_auto_add_proxy_admin_to_teams` is on. Throws
- * Conflict when the id is taken or a member is named twice, InvalidInput, and Forbidden for rights that the caller
- * lacks.
+ * Conflict when the id is taken or, before the team is stored, when a member is named twice. Throws InvalidInput, and
+ * Forbidden for rights that the caller lacks.
  */
 export const createTeam = operation({
   name: 'createTeam',
@@ -93,13 +93,15 @@ export const createTeam = operation({
     if ((await stores.teams.find(team.id)) !== null)
       throw new Conflict(`Team id = ${team.id} already exists. Please use a different team id.`);
     await assertInOrganization(scope, team);
-    if (budget !== null) await stores.budgets.add(budget);
-    await stores.teams.add(team);
-    const isNamed = members.some(({ userId }) => userId === about.by);
+    const named = await resolveMembers(scope, members);
     const author = { userId: about.by, email: null, role: 'admin', limits: {} } as const;
     const isAuthorExcluded =
       caller.role === 'proxy_admin' && isSwitchedOn(configuration, 'disable_auto_add_proxy_admin_to_teams');
-    await addMembers(scope, team, isNamed || isAuthorExcluded ? members : [...members, author]);
+    const isComplete = isAuthorExcluded || named.some(({ user }) => user.id === about.by);
+    const joining = isComplete ? named : [...named, ...(await resolveMembers(scope, [author]))];
+    if (budget !== null) await stores.budgets.add(budget);
+    await stores.teams.add(team);
+    await storeMembers(scope, team, joining);
     // Keys may have named the team before it existed.
     ownedKeys.evictOwner({ kind: 'teamId', id: team.id });
     return teamView(scope, team);

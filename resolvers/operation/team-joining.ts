@@ -45,31 +45,41 @@ export interface JoinedUsers {
   readonly members: readonly TeamMember[];
 }
 
+/** A wanted member with its user. */
+export interface ResolvedMember extends WantedMember {
+  readonly user: User;
+}
+
 /**
- * Adds users to a team; users that do not exist are created. Throws Conflict, before any is added, when one is a member
- * already or is named twice.
+ * Finds the users of wanted members; users that do not exist are created. Throws Conflict when a user is named twice or
+ * is in `present`, which are ids of users, and InvalidInput for a member without id and email.
  */
-export async function addMembers(
+export async function resolveMembers(
+  scope: Scope<TeamPlatform>,
+  wanted: readonly WantedMember[],
+  present: readonly string[] = [],
+): Promise<readonly ResolvedMember[]> {
+  const userIds = new Set(present);
+  const resolved: ResolvedMember[] = [];
+  for (const one of wanted) {
+    const user = await userNamed(scope, one);
+    if (userIds.has(user.id)) throw alreadyMember(user);
+    userIds.add(user.id);
+    resolved.push({ ...one, user });
+  }
+  return resolved;
+}
+
+/** Stores users as members of a team, which must not be members yet. */
+export async function storeMembers(
   scope: Scope<TeamPlatform>,
   team: Team,
-  wanted: readonly WantedMember[],
+  resolved: readonly ResolvedMember[],
 ): Promise<JoinedUsers> {
   const { stores, ids, ownedKeys } = scope.platform;
   const about = authored(scope);
-  const present = new Set(
-    (await stores.teamMembers.all({ teamIds: [team.id], userIds: null })).map(({ userId }) => userId),
-  );
-  const users: User[] = [];
-  for (const one of wanted) {
-    const user = await userNamed(scope, one);
-    if (present.has(user.id)) throw alreadyMember(user);
-    present.add(user.id);
-    users.push(user);
-  }
   const members: TeamMember[] = [];
-  for (const [position, { role, limits }] of wanted.entries()) {
-    const user = users[position];
-    if (user === undefined) continue;
+  for (const [position, { user, role, limits }] of resolved.entries()) {
     const budget = setsLimits(limits) ? newBudget(limits, { ...about, id: ids.uuid() }) : null;
     if (budget !== null) await stores.budgets.add(budget);
     // Times differ by one ms, so that lists by time keep the order of the members.
@@ -86,6 +96,21 @@ export async function addMembers(
     });
   }
   await stores.teamMembers.add(...members);
+  const users = resolved.map(({ user }) => user);
   for (const { id } of users) ownedKeys.evictOwner({ kind: 'userId', id });
   return { users, members };
+}
+
+/**
+ * Adds users to a team; users that do not exist are created. Throws Conflict, before any is added, when one is a member
+ * already or is named twice.
+ */
+export async function addMembers(
+  scope: Scope<TeamPlatform>,
+  team: Team,
+  wanted: readonly WantedMember[],
+): Promise<JoinedUsers> {
+  const present = await scope.platform.stores.teamMembers.all({ teamIds: [team.id], userIds: null });
+  const userIds = present.map(({ userId }) => userId);
+  return storeMembers(scope, team, await resolveMembers(scope, wanted, userIds));
 }
