@@ -36,7 +36,10 @@ import { object as objectIn } from '../../../src/wire/json/fields.ts';
 /** A text; null when absent or empty. */
 const emptyIsNull: FieldReader<string | null> = (input) => (input === '' ? { value: null } : text(input));
 
-/** Limits of a model: the budget as `budget_limit` or `max_budget`, its period, and rates as `rpm_limit` and `tpm_limit`. */
+/**
+ * Limits of a model: the budget as `budget_limit` or `max_budget`, its period, and rates as `rpm_limit` and `tpm_limit`. Throws
+ * InvalidInput for a negative budget.
+ */
 const modelBudget: FieldReader<ModelBudget | null> = (input) => {
   const inner = objectIn(input);
   const amount = number(inner['budget_limit'] ?? inner['max_budget']);
@@ -44,6 +47,7 @@ const modelBudget: FieldReader<ModelBudget | null> = (input) => {
   if (!('value' in amount)) return amount;
   const budget = amount.value === null ? null : usdFrom(amount.value);
   if (budget === null && amount.value !== null) return NOT_AN_AMOUNT;
+  parseAmount(amount.value, 'model_max_budget');
   const [rpm, tpm] = [wholeNumber(inner['rpm_limit'] ?? null), wholeNumber(inner['tpm_limit'] ?? null)];
   if (!('value' in rpm)) return rpm;
   if (!('value' in tpm)) return tpm;
@@ -199,7 +203,10 @@ function allValid<Value>(...reads: readonly [() => Value, ...(() => unknown)[]])
 }
 
 /** Picodollars of an amount in USD; null stays null. Throws InvalidInput for a negative or infinite amount. */
-function parseAmount(input: number | null, member: 'max_budget' | 'soft_budget' | 'spend' = 'max_budget'): Usd | null {
+function parseAmount(
+  input: number | null,
+  member: 'max_budget' | 'model_max_budget' | 'soft_budget' | 'spend' = 'max_budget',
+): Usd | null {
   if (input === null) return null;
   const amount = input < 0 ? null : usdFrom(input);
   if (amount !== null) return amount;
