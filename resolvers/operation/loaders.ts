@@ -25,7 +25,7 @@ const MAX_READ_SPANS = 2_000;
 /** Maximum number of traces whose annotations one query reads: each may have a thousand. */
 const MAX_ANNOTATED_TRACES = 50;
 
-/** Maximum number of spans of one batch of content reads. Batches of one tick run concurrently. */
+/** Maximum number of spans of one batch of content reads. Batches of a loader run one after the other. */
 const MAX_CONTENTS = 8;
 
 /** One DataLoader per query, so that a list of traces costs one query for its spans, not fifty. */
@@ -116,6 +116,21 @@ async function readTree(
   return spanTreeOf(parts, new Map(parts.map(({ traceRef }, at) => [traceRef, spans[at] ?? []])));
 }
 
+/** Loads spans with their contents, at most `MAX_CONTENTS` at once. A failed read fails its own span only. */
+function createContentLoader(store: Pick<TraceStore, 'findSpan'>): Loaders['contentBySpan'] {
+  const read = async ({ spanId, ...trace }: SpanKey): Promise<Span | null> => store.findSpan([trace], spanId);
+  let lastBatch: Promise<unknown> = Promise.resolve();
+  return new DataLoader<SpanKey, Span | null, string>(
+    async (spans) => {
+      const batch = lastBatch.then(() => Promise.allSettled(spans.map(read)));
+      lastBatch = batch;
+      const reads = await batch;
+      return reads.map((one) => (one.status === 'fulfilled' ? one.value : (one.reason as Error)));
+    },
+    { cacheKeyFn: ({ traceRef, spanId }) => `${traceRef}:${spanId}`, maxBatchSize: MAX_CONTENTS },
+  );
+}
+
 /**
  * Loaders for one caller. A sender chooses the ids of its spans, so a spend row is visible only to callers that may
  * read rows of its owner: a span id of another owner reveals nothing.
@@ -146,10 +161,7 @@ export function createLoaders(stores: Stores, caller: Caller | null): Loaders {
       },
       { cacheKeyFn: (call) => JSON.stringify(Object.values(call)) },
     ),
-    contentBySpan: new DataLoader(
-      (spans) => Promise.all(spans.map(({ spanId, ...trace }) => stores.traces.findSpan([trace], spanId))),
-      { cacheKeyFn: ({ traceRef, spanId }) => `${traceRef}:${spanId}`, maxBatchSize: MAX_CONTENTS },
-    ),
+    contentBySpan: createContentLoader(stores.traces),
   };
   let owners: OwnerLoaders | null = null;
   return {

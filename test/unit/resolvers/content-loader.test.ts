@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest';
+import { createLoaders } from '../../../resolvers/operation/loaders.ts';
+import type { Stores } from '../../../resolvers/operation/stores.ts';
+
+it('contents of spans are loaded at most 8 at once; a failed read fails its own span only', async () => {
+  let running = 0;
+  let mostRunning = 0;
+  const failure = new Error('unreadable');
+  const stores = {
+    traces: {
+      async findSpan(_traces: unknown, spanId: string) {
+        running += 1;
+        mostRunning = Math.max(mostRunning, running);
+        await new Promise(setImmediate);
+        running -= 1;
+        if (spanId === '3') throw failure;
+        return { spanId };
+      },
+    },
+  } as unknown as Stores;
+  const { contentBySpan } = createLoaders(stores, null);
+  const load = (at: number) => contentBySpan.load({ traceId: 't', traceRef: 'r', spanId: String(at) });
+  const first = Array.from({ length: 50 }, (_, at) => load(at));
+  const inOneTick = Promise.allSettled(first);
+  await first[0];
+  const later = Promise.allSettled(Array.from({ length: 10 }, (_, at) => load(50 + at)));
+  const spans = [...(await inOneTick), ...(await later)].map((one) =>
+    one.status === 'fulfilled' ? one.value?.spanId : (one.reason as unknown),
+  );
+  expect(spans).toEqual(Array.from({ length: 60 }, (_, at) => (at === 3 ? failure : String(at))));
+  expect(mostRunning).toBe(8);
+});
