@@ -45,7 +45,10 @@ export async function removeOldest<Row extends { readonly id: string }, Filter>(
   return rows.length === 0 ? 0 : (await store.remove(rows.map(({ id }) => id))).length;
 }
 
-/** Changes the stored row with the id of `row`, or adds `row`. A row that a concurrent request adds is changed. */
+/**
+ * Changes the stored row with the id of `row`, or adds `row`. A row that a concurrent request adds is changed. Throws
+ * Conflict when another row has a unique value of `row`, or when a concurrent request adds and removes the row.
+ */
 export async function changeOrAdd<Row extends { readonly id: string }, Filter, Sort extends string>(
   store: Pick<RowStore<Row, Filter, Sort>, 'add' | 'change'>,
   row: Row,
@@ -59,6 +62,7 @@ export async function changeOrAdd<Row extends { readonly id: string }, Filter, S
   } catch (error) {
     if (!(error instanceof Conflict)) throw error;
     const later = await store.change(row.id, change);
-    return { row: later?.after ?? row, isNew: false };
+    if (later === null) throw error;
+    return { row: later.after, isNew: false };
   }
 }
