@@ -157,9 +157,11 @@ export const listOf = <Item>(
     },
     (input, path, issues) => {
       if (!Array.isArray(input)) return addFault(path, issues, 'list_type', 'Input should be a valid list');
-      const ending = `item${min === 1 || max === 1 ? '' : 's'} after validation, not ${input.length}`;
-      if (input.length < min) return addFault(path, issues, 'too_short', `List should have at least ${min} ${ending}`);
-      if (input.length > max) return addFault(path, issues, 'too_long', `List should have at most ${max} ${ending}`);
+      const ending = `after validation, not ${input.length}`;
+      if (input.length < min)
+        return addFault(path, issues, 'too_short', `List should have at least ${plural(min, 'item')} ${ending}`);
+      if (input.length > max)
+        return addFault(path, issues, 'too_long', `List should have at most ${plural(max, 'item')} ${ending}`);
       const issueCount = issues.length;
       const items = input.map((item, at) => inner(item, [...path, at], issues));
       return issues.length > issueCount ? undefined : (items as readonly Item[]);
