@@ -70,7 +70,7 @@ export interface AnswerReader {
   read(data: unknown, event: string | null): readonly AnswerStep[];
 }
 
-/** Forwards answers in their own dialect. Reads their facts on the way and rewrites the model name. */
+/** Reads the facts of an upstream's answers while they are forwarded. May rewrite them, for example the model name. */
 export interface NativeDialect {
   /** Error in a parsed body or event. Null when there is none. */
   errorOf(value: unknown): AnswerError | null;
@@ -137,7 +137,7 @@ export interface StreamInspector {
   /** Whether the stream may end now. An earlier end is a truncated answer. */
   readonly complete: boolean;
   outcome(): Outcome;
-  /** Events with content so far, about one token each. Absent for answers without text. */
+  /** Events so far that count as one output token each, as an estimate. Absent for answers without text. */
   readonly pieces?: number;
   /** Typed deltas of one event. */
   deltas(data: Buffer, event: string | null): readonly ChatDelta[];

@@ -4,8 +4,8 @@ import { eventText, type Reframer } from '../sse/reframed.ts';
 import { createMessageReader, type Message } from './messages.ts';
 
 /**
- * Converts AWS event streams to server-sent events. The event type is the name, the JSON payload is the data. An error
- * or exception becomes an event `exception` with the data `{exception, message}`.
+ * Converts AWS event streams to server-sent events. The event type is the name, the JSON payload is the data. Any other
+ * message becomes an event `exception` with the data `{exception, message}`.
  */
 export function createMessageReframer(): Reframer {
   const messages = createMessageReader();

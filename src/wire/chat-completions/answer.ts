@@ -44,7 +44,7 @@ function usageIn(answer: Fields): Usage | null {
   return withServiceTier(usage, answer['service_tier']);
 }
 
-/** Reads a `usage` object. Null when it is missing, has no token count, or has an invalid one, such as -1. */
+/** Reads a `usage` object. Null without prompt and completion tokens, or when one of the two is invalid, such as -1. */
 export function usageOf(value: unknown): Usage | null {
   const usage = object(value);
   if (isInvalidCount(usage['prompt_tokens']) || isInvalidCount(usage['completion_tokens'])) return null;

@@ -22,8 +22,8 @@ const USAGE = Buffer.from('"usage":');
 const NULL = Buffer.from('null');
 
 /**
- * Inspects a stream of chat completions or completions. When the outcome keeps no text, chunks in the middle of an
- * answer are not parsed.
+ * Inspects a stream of chat completions or completions. When the outcome keeps no text, most chunks in the middle of an
+ * answer are not parsed: see `isMiddle`.
  */
 export class ChunkInspector implements StreamInspector {
   readonly #options: InspectorOptions;

@@ -20,8 +20,8 @@ export function usageObject(usage: Usage): JsonObject {
 const DONE = 'data: [DONE]\n\n';
 
 /**
- * Writes an answer as chat-completion chunks. Each step is written immediately, except usage: it is the last chunk, and
- * is written only when the caller requested it.
+ * Writes an answer as chat-completion chunks. Content is written immediately. Usage is the last chunk, and is written
+ * only when the caller requested it.
  */
 export function createChunkWriter(context: AnswerContext): AnswerWriter {
   let id = context.fallbackId;

@@ -62,7 +62,7 @@ const contentSteps = (content: Fields): readonly AnswerStep[] => [
   ...textSteps('text', content['text']),
 ];
 
-/** Steps of a complete answer. `citations` are dropped, because other dialects do not support them. */
+/** Steps of a complete answer. `citations` are dropped: `AnswerStep` has none. */
 export function stepsOf(answer: unknown): readonly AnswerStep[] {
   const { id, message, finish_reason: reason, usage } = object(answer);
   const { content, tool_plan: plan, tool_calls: calls } = object(message);

@@ -48,7 +48,8 @@ function noteUnsupported(chat: NeutralChat, losses: Losses): void {
 }
 
 /**
- * Prompt with a speaker label for each turn. Ends with the assistant's label, or with the assistant's unfinished turn.
+ * Prompt with a speaker label for each user and assistant turn. Ends with the assistant's label, or with the
+ * assistant's unfinished turn.
  */
 function conversationOf(messages: readonly NeutralMessage[], texts: readonly string[]): string {
   const lines = messages.map(({ role }, index) => `${SPEAKERS[role]}${texts[index]}`);

@@ -18,8 +18,8 @@ const ASSET_FORMATS = ['png', 'jpg', 'jpeg'];
 export const isImageAddress = (url: string): boolean => IMAGE.test(url);
 
 /**
- * Reads the members that only some upstreams support. With `drop`, invalid images, assets and safety identifiers are
- * omitted. Throws InvalidInput for other invalid members.
+ * Reads the members that only some upstreams support. Throws InvalidInput for invalid members. With `drop`, invalid
+ * images, assets and safety identifiers are omitted instead.
  */
 export function readAttachments(body: Fields, format: DecisionFormat, drop: boolean): Attachments {
   const isNamed = format === 'named-map';

@@ -119,7 +119,7 @@ function readLevels(value: unknown, where: string): ScoreQuestion['levels'] {
   return value.map((one: unknown, index) => ({ label: readContent(one, `${where}.${index}`), description: null }));
 }
 
-/** Images of messages in this format, which has no messages. */
+/** Replacements for images in messages, because this format has no messages. */
 export interface ImagesInState {
   /** Text in the state that replaces an image. Null omits it. */
   readonly textOf: (url: string) => string | null;

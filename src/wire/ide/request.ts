@@ -8,8 +8,8 @@ export type IdeRequest =
   | { readonly kind: 'chat'; readonly body: RequestBody };
 
 /**
- * Detects the dialect of an IDE request. A request with `input` is a Responses request, without the members `messages`
- * and `stream_options`. Any other is a chat request, and its flat tools get the form of chat completions.
+ * Detects the dialect of an IDE request. A request with `input` is a Responses request: its members `messages` and
+ * `stream_options` are removed. Any other is a chat request: its tools and tool choice get the form of chat completions.
  */
 export function readIdeRequest(body: RequestBody): IdeRequest {
   if (body['input'] !== undefined && body['input'] !== null) {

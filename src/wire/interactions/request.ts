@@ -24,8 +24,8 @@ const UNSUPPORTED = new Set([
 ]);
 
 /**
- * Converts a request of Google's Interactions API to the Responses API. Unknown members stay unchanged. Throws
- * InvalidInput for unsupported and for invalid members.
+ * Converts a request of Google's Interactions API to the Responses API. Null members are removed. Unknown members stay
+ * unchanged, except in `generation_config`. Throws InvalidInput for unsupported and for invalid members.
  */
 export function responseRequestOf(body: RequestBody): RequestBody {
   const presentMembers = Object.entries(body).filter(([, value]) => value !== null && value !== undefined);

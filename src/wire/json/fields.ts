@@ -41,7 +41,7 @@ export const withoutNulls = (fields: Fields): JsonObject =>
 export const lookupTable = <Value>(entries: Readonly<Record<string, Value>>): Readonly<Record<string, Value>> =>
   Object.assign(Object.create(null) as Record<string, Value>, entries);
 
-/** Arguments of a tool call as an object. Text that is not a JSON object is kept in `malformed_arguments`. */
+/** Arguments of a tool call as an object, empty for blank text. Other invalid text is kept in `malformed_arguments`. */
 export function argumentsOf(json: string): Fields {
   const value = json.trim() === '' ? {} : parseJson(Buffer.from(json));
   return isJsonObject(value) ? value : { malformed_arguments: json };

@@ -24,7 +24,7 @@ let scan: Scan | null = null;
 
 /**
  * Validates JSON text and returns the members of its outermost object, in order, repeated keys included. Accepts no
- * text that JSON.parse rejects. Null for text that is not an object. Also null for text that the caller must pass to
+ * text that JSON.parse rejects. Null for text that is not a valid object. Also null for text that the caller must pass to
  * JSON.parse: more than `MAX_SCANNED_BYTES`, more than `MAX_NESTING` levels, or too many members.
  */
 export function scanObject(json: Uint8Array): readonly ScannedMember[] | null {

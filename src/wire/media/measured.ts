@@ -10,13 +10,13 @@ export function measuredImages(count: number, answer: Fields, body: RequestBody)
   return { unit: 'image', count, size: setting('size'), quality: setting('quality') };
 }
 
-/** Seconds of audio that an answer reports. Undefined when it reports none. */
+/** Seconds of audio that an answer reports. Undefined when it reports none, or an implausible number. */
 export function measuredSeconds(answer: Fields): BilledQuantity | undefined {
   const seconds = secondsOf(answer);
   return seconds === null ? undefined : { unit: 'second', count: seconds };
 }
 
-/** Seconds of the uploaded recording. Undefined when its container does not give a certain duration. */
+/** Seconds of the uploaded recording. Undefined without a file, or without a certain and plausible duration. */
 export function measuredRecording(form: Form | undefined): BilledQuantity | undefined {
   const file = form?.parts.find(({ name, filename }) => name === 'file' && filename !== null);
   if (form === undefined || file === undefined) return undefined;
@@ -24,7 +24,7 @@ export function measuredRecording(form: Form | undefined): BilledQuantity | unde
   return seconds !== null && seconds < MAX_SECONDS ? { unit: 'second', count: seconds } : undefined;
 }
 
-/** Response formats of transcripts with timestamps. */
+/** Response formats of transcripts that are subtitles. */
 const SUBTITLE_FORMATS = new Set<unknown>(['srt', 'vtt']);
 const END_TIME = /-->[ \t]*(?:(\d+):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})/g;
 

@@ -32,7 +32,10 @@ const IMAGES: NativeDialect = {
 /** Response formats of transcripts that are not JSON. */
 const PLAIN_FORMATS = new Set<unknown>(['text', 'srt', 'vtt']);
 
-/** Transcripts, in JSON or as plain text. The outcome has the reported tokens, and the seconds of audio where known. */
+/**
+ * Transcripts, in JSON or as plain text. The outcome has the reported tokens and seconds of audio. When the answer
+ * reports neither, the seconds come from the recording or the subtitles, where known.
+ */
 const TRANSCRIPTS: NativeDialect = {
   errorOf,
   whole(bytes, { body, form, textLimit }) {

@@ -49,14 +49,14 @@ function rename(data: Buffer, { message }: Fields, model: string): Buffer {
   return asBuffer(withMembers(data, { message: asBuffer(renamed).toString('utf8') }));
 }
 
-/** Dialect of callers that send Anthropic's messages. */
+/** Dialect of callers of Anthropic's Messages API. */
 export const MESSAGES_IN: InboundDialect = {
   readRequest: readMessagesRequest,
   writer: createEventWriter,
   whole: wholeMessage,
 };
 
-/** Dialect of messages upstreams, for callers of other dialects. */
+/** Dialect of upstreams with Anthropic's Messages API, for callers of other dialects. */
 export function messagesOut(form: MessagesForm): OutboundDialect {
   return {
     writeRequest: (chat, losses) => writeMessagesRequest(chat, losses, form),
@@ -66,8 +66,8 @@ export function messagesOut(form: MessagesForm): OutboundDialect {
 }
 
 /**
- * The request for an upstream of this dialect: with the upstream's model name and without gateway fields. All other
- * values keep their bytes, `metadata` included: in this dialect it is a provider field.
+ * The request for an upstream of this dialect: with the upstream's model name and without gateway fields. Applies
+ * `replaced`. All other values keep their bytes, `metadata` included: in this dialect it is a provider field.
  */
 export const upstreamMessages = (request: ModelRequest, upstreamModel: string): Uint8Array =>
   withMembers(request.bytes, { ...upstreamChanges(request), model: JSON.stringify(upstreamModel) });

@@ -93,7 +93,7 @@ function blockFields(block: Block, fallbackId: string): Fields {
   return { type, id: id === '' ? fallbackId : id, name, input: inputOf(text) };
 }
 
-/** Arguments of a call as an object. Incomplete JSON of a truncated answer is kept in `unparsed`. */
+/** Arguments of a call as an object. Invalid text, for example of a truncated answer, is kept in `unparsed`. */
 function inputOf(text: string): Fields {
   if (text.trim() === '') return {};
   const input = parseJson(Buffer.from(text));

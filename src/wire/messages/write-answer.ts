@@ -10,8 +10,8 @@ export const PING = 'event: ping\ndata: {"type":"ping"}\n\n';
 type Kind = 'text' | 'thinking' | 'tool';
 
 /**
- * Writes an answer as the events of a message. Each step is written immediately, in a block of its kind. Only the stop
- * reason waits for the usage, because one event contains both.
+ * Writes an answer as the events of a message. Content is written immediately, in a block of its kind. The stop reason
+ * waits for the usage, because one event contains both.
  */
 export function createEventWriter(context: AnswerContext): AnswerWriter {
   const blockOfCall = new Map<number, number>();

@@ -16,7 +16,7 @@ const MIN_BUDGET = 1024;
 
 /**
  * Thinking settings for a chat and the features of its model. `maxTokens` applies when the caller sets no limit.
- * `answersByTool`: the request forces a call of the answer tool. Thinking stays off when a tool call is forced.
+ * `answersByTool`: the request has the answer tool and forces a tool call. A forced tool call keeps thinking off.
  */
 export function writeThinking(
   chat: NeutralChat,

@@ -22,7 +22,7 @@ export function isForm(contentType: string | undefined): boolean {
   return contentType !== undefined && FORM_TYPE.test(contentType);
 }
 
-/** Boundary in a content type. Throws InvalidInput when it is missing or violates RFC 2046. */
+/** Boundary in a content type. Throws InvalidInput for a missing boundary and for invalid parameters. */
 export function boundaryOf(contentType: string): string {
   const boundary = parametersOf(afterFirstWord(contentType)).get('boundary');
   if (boundary === undefined) throw invalidForm('its content type has no boundary');
@@ -39,7 +39,7 @@ const HEADER = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*([^\p{Cc}]*?)[ \t]*$/u;
 
 /**
  * Reads the headers of one part. `text` is everything between its delimiter and its content. Throws InvalidInput for
- * ambiguous headers: the gateway and the upstream must read the same part.
+ * missing, invalid and ambiguous headers: the gateway and the upstream must read the same part.
  */
 export function headersOf(text: string): PartHeaders {
   const headers = new Map<string, string>();

@@ -149,8 +149,8 @@ function textOf(value: unknown, name: string, allowance: Allowance): string {
 }
 
 /**
- * Id as lower-case hex. Accepts hex (OTLP/JSON) and base64 (JSON mapping of protobuf). Any other text becomes an id
- * that `assertSpan` rejects. Throws InvalidInput when the value is not a string.
+ * Id as lower-case hex. Empty when absent. Accepts hex (OTLP/JSON) and base64 (JSON mapping of protobuf). Any other text
+ * becomes an id that `assertSpan` and `assertLink` reject. Throws InvalidInput when a present value is not a string.
  */
 export function idOf(value: unknown, bytes: 8 | 16, name: string): string {
   if (value === undefined || value === null || value === '') return '';
@@ -168,7 +168,7 @@ function nanosOf(value: unknown, name: string): bigint {
   throw undecodable(`${name} is not a number of nanoseconds`);
 }
 
-/** Number of an enum value, given as number or as name with a common prefix. 0 when absent, -1 when unknown. */
+/** Number of an enum value, given as number or as name with a common prefix. 0 when absent, -1 for an unknown name. */
 function enumOf(value: unknown, prefix: string, names: readonly string[]): number {
   if (value === undefined || value === null) return 0;
   if (typeof value === 'number') return value;

@@ -20,7 +20,7 @@ export class ProtobufWriter {
     return this.#bytes.subarray(this.#at);
   }
 
-  /** Writes tag and length of the message that began at `mark`. */
+  /** Writes tag and length of the message whose content was written since `mark`. */
   message(tag: number, mark: number): void {
     this.varint(tag, this.mark - mark);
   }

@@ -114,7 +114,7 @@ export function readHex(cursor: ProtoCursor, after: number): string {
   return cursor.bytes.hexSlice(at, after);
 }
 
-/** Skips a field. Throws InvalidInput for an invalid field number or wire type. */
+/** Skips a field. Throws InvalidInput for an invalid field number or wire type, and for a truncated field. */
 export function skipField(cursor: ProtoCursor, tag: number, end: number): void {
   if (tag < 8 || tag > 0xffff_ffff) throw undecodable('a field has an invalid number');
   switch (tag & 7) {

@@ -86,7 +86,7 @@ export function mergedUsage(left: Usage | null, right: Usage | null): Usage | nu
   };
 }
 
-/** Sum over the parts of an answer, such as the texts of a batch. Null when no part has tokens. */
+/** Input and output tokens of all parts of an answer, such as the texts of a batch. Null when no part has tokens. */
 const sumOfUsages = (parts: readonly (Usage | null)[]): Usage | null =>
   parts.reduce<Usage | null>((sum, part) => {
     if (part === null) return sum;
@@ -164,7 +164,10 @@ function pagesIn(answer: Fields): BilledQuantity | undefined {
 /** Resolution names by the shorter side in pixels. Other resolutions have names such as `720p`. */
 const RESOLUTIONS: Readonly<Record<number, string>> = { 1440: '2k', 2160: '4k' };
 
-/** Billed seconds of a video job that a POST creates. Undefined for a failed job. Later reads of the job are free. */
+/**
+ * Billed seconds of a video job that a POST creates. Undefined for a failed job, for another object, and for an
+ * implausible length. Later reads of the job are free.
+ */
 export function createdVideo(answer: unknown): BilledQuantity | undefined {
   const { object: kind, status, seconds, size } = object(answer);
   if (kind !== 'video' || status === 'failed') return undefined;
@@ -178,7 +181,10 @@ export function createdVideo(answer: unknown): BilledQuantity | undefined {
 
 const isImage = (value: unknown): boolean => text(object(value)['mimeType'])?.startsWith('image/') === true;
 
-/** Reported usage of an answer in an unknown JSON format, in the members of any known vendor. */
+/**
+ * Reported usage of an answer in an unknown JSON format, in the members of any known vendor. Null when the value is not
+ * an object.
+ */
 export function reportedIn(value: unknown): Reported | null {
   if (!isJsonObject(value)) return null;
   let usage: Usage | null = null;

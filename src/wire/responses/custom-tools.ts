@@ -35,7 +35,10 @@ const WRAPPED_INPUT_START = /^\s*\{\s*"input"\s*:\s*"/;
 const MAX_START_LENGTH = 64;
 const ESCAPES = lookupTable<string>({ n: '\n', t: '\t', r: '\r', b: '\b', f: '\f' });
 
-/** Unwraps the input from streamed arguments. `add` returns the input text that a piece completes. */
+/**
+ * Unwraps the input from streamed arguments. `add` returns the input text that a piece completes. Arguments in another
+ * form stay unchanged.
+ */
 export function createInputUnwrapper(): { add(piece: string): string; rest(): string } {
   let buffered = '';
   let state: 'before' | 'inside' | 'after' | 'other' = 'before';

@@ -55,15 +55,15 @@ export const RESPONSES_OUT: OutboundDialect = {
   stepsOf: stepsOfResponse,
 };
 
-/** Whether an upstream of this dialect accepts an item. It rejects reasoning with the proof of another vendor. */
+/** Whether an upstream of this dialect accepts an item. It rejects reasoning without a proof of OpenAI. */
 const isAcceptedItem = (value: unknown): boolean => {
   const { type, encrypted_content: proof } = object(value);
   return type !== 'reasoning' || isOpenAiProof(proof);
 };
 
 /**
- * The request for the upstream: with the upstream's model name and ids, and without gateway fields. All other values
- * keep their bytes. Reasoning of other vendors is removed from a replaced `input`.
+ * The request for the upstream: with the upstream's model name, and without gateway fields. Applies `replaced`, without
+ * reasoning of other vendors in `input`. All other values keep their bytes.
  */
 export function upstreamResponseRequest(request: ModelRequest, upstreamModel: string): Uint8Array {
   const changes = upstreamChanges(request);

@@ -16,7 +16,7 @@ export interface ResponseState {
   readonly completedAt: number | null;
 }
 
-/** Response object in its current state, with all settings of its request, defaults included. */
+/** Response object in its current state, with the settings of its request or their defaults. */
 export function responseObject(context: AnswerContext, state: ResponseState): JsonObject {
   const { body, followUp } = context;
   const setting = (member: string, fallback: unknown): unknown => body[member] ?? fallback;

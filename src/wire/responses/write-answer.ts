@@ -21,8 +21,8 @@ type Reason = ResponseState['reason'];
 const REASONS = lookupTable<Reason>({ length: 'max_output_tokens', content_filter: 'content_filter' });
 
 /**
- * Writes an answer as the events of a response. Each step is written immediately, except usage. The last event has the
- * complete response.
+ * Writes an answer as the events of a response. Content is written immediately. The last event has the complete
+ * response.
  */
 export class ResponseWriter implements AnswerWriter {
   readonly #context: AnswerContext;

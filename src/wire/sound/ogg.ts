@@ -20,8 +20,8 @@ interface Codec {
 }
 
 /**
- * Duration in seconds, from the position of the last page. Null for several streams, for a truncated file, and for a
- * recording without its start.
+ * Duration in seconds, from the last position of a page. Null when it is not certain, for example with an unknown codec
+ * or several streams, for a truncated file, or for a recording without its start.
  */
 export function oggSeconds(bytes: Buffer): number | null {
   let codec: Codec | null = null;

@@ -3,7 +3,7 @@ import type { Outcome } from '../../domain/chat/chat.ts';
 import type { InspectorOptions, StreamInspector } from '../dialect.ts';
 import { createEventBuffer, endOfEvent, type EventBuffer } from './events.ts';
 
-/** Maximum bytes that are buffered for a paused reader. At this limit the upstream is paused. */
+/** Bytes buffered for a paused or missing reader at which the upstream is paused. */
 const MAX_BUFFERED_BYTES = 64 * 1024;
 
 /**

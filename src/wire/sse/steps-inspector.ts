@@ -10,7 +10,7 @@ import { dataOf, nameOf, withData } from './events.ts';
 interface InspectedDialect {
   reader(): AnswerReader;
   errorOf(value: unknown): AnswerError | null;
-  /** Event data with the caller's model name. The same buffer when the event names no model. */
+  /** Event data with the caller's model name. The same buffer when nothing changes. */
   rename(data: Buffer, value: Fields, model: string): Buffer;
   /**
    * Whether an event certainly contains only content. Such events are not parsed when the outcome keeps no text.
