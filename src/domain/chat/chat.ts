@@ -26,7 +26,7 @@ export interface ModelRequest {
   readonly includeUsage: boolean;
   /** The request bytes, unchanged. */
   readonly bytes: Uint8Array;
-  /** The parsed body; files by their names. */
+  /** The parsed body. Files of a form are `FormFile`. */
   readonly body: JsonObject;
   /** The body as a form; absent for other bodies. */
   readonly form?: Form;
@@ -63,8 +63,8 @@ export interface ModelRequest {
   /** Members of the body that differ from `bytes`; undefined ones are removed. None when absent. */
   readonly replaced?: JsonObject;
   /**
-   * The deployment that must serve it, because the request refers to an object there. Any deployment of the model when
-   * absent.
+   * The deployment that must serve the call, because the request refers to an object there. Any deployment of the model
+   * when absent.
    */
   readonly deploymentId?: string;
   /** Present for answers that callers can refer to later. */
@@ -83,7 +83,7 @@ export interface ModelRequest {
 export interface FollowUp {
   /** Id of an answer that is translated here, because its upstream has another dialect. */
   readonly ownId: string;
-  /** Id of the previous response, when it is already part of the request; null where there is none. */
+  /** Id of the previous response, when the request contains its conversation; null otherwise. */
   readonly previousId: string | null;
   /**
    * Stores a complete answer that is translated here; false when it cannot be stored. Absent where it must not be stored.
@@ -121,7 +121,7 @@ export interface Outcome {
   readonly measured?: BilledQuantity;
   /** Cost that the upstream reports; absent where it reports none or its report is not authoritative. */
   readonly charged?: Usd;
-  /** Set when the upstream reported a failure inside a started stream. */
+  /** Failure that the upstream reported inside its answer; null without one. */
   readonly failure: { readonly message: string; readonly code: string } | null;
   /** Text of the answer, truncated to the request's `textLimit`; null without a limit. */
   readonly text: string | null;
@@ -144,6 +144,6 @@ export interface Exchange {
   deltas(): AsyncIterableIterator<ChatDelta>;
   /** Outcome so far; complete when the body has ended. */
   outcome(): Outcome;
-  /** Tokens of the answer so far, by its events with content or by the size of its text; absent where they are not counted. */
+  /** Estimated tokens of the answer so far, by its events or by the size of its text; absent where they are not counted. */
   readonly pieces?: () => number;
 }

@@ -7,7 +7,7 @@ export function forcesToolCall({ tools, toolChoice }: Pick<NeutralChat, 'tools' 
 
 /**
  * Whether a tool result follows an assistant message without signed reasoning. Claude models with a thinking budget
- * reject such messages when thinking is enabled. Other dialects do not send the reasoning back.
+ * reject such messages when thinking is enabled. Callers of other dialects often omit the reasoning.
  */
 export function hasResultWithoutThinking(messages: readonly NeutralMessage[]): boolean {
   return messages.some((message, index) => {

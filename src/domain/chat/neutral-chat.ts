@@ -2,7 +2,8 @@ import type { JsonObject } from '../json-object.ts';
 
 /**
  * A chat request, independent of the vendor. Where caller and upstream have different dialects, the caller's request is
- * read into this form, and the upstream's request is written from it. Null always means that the request has no such member.
+ * read into this form, and the upstream's request is written from it. A setting is null when the request has none that this
+ * form can express.
  */
 export interface NeutralChat {
   /** The name sent upstream. */
@@ -100,7 +101,7 @@ export interface ToolCallPart {
   readonly kind: 'toolCall';
   readonly id: string;
   readonly name: string;
-  /** JSON text of an object. */
+  /** JSON text, usually of an object. It is not validated. */
   readonly arguments: string;
   /**
    * The upstream's signature of the reasoning for this call, where it has one per call (Gemini's `thoughtSignature`).
@@ -146,7 +147,7 @@ export type OutputForm =
       readonly strict: boolean | null;
     };
 
-/** Limit of the reasoning. Dialects have an effort or a number of tokens; either may be null. */
+/** Reasoning settings. Dialects limit reasoning by an effort or by a number of tokens; either may be null. */
 export interface Reasoning {
   /** `none`, `minimal`, `low`, `medium`, `high`, `xhigh`. */
   readonly effort: string | null;
@@ -155,13 +156,13 @@ export interface Reasoning {
   readonly shown: boolean | null;
 }
 
-/** A member of a request that the upstream's dialect cannot express. */
+/** A member of a request that the neutral form or the upstream's dialect cannot express. */
 export interface Loss {
-  /** Its path in the caller's request, e.g. `logit_bias`, `messages[2].content[0]`. */
+  /** Path of the member, e.g. `logit_bias`, `messages[2].content[0]`: in the caller's dialect or in chat completions. */
   readonly member: string;
   /**
-   * `hint` when it does not change the answer (a label, a cache mark): it is left out, and the answer names it.
-   * `essential` otherwise: the call is refused, unless the deployment or the caller allows to drop it.
+   * `hint`, e.g. for a label or a cache mark: the member is left out, and the answer names it. `essential`: the call is
+   * refused, unless the deployment or the caller allows to drop the member.
    */
   readonly weight: 'hint' | 'essential';
 }

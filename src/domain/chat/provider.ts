@@ -42,7 +42,7 @@ export interface Deployment {
   readonly forwards?: true;
   /** Its decisions are made by chat completions, also where its provider has decision models. */
   readonly decidesByChat?: true;
-  /** Most questions of one call of a decision model, where configured; the provider's default when absent. */
+  /** Maximum number of questions of one call of a decision model, where configured; the provider's default when absent. */
   readonly mostQuestions?: number;
   /** Samples for each question that has no log probabilities, for decisions by chat completions; none when absent. */
   readonly decisionVotes?: number;
@@ -119,8 +119,8 @@ export interface Provider {
   readonly name: string;
   /**
    * Sends one call and resolves when the head of the answer has arrived (for a stream: and its first chunk). Throws
-   * UpstreamFailed for any failure up to then, and the signal's reason when it fires first. Later failures are in the
-   * exchange's byte stream.
+   * InvalidInput for a request that the adapter cannot express, UpstreamFailed for any failure of the upstream up to
+   * then, and the signal's reason when it fires first. Later failures are in the exchange's byte stream.
    */
   send(deployment: Deployment, request: ModelRequest, signal: AbortSignal): Promise<Exchange>;
   /**

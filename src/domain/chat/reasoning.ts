@@ -9,7 +9,7 @@ const BUDGETS: readonly (readonly [effort: string, tokens: number])[] = [
   ['xhigh', 32_768],
 ];
 
-/** Maximum reasoning tokens, for a dialect that counts them; null where the request has none or turns reasoning off. */
+/** Maximum reasoning tokens, for a dialect that counts them; null without a budget and without an effort of `BUDGETS`. */
 export function thoughtBudgetOf({ effort, budgetTokens }: Reasoning): number | null {
   if (budgetTokens !== null) return budgetTokens;
   return BUDGETS.find(([name]) => name === effort)?.[1] ?? null;

@@ -2,7 +2,7 @@
 export const PRICED_TIERS = ['flex', 'priority', 'ultrafast', 'balanced'] as const;
 export type PricedTier = (typeof PRICED_TIERS)[number];
 
-/** Token counts of one call, as the upstream reported them. */
+/** Token counts of one call, reported by the upstream or estimated. */
 export interface Usage {
   /** All input tokens, cached ones included. */
   readonly inputTokens: number;
@@ -10,7 +10,7 @@ export interface Usage {
   readonly outputTokens: number;
   readonly cacheReadTokens: number;
   readonly cacheWriteTokens: number;
-  /** Cache writes with a lifetime of an hour, which cost more; absent where there are none. */
+  /** Cache writes with a lifetime of at least an hour, which cost more; absent where there are none. */
   readonly longCacheWriteTokens?: number;
   readonly reasoningTokens: number;
   /** Web searches that the upstream made for the answer, which it bills one by one; absent for none. */

@@ -113,7 +113,7 @@ export type CompatibleVendor = keyof typeof COMPATIBLE_VENDORS;
 
 export const COMPATIBLE_NAMES = Object.keys(COMPATIBLE_VENDORS) as readonly CompatibleVendor[];
 
-/** Default region; a deployment's own region replaces it. */
+/** Address in the default region; a deployment's own region replaces it. */
 const BEDROCK_BASE = 'https://bedrock-runtime.us-west-2.amazonaws.com';
 
 const BEDROCK = vendor(BEDROCK_BASE, 'AWS_BEARER_TOKEN_BEDROCK', {

@@ -13,7 +13,7 @@ export interface CalibrationGroup {
   readonly source: ProbabilitySource;
 }
 
-/** Scope of outcomes of administrators. They calibrate the answers to callers whose scope has no fit. */
+/** Scope of the outcomes that administrators report. Its fit also applies to callers whose own scope has none. */
 export const PLATFORM_SCOPE = 'platform';
 
 /** Scope whose outcomes share a fit: `platform`, `team:` and an id, or `key:` and a hash. */
@@ -136,7 +136,7 @@ function curvePoint(
   return { probability: probabilities[label] ?? 0, right: outcome === label };
 }
 
-/** Quality of answers of one kind at a temperature. All numbers are 0 without answers. */
+/** Quality of answers of one kind at a temperature. Without answers, all measures are 0 and all bins are empty. */
 export function qualityOf(
   kind: LabelledQuestion['kind'],
   answers: readonly JudgedAnswer[],

@@ -80,10 +80,10 @@ export interface BoxQuestion extends QuestionBase {
 
 export type Question = PredicateQuestion | ChoiceQuestion | ScoreQuestion | BoxQuestion;
 
-/** An image: an address or a data URL, or its content. */
+/** An image or a clip: an address or a data URL, or its content. */
 export type Media = string | { readonly contentType: string; readonly base64: string };
 
-/** Parts of a decision that not every upstream takes. */
+/** Parts of a decision that not every upstream accepts. */
 export interface Attachments {
   /** Images besides those in the items. */
   readonly images: readonly Media[];

@@ -39,8 +39,9 @@ function unsupported({ input, ...decision }: DecisionRequest, abilities: Abiliti
 }
 
 /**
- * Fits a decision to its decider. Members that the decider does not accept are dropped if `terms.drop` is set. Throws InvalidInput
- * if it is not set, or if no input or no question would be left. `isAddress` tests whether an image of a message has a known form.
+ * Fits a decision to its decider. Members that the decider does not accept are dropped if `terms.drop` is set, and refused with
+ * InvalidInput otherwise. Also throws InvalidInput if no input or no question would be left, and for too many or too large images.
+ * `isAddress` tests whether an image of a message has a known form.
  */
 export function fitDecision(
   decision: DecisionRequest,

@@ -38,7 +38,7 @@ export interface CalibrationReport extends CalibrationGroup {
   readonly fitted: Quality | null;
 }
 
-/** Fits of all recorded outcomes. */
+/** Fits of recorded outcomes. */
 export interface Calibrations extends Temperatures {
   /** Reports, sorted by scope, model, kind and source. */
   reports(): readonly CalibrationReport[];

@@ -7,13 +7,13 @@ export type BilledQuantity =
   | { readonly unit: 'query' | 'character' | 'page' | 'annotated_page' | 'credit'; readonly count: number }
   /** Audio duration, with fractions. */
   | { readonly unit: 'second'; readonly count: number }
-  /** Duration of a video, with its resolution as `1080p`; null where it is not known. */
+  /** Duration of a video. `resolution` is e.g. `1080p` or `4k`; null where it is not known. */
   | { readonly unit: 'video_second'; readonly count: number; readonly resolution: string | null }
   | ({ readonly unit: 'image'; readonly count: number } & ImageKind);
 
 const SURROGATE_PAIR = /[\uD800-\uDBFF][\uDC00-\uDFFF]/g;
 
-/** Billed quantity of a request; undefined where the answer reports it. */
+/** Billed quantity of a request; undefined where the request alone does not determine it. */
 export function billedQuantityOf(endpoint: Endpoint, body: RequestBody): BilledQuantity | undefined {
   const text = body[endpoint.input.member];
   if (endpoint.billedBy === undefined || typeof text !== 'string') return undefined;

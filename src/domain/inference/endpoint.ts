@@ -27,9 +27,9 @@ export type Dialect =
 
 /** One model endpoint of the API. Endpoints differ in these members only. */
 export interface Endpoint {
-  /** Its path without a version, here and under an upstream's base address; names the call in errors. */
+  /** Its path without the version of this API; names the call in errors. Many upstreams have the same path. */
   readonly path: `/${string}`;
-  /** Null for an endpoint without a conversation: only an upstream with the same endpoint can answer it. */
+  /** Null for an endpoint whose requests are not translated between dialects of conversations. */
   readonly dialect: Dialect | null;
   /** Main member of a request, and its form: see `FORMS` of `request-validation.ts`. */
   readonly input: {
@@ -145,7 +145,7 @@ export const COUNT_RESPONSE_TOKENS: Endpoint = {
   streams: false,
 };
 
-/** Counts the input tokens of a chat without sending it. */
+/** Counts the input tokens of a chat without answering it. */
 export const COUNT_CHAT_TOKENS: Endpoint = {
   ...CHAT_COMPLETIONS,
   path: '/utils/token_counter',

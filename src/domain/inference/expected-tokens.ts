@@ -3,7 +3,7 @@ import { maxOutputTokensOf, answerCount } from './output-limit.ts';
 
 /** Assumed bytes of text per token. */
 const BYTES_PER_TOKEN = 4;
-/** Estimated tokens of an image or a file in a prompt. */
+/** Estimated tokens of an image or a file that a prompt contains as a data URL. */
 const MEDIUM_TOKENS = 1_000;
 /** A body above this size, in bytes, is estimated by its size: its prompt is parsed only when a reader needs it (ADR 0037). */
 const PARSED_BYTES = 65_536;
@@ -12,7 +12,7 @@ const DEFAULT_OUTPUT_TOKENS = 1_024;
 /** Members of a message that are not its text. */
 const NO_TEXT = new Set(['role', 'type', 'id', 'name', 'detail']);
 
-/** Tokens of the texts in a prompt or an answer, estimated by their size. */
+/** Estimated tokens of a prompt or an answer: texts by their size, data URLs with a fixed count. */
 export function promptTokens(value: unknown): number {
   if (typeof value === 'string') return value.startsWith('data:') ? MEDIUM_TOKENS : textTokens(value);
   if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + promptTokens(item), 0);
@@ -43,7 +43,7 @@ const inputTokens = ({ endpoint, body, bytes }: Pick<ModelRequest, 'endpoint' | 
 
 /**
  * Usage of a call that the client aborted. A reported usage is raised to at least `pieces` output tokens. Without a report, it is the
- * estimate of the prompt and `pieces` output tokens; null for a call that is not billed by tokens.
+ * estimate of the prompt and `pieces` output tokens; null for an endpoint without a dialect.
  */
 export function usageOfAbortedCall(
   request: Pick<ModelRequest, 'endpoint' | 'body' | 'bytes'>,
@@ -63,7 +63,7 @@ export function usageOfAbortedCall(
 
 /**
  * Usage of a complete answer that reports none: the estimate of the prompt, and `pieces` output tokens (0 for embeddings). Null for
- * a call that is not billed by tokens.
+ * all other endpoints without a dialect.
  */
 export function estimatedUsageOf(
   request: Pick<ModelRequest, 'endpoint' | 'body' | 'bytes'>,
@@ -79,7 +79,10 @@ export function estimatedUsageOf(
   };
 }
 
-/** Tokens that a call is expected to use: the estimate of its prompt, and the output limit or default for each answer. */
+/**
+ * Tokens that a call is expected to use: the estimate of its prompt, and the output limit or default for each answer. Endpoints
+ * without a dialect have no output tokens.
+ */
 export function expectedTokens(
   { endpoint, body, bytes }: Pick<ModelRequest, 'endpoint' | 'body' | 'bytes'>,
   { stated, smallestLimit }: OutputDefaults,

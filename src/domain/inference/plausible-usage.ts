@@ -17,4 +17,5 @@ export const plausibleUsage = (usage: Usage | null, calls = 1): Usage | null =>
  */
 const MAX_COST = (100_000n * 10n ** 12n) as Usd;
 
+/** The cost, reduced to `MAX_COST` if it is larger. */
 export const plausibleCost = (cost: Usd | null): Usd | null => (cost !== null && cost > MAX_COST ? MAX_COST : cost);

@@ -102,8 +102,8 @@ export interface JobStore {
     now: Date,
   ): Promise<boolean>;
   /**
-   * Returns a claimed job to the queue, to be claimed from `dueAt` on; out of attempts it is dead. An attempt that does not
-   * count, as at a shutdown, is allowed again. Null when the claim no longer holds.
+   * Returns a claimed job to the queue, to be claimed from `dueAt` on. A job without further attempts is dead. An attempt that
+   * does not count, as at a shutdown, is allowed again. Null when the claim no longer holds.
    */
   retry(claim: JobClaim, delayed: Delayed, now: Date): Promise<Job | null>;
   /** Cancels a job. Null when it does not exist or has ended. */
