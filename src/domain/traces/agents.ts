@@ -53,7 +53,7 @@ function agentOfSpans(spans: readonly SpanHead[]): ReadonlyMap<string, string> {
   );
 }
 
-/** Finds the agent by its name, else by the name of its span. Null when there is none. */
+/** Returns a function that finds an agent by its name, else by the name of its span; null without one. */
 function agentOfLabel(spans: readonly SpanHead[]): (label: string) => string | null {
   const names = new Map<string, string>();
   const agents = spans.filter(({ type }) => type === 'agent');
@@ -63,8 +63,8 @@ function agentOfLabel(spans: readonly SpanHead[]): (label: string) => string | n
 }
 
 /**
- * The agents of a trace, one per name, in the order they first appear. An agent has the calls of its subtree up to the
- * next agent, each model call once.
+ * The agents of a trace, one per name, in the order they first appear. `agentOfSpans` assigns model calls and tool calls to agents.
+ * Each model call counts once.
  */
 export function agentsOf(spans: readonly SpanHead[]): readonly TraceAgent[] {
   const byId = new Map(spans.map((span) => [span.spanId, span]));

@@ -57,7 +57,7 @@ function withNameOfRootOrFirst(summary: TraceSummary, spans: readonly SpanHead[]
   return isRootless(spans) ? namedByFirst(summary, spans[0]) : summary;
 }
 
-/** The summary with name, status and preview of the first span, for a trace whose root has not arrived. */
+/** The summary with name and status of the first span, and its preview if it has one, for a trace whose root has not arrived. */
 export function namedByFirst(summary: TraceSummary, first: SpanHead | undefined): TraceSummary {
   if (first === undefined) return summary;
   const { name, status, inputPreview } = first;

@@ -3,7 +3,7 @@ import { truncateText } from './truncate.ts';
 
 /**
  * An attribute value as text: strings as they are, bytes read as UTF-8, everything else as compact JSON, an
- * absent value as `null`. Numbers that JSON cannot express are written as in JavaScript.
+ * absent value as `null`. Numbers that JSON cannot express are written as in JavaScript, inside lists and objects in quotes.
  */
 export function attributeText(value: AttributeValue): string {
   if (typeof value === 'string') return value;
@@ -26,7 +26,7 @@ export function firstText(attributes: Attributes, keys: readonly string[]): { ke
   return null;
 }
 
-/** Every attribute as text of at most `maxBytes`, without those named in `lifted`. */
+/** Every attribute as text, cut by `truncateText` to `maxBytes`, without those named in `lifted`. */
 export function attributeTexts(
   attributes: Attributes,
   lifted: readonly string[],

@@ -58,7 +58,7 @@ function endOfLine(body: Uint8Array, start: number): number {
 const textOf = (body: Uint8Array, start: number): string =>
   decoder.decode(body.subarray(start, endOfLine(body, start)));
 
-/** The payload of a call by its place, from 0; undefined when the body has none there. Decodes one line only. */
+/** The payload of a call by its place, from 0; undefined when the body has none there. Decodes no lines of other calls. */
 export function payloadOfCall(body: Uint8Array, at: number): SpanPayload | undefined {
   let start = 0;
   const patterns: number[] = [];
@@ -80,7 +80,7 @@ export function payloadOfCall(body: Uint8Array, at: number): SpanPayload | undef
 const patternAt = (patterns: readonly Pattern[], at: number): Pattern | undefined =>
   patterns.findLast(({ first }) => first <= at);
 
-/** The payloads of all calls, in the order of their places. */
+/** The payloads of all calls, in the order of their places. The body must have no lines that `blankCalls` emptied. */
 export function payloadsOfCalls(body: Uint8Array): readonly SpanPayload[] {
   const [patternLines, calls] = linesOf(body);
   const patterns = patternLines.map(patternOfLine);

@@ -5,7 +5,7 @@ import { withCallsCountedOnce } from './recount.ts';
 import type { SpanHead, SpanType } from './span.ts';
 import type { TraceSummary } from './trace.ts';
 
-/** The spend of a model call, from the spend rows of the gateway. */
+/** The spend of a model call, and whether it has a spend row of the gateway. */
 export interface CallSpend {
   /**
    * `matched`: one row. `no_call_id`: the span has no id to match. `no_spend_log`: no row has the id that the span names.
@@ -106,7 +106,7 @@ export function callSearchOf({ requestId, callId, startNs, endNs }: Named): Call
   return { responseId: requestId, callId, fromMs, toMs };
 }
 
-/** Searches for the calls of a trace that have no row in it. */
+/** Search conditions for client calls of a trace that name an id and have no row, for at most `MAX_SEARCHED_CALLS` calls. */
 export function callSearchesOf(
   spans: readonly SpanHead[],
   calls: ReadonlyMap<string, CallSpend>,

@@ -28,7 +28,7 @@ export interface CallTokens {
 /** The members of a call that its price depends on. */
 export interface CallUsage extends CallNames, CallTokens {}
 
-/** Operations billed by text tokens only, by type of span; empty for conventions without operations. */
+/** Operations billed by text tokens only, by type of span. The empty text stands for a span without an operation. */
 const OPERATIONS: Partial<Record<SpanType, ReadonlySet<string>>> = {
   llm: new Set(['', 'chat', 'completion', 'text_completion', 'generate_content', 'decide']),
   embedding: new Set(['', 'embeddings', 'embedding']),
@@ -106,7 +106,10 @@ function roleOf(key: string): Role {
   return role;
 }
 
-/** The usage of a span's call. Null when it is not billed by text tokens alone, names no model, or has incomplete or wrong counts. */
+/**
+ * The usage of a span's call. Null when it is not billed by text tokens alone, has a tier with other prices, names no model, or has
+ * incomplete or wrong counts.
+ */
 export function callUsageOf(span: RawSpan, head: SpanHead): CallUsage | null {
   const operations = OPERATIONS[head.type];
   if (operations === undefined) return null;
@@ -118,7 +121,7 @@ export function callUsageOf(span: RawSpan, head: SpanHead): CallUsage | null {
   if (!OUTPUT_TYPES.has(textAt(attributes, GEN_AI.outputType).toLowerCase())) return null;
   let hasTier = false;
   let hasParts = false;
-  // A loop over the attributes of the span, which are fewer than the known keys.
+  // A loop over the attributes of the span, which are usually fewer than the known keys.
   for (const key of Object.keys(attributes)) {
     const role = roleOf(key);
     if (role === 'none') continue;

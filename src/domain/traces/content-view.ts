@@ -6,7 +6,7 @@ export interface ShownMessage {
   readonly content: string;
   /** Name that the message states, usually the name of a tool; null without one. */
   readonly name: string | null;
-  /** Tool calls that the model requests; arguments are JSON as text. */
+  /** Tool calls that the model requests. The arguments are usually JSON. */
   readonly toolCalls: readonly { readonly name: string; readonly arguments: string }[];
 }
 
@@ -22,7 +22,7 @@ export type ContentView =
   | { readonly kind: 'fields'; readonly fields: readonly { readonly key: string; readonly value: string }[] }
   | { readonly kind: 'text'; readonly text: string };
 
-/** A stored input or output: a conversation as messages, a JSON object as fields, anything else as text. */
+/** A stored input or output: a conversation as messages, a JSON object with members as fields, anything else as text. */
 export function contentViewOf(text: string): ContentView {
   const parsed = parseStructure(text);
   if (isJson(parsed)) {

@@ -24,7 +24,10 @@ function costReasonOf(span: SpanHead, call: CallSpend, isInCatalog: IsInCatalog)
   return isInCatalog({ models: [model], provider }) ? 'no_price' : 'unknown_model';
 }
 
-/** Why the cost of a trace is missing or incomplete: the reason of its first call without a cost. Null when no call lacks a cost. */
+/**
+ * Why the cost of a trace is missing or incomplete: `no_model_calls`, else the reason of the first counted call that has one. Null
+ * when no counted call has one. Embeddings and rerankers count when they have input tokens.
+ */
 export function costReasonOfTrace(
   spans: readonly SpanHead[],
   calls: ReadonlyMap<string, CallSpend>,

@@ -5,7 +5,10 @@ import type { PackedExport, PackedTrace } from './packed.ts';
 import { callsIn, type PackedCall } from './packed-calls.ts';
 import { withEstimates } from './span-rows.ts';
 
-/** Prices calls with these names by the catalog: null per call, or for all, when the price is not certain. */
+/**
+ * Returns a function that prices calls with these names by the catalog; null when the catalog has no certain price for the names. The
+ * function returns null for a call without a certain price.
+ */
 export type CallEstimator = (names: CallNames) => ((tokens: CallTokens) => Usd | null) | null;
 
 /** A call of an export with its estimated cost. */
@@ -26,8 +29,8 @@ export function estimatedCalls({ calls }: PackedExport, estimatorOf: CallEstimat
 }
 
 /**
- * The export with these estimates in its span rows and tallies. Rows are encoded on a thread that has neither the catalog nor spend
- * rows, so that estimates are written into encoded rows.
+ * The export with these estimates in its span rows and tallies. Rows may be encoded on a thread that has neither the catalog nor
+ * spend rows. Therefore estimates are written into encoded rows.
  */
 export function withEstimatedCalls(packed: PackedExport, calls: readonly EstimatedCall[]): PackedExport {
   if (calls.length === 0) return packed;

@@ -34,10 +34,13 @@ export const parentIdOf = ({ spanId, parentSpanId }: Step): string | null =>
   parentSpanId === spanId ? null : parentSpanId;
 
 /**
- * The estimates that count in a trace, by span id: each call once, however many spans describe it. An estimate does not count
- * in two cases: a known call is below its span, with only steps between; or its answer id is that of a call of the gateway, or of
- * another span whose estimate counts. The result does not depend on the order of the spans. In a cycle of parents every call is
- * below itself.
+ * The estimates that count in a trace, by span id: each call once, however many spans describe it. The result does not depend on the
+ * order of the spans. An estimate does not count in these cases:
+ *
+ * - its span has type `llm` and a known call below it, with only steps between;
+ * - its answer id is that of an `llm` call of the gateway, or of another span whose estimate counts.
+ *
+ * In a cycle of parents every call is below itself.
  */
 export function countedEstimates(spans: readonly CallLink[]): ReadonlyMap<string, Usd> {
   const estimated = spans.filter(isEstimated);
@@ -83,7 +86,7 @@ export const countedCallSpans = <Span extends CallLink>(spans: readonly Span[]):
 export const countedTokenSpans = <Span extends CallCount>(spans: readonly Span[]): readonly Span[] =>
   countedAmong(spans, hasUsage);
 
-/** The model calls, without those above one of `replacing` and those whose answer a call of the gateway has. */
+/** The model calls, without client calls that are above a span of `replacing` or whose answer a call of the gateway has. */
 function countedAmong<Span extends CallLink>(
   spans: readonly Span[],
   replacing: (span: Span) => boolean,

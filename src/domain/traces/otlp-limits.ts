@@ -36,7 +36,7 @@ export const DEFAULT_OTLP_LIMITS: OtlpLimits = {
   valueBytes: 65_536,
 };
 
-/** Default number of exports read concurrently. */
+/** Default maximum number of exports that are read concurrently. */
 export const DEFAULT_CONCURRENT_INGESTS = 2;
 
 /** Inflated size, in bytes, up to which sending an export to a thread costs at least as much as reading it. */

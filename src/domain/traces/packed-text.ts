@@ -6,8 +6,8 @@ import { bytesOfRows, type SpanRows } from './span-rows.ts';
 import type { TraceTally } from './trace.ts';
 
 /**
- * An encoded export as a message between threads. Structured cloning is fast for one text and slow for many objects, so
- * that small members are sent as JSON. Rows are bytes, which are transferred, not cloned.
+ * An encoded export as a message between threads. Structured cloning is fast for one text and slow for many objects.
+ * Therefore small members are sent as JSON. Rows are bytes, which are transferred, not cloned.
  */
 export interface PackedText {
   readonly facts: string;

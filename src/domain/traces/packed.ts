@@ -44,7 +44,7 @@ export interface PackedExport {
 /** Reads exports, off the main thread where they are large. */
 export interface ExportPacker {
   /**
-   * Throws InvalidInput for an invalid export, TooLarge above a limit, and Unavailable when the queue is full.
+   * Throws InvalidInput for an invalid export, TooLarge above a limit, and Unavailable when too many exports are being read or wait.
    */
   pack(sent: SentExport): Promise<PackedExport>;
 }

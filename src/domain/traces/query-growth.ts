@@ -45,7 +45,7 @@ function frameOf(tokens: readonly Token[], at: number, outer: Frame): Frame {
   return { openAt: at, isCall, clause: isJoin ? 'from' : 'other', commas: [] };
 }
 
-/** Calls `visit` for each token and the frame around it, and `close` for each frame and the position of its end. */
+/** Calls `visit` for each token except parentheses and the frame around it, and `close` for each frame and the position of its end. */
 function walk(
   tokens: readonly Token[],
   visit: (at: number, token: Token, frame: Frame) => void,
@@ -154,7 +154,7 @@ function assertListed(tokens: readonly Token[], at: number, isCall: boolean): vo
   if (isCall || !isFirst || !isLast) throw noRows();
 }
 
-/** Whether a name is a value: not qualified, and not the alias of a column, which follows a value or `as`. */
+/** Whether a name is a value: not qualified, no qualifier, no function, and not an alias, which follows a value or `as`. */
 function isValue(tokens: readonly Token[], at: number): boolean {
   const [before, next] = [tokens[at - 1], tokens[at + 1]];
   if (isSign(before, '.') || isSign(next, '.') || isSign(next, '(')) return false;

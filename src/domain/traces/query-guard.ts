@@ -25,7 +25,7 @@ const REFUSED_WORDS = words(`
 const REFUSED_FORM =
   /^(?:pg_|sqlite_|pragma_|information_schema$|reg(?:class|proc|procedure|oper|operator|type|role|namespace|config|dictionary|collation)$)/;
 
-/** Throws InvalidInput for a refused word, and for an unknown function. */
+/** Throws InvalidInput for a refused word or name, and for a quoted or unknown function. */
 function assertWord({ kind, value }: Token, next: Token | undefined): void {
   const isCalled = isSign(next, '(');
   if (kind === 'name' && isCalled) throw refuse(`the function "${value}" is not available.`);
@@ -42,7 +42,7 @@ export interface GuardedQuery {
   readonly names: ReadonlySet<string>;
 }
 
-/** Throws InvalidInput for a query that is not one plain SELECT. */
+/** Throws InvalidInput for a query that is not one plain SELECT, is too long, or fails `assertBoundedValues`. */
 export function guardedQuery(sent: string): GuardedQuery {
   const sql = sent.trim().replace(/;$/, '').trimEnd();
   if (sql.length > QUERY_LIMITS.text) throw refuse(`it is longer than ${QUERY_LIMITS.text} characters.`);

@@ -16,7 +16,7 @@ import { providerLabel } from './provider-label.ts';
 import { labelsOfSpan } from './trace-labels.ts';
 import { MAX_VALUE_BYTES, truncateUnits, truncateConversation, truncateText } from './truncate.ts';
 
-/** Maximum length of a label, such as an agent or a model, in bytes. The attribute of the label is not cut to it. */
+/** Bytes that are kept of a label, such as an agent or a model. The attribute of the label is not cut to them. */
 const LABEL_BYTES = 512;
 const SERVICE_KEYS = ['service.name'];
 /** LangSmith's key is first, because LangSmith writes its own name into the key that others use for the provider. */
@@ -103,7 +103,7 @@ export function readPayload(span: RawSpan, owner: Owner, maxValueBytes = MAX_VAL
   };
 }
 
-/** The credential decides the owner of a span; owner attributes in a payload are replaced. */
+/** The credential decides the owner of a span; owner attributes of its resource are replaced. */
 function stampedWith(owner: Owner, attributes: Attributes): Attributes {
   const stamps = { 'litellm.team_id': owner.teamId ?? '', 'litellm.api_key_hash': owner.keyHash, 'litellm.org_id': '' };
   const replaced = Object.entries(stamps).filter(([key]) => attributes[key] !== undefined);
@@ -124,7 +124,7 @@ function agentOf(span: RawSpan, type: SpanType, convention: Convention): string 
   return label(name) ?? '';
 }
 
-/** The status message, else the message of the first exception. */
+/** The status message, else the message or the type of the first exception; null without them. */
 function errorOf({ statusMessage, events }: RawSpan, cut: (text: string) => string): string | null {
   if (statusMessage !== '') return cut(statusMessage);
   const exception = events.find((event) => event.name === 'exception')?.attributes;

@@ -3,9 +3,9 @@ import type { ExportedSpan } from './exported-span.ts';
 /** Counters of the export to an outside collector. */
 interface SpanExportCounts {
   readonly sent: number;
-  /** Dropped because the queue was full. */
+  /** Dropped because the queue was full, or after `drain` began. */
   readonly dropped: number;
-  /** Refused by the collector, or failed after all retries. */
+  /** Accepted by `push`, but not delivered. */
   readonly failed: number;
   readonly waiting: number;
 }

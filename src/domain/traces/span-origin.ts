@@ -4,7 +4,7 @@ import { truncateText } from './truncate.ts';
 
 const INTEGRATION_KEYS = ['langsmith.metadata.ls_integration', 'traceloop.association.properties.ls_integration'];
 
-/** Instrumentation scopes whose names differ from the instrumented library, by prefix. */
+/** Frameworks of instrumentation scopes that `INSTRUMENTATION` does not match, by prefix of their names. */
 const SCOPES: readonly (readonly [beginning: string, framework: string])[] = [
   ['com.anthropic.claude_code.', 'claude-code'],
   ['strands.', 'strands'],
@@ -47,8 +47,8 @@ const PREFIX = 'litellm.source.';
 const MAX_SOURCE_BYTES = 2_048;
 
 /**
- * Source of the run of a root, from the attributes of the span, else of its resource. Null for other spans, for an unknown type,
- * and for an address that is invalid, too long or not `https`.
+ * Source of the run of a root, from the attributes of the span, else of its resource. Null for other spans, for a missing or
+ * unknown type, and for an address that is invalid, too long or not `https`.
  */
 export function traceSourceOf({ parentSpanId, attributes, resource }: RawSpan): TraceSource | null {
   if (parentSpanId !== null) return null;

@@ -93,7 +93,7 @@ export interface SpanHead {
   readonly startNs: bigint;
   readonly endNs: bigint;
   readonly status: SpanStatus;
-  /** The status message, else the message of the first exception event; null without both. */
+  /** The status message, else the message or the type of the first exception event; null without them. */
   readonly error: string | null;
   readonly model: string | null;
   /** The provider in one spelling, e.g. `openai`: see `providerLabel`. Null when unknown, and for spans without a model. */
@@ -121,7 +121,7 @@ export interface SpanHead {
   readonly estimate: Usd | null;
   /** Source of the run of a root; null when unknown, and for other spans. */
   readonly source: TraceSource | null;
-  /** Session, user and tags that it states; absent for none. Stored with its trace only, so that stored spans have none. */
+  /** Session, user and tags that it states; absent for none. Only the trace stores them: spans from a store have none. */
   readonly labels?: TraceLabels;
 }
 

@@ -71,7 +71,7 @@ export const INTERNAL_TAG = 'litellm-lens';
 
 const LABELLED: ReadonlySet<SpanType> = new Set(['agent', 'llm', 'chain']);
 
-/** The labels that a span states; undefined for none. Roots, agents, steps and model calls can state some. */
+/** The labels that a span states; undefined for none. Only roots, agents, steps and model calls can state labels. */
 export function labelsOfSpan(
   { attributes, parentSpanId }: Pick<RawSpan, 'attributes' | 'parentSpanId'>,
   type: SpanType,

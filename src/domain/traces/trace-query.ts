@@ -36,7 +36,7 @@ export interface QueryRows {
   readonly truncated: boolean;
 }
 
-/** Failure of a query above a limit of time, memory, rows or characters. */
+/** Failure of a query in the database, for example above a limit of time, memory or characters. */
 export const queryExceeded = (cause?: unknown): Unavailable =>
   new Unavailable('Trace SQL query failed or exceeded reader limits', null, { cause });
 
@@ -94,7 +94,8 @@ export interface TraceQueries {
   readonly dialect: QueryDialect;
   /**
    * The rows of a query, from visible rows only, in a read-only connection. Throws InvalidInput for a query that the guard or
-   * the database refuses, and Unavailable above the limits of time, memory and characters.
+   * the database refuses. Throws Unavailable above a limit of time, memory, characters or concurrent queries, and when the database
+   * fails. Throws the reason of the signal when it aborts the wait.
    */
   run(reader: QueryReader, sql: string): Promise<QueryRows>;
   columns(): Promise<readonly QueryColumn[]>;

@@ -144,7 +144,7 @@ export interface AgentActivity {
   readonly name: string;
   /** Number of its traces. */
   readonly traces: number;
-  /** Traces with a failed span of any agent, included in `traces`. */
+  /** Traces with a failed span, of this agent or not, included in `traces`. */
   readonly failed: number;
   /** Start of its latest trace, Unix ms. */
   readonly lastStartMs: number;

@@ -60,12 +60,12 @@ export interface TraceSummary extends StatedLabels {
 /** An agent of a trace. */
 export interface TraceAgent {
   readonly name: string;
-  /** Nearest ancestor agent of its first span that has another name; null without one. */
+  /** Name of the nearest agent above its first span, except its own name; null without one. */
   readonly parentAgent: string | null;
   readonly invocations: number;
-  /** Model calls of its subtree up to the next agent, each once. */
+  /** Model calls of its subtree up to the next agent, and those that name it and have no agent above; each once. */
   readonly llmCalls: number;
-  /** Tool calls of its subtree up to the next agent. */
+  /** Tool calls of its subtree up to the next agent, and those that name it and have no agent above. */
   readonly toolCalls: number;
   /** Tool calls that name the agent themselves. */
   readonly namedToolCalls: number;
@@ -144,7 +144,7 @@ const sumOf = (left: Usd | null, right: Usd | null): Usd | null =>
 const PREVIEW_TYPES: ReadonlySet<SpanType> = new Set(['agent', 'llm']);
 const ROOT_RANK_OFFSET = -(2n ** 63n);
 
-/** Rank of the preview of a span; the lowest is shown. Roots come before calls, each by start. Fits into 64 bits. */
+/** Rank of the preview of a span; the lowest is shown. Roots come before other spans, both by start. Fits into 64 bits. */
 const previewRankOf = ({ parentSpanId, startNs }: Pick<SpanHead, 'parentSpanId' | 'startNs'>): bigint =>
   parentSpanId === null ? startNs + ROOT_RANK_OFFSET : startNs;
 

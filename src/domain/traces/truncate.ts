@@ -84,7 +84,7 @@ function keepEnds(messages: readonly unknown[], maxBytes: number): string | null
   return JSON.stringify([messages[0], ...(removed > 0 ? [marker(removed)] : []), ...messages.slice(-keptCount)]);
 }
 
-/** The first and last message only, their texts cut until both fit. */
+/** The first and last message only, their texts cut until both fit; a marker alone when they never fit. */
 function shortenEnds(messages: readonly unknown[], first: unknown, last: unknown, maxBytes: number): string {
   const removed = messages.length - 2;
   const between = removed > 0 ? [marker(removed)] : [];

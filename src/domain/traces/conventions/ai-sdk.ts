@@ -23,7 +23,7 @@ const TEXT = 'ai.response.text';
 const TOOL_CALLS = 'ai.response.toolCalls';
 
 /**
- * Span type of each operation. Those that end in `.do…` are one model call. The operations around these calls run until the
+ * Span type of each operation. Those that end in `.do…` are one model call. Text operations around these calls run until the
  * model calls no tool; from version 7 on the SDK names them agent invocations.
  */
 const OPERATIONS: Readonly<Record<string, SpanType>> = {

@@ -84,7 +84,7 @@ function messageOf(role: string, attributes: Attributes, key: string): SpanText 
   return content === '' ? null : conversation([{ role, content }], [key]);
 }
 
-/** The visible part of the system prompt, and the messages since the previous request. */
+/** The visible part of the system prompt, and the context since the previous request as one message. */
 function requestOf(attributes: Attributes): SpanText | null {
   const system = textAt(attributes, 'system_prompt_preview');
   const context = textAt(attributes, CONTEXT);
@@ -95,7 +95,7 @@ function requestOf(attributes: Attributes): SpanText | null {
   return messages.length === 0 ? null : conversation(messages, context === '' ? [] : [CONTEXT]);
 }
 
-/** A first line `[USER]`, `[ASSISTANT]` or `[TOOL RESULT: id]` gives the role of the text after it. */
+/** A first line such as `[USER]` or `[TOOL RESULT: id]` gives the role of the text after it. Other texts are of the user. */
 function contextMessage(context: string): Message {
   const { header, body } = headed(context);
   if (header === 'USER' || header === 'USER PROMPT') return { role: 'user', content: body };

@@ -8,7 +8,7 @@ type Text = string | readonly Message[];
 
 /** Input or output of a span, and the attributes that it comes from. */
 export interface SpanText {
-  /** Plain text, or messages in the common form, or a function that makes them. `textOf` returns any of them as text. */
+  /** Plain text, or messages in the common form, or a function that returns either. `textOf` returns any of them as text. */
   readonly content: Text | (() => Text);
   /** Text that begins with the preview. It may be longer than `PREVIEW_LENGTH`. */
   readonly preview: string;
@@ -22,9 +22,9 @@ export interface Convention {
   /** Whether a span follows it. The first convention in the list that matches applies. */
   recognises(span: RawSpan): boolean;
   type(span: RawSpan): SpanType;
-  /** Agent name by this convention, before the common agent attributes. Null when it names none. */
+  /** Agent name by this convention, which precedes `AGENT_KEYS`; null when the span names none. */
   agent(span: RawSpan): string | null;
-  /** Attribute keys of the model; the first one that is present counts, here and below. */
+  /** Attribute keys of the model. The first one whose value is not blank counts, also in `responseIdKeys`. */
   readonly modelKeys: readonly string[];
   /** The model, where no key has it. */
   model?(attributes: Attributes): string | null;
@@ -33,7 +33,7 @@ export interface Convention {
   responseId?(attributes: Attributes): string | null;
   inputTokens(attributes: Attributes): number;
   outputTokens(attributes: Attributes): number;
-  /** Parts of the counts above. */
+  /** Attribute keys of parts of the counts above. The first one that is present counts. */
   readonly cacheReadTokenKeys: readonly string[];
   readonly cacheWriteTokenKeys: readonly string[];
   readonly reasoningTokenKeys: readonly string[];

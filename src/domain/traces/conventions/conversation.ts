@@ -11,7 +11,7 @@ export interface Message {
 
 export interface ToolCall {
   readonly name: string;
-  /** JSON as text. */
+  /** Usually JSON. A text is unchanged; other values become JSON. */
   readonly arguments: string;
   readonly id?: string;
 }
@@ -40,7 +40,7 @@ export function parseStructure(text: string): unknown {
   }
 }
 
-/** The messages of a list, or one message, of any known format. Null for an empty list, and when an entry is not a message. */
+/** The messages of a list, or one message, of any known format. Null for other values, and for an empty list. */
 export function conversationOf(value: unknown): readonly Message[] | null {
   if (isJson(value)) {
     const message = messageOf(value);

@@ -65,7 +65,7 @@ export const GEN_AI_OPERATIONS = {
   embeddings: 'embedding',
   embedding: 'embedding',
   retrieval: 'retriever',
-  /** Operations that the conventions do not name. */
+  /** Further operations that the conventions do not name. */
   rerank: 'reranker',
   moderation: 'guardrail',
   realtime: 'llm',
