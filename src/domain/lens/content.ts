@@ -56,7 +56,7 @@ function spanText({ input, output, error, status }: Span): string {
 
 const isoOf = (ns: bigint): string => new Date(Number(ns / 1_000_000n)).toISOString();
 
-/** One part of an execution, from an offset in characters. */
+/** One part of the text of a span, from an offset in characters. */
 export function contentPart(executionId: string, span: Span, offset: number): ContentPart {
   const whole = spanText(span);
   const content = whole.slice(offset, offset + PART_CHARACTERS);

@@ -20,7 +20,7 @@ export interface Execution {
   readonly metadata: readonly { readonly key: string; readonly value: string }[];
 }
 
-/** Executions of a run, chosen once. */
+/** Executions of a run, chosen once, or a page of a preview. `eligible` and `selected` count the executions of all pages. */
 export interface Sample {
   readonly executions: readonly Execution[];
   readonly eligible: number;

@@ -67,19 +67,19 @@ export function summaryOfFeedback(
   return { traceId, traceRef, count, average: sum / count, lowest: Math.min(...scores) };
 }
 
-/** Text whose SHA-256 begins with the trace id of a session of a coding agent. */
+/** Text whose SHA-256 begins with the trace id of a session of Claude Code. */
 export const sessionSeed = (sessionId: string): string => `litellm.claude.session.v1\0${sessionId}`;
 
 /** Metadata keys of feedback on an execution, and of the version of all its feedback. */
 const FEEDBACK_KEY = 'feedback';
 const VERSION_KEY = 'feedback.version';
-/** Maximum number of feedbacks that a reviewer reads, and maximum length of each in characters. */
+/** Maximum number of feedback entries that a reviewer reads, and maximum length of each comment in characters. */
 const MAX_SHOWN = 10;
 const MAX_COMMENT_CHARACTERS = 500;
 
 type Metadata = readonly { readonly key: string; readonly value: string }[];
 
-/** Feedback as metadata of an execution, the latest last. */
+/** The latest `MAX_SHOWN` feedback entries as metadata of an execution, oldest first, then the version of all feedback. */
 export function feedbackMetadata(feedback: readonly Feedback[]): Metadata {
   if (feedback.length === 0) return [];
   const sorted = feedback.toSorted((left, right) => left.updatedAt.getTime() - right.updatedAt.getTime());

@@ -48,7 +48,7 @@ export interface Finding extends FindingDraft {
   readonly lastSeen: string;
   /** Executions with supporting evidence, sorted. */
   readonly occurrences: readonly string[];
-  /** Revision of the lens that produced it. */
+  /** Revision of the lens in the latest run that reported it. */
   readonly revision: number;
   /** Runs that added occurrences. */
   readonly investigationRuns: readonly string[];
@@ -140,9 +140,9 @@ function mergedInto(draft: FindingDraft, matches: readonly Finding[], about: Mer
 }
 
 /**
- * Merges drafts into findings. A draft extends the findings that it names, if they have its kind: their evidence and
- * occurrences are joined. A resolved finding that occurs again becomes open, a dismissed one stays dismissed. Titles are never
- * compared. New findings come first.
+ * Merges drafts into findings. A draft extends the findings that it names, if they have its kind, and the status and reason of the
+ * oldest of them. Their evidence and occurrences are joined. A resolved finding that occurs again becomes open, a dismissed one stays
+ * dismissed. Titles are never compared. New findings come first.
  */
 export function mergeFindings(
   before: readonly Finding[],

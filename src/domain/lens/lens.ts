@@ -88,7 +88,7 @@ export interface LensRun {
   /** Null until the executions are chosen. */
   readonly sample: Sample | null;
   readonly cost: Usd;
-  /** Findings that it added or changed; null until it has ended. */
+  /** Findings that it added or changed; null until a worker has sent the result. */
   readonly findings: readonly Finding[] | null;
   readonly assessments: readonly Assessment[];
   readonly steps: readonly RunStep[];
@@ -128,7 +128,7 @@ export interface Lens {
   readonly settings: LensSettings;
   /** Counter of changes of the settings, from 1. */
   readonly revision: number;
-  /** Counter of all changes, from 0. */
+  /** Counter of changes, from 0. Changes of the budget and the progress of a run do not count. */
   readonly version: number;
   readonly createdAt: string;
   readonly nextRunAt: string;

@@ -46,7 +46,7 @@ export interface Review {
   /** Whether it is from an earlier run, at no cost. */
   readonly reused: boolean;
   readonly consolidated: boolean;
-  /** Whether observations, parts of the execution or questions were left out. */
+  /** Whether the review may be incomplete, for example because parts of the execution were left out. */
   readonly partial: boolean;
 }
 

@@ -126,7 +126,7 @@ export function assertLookback(hours: number, path: readonly (string | number)[]
     throw faulty([issueAt(path, 'Lookback (Interval) exceeds the supported calendar range')]);
 }
 
-/** Throws InvalidInput for a window with one end only, and for one that ends before it starts. */
+/** Throws InvalidInput for a window with one end only, and for one that does not end after its start. */
 export function assertWindow(start: Date | null, end: Date | null): void {
   if ((start === null) !== (end === null)) throw broken('Choose both a start and an end time');
   if (start !== null && end !== null && start >= end) throw broken('Start time must be before end time');

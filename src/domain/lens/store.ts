@@ -56,8 +56,8 @@ export interface LensStore {
   /** All lenses, by id. */
   all(): Promise<readonly LensState[]>;
   /**
-   * Changes a lens with its latest run and its findings in one transaction. Changes of one lens run one after another,
-   * in all processes. A run with another id becomes the latest run; the row of the former run is unchanged. Null when no such
+   * Changes a lens with its latest run and its findings in one transaction. Changes of one lens are serialized
+   * across all processes. A run with another id becomes the latest run; the row of the former run is unchanged. Null when no such
    * lens exists. Throws what `change` throws.
    */
   change(id: string, change: (state: LensState) => LensState): Promise<LensState | null>;
@@ -68,14 +68,14 @@ export interface LensStore {
    * Null when no such run exists.
    */
   changeRun(lensId: string, runId: string, change: (run: RunHead) => RunHead): Promise<RunHead | null>;
-  /** Changes a lens after a model call, adds the cost to the run and stores the answer, in one transaction. */
+  /** Changes a lens after a model call, adds the cost to the run and stores the answer, if any, in one transaction. */
   recordCall(
     id: string,
     change: (lens: Lens) => Lens,
     call: { readonly runId: string; readonly cost: Usd; readonly answer: PaidAnswer | null },
   ): Promise<void>;
   findAnswer(id: string): Promise<PaidAnswer | null>;
-  /** Ids of lenses whose schedule is due, the first due ones first. */
+  /** Ids of at most `most` lenses whose schedule is due, the longest due first. */
   due(now: Date, most: number): Promise<readonly string[]>;
   /** Runs of a lens, newest first. `from`: rows to skip, or the run after which the page begins. */
   runs(lensId: string, from: number | RunPlace, limit: number): Promise<readonly LensRun[]>;

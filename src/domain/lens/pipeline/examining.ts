@@ -12,7 +12,7 @@ const MAX_OTHERS = 6;
 /** Maximum number of observations in a question, and length of one excerpt in characters. */
 const MAX_OBSERVATIONS = 60;
 const EXCERPT_CHARACTERS = 5_000;
-/** Maximum number of quotes of one execution that a finding keeps. */
+/** Maximum number of quotes of one execution that a finding takes from observations. */
 const MAX_QUOTES_OF_EXECUTION = 2;
 
 const MAX_TEXT_CHARACTERS = 2_000;

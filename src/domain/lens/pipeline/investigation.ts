@@ -15,7 +15,7 @@ import { type Candidate, groupSightings, sightingsOf } from './grouping.ts';
 import { createReporter, type Reporter } from './progress.ts';
 import { judgeExecution, type Reviewed, reviewOf } from './reviewing.ts';
 
-/** Maximum number of pages of content that one review reads. */
+/** Maximum number of pages of content that are read of one execution. */
 const MAX_PAGES = 25;
 /** Capacity of the cache of contents, in executions. */
 const MAX_CACHED_CONTENTS = 64;
@@ -176,7 +176,7 @@ const errorOf = (failures: readonly string[]): string => [...new Set(failures)].
 /**
  * Runs one investigation to its result: choose executions, review each, group the observations, examine the groups, and
  * send the result. A failed model call becomes an error text, and the run continues. When the budget is used up, the run sends the
- * results so far. Throws OwnershipLost, and the reason of the signal.
+ * results so far. Other failures of the backend are thrown, for example OwnershipLost. An abort throws the reason of the signal.
  */
 export async function investigate(
   claimed: ClaimedRun,

@@ -3,19 +3,20 @@ import { NO_COVERAGE } from '../lens.ts';
 import type { Review } from '../review.ts';
 import type { LensBackend, RunClaim, RunProgress } from '../worker.ts';
 
-/** Minimum time between two reports, in ms. Changes in between are sent in one report. */
+/** Pause between two reports, in ms; `flush` ends it. Changes in the pause are sent in one report. */
 const REPORT_MS = 500;
 
 /** Reports of a run to its server. */
 export interface Reporter {
   readonly coverage: () => Coverage;
   count(change: Partial<Coverage>): void;
+  /** Increases a count. The next report of another change includes it. */
   add(count: keyof Coverage, by?: number): void;
   stage(stage: string): void;
   reviewed(review: Review): void;
   reading(reading: Reading, isOver: boolean): void;
   activity(activity: Activity): void;
-  /** Resolves when all changes are stored. Sends those of a failed report again, once. Rejects when a report fails during this call. */
+  /** Resolves when all queued reports are stored. Sends an earlier failed report again. Rejects when a report fails during this call. */
   flush(): Promise<void>;
 }
 

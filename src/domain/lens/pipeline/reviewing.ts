@@ -49,9 +49,9 @@ export interface Reviewed {
 
 /** Judgement of one execution. */
 export interface ExecutionJudgement {
-  /** Null when a question failed and no answer has content, or when the budget ended before the last question. */
+  /** Null when a question failed and no answer has content, or when the budget ended before the last answer. */
   readonly extraction: Extraction | null;
-  /** Whether observations, parts or questions were left out. */
+  /** Whether the judgement may be incomplete, for example because parts were left out or a question failed. */
   readonly partial: boolean;
   /** Why the latest unanswered question has no answer; null when all questions have one. */
   readonly failure: string | null;
