@@ -53,7 +53,10 @@ builder.node(AnnotationType, {
       description: 'Score, on a scale of its author. Null without one.',
     }),
     note: t.exposeString('note', { nullable: true, description: 'Note. Null without one.' }),
-    author: t.exposeID('createdBy', { description: 'User of the key that wrote it, else the hash of that key.' }),
+    author: t.exposeID('createdBy', {
+      description:
+        'User of the key that wrote it, else the hash of that key. A sender of feedback may name another author.',
+    }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was first written.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last written.' }),
     traceId: t.exposeID('traceId', { description: 'Trace id of the annotated trace.' }),
@@ -84,7 +87,7 @@ const ofParts = async (parts: readonly TraceIdentity[], { loaders }: { readonly 
 builder.objectField(TraceType, 'annotations', (t) =>
   t.field({
     type: [AnnotationType],
-    description: `Annotations of the trace and of its spans, the oldest first; at most ${MAX_ANNOTATIONS} of each owner.`,
+    description: `Annotations of the trace and of its spans, for each of its owners the oldest first; at most ${MAX_ANNOTATIONS} of each owner.`,
     resolve: async (trace, _args, { scope }) => [...(await ofParts(partsOf(trace), scope))],
   }),
 );

@@ -54,17 +54,16 @@ builder.node(AuditEntryType, {
   fields: (t) => ({
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the row was changed.' }),
     changedBy: t.exposeID('changedBy', {
-      description:
-        'User in the header `litellm-changed-by`, otherwise the user of the key, or the hash of a key without a user.',
+      description: 'Name in the header `litellm-changed-by`, otherwise as `actor`.',
     }),
     actor: t.exposeID('actor', {
       nullable: true,
       description:
-        'User of the credential that made the change, else the hash of its key; independent of `litellm-changed-by`. Null for entries of earlier versions.',
+        'User of the credential that made the change, else the hash of its key, or `system: ` and the name of periodic work. Null for entries of earlier versions.',
     }),
     changedByKey: t.exposeID('changedByKey', {
       nullable: true,
-      description: 'Hash of the virtual key that made the change. Null for the admin key.',
+      description: 'Hash of the virtual key that made the change. Null for the admin key, and for periodic work.',
     }),
     action: t.expose('action', { type: AuditActionType, description: 'What happened.' }),
     noun: t.expose('noun', { type: AuditNounType, description: 'Kind of the row.' }),
@@ -91,7 +90,7 @@ builder.node(AuditEntryType, {
 const AuditLogFilterType = builder.inputType('AuditLogFilter', {
   description: 'Filter of changes. All conditions must match; blank text is ignored.',
   fields: (t) => ({
-    changedBy: t.id({ description: 'Author: global id or local id of the user, or hash of a key without a user.' }),
+    changedBy: t.id({ description: 'Exact `changedBy`, or the global id of a user.' }),
     changedByKey: t.id({ description: 'Key that made the change: global id or hash.' }),
     action: t.field({ type: AuditActionType, description: 'What happened.' }),
     noun: t.field({ type: AuditNounType, description: 'Kind of the row.' }),

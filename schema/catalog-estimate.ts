@@ -39,7 +39,7 @@ const WorkloadInputType = builder.inputRef<WorkloadInput>('WorkloadInput').imple
       inputTokens: t.int({ required: true, description: 'Input tokens of one request, cached ones included.' }),
       outputTokens: t.int({ required: true, description: 'Output tokens of one request, reasoning included.' }),
       cacheHitRate: share('Share of the input that is read from a cache.'),
-      cacheWriteRate: share('Share of the input that is written to a cache. With `cacheHitRate` at most 1.'),
+      cacheWriteRate: share('Share of the input that is written to a cache. The sum with `cacheHitRate` is at most 1.'),
       batchShare: share('Share of the requests that may be sent as batches.'),
       reasoningShare: share('Share of the output that is reasoning.'),
       modes: t.stringList({

@@ -78,13 +78,13 @@ builder.node(ModelType, {
       nullable: true,
       description:
         'The offer with the lowest input price above zero. The price map writes zero for free and for unknown prices, ' +
-        'so zero is ignored. Null when no offer has a price.',
+        'so zero is ignored. Null when no offer has such a price.',
       resolve: (model) => cheapestOf(model, 'input'),
     }),
     cheapestOutput: t.field({
       type: CatalogEntryType,
       nullable: true,
-      description: 'The offer with the lowest output price above zero. Null when no offer has one.',
+      description: 'The offer with the lowest output price above zero. Null when no offer has such a price.',
       resolve: (model) => cheapestOf(model, 'output'),
     }),
   }),

@@ -116,7 +116,7 @@ builder.queryFields((t) => ({
     complexity: { field: 1, multiplier: LIST_COST },
     description:
       'Past and current prices of a catalog entry, removed entries included, by key and then by time. Gaps are unknown. ' +
-      'Null for an id that was never in the catalog.',
+      'Null for an unknown id, and when the history could not be read.',
     args: {
       entryId: t.arg.id({ required: true, description: ENTRY_ID }),
       from: t.arg({ type: 'DateTime', description: FROM }),
@@ -129,7 +129,7 @@ builder.queryFields((t) => ({
     type: EntryPricesType,
     nullable: true,
     description:
-      'Prices of a catalog entry at an instant, removed entries included. Null for an id that was never in the catalog.',
+      'Prices of a catalog entry at an instant, removed entries included. Null for an unknown id, and when the history could not be read.',
     args: {
       entryId: t.arg.id({ required: true, description: ENTRY_ID }),
       at: t.arg({ type: 'DateTime', required: true, description: 'The instant.' }),

@@ -173,7 +173,7 @@ builder.subscriptionField('codingAgentStatus', (t) =>
     type: CodingAgentType,
     complexity: CALL_COST,
     description:
-      'A coding agent: its state at the start, and each later state. Ends after `FINISHED`, `ERROR`, `EXPIRED`, `STOPPED`, `CANCELLED` or `DELETED`. All subscribers of one agent share one poll of the provider, whose interval grows while nothing changes.',
+      'A coding agent: its state at the start, and each later state. Ends after `FINISHED`, `ERROR`, `EXPIRED`, `STOPPED`, `CANCELLED` or `DELETED`. All subscribers of one agent in one process share one poll of the provider, whose interval grows while nothing changes.',
     args: { id: t.arg.id({ required: true, description: AGENT_ID }) },
     subscribe: (_root, { id }, { scope }) => watchCodingAgent(scope, localId(TYPE, id)),
     resolve: (agent) => agent,

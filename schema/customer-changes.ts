@@ -30,7 +30,7 @@ const customerFields = (t: InputFields) => ({
 const CreateCustomerInput = builder.inputType('CreateCustomerInput', {
   description: 'A new customer.',
   fields: (t) => ({
-    id: t.id({ required: true, description: 'Local id, as `user` of calls names it.' }),
+    id: t.id({ required: true, description: 'Local id, as calls name it, e.g. in `user`.' }),
     ...customerFields(t),
   }),
 });

@@ -167,7 +167,8 @@ builder.node(DecisionType, {
     costUsd: t.field({
       type: 'Decimal',
       nullable: true,
-      description: 'Cost in USD. Null when no price is known.',
+      description:
+        'Cost in USD. Null when no price is known, and for a stored decision without a spend row that the caller may read.',
       async resolve({ traceId, spanId, cost }, _args, { scope }) {
         const known =
           cost === undefined ? ((await scope.loaders.spendRowBySpan.load(`${traceId}:${spanId}`))?.cost ?? null) : cost;

@@ -112,7 +112,7 @@ builder.node(DeploymentType, {
     fault: t.exposeString('fault', {
       nullable: true,
       description:
-        'Why it cannot be called: no key, no address or an unknown provider. Null where it can. Only administrators see the reason.',
+        'Why it cannot be called, e.g. no key or an unknown provider; a general text for callers who are not administrators. Null where it can be called.',
     }),
     warning: t.exposeString('warning', {
       nullable: true,

@@ -55,7 +55,7 @@ builder.queryField('endpointActivity', (t) =>
     nullable: true,
     complexity: { field: 1, multiplier: ENDPOINTS },
     description:
-      'Tokens, spend, successes and failures by endpoint, endpoints with the most calls first. Administrators and keys with the permission `get_spend_routes` see all calls, other keys of a user the calls of that user.',
+      'Tokens, spend, successes and failures by endpoint, endpoints with the most calls first. Administrators and keys with the permission `get_spend_routes` see all calls. Other keys with a user see their calls and those of the user.',
     args: {
       startDate: t.arg.string({ description: 'First UTC day, `YYYY-MM-DD`. 30 days ago when absent.' }),
       endDate: t.arg.string({

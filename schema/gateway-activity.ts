@@ -123,7 +123,7 @@ builder.subscriptionField('activity', (t) =>
   t.field({
     type: UpdateType,
     description:
-      'Requests that ended, at most one update a second. Without requests there is no update. For proxy administrators, read-only ones too.',
+      'Requests that ended in this process, at most one update a second. Without requests there is no update. For proxy administrators, read-only ones too.',
     subscribe: (_root, _args, { scope }) => watchGatewayActivity(scope, undefined),
     resolve: (update) => update,
   }),

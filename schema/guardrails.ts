@@ -45,7 +45,9 @@ builder.node(GuardrailType, {
     name: t.exposeString('name', { description: `${NAME} Guardrails of the configuration file may share a name.` }),
     kind: t.exposeString('kind', { description: 'Type of the check, such as `litellm_content_filter`.' }),
     modes: t.field({ type: [ModeType], description: 'When it runs.', resolve: ({ modes }) => [...modes] }),
-    defaultOn: t.exposeBoolean('defaultOn', { description: 'Whether it runs on every call, selected or not.' }),
+    defaultOn: t.exposeBoolean('defaultOn', {
+      description: 'Whether it runs on calls that neither select it nor opt out.',
+    }),
     params: t.field({
       type: 'JSON',
       description: 'All settings, as `litellm_params` in the HTTP API. Secrets are `REDACTED`.',
@@ -86,7 +88,7 @@ const GuardrailFilterType = builder.inputType('GuardrailFilter', {
     name: t.string({ description: 'Text that the name contains, in any case.' }),
     kind: t.string({ description: 'Exact type of the check.' }),
     mode: t.field({ type: ModeType, description: 'One of its modes.' }),
-    defaultOn: t.boolean({ description: 'Whether it runs on every call.' }),
+    defaultOn: t.boolean({ description: 'Exact `defaultOn`.' }),
     teamId: t.id({ description: 'Team that owns it: global id or local id.' }),
   }),
 });

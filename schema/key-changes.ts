@@ -63,7 +63,7 @@ const RegenerateKeyInput = builder.inputType('RegenerateKeyInput', {
     }),
     gracePeriod: t.string({
       description:
-        'How long the old secret stays valid: `30s`, `30m`, `30h` or `30d`. It ends immediately when absent.',
+        'How long the old secret stays valid: `30s`, `30m`, `30h`, `30d`, `2w` or `1mo`. It ends immediately when absent.',
     }),
   }),
 });

@@ -203,7 +203,7 @@ builder.objectField(TraceType, 'findingCount', (t) =>
     nullable: true,
     complexity: ROW_COST,
     description:
-      'Number of open findings about it. Null when no lens has reviewed it. For proxy administrators, read-only ones too.',
+      'Number of open findings about it. Null when no latest run of a lens assessed it and no open finding names it. For proxy administrators, read-only ones too.',
     resolve: (trace, _args, { scope }) => countFindingsOfTrace(scope, partsOf(trace)),
   }),
 );

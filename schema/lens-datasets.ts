@@ -93,7 +93,7 @@ const DatasetType = builder.objectRef<ReadDataset>('Dataset').implement({
     fileName: t.string({ description: 'Name of the file of an export.', resolve: exportName }),
     jsonLines: t.string({
       nullable: true,
-      description: 'Its included cases as JSON lines, as the HTTP route exports them. Null without one.',
+      description: 'Its included cases as JSON lines, as the HTTP route exports them. Null without an included case.',
       resolve: (found) => textOrNull(exportText(found)),
     }),
     cases: t.field({

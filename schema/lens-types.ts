@@ -100,7 +100,7 @@ builder.node(FindingType, {
       resolve: ({ finding }) => (finding.brief === null ? null : snakeCased(finding.brief)),
     }),
     revision: t.int({
-      description: 'Revision of the lens that produced it.',
+      description: 'Revision of the lens settings of the last run that reported it.',
       resolve: ({ finding }) => finding.revision,
     }),
     mergedFindingIds: t.idList({
@@ -233,7 +233,7 @@ builder.node(LensRunType, {
     stage: t.exposeString('stage', { description: 'Current stage, or the result.' }),
     error: t.string({
       nullable: true,
-      description: 'Why parts of it failed. Null without a failure.',
+      description: 'Why it failed, or parts of it. Null without a failure.',
       resolve: ({ error }) => textOrNull(error),
     }),
     attempts: t.exposeInt('attempts', { description: 'Number of times that a worker has claimed it.' }),
@@ -306,7 +306,7 @@ builder.node(LensType, {
     }),
     nextRunAt: t.field({
       type: 'DateTime',
-      description: 'When the schedule queues the next run. Without effect while the lens is paused.',
+      description: 'When the schedule queues the next run. Without effect while the lens is paused or a run is active.',
       resolve: ({ lens }) => new Date(lens.nextRunAt),
     }),
     latestRun: t.field({ type: LensRunType, description: 'Its latest run.', resolve: ({ run }) => run }),

@@ -61,7 +61,7 @@ builder.objectFields(UserType, (t) => ({
     type: OwnedKeyConnectionType,
     nullable: true,
     complexity: rowPageCost,
-    description: 'Keys of the user, newest first by default.',
+    description: 'Keys of the user that the caller may read, newest first by default.',
     args: {
       first: t.arg.int({ description: FIRST }),
       after: t.arg.string({ description: 'Returns keys after this cursor.' }),

@@ -65,7 +65,7 @@ export const TeamMemberType = builder.objectRef<TeamMember>('TeamMember').implem
     budget: t.field({
       type: BudgetType,
       nullable: true,
-      description: 'Budget of the member, for administrators. Null when the default of the team applies.',
+      description: 'Budget of the member. Null when it has no own budget, and for callers who are not administrators.',
       resolve: ({ budgetId }, _args, { scope }) => (budgetId === null ? null : findBudgetRow(scope, budgetId)),
     }),
   }),
@@ -235,7 +235,7 @@ builder.node(OrganizationType, {
     budget: t.field({
       type: BudgetType,
       nullable: true,
-      description: 'Its budget, for administrators. Null when it was deleted.',
+      description: 'Its budget. Null when it was deleted, and for callers who are not administrators.',
       resolve: ({ budgetId }, _args, { scope }) => findBudgetRow(scope, budgetId),
     }),
     members: t.field({
@@ -279,7 +279,7 @@ builder.node(ProjectType, {
     budget: t.field({
       type: BudgetType,
       nullable: true,
-      description: 'Its budget, for administrators. Null when it has none.',
+      description: 'Its budget. Null when it has none, and for callers who are not administrators.',
       resolve: ({ budgetId }, _args, { scope }) => (budgetId === null ? null : findBudgetRow(scope, budgetId)),
     }),
     totalSpendUsd: t.field({
@@ -318,7 +318,7 @@ builder.objectFields(VirtualKeyType, (t) => ({
     nullable: true,
     complexity: spendPageCost,
     description:
-      'Calls of the key, newest first by default. Null for keys without a user, except administrators and keys with the permission `get_spend_routes`.',
+      'Calls of the key, newest first by default. Null for callers without a user, unless they are administrators or have the permission `get_spend_routes`.',
     args: ownedSpendArgs(),
     resolve: ({ hash }, args, { scope }) => spendRowsOf(scope, args, { key: [hash] }),
   }),

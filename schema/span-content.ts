@@ -132,7 +132,8 @@ async function contentOf({ traceId, traceRef, spanId }: PartialSpan, { scope }: 
 
 /** Cost of a field that reads the content of its span. */
 const complexity = { field: CONTENT_FIELD_COST, multiplier: 1 };
-const LIMIT = 'Values longer than 64 KiB are truncated. Expensive: reads the content of the span.';
+const LIMIT =
+  'Values longer than the configured limit (default 64 KiB) are truncated. Expensive: reads the content of the span.';
 
 builder.objectFields(SpanType, (t) => {
   const text = (member: 'input' | 'output', what: string) =>
@@ -147,7 +148,7 @@ builder.objectFields(SpanType, (t) => {
       type: SpanContentType,
       nullable: true,
       complexity: { field: CONTENT_COST, multiplier: 1 },
-      description: `${what}, parsed for display. Null when the sender sent none. Expensive: parses up to 64 KiB.`,
+      description: `${what}, parsed for display. Null when the sender sent none. Expensive: parses the stored value.`,
       resolve: async (span, _args, context) => {
         const content = (await contentOf(span, context))[member];
         return content === '' ? null : contentViewOf(content);

@@ -94,7 +94,7 @@ builder.node(SpanType, {
     provider: t.exposeString('provider', {
       nullable: true,
       description:
-        'Provider, in lower case and without the API that was called: `openai`, also for `openai.chat`. Null when the sender names none.',
+        'Provider, in lower case and without the API that was called: `openai`, also for `openai.chat`. Null when unknown, and for spans without a model.',
     }),
     framework: t.string({
       nullable: true,
@@ -111,7 +111,8 @@ builder.node(SpanType, {
     }),
     inputPreview: t.string({
       nullable: true,
-      description: 'The first 240 characters of the input. Null when there is no input.',
+      description:
+        'At most 240 characters of the input, preferably of its latest user message. Null when there is no input.',
       resolve: ({ inputPreview }) => textOrNull(inputPreview),
     }),
     responseId: t.exposeString('requestId', {

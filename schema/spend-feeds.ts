@@ -72,7 +72,7 @@ const BudgetAlertType = builder.objectRef<Delivery<BudgetAlert>>('BudgetAlert').
     message: t.string({ description: 'What happened, with spend and budget.', resolve: ({ event }) => event.message }),
     keyHash: t.id({
       nullable: true,
-      description: 'Key of the call. Null for the admin key.',
+      description: 'Key of the call. Null for the admin key, and for calls without a key.',
       resolve: ({ event }) => event.keyHash,
     }),
     ...droppedUpdates(t),

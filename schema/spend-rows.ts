@@ -20,7 +20,8 @@ builder.objectFields(SpendRowType, (t) => ({
   key: t.field({
     type: VirtualKeyType,
     nullable: true,
-    description: 'Key of the call. Null for the admin key, and when the caller may not read it.',
+    description:
+      'Key of the call. Null for the admin key, for calls without a key, and when the caller may not read it.',
     resolve: ({ keyHash }, _args, { scope }) => scope.loaders.keyByHash.load(keyHash),
   }),
   team: t.field({

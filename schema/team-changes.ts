@@ -45,7 +45,10 @@ const CreateTeamInput = builder.inputType('CreateTeamInput', {
   fields: (t) => ({
     id: t.id({ description: 'Local id; generated when absent.' }),
     ...teamFields(t),
-    members: t.field({ type: [TeamMemberInput], description: 'Members in addition to the author.' }),
+    members: t.field({
+      type: [TeamMemberInput],
+      description: 'First members. `createTeam` adds the author where the list does not name the author.',
+    }),
   }),
 });
 
@@ -143,13 +146,13 @@ const membersOf = (members: readonly (typeof TeamMemberInput.$inferInput)[]) =>
     limits: limitsOf(limits),
   }));
 
-const teamOf = (input: { readonly id: string }): string => localId('Team', input.id);
+const teamIdOf = (input: { readonly id: string }): string => localId('Team', input.id);
 
 builder.mutationFields((t) => ({
   createTeam: t.field({
     type: TeamType,
     description:
-      'Creates a team. Its author becomes an administrator of the team, except proxy administrators where `disable_auto_add_proxy_admin_to_teams` is on. For proxy and organization administrators.',
+      'Creates a team. Its author becomes an administrator of the team, unless `members` names the author. With `disable_auto_add_proxy_admin_to_teams`, proxy administrators are not added. For proxy and organization administrators.',
     args: { input: t.arg({ type: CreateTeamInput, required: true, description: 'The new team.' }) },
     errors: {
       types: [InvalidInput, NotFound, Conflict],
@@ -178,7 +181,7 @@ builder.mutationFields((t) => ({
     },
     resolve: async (_root, { input }, { scope }) => {
       const { id: _id, memberLimits, ...fields } = input;
-      const change = { id: teamOf(input), patch: patchOf(fields), memberLimits: limitsOf(memberLimits) };
+      const change = { id: teamIdOf(input), patch: patchOf(fields), memberLimits: limitsOf(memberLimits) };
       const { team } = await changed(scope, updateTeam(scope, change));
       return { id: team.id };
     },
@@ -192,7 +195,7 @@ builder.mutationFields((t) => ({
       union: { name: 'BlockTeamResult', description: 'The blocked team, or why it was not blocked.' },
     },
     resolve: async (_root, { input }, { scope }) => {
-      const { team } = await changed(scope, blockTeam(scope, { id: teamOf(input), blocked: true }));
+      const { team } = await changed(scope, blockTeam(scope, { id: teamIdOf(input), blocked: true }));
       return { id: team.id };
     },
   }),
@@ -205,7 +208,7 @@ builder.mutationFields((t) => ({
       union: { name: 'UnblockTeamResult', description: 'The unblocked team, or why it was not unblocked.' },
     },
     resolve: async (_root, { input }, { scope }) => {
-      const { team } = await changed(scope, blockTeam(scope, { id: teamOf(input), blocked: false }));
+      const { team } = await changed(scope, blockTeam(scope, { id: teamIdOf(input), blocked: false }));
       return { id: team.id };
     },
   }),
@@ -232,7 +235,7 @@ builder.mutationFields((t) => ({
     },
     resolve: async (_root, { input }, { scope }) => {
       const members = membersOf(input.members);
-      const { team } = await changed(scope, addTeamMembers(scope, { teamId: teamOf(input), members }));
+      const { team } = await changed(scope, addTeamMembers(scope, { teamId: teamIdOf(input), members }));
       return { id: team.id };
     },
   }),
@@ -250,7 +253,7 @@ builder.mutationFields((t) => ({
       const { member } = await changed(
         scope,
         updateTeamMember(scope, {
-          named: { teamId: teamOf(input), userId: localId('User', input.userId), email: null },
+          named: { teamId: teamIdOf(input), userId: localId('User', input.userId), email: null },
           role: input.role ?? null,
           limits: {
             ...limitsOf(input.limits),
@@ -276,7 +279,7 @@ builder.mutationFields((t) => ({
     resolve: async (_root, { input }, { scope }) => {
       const resetTo = usdFrom(input.resetToUsd);
       if (resetTo === null) throw new InvalidInput('resetToUsd is out of range.', [], { field: 'resetToUsd' });
-      const named = { teamId: teamOf(input), userId: localId('User', input.userId) };
+      const named = { teamId: teamIdOf(input), userId: localId('User', input.userId) };
       return (await changed(scope, resetMemberSpend(scope, { ...named, resetTo }))).view.member;
     },
   }),
@@ -290,7 +293,7 @@ builder.mutationFields((t) => ({
       union: { name: 'RemoveTeamMemberResult', description: 'The team, or why the member was not removed.' },
     },
     resolve: async (_root, { input }, { scope }) => {
-      const named = { teamId: teamOf(input), userId: localId('User', input.userId), email: null };
+      const named = { teamId: teamIdOf(input), userId: localId('User', input.userId), email: null };
       const { team } = await changed(scope, removeTeamMember(scope, named));
       return { id: team.id };
     },

@@ -185,8 +185,8 @@ builder.objectFields(TraceType, (t) => {
       nullable: true,
       complexity: { field: 1, multiplier: LIST_COST },
       description:
-        'Why `costUsd` is missing or incomplete: the reason of the first model call without a cost. Null when every call has ' +
-        'a cost, and when the calls could not be read. Reads all spans of the trace.',
+        'Why `costUsd` is missing or incomplete: there is no model call, or the reason of the first one without a cost. Null ' +
+        'when every call has a cost, and when the calls could not be read. Reads all spans of the trace.',
       resolve: async (trace, _args, { scope }) => {
         const { spans, calls } = await accounts(trace, scope);
         return costReasonOfTrace(spans, calls, (named) => findEntryOfCall(scope, named) !== null);

@@ -9,7 +9,7 @@ const ViewerType = builder.objectRef<Caller>('Viewer').implement({
   description: 'The caller, by the key of the request.',
   fields: (t) => ({
     role: t.expose('role', { type: RoleType, description: 'Rights of the key.' }),
-    keyHash: t.exposeID('keyHash', { description: 'Hash of the key: owner of what it creates.' }),
+    keyHash: t.exposeID('keyHash', { description: 'Hash of the key.' }),
     key: t.field({
       type: VirtualKeyType,
       nullable: true,

@@ -110,7 +110,7 @@ export const SNAPSHOT_ARG =
   'Id of the catalog snapshot to read, from an earlier page, so that all pages show one state. The current snapshot ' +
   'when absent. A replaced snapshot expires after some time; then its id fails with INVALID_INPUT.';
 
-/** Reads a filter and an order. Throws InvalidInput for an invalid price. */
+/** Reads a filter and an order. */
 export function readSearch(filter: EntryFilterInput | null | undefined, order?: EntryOrderInput | null): EntrySearch {
   const sort = order ? { sort: { by: order.field, direction: order.direction } } : {};
   const flags = {

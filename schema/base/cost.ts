@@ -24,7 +24,7 @@ interface Cost {
 /** The `complexity` of a field in Pothos: its own cost, and the multiplier for the cost of its selection. */
 type Complexity = number | { readonly field?: number; readonly multiplier?: number };
 
-/** Assumed length of a list without a stated complexity. */
+/** Assumed length of a list whose complexity states no multiplier. */
 const LIST_ITEMS = 10;
 
 /**

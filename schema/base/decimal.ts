@@ -2,7 +2,7 @@ import { type Usd, usdFrom, usdText } from '../../src/domain/money.ts';
 
 /**
  * A double as plain decimal text without exponent: the shortest digits that parse to the same double. A price read from
- * JSON keeps its digits.
+ * JSON keeps up to 15 significant digits.
  */
 export function decimalText(value: number): string {
   const text = String(value);
@@ -24,7 +24,7 @@ export function decimalText(value: number): string {
 export const usdOrNull = (amount: Usd | null | undefined): string | null =>
   amount === null || amount === undefined ? null : usdText(amount);
 
-/** A stored amount, as the caller wrote it, without trailing zeros and exponent. */
+/** A stored amount without trailing zeros and exponent. Text that is not an amount is returned unchanged. */
 export function plainUsd(text: string): string {
   const amount = usdFrom(text);
   return amount === null ? text : usdText(amount);

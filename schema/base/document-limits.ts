@@ -38,7 +38,10 @@ export const MAX_FRAGMENT_FIELDS = 100_000;
 const OPENING = new Set<string>([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L]);
 const CLOSING = new Set<string>([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R]);
 
-/** Refuses a text that is expensive to parse; reads it once, token by token, without recursion. */
+/**
+ * Refuses a text that is expensive to parse. Reads it once, token by token, without recursion. Throws the syntax error of
+ * graphql for an invalid token.
+ */
 export function assertParsable(text: string): void {
   if (text.length > MAX_CHARACTERS)
     throw tooLarge(`The document has more than ${MAX_CHARACTERS} characters. Send long texts as variables.`);

@@ -27,7 +27,8 @@ const ERROR_CODES = {
   REJECTED: { description: 'A guardrail rejected the request.' },
   UPSTREAM_FAILED: { description: 'The provider answered with an error, or did not answer.' },
   UNAVAILABLE: {
-    description: 'Temporarily unavailable: a queue is full, a store is down, or the process shuts down.',
+    description:
+      'The server cannot serve the request, e.g. because a queue is full, a store is down or a setting is missing.',
   },
   GRAPHQL_PARSE_FAILED: { description: 'The document has a syntax error.' },
   GRAPHQL_VALIDATION_FAILED: {
@@ -136,7 +137,8 @@ builder.objectType(UpstreamFailed, {
 
 builder.objectType(Unavailable, {
   name: 'UnavailableError',
-  description: 'Temporarily unavailable, or above a limit of time, memory or size.',
+  description:
+    'The server cannot serve the request, e.g. because a store is down, or a limit of time, memory or size is exceeded.',
   interfaces: [UserErrorType],
   fields: (t) => ({
     retryAfterSeconds: t.exposeInt('retryAfterSeconds', {
@@ -153,7 +155,8 @@ const RENAMED: ReadonlyMap<string, keyof typeof ERROR_CODES> = new Map([
 ]);
 
 /**
- * Code of an error of graphql. Null for a fault of the server, e.g. a result that does not have the type of its field.
+ * Code of an error of graphql. Null for an unknown code, and for a fault of the server, e.g. a result that does not have
+ * the type of its field.
  */
 function codeOf(root: GraphQLError, path: GraphQLError['path']): keyof typeof ERROR_CODES | null {
   const { code } = root.extensions;

@@ -60,9 +60,8 @@ export function introspectionDepth({ selectionSet }: OperationDefinitionNode, fr
 }
 
 /**
- * The exact number of fields below `__schema` and `__type`. Walks the schema as an executor does, without building an
- * answer. Stops as soon as there are more than `maxFields`. `@skip` and `@include` are ignored: a field
- * counts in any case.
+ * Number of fields below `__schema` and `__type`. Walks the schema as an executor does, without building an answer. Stops
+ * as soon as there are more than `maxFields`. `@skip` and `@include` are ignored: a field counts in any case.
  */
 export function countIntrospection(
   schema: GraphQLSchema,

@@ -12,10 +12,10 @@ import { windowLimitFields } from './shared-fields.ts';
 export const KeyTypeType = builder.enumType('KeyType', {
   description: 'Purpose of a key. Decides which routes a new key may call.',
   values: {
-    LLM_API: { value: KEY_TYPES[0], description: 'Calls models.' },
-    MANAGEMENT: { value: KEY_TYPES[1], description: 'Manages keys.' },
-    READ_ONLY: { value: KEY_TYPES[2], description: 'Reads about keys and models.' },
-    DEFAULT: { value: KEY_TYPES[3], description: 'Everything its role may do.' },
+    LLM_API: { value: KEY_TYPES[0], description: 'Calls models: `llm_api_routes`.' },
+    MANAGEMENT: { value: KEY_TYPES[1], description: 'Manages keys and other objects: `management_routes`.' },
+    READ_ONLY: { value: KEY_TYPES[2], description: 'Reads information: `info_routes`.' },
+    DEFAULT: { value: KEY_TYPES[3], description: 'Calls all routes that its role and `allowedRoutes` permit.' },
   } as const,
 });
 

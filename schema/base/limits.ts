@@ -47,7 +47,7 @@ export const TRACE_COST = 200;
 export const CONTENT_FIELD_COST = 50;
 /** Cost of one object by its global id. */
 export const NODE_COST = 50;
-/** Cost of a count over all traces of a window. */
+/** Cost of a count or a sum over a whole list, such as all traces of a window. */
 export const COUNT_COST = 200;
 /** Cost of a ranking of the whole catalog. */
 export const RANKING_COST = 1_000;

@@ -2,8 +2,8 @@ import { Forbidden, NotFound } from '../../src/domain/errors.ts';
 import type { GraphContext } from './builder.ts';
 
 /**
- * Loads nodes one by one for `loadMany`: null for an object that does not exist or that the caller may not read. Any
- * other failure fails only its own id. Data loaders batch the reads of stores.
+ * Loads each node by its own concurrent read, for `loadMany`: null for an object that does not exist or that the caller
+ * may not read. Any other failure fails only its own id. Data loaders batch the reads of stores.
  */
 export function nodesOf<Node extends object>(
   load: (id: string, context: GraphContext) => Node | null | Promise<Node | null>,

@@ -5,7 +5,8 @@ import { builder } from './builder.ts';
 import { usdOrNull } from './decimal.ts';
 
 export const OwnerLimitsType = builder.objectRef<Limits>('OwnerLimits').implement({
-  description: 'Budget and rate limits of an owner of keys. Null is unlimited, zero allows nothing.',
+  description:
+    'Budget and rate limits. A null limit is unlimited, a zero limit allows nothing; free models skip the budget.',
   fields: (t) => ({
     maxBudgetUsd: t.field({
       type: 'Decimal',
@@ -42,7 +43,8 @@ export const OwnerLimitsType = builder.objectRef<Limits>('OwnerLimits').implemen
 });
 
 export const OwnerLimitsInput = builder.inputType('OwnerLimitsInput', {
-  description: 'Budget and rate limits. Absent fields stay as they are; null removes a limit, zero allows nothing.',
+  description:
+    'Budget and rate limits. Absent fields stay as they are. Null removes a limit; a zero limit allows nothing, but free models skip the budget.',
   fields: (t) => ({
     maxBudgetUsd: t.field({ type: 'Decimal', description: 'Spend limit in USD.' }),
     softBudgetUsd: t.field({ type: 'Decimal', description: 'Budget in USD that refuses no call.' }),

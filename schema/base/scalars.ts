@@ -20,8 +20,8 @@ export const BIG_INT = {
 /** An exact decimal number. */
 export const DECIMAL = {
   description:
-    'An exact decimal number as text, without exponent or trailing zeros: `0.000125`. All amounts of money have this ' +
-    'type.',
+    'An exact decimal number as text, without exponent or trailing zeros: `0.000125`. Fields of answers that are ' +
+    'amounts of money have this type.',
   specifiedByURL: 'https://www.w3.org/TR/xmlschema11-2/#decimal',
   serialize: (text: string): string => text,
   parseValue(value: unknown): string {

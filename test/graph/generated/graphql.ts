@@ -97,7 +97,7 @@ export type AuditAction =
 export type AuditLogFilter = {
   /** What happened. */
   action?: AuditAction | null | undefined;
-  /** Author: global id or local id of the user, or hash of a key without a user. */
+  /** Exact `changedBy`, or the global id of a user. */
   changedBy?: string | number | null | undefined;
   /** Key that made the change: global id or hash. */
   changedByKey?: string | number | null | undefined;
@@ -602,7 +602,7 @@ export type ErrorCode =
   | 'TOO_LARGE'
   /** The key is missing or invalid. */
   | 'UNAUTHENTICATED'
-  /** Temporarily unavailable: a queue is full, a store is down, or the process shuts down. */
+  /** The server cannot serve the request, e.g. because a queue is full, a store is down or a setting is missing. */
   | 'UNAVAILABLE'
   /** The request is valid but not supported. */
   | 'UNSUPPORTED'
@@ -779,13 +779,13 @@ export type KeySettingsInput = {
 
 /** Purpose of a key. Decides which routes a new key may call. */
 export type KeyType =
-  /** Everything its role may do. */
+  /** Calls all routes that its role and `allowedRoutes` permit. */
   | 'DEFAULT'
-  /** Calls models. */
+  /** Calls models: `llm_api_routes`. */
   | 'LLM_API'
-  /** Manages keys. */
+  /** Manages keys and other objects: `management_routes`. */
   | 'MANAGEMENT'
-  /** Reads about keys and models. */
+  /** Reads information: `info_routes`. */
   | 'READ_ONLY';
 
 /** An attribute that one span of an execution must have. */
@@ -1203,7 +1203,7 @@ export type WorkloadInput = {
   batchShare?: string;
   /** Share of the input that is read from a cache. */
   cacheHitRate?: string;
-  /** Share of the input that is written to a cache. With `cacheHitRate` at most 1. */
+  /** Share of the input that is written to a cache. The sum with `cacheHitRate` is at most 1. */
   cacheWriteRate?: string;
   /** Input tokens of one request, cached ones included. */
   inputTokens: number;
