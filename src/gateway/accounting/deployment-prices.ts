@@ -104,9 +104,11 @@ const REGION = /^https:\/\/(eu|us)\.api\.openai\.com(\/|$)/;
 /** Unit of the factor for a region: millionths. */
 export const UPLIFT_PARTS = 1_000_000;
 
+const locationOf = ({ options }: Deployment): string | undefined => options['vertex_location'];
+
 /** Whether a deployment names a region of Google's cloud. */
-const isInRegion = ({ provider, options }: Deployment): boolean =>
-  provider.startsWith('vertex_ai') && (options['vertex_location'] ?? 'global') !== 'global';
+const isInRegion = (deployment: Deployment): boolean =>
+  deployment.provider.startsWith('vertex_ai') && (locationOf(deployment) ?? 'global') !== 'global';
 
 /** The factor for processing in the region of a deployment, in millionths; null for none. */
 function upliftOf(deployment: Deployment, row: PriceRow): bigint | null {
@@ -137,8 +139,10 @@ const isFree = (tariff: Tariff | null): boolean =>
   tariff !== null && (tariff.base.input ?? 0n) === 0n && (tariff.base.output ?? 0n) === 0n;
 
 /** Cached prices, and the facts of the deployment that they depend on. */
-interface KnownPrices extends Pick<Deployment, 'apiBase' | 'baseModel' | 'provider'> {
+interface KnownPrices extends Pick<Deployment, 'apiBase' | 'baseModel' | 'modelGroup' | 'provider'> {
   readonly overrides: Deployment['priceOverrides'];
+  /** Location at Google's cloud; undefined for none. */
+  readonly location: string | undefined;
   readonly prices: Prices;
 }
 
@@ -153,8 +157,9 @@ export function createKnownPrices(current: () => CatalogSnapshot): (deployment: 
   let size = 0;
 
   function computed(deployment: Deployment, catalog: CatalogSnapshot): KnownPrices {
-    const { provider, priceOverrides: overrides, baseModel, apiBase } = deployment;
-    return { provider, overrides, baseModel, apiBase, prices: pricesOf(deployment, catalog) };
+    const { provider, priceOverrides: overrides, baseModel, apiBase, modelGroup } = deployment;
+    const location = locationOf(deployment);
+    return { provider, overrides, baseModel, apiBase, modelGroup, location, prices: pricesOf(deployment, catalog) };
   }
 
   return (deployment) => {
@@ -172,7 +177,9 @@ export function createKnownPrices(current: () => CatalogSnapshot): (deployment: 
       found.overrides === deployment.priceOverrides &&
       found.provider === deployment.provider &&
       found.baseModel === deployment.baseModel &&
-      found.apiBase === deployment.apiBase
+      found.apiBase === deployment.apiBase &&
+      found.modelGroup === deployment.modelGroup &&
+      found.location === locationOf(deployment)
     )
       return found.prices;
     const fresh = computed(deployment, catalog);

@@ -1,0 +1,53 @@
+import { expect, it } from 'vitest';
+import type { CatalogEntry, CatalogSnapshot } from '../../../src/domain/catalog/catalog.ts';
+import type { Deployment } from '../../../src/domain/chat/provider.ts';
+import { createKnownPrices } from '../../../src/gateway/accounting/deployment-prices.ts';
+import { aDeployment } from '../../support/chat.ts';
+
+const ROWS: Readonly<Record<string, CatalogEntry['row']>> = {
+  regional: { input_cost_per_token: 1e-6, regional_endpoint_uplift_multiplier: 1.1 },
+  cheap: { input_cost_per_token: 1e-6 },
+  dear: { input_cost_per_token: 3e-6 },
+};
+const entries: readonly CatalogEntry[] = Object.entries(ROWS).map(([id, row]) => ({
+  id,
+  provider: null,
+  mode: 'chat',
+  row,
+}));
+const CATALOG: CatalogSnapshot = {
+  id: 'test',
+  takenAt: new Date(0),
+  source: 'embedded',
+  entries,
+  find: (id) => entries.find((entry) => entry.id === id) ?? null,
+};
+
+/** Prices of two states of one deployment, from the same cache. Both have the same configured prices. */
+function pricesBeforeAndAfter(before: Partial<Deployment>, after: Partial<Deployment>) {
+  const pricesOf = createKnownPrices(() => CATALOG);
+  const first = aDeployment(before);
+  return [pricesOf(first), pricesOf({ ...first, ...after })] as const;
+}
+
+it('a changed location of a deployment has its uplift at once', () => {
+  const [global, regional] = pricesBeforeAndAfter(
+    { provider: 'vertex_ai', upstreamModel: 'regional', options: { vertex_location: 'global' } },
+    { options: { vertex_location: 'europe-west1' } },
+  );
+  expect([global.uplift, regional.uplift]).toEqual([null, 1_100_000n]);
+});
+
+it('a changed public name of a deployment has the prices of its row at once', () => {
+  const [cheap, dear] = pricesBeforeAndAfter({ modelGroup: 'cheap' }, { modelGroup: 'dear' });
+  expect(dear.tariff?.base.input).toBe((cheap.tariff?.base.input ?? 0n) * 3n);
+});
+
+it('equal settings in new objects have the cached prices', () => {
+  const options = { vertex_location: 'europe-west1' };
+  const [before, after] = pricesBeforeAndAfter(
+    { provider: 'vertex_ai', upstreamModel: 'regional', options },
+    { options: { ...options } },
+  );
+  expect(after).toBe(before);
+});
