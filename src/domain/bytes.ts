@@ -38,6 +38,7 @@ class WholeBytes implements ByteStream {
   pipe(sink: ByteSink): void {
     if (this.#cancelled) return;
     if (this.#body.length > 0) sink.chunk(this.#body);
+    // The sink may cancel inside of `chunk`.
     if (!this.#cancelled) sink.done();
   }
 

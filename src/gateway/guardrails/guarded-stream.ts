@@ -65,6 +65,8 @@ export function guardedBytes(source: ByteStream, guard: StreamGuard): GuardedByt
       const next = ready.shift();
       if (next === undefined) break;
       full = !sink.chunk(next);
+      // The sink may cancel inside of `chunk`.
+      if (cancelled) return;
     }
     if (ready.length > 0) return;
     drained.resolve();
