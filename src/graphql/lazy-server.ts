@@ -29,11 +29,18 @@ export function createLazyGraphQL(options: Omit<GraphQLOptions, 'schema'>): Lazy
   let closed = false;
 
   const ensureBuilt = (): Promise<GraphQLTransport> =>
-    (building ??= build(options).then((loaded) => {
-      transport = loaded;
-      if (closed) loaded.close();
-      return loaded;
-    }));
+    (building ??= build(options).then(
+      (loaded) => {
+        transport = loaded;
+        if (closed) loaded.close();
+        return loaded;
+      },
+      (failure: unknown) => {
+        // The next request builds again.
+        building = null;
+        throw failure;
+      },
+    ));
 
   return {
     load: async () => void (await ensureBuilt()),
