@@ -22,6 +22,7 @@ import {
   type UpstreamObject,
 } from '../../src/domain/upstream-objects/upstream-object.ts';
 import { withKeyTags } from '../../src/domain/calls/call-tags.ts';
+import { withTokenCustomer } from '../../src/domain/calls/token-customer.ts';
 import type { GatewayCall, Place } from '../../src/gateway/gateway.ts';
 import { callerOf } from './operation.ts';
 import type { ObjectPlatform } from './platform.ts';
@@ -136,8 +137,9 @@ export async function storeObject(
 ): Promise<UpstreamObject> {
   const { stores, ids, clock } = scope.platform;
   const { kind } = action;
-  const { labels } =
-    kind === 'batch' ? withKeyTags(callerOf(scope).key, requested === undefined ? {} : { labels: requested }) : {};
+  const { key } = callerOf(scope);
+  const named = requested === undefined ? {} : { labels: requested };
+  const { labels } = kind === 'batch' ? withTokenCustomer(key, withKeyTags(key, named)) : {};
   const object: UpstreamObject = {
     id: objectId(kind, ids.uuid()),
     kind,

@@ -1,9 +1,8 @@
 import type { Caller } from '../../domain/caller.ts';
-import { callLabels, END_USER } from '../../domain/calls/call-labels.ts';
-import type { ModelRequest } from '../../domain/chat/chat.ts';
+import { withTokenCustomer } from '../../domain/calls/token-customer.ts';
 import { Forbidden } from '../../domain/errors.ts';
 import { mayCall, resolveModelAlias, type VirtualKey } from '../../domain/keys/virtual-key.ts';
-import type { Gateway, PreviewGateway, TokenGateway } from '../gateway.ts';
+import type { ForwardGateway, Gateway, ObjectGateway, PreviewGateway, TokenGateway } from '../gateway.ts';
 import { callerOf } from '../keys/known-keys.ts';
 
 const allows = (key: VirtualKey, model: string): boolean => mayCall(key, resolveModelAlias(key, model));
@@ -18,25 +17,22 @@ function callerFor(caller: Caller, model: string): Caller {
   return callerOf(other);
 }
 
-/** A request with the token's customer as its end user. The request cannot name another one. */
-function requestFor({ key }: Caller, request: ModelRequest): ModelRequest {
-  const endUser = key?.token?.endUserId ?? null;
-  if (endUser === null) return request;
-  const labels = callLabels({ session: null, endUser, tags: [], metadata: {} });
-  return { ...request, labels: { ...request.labels, [END_USER]: labels?.[END_USER] ?? endUser } };
-}
-
-/** A gateway that makes calls of tokens in the first team that allows the model. `call` and `admit` name the customer of the token. */
-export function withTokenCalls<Inner extends Gateway & TokenGateway & PreviewGateway>(gateway: Inner): Inner {
+/**
+ * A gateway that makes calls of tokens in the first team that allows the model. `pass` and `forward` keep the team of the
+ * caller. All except `countTokens` and `preview` name the customer of the token.
+ */
+export function withTokenCalls<
+  Inner extends Gateway & ForwardGateway & Pick<ObjectGateway, 'pass'> & TokenGateway & PreviewGateway,
+>(gateway: Inner): Inner {
   return {
     ...gateway,
     call(caller, request, signal) {
       if (caller.key?.token === undefined) return gateway.call(caller, request, signal);
-      return gateway.call(callerFor(caller, request.model), requestFor(caller, request), signal);
+      return gateway.call(callerFor(caller, request.model), withTokenCustomer(caller.key, request), signal);
     },
     admit(caller, request) {
       if (caller.key?.token === undefined) return gateway.admit(caller, request);
-      return gateway.admit(callerFor(caller, request.model), requestFor(caller, request));
+      return gateway.admit(callerFor(caller, request.model), withTokenCustomer(caller.key, request));
     },
     countTokens(caller, request, signal) {
       if (caller.key?.token === undefined) return gateway.countTokens(caller, request, signal);
@@ -46,12 +42,21 @@ export function withTokenCalls<Inner extends Gateway & TokenGateway & PreviewGat
       if (caller.key?.token === undefined) return gateway.preview(caller, request);
       return gateway.preview(callerFor(caller, request.model), request);
     },
+    pass(caller, deployment, request, signal) {
+      return gateway.pass(caller, deployment, withTokenCustomer(caller.key, request), signal);
+    },
+    forward(caller, request, signal) {
+      return gateway.forward(caller, withTokenCustomer(caller.key, request), signal);
+    },
     realtime: {
       ...gateway.realtime,
       open(caller, request, options) {
         if (caller.key?.token === undefined) return gateway.realtime.open(caller, request, options);
         const identify = async (): Promise<Caller> => callerFor(await options.identify(), request.model);
-        return gateway.realtime.open(callerFor(caller, request.model), request, { ...options, identify });
+        return gateway.realtime.open(callerFor(caller, request.model), withTokenCustomer(caller.key, request), {
+          ...options,
+          identify,
+        });
       },
     },
   };
