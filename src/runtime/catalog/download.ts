@@ -52,8 +52,8 @@ export function download(url: string, validator: string | null, options: Downloa
 }
 
 async function fromFile(url: string, validator: string | null): Promise<Download | null> {
-  const path = /^file:/i.test(url) ? fileURLToPath(url) : url;
   try {
+    const path = /^file:/i.test(url) ? fileURLToPath(url) : url;
     const { mtimeMs, size } = await stat(path);
     const current = `${mtimeMs}-${size}`;
     if (current === validator) return null;
