@@ -36,8 +36,9 @@ export function sharingOf(values: SettingValues): SharingSettings {
 function addressOf({ url, host, port, username, password }: Server, isSecure: boolean): string | null {
   if (url !== null) return url;
   if (host === null) return null;
-  const login =
-    password === null ? '' : `${encodeURIComponent(username ?? '')}:${encodeURIComponent(password.reveal())}@`;
+  const user = encodeURIComponent(username ?? '');
+  const secret = password === null ? '' : `:${encodeURIComponent(password.reveal())}`;
+  const login = user + secret === '' ? '' : `${user}${secret}@`;
   const name = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
   return `${isSecure ? 'rediss' : 'redis'}://${login}${name}:${port}`;
 }

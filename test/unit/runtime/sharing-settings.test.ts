@@ -27,6 +27,10 @@ describe('settings of shared limits', () => {
     expect(urlOf({ env })).toBe('rediss://u:p%40@[::1]:6379');
   });
 
+  it('build an address from host and user, without a password', () => {
+    expect(urlOf({ env: { REDIS_HOST: 'r', REDIS_USERNAME: 'u@x' } })).toBe('redis://u%40x@r:6379');
+  });
+
   it('can disable sharing', () => {
     const env = { REDIS_URL: 'redis://r', LENSGATE_SHARED_LIMITS: 'off' };
     expect(settingsFrom({ env }).sharing).toEqual({ isOn: false, redis: null });
