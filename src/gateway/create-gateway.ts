@@ -299,7 +299,7 @@ export function createGateway(
     cooldownMs: cooldowns.remainingMs,
     async admit(caller, received) {
       const named = caller.key === null ? received : requestOfKey(caller.key, received);
-      const { request, route } = await affordableRoute(caller, named, named);
+      const { request, route } = await routed(caller, named);
       const at = { deployment: forRequest(route.deployment, request), request, model: request.model };
       await required.assertPresent(caller, at);
       await budgets.check(caller, at);
