@@ -117,8 +117,8 @@ async function readTree(
 }
 
 /** Loads spans with their contents, at most `MAX_CONTENTS` at once. A failed read fails its own span only. */
-function createContentLoader(store: Pick<TraceStore, 'findSpan'>): Loaders['contentBySpan'] {
-  const read = async ({ spanId, ...trace }: SpanKey): Promise<Span | null> => store.findSpan([trace], spanId);
+function createContentLoader(stores: Pick<Stores, 'traces'>): Loaders['contentBySpan'] {
+  const read = async ({ spanId, ...trace }: SpanKey): Promise<Span | null> => stores.traces.findSpan([trace], spanId);
   let lastBatch: Promise<unknown> = Promise.resolve();
   return new DataLoader<SpanKey, Span | null, string>(
     async (spans) => {
@@ -161,7 +161,7 @@ export function createLoaders(stores: Stores, caller: Caller | null): Loaders {
       },
       { cacheKeyFn: (call) => JSON.stringify(Object.values(call)) },
     ),
-    contentBySpan: createContentLoader(stores.traces),
+    contentBySpan: createContentLoader(stores),
   };
   let owners: OwnerLoaders | null = null;
   return {

@@ -158,15 +158,17 @@ describe('texts and lists beyond their limits', () => {
 
   it.each([0, 501])('are refused for %i sources of cases', async (count) => {
     const build = `mutation ($sources: [DatasetSourceInput!]!) {
-      buildDatasetCases(input: { sources: $sources }) { __typename }
+      buildDatasetCases(input: { sources: $sources }) { __typename ... on UserError { message } }
     }`;
     const { body } = await send('POST', '/graphql', {
       query: build,
       variables: { sources: Array.from({ length: count }, () => ({ text: 'hi' })) },
     });
-    expect(body['errors']).toMatchObject([
-      { message: '`sources` must have 1 to 500 sources.', extensions: { code: 'INVALID_INPUT' } },
-    ]);
+    expect(body).toEqual({
+      data: {
+        buildDatasetCases: { __typename: 'InvalidInputError', message: '`sources` must have 1 to 500 sources.' },
+      },
+    });
   });
 });
 
