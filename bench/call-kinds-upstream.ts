@@ -1,4 +1,4 @@
-// A fake upstream for bench/call-kinds.ts: chat completions, decisions of ten questions, and any other JSON.
+// A fake upstream for bench/call-kinds.ts: ten decisions at paths that end in /decisions, a chat completion at every other.
 //   node bench/call-kinds-upstream.ts PORT
 import { createServer } from 'node:http';
 

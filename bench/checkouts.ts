@@ -1,6 +1,7 @@
-// Compares the CPU of two checkouts of the product. Each turn has a new process and a new file.
-//   node bench/checkouts.ts --other <folder> --of spans|calls [--cores 1|2] [--rounds 6] [--exports 600] [--seconds 3]
-// Prints a table and writes no file. The dependencies of `--other` must be installed. CPU includes all threads of the
+// Compares the CPU of two checkouts of the product. Each turn has a new process and a new database file.
+//   node bench/checkouts.ts --other <folder> --of spans [--cores 1|2] [--rounds 6] [--exports 600]
+//   node bench/checkouts.ts --other <folder> --of calls [--rounds 6] [--seconds 3]
+// Prints a table and changes no report. The dependencies of `--other` must be installed. CPU includes all threads of the
 // process. It is comparable while other programs use the machine; spans/s and answers/s are not.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -30,7 +31,10 @@ const EXPORTS = Number(options.exports);
 const WARMING_EXPORTS = 600;
 const WARMING_SECONDS = 4;
 
-/** Figures of one turn, for each span or call. `laterUs` is CPU after the last answer; `bytes` are those of the file. */
+/**
+ * Figures of one turn, for each span or call. `laterUs`: CPU after the last answer, 0 for spans. `bytes`: size of the
+ * database file, 0 for calls.
+ */
 interface Turn {
   readonly cpuUs: number;
   readonly laterUs: number;
@@ -110,7 +114,7 @@ const figures = (turns: readonly Turn[]): readonly string[] =>
 const [own = [], other = []] = turnsOf;
 console.log(
   table(
-    ['Checkout', 'CPU µs each', 'later', 'both, best', 'each second', 'bytes each'],
+    ['Checkout', 'CPU µs each', 'later', 'CPU and later, minimum', 'answers or spans/s', 'bytes each'],
     [
       ['this', ...figures(own)],
       ['other', ...figures(other)],
@@ -120,5 +124,5 @@ console.log(
 const ratio = (figure: (turn: Turn) => number): string =>
   median(other.map((one, at) => figure(one) / figure(own[at] ?? one))).toFixed(2);
 console.log(
-  `\nOther over this, medians of paired ratios: CPU ${ratio(({ cpuUs }) => cpuUs)}, with deferred work ${ratio(all)}, each second ${ratio(({ perSecond }) => perSecond)}`,
+  `\nOther over this, medians of paired ratios: CPU ${ratio(({ cpuUs }) => cpuUs)}, with deferred work ${ratio(all)}, answers or spans/s ${ratio(({ perSecond }) => perSecond)}`,
 );

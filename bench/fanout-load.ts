@@ -36,7 +36,7 @@ export interface FanoutReport {
   readonly kibPerReader: number;
   readonly all: readonly FanoutRound[];
   readonly besideStalled: readonly FanoutRound[];
-  /** Number of missed updates that the stalled reader receives when it reads again; 0 for none. */
+  /** Updates that the stalled reader missed, as the server reports when it reads again; 0 when none is reported. */
   readonly missed: number;
 }
 

@@ -35,12 +35,15 @@ describe('links of live feeds', () => {
     expect(await links.trace?.read(refs)).toEqual([{ summary }]);
   });
 
-  it('find the run of a lens with the reviews of its event, or with all where the event has too many, and no other run', async () => {
+  it('find a run with the reviews that its ref names; earlier runs and runs of deleted lenses are skipped', async () => {
     const some = aRun({ reviews: state.run.reviews.slice(1) });
     const none = aRun({ reviews: [] });
     const other = aRun({ id: 'earlier' });
     const elsewhere = aRun({ lensId: 'deleted' });
     expect(await links.lensRun?.read(refsOf(some, none, other, elsewhere))).toEqual([some, none]);
+  });
+
+  it('find a run with all of its reviews when its event has too many to name', async () => {
     const many = aRun({ reviews: Array.from({ length: 500 }, () => state.run.reviews.slice(0, 1)).flat() });
     const [ref = ''] = refsOf(many);
     expect(ref).toBe('["lens","run",null]');

@@ -23,7 +23,7 @@ const LARGE: Readonly<Record<string, unknown>> = {
   'a list of texts': [PROSE, 'x'],
   'a list of numbers': Array.from({ length: 1_000 }, (_, at) => at),
   'objects and a text': [{ role: 'user', content: PROSE }, 'x'],
-  'objects and nothing': [{ role: 'user', content: PROSE }, null],
+  'objects and null': [{ role: 'user', content: PROSE }, null],
   'objects and a list': [{ role: 'user', content: PROSE }, []],
 };
 
@@ -70,7 +70,7 @@ describe.each(ENDPOINTS)('a request to $path, parsed partially', (endpoint) => {
 });
 
 describe('a partially parsed object', () => {
-  const fieldsOf = (text: string, named = {}): object | undefined => parsePartially(Buffer.from(text), named)?.fields;
+  const fieldsOf = (text: string): object | undefined => parsePartially(Buffer.from(text), {})?.fields;
 
   it('equals the result of JSON.parse, for 2,000 random objects with large members', () => {
     const texts = Array.from({ length: 2_000 }, (_, seed) => {
@@ -88,7 +88,7 @@ describe('a partially parsed object', () => {
     expect(texts.filter((text) => JSON.stringify(fieldsOf(text)) !== JSON.stringify(JSON.parse(text)))).toEqual([]);
   });
 
-  it('keeps a list of its members, equal to that of a scan', () => {
+  it('caches its members, equal to those that topLevelMembers finds without the cache', () => {
     const texts = Array.from({ length: 500 }, (_, seed) => {
       const random = randomFrom(seed);
       return randomObject(random, 3, random(7));
@@ -114,7 +114,7 @@ describe('a partially parsed object', () => {
     expect([...(read?.unread ?? [])]).toEqual([]);
   });
 
-  it('has replaced members in place of those of the client', () => {
+  it('has the given members instead of those of the client', () => {
     const text = `{"model":"sent","messages":${JSON.stringify(LARGE['objects alone'])},"stream":1}`;
     const read = parsePartially(Buffer.from(text), { messages: [], stream: true, extra: 2 });
     expect(read?.fields).toEqual({ model: 'sent', messages: [], stream: true, extra: 2 });
