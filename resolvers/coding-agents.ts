@@ -16,6 +16,7 @@ import { assertMayCall } from '../src/domain/keys/virtual-key.ts';
 import { ZERO_USD } from '../src/domain/money.ts';
 import { agentOperation } from '../src/domain/pass-through/agent-operation.ts';
 import { CODING_AGENTS } from '../src/domain/pass-through/providers.ts';
+import { SystemCaller } from '../src/domain/system-caller.ts';
 import type { GatewayCall } from '../src/gateway/gateway.ts';
 import { accountOf, type ProviderCall, targetOf } from './forwarded-providers.ts';
 import { codingAgentReader, codingAgentWriter, anyKey } from './operation/access.ts';
@@ -39,6 +40,8 @@ export interface AgentAnswer {
 
 /** Maximum size of an answer of the API, in bytes. The API has no streams. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+/** Time for the deletion of an agent that cannot be stored, in ms. */
+const DELETION_MS = 10_000;
 const CREATED = 'cursor:agent:create';
 const DELETED = 'cursor:agent:delete';
 
@@ -95,7 +98,10 @@ async function register(scope: AgentScope, bytes: Uint8Array): Promise<CodingAge
     await scope.platform.stores.codingAgents.add(agent);
   } catch (error) {
     if (error instanceof Conflict) return await scope.platform.stores.codingAgents.find(agent.id);
-    await callApi(scope, 'DELETE', pathOf(agent.id)).catch(() => null);
+    // Neither the limits of the key nor a client that disconnects keeps the agent alive.
+    const caller = new SystemCaller('coding-agent-launch');
+    const own = { ...scope, caller, signal: AbortSignal.timeout(DELETION_MS) };
+    await callApi(own, 'DELETE', pathOf(agent.id)).catch(() => null);
     throw error;
   }
   return agent;

@@ -215,19 +215,20 @@ export const extendLensRun = operation({
   },
 });
 
-/** A review as a run stores it: without extraction and content version. */
+/** A review without extraction and content version, as a run stores it. */
 const withoutExtraction = (review: Review): Review => ({ ...review, extraction: null, contentVersion: '' });
-
 function withProgress(
   run: RunHead,
   { stage, coverage, reviews = [], reading, activities }: RunProgress,
   now: Date,
 ): RunHead {
+  // A report whose answer was lost is sent again.
+  const added = reviews.filter((one) => run.reviews.every(({ executionId }) => executionId !== one.executionId));
   const changed = {
     ...run,
     coverage: coverage ?? run.coverage,
-    reviews: [...run.reviews, ...reviews.map(withoutExtraction)].slice(-MAX_REVIEWS),
-    reviewed: run.reviewed + reviews.length,
+    reviews: [...run.reviews, ...added.map(withoutExtraction)].slice(-MAX_REVIEWS),
+    reviewed: run.reviewed + added.length,
     reading: reading ?? run.reading,
     activities: activities ?? run.activities,
   };
@@ -249,8 +250,7 @@ export const reportLensProgress = operation({
     if (reviews.some(({ executionId }) => !sampled.has(executionId)))
       throw resultFault('Review references a trace outside this job');
     const criteriaKey = criteriaKeyOf(scope, run);
-    const isCacheable = ({ reused, extraction, contentVersion }: Review): boolean =>
-      !reused && extraction !== null && contentVersion !== '';
+    const isCacheable = (one: Review): boolean => !one.reused && one.extraction !== null && one.contentVersion !== '';
     const cached = reviews.filter(isCacheable).map((review) => ({ lensId: claim.lensId, criteriaKey, review }));
     await stores.lenses.keepReviews(cached);
     const head = await stores.lenses.changeRun(claim.lensId, claim.runId, (before) => {

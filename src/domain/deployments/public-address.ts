@@ -1,3 +1,9 @@
-/** A base address without the parts that may be secret: user, password, query and fragment. */
-export const publicAddress = (base: string): string =>
-  /[@?#]/.test(base) ? base.replace(/\/\/[^/?#]*@/, '//').replace(/[?#].*$/, '') : base;
+/**
+ * A base address without the parts that may be secret: user, password, query and fragment. Of an invalid address, all text
+ * before the last at sign is removed.
+ */
+export function publicAddress(base: string): string {
+  if (!/[@?#]/.test(base)) return base;
+  const credentials = URL.canParse(base) ? /\/\/[^/?#]*@/ : /\/\/.*@/s;
+  return base.replace(credentials, '//').replace(/[?#].*$/s, '');
+}

@@ -16,10 +16,9 @@ const OF_FROM = words('from join left right inner outer full cross natural as on
 const BEFORE_LIST = words('in using by on over numeric decimal varchar');
 /** Words before the first column of a query. */
 const BEFORE_COLUMN = words('select distinct all');
-/** Other words before a value. */
-const BEFORE_VALUE = words(
-  'case when then else and or not is in like ilike between where having limit offset over filter',
-);
+
+/** Words after a whole key of ORDER BY or GROUP BY. */
+const AFTER_SORT_KEY = words('asc desc nulls limit offset having order');
 
 /** An open parenthesis, or the query itself. */
 interface Frame {
@@ -117,9 +116,10 @@ export function assertNoRows(tokens: readonly Token[]): void {
   const callEnds = new Set<number>();
   walk(
     tokens,
-    (at, token, { clause, isCall }) => {
+    (at, token, { clause, isCall, openAt }) => {
       if (isSign(token, '*') && isSign(tokens[at - 1], '.')) assertListed(tokens, at, isCall);
       const isTable = clause === 'from' && !isOneOf(token, OF_FROM) && !isSign(tokens[at + 1], '(');
+      if ((openAt === -1 || beginsQuery(tokens[openAt + 1])) && isSortKey(tokens, at)) named.add(at);
       if (!isName(token) || (!isTable && !beginsExpression(tokens, at))) return;
       named.add(at);
       // The alias of a function may be the name of its only column.
@@ -154,10 +154,16 @@ function assertListed(tokens: readonly Token[], at: number, isCall: boolean): vo
   if (isCall || !isFirst || !isLast) throw noRows();
 }
 
-/** Whether a name is a value: not qualified, no qualifier, no function, and not an alias, which follows a value or `as`. */
+/** Whether a name alone is the first key of ORDER BY or GROUP BY, where it may be the name of a column. */
+function isSortKey(tokens: readonly Token[], at: number): boolean {
+  const next = tokens[at + 1];
+  const isAlone = next === undefined || isSign(next, ',') || isSign(next, ')') || isOneOf(next, AFTER_SORT_KEY);
+  return isWord(tokens[at - 1], 'by') && isAlone;
+}
+
+/** Whether a name may be a value: not qualified, no qualifier, no function, and not an alias after `as`. */
 function isValue(tokens: readonly Token[], at: number): boolean {
   const [before, next] = [tokens[at - 1], tokens[at + 1]];
   if (isSign(before, '.') || isSign(next, '.') || isSign(next, '(')) return false;
-  if (before?.kind === 'word') return BEFORE_COLUMN.has(before.value) || BEFORE_VALUE.has(before.value);
-  return before?.kind === 'sign' && before.value !== ')';
+  return !isWord(before, 'as');
 }

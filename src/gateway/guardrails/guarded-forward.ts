@@ -35,15 +35,16 @@ function bodyTexts(bytes: Uint8Array): readonly TextPlace[] {
 
 /**
  * Checks a request that is forwarded: every text of its fields; without fields, the whole body and the texts in it. Returns it
- * with edited texts. Throws Rejected, also for a compressed body and for an edit of a body that is no JSON object,
- * GuardrailFailed, Unavailable, and InvalidInput for a repeated member.
+ * with edited texts. Throws Rejected, also for a compressed body, for an unsupported character set and for an edit of a body that
+ * is no JSON object; GuardrailFailed, Unavailable, and InvalidInput for a repeated member.
  */
 export async function checkForwarded(guard: CallGuard, request: Forwarded, call: RunningCall): Promise<Forwarded> {
   const modes: readonly GuardrailMode[] = ['pre_call', 'during_call'];
   if (!modes.some((mode) => guard.has(mode))) return request;
   const { fields, body, headers } = request;
-  const { 'content-encoding': encoding = 'identity' } = headers;
-  if (body.length > 0 && !IDENTITY.test(encoding)) throw maskingRefusal(guard, 'in a compressed body');
+  const { 'content-encoding': encoding = 'identity', 'content-type': type = '' } = headers;
+  if (body.length > 0 && !IDENTITY.test(encoding)) throw uncheckable(guard, 'a compressed body');
+  if (body.length > 0 && OTHER_CHARSET.test(type)) throw uncheckable(guard, 'a body in this character set');
   if (!isEmpty(fields) && isJsonObject(body)) assertNoRepeatedMember(guard, { bytes: body, levels: 1 });
   const places = isEmpty(fields) ? bodyTexts(body) : allTexts(fields);
   const { texts, isEdited } = await guard.check('pre_call', places, call);

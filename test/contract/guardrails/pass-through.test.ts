@@ -62,6 +62,17 @@ describe('a pass-through path with guardrails', () => {
     ]);
   });
 
+  it('400: a body in another character set, which cannot be checked, without a call', async () => {
+    const answer = await guarded.app.call('POST', '/own', Buffer.from('forbiddenword', 'utf16le').toString('latin1'), {
+      'content-type': 'text/plain; charset=utf-16le',
+    });
+    expect([answer.status, await answer.json()]).toMatchObject([
+      400,
+      { error: { message: 'The guardrails of this call cannot check a body in this character set' } },
+    ]);
+    expect(guarded.upstreamRequests()).toEqual([]);
+  });
+
   it('400: a compressed body, which cannot be checked, without a call', async () => {
     const { url, adminKey } = guarded.app;
     const answer = await fetch(`${url}/own`, {
@@ -73,7 +84,7 @@ describe('a pass-through path with guardrails', () => {
       400,
       {
         error: {
-          message: 'The guardrails of this call would mask a text in a compressed body, where they can only block',
+          message: 'The guardrails of this call cannot check a compressed body',
           type: 'invalid_request_error',
           param: null,
           code: '400',

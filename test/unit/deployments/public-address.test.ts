@@ -7,6 +7,9 @@ describe('the public part of a base address', () => {
     ['https://user:secret@api.test/v1?key=secret#secret', 'https://api.test/v1'],
     ['https://user:se@cret@api.test/v1', 'https://api.test/v1'],
     ['https://api.test/models/a@1', 'https://api.test/models/a@1'],
+    ['https://user:pa?ss@api.test/v1', 'https://api.test/v1'],
+    ['https://user:pa#ss@api.test/v1', 'https://api.test/v1'],
+    ['https://user:pa/ss@api.test/v1', 'https://api.test/v1'],
   ])('of %s is %s', (base, expected) => {
     expect(publicAddress(base)).toBe(expected);
   });

@@ -1,0 +1,29 @@
+import { expect, it } from 'vitest';
+import { syntheticRuns } from '../../../bench/lens/runs.ts';
+import { VERSION } from '../../../src/domain/version.ts';
+import { aLens, lensClient } from '../../support/lens-client.ts';
+import type { Json } from '../../support/tenancy-client.ts';
+
+const { send, ingest, create, key, lensAt } = lensClient();
+
+it('lensWorker.progress 200: a report that is sent again counts each review once', async () => {
+  await ingest(syntheticRuns(3, 3));
+  const { hash } = await key({});
+  const { body: worker } = await send('POST', '/lens/workers/register', { analysis_key_id: hash, name: 'far' });
+  const asWorker = (method: string, path: string, body?: unknown) =>
+    send(method, path, body, String(worker['token']), { 'x-litellm-lens-attempt': '1' });
+  const lens = await create(aLens());
+  const { body } = await asWorker('POST', `/lens/worker/claim?protocol_version=7&worker_release=${VERSION}`);
+  const path = `/lens/worker/${lens.id}/${String((body['job'] as Json)['id'])}`;
+  const sample = (await asWorker('GET', `${path}/sample`)).body['executions'] as readonly Json[];
+  const reviewOf = (at: number) => ({
+    execution_id: sample[at]?.['id'],
+    trace_id: '',
+    at: '2026-01-01T00:00:00Z',
+  });
+  expect((await asWorker('POST', `${path}/progress`, { review: reviewOf(0) })).status).toBe(200);
+  const both = { review: reviewOf(0), reviews: [reviewOf(1)] };
+  expect((await asWorker('POST', `${path}/progress`, both)).status).toBe(200);
+  expect((await lensAt(lens.id)).jobs[0]).toMatchObject({ reviewed: 2 });
+  await send('POST', `/lens/${lens.id}/cancel`, {});
+});
