@@ -43,7 +43,7 @@ describe('401: a blocked key', () => {
     });
   });
 
-  it('has the error format of Anthropic and Google for their paths', async () => {
+  it('on paths of Anthropic and Google, in their error formats', async () => {
     expect(await refusal('POST', '/v1/messages', CHAT)).toEqual({
       status: 401,
       body: { type: 'error', error: { type: 'authentication_error', message: MESSAGE } },

@@ -55,7 +55,7 @@ describe('the timeout of a request until the first byte', () => {
     });
   });
 
-  it('is separate for streams; a header has precedence over the body, whose members are not forwarded', async () => {
+  it('has its own value for streams, and a header has precedence over the body', async () => {
     upstream.answer(() => {});
     const both = { messages: [], timeout: 9, stream_timeout: 0.05 };
     expect(await ask(CHAT, { ...both, stream: true })).toMatchObject({ status: 408, timeout: '0.05' });

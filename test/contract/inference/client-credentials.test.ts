@@ -108,7 +108,7 @@ describe('a caller with its own key and address', () => {
     expect(JSON.parse(operatorUpstream.received.at(-1)?.body ?? '')).toEqual({ model: 'up', messages: MESSAGES });
   });
 
-  it.each(['both', 'closed'])('does not receive the key of the gateway at its address (%s)', async (model) => {
+  it.each(['both', 'closed'])('does not receive the key of the gateway at its address (model %s)', async (model) => {
     const setup = model === 'both' ? app : open;
     const base = `${callerUpstream.url}/v1/`;
     expect((await ask(setup, { model, api_base: base })).status).toBe(200);
@@ -143,7 +143,7 @@ describe('a caller with its own key and address', () => {
       );
   });
 
-  it('401: neither the error nor the records contain the key, and the health of the deployment does not change', async () => {
+  it('401: the error and the span do not contain the refused key, and the deployment has no new failure', async () => {
     const query = '{ deployments(filter: { model: "key" }) { health { failures } } }';
     const failures = async () => (await (await app.call('POST', '/graphql', { query })).json()) as unknown;
     const before = await failures();

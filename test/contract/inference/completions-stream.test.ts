@@ -71,7 +71,7 @@ describe('completions.create 200, streamed', () => {
     ]);
   });
 
-  it('is counted, and has no usage chunk if none is requested', async () => {
+  it('is billed, but has no usage chunk if none is requested', async () => {
     streamWith(piece('a', 'stop'), usage(), DONE);
     const { traceId, headers } = newTrace();
     const response = await ask(REQUEST, headers);

@@ -131,7 +131,7 @@ describe('content.generate: counting tokens', () => {
     });
   });
 
-  it('400, 403, 404: nothing to count, a model that the key may not call, a model unknown here or to the upstream', async () => {
+  it('400, 403, 404: no contents, a model that the key may not call, an unknown model', async () => {
     expect(await call('POST', '/v1beta/models/demo:countTokens', {})).toEqual(
       refusal(400, 'INVALID_ARGUMENT', "/countTokens: Missing required parameter: 'contents'."),
     );
@@ -184,7 +184,7 @@ describe('content.models', () => {
     },
   );
 
-  it('content.models 200: in pages, only models that the key may call; the key in the query', async () => {
+  it('content.models 200: pages, and only models that the key in the query may call', async () => {
     const first = await call('GET', '/v1beta/models?pageSize=3');
     const { nextPageToken } = first.body as { readonly nextPageToken: string };
     expect(first).toEqual(listed(['team/flash', 'claude', 'vectors'], { nextPageToken: expect.any(String) }));

@@ -208,7 +208,7 @@ describe.each(ROWS)('$name', (row) => {
     expect({ status, body }).toEqual(refusal(403, { message, type: 'key_model_access_denied', param: 'model' }));
   });
 
-  it('403: on every alias path', async () => {
+  it('403: a model that the key may not call, on every alias path', async () => {
     const key = await newKey({ models: ['unpriced'] });
     for (const alias of aliases)
       expect((await ask({ ...fields, model: 'assistant' }, key, `${alias}${path}`)).status).toBe(403);
@@ -322,7 +322,7 @@ describe('rerank.create 400', () => {
     ['assistant', { documents: undefined }, "Missing required parameter: 'documents'.", 'documents'],
     ['assistant', { query: ['x'] }, "Invalid type for parameter 'query': it must be a string.", 'query'],
     ['demo', { documents: 'x' }, "Invalid type for parameter 'documents': it must be an array.", 'documents'],
-  ])('model %s with an invalid or missing member: %j', async (model, differing, message, param) => {
+  ])('model %s with %j: %s', async (model, differing, message, param) => {
     const response = await app.call('POST', '/rerank', { model, query: 'x', documents: ['y'], ...differing });
     const error = { message: `/rerank: ${message}`, type: 'invalid_request_error', param, code: '400' };
     expect([response.status, await response.json()]).toEqual([400, { error }]);

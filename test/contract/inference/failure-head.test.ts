@@ -53,7 +53,7 @@ describe('a refusal has headers about its call:', () => {
       { contents: [{}] },
       403,
     ],
-    ['a malformed form', '/v1/files', {}, 400],
+    ['a body that is not a form', '/v1/files', {}, 400],
     ['a model that the key may not call, for an IDE', '/ide/chat/completions', { model: 'demo', input: 'x' }, 403],
   ])('%s', async (_what, path, body, status) => {
     expect(await headOf(path, body)).toEqual({

@@ -196,7 +196,7 @@ describe('content.generate refuses', () => {
       { contents: CONTENTS, tools: [{ googleSearch: {} }] },
       `/generateContent: The provider of the model "chat" (openai) does not support 'tools[0].googleSearch'. Remove it from the request, or set drop_params to drop it.`,
     ],
-  ])('content.generate 400: a request that cannot be translated, %#', async (body, message) => {
+  ])('content.generate 400: %j cannot be translated', async (body, message) => {
     const calls = upstream.received.length;
     expect(statusAndBody(await ask('chat:generateContent', body))).toEqual(refusal(400, 'INVALID_ARGUMENT', message));
     expect(upstream.received.length).toBe(calls);

@@ -157,7 +157,7 @@ describe('health.deployments', () => {
     expect(chat.headers.get('x-litellm-key-spend')).toBe('3');
   });
 
-  it('health.deployments 404: the key may call no deployment of this name', async () => {
+  it('health.deployments 404: no deployment of this name that the caller may call', async () => {
     const key = await keyFor({ models: ['own/x'] });
     for (const [query, name, headers] of [
       ['?model=nothing', 'nothing', {}],
@@ -192,7 +192,7 @@ describe('health.deployments', () => {
     expect(await noticeFor(await keyFor({}))).toBe('api_base and api_version are shown to proxy administrators only');
   });
 
-  it('health.deployments 503: every named deployment fails', async () => {
+  it('health.deployments 503: the only deployment that the query names fails', async () => {
     answerWith(503, { error: { message: 'overloaded' } }, 'up-2');
     const { status, body } = await health('?model_id=two');
     expect([status, (body as { unhealthy_count: number }).unhealthy_count]).toEqual([503, 1]);

@@ -56,7 +56,7 @@ const eventsOf = (text: string): readonly Record<string, unknown>[] =>
     .filter((line) => line.startsWith('data: ') && line !== 'data: [DONE]')
     .map((line) => JSON.parse(line.slice(6)) as Record<string, unknown>);
 
-/** Outcome for the caller: `answer` with the text `hello`, `failure` with an error of the dialect, else a description. */
+/** Outcome for the caller: `answer` with the text `hello`, `failure` with an error, else a description. */
 function outcomeOf({ status, text, type }: Awaited<ReturnType<typeof ask>>, stream: boolean): string {
   if (text.includes('sk-upstream-secret')) return 'the secret';
   if (status !== 200) {
@@ -78,7 +78,7 @@ const CASES = Object.entries(SHAPES).flatMap(([shape, { whole, stream }]) => [
   ...(stream === null ? [] : [{ shape, stream: true, outcome: stream }]),
 ]);
 
-describe.each(Object.entries(DIALECTS))('an upstream of %s that answers with', (path, body) => {
+describe.each(Object.entries(DIALECTS))('a call of %s to an upstream that answers with', (path, body) => {
   it.each(CASES)(
     '$shape (stream: $stream): $outcome, and the next call is answered',
     async ({ shape, stream, outcome }) => {

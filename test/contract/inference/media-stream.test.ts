@@ -73,7 +73,7 @@ describe('images.generate', () => {
     },
   );
 
-  it('200: two pictures cost twice as much as one', async () => {
+  it('200: two pictures at 0.5 USD each cost 1 USD', async () => {
     streamOf(event(PARTIAL), event(COMPLETED), event(COMPLETED));
     const { traceId, headers } = newTrace();
     await (await draw('piece', headers)).text();
@@ -137,7 +137,7 @@ describe('images.generate', () => {
 });
 
 describe('transcriptions.create', () => {
-  it('200: a transcript is streamed, stored with store_prompts_in_spend_logs, and billed', async () => {
+  it('200: a streamed transcript is stored and billed', async () => {
     const done = {
       type: 'transcript.text.done',
       text: 'hello there',

@@ -53,7 +53,7 @@ describe.each(MEDIA_ROWS)(
     ) => send(app, 'POST', at, { body: body('medium'), ...options });
 
     it.each([`/v1${path}`, path, `/engines/medium${path}`, `/openai/deployments/medium${path}?api-version=1`])(
-      '200: the answer unchanged and priced; the request has the upstream model name and no gateway fields (%s)',
+      '200: the answer is unchanged and priced, and gateway fields are not forwarded (%s)',
       async (at) => {
         answerWith(200, answer);
         const { traceId, headers } = newTrace();
@@ -207,20 +207,23 @@ describe('transcriptions.create', () => {
     ['vtt', 'text/vtt', 'WEBVTT\n\n00:00.000 --> 00:01.000\nhello\n', 'text/vtt'],
     ['srt', 'text/html', '1\n', 'text/plain; charset=utf-8'],
     ['text', 'application/json', '{"text":"hello there"}', 'application/json'],
-  ])('200: %s unchanged, with a safe content type (upstream: %s)', async (format, type, upstreamBody, contentType) => {
-    upstream.answer((response) => {
-      response.writeHead(200, { 'content-type': type });
-      response.end(upstreamBody);
-    });
-    const form = aForm({ model: 'medium', response_format: format }, 'file');
-    const response = await send(app, 'POST', '/v1/audio/transcriptions', { body: form });
-    expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([
-      200,
-      contentType,
-      upstreamBody,
-    ]);
-    expect(response.headers.get('x-litellm-response-cost')).toBeNull();
-  });
+  ])(
+    '200: the format %s is unchanged, with a safe content type (upstream: %s)',
+    async (format, type, upstreamBody, contentType) => {
+      upstream.answer((response) => {
+        response.writeHead(200, { 'content-type': type });
+        response.end(upstreamBody);
+      });
+      const form = aForm({ model: 'medium', response_format: format }, 'file');
+      const response = await send(app, 'POST', '/v1/audio/transcriptions', { body: form });
+      expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([
+        200,
+        contentType,
+        upstreamBody,
+      ]);
+      expect(response.headers.get('x-litellm-response-cost')).toBeNull();
+    },
+  );
 
   it('200: a complete answer if the upstream does not stream', async () => {
     answerWith(200, { text: 'hello' });
@@ -257,7 +260,7 @@ describe('images.edit', () => {
     );
   });
 
-  it('400: a stream of the wrong type', async () => {
+  it('400: `stream` of the wrong type', async () => {
     const form = aForm({ model: 'medium', prompt: 'x', stream: 'maybe' }, 'image');
     const message = "/images/edits: Invalid type for parameter 'stream': it must be a boolean.";
     expect(await answerOf(await send(app, 'POST', '/v1/images/edits', { body: form }))).toEqual(

@@ -94,13 +94,13 @@ describe('messages.create 400', () => {
     expect((await server.ask('[]', { 'x-request-id': 'mine-1' })).body).toEqual({ ...body, request_id: 'mine-1' });
     expect((await server.ask('[]', { 'x-request-id': 'x'.repeat(201) })).body).toEqual(body);
   });
+});
 
-  it('embeddings of a provider without embeddings', async () => {
-    const response = await server.app.call('POST', '/v1/embeddings', { model: 'claude', input: 'x' });
-    const message = '/embeddings: The provider of the model "claude" (anthropic) does not support this endpoint.';
-    const error = { message, type: 'invalid_request_error', param: null, code: '400' };
-    expect([response.status, await response.json()]).toEqual([400, { error }]);
-  });
+it('embeddings.create 400: a provider without embeddings', async () => {
+  const response = await server.app.call('POST', '/v1/embeddings', { model: 'claude', input: 'x' });
+  const message = '/embeddings: The provider of the model "claude" (anthropic) does not support this endpoint.';
+  const error = { message, type: 'invalid_request_error', param: null, code: '400' };
+  expect([response.status, await response.json()]).toEqual([400, { error }]);
 });
 
 describe('messages.create', () => {

@@ -7,7 +7,7 @@ import { startApp, type TestApp } from '../../support/start-app.ts';
 const CALLS = Number(process.env['LENSGATE_MIXED_CALLS'] ?? 1_500);
 const AT_ONCE = 64;
 const SEED = 20_261_122;
-/** Unique text of a call. It contains the number of the call, and the answer repeats it. */
+/** Unique text of a call, with the number of the call. Answers repeat the text, embeddings only the number. */
 const MARK = /mark-\d+-kram/g;
 
 let app: TestApp;
@@ -19,7 +19,7 @@ beforeAll(async () => {
   upstream.answer((response, socket, { path, body }) => {
     const mark = body.match(MARK)?.[0] ?? 'no mark';
     const { stream = false } = JSON.parse(body) as { stream?: boolean };
-    // Three answers of 20 fail: a 429, a connection closed before the head, a body cut off. Other calls must not notice.
+    // On average, 3 of 20 answers fail: a 429, a connection closed before the head, a body cut off.
     const fate = random(20);
     if (fate === 0) return void response.writeHead(429).end(JSON.stringify({ error: { message: `no ${mark}` } }));
     if (fate === 1) return void socket.destroy();
@@ -140,7 +140,7 @@ function messageEvents(mark: string): readonly string[] {
 interface Kind {
   readonly path: (stream: boolean) => string;
   readonly body: (mark: string, model: string) => object;
-  /** Matches the members of events or of a whole answer with text of the model. Group 1 is the text. */
+  /** Group 1 matches text of the model in an event or a whole answer, or the number in an embedding. */
   readonly text: RegExp;
   readonly streams: boolean;
 }
@@ -254,7 +254,7 @@ it(
     expect(outcomes.failed).toBeGreaterThan(CALLS / 50);
     expect(outcomes.complete + outcomes.failed + outcomes.cancelled).toBe(CALLS);
 
-    // The span of a call also contains only the text of this call.
+    // The span of a call contains only the text of this call. The test reads the span of every 25th complete call.
     for (const { mark, traceId } of completeCalls.filter((_one, at) => at % 25 === 0)) {
       const query = `{ trace(id: "${traceId}") { spans { nodes { spanId } } } }`;
       const read = async () => {

@@ -146,7 +146,7 @@ describe('mock_response', () => {
     ['/v1/rerank', { query: 'x', documents: ['x'] }],
     ['/v1/images/generations', { prompt: 'x' }],
     ['/v1/audio/speech', { input: 'x', voice: 'v' }],
-  ])('causes a 400 on an endpoint that answers no text, even if it is empty: %s', async (path, body) => {
+  ])('causes a 400 on an endpoint that answers no text, even with an empty string: %s', async (path, body) => {
     const from = setup.upstream.received.length;
     for (const mock of ['', 'x']) {
       const answer = await setup.app.call('POST', path, { model: 'one', ...body, mock_response: mock });
@@ -171,7 +171,7 @@ describe('mock_response', () => {
     expect(answer.choices?.map(({ text }) => text)).toEqual(['', '']);
   });
 
-  it('is the only message of a response if it is empty, and the response is stored', async () => {
+  it('that is empty is the only message of a stored response', async () => {
     const created = await setup.app.call('POST', '/v1/responses', { model: 'claude', input: 'x', mock_response: '' });
     const createdResponse = (await created.json()) as { id: string; output: readonly object[] };
     expect(createdResponse.output).toEqual([

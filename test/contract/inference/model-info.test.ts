@@ -131,7 +131,7 @@ describe('models.info', () => {
     expect((await ids('?healthy_only=true')).filter((id) => id !== 'g')).toEqual([]);
   });
 
-  it('400: the key may call no deployment with this id', async () => {
+  it('400: no deployment with this id that the caller may call', async () => {
     const refusal = (error: string) => ({ status: 400, body: { detail: { error } } });
     const unknown = (id: string) => refusal(`Model id = ${id} not found on litellm proxy`);
     expect(await read('/model/info?litellm_model_id=x')).toEqual(unknown('x'));

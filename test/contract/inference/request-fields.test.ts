@@ -64,7 +64,7 @@ describe('tags, session, user and metadata of a call', () => {
     expect(await spanFields({})).toEqual({});
   });
 
-  it('are read from litellm_metadata if the dialect has its own metadata', async () => {
+  it('are read from litellm_metadata, except for the user, if the dialect has its own metadata', async () => {
     const body = { max_tokens: 5, metadata: { user_id: 'u-3' }, litellm_metadata: { tags: ['t'], trace_id: 's-3' } };
     expect(await spanFields({ ...body, model: 'claude' }, {}, '/v1/messages')).toEqual({
       'session.id': 's-3',
@@ -285,12 +285,12 @@ describe('gateway fields', () => {
     expect(setup.requestedModels(from)).toEqual([]);
   });
 
-  it('are accepted with an empty value', async () => {
+  it('are accepted if their values are empty, null or false', async () => {
     const emptyFields = { guardrails: [], mock_testing_fallbacks: false, api_key: null, tags: null, fallbacks: [] };
     expect(contentOf(await setup.ask({ model: 'one', ...emptyFields }))).toBe('I am one-up');
   });
 
-  it('do not reach an upstream of chat completions, messages or generateContent', async () => {
+  it('of chat completions, messages and generateContent are not forwarded', async () => {
     const harmless: Readonly<Record<string, unknown>> = {
       litellm_metadata: { a: 1 },
       tags: ['a'],

@@ -87,7 +87,7 @@ describe('requests.countTokens', () => {
     });
   });
 
-  it('requests.countTokens 200: an image has a fixed number of tokens, whatever the size of its base64 text', async () => {
+  it('requests.countTokens 200: a large image has a fixed number of tokens, not that of its base64 text', async () => {
     const url = `data:image/png;base64,${'A'.repeat(100_000)}`;
     const content = [{ type: 'image_url', image_url: { url } }];
     const { body } = await count({ model: 'gpt', messages: [{ role: 'user', content }] });
@@ -111,7 +111,7 @@ describe('requests.countTokens', () => {
 });
 
 describe('requests.supportedParams', () => {
-  it('requests.supportedParams 200: every parameter for an upstream of the same dialect', async () => {
+  it('requests.supportedParams 200: parameters of an upstream of the same dialect', async () => {
     const { status, body } = await params('?model=gpt', key);
     const { supported_openai_params: names } = body as { supported_openai_params: string[] };
     expect(status).toBe(200);
@@ -210,7 +210,7 @@ describe('responses.inputTokens', () => {
     },
   );
 
-  it('responses.inputTokens 400, 401, 403: no input, an unknown model, an unknown key, a forbidden model', async () => {
+  it('responses.inputTokens 400, 401, 403: no input or an unknown model, an unknown key, a forbidden model', async () => {
     const path = '/responses/input_tokens';
     expect(await inputTokens({ model: 'gpt' })).toMatchObject({
       status: 400,

@@ -44,7 +44,7 @@ describe('num_retries', () => {
     expect(JSON.parse(setup.upstream.received.at(-1)?.body ?? '')).toEqual({ model: 'one-up', messages: MESSAGES });
   });
 
-  it('tries another deployment first after a failure of the first one', async () => {
+  it('retries at the other deployment after a failure of the first one', async () => {
     for (const status of [401, 404, 429, 500]) {
       const from = setup.upstream.received.length;
       setup.plan({ 'pair-a': [status], 'pair-b': [200] });
@@ -73,7 +73,7 @@ describe('num_retries', () => {
     expect(answer.body).toMatch(/"model":"one".*I am one-up.*\n\ndata: \[DONE\]\n\n$/s);
   });
 
-  it('ends with the last failure and the number of attempts', async () => {
+  it('ends with the last failure and the number of retries', async () => {
     setup.plan({ 'one-up': [500, 429] });
     expect(await setup.ask({ model: 'one', num_retries: 2 })).toEqual(
       refusedUpstream(429, {
@@ -106,7 +106,7 @@ describe('num_retries', () => {
     ]);
   });
 
-  it('ends when the caller disconnects during the wait', async () => {
+  it('ends when the caller disconnects before the first retry', async () => {
     const { traceId, headers } = newTrace();
     const from = setup.upstream.received.length;
     setup.plan({ 'slow-up': [429] });

@@ -44,7 +44,7 @@ describe('retries that the request does not configure', () => {
     );
   });
 
-  it('follow litellm_settings or router_settings, also by class of error; zero retries in the request have precedence', async () => {
+  it('follow litellm_settings, and router_settings by class of error or by model', async () => {
     const { ask, plan, requestedModels } = await startRouter(
       { retry_policy: { BadRequestErrorRetries: 1 }, model_group_retry_policy: { spare: { DefaultRetries: 0 } } },
       { litellm_settings: { num_retries: 1 } },
@@ -105,7 +105,7 @@ describe('cooldowns', () => {
     await expect.poll(async () => (await ask({ model: 'one' })).status).toBe(200);
   });
 
-  it('do not start with a timeout that the request sets', async () => {
+  it('do not start after a timeout that the request sets', async () => {
     const { ask } = await startRouter({ num_retries: 0, allowed_fails: 0 });
     setup?.answerWith(() => {});
     for (let call = 0; call < 2; call += 1) expect((await ask({ model: 'one', timeout: 0.05 })).status).toBe(408);

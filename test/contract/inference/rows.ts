@@ -39,7 +39,7 @@ export const ROWS = [
     operation: 'chat',
     type: 'llm',
     callType: 'aresponses',
-    // No id: other tests check ids.
+    // No id: the gateway would replace it.
     answer: {
       object: 'response',
       created_at: 1,

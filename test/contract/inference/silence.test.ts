@@ -73,7 +73,7 @@ const CALLS = [
 ] as const;
 
 describe.each(CALLS)('$row: an upstream that stops sending within an answer', ({ path, body, begins, last }) => {
-  it('times out: the last event is an error, the upstream socket is closed, the call is recorded', async () => {
+  it('times out: the last event is an error, and the upstream connection is closed', async () => {
     stallAfter(begins);
     const { traceId, headers } = newTrace();
     const response = await app.call('POST', path, body, headers);

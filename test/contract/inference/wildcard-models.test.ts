@@ -41,7 +41,7 @@ describe('a wildcard model', () => {
     expect(new Set(listed).size).toBe(listed.length);
   });
 
-  it('is listed on request', async () => {
+  it('is listed itself on request', async () => {
     const all = await names('?return_wildcard_routes=true');
     expect(all.filter((name) => name.endsWith('*'))).toEqual(['g/*', 'own/*', 'openai/*']);
     expect(all).toContain('g/flash');
