@@ -7,9 +7,9 @@ const UUID = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/;
 const CHAT = JSON.stringify({ model: 'demo', messages: [{ role: 'user', content: 'Hi' }] });
 
 const REQUESTS = [
-  ['a REST row', 'GET', '/v1/models', undefined, 200],
-  ['the fast path', 'POST', '/v1/chat/completions', CHAT, 200],
-  ['the graph', 'POST', '/graphql', '{"query":"{__typename}"}', 200],
+  ['a REST call', 'GET', '/v1/models', undefined, 200],
+  ['a call on the fast path', 'POST', '/v1/chat/completions', CHAT, 200],
+  ['a GraphQL query', 'POST', '/graphql', '{"query":"{__typename}"}', 200],
   ['a refused call on the fast path', 'POST', '/v1/chat/completions', '{}', 400],
   ['an unknown path', 'GET', '/nowhere', undefined, 404],
   ['a method that is not allowed', 'DELETE', '/v1/models', undefined, 405],
@@ -43,7 +43,7 @@ describe.each(REQUESTS)('an answer to %s', (_name, method, path, body, status) =
   });
 });
 
-it('two requests on one connection have different generated ids', async () => {
+it('two requests have different generated ids', async () => {
   const answers = [await app.call('GET', '/health/liveness'), await app.call('GET', '/health/liveness')];
   const ids = answers.map(({ headers }) => headers.get('x-request-id'));
   expect(new Set(ids).size).toBe(2);

@@ -254,7 +254,7 @@ describe('the fast path', () => {
     expect(await failed.promise).toBeInstanceOf(TypeError);
   });
 
-  it('emits close, and is idle, only when a slow client has the whole answer', async () => {
+  it('keeps an answer open, and its connection busy, until a slow client has the whole answer', async () => {
     const answerBody = Buffer.alloc(20_000_000, 'x');
     const arrived = Promise.withResolvers<Outgoing>();
     const server = await openServer((_request, response) => arrived.resolve(response));

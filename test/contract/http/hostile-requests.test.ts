@@ -132,7 +132,7 @@ describe('four hundred damaged requests', () => {
     return received();
   }
 
-  it('cause no server failure and no answer of another call', async () => {
+  it('cause no server failure and no wrong answer to other calls', async () => {
     const seeds = Array.from({ length: COUNT }, (_, seed) => seed);
     const failures: unknown[] = [];
     const workers = Array.from({ length: AT_ONCE }, async () => {

@@ -50,7 +50,7 @@ it('metrics.read 200: the text format of Prometheus, without a key', async () =>
   expect(text).toContain('# TYPE lensgate_catalog_refreshes_total counter');
 });
 
-it('metrics.read 200: each counter once, also in a later read', async () => {
+it('metrics.read 200: a counter occurs once, also in a later read', async () => {
   await read();
   const { text } = await read();
   expect(text.match(/^lensgate_catalog_refreshes_total\{outcome="taken"\}/gm)).toHaveLength(1);

@@ -125,7 +125,7 @@ describe('a request', () => {
     expect([status, body]).toEqual([200, value]);
   });
 
-  it('of a path that cannot be decoded is 404 without a row', async () => {
+  it('for an unknown path with an invalid escape is 404', async () => {
     expect((await ask('/nowhere/%FF')).status).toBe(404);
   });
 

@@ -118,7 +118,7 @@ describe('a body of a row with a time limit', () => {
     request.destroy();
   });
 
-  it('has the size limit of the setting that the row names', async () => {
+  it('has the size limit that its row names', async () => {
     expect((await ask('/soon', { method: 'POST', body: 'x'.repeat(101) })).status).toBe(400);
   });
 });

@@ -12,7 +12,7 @@ const { app, get } = tenancyClient({
   },
 });
 
-it('service.test 200, service.robots 200, service.providers 200, service.modelHubInfo 200', async () => {
+it('service.test, service.robots, service.providers, service.modelHubInfo 200: without a key', async () => {
   expect(await get('/test', '')).toEqual({ status: 200, body: { route: '/test' } });
   const robots = await fetch(`${app().url}/robots.txt`);
   expect([robots.status, await robots.text()]).toEqual([200, 'User-agent: *\nDisallow: /\n']);
@@ -35,7 +35,7 @@ it('service.routes 200: paths with their methods', async () => {
   });
 });
 
-it('service.publicModels 200, service.publicModelPage 200: published models only, without addresses', async () => {
+it('service.publicModels, service.publicModelPage 200: only published models', async () => {
   const names = (rows: unknown) => (rows as readonly Json[]).map((row) => row['model_group']);
   const all = await get('/public/model_hub', '');
   expect([all.status, names(all.body)]).toEqual([200, ['a', 'b']]);
@@ -62,7 +62,7 @@ it('service.routerPresets 200: an empty list', async () => {
   expect(await get('/public/autorouter_presets', '')).toEqual({ status: 200, body: [] });
 });
 
-it('service.endpoints 200, service.agentHub 200, service.latestRelease 200', async () => {
+it('service.endpoints, service.agentHub, service.latestRelease 200: without a key', async () => {
   const { status, body } = await get('/public/endpoints', '');
   const endpoints = body['endpoints'] as readonly { key: string; endpoint: string; providers: readonly Json[] }[];
   expect(status).toBe(200);
@@ -88,7 +88,7 @@ it('service.endpoints 200, service.agentHub 200, service.latestRelease 200', asy
   expect(await get('/get/latest_release_info', '')).toEqual({ status: 200, body: null });
 });
 
-it('service.teamMetadata 200, service.teamMetadata 401', async () => {
+it('service.teamMetadata 200 and 401: with the admin key, and without a key', async () => {
   expect(await get('/team/metadata_schema')).toEqual({ status: 200, body: { fields: [] } });
   expect(await get('/team/metadata_schema', '')).toEqual(NO_KEY);
 });
