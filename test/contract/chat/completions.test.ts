@@ -121,7 +121,7 @@ describe('chat.completions 200', () => {
     });
   }
 
-  it('a stream is forwarded byte for byte', async () => {
+  it('a stream that has the requested model name is forwarded byte for byte', async () => {
     const events = [chunk({ role: 'assistant', content: '' }), chunk({ content: 'Zoë 😀' }), chunk({}, 'stop')];
     streamWith(...events, 'data: [DONE]\n\n');
     const response = await app.call('POST', PATH, { model: 'assistant', messages: [], stream: true });
@@ -201,7 +201,7 @@ describe('chat.completions 400', () => {
     expect(upstream.received.length).toBe(calls);
   });
 
-  it('a large body that nests too deeply, before it is parsed', async () => {
+  it('a large body that nests too deeply', async () => {
     const nested = '['.repeat(200_000);
     const { status, body } = await ask(`{"model":"assistant","messages":[{"role":"user","content":${nested}`);
     expect({ status, body }).toEqual(invalid('The request body nests more than 500 levels deep.', 'request_body'));

@@ -20,7 +20,7 @@ afterAll(async () => {
 });
 
 describe('a client that disconnects', () => {
-  it.each([false, true])('cancels the upstream call immediately (stream: %s)', async (stream) => {
+  it.each([false, true])('cancels the upstream call (stream: %s)', async (stream) => {
     let resolveArrived: () => void = () => {};
     const arrived = new Promise<void>((resolve) => {
       resolveArrived = resolve;

@@ -89,7 +89,7 @@ describe('models.list', () => {
     });
   });
 
-  it('models.list 200, models.list 403, models.list 404: the models of another team', async () => {
+  it('models.list 200, 403 and 404: the models of another team', async () => {
     await app.call('POST', '/team/new', { team_id: 'team-2', models: ['demo'] });
     const listed = { object: 'list', data: [model('demo')] };
     expect(await read('/v1/models?team_id=team-2')).toEqual({ status: 200, body: listed });
