@@ -55,7 +55,7 @@ describe('continuing a translated response', () => {
     ]);
   });
 
-  it('works with another model: an upstream with a Responses API gets the whole conversation', async () => {
+  it('works with another model: an upstream with a Responses API gets the messages of the conversation', async () => {
     client.answerWith({ role: 'assistant', content: 'Hi', reasoning_content: 'A greeting.' });
     const { body: first } = await client.ask({ model: 'chats', input: 'Hello' });
     expect((first['output'] as Json[]).map(({ type }) => type)).toEqual(['reasoning', 'message']);

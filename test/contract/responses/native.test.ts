@@ -130,7 +130,7 @@ describe('responses.create 200, at an upstream with a Responses API', () => {
     ]);
   });
 
-  it('an error during the stream is the last event, in the format of the dialect and with the next sequence number', async () => {
+  it('an error during the stream is the last event, with the next sequence number', async () => {
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(event({ type: 'response.created', sequence_number: 0, response: ANSWER }));

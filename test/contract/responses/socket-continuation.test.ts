@@ -39,7 +39,7 @@ const textEvent = (text: string) => ({
   role: 'assistant',
   content: [{ type: 'output_text', text }],
 });
-/** A turn that the upstream with a Responses API answers with this text and does not store. */
+/** Sends a turn with `store: false` to the upstream with a Responses API, which answers with this text. */
 function turn(client: ResponseSocket, text: string, body: object): Promise<readonly Frame[]> {
   const output = [
     { id: 'rs_up', type: 'reasoning', summary: [] },

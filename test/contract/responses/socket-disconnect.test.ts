@@ -127,7 +127,7 @@ it('a fast upstream is read only as fast as the client reads', async () => {
 });
 
 describe('a process that stops', () => {
-  it('closes idle connections immediately, completes active responses, and accepts no other requests', async () => {
+  it('closes idle connections while active responses are completed, and refuses other requests', async () => {
     const other = await startResponseSetup();
     const calls = other.hold();
     const idle = await openResponses(other.app);
@@ -158,7 +158,7 @@ describe('a process that stops', () => {
     await other.upstream.stop();
   });
 
-  it('responses.connect 503: ends slow responses with an error event and a spend row', async () => {
+  it('responses.connect 503: refuses a late handshake, and ends a slow response with an error event', async () => {
     const other = await startResponseSetup();
     other.upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });

@@ -37,7 +37,7 @@ const refused = (status: number, error: object, differing: object = {}): object 
 const invalid = (param: string | null, message: string): object =>
   refused(400, { param, message, headers: { 'x-litellm-version': expect.any(String) } });
 
-describe('a refused turn, after which the connection stays open', () => {
+describe('a refused turn', () => {
   const cases: readonly (readonly [string, string | object, object])[] = [
     ['not JSON', '{"type":', invalid('request_body', 'The request body is not valid JSON.')],
     ['not an object', '[]', invalid('request_body', 'The request body is not a JSON object.')],
@@ -110,7 +110,7 @@ describe('a refused turn, after which the connection stays open', () => {
     ],
   ];
 
-  it.each(cases)('%s', async (_case, sent, event) => {
+  it.each(cases)('%s, after which the connection stays open', async (_case, sent, event) => {
     setup.streamWith(streamOf());
     const client = await open();
     client.socket.send(typeof sent === 'string' ? sent : JSON.stringify({ type: 'response.create', ...sent }));

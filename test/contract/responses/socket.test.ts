@@ -41,7 +41,7 @@ describe('responses.connect 101', () => {
     expect((await client.closed).code).toBe(1005);
   });
 
-  it('a Responses API gets the request without gateway fields; its events are forwarded with replaced ids and model names', async () => {
+  it('a Responses API gets no gateway fields, and its events are forwarded with replaced ids and model names', async () => {
     const created = { type: 'response.created', sequence_number: 0, response: aResponse({ status: 'in_progress' }) };
     const delta = '{"type":"response.output_text.delta" , "delta":"H\\u0069 response.completed"}';
     const completed = { type: 'response.completed', sequence_number: 2, response: aResponse(), later: [1e-7] };
@@ -98,7 +98,7 @@ describe('responses.connect 101', () => {
     client.socket.close();
   });
 
-  it('every response is a call with its own spend row, cost and id, in the trace of the connection', async () => {
+  it('every response has its own spend row and call id, in the trace of its connection', async () => {
     setup.streamWith(streamOf());
     const { traceId, headers } = newTrace();
     const client = await open({ ...headers, 'x-litellm-call-id': 'mine' });

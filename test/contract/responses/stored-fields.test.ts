@@ -184,7 +184,7 @@ describe.each([
   });
 });
 
-it('responses.get 400, responses.delete 400: a stream of a stored response', async () => {
+it('responses.get, responses.delete 400: a stream of a stored response', async () => {
   const message = '/responses: A response is given whole here: leave stream out.';
   const refused = refusal(400, { message, type: 'invalid_request_error', param: 'stream' });
   expect(await ask('GET', `/v1/responses/${id}?stream=true`)).toEqual(refused);

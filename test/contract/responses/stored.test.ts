@@ -180,7 +180,7 @@ describe('with store_responses off', () => {
   });
   afterAll(() => app.stop());
 
-  it('responses.create 200: the answer has store false, and a header names store if the request asked for it', async () => {
+  it('responses.create 200: the answer has store false, and a header lists a requested `store` as dropped', async () => {
     const withoutStore = await app.call('POST', '/v1/responses', { model: 'demo', input: 'Hello' });
     const withStore = await app.call('POST', '/v1/responses', { model: 'demo', input: 'Hello', store: true });
     const { id, store } = (await withStore.json()) as { readonly id: string; readonly store: boolean };
