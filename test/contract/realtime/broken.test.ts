@@ -56,12 +56,8 @@ const failureEvent = (reason: string) => ({
 
 describe('an upstream', () => {
   it.each([
-    ['closes the connection', (wire) => wire.destroy(), 'The upstream closed the connection without a close frame.'],
-    [
-      'ends the connection without a close frame',
-      (wire) => wire.end(),
-      'The upstream closed the connection without a close frame.',
-    ],
+    ['destroys the connection', (wire) => wire.destroy(), 'The upstream closed the connection without a close frame.'],
+    ['half-closes the connection', (wire) => wire.end(), 'The upstream closed the connection without a close frame.'],
     [
       'sends an invalid frame',
       (wire) => wire.write(Buffer.alloc(64, 0xff)),
@@ -157,7 +153,7 @@ describe('an upstream', () => {
 });
 
 describe('a client', () => {
-  it('that disconnects closes the upstream', async () => {
+  it('that disconnects closes the connection to the upstream', async () => {
     const { client, session, traceId } = await join();
     client.socket.terminate();
     expect((await session.closed).code).toBe(1000);

@@ -88,7 +88,7 @@ describe('realtime.connect 101', () => {
     await session.closed;
   });
 
-  it('forwards only the headers and the intent that are for the upstream', async () => {
+  it('forwards only headers and query parameters that are for the upstream', async () => {
     const headers = {
       authorization: `Bearer ${app.adminKey}`,
       'openai-beta': 'realtime=v1',
@@ -146,7 +146,7 @@ describe('realtime.connect 400', () => {
       invalid("/realtime: The parameter 'intent' must be 'transcription' or left out.", 'intent'),
     ],
     [
-      'a call to join',
+      'the id of a call to join',
       '/v1/realtime?model=voice&call_id=rtc_1',
       invalid('/realtime: Joining a call (`call_id`) is not supported.', null),
     ],
