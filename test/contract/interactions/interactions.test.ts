@@ -175,7 +175,7 @@ describe('interactions.create', () => {
 });
 
 describe('a stored interaction', () => {
-  it('interactions.get 200, interactions.delete 200, interactions.get 404: is read by its owner until it is deleted', async () => {
+  it('interactions.get, interactions.delete 200 and 404: its owner reads it until it is deleted', async () => {
     const { body } = await ask({ input: 'Hello' });
     const path = `${PATH}/${String(body['id'])}`;
     expect(await client.call('GET', path)).toEqual({ status: 200, body });
@@ -186,7 +186,7 @@ describe('a stored interaction', () => {
     expect(await client.call('DELETE', path)).toMatchObject({ status: 404, body: { error: { status: 'NOT_FOUND' } } });
   });
 
-  it('interactions.cancel 400, interactions.get 400, interactions.delete 400: it is not running, and cannot be streamed', async () => {
+  it('interactions.cancel, interactions.get, interactions.delete 400: it is not running, and cannot be streamed', async () => {
     const { body } = await ask({ input: 'Hello' });
     const path = `${PATH}/${String(body['id'])}`;
     expect(await client.call('POST', `${path}/cancel`)).toMatchObject({ status: 400, body: { error: { code: 400 } } });
@@ -196,7 +196,7 @@ describe('a stored interaction', () => {
     expect(await client.call('DELETE', `${path}?stream=true`)).toMatchObject(refused);
   });
 
-  it('interactions.get 200, interactions.cancel 200: an interaction that its upstream stores', async () => {
+  it('interactions.get, interactions.cancel 200: an interaction that its upstream stores', async () => {
     const output = [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Yes' }] }];
     const response = { id: 'resp_up', object: 'response', created_at: 60, model: 'up-2', output, usage: null };
     const answerInState = (status: string): void =>
@@ -216,7 +216,7 @@ describe('a stored interaction', () => {
     });
   });
 
-  it('interactions.get 500, interactions.get 503, interactions.delete 500, interactions.delete 503, interactions.cancel 500, interactions.cancel 503: its upstream fails', async () => {
+  it('interactions.get, interactions.delete, interactions.cancel 500 and 503: its upstream fails', async () => {
     client.upstream.answer((answer) => {
       answer.writeHead(200, { 'content-type': 'application/json' });
       answer.end(JSON.stringify({ id: 'resp_up', object: 'response', status: 'completed', output: [], usage: null }));
@@ -235,7 +235,7 @@ describe('a stored interaction', () => {
     }
   });
 
-  it('interactions.get 401, interactions.get 403, interactions.delete 401, interactions.delete 403, interactions.cancel 401, interactions.cancel 403, interactions.cancel 404: no key, an id not issued here, and a deleted interaction', async () => {
+  it('interactions.get, interactions.delete, interactions.cancel 401, 403 and 404: no key, an id not issued here, a deleted interaction', async () => {
     const calls = [
       ['GET', ''],
       ['DELETE', ''],
