@@ -28,7 +28,7 @@ describe('budgets', () => {
     expect((await post('/budget/new', { soft_budget: -1 })).status).toBe(400);
   });
 
-  it('budgets.settings 200: each member of a budget with its value', async () => {
+  it('budgets.settings 200: members of a budget with their values', async () => {
     const valueOf = async (id: string, name: string) => {
       const form = (await get(`/budget/settings?budget_id=${id}`)).body as unknown as readonly Json[];
       return form.find((one) => one['field_name'] === name)?.['field_value'];
@@ -38,7 +38,7 @@ describe('budgets', () => {
     expect(await valueOf('none', 'max_budget')).toBeNull();
   });
 
-  it('budgets.update 200, budgets.update 400: null for an unknown budget; an invalid change is refused', async () => {
+  it('budgets.update 200 and 400: null for an unknown budget; an invalid change is refused', async () => {
     expect(
       (await post('/budget/update', { budget_id: 'b1', max_budget: 11, budget_duration: null })).body,
     ).toMatchObject({
@@ -81,7 +81,7 @@ describe('tags', () => {
     expect(await post('/tag/new', { name: 't1' })).toEqual({ status: 400, body: { detail: 'Tag t1 already exists' } });
   });
 
-  it('tags.update, tags.delete 200, tags.info, tags.update, tags.delete 404', async () => {
+  it('tags.update, tags.delete 200; tags.info, tags.update, tags.delete 404: an unknown tag', async () => {
     expect((await post('/tag/update', { name: 't1', description: 'new' })).body).toMatchObject({
       tag: { name: 't1', description: 'new', models: ['demo'] },
     });

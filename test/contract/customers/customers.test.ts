@@ -34,13 +34,13 @@ describe.each(['/customer', '/end_user'])('customers at %s', (path) => {
     expect((await get(`${path}/info?end_user_id=x`)).status).toBe(404);
   });
 
-  it('customers.info 404, customers.info 422, customers.create 422', async () => {
+  it('customers.info 404 and 422, customers.create 422: an unknown customer, no id, an unknown region', async () => {
     expect(await get(`${path}/info?end_user_id=none`)).toEqual(unknown('end_user_id'));
     expect((await get(`${path}/info`)).status).toBe(422);
     expect((await post(`${path}/new`, { user_id: 'x', allowed_model_region: 'mars' })).status).toBe(422);
   });
 
-  it('customers.update 200, customers.update 400, customers.update 404', async () => {
+  it('customers.update 200, 400 and 404: changed fields, a budget below zero, an unknown customer', async () => {
     const { body } = await post(`${path}/update`, { user_id: id, max_budget: 9, alias: 'Z' });
     expect(body).toMatchObject({ alias: 'Z', default_model: 'demo', litellm_budget_table: { max_budget: 9 } });
     expect((await post(`${path}/update`, { user_id: id, max_budget: -1 })).status).toBe(400);
@@ -60,7 +60,7 @@ describe.each(['/customer', '/end_user'])('customers at %s', (path) => {
     });
   });
 
-  it('customers.delete 200, customers.delete 404', async () => {
+  it('customers.delete 200 and 404: an unknown customer is refused', async () => {
     expect(await post(`${path}/delete`, { user_ids: [id, 'none'] })).toEqual(
       envelope(404, 'End User Id(s)=none do not exist in db', 'not_found', 'user_ids'),
     );

@@ -158,7 +158,7 @@ describe('dailyActivity.user and similar routes', () => {
     },
   );
 
-  it.each(ALL.filter(({ entity }) => entity === 'team'))('$name 404: teams of other users', async ({ at, more }) => {
+  it.each(ALL.filter(({ entity }) => entity === 'team'))('$name 404: no user, or other team', async ({ at, more }) => {
     expect(await send(`${at}?${DAYS}${more}`, keys.plain)).toEqual([
       404,
       { detail: { error: 'User= None not found' } },
@@ -169,7 +169,7 @@ describe('dailyActivity.user and similar routes', () => {
 });
 
 describe('an administrator sees', () => {
-  it.each(ENTITIES)('calls of every $entity, of one, of others', async ({ path, named, calls, shown, entity }) => {
+  it.each(ENTITIES)('calls of all, one, all but one: $entity', async ({ path, named, calls, shown, entity }) => {
     const all = await read(`${path}/daily/activity?${DAYS}`);
     expect(all.metadata['total_api_requests']).toBe(calls);
     const one = await read(`${path}/daily/activity?${DAYS}&${named}=${shown}`);
@@ -187,7 +187,7 @@ describe('an administrator sees', () => {
     expect(one.results[0]?.breakdown['entities']?.[shown]?.metadata).toEqual(metadata[entity]);
   });
 
-  it('the keys of the highest cost in an aggregated answer, and the number of all keys', async () => {
+  it('at most api_key_limit keys in an aggregated answer, and the number of all keys', async () => {
     const whole = await read(`/tag/daily/activity/aggregated?${DAYS}&api_key_limit=1`);
     expect(Object.keys(whole.results[0]?.breakdown['api_keys'] ?? {})).toHaveLength(1);
     const counts = { red: 1, 'User-Agent: tester': 4, 'User-Agent: tester/1.0': 4 };

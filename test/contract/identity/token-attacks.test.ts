@@ -215,7 +215,7 @@ describe('the key set of an issuer', () => {
     );
   });
 
-  it('401: an HMAC secret in the key set is not used, also for a token that is signed with it', async () => {
+  it('401: a token that is signed with an HMAC secret of the key set', async () => {
     await withIssuer(
       ({ state }) => (state.text = JSON.stringify({ keys: [{ kty: 'oct', k: 'c2VjcmV0', kid: 'key-ES256' }] })),
       async (own, server) => {

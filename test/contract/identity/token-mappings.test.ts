@@ -85,7 +85,7 @@ describe('mappings of tokens over HTTP', () => {
     });
   });
 
-  it('tokenMappings.create 400, 409, 422', async () => {
+  it('tokenMappings.create 400, 409, 422: an unknown key or invalid value, a taken value, a missing value', async () => {
     const key = await newKey({});
     await newMapping('taken', key);
     expect(await map('taken', key)).toEqual({
@@ -214,7 +214,7 @@ describe('a token that is mapped to a key', () => {
     expect((await post('/v2/login', { username: 'viewer', password: token })).status).toBe(401);
   });
 
-  it('without a mapping is refused if the rules require one; an unverified email is not mapped', async () => {
+  it('is the only one that the behavior `reject` admits; an unverified email is not mapped', async () => {
     const admin = { key: strict.adminKey, on: strict };
     const key = await newKey({}, strict);
     const body = { jwt_claim_name: 'app.email', jwt_claim_value: 'a@example.org', key };

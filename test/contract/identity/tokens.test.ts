@@ -142,7 +142,7 @@ describe('a signed token', () => {
 describe('the bearer', () => {
   const tokenOf = (claims: Json): Promise<string> => issuer.token(claims);
 
-  it('is stored as a user; a call belongs to the first team that allows the model, and its spend row has user, team and customer', async () => {
+  it('is stored as a user; the spend row has user, customer, and the first team that allows the model', async () => {
     const token = await tokenOf({
       sub: 'bert',
       email: 'Bert@example.org',

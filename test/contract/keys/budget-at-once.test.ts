@@ -189,7 +189,7 @@ describe('200 concurrent calls with a budget for five', () => {
     await expect.poll(() => spendOf(key), SOON).toBe(5);
   });
 
-  it('five without an output limit are admitted, by their estimated cost: the average of earlier calls', async () => {
+  it('five without an output limit are admitted: the estimated cost is the average of earlier calls', async () => {
     const key = await newKey(6);
     const first = callsAtOnce(1, key, { model: 'learned', max_tokens: undefined });
     await expect.poll(() => pending.length, SOON).toBe(1);
@@ -263,7 +263,7 @@ describe('a budget under concurrent calls', () => {
     ]);
   });
 
-  it('admits only one of 200 calls whose expected cost each exceeds it', async () => {
+  it('admits only one of 200 calls if the expected cost of each exceeds it', async () => {
     const key = await newKey(5);
     const calls = callsAtOnce(AT_ONCE, key, { model: 'paid', max_tokens: 1_000 });
     await expect.poll(() => calls.statuses.length + pending.length, SOON).toBe(AT_ONCE);

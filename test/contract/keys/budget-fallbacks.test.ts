@@ -223,7 +223,7 @@ describe('budget_fallbacks of a key', () => {
     expect((await chat(key, 'big', { messages })).status).toBe(400);
   });
 
-  it('apply in every dialect', async () => {
+  it('apply to /v1/messages', async () => {
     const { key } = await newKey({ model_max_budget: { big: ZERO_BUDGET }, budget_fallbacks: { big: ['small'] } });
     const answer = await app.call(
       'POST',

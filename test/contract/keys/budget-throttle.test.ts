@@ -61,7 +61,7 @@ const keyBudgetError = (name: string) =>
   budgetError(`Budget has been exceeded! Key=None (${name}) Current cost: 1.0, Max budget: 1.0`);
 
 describe('a key beyond its budget', () => {
-  it('keeps a tenth of its request and token limits; the rate limit headers and refusals have the lower limits', async () => {
+  it('has a tenth of its request and token limits, also in rate limit headers and refusals', async () => {
     const { key, token } = await newKey({ ...overBudget, rpm_limit: 20, tpm_limit: 10_000 });
     const first = await chat(key);
     expect([first.status, Object.fromEntries(first.headers)]).toMatchObject([
@@ -114,7 +114,7 @@ describe('a key beyond its budget', () => {
     expect([third.status, third.headers.get('x-ratelimit-limit-requests')]).toEqual([200, '30']);
   });
 
-  it('is charged for its calls, also in the budget of its team', async () => {
+  it('counts its calls in the budget of its team', async () => {
     const team = (await (await app.call('POST', '/team/new', { max_budget: 0.02 })).json()) as { team_id: string };
     const { key } = await newKey({ ...overBudget, rpm_limit: 90, team_id: team.team_id });
     expect((await chat(key)).status).toBe(200);
@@ -151,7 +151,7 @@ describe('a key beyond its budget', () => {
 });
 
 describe('budget_exceeded_throttle_percentage', () => {
-  it('rejects a value above 1, applies as soon as it is stored, and not after it is removed', async () => {
+  it('applies while it is stored; a value above 1 is refused', async () => {
     const stored = await startApp({ config: { model_list: modelList() } });
     try {
       const { key, name } = await newKey({ ...overBudget, rpm_limit: 10 }, stored);

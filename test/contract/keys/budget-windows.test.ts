@@ -61,7 +61,7 @@ async function infoOf(key: string): Promise<Readonly<Record<string, unknown>>> {
 }
 
 describe('the spend of a key', () => {
-  it('is compared with the budget and its temporary increase, from the value that a reset or update sets', async () => {
+  it('starts at the value that a reset or an update sets; a temporary increase raises the budget', async () => {
     const key = await newKey({ max_budget: 2, spend: 2 });
     expect(await chat(key)).toMatchObject({
       status: 422,
@@ -79,7 +79,7 @@ describe('the spend of a key', () => {
     expect((await chat(key)).status).toBe(200);
   });
 
-  it('is compared with the budget that budget_id names, and with a temporary increase until the increase expires', async () => {
+  it('is compared with the budget that budget_id names, which a temporary increase raises until it expires', async () => {
     const response = await app.call('POST', '/budget/new', { max_budget: 0 });
     const { budget_id } = (await response.json()) as { readonly budget_id: string };
     const key = await newKey({ budget_id });

@@ -58,7 +58,7 @@ const rowOf = (key: string, more: object = {}) => ({
 });
 
 describe.each([
-  ['by itself', (key: string) => key],
+  ['by its secret', (key: string) => key],
   ['by its hash', sha256],
 ])('a key named %s', (_how, nameOf) => {
   it('keys.block 200, keys.unblock 200: its calls are refused and accepted again immediately', async () => {
@@ -104,7 +104,7 @@ describe.each([
     expect(await call('GET', '/v1/models', undefined, key)).toEqual(BLOCKED);
   });
 
-  it('keys.delete 200: its calls are refused immediately, its row is marked as deleted, its alias is free, and its secret cannot be issued again', async () => {
+  it('keys.delete 200: the key is refused and listed as deleted; its alias is free, its secret is not', async () => {
     const key = await newKey({ key_alias: `gone ${nameOf('')}` });
     expect(await statusOf(key)).toBe(200);
     expect(await post('/key/delete', { keys: [nameOf(key), UNKNOWN] })).toEqual({

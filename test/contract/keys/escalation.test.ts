@@ -64,7 +64,7 @@ const GRANTS: readonly (readonly [string, object])[] = [
   ['a higher token limit of batches', { metadata: { batch_enqueued_token_limit: 1e9 } }],
 ];
 
-describe.each(['admin', 'member'])('the role %s of a team', (name) => {
+describe.each(['admin', 'member'])('a team %s', (name) => {
   it.each(GRANTS)('cannot create a key with %s', async (_what, draft) => {
     const { status } = await post('/key/generate', { team_id: 'own', ...draft }, userKeys[name]);
     expect([400, 403]).toContain(status);
@@ -190,7 +190,7 @@ describe('a restricted key', () => {
       );
   });
 
-  it('of a team cannot create keys without a team or of another team of its user', async () => {
+  it('of a team cannot create or change keys outside of the team', async () => {
     const ofTeam = await key({ team_id: 'own', user_id: 'admin' });
     expect((await post('/key/generate', {}, ofTeam)).status).toBe(403);
     expect((await post('/key/generate', { team_id: 'third' }, ofTeam)).status).toBe(403);
@@ -238,7 +238,7 @@ describe('a member with a budget in the team', () => {
 });
 
 describe('the graph', () => {
-  it('refuses what HTTP refuses', async () => {
+  it('refuses a member wider rights, and changes of keys of other users', async () => {
     const secret = await key({ team_id: 'own', user_id: 'member', max_budget: 1 });
     const refused = async (mutation: string) =>
       (

@@ -124,7 +124,7 @@ describe('key_generation_settings', () => {
     expect((await post('/key/generate', { team_id: 't' })).status).toBe(200);
   });
 
-  it('keys.generate 400: a key of a team that does not exist, also by administrators', async () => {
+  it('keys.generate 400: an administrator names a team that does not exist', async () => {
     expect(await post('/key/generate', { team_id: 'none' })).toEqual(
       envelope(400, 'Unable to find team object in database. Team ID: none'),
     );

@@ -39,7 +39,7 @@ async function graph(query: string, input: object): Promise<unknown> {
 }
 
 describe('settings of a key in the graph', () => {
-  it('are stored, shown, and the same as over HTTP', async () => {
+  it('are stored, shown in the graph and over HTTP, and removed with null', async () => {
     const answer = await graph(GENERATE, { settings: SETTINGS });
     const { keyType, aliases, permissions, rpmLimit, tpmLimit, maxParallelRequests } = SETTINGS;
     expect(answer).toMatchObject({

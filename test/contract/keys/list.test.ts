@@ -255,7 +255,7 @@ describe('key mutations of the graph', () => {
   });
 
   it.each(['updateKey', 'blockKey', 'unblockKey', 'regenerateKey'])(
-    'include %s, which reports an unknown and a malformed key',
+    'report an unknown and a malformed key: %s',
     async (name) => {
       const input = { key: 'sk-there-is-no-such-key' };
       const fields = '{ __typename ... on UserError { message code } }';

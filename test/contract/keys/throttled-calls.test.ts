@@ -53,7 +53,7 @@ const refused = (token: string) => ({
   },
 });
 
-it('a key beyond its budget continues with a part of its requests on pass-through paths', async () => {
+it('a key beyond its budget may send a part of its requests on pass-through paths', async () => {
   const { token, headers } = await throttledKey();
   for (let call = 0; call < 2; call += 1) {
     const answer = await app.call('POST', '/forwarded', {}, headers);
@@ -63,7 +63,7 @@ it('a key beyond its budget continues with a part of its requests on pass-throug
   expect([third.status, await third.json(), third.headers.get('retry-after')]).toEqual([429, refused(token), '60']);
 });
 
-it('a key beyond its budget continues with a part of its realtime sessions, which the budget does not end', async () => {
+it('a key beyond its budget may open a part of its realtime sessions; the budget does not end them', async () => {
   const { token, headers } = await throttledKey();
   for (let call = 0; call < 2; call += 1) {
     const client = await openRealtime(app, { path: '/v1/realtime?model=voice', headers });

@@ -59,7 +59,7 @@ describe('a team that does not exist', () => {
   });
 });
 
-it('keys.info 401: a blocked key, also on management routes', async () => {
+it('keys.info 401: a blocked key', async () => {
   const secret = await key({});
   await post('/key/block', { key: secret });
   const message = "Authentication Error, Key is blocked. Update via `/key/unblock` if you're an admin.";

@@ -187,7 +187,7 @@ describe('keys.generateServiceKey', () => {
     });
   });
 
-  it('keys.generateServiceKey 401, keys.generateServiceKey 403, keys.generateServiceKey 422', async () => {
+  it('keys.generateServiceKey 401, 403 and 422: an unknown key, a key with permissions, a malformed member', async () => {
     expect((await post(PATH, { team_id: 't' }, UNKNOWN)).status).toBe(401);
     const member = await newKey({ user_id: 'sa-member' });
     await post('/team/member_add', { team_id: 't', member: { user_id: 'sa-member', role: 'admin' } });
@@ -204,7 +204,7 @@ describe('keys.infos', () => {
     expect([status, body]).toMatchObject([200, { key: [sha256(key)], info: [{ key_alias: 'seen' }] }]);
   });
 
-  it('keys.infos 401, keys.infos 403, keys.infos 422', async () => {
+  it('keys.infos 401, 403 and 422: an unknown key, a key without a user, a malformed body', async () => {
     expect((await post('/v2/key/info', '{"a"')).status).toBe(422);
     expect((await post('/v2/key/info', { keys: [] }, UNKNOWN)).status).toBe(401);
     expect((await post('/v2/key/info', { keys: [] }, await newKey())).status).toBe(403);
@@ -224,7 +224,7 @@ describe('keys.aliases', () => {
     expect(listed.body).toMatchObject({ keys: [{ ...LISTED_FORM, key_alias: 'zoo-3' }], total_count: 1 });
   });
 
-  it('keys.aliases 401, keys.aliases 422', async () => {
+  it('keys.aliases 401 and 422: an unknown key, a page size of zero', async () => {
     expect((await send('GET', '/key/aliases', undefined, UNKNOWN)).status).toBe(401);
     expect((await send('GET', '/key/aliases?size=0')).status).toBe(422);
   });
@@ -260,7 +260,7 @@ describe('keys.bulkUpdate', () => {
     expect((await post('/key/bulk_update', { keys: many })).status).toBe(400);
   });
 
-  it('keys.bulkUpdate 401, keys.bulkUpdate 403, keys.bulkUpdate 422', async () => {
+  it('keys.bulkUpdate 401, 403 and 422: an unknown key, a key of a user, an update without a key', async () => {
     expect((await post('/key/bulk_update', { keys: [{ key: UNKNOWN }] }, UNKNOWN)).status).toBe(401);
     const ofUser = await newKey({ user_id: 'u' });
     expect((await post('/key/bulk_update', { keys: [{ key: ofUser }] }, ofUser)).status).toBe(403);
@@ -287,7 +287,7 @@ describe('keys.resetSpend', () => {
     expect(await reset(key, -1)).toMatchObject(refused('reset_to must be >= 0'));
   });
 
-  it('keys.resetSpend 401, keys.resetSpend 403, keys.resetSpend 404, keys.resetSpend 422', async () => {
+  it('keys.resetSpend 401, 403, 404 and 422: an unknown caller, a user, an unknown key, an invalid amount', async () => {
     const key = await newKey({ user_id: 'u' });
     expect((await reset(key, 0, UNKNOWN)).status).toBe(401);
     expect((await reset(key, 0, key)).status).toBe(403);
@@ -297,7 +297,7 @@ describe('keys.resetSpend', () => {
 });
 
 describe('keys.health', () => {
-  it('keys.health 200, keys.health 401', async () => {
+  it('keys.health 200 and 401: a valid key, and an unknown key', async () => {
     const healthy = { status: 200, body: { key: 'healthy', logging_callbacks: null } };
     expect(await post('/key/health', undefined, await newKey())).toMatchObject(healthy);
     expect((await post('/key/health', undefined, UNKNOWN)).status).toBe(401);

@@ -26,7 +26,7 @@ function exampleBody(row: RouteRow): Json {
 
 const propertiesOf = (schema: Json | undefined): Json => ({ ...(schema?.['properties'] as Json | undefined) });
 
-/** Values with the text at each place that a schema may allow. */
+/** Values with the text as a string, in a list, and as a name and a member of objects. */
 function valuesWith(text: string): readonly unknown[] {
   return [text, [text], { [text]: text }, { a: text }, { a: { [text]: [text] } }, [{ user_id: text, role: 'user' }]];
 }
@@ -44,7 +44,7 @@ function bodiesOf(row: RouteRow, text: string): readonly Json[] {
 
 const DATES = { start_date: '2026-11-01', end_date: '2026-11-02' };
 
-/** Queries of a row, each with the text in one parameter. */
+/** Queries of a row, each with a NUL or the bytes of a lone high surrogate in one parameter. */
 function searchesOf(row: RouteRow, text: string): readonly string[] {
   const names = Object.keys(propertiesOf(row.query));
   // UTF-8 has no lone surrogates: their bytes are sent percent-encoded.

@@ -28,7 +28,7 @@ it('budgets.page 200: budgets in pages, with links that keep the query', async (
   ]);
 });
 
-it('budgets.page 400, budgets.page 401', async () => {
+it('budgets.page 400 and 401: an invalid page, and an unknown key', async () => {
   expect(await get(`${BUDGETS}?page=0`)).toEqual(problem('page: Input should be greater than or equal to 1'));
   expect((await get(BUDGETS, 'sk-unknown-000000000')).status).toBe(401);
 });

@@ -30,7 +30,7 @@ describe('organizations', () => {
     expect(await organization('o2', { budget_id: 'none' })).toEqual(detail(400, 'Budget none does not exist.'));
   });
 
-  it('organizations.info 404, organizations.info 422', async () => {
+  it('organizations.info 404 and 422: an unknown organization, and no id', async () => {
     expect(await get('/organization/info?organization_id=none')).toEqual(unknown);
     expect((await get('/organization/info')).status).toBe(422);
   });
@@ -52,7 +52,7 @@ describe('organizations', () => {
     expect(await ids('/organization/list?org_id=o1', key)).toEqual([]);
   });
 
-  it('organizations.update 200, organizations.update 400, organizations.update 404', async () => {
+  it('organizations.update 200, 400 and 404: changed fields, a budget below zero, an unknown organization', async () => {
     const change = { organization_id: 'o1', organization_alias: 'Uno', max_budget: 7 };
     expect((await send('PATCH', '/organization/update', change)).body).toMatchObject({
       organization_alias: 'Uno',
@@ -75,7 +75,7 @@ describe('organizations', () => {
     );
   });
 
-  it('organizationMembers.add 200, organizationMembers.add 400, organizationMembers.add 404', async () => {
+  it('organizationMembers.add 200, 400 and 404: a new member, an existing member, an unknown organization', async () => {
     const add = (organizationId: string, member: unknown) =>
       post('/organization/member_add', { organization_id: organizationId, member, max_budget_in_organization: 3 });
     const { body } = await add('o1', [{ user_id: 'om1', role: 'org_admin' }]);
@@ -98,7 +98,7 @@ describe('organizations', () => {
     expect((await send('PATCH', '/organization/update', { organization_id: 'o1' }, admin)).status).toBe(401);
   });
 
-  it('organizationMembers.update, organizationMembers.remove 200', async () => {
+  it('organizationMembers.update, organizationMembers.remove 200: the role changes, and the member is removed', async () => {
     const named = { organization_id: 'o1', user_id: 'om2' };
     const updated = await send('PATCH', '/organization/member_update', { ...named, role: 'org_admin' });
     expect(updated.body).toMatchObject({ user_id: 'om2', user_role: 'org_admin', budget_id: null });
@@ -106,7 +106,7 @@ describe('organizations', () => {
     expect((await infoOf('o1'))['members']).toMatchObject([{ user_id: 'om1' }]);
   });
 
-  it('organizationMembers.update, organizationMembers.remove 400, organizationMembers.update, organizationMembers.remove 404', async () => {
+  it('organizationMembers.update, organizationMembers.remove 400 and 404: not a member, unknown organization', async () => {
     for (const [method, path] of [
       ['PATCH', '/organization/member_update'],
       ['DELETE', '/organization/member_delete'],
@@ -117,7 +117,7 @@ describe('organizations', () => {
     }
   });
 
-  it('organizations.delete 200, organizations.delete 400, organizations.delete 404', async () => {
+  it('organizations.delete 200, 400 and 404: without teams, with teams, unknown', async () => {
     const remove = (...ids: readonly string[]) => send('DELETE', '/organization/delete', { organization_ids: ids });
     expect(await remove('seen', 'none')).toEqual(unknown);
     expect(await remove('o1')).toEqual(detail(400, 'Organization o1 has teams. Delete or move them first.'));
@@ -147,7 +147,7 @@ describe('projects', () => {
     expect((await post('/project/new', { team_id: 'none' })).status).toBe(404);
   });
 
-  it('projects.info 403, projects.info 404: members of the team read a project', async () => {
+  it('projects.info 200, 403 and 404: a member of the team, another user, an unknown project', async () => {
     const [member, other] = [await user({ user_id: 'in', teams: ['pt'] }), await user({ user_id: 'out' })];
     expect((await get('/project/info?project_id=p1', member)).status).toBe(200);
     expect((await get('/project/list', member)).body).toHaveLength(1);
@@ -156,7 +156,7 @@ describe('projects', () => {
     expect(await get('/project/info?project_id=none')).toEqual(notFound);
   });
 
-  it('projects.update 200, projects.update 400, projects.update 404', async () => {
+  it('projects.update 200, 400 and 404: changed fields, a foreign model, an unknown project', async () => {
     const change = { project_id: 'p1', description: 'd', blocked: true, max_budget: 3 };
     expect((await post('/project/update', change)).body).toMatchObject({
       description: 'd',
@@ -168,7 +168,7 @@ describe('projects', () => {
     expect(await post('/project/update', { project_id: 'none' })).toEqual(notFound);
   });
 
-  it('projects.delete 200, projects.delete 404', async () => {
+  it('projects.delete 200 and 404: none is deleted if one is unknown', async () => {
     expect(await send('DELETE', '/project/delete', { project_ids: ['p1', 'none'] })).toEqual(notFound);
     expect((await send('DELETE', '/project/delete', { project_ids: ['p1'] })).body).toMatchObject([
       { project_id: 'p1' },

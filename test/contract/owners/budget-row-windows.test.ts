@@ -60,7 +60,7 @@ const SCOPES: Readonly<Record<string, (id: string) => Promise<BudgetCase>>> = {
     const budgetId = team_memberships.find((one) => one.user_id === id)?.budget_id ?? '';
     return { key, budgetId, refusal: exceeded(`TeamMember=${id}:${id}`) };
   },
-  async 'member by default'(id) {
+  async 'member with a default budget'(id) {
     const key = await newMember(id, { team_member_budget: 2, team_member_budget_duration: '30d' }, {});
     const budgetId = (await teamInfo(id)).team_info.metadata['team_member_budget_id'] ?? '';
     return { key, budgetId, refusal: exceeded(`User=${id} in Team=${id}`) };
@@ -100,7 +100,7 @@ async function spendWindow(budgetCase: BudgetCase, already = 0): Promise<void> {
   expect(await call(budgetCase)).toEqual(refusalOf(budgetCase));
 }
 
-/** Refusal with the spend of this window and the next reset time in whole seconds. */
+/** Refusal with the spend of this window, and any reset time in whole seconds. */
 function refusalOf(budgetCase: BudgetCase, duration = '30d'): unknown {
   const cost = `${admittedIn(budgetCase)}.0`;
   const stem = budgetCase.refusal.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
@@ -119,8 +119,8 @@ async function endWindow({ budgetId }: BudgetCase): Promise<void> {
 }
 
 // The tests run concurrently because each waits for the next read of budget rows.
-describe.concurrent.each(Object.entries(SCOPES))('the window of the budget of a %s', (scope, make) => {
-  it('refuses when the budget is used up, admits the same number of calls after its end, and refuses again', async () => {
+describe.concurrent.each(Object.entries(SCOPES))('the budget window of a %s', (scope, make) => {
+  it('admits the same number of calls again after its end', async () => {
     const budgetCase = await make(`${scope.replaceAll(' ', '-')}-again`);
     await spendWindow(budgetCase);
     await endWindow(budgetCase);

@@ -14,10 +14,10 @@ interface BudgetCaller {
   readonly fields?: object;
 }
 
-/** Scopes of budgets. Each creates a caller whose only budget has this scope and the given id. */
+/** Scopes of budgets. Each function creates a caller whose only budget has this scope and the given id. */
 const SCOPES: Readonly<Record<string, (id: string, max_budget: number | null) => Promise<BudgetCaller>>> = {
   Key: async (id, max_budget) => ({ key: await calls.newKey({ key_alias: id, max_budget }) }),
-  async 'Key of a budget'(id, max_budget) {
+  async 'Key with a budget row'(id, max_budget) {
     await calls.manage('/budget/new', { budget_id: id, max_budget });
     return { key: await calls.newKey({ key_alias: id, budget_id: id }) };
   },
@@ -90,7 +90,7 @@ const SCOPES: Readonly<Record<string, (id: string, max_budget: number | null) =>
 /** Subject in the refusal message of a scope. */
 const SUBJECTS: Readonly<Record<string, (id: string) => string>> = {
   Key: (id) => `Key=${id} `,
-  'Key of a budget': (id) => `Key=${id} `,
+  'Key with a budget row': (id) => `Key=${id} `,
   Team: (id) => `Team=${id} `,
   User: (id) => `User=${id} `,
   'User in Team': (id) => `User=${id} in Team=${id} `,

@@ -29,7 +29,7 @@ async function spendOf(key: string): Promise<number> {
 }
 
 describe('the budget of a team', () => {
-  it('is shared by the keys of the team, and refuses calls when their spend exceeds it', async () => {
+  it('is shared by the keys of the team, and refuses calls when the spend of the team exceeds it', async () => {
     await calls.manage('/team/new', { team_id: 'shared', max_budget: 2 });
     const keys = [await calls.newKey({ team_id: 'shared' }), await calls.newKey({ team_id: 'shared' })] as const;
     // The budget of a team does not refuse a spend that equals it.
@@ -59,11 +59,11 @@ describe('the budget of a team', () => {
   });
 });
 
-describe('budget windows of owners', () => {
+describe('a budget with a window', () => {
   it.concurrent.each([
     { owner: { team_id: 'windowed' }, path: '/team/new', subject: 'Team=windowed', cost: '2.0' },
     { owner: { user_id: 'windowed' }, path: '/user/new', subject: 'User=windowed', cost: '1.0' },
-  ])('are reset at the end of the window: $subject', async ({ owner, path, subject, cost }) => {
+  ])('admits calls again after the end of the window: $subject', async ({ owner, path, subject, cost }) => {
     await calls.manage(path, {
       ...owner,
       ...(path === '/user/new' ? { auto_create_key: false } : {}),
@@ -85,7 +85,7 @@ describe('budget windows of owners', () => {
 });
 
 describe('the budget of a user', () => {
-  it('applies to keys of the user without a team, and counts the spend of all keys of the user', async () => {
+  it('applies to the keys without a team, and counts the spend of all keys of the user', async () => {
     await calls.manage('/user/new', { user_id: 'bob', auto_create_key: false, max_budget: 2 });
     await calls.manage('/team/new', { team_id: 'of-bob' });
     const [one, two] = [await calls.newKey({ user_id: 'bob' }), await calls.newKey({ user_id: 'bob' })];

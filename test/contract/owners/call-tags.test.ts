@@ -48,7 +48,7 @@ describe('the tags of a key and of its team', () => {
     await vi.waitFor(async () => expect(await tagsOf(key)).toEqual([['of call', 'of key', 'of team']]), POLLING);
   });
 
-  it('are counted in the budgets of the tags', async () => {
+  it('have budgets, which count the calls of the key', async () => {
     await calls.manage('/tag/new', { name: 'own', max_budget: 0.5 });
     await calls.manage('/tag/new', { name: 'team', max_budget: 0.5 });
     await calls.manage('/team/new', { team_id: 'counted', tags: ['team'] });
@@ -59,7 +59,7 @@ describe('the tags of a key and of its team', () => {
     expect(await call(await calls.newKey({}), { tags: ['own'] })).toEqual(exceeded('own'));
   });
 
-  it('and of the request are at most 64, each of at most 256 characters', async () => {
+  it('are at most 64 together with those of the request; a tag has at most 256 characters', async () => {
     const numbered = (count: number) => Array.from({ length: count }, (_, at) => `tag ${at}`);
     const key = await calls.newKey({ tags: ['one more'] });
     const message = 'A call has at most 64 tags, with those of its key, team and project. This call has 65.';

@@ -108,7 +108,7 @@ async function ask(reader: Party, read: string): Promise<{ readonly status: numb
   return { status: answer.status, text: await answer.text() };
 }
 
-/** Whether an answer contains the mark of an owner, its key hash, or an id of its objects. */
+/** Whether an answer contains the mark of an owner, its key hash, or its file id, batch id, response id or trace ref. */
 const containsDataOf = (text: string, { owner, mark, file, batch, response, traceRef }: Things): boolean =>
   [`"${mark}"`, `: ${mark}"`, owner.keyHash, file, batch, response, traceRef].some((secret) => text.includes(secret));
 
@@ -166,7 +166,8 @@ describe('reads across owners', () => {
             wrong.push(
               `${name} by ${reader.name} returns data of ${strangers.map(({ owner }) => owner.name).join(', ')}`,
             );
-          // A merged trace has one of several spans with the same id. The owner of that span is not specified.
+          // A merged trace keeps the earliest of the spans with one id. Here all start at the same time, so any owner's
+          // span may be kept.
           const isWanted = maySee(reader, thing.owner) && !/^(traces\.)?span of/.test(name);
           if (isWanted && (status !== 200 || !containsDataOf(text, thing)))
             wrong.push(`${name} by ${reader.name}: no data of ${thing.owner.name}`);
@@ -175,7 +176,7 @@ describe('reads across owners', () => {
     expect(reads).toBe(fixture.parties.length * fixture.things.length * LISTS.length);
   });
 
-  it('live feeds contain traces only for callers with access', async () => {
+  it('live feeds contain exactly the traces to which their callers have access', async () => {
     const { app, parties, things } = fixture;
     const query = 'subscription { traceUpdates { trace { name teamId keyHash } } }';
     const feeds = await Promise.all(
@@ -195,7 +196,7 @@ describe('reads across owners', () => {
         return { reader, abort, body: answer.body?.getReader() };
       }),
     );
-    // The first bytes of a feed arrive before it is subscribed. It is subscribed when it delivers a trace of the caller.
+    // The first bytes of a feed arrive before it is subscribed. It is subscribed when it delivers a trace.
     const readUntil = async (body: (typeof feeds)[number]['body'], mark: string): Promise<string> => {
       let text = '';
       while (!text.includes(`"${mark}"`)) text += Buffer.from((await body?.read())?.value ?? []).toString();
@@ -232,7 +233,7 @@ describe('reads across owners', () => {
     }
   });
 
-  it('keys are read by their owner and by administrators', async () => {
+  it('a key is read with itself and by administrators', async () => {
     for (const reader of fixture.parties)
       for (const owner of fixture.parties.filter(({ key }) => key !== fixture.app.adminKey)) {
         const { status, text } = await ask(reader, `/key/info?key=${owner.keyHash}`);

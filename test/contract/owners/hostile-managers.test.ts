@@ -92,7 +92,7 @@ describe('the metadata of a team', () => {
   const metadataOf = async (id: string): Promise<unknown> =>
     ((await get(`/team/info?team_id=${id}`)).body['team_info'] as Json)['metadata'];
 
-  it('teams.update 403: its administrators cannot change limits, rights and restrictions, or add paths', async () => {
+  it('teams.update 403: its administrators cannot change its limits, pass-through paths, tags and tools', async () => {
     await post('/team/new', { team_id: 'ruled', metadata: RULES });
     await post('/team/member_add', { team_id: 'ruled', member: { user_id: 'admin', role: 'admin' } });
     const wider = [
@@ -112,7 +112,7 @@ describe('the metadata of a team', () => {
     expect(await metadataOf('ruled')).toEqual(RULES);
   });
 
-  it('teams.update 200: its administrators may replace all other metadata, and proxy administrators everything', async () => {
+  it('teams.update 200: its administrators replace all other metadata, and proxy administrators replace everything', async () => {
     const body = { team_id: 'ruled', metadata: { note: 'ours' } };
     expect((await post('/team/update', body, users['admin'])).status).toBe(200);
     expect(await metadataOf('ruled')).toEqual({ note: 'ours', ...RULES });
@@ -132,7 +132,7 @@ describe('the metadata of a team', () => {
 });
 
 describe('objects without access are refused like unknown ones', () => {
-  it('projects.info 403: a project of another team', async () => {
+  it('projects.info 403, projects.update 401: a project of another team', async () => {
     const { body } = await post('/project/new', { team_id: 'foreign', project_alias: 'f' });
     const refused = (id: unknown) =>
       envelope(403, `User=stranger not authorized to access this project=${String(id)}`, 'auth_error', 'None');

@@ -48,7 +48,7 @@ describe('the budget of a customer', () => {
     expect([await call({ user: 'unlimited' }), await call({ user: 'unlimited' })]).toEqual([200, 200]);
   });
 
-  it('is the end_user_budget_id of the key if the customer has no budget', async () => {
+  it('is the budget that end_user_budget_id of the key names, if the customer has none', async () => {
     await calls.manage('/budget/new', { budget_id: 'of-end-users', max_budget: 0.5 });
     const key = await calls.newKey({ end_user_budget_id: 'of-end-users' });
     expect([await call({ user: 'visitor' }, key), await call({ user: 'visitor' })]).toEqual([200, 200]);
@@ -73,7 +73,7 @@ describe('the budget of a customer', () => {
 });
 
 describe('the spend of a customer', () => {
-  it('is shown by /customer/info and /customer/list, with calls before the customer was created', async () => {
+  it('includes calls before the customer was created, in /customer/info and /customer/list', async () => {
     expect([await call({ user: 'shown' }), await call({ user: 'shown' })]).toEqual([200, 200]);
     await calls.manage('/customer/new', { user_id: 'shown', max_budget: 9 });
     await calls.manage('/customer/new', { user_id: 'silent' });
@@ -89,7 +89,7 @@ describe('the spend of a customer', () => {
 });
 
 describe('the budget of a tag', () => {
-  it('counts calls with the tag in metadata or in tags, and refuses calls with the tag until it is deleted', async () => {
+  it('counts calls with the tag in `tags` or `metadata.tags`, until the tag is deleted', async () => {
     await calls.manage('/tag/new', { name: 'campaign', max_budget: 1 });
     expect([await call({ metadata: { tags: ['campaign', 'x'] } }), await call({ tags: ['campaign'] })]).toEqual([
       200, 200,
@@ -100,7 +100,7 @@ describe('the budget of a tag', () => {
     expect(await call({ tags: ['campaign'] })).toBe(200);
   });
 
-  it('of zero refuses the first call, before the budget of the customer', async () => {
+  it('of zero refuses the first call, and is checked before the budget of the customer', async () => {
     await calls.manage('/tag/new', { name: 'never', max_budget: 0 });
     await calls.manage('/customer/new', { user_id: 'never too', max_budget: 0 });
     expect(await call({ tags: ['never'], user: 'never too' })).toEqual(ofTag('never', '0.0', '0.0'));

@@ -44,7 +44,7 @@ async function ask(key: string, path: string, body: object): Promise<Response> {
 const chat = (key: string): Promise<Response> =>
   ask(key, '/v1/chat/completions', { model: 'priced', messages: [{ role: 'user', content: 'hi' }] });
 
-describe.each(CASES)('a key that overrides $own of a model in $place', (override) => {
+describe.each(CASES)('a key that overrides these limits of a model in $place: $own', (override) => {
   const { place, own } = override;
   const of = (type: 'requests' | 'tokens'): number => (own.includes(type) ? OWN : TEAM)[type];
   /** Expected tokens: one of the prompt, and a quarter of the smallest token limit of the call. */

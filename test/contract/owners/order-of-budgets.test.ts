@@ -16,7 +16,7 @@ const PERIOD = { time_period: '30d' };
 const RESET = String.raw`Budget window: \w+. Budget resets at: \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC`;
 
 interface Parties {
-  /** Prefix of all ids. */
+  /** Id of every owner and label. */
   readonly id: string;
   readonly key: string;
   readonly token: string;
@@ -185,7 +185,7 @@ describe('budgets that are all used up refuse a call in the order of the contrac
     expect(await refusalsInOrder(parties, order)).toEqual(refusals(parties, order));
   });
 
-  it('with a key of a user; the provider budget is last', async () => {
+  it('with a key of a user and no team; the provider budget is last', async () => {
     const order: readonly Scope[] = [
       'key',
       'modelOfKey',

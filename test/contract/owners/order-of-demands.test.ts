@@ -38,7 +38,7 @@ const missing = (path: string) =>
   );
 const setGlobal = (max_budget: number) => calls.manage('/config/update', { litellm_settings: { max_budget } });
 
-/** Creates a key of a team with a tag, and spends 2 USD. */
+/** Creates a team, a tag, a customer and a key, each with budgets, and spends 2 USD. */
 async function newKeyWithSpend(id: string) {
   // The budgets are set first, so that they count the calls.
   await setGlobal(100);
@@ -54,7 +54,7 @@ async function newKeyWithSpend(id: string) {
 }
 
 describe('a call without a required member', () => {
-  it('is refused by used-up budgets first, in the order of the contract', async () => {
+  it('is refused by used-up budgets and for missing members, in the order of the contract', async () => {
     const id = 'demanded';
     const { key, metadata, keyName } = await newKeyWithSpend(id);
     await calls.manage('/key/update', { key, max_budget: 1 });

@@ -142,7 +142,7 @@ describe('limits that are all used up refuse a call in the order of the contract
     expect((await chat(parties)).status).toBe(200);
   });
 
-  it('request limits of all scopes before token limits', async () => {
+  it('request limits of a tag before token limits of a key', async () => {
     const parties = await partiesOf('of-phases');
     await SET.api_key(parties, 'tokens', FAR);
     await SET.tag(parties, 'requests', FAR);
@@ -182,7 +182,7 @@ describe('limits that are all used up refuse a call in the order of the contract
     await vi.waitFor(async () => expect(await refused(parties)).toEqual(ofTokens), POLLING);
   });
 
-  it('limits of a tag for one key last', async () => {
+  it('limits of a tag for one key after limits of the tag', async () => {
     const parties = await partiesOf('of-tags');
     const { key, token } = parties;
     await calls.manage('/key/update', { key, tag_rpm_limit: { 'of-tags': FAR } });

@@ -17,7 +17,7 @@ export interface Party {
   readonly seesAll: boolean;
 }
 
-/** Objects of an owner, and a text that all of them contain. */
+/** Objects that the key `owner` created. `mark` is a text in all of them but the file. */
 export interface Things {
   readonly owner: Party;
   readonly mark: string;
@@ -49,7 +49,7 @@ const DRAFTS: Readonly<Record<string, object>> = {
   'a read-only administrator': { user_role: 'proxy_admin_viewer' },
 };
 
-/** Parties that own objects. */
+/** Parties that create objects. */
 const OWNERS = new Set([
   'a key without a team',
   'another key without a team',

@@ -194,7 +194,7 @@ describe('the window of a budget row', () => {
 });
 
 describe('the reset time', () => {
-  it('is in the rows of owners and in the graph, and changes with the window', async () => {
+  it('is shown over HTTP and in the graph, also after the end of a window', async () => {
     const owners = await everyOwner('shown');
     const key = owners.at(-1)?.key;
     const resetAt = (await budgetOf('shown-organization'))['budget_reset_at'];

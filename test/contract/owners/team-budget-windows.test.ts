@@ -47,13 +47,13 @@ const refusalOf = (
   },
 });
 
-async function chat(key: string, model?: string) {
-  const { status, body } = await calls.chat(key, model);
+async function chat(key: string) {
+  const { status, body } = await calls.chat(key);
   return { status, body: body as object };
 }
 
 describe('the budget windows of a team', () => {
-  it('are shown by every team route, with the end of the current window; without windows, the list is null', async () => {
+  it('are shown with the end of the current window; without windows, the list is null', async () => {
     const created = await calls.manage('/team/new', { team_id: 'shown', budget_limits: [day(1.5), month(10)] });
     const expected = [
       { ...day(1.5), reset_at: midnight() },
@@ -123,7 +123,7 @@ describe('the budget windows of a team', () => {
     expect((await calls.app.call('GET', '/team/info?team_id=of-duration')).status).toBe(404);
   });
 
-  it('apply together to the keys of the team, from the time they are set', async () => {
+  it('apply together to all keys of the team, and count from the time they are set', async () => {
     await calls.manage('/team/new', { team_id: 'all', max_budget: 100 });
     const [one, other] = [await calls.newKey({ team_id: 'all' }), await calls.newKey({ team_id: 'all' })];
     expect((await calls.chat(one)).status).toBe(200);
@@ -213,7 +213,7 @@ describe('the budget windows of a team', () => {
     ]);
   });
 
-  it('can be changed by proxy administrators, not by team administrators; the audit log has the change', async () => {
+  it('can be changed only by proxy administrators; the audit log has the change', async () => {
     await calls.manage('/user/new', { user_id: 'lead', auto_create_key: false });
     await calls.manage('/team/new', { team_id: 'led', budget_limits: [day(1)] });
     await calls.manage('/team/member_add', { team_id: 'led', member: { role: 'admin', user_id: 'lead' } });
@@ -239,7 +239,7 @@ describe('the budget windows of a team in the graph', () => {
   const graph = async (query: string, variables: object): Promise<unknown> =>
     (await calls.app.call('POST', '/graphql', { query, variables })).json();
 
-  it('are set, shown, kept and removed as over REST', async () => {
+  it('are set, shown, kept and removed', async () => {
     const create = `mutation ($input: CreateTeamInput!) { createTeam(input: $input) { ... on Team { ${FIELDS} } } }`;
     const update = `mutation ($input: UpdateTeamInput!) { updateTeam(input: $input) { ... on Team { ${FIELDS} }
       ... on InvalidInputError { message } } }`;

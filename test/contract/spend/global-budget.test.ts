@@ -84,14 +84,14 @@ describe('the budget of all calls', () => {
   });
 });
 
-describe('the budget of all calls without a budget in the file', () => {
+describe('the budget of all calls, if the file has none', () => {
   let calls: OwnerCalls;
   beforeAll(async () => {
     calls = await startOwnerCalls({ general_settings: { store_model_in_db: true } });
   });
   afterAll(() => calls.stop());
 
-  it('does not exist: calls are admitted, and it is 0 as in the reference, and null in the graph', async () => {
+  it('refuses no call; it is shown as 0, as in the reference, and as null in the graph', async () => {
     expect(await chatWith(calls, await calls.newKey({}))).toBe(200);
     expect(await globalSpend(calls)).toEqual([200, { spend: 1, max_budget: 0 }]);
     expect(await inGraph(calls)).toEqual({ data: { globalBudget: null } });

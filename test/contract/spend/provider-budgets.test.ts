@@ -66,7 +66,7 @@ async function serve(models: readonly Model[], router: object, settings: object 
 const RESET = /Budget window: 1d\. Budget resets at: \d{4}-\d\d-\d\d 00:00:00 UTC/;
 
 describe('budgets of providers', () => {
-  it('skip a provider whose budget is used up; if all are, the refusal has provider, window and reset time', async () => {
+  it('skip a provider with a used-up budget; if all are used up, the refusal has provider, window and reset time', async () => {
     const { ask } = await serve(
       [
         { name: 'm', provider: 'openai' },
@@ -189,7 +189,7 @@ describe('budgets of providers', () => {
 });
 
 describe('budgets of deployments', () => {
-  it('skip a deployment whose budget is used up; if all are, the refusal names each deployment', async () => {
+  it('skip a deployment with a used-up budget; if all are used up, the refusal has deployment and amounts', async () => {
     const { ask } = await serve(
       [
         { name: 'm', provider: 'openai', params: { max_budget: 1, budget_duration: '1d' } },

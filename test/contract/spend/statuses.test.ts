@@ -190,7 +190,7 @@ describe('spend.logs, spend.total and similar routes', () => {
     expect((await send('GET /spend/logs', plainKey))[0]).toBe(401);
   });
 
-  it('spend.content 200: the stored prompt and answer', async () => {
+  it('spend.content 200: messages, response and request of a call', async () => {
     const [, rows] = await send('GET /spend/logs', userKey);
     const [, content] = await send(`GET /spend/logs/ui/${String(memberAt(rows, '0.request_id'))}`, userKey);
     expect(Object.keys(content as object)).toEqual(['messages', 'response', 'proxy_server_request']);

@@ -72,7 +72,7 @@ const WRONG_USAGES = [
   '{"prompt_tokens":1.5,"completion_tokens":2}',
 ];
 const chatBody = (more: object = {}) => ({ model: 'm', messages: [{ role: 'user', content: PROMPT }], ...more });
-const isStream = { stream: true, stream_options: { include_usage: true } };
+const STREAM = { stream: true, stream_options: { include_usage: true } };
 
 describe('an answer without usage, or with an impossible usage', () => {
   it.each(WRONG_USAGES)('chat 200: costs an estimate by its prompt and its text: %s', async (usage) => {
@@ -100,7 +100,7 @@ describe('an answer without usage, or with an impossible usage', () => {
       event({}, `,"usage":${usage}`, 'stop');
       response.end('data: [DONE]\n\n');
     });
-    const spent = await spentBy('/v1/chat/completions', chatBody(isStream));
+    const spent = await spentBy('/v1/chat/completions', chatBody(STREAM));
     // The last event has no content and counts as a token.
     expect(spent).toBeCloseTo(ESTIMATE + PRICE, 12);
   });

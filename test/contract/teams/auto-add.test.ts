@@ -11,18 +11,18 @@ const membersOf = async (client: Client, key?: string, more: object = {}): Promi
   return (body['members_with_roles'] as readonly Json[]).map(({ user_id: id, role }) => [id, role]);
 };
 
-describe('a proxy administrator who creates a team', () => {
-  it('becomes a team administrator', async () => {
+describe('the setting disable_auto_add_proxy_admin_to_teams', () => {
+  it('is off by default: a proxy administrator who creates a team becomes its administrator', async () => {
     expect(await membersOf(plain)).toEqual([['default_user_id', 'admin']]);
   });
 
-  it('is not added if the configuration file disables this; requested members are added', async () => {
+  it('in the configuration file keeps the author out, but not requested members', async () => {
     expect(await membersOf(declared)).toEqual([]);
     const members = [{ user_id: 'ada', role: 'user' }];
     expect(await membersOf(declared, undefined, { members_with_roles: members })).toEqual([['ada', 'user']]);
   });
 
-  it('is not added while a stored setting disables this', async () => {
+  it('keeps the author out while it is stored', async () => {
     const sent = { field_name: SETTING, config_type: 'general_settings' };
     expect((await plain.post('/config/field/update', { ...sent, field_value: true })).status).toBe(200);
     expect(await membersOf(plain)).toEqual([]);
@@ -30,7 +30,7 @@ describe('a proxy administrator who creates a team', () => {
     expect(await membersOf(plain)).toEqual([['default_user_id', 'admin']]);
   });
 
-  it('the setting does not apply to administrators of an organization', async () => {
+  it('does not apply to administrators of an organization', async () => {
     await declared.post('/organization/new', { organization_id: 'o', organization_alias: 'o' });
     const user = { user_id: 'boss', user_role: 'internal_user' };
     const key = await declared.user(user);

@@ -30,7 +30,7 @@ it('teams.available 401: an unknown key', async () => {
   expect((await send('GET', '/team/available', undefined, 'sk-unknown-000000000')).status).toBe(401);
 });
 
-it('a user may add only itself to an available team, as a plain member, and the list then omits the team', async () => {
+it('a user may add only itself, only as a plain member, and only to an available team', async () => {
   expect((await join('closed')).status).toBe(403);
   expect((await join('open', 'admin')).status).toBe(403);
   expect((await join('open', 'user', 'bob')).status).toBe(403);

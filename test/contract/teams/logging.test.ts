@@ -54,7 +54,7 @@ async function team(id: string): Promise<void> {
 }
 
 describe('callbacks of a team', () => {
-  it('teamLogging.addCallback 200, teamLogging.get 200, teamLogging.disable 200', async () => {
+  it('teamLogging.addCallback 200, teamLogging.get 200, teamLogging.disable 200: keys are redacted', async () => {
     await team('log-1');
     const { status, body } = await post('/team/log-1/callback', langfuse({ langfuse_host: 'http://langfuse.test' }));
     const { team_id: id, metadata } = body['data'] as Json;
@@ -146,7 +146,7 @@ describe('callbacks of a team', () => {
     expect(await send('POST', '/team/log-1/disable_logging', undefined, '')).toEqual(NO_KEY);
   });
 
-  it('teamLogging.addCallback 403, teamLogging.get 403, teamLogging.disable 403: a read-only administrator who changes callbacks, and a key without the route', async () => {
+  it('teamLogging.addCallback 403, teamLogging.get 403, teamLogging.disable 403: a read-only administrator, a key without the route', async () => {
     const [boss, member] = [await user({ user_id: 'boss' }), await user({ user_id: 'member' })];
     await post('/team/new', {
       team_id: 'log-access',

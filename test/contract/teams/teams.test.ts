@@ -64,7 +64,7 @@ describe('teams', () => {
     expect(await refused({ role: 'king', user_id: 'm' })).toMatchObject([{ type: 'enum' }]);
   });
 
-  it('teams.info 403, teams.info 404, teams.info 422: members read their team', async () => {
+  it('teams.info 200, 403, 404 and 422: a member, another user, an unknown team, no id', async () => {
     await team('read');
     const [member, other] = [await user({ user_id: 'in', teams: ['read'] }), await user({ user_id: 'out' })];
     expect((await get('/team/info?team_id=read', member)).status).toBe(200);
@@ -88,7 +88,7 @@ describe('teams', () => {
       expect(await get(path, own)).toEqual(refused);
   });
 
-  it('teams.page 200, teams.page 422: pages and filters', async () => {
+  it('teams.page 200 and 422: pages, filters, and an invalid page', async () => {
     for (const id of ['p1', 'p2', 'p3']) await team(id, { team_alias: `Page ${id}` });
     const page = (await get('/v2/team/list?team_alias=page&page=2&page_size=2&sort_by=team_id')).body;
     expect(page).toMatchObject({ total: 3, page: 2, page_size: 2, total_pages: 2 });
@@ -124,7 +124,7 @@ describe('teams', () => {
     expect((await infoOf('t1'))['team_id']).toBe('t1');
   });
 
-  it('teams.addModels, teams.removeModels, teams.updatePermissions, teams.permissions 404', async () => {
+  it('teams.addModels, teams.removeModels, teams.updatePermissions, teams.permissions 404: an unknown team', async () => {
     expect(await post('/team/model/add', { team_id: 'none', models: [] })).toEqual(unknown(404));
     expect(await post('/team/model/delete', { team_id: 'none', models: [] })).toEqual(unknown(404));
     const permissions = { team_id: 'none', team_member_permissions: [] };
@@ -132,7 +132,7 @@ describe('teams', () => {
     expect((await get('/team/permissions_list?team_id=none')).status).toBe(404);
   });
 
-  it('teams.permissions 200, teams.updatePermissions 200, teams.permissions 403, teams.permissions 422', async () => {
+  it('teams.updatePermissions 200; teams.permissions 200, 403 and 422: an administrator, another user, no id', async () => {
     const draft = { team_id: 't1', team_member_permissions: ['/key/generate'] };
     expect((await post('/team/permissions_update', draft)).body).toMatchObject(draft);
     const { body } = await get('/team/permissions_list?team_id=t1');
@@ -232,7 +232,7 @@ describe('members of a team', () => {
     expect(await post('/team/member_add', { team_id: 'none', member })).toEqual(unknown(404));
   });
 
-  it('teamMembers.addMany 200, teamMembers.addMany 404: each user has an outcome', async () => {
+  it('teamMembers.addMany 200 and 404: each user has an outcome; an unknown team', async () => {
     const members = [
       { role: 'user', user_id: 'a1' },
       { role: 'user', user_id: 'a3' },
@@ -300,7 +300,7 @@ describe('members of a team', () => {
     }
   });
 
-  it('teamMembers.own 200, teamMembers.own 403, teamMembers.own 404: the membership of the caller', async () => {
+  it('teamMembers.own 200, 403 and 404: a member, another user, an unknown team', async () => {
     const secret = await user({ user_id: 'me', user_email: 'me@x.org', teams: ['add'] });
     expect((await get('/team/add/members/me', secret)).body).toMatchObject({
       user_id: 'me',

@@ -99,7 +99,7 @@ describe('signIn.cliComplete', () => {
     expect((await complete(login, { username: 'admin', password: PASSWORD })).status).toBe(400);
   });
 
-  it('400: a wrong code, which ends the login at the fifth attempt, and an unknown login', async () => {
+  it('400: a wrong code, an unknown login, a malformed id; the fifth wrong code ends the login', async () => {
     const login = await start();
     const wrong = { code: 'AAAA-AAAA', username: 'admin', password: PASSWORD };
     const first = await complete(login, { ...wrong, accept: 'text/html' });

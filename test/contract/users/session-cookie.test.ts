@@ -26,7 +26,7 @@ async function send(
   return { status: answer.status, text: await answer.text() };
 }
 
-describe('a cross-site request with the cookies of a browser', () => {
+describe('a request with the cookies of a session', () => {
   it.each([
     ['GET', '/user/list', null, 200],
     ['POST', '/key/generate', {}, 200],
@@ -34,7 +34,7 @@ describe('a cross-site request with the cookies of a browser', () => {
     ['PATCH', '/credentials/unknown', { credential_values: { api_key: 'k' }, credential_info: {} }, 404],
     ['PUT', '/guardrails/unknown', { guardrail: { guardrail_name: 'a', litellm_params: {} } }, 404],
     ['DELETE', '/credentials/unknown', null, 404],
-  ] as const)('%s %s is 401; with the CSRF token it is served', async (method, path, body, served) => {
+  ] as const)('needs the CSRF token: %s %s', async (method, path, body, served) => {
     const { cookie, token } = await signIn();
     const request = [method, path, body] as const;
     for (const headers of [{ cookie }, { cookie, 'x-csrf-token': '' }, { cookie, 'x-csrf-token': `${token}x` }]) {
@@ -44,7 +44,7 @@ describe('a cross-site request with the cookies of a browser', () => {
     expect((await send(request, { cookie, 'x-csrf-token': token })).status).toBe(served);
   });
 
-  it('POST /graphql is unauthenticated; with the CSRF token it has a caller', async () => {
+  it('has no caller without the CSRF token: POST /graphql', async () => {
     const { cookie, token } = await signIn();
     const request = ['POST', '/graphql', { query: '{ viewer { __typename } }' }] as const;
     expect(JSON.parse((await send(request, { cookie })).text)).toEqual({ data: { viewer: null } });

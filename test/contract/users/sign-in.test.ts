@@ -169,7 +169,7 @@ describe('signIn.json', () => {
     expect(await json('admin', await client.key({}))).toEqual(REFUSED);
   });
 
-  it('200: the administrator, who is a member of a team', async () => {
+  it('200: the administrator, also while its stored user has a lower role', async () => {
     expect((await client.post('/team/new', { team_id: 'own' })).status).toBe(200);
     const { body } = await client.get('/user/info?user_id=default_user_id');
     expect(body['user_info']).toMatchObject({ user_id: 'default_user_id', user_role: 'internal_user' });

@@ -58,7 +58,7 @@ describe('users', () => {
     expect(await get('/v2/user/info?user_id=ann', key)).toEqual(refused);
   });
 
-  it('users.list 200, users.list 400, users.list 422: pages and filters', async () => {
+  it('users.list 200, 400 and 422: pages, filters, and invalid values', async () => {
     for (const id of ['l1', 'l2', 'l3']) await post('/user/new', { user_id: id, user_email: `${id}@list.org` });
     const page = (await get('/user/list?user_email=LIST.org&page=2&page_size=2&sort_by=user_id')).body;
     expect(page).toMatchObject({ total: 3, page: 2, page_size: 2, total_pages: 2 });
@@ -101,7 +101,7 @@ describe('users', () => {
     expect(await post('/user/update', { user_id: 'upd', user_alias: 'S' }, key)).toEqual(refused);
   });
 
-  it('users.bulkUpdate 200, users.bulkUpdate 400: each change has an outcome', async () => {
+  it('users.bulkUpdate 200 and 400: each change has an outcome; an empty list is refused', async () => {
     await post('/user/new', { user_id: 'bulk' });
     const users = [
       { user_id: 'bulk', max_budget: 5 },
@@ -155,7 +155,7 @@ describe('users', () => {
 });
 
 describe('invitations', () => {
-  it('invitations.create, invitations.info, invitations.answer, invitations.delete 200', async () => {
+  it('invitations.create, invitations.info, invitations.answer, invitations.delete 200: accepted, then deleted', async () => {
     await post('/user/new', { user_id: 'guest' });
     const made = (await post('/invitation/new', { user_id: 'guest' })).body;
     expect(made).toMatchObject({ user_id: 'guest', is_accepted: false, accepted_at: null });
