@@ -59,6 +59,17 @@ const read = (id: string) => send(app, 'GET', `/v1/batches/${id}`);
 /** Spans and spend rows of the trace of a batch. */
 const recordsOf = (id: string): Promise<unknown> => spansIn(app, id.replace('batch_', ''));
 
+it('batches.create 403: a blocked customer; the upstream is not called', async () => {
+  expect((await app.call('POST', '/customer/new', { user_id: 'blocked', blocked: true })).status).toBe(200);
+  const { id: input_file_id } = await upload(app, { purpose: 'batch' }, { content: `${lineFor('assistant')}\n` });
+  const batch = { input_file_id, endpoint: '/v1/chat/completions', completion_window: '24h' };
+  const headers = { 'x-litellm-customer-id': 'blocked' };
+  const count = upstream.received.length;
+  const refused = await answerOf(await send(app, 'POST', '/v1/batches', { body: JSON.stringify(batch), headers }));
+  expect(refused).toMatchObject([403, { error: { message: expect.stringContaining('End user=blocked') as string } }]);
+  expect(upstream.received).toHaveLength(count);
+});
+
 describe('batches.get 200: a batch is charged when it ends', () => {
   it.each([
     ['assistant', 'up-1', '5', 'at half the price, because there is no batch price'],
@@ -109,7 +120,7 @@ describe('batches.get 200: a batch is charged when it ends', () => {
     await setTo({}, {});
   });
 
-  it('to its owner, if another caller lists it', async () => {
+  it('to the key that created it, if another caller lists it', async () => {
     const key = await newKey(app, { max_budget: 5 });
     const id = await aBatch('assistant', key);
     storeUploads(upstream, ENDED);
@@ -128,17 +139,6 @@ describe('batches.get 200: a batch is charged when it ends', () => {
       expect((await app.call('GET', `/v1/traces/${id.replace('batch_', '')}`)).status).toBe(404);
     },
   );
-
-  it('batches.create 403: a blocked customer; the upstream is not called', async () => {
-    expect((await app.call('POST', '/customer/new', { user_id: 'blocked', blocked: true })).status).toBe(200);
-    const { id: input_file_id } = await upload(app, { purpose: 'batch' }, { content: `${lineFor('assistant')}\n` });
-    const batch = { input_file_id, endpoint: '/v1/chat/completions', completion_window: '24h' };
-    const headers = { 'x-litellm-customer-id': 'blocked' };
-    const count = upstream.received.length;
-    const refused = await answerOf(await send(app, 'POST', '/v1/batches', { body: JSON.stringify(batch), headers }));
-    expect(refused).toMatchObject([403, { error: { message: expect.stringContaining('End user=blocked') as string } }]);
-    expect(upstream.received).toHaveLength(count);
-  });
 
   it('to the tags and the customer of the call that created it', async () => {
     const key = await newKey(app, { tags: ['batched'] });

@@ -71,37 +71,34 @@ describe('limits of batches', () => {
   });
 
   it.each([
-    { own: [], refusedIn: 'requests' },
-    { own: ['requests'], refusedIn: 'tokens' },
-    { own: ['tokens'], refusedIn: 'requests' },
-    { own: ['requests', 'tokens'], refusedIn: null },
-  ])(
-    'after the team limits of a model are used up, a batch of a key that overrides $own is refused by: $refusedIn',
-    async (limitCase) => {
-      const { own, refusedIn }: { own: readonly string[]; refusedIn: string | null } = limitCase;
-      const team_id = `pool-${own.join('-')}`;
-      // Uploads count as requests in the team limit: always for `pooled`, and for `key` unless it overrides requests.
-      const pool = { requests: own.includes('requests') ? 5 : 6, tokens: 4 * LINE_TOKENS };
-      const limits = { model_rpm_limit: { assistant: pool.requests }, model_tpm_limit: { assistant: pool.tokens } };
-      await app.call('POST', '/team/new', { team_id, metadata: limits });
-      const metadata = {
-        ...(own.includes('requests') ? { model_rpm_limit: { assistant: 50 } } : {}),
-        ...(own.includes('tokens') ? { model_tpm_limit: { assistant: 50 * LINE_TOKENS } } : {}),
-      };
-      const [key, pooled] = [await newKey(app, { team_id, metadata }), await newKey(app, { team_id })];
-      const { id } = await upload(app, { purpose: 'batch' }, { key, content: linesOf(1) });
-      expect((await start(pooled, linesOf(4))).status).toBe(200);
-      const { status, body } = await startFile(key, id);
-      const limit = refusedIn === 'requests' ? pool.requests : pool.tokens;
-      const text = `model_per_team: ${team_id}:assistant. Limit type: ${refusedIn}. Current limit: ${limit}, Remaining: 0`;
-      const refusal = refused(text).error;
-      expect({ status, object: body['object'], error: body['error'] }).toEqual({
-        status: refusedIn === null ? 200 : 429,
-        object: refusedIn === null ? 'batch' : undefined,
-        error: refusedIn === null ? undefined : refusal,
-      });
-    },
-  );
+    { what: 'no limit of its own is refused by the limit of requests', own: [], refusedIn: 'requests' },
+    { what: 'its own limit of requests is refused by the limit of tokens', own: ['requests'], refusedIn: 'tokens' },
+    { what: 'its own limit of tokens is refused by the limit of requests', own: ['tokens'], refusedIn: 'requests' },
+    { what: 'its own limits of requests and tokens is accepted', own: ['requests', 'tokens'], refusedIn: null },
+  ])('after the team limits of a model are used up, a batch of a key with $what', async (limitCase) => {
+    const { own, refusedIn }: { own: readonly string[]; refusedIn: string | null } = limitCase;
+    const team_id = `pool-${own.join('-')}`;
+    // Uploads count as requests in the team limit: always for `pooled`, and for `key` unless it overrides requests.
+    const pool = { requests: own.includes('requests') ? 5 : 6, tokens: 4 * LINE_TOKENS };
+    const limits = { model_rpm_limit: { assistant: pool.requests }, model_tpm_limit: { assistant: pool.tokens } };
+    await app.call('POST', '/team/new', { team_id, metadata: limits });
+    const metadata = {
+      ...(own.includes('requests') ? { model_rpm_limit: { assistant: 50 } } : {}),
+      ...(own.includes('tokens') ? { model_tpm_limit: { assistant: 50 * LINE_TOKENS } } : {}),
+    };
+    const [key, pooled] = [await newKey(app, { team_id, metadata }), await newKey(app, { team_id })];
+    const { id } = await upload(app, { purpose: 'batch' }, { key, content: linesOf(1) });
+    expect((await start(pooled, linesOf(4))).status).toBe(200);
+    const { status, body } = await startFile(key, id);
+    const limit = refusedIn === 'requests' ? pool.requests : pool.tokens;
+    const text = `model_per_team: ${team_id}:assistant. Limit type: ${refusedIn}. Current limit: ${limit}, Remaining: 0`;
+    const refusal = refused(text).error;
+    expect({ status, object: body['object'], error: body['error'] }).toEqual({
+      status: refusedIn === null ? 200 : 429,
+      object: refusedIn === null ? 'batch' : undefined,
+      error: refusedIn === null ? undefined : refusal,
+    });
+  });
 
   it('tpd_limit replaces the limits per minute of its scope', async () => {
     const key = await newKey(app, { tpd_limit: 10 * LINE_TOKENS, rpm_limit: 3, tpm_limit: 1 });
@@ -115,11 +112,14 @@ describe('limits of batches', () => {
     expect((await start(key, linesOf(4))).status).toBe(200);
   });
 
-  it('tpd_limit of a team applies to all of its keys; tpd_limit of a customer applies to all batches of the customer', async () => {
+  it('tpd_limit of a team applies to all of its keys', async () => {
     await app.call('POST', '/team/new', { team_id: 'daily', tpd_limit: 3 * LINE_TOKENS });
     const [one, two] = [await newKey(app, { team_id: 'daily' }), await newKey(app, { team_id: 'daily' })];
     expect((await start(one, linesOf(2))).status).toBe(200);
     expect((await start(two, linesOf(2))).body).toEqual(refused('team: daily'));
+  });
+
+  it('tpd_limit of a customer applies to all of its batches', async () => {
     await app.call('POST', '/customer/new', { user_id: 'daily', tpd_limit: LINE_TOKENS });
     const other = await newKey(app, {});
     const more = { 'x-litellm-customer-id': 'daily' };

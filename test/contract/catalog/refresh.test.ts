@@ -42,7 +42,7 @@ const reload = (on: TestApp, key?: string) => send(on, 'POST', '/reload/model_co
 const status = (on: TestApp, key?: string) => send(on, 'GET', '/schedule/model_cost_map_reload/status', key);
 
 describe('a reload of the price map', () => {
-  it('catalog.refresh 503, 200: a failed read is an error; concurrent calls share one read', async () => {
+  it('catalog.refresh 200 and 503: concurrent calls share one read, and a failed read is an error', async () => {
     const failed = await reload(unscheduled);
     expect(failed).toEqual({
       status: 503,
@@ -106,7 +106,7 @@ describe('a reload of the price map', () => {
     });
   });
 
-  it('catalog.refresh 401, 403, catalog.schedule 401, 403: only proxy administrators reload; read-only ones read the schedule', async () => {
+  it('catalog.schedule 401, catalog.refresh 401 and 403: read-only administrators read the schedule and do not reload', async () => {
     expect((await reload(app, 'sk-unknown-000000000')).status).toBe(401);
     expect((await status(app, 'sk-unknown-000000000')).status).toBe(401);
     const viewer = await newKey({ user_role: 'proxy_admin_viewer' });

@@ -176,7 +176,7 @@ describe.each(ROWS)('$row', ({ paths, body, tooMany, standardBody, namedBody, ca
     ['not JSON', '{', invalid('The request body is not valid JSON.', 'request_body')],
     ['not an object', '[]', invalid('The request body is not a JSON object.', 'request_body')],
     [
-      'no questions',
+      'no questions, or a member of the other format',
       { model: 'standard', input: 'x', state: 'x', questions: undefined },
       invalid(
         path === '/v1/decisions'

@@ -66,7 +66,7 @@ describe('an upstream of the named-map format', () => {
     expect(await decide('named', named(noul, share, tokens))).toEqual(unexpected(message));
   });
 
-  it('answers questions named like members of Object.prototype', async () => {
+  it('answers or refuses questions named like members of Object.prototype', async () => {
     const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty'];
     const answers = names.map((name) => `${JSON.stringify(name)}:{"type":"noul","noul":0.25}`).slice(0, 2);
     const answer = `{"answers":{${answers.join(',')}},"usage":{"input_tokens":1,"output_tokens":1}}`;

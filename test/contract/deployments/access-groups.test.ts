@@ -84,7 +84,7 @@ it('keys of a team that names a group may call its deployments', async () => {
   expect(await servedBy('alpha', await key({ team_id: team, models: ['beta'] }))).toEqual(['403', '403', '403', '403']);
 });
 
-it('modelAccessGroups.create 400, modelAccessGroups.create 409: invalid models and names, and a taken name', async () => {
+it('modelAccessGroups.create 400 and 409: invalid models and names, and a taken name', async () => {
   expect(await create({ access_group: 'x', model_names: ['zzz'] })).toEqual(detail(400, 'Model(s) not found: zzz'));
   expect(await create({ access_group: 'x', model_ids: ['zzz'] })).toEqual(detail(400, 'Model id(s) not found: zzz'));
   expect(await create({ access_group: 'x', model_names: ['plain'] })).toEqual(
@@ -99,7 +99,7 @@ it('modelAccessGroups.create 400, modelAccessGroups.create 409: invalid models a
   );
 });
 
-it('modelAccessGroups.create 401, modelAccessGroups.create 403, modelAccessGroups.create 422', async () => {
+it('modelAccessGroups.create 401, 403 and 422', async () => {
   const body = { access_group: 'x', model_names: ['beta'] };
   expect((await create(body, '')).status).toBe(401);
   expect(await create(body, await key({}))).toEqual(REFUSED);
@@ -119,7 +119,7 @@ it('modelAccessGroups.list 200, modelAccessGroups.info 200: groups of the file a
   expect(await get('/access_group/g/info')).toEqual({ status: 200, body: groupRow('g', ['alpha'], 2) });
 });
 
-it('modelAccessGroups.list 401, modelAccessGroups.info 401, modelAccessGroups.info 404', async () => {
+it('modelAccessGroups.list 401, modelAccessGroups.info 401 and 404', async () => {
   for (const path of ['/access_group/list', '/access_group/g/info'])
     for (const by of ['', await key({})]) expect((await get(path, by)).status).toBe(401);
   expect(await get('/access_group/zzz/info')).toEqual(detail(404, "Access group 'zzz' not found"));
@@ -144,7 +144,7 @@ it.each([400, 401, 403, 404, 422])('modelAccessGroups.update %i', async (status)
   expect((await answers[status]?.())?.status).toBe(status);
 });
 
-it('modelAccessGroups.delete 200, modelAccessGroups.delete 404: keys that name the group lose its models', async () => {
+it('modelAccessGroups.delete 200 and 404: keys that name the group lose its models', async () => {
   const ofGroup = await key({ models: ['g'] });
   expect(await remove('g')).toEqual({
     status: 200,
@@ -154,7 +154,7 @@ it('modelAccessGroups.delete 200, modelAccessGroups.delete 404: keys that name t
   expect(await remove('g')).toEqual(detail(404, "Access group 'g' not found"));
 });
 
-it('modelAccessGroups.delete 400, modelAccessGroups.delete 401, modelAccessGroups.delete 403', async () => {
+it('modelAccessGroups.delete 400, 401 and 403', async () => {
   expect(await remove('file-group')).toEqual(
     detail(400, "The configuration file has models of the access group 'file-group'. It cannot be deleted."),
   );

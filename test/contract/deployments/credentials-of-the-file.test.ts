@@ -114,7 +114,7 @@ it('credentials.list 200, credentials.get 200: the credentials of the file are s
   });
 });
 
-it('credentials.create 400, credentials.update 400, credentials.delete 400: credentials of the file cannot be changed', async () => {
+it('credentials.create, credentials.update, credentials.delete 400: credentials of the file cannot be changed', async () => {
   const message =
     "The credential 'shared' is set in the configuration file (credential_list). Edit the file to change it, or remove it there.";
   const refused = envelope(400, message);

@@ -45,7 +45,7 @@ it('credentials.create 200: from values, and from a model', async () => {
   });
 });
 
-it('credentials.create 404, credentials.create 409, credentials.create 422', async () => {
+it('credentials.create 404, 409 and 422', async () => {
   expect(await post('/credentials', C1)).toEqual(
     envelope(409, "Credential 'c1' already exists. Update it with PATCH /credentials/c1, or delete it first."),
   );
@@ -68,7 +68,7 @@ it('credentials.create 404, credentials.create 409, credentials.create 422', asy
   expect((await faultOf({ ...C1, credential_name: '' }))[0]).toBe(422);
 });
 
-it('credentials.list 200, credentials.get 200, credentials.get 404: secrets are masked', async () => {
+it('credentials.list 200, credentials.get 200 and 404: secrets are masked', async () => {
   const listed = await get('/credentials');
   expect(listed).toMatchObject({
     status: 200,
@@ -78,7 +78,7 @@ it('credentials.list 200, credentials.get 200, credentials.get 404: secrets are 
   expect(await get('/credentials/by_name/none')).toEqual(unknown('none'));
 });
 
-it('credentials.ofModel 200, credentials.ofModel 404', async () => {
+it('credentials.ofModel 200 and 404', async () => {
   expect(await get('/credentials/by_model/filed-1')).toEqual({
     status: 200,
     body: {
@@ -91,7 +91,7 @@ it('credentials.ofModel 200, credentials.ofModel 404', async () => {
   expect(await get('/credentials/by_model/none')).toEqual(envelope(404, 'Model not found. Got model id: none'));
 });
 
-it('credentials.update 200, credentials.update 404, credentials.update 422: merges values', async () => {
+it('credentials.update 200, 404 and 422: merges values', async () => {
   expect(await PATCH('c1', { credential_values: { api_key: 'new', api_base: null, region: 'eu' } })).toEqual(
     success('updated'),
   );
@@ -105,7 +105,7 @@ it('credentials.update 200, credentials.update 404, credentials.update 422: merg
   expect((await PATCH('c1', { credential_values: 'x' })).status).toBe(422);
 });
 
-it('credentials.delete 200, credentials.delete 404: a stored model that uses the credential cannot be called any more', async () => {
+it('credentials.delete 200 and 404: a stored model that uses the credential cannot be called any more', async () => {
   await PATCH('c1', { credential_values: VALUES });
   const model = { model: 'openai/m', litellm_credential_name: 'c1' };
   expect((await post('/model/new', { model_name: 'm', litellm_params: model })).status).toBe(200);
@@ -119,14 +119,14 @@ it.each([
   { name: 'create', ask: (by: string) => post('/credentials', C1, by) },
   { name: 'update', ask: (by: string) => PATCH('c1', {}, by) },
   { name: 'delete', ask: (by: string) => send('DELETE', '/credentials/c1', undefined, by) },
-])('credentials.$name 401, credentials.$name 403: administrators only', async ({ ask }) => {
+])('credentials.$name 401 and 403: administrators only', async ({ ask }) => {
   expect((await ask('')).status).toBe(401);
   expect(await ask(await user({}))).toMatchObject({ status: 401, body: { error: { type: 'auth_error' } } });
   const viewer = await user({ user_role: 'proxy_admin_viewer' });
   expect(await ask(viewer)).toMatchObject({ status: 403, body: { error: { type: 'auth_error' } } });
 });
 
-it('credentials.list 401, credentials.get 401, credentials.ofModel 401: only administrators, including read-only ones', async () => {
+it('credentials.list, credentials.get, credentials.ofModel 401: only administrators, including read-only ones', async () => {
   const [internalUser, viewer] = [await user({}), await user({ user_role: 'proxy_admin_viewer' })];
   for (const path of ['/credentials', '/credentials/by_name/c/2', '/credentials/by_model/filed-1']) {
     expect((await get(path, '')).status).toBe(401);

@@ -59,7 +59,7 @@ describe('stored models', () => {
     expect(await statusOf('again')).toBe(400);
   });
 
-  it('deployments.create 401, deployments.create 403: administrators only', async () => {
+  it('deployments.create 401 and 403: administrators only', async () => {
     const body = { model_name: 'x', litellm_params: DEMO };
     expect((await post('/model/new', body, '')).status).toBe(401);
     for (const by of [await user({ user_id: 'u1' }), await key({})])
@@ -119,7 +119,7 @@ describe('stored models', () => {
     });
   });
 
-  it('deployments.update 400, deployments.update 422: no `model_info`, an unknown id, an id of the file, a numeric id', async () => {
+  it('deployments.update 400 and 422: no `model_info`, an unknown id, an id of the file, a numeric id', async () => {
     const auth = (message: string) => envelope(400, message, 'auth_error', 'None');
     const update = (body: object) => post('/model/update', { litellm_params: DEMO, ...body });
     expect(await update({})).toEqual(auth('Authentication Error, model_info not provided'));
@@ -128,12 +128,12 @@ describe('stored models', () => {
     expect((await update({ model_info: { id: 7 } })).status).toBe(422);
   });
 
-  it('deployments.update 401, deployments.update 403: administrators only', async () => {
+  it('deployments.update 401 and 403: administrators only', async () => {
     expect((await post('/model/update', { model_info: { id: 'id-1' } }, '')).status).toBe(401);
     expect(await post('/model/update', { model_info: { id: 'id-1' } }, await key({}))).toEqual(refused(ADMINS_ONLY));
   });
 
-  it('deployments.patch 200, deployments.patch 400, deployments.patch 404, deployments.patch 422', async () => {
+  it('deployments.patch 200, 400, 404 and 422', async () => {
     const changed = await PATCH('id-1', { litellm_params: { timeout: 30, api_key: 'os.environ/SOME_KEY' } });
     expect(changed.status).toBe(200);
     expect(changed.body['litellm_params']).toEqual({ api_key: 'os****EY', model: 'demo', tpm: 7, timeout: 30 });
@@ -143,7 +143,7 @@ describe('stored models', () => {
     expect((await PATCH('id-1', { litellm_params: { timeout: 'x' } })).status).toBe(422);
   });
 
-  it('deployments.patch 401, deployments.patch 403: administrators only', async () => {
+  it('deployments.patch 401 and 403: administrators only', async () => {
     expect((await PATCH('id-1', {}, '')).status).toBe(401);
     expect(await PATCH('id-1', {}, await user({ user_id: 'u2' }))).toEqual(refused(ADMINS_ONLY));
   });
@@ -159,7 +159,7 @@ describe('stored models', () => {
   });
 
   it.each([{ name: 'block' }, { name: 'unblock' }])(
-    'deployments.$name 400, deployments.$name 401, deployments.$name 403, deployments.$name 404, deployments.$name 422',
+    'deployments.$name 400, 401, 403, 404 and 422',
     async ({ name }) => {
       expect(await post(`/model/${name}`, { model_id: 'filed-1' })).toEqual(FILED);
       expect((await post(`/model/${name}`, { model_id: 'id-1' }, '')).status).toBe(401);
@@ -177,7 +177,7 @@ describe('stored models', () => {
     expect(await statusOf('renamed')).toBe(400);
   });
 
-  it('deployments.delete 400, deployments.delete 401, deployments.delete 403, deployments.delete 422', async () => {
+  it('deployments.delete 400, 401, 403 and 422', async () => {
     for (const id of ['id-1', 'filed-1'])
       expect(await post('/model/delete', { id })).toEqual(
         envelope(400, `Model with id=${id} not found in db`, 'auth_error', 'None'),

@@ -38,7 +38,7 @@ it('models.deprecations 200: by the dates of the catalog, for the models of the 
   });
 });
 
-it('models.deprecations 401, models.deprecations 422', async () => {
+it('models.deprecations 401 and 422', async () => {
   expect(await get('/model/deprecations', '')).toEqual(NO_KEY);
   expect((await get('/model/deprecations?warn_within_days=-1')).status).toBe(422);
 });

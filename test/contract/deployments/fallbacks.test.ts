@@ -47,14 +47,14 @@ it('fallbacks.set 200: calls use the list immediately; a second write replaces i
   expect(await call('away')).toEqual([200, '1']);
 });
 
-it('fallbacks.set 400, fallbacks.set 404: unknown models, the model itself, and a model of the file', async () => {
+it('fallbacks.set 400 and 404: unknown models, the model itself, and a model of the file', async () => {
   expect(await set('none', ['works'])).toEqual(detail(404, "Model 'none' not found in router"));
   expect(await set('away', ['works', 'a', 'b'])).toEqual(detail(400, 'Fallback models not found in router: a, b'));
   expect(await set('away', ['away'])).toEqual(detail(400, "Model 'away' cannot be its own fallback"));
   expect(await set('filed', ['away'])).toEqual(OF_FILE);
 });
 
-it('fallbacks.set 401, fallbacks.set 403, fallbacks.set 422', async () => {
+it('fallbacks.set 401, 403 and 422', async () => {
   expect((await set('away', ['works'], {}, '')).status).toBe(401);
   expect(await set('away', ['works'], {}, await key({}))).toEqual(NO_ADMIN);
   expect((await set('away', ['works'], {}, await user({ user_role: 'proxy_admin_viewer' }))).status).toBe(403);
@@ -93,7 +93,7 @@ it('fallbacks.get 200: of the database and of the file, by type, and for a name 
   });
 });
 
-it('models.list 200: for each model, the fallbacks of a type that the key may call', async () => {
+it('models.list 200: fallbacks of the given type, without models that the key may not call', async () => {
   const metadataOf = async (query: string, by?: string) =>
     ((await get(`/v1/models?${query}`, by)).body['data'] as readonly { id: string; metadata?: object }[])
       .filter(({ id }) => id === 'filed' || id === 'team/away')
@@ -105,7 +105,7 @@ it('models.list 200: for each model, the fallbacks of a type that the key may ca
   expect(await metadataOf('include_metadata=true', await key({ models: ['filed'] }))).toEqual([{ fallbacks: [] }]);
 });
 
-it('fallbacks.get 401, fallbacks.get 404, fallbacks.get 422', async () => {
+it('fallbacks.get 401, 404 and 422', async () => {
   expect((await get('/fallback/away', '')).status).toBe(401);
   expect((await get('/fallback/away', await key({}))).status).toBe(401);
   expect(await get('/fallback/works')).toEqual(detail(404, "No general fallbacks configured for model 'works'"));
@@ -123,7 +123,7 @@ it('fallbacks.get 401, fallbacks.get 404, fallbacks.get 422', async () => {
   });
 });
 
-it('fallbacks.delete 200, fallbacks.delete 404: calls fail again', async () => {
+it('fallbacks.delete 200 and 404: calls fail again', async () => {
   expect(await remove('/fallback/away')).toEqual({
     status: 200,
     body: { model: 'away', fallback_type: 'general', message: 'Fallback configuration deleted successfully' },
@@ -132,7 +132,7 @@ it('fallbacks.delete 200, fallbacks.delete 404: calls fail again', async () => {
   expect(await remove('/fallback/away')).toEqual(NONE);
 });
 
-it('fallbacks.delete 400, fallbacks.delete 401, fallbacks.delete 403, fallbacks.delete 422', async () => {
+it('fallbacks.delete 400, 401, 403 and 422', async () => {
   expect(await remove('/fallback/filed')).toEqual(OF_FILE);
   expect((await remove('/fallback/away', '')).status).toBe(401);
   expect(await remove('/fallback/away', await key({}))).toEqual(NO_ADMIN);

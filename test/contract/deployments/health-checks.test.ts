@@ -63,7 +63,7 @@ it('health.testConnection 200: a working and a failing connection; nothing is st
   expect((await get('/v1/models')).body['data']).toHaveLength(2);
 });
 
-it('health.testConnection 401, health.testConnection 403, health.testConnection 422', async () => {
+it('health.testConnection 401, 403 and 422', async () => {
   const litellm = { litellm_params: { model: 'demo' } };
   expect(await test(litellm, '')).toEqual(NO_KEY);
   expect(await test(litellm, await key({}))).toEqual(
@@ -76,7 +76,7 @@ it('health.testConnection 401, health.testConnection 403, health.testConnection 
   expect((await test({ litellm_params: { model: 'demo', litellm_credential_name: 'none' } })).status).toBe(422);
 });
 
-it('health.history 200, health.latest 200: the stored checks, newest first', async () => {
+it('health.history 200, newest first; health.latest 200, by deployment', async () => {
   await get('/health?model=works');
   await get('/health?model=away');
   const refused = expect.stringContaining('ECONNREFUSED') as unknown;
@@ -158,7 +158,7 @@ it('health.history 422', async () => {
   });
 });
 
-it('health.sharedStatus 200, health.license 200, health.backlog 200', async () => {
+it('health.sharedStatus, health.license, health.backlog 200', async () => {
   expect(await get('/health/shared-status')).toEqual({
     status: 200,
     body: { shared_health_check_enabled: false, message: 'Each process checks the deployments by itself.' },
@@ -232,7 +232,7 @@ it.each([
   expect(await get(`/health/${path}`, '')).toEqual(NO_KEY);
 });
 
-it('health.services 400, health.services 401, health.services 403, health.services 422', async () => {
+it('health.services 400, 401, 403 and 422', async () => {
   const refused = (message: string) => envelope(400, message, 'auth_error', 'None');
   expect(await get('/health/services?service=zzz')).toEqual(
     refused('The service must be one of `otel`, `webhook`, `database`, `redis`, not `zzz`.'),
@@ -251,7 +251,7 @@ it('health.services 400, health.services 401, health.services 403, health.servic
   });
 });
 
-it('service.callbacks 200, service.callbacks 401', async () => {
+it('service.callbacks 200 and 401', async () => {
   expect(await get('/callbacks/list')).toEqual({
     status: 200,
     body: { success: [], failure: [], success_and_failure: [] },
@@ -259,7 +259,7 @@ it('service.callbacks 200, service.callbacks 401', async () => {
   expect(await get('/callbacks/list', '')).toEqual(NO_KEY);
 });
 
-it('service.cache 401, service.cache 503', async () => {
+it('service.cache 401 and 503', async () => {
   expect(await get('/cache/ping', '')).toEqual(NO_KEY);
   expect(await get('/cache/ping')).toEqual(envelope(503, 'No cache of answers is configured.', 'service_unavailable'));
 });
@@ -268,7 +268,7 @@ it.each([
   ['service.cacheInfo', 'GET', '/cache/redis/info', undefined],
   ['service.deleteCached', 'POST', '/cache/delete', { keys: ['a'] }],
   ['service.flushCache', 'POST', '/cache/flushall', {}],
-] as const)('%s 401, 503: no cache is configured', async (_row, method, path, body) => {
+] as const)('%s 401 and 503: no key, and no configured cache', async (_row, method, path, body) => {
   const refused = envelope(503, 'No cache of answers is configured.', 'service_unavailable');
   expect(await send(method, path, body)).toEqual(refused);
   expect(await send(method, path, body, '')).toEqual(NO_KEY);
@@ -309,7 +309,7 @@ describe('health.services: services that can be tested', () => {
     expect(await get('/health/services?service=database')).toEqual(answers('database'));
   });
 
-  it('health.services 200, health.services 503: the webhook gets an alert that is marked as a test', async () => {
+  it('health.services 200 and 503: the webhook gets an alert that is marked as a test', async () => {
     const receiver = await startFaultServer();
     const url = `${receiver.url}/hooks/secret`;
     const other = await startApp({

@@ -84,7 +84,7 @@ describe('pages of models', () => {
     expect(body).toMatchObject({ total_count: 1, data: [{ model_name: 'Beta-1' }] });
   });
 
-  it('models.page 400, models.page 401, models.page 422', async () => {
+  it('models.page 400, 401 and 422', async () => {
     expect(await get('/v2/model/info?sortBy=costs&sortOrder=up')).toEqual({
       status: 400,
       body: { detail: "Invalid sortOrder: up. Must be 'asc' or 'desc'." },

@@ -101,7 +101,7 @@ describe('an administrator of a team', () => {
     expect(JSON.stringify(await listed(keys.blue))).not.toContain('own');
   });
 
-  it('has the same rights in the graph', async () => {
+  it('creates models of the team, and of no other team, in the graph', async () => {
     const query = `mutation ($input: CreateDeploymentInput!) {
       createDeployment(input: $input) { __typename ... on StoredDeployment { deploymentId } }
     }`;

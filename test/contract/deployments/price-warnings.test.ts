@@ -23,7 +23,7 @@ const { get, post, key, app } = tenancyClient({
 
 const WARNING = 'Input has a price and output has none: output is free. Set output_cost_per_token, 0 for free output.';
 
-it('an input price without an output price gives a warning in the graph and in /health, for stored models and models of the file', async () => {
+it('an input price without an output price gives a warning in the graph and in /health', async () => {
   expect((await post('/model/new', priced('stored', INPUT_ONLY))).status).toBe(200);
   const query = '{ deployments { model warning } }';
   const rows = [
@@ -51,7 +51,7 @@ it('an input price without an output price gives a warning in the graph and in /
   );
 });
 
-it('the answer to a new model has the warning in a header, not in the body; a free output price ends the warning', async () => {
+it('answers to changes of models have the warning in a header, not in the body', async () => {
   const sendModel = async (path: string, sent: object) => {
     const answer = await app().call('POST', path, sent);
     const body = (await answer.json()) as object;

@@ -20,7 +20,7 @@ it('deployments.update 400, deployments.patch 400: no model can be changed', asy
   );
 });
 
-it('fallbacks.set 400, modelAccessGroups.create 400: nothing is stored', async () => {
+it('fallbacks.set, fallbacks.delete, modelAccessGroups.create 400: nothing is stored', async () => {
   const refusal = envelope(400, OFF, 'invalid_request_error');
   expect(await post('/fallback', { model: 'demo', fallback_models: ['demo'] })).toEqual(refusal);
   expect(await send('DELETE', '/fallback/demo')).toEqual(refusal);

@@ -18,7 +18,7 @@ export const configOver = (upstream: FaultServer, general: Record<string, unknow
   };
 };
 
-/** Credential of the last request to the upstream. */
+/** Account of the last request to the upstream: its credential, with `CREDENTIAL` replaced by `account`. */
 export const accountOf = (upstream: FaultServer): string | undefined =>
   upstream.received.at(-1)?.headers.authorization?.replace(`Bearer ${CREDENTIAL}`, 'account');
 
@@ -111,7 +111,7 @@ export async function newKey(app: TestApp, draft: object): Promise<string> {
 export async function upload(
   app: TestApp,
   fields: Record<string, string> = { purpose: 'user_data' },
-  options: { readonly key?: string; readonly content?: string; readonly headers?: Record<string, string> } = {},
+  options: { readonly key?: string; readonly content?: string } = {},
 ): Promise<{ readonly id: string; readonly [member: string]: unknown }> {
   const { content = 'hello', ...rest } = options;
   const response = await send(app, 'POST', '/v1/files', { ...rest, body: formOf(fields, content) });

@@ -96,9 +96,9 @@ describe('files.create', () => {
     ['the provider in a field', { custom_llm_provider: 'groq' }, '', {}, 'account-groq'],
     ['the provider in the query', {}, '?custom_llm_provider=groq', {}, 'account-groq'],
     ['the provider in a header', {}, '', { 'custom-llm-provider': 'groq' }, 'account-groq'],
-    ['nothing: the first that stores files', {}, '', {}, 'account'],
+    ['the order of the models, without a name', {}, '', {}, 'account'],
   ])(
-    '200: stored at the upstream named by %s; the name is not forwarded',
+    '200: the upstream is selected by %s; the name is not forwarded',
     async (_what, fields, query, headers, account) => {
       const form = formOf({ purpose: 'evals', ...(fields as Record<string, string>) });
       const response = await send(app, 'POST', `/v1/files${query}`, { body: form, headers });
@@ -240,6 +240,12 @@ describe('files.get', () => {
       { name: 'files.get assistant', spendRow: { callType: 'afile_retrieve', costUsd: '0', status: 'SUCCESS' } },
     ]);
   });
+
+  it('200: a file of another caller, for a read-only administrator', async () => {
+    const { id } = await upload(app);
+    const key = await newKey(app, { user_role: 'proxy_admin_viewer' });
+    expect((await send(app, 'GET', `/v1/files/${id}`, { key })).status).toBe(200);
+  });
 });
 
 describe('files.content', () => {
@@ -304,12 +310,6 @@ describe('files.delete', () => {
       refused,
     );
     expect((await send(app, 'GET', `/v1/files/${id}`)).status).toBe(200);
-  });
-
-  it('200: a read-only administrator reads every file', async () => {
-    const { id } = await upload(app);
-    const key = await newKey(app, { user_role: 'proxy_admin_viewer' });
-    expect((await send(app, 'GET', `/v1/files/${id}`, { key })).status).toBe(200);
   });
 });
 

@@ -44,7 +44,7 @@ const ABOUT = [
 describe.each(ABOUT)('$row', ({ method, tail }) => {
   const ask = (id: string, options = {}) => send(app, method, `/v1/files/${id}${tail}`, options);
 
-  it('404: a file of another key, of another team, and an unknown one', async () => {
+  it('404: a file of another key, for keys with and without a team, and an unknown file', async () => {
     const owner = await newKey(app, {});
     const { id } = await upload(app, { purpose: 'x' }, { key: owner });
     const stranger = await newKey(app, {});
@@ -55,7 +55,7 @@ describe.each(ABOUT)('$row', ({ method, tail }) => {
     expect(upstream.received.length).toBe(before);
   });
 
-  it('200: a file of the team, and any file for an administrator', async () => {
+  it('200: a file of a team, for another key of the team and for an administrator', async () => {
     const team = { team_id: `team-${method}${tail}` };
     const owner = await newKey(app, team);
     const { id } = await upload(app, { purpose: 'x' }, { key: owner });

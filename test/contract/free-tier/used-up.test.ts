@@ -111,7 +111,7 @@ describe.each([
 });
 
 describe('freeTier.usage 200', () => {
-  it('shows the use of the address, in the documented order, without counting a call', async () => {
+  it('shows the use of the address without counting a call, with members in the documented order', async () => {
     await open(aFreeTier({ limit: 3 }));
     const usage = (used: number) => ({
       status: 200,

@@ -45,22 +45,22 @@ describe('gatewayActivity.daily', () => {
     ],
   });
 
-  const PERIODS: readonly (readonly [query: string, isEmpty: boolean])[] = [
-    ['', false],
-    [`?start_date=${day()}&end_date=${day()}`, false],
-    [`?start_date=${day()}`, false],
-    [`?end_date=${day()}`, false],
-    ['?start_date=&end_date=', false],
-    ['?start_date=2026-1-1&end_date=zzz', false],
-    [`?start_date=${day(1)}`, true],
-    [`?end_date=${day(-1)}`, true],
-    [`?start_date=${day(1)}&end_date=${day(-1)}`, true],
-    [`?start_date=${day()}&start_date=${day(1)}`, true],
-    [`?start_date=zzz&end_date=${day()}`, true],
-    ['?foo=1', false],
+  const PERIODS: readonly (readonly [query: string, counts: 'all' | 'none'])[] = [
+    ['', 'all'],
+    [`?start_date=${day()}&end_date=${day()}`, 'all'],
+    [`?start_date=${day()}`, 'all'],
+    [`?end_date=${day()}`, 'all'],
+    ['?start_date=&end_date=', 'all'],
+    ['?start_date=2026-1-1&end_date=zzz', 'all'],
+    [`?start_date=${day(1)}`, 'none'],
+    [`?end_date=${day(-1)}`, 'none'],
+    [`?start_date=${day(1)}&end_date=${day(-1)}`, 'none'],
+    [`?start_date=${day()}&start_date=${day(1)}`, 'none'],
+    [`?start_date=zzz&end_date=${day()}`, 'none'],
+    ['?foo=1', 'all'],
   ];
-  it.each(PERIODS)('gatewayActivity.daily 200: the period `%s` is empty: %s', async (query, isEmpty) => {
-    expect(await read(query)).toEqual(isEmpty ? NONE : all());
+  it.each(PERIODS)('gatewayActivity.daily 200: the query `%s` gives %s of the counts', async (query, counts) => {
+    expect(await read(query)).toEqual(counts === 'none' ? NONE : all());
   });
 
   const send = async (key: string | null): Promise<readonly [number, unknown]> => {

@@ -92,7 +92,7 @@ describe('decisions with a guardrail', () => {
     ]);
   });
 
-  it('200: a stored decision is masked', async () => {
+  it('200: the inputs of stored decisions are masked', async () => {
     const query = 'query { decisions(first: 50) { edges { node { input } } } }';
     const answer = await guarded.app.call('POST', '/graphql', { query });
     const text = await answer.text();

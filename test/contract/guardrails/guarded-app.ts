@@ -26,7 +26,10 @@ const usage = { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 };
 /** Default text of answers. */
 const DEFAULT_TEXT = 'hello there';
 
-/** Upstream answer with these texts, in the format of a path. A decision chooses the text; with the default text it answers a predicate. */
+/**
+ * Upstream answer with these texts, in the format of a path. The answer to a decision is a choice of the text. For the default
+ * text, the answer is a predicate.
+ */
 function answerAt(path: string, texts: readonly string[]): unknown {
   const text = texts.join('');
   if (path.endsWith('/messages'))
@@ -131,7 +134,7 @@ export async function startGuarded(
     readonly models?: Readonly<Record<string, readonly string[]>>;
     /** Members of `general_settings`. */
     readonly general?: object;
-    /** Entry of a pass-through path. `/free`, a path without guardrails, is added to it. */
+    /** Entry of a pass-through path. The app then also has the path `/free`, without guardrails. */
     readonly passThrough?: object;
   } = {},
 ): Promise<GuardedApp> {

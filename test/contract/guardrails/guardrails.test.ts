@@ -79,7 +79,7 @@ const ROWS = [
   ['guardrails.delete', 'DELETE', '/guardrails/x'],
 ] as const;
 
-describe('rows of guardrails', () => {
+describe('routes of guardrails', () => {
   it.each(ROWS)('%s 401: no key', async (_name, method, path) => {
     expect(await anonymous(method, path)).toEqual([401, noKey()]);
   });

@@ -50,7 +50,7 @@ const WRONG = [
 ] as const;
 
 describe('guardrails of a key', () => {
-  it('keys.create 200, keys.update 200: are stored and shown', async () => {
+  it('keys.create 200, keys.update 200: guardrails are stored and shown', async () => {
     const [status, created] = await post('/key/generate', SET);
     expect([status, created['guardrails'], created['metadata']]).toEqual([200, ['words'], SET]);
     const key = String(created['key']);
@@ -61,7 +61,7 @@ describe('guardrails of a key', () => {
   });
 
   it.each(WRONG)(
-    'keys.create 400, keys.update 400, keys.regenerate 400: unknown guardrails and invalid values: %j',
+    'keys.create, keys.update, keys.regenerate 400: unknown guardrails and invalid values: %j',
     async (wrong, message) => {
       const refused = [400, { error: expect.objectContaining({ message }) as unknown }];
       expect(await post('/key/generate', wrong)).toEqual(refused);
@@ -105,7 +105,7 @@ async function aTeam(draft: Json = {}): Promise<string> {
 }
 
 describe('guardrails of a team', () => {
-  it('teams.create 200, teams.update 200: are stored and shown', async () => {
+  it('teams.create 200, teams.update 200: guardrails are stored and shown', async () => {
     const [status, created] = await post('/team/new', { ...SET, allow_team_guardrail_config: true });
     expect([status, created['metadata'], created['allow_team_guardrail_config']]).toEqual([
       200,
@@ -149,7 +149,7 @@ describe('guardrails of a team', () => {
     expect(unchanged).toMatchObject([200, { data: { metadata: { job: 'b', ...SET } } }]);
   });
 
-  it('teams.update 200, teams.update 403: the permission allows changes of guardrails, not of the permission', async () => {
+  it('teams.update 200 and 403: the permission allows changes of guardrails, not of the permission', async () => {
     const id = await aTeam({ allow_team_guardrail_config: true });
     expect(await post('/team/update', { team_id: id, ...SET }, memberKey)).toMatchObject([
       200,
@@ -171,7 +171,7 @@ describe('guardrails of a team', () => {
 });
 
 describe('guardrails of a project', () => {
-  it('projects.create 200, projects.update 200: are stored and shown', async () => {
+  it('projects.create 200, projects.update 200: guardrails are stored and shown', async () => {
     const [status, created] = await post('/project/new', { team_id: await aTeam(), metadata: { job: 'a' }, ...SET });
     expect([status, created['metadata']]).toEqual([200, { job: 'a', ...SET }]);
     expect(await post('/project/update', { project_id: created['project_id'], guardrails: null })).toMatchObject([

@@ -35,7 +35,7 @@ interface ReadSpan {
   readonly status: string;
 }
 
-/** Makes a call. Returns its status, its spans, the metadata of its spend row, and all recorded texts. */
+/** Makes a call. Returns its status, its spans, the metadata of its spend row, and its trace, input and output as one text. */
 async function recordsOf(text: string, guardrails: readonly string[]) {
   const { traceId, headers } = newTrace();
   const { status } = await guarded.ask(CHAT, chat(text, { guardrails }), headers);
@@ -87,7 +87,7 @@ describe('records of a call with guardrails', () => {
     ]).toEqual([false, true, true]);
   });
 
-  it('400: the runs of a blocked call, in a failed row', async () => {
+  it('400: the failed spend row of a blocked call has the runs', async () => {
     const { status, metadata } = await recordsOf('a forbiddenword', ['words']);
     expect([status, metadata['status']]).toEqual([400, 'failure']);
     expect(metadata).toMatchObject({
@@ -96,7 +96,7 @@ describe('records of a call with guardrails', () => {
     });
   });
 
-  it('200: the spend row of a call that names no guardrail has no runs', async () => {
+  it('the spend row of a call that names no guardrail has no runs', async () => {
     const { metadata } = await recordsOf('hi', []);
     expect([metadata['applied_guardrails'], metadata['guardrail_information']]).toEqual([[], null]);
   });

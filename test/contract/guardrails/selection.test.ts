@@ -30,7 +30,7 @@ const chat = (text: string, more: object = {}) => ({
   ...more,
 });
 
-/** Names of the guardrails that block a call. */
+/** Names of the guardrails that block a call with their word. */
 async function blocking(more: object, headers: Record<string, string> = {}): Promise<readonly string[]> {
   const found: string[] = [];
   for (const name of ['first', 'second', 'always', 'model']) {

@@ -114,7 +114,7 @@ const failure = (status: number, message: string, type: string | null = null) =>
 });
 
 describe('generic_guardrail_api', () => {
-  it('receives the texts, the caller and the credential of the service', async () => {
+  it('receives the texts, the team of the caller, and the credential of the service', async () => {
     const from = service.received.length;
     expect((await guarded.ask(CHAT, chat('closed', 'hi'))).status).toBe(200);
     const [call, ...others] = service.received.slice(from);
@@ -181,7 +181,7 @@ describe('generic_guardrail_api', () => {
   const GARBAGE: readonly (readonly [string, Reply, string])[] = [
     ['garbage', { body: '<html>' }, 'its answer is not JSON'],
     ['an unknown action', { body: { action: 'MAYBE' } }, 'its answer does not have the form of a guardrail answer'],
-    ['401 to its key', { status: 401, body: {} }, 'it answered with the status 401'],
+    ['401', { status: 401, body: {} }, 'it answered with the status 401'],
   ];
   it.each(GARBAGE)('502, also with fail_open: a service that answers %s', async (_what, fault, reason) => {
     reply = () => fault;
@@ -273,7 +273,7 @@ describe('presidio', () => {
 });
 
 describe('decision_model', () => {
-  it('400: a check above its threshold', async () => {
+  it('400 for a check above its threshold, 200 for a check below', async () => {
     const blocked = await guarded.ask(CHAT, chat('judge', 'you fool'));
     expect([blocked.status, blocked.body]).toEqual([
       400,
@@ -330,7 +330,7 @@ describe('a guardrail that cannot run', () => {
 });
 
 describe('the health of a deployment', () => {
-  it('does not change when guardrails fail', async () => {
+  it('does not change when guardrails block or fail', async () => {
     for (const name of ['unreachable', 'foreign', 'judge']) await guarded.ask(CHAT, chat(name, 'hi'));
     const query = '{ deployments { model health { failures } } }';
     const { body } = await guarded.ask('/graphql', { query });

@@ -136,7 +136,7 @@ describe('post_call on a stream', () => {
 });
 
 describe('during_call', () => {
-  it('200: the answer is sent after the guardrail has passed', async () => {
+  it('the answer is sent when the guardrail passes', async () => {
     streamSlowly(ten);
     const answering = guarded.ask(CHAT, chat({ guardrails: ['during'] }));
     await arrived.promise;

@@ -10,6 +10,7 @@ const PATH = '/lens/datasets';
 const detail = (status: number, text: unknown) => ({ status, body: { detail: text } });
 const UNKNOWN = detail(404, 'Dataset not found');
 const issue = (type: string, loc: readonly (string | number)[], msg: string) => ({ type, loc: ['body', ...loc], msg });
+/** Start of the id of a case with the text `hi`. */
 const HI = 'd9045d43';
 
 const aCase = (content: string, more: object = {}) => ({ messages: [{ role: 'user', content }], ...more });
@@ -28,7 +29,7 @@ beforeAll(async () => {
 });
 
 describe('datasets', () => {
-  it('lens.createDataset 200, lens.datasets 200, lens.saveDataset 200, lens.dataset 200, lens.datasetCases 200, lens.exportDataset 200: a dataset keeps its revisions', async () => {
+  it('lens.createDataset, lens.datasets, lens.saveDataset, lens.dataset, lens.datasetCases, lens.exportDataset 200: a dataset keeps its revisions', async () => {
     const created = await send('POST', PATH, { name: 'first', agent_name: 'shop' });
     const facts = {
       id: expect.any(String),
@@ -142,7 +143,7 @@ describe('datasets', () => {
     });
   });
 
-  it('lens.dataset 404, lens.saveDataset 404, lens.exportDataset 404, lens.datasetCases 404, lens.buildDataset 404: unknown datasets and revisions', async () => {
+  it('lens.dataset, lens.saveDataset, lens.exportDataset, lens.datasetCases, lens.buildDataset 404: unknown datasets and revisions', async () => {
     const id = await newDataset('known');
     expect(await send('GET', `${PATH}/none`)).toEqual(UNKNOWN);
     expect(await send('GET', `${PATH}/${id}?revision=1`)).toEqual(UNKNOWN);
@@ -152,7 +153,7 @@ describe('datasets', () => {
     expect(await build([{ kind: 'text', text: 'a' }], { dataset_id: 'none' })).toEqual(UNKNOWN);
   });
 
-  it('lens.createDataset 422, lens.saveDataset 422, lens.buildDataset 422, lens.dataset 422, lens.exportDataset 422: names each fault', async () => {
+  it('lens.createDataset, lens.saveDataset, lens.buildDataset, lens.dataset, lens.exportDataset 422: names each fault', async () => {
     expect(await send('POST', PATH, { name: '' })).toEqual(
       detail(422, [issue('string_too_short', ['name'], 'String should have at least 1 character')]),
     );
@@ -173,7 +174,7 @@ describe('datasets', () => {
   });
 
   const READS = ['', '/x', '/x/export', '/x/revisions/1/cases'];
-  it('lens.datasets 401, lens.datasets 403, lens.dataset 401, lens.dataset 403, lens.exportDataset 401, lens.exportDataset 403, lens.datasetCases 401, lens.datasetCases 403: only administrators may read', async () => {
+  it('lens.datasets, lens.dataset, lens.exportDataset, lens.datasetCases 401 and 403: only administrators may read', async () => {
     const own = (await key({})).key;
     for (const path of READS) {
       expect((await send('GET', `${PATH}${path}`, undefined, '')).status).toBe(401);
@@ -183,7 +184,7 @@ describe('datasets', () => {
     }
   });
 
-  it('lens.createDataset 401, lens.createDataset 403, lens.saveDataset 401, lens.saveDataset 403, lens.buildDataset 401, lens.buildDataset 403: only proxy administrators may write', async () => {
+  it('lens.createDataset, lens.saveDataset, lens.buildDataset 401 and 403: only proxy administrators may write', async () => {
     const viewer = (await key({ user_role: 'proxy_admin_viewer' })).key;
     const writes = [
       [PATH, { name: 'n' }],

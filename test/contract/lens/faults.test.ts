@@ -66,7 +66,7 @@ describe('a run whose worker is lost', () => {
 });
 
 describe('a lens that is edited while it runs', () => {
-  it('completes with the settings of its run, and uses the new ones for the next run', async () => {
+  it('completes with the settings of its run, and keeps its new settings', async () => {
     const lens = await create(aLens({ context: 'The old rule.', checks: [], enabled: true }));
     const path = `/lens/worker/${lens.id}/${lens.jobs[0].id}`;
     await asWorker('POST', CLAIM);

@@ -19,7 +19,7 @@ const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT/) as string;
 beforeAll(() => ingest(RUNS));
 
 describe('feedback about traces', () => {
-  it('lens.setFeedback 200, lens.feedback 200, lens.feedbackSummary 200, lens.deleteFeedback 204: one feedback for each author', async () => {
+  it('lens.setFeedback, lens.feedback, lens.feedbackSummary 200, lens.deleteFeedback 204: one feedback for each author', async () => {
     const put = await send('PUT', PATH, { trace_id: FIRST, score: 3, comment: 'wrong order', user: 'ann' });
     const one = { trace_id: FIRST, trace_ref: expect.any(String), created_at: time, updated_at: time };
     expect(put).toEqual({ status: 200, body: { ...one, score: 3, comment: 'wrong order', author: 'ann' } });
@@ -86,7 +86,7 @@ describe('feedback about traces', () => {
     expect((await send('GET', `${PATH}?session_id=${session}`)).body['feedback']).toHaveLength(1);
   });
 
-  it('lens.feedback 404, lens.setFeedback 404, lens.deleteFeedback 404: an unknown trace, an invalid id, and an unknown ref', async () => {
+  it('lens.feedback, lens.setFeedback, lens.deleteFeedback 404: an unknown trace, an invalid id, and an unknown ref', async () => {
     const body = { score: 1 };
     expect(await send('GET', of('a'.repeat(32)))).toEqual(NO_TRACE);
     expect(await send('PUT', PATH, { ...body, trace_id: 'zz' })).toEqual(NO_TRACE);
@@ -94,7 +94,7 @@ describe('feedback about traces', () => {
     expect(await send('GET', `${of(FIRST)}&trace_ref=none`)).toEqual(NO_TRACE);
   });
 
-  it('lens.feedback 422, lens.setFeedback 422, lens.deleteFeedback 422, lens.feedbackSummary 422: names each fault', async () => {
+  it('lens.feedback, lens.setFeedback, lens.deleteFeedback, lens.feedbackSummary 422: names each fault', async () => {
     const either = 'Value error, Pass exactly one of trace_id or session_id';
     expect(await send('GET', PATH)).toEqual(detail(422, [issue('value_error', ['query'], either)]));
     expect(await send('DELETE', `${of(FIRST)}&session_id=s`)).toEqual(
@@ -115,7 +115,7 @@ describe('feedback about traces', () => {
     );
   });
 
-  it('lens.setFeedback 401, lens.setFeedback 403, lens.deleteFeedback 401, lens.deleteFeedback 403, lens.feedback 401, lens.feedback 403, lens.feedbackSummary 401, lens.feedbackSummary 403: keys write about their own traces and do not read', async () => {
+  it('lens.setFeedback, lens.deleteFeedback, lens.feedback, lens.feedbackSummary 401 and 403: keys write about their own traces and do not read', async () => {
     const own = (await key({})).key;
     const body = { trace_id: SECOND, score: 2 };
     const summary = { traces: [{ trace_id: SECOND }] };

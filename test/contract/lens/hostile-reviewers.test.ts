@@ -39,7 +39,7 @@ describe('reviewers of a lens', () => {
     for (const text of prompts) {
       const tags = text.match(/<\s*\/?\s*trace\b[^>]*>/gi) ?? [];
       expect(new Set(tags)).toEqual(new Set(['<trace>', '</trace>']));
-      // Injected texts are between the tags, and each opening tag has a closing one.
+      // Each opening tag has one closing tag, so injected texts close none.
       expect(tags.map((tag) => (tag === '<trace>' ? 1 : -1)).reduce((depth, one) => Math.min(1, depth + one), 0)).toBe(
         0,
       );
@@ -66,7 +66,7 @@ describe('reviewers of a lens', () => {
     ['nested arrays', () => '['.repeat(5 * 1024 * 1024)],
     ['an unknown member', (answer: string) => `{"zzz":"${'x'.repeat(10 * 1024 * 1024)}",${answer.slice(1)}`],
     ['observations', () => `{"observations":[${'{},'.repeat(3 * 1024 * 1024)}{}]}`],
-  ])('that answer with 10 MB of %s fail or complete, and the server continues', async (_name, change) => {
+  ])('that answer with megabytes of %s fail or complete, and the server continues', async (_name, change) => {
     changeAnswer = change;
     const lens = await untilRunEnds((await create(aLens())).id);
     expect(lens.jobs[0].status).toBeOneOf(['completed', 'failed']);

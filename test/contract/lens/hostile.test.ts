@@ -14,7 +14,7 @@ const ODD = [NUL, '%', "' or 1=1 --", '../..', '\u{1F600}'.repeat(300), '__proto
 const LENS = { name: 'l', model: 'judge', context: 'c', enabled: false };
 
 for (const engine of ENGINES)
-  describe.skipIf(engine.missing !== null)(`hostile ids and texts on ${engine.name}`, () => {
+  describe.skipIf(engine.missing !== null)(`ids and texts of a client on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let app: TestApp;
     let foreign = '';
@@ -45,7 +45,7 @@ for (const engine of ENGINES)
         readonly errors?: readonly { readonly extensions: { readonly code: string } }[];
       };
 
-    it('in paths and bodies cause no server error', async () => {
+    it('cause no server error in paths and bodies', async () => {
       const lens = (await send('POST', '/lens', LENS)).body;
       const id = String(lens['id']);
       const dataset = String((await send('POST', '/lens/datasets', { name: NUL })).body['id']);
@@ -100,7 +100,7 @@ for (const engine of ENGINES)
       expect((await send('GET', `/lens/${id}`)).status).toBe(200);
     });
 
-    it('in the graph cause no errors except NOT_FOUND and INVALID_INPUT', async () => {
+    it('cause no errors except NOT_FOUND and INVALID_INPUT in the graph', async () => {
       const query = `query ($id: ID!, $text: String!, $after: String!) {
         lens(id: $id) { name } dataset(id: $id) { revision } node(id: $id) { id }
         findings(filter: { lensId: $id }) { totalCount } next: findings(after: $after) { totalCount } jobs(kind: $text) { id }
@@ -120,7 +120,7 @@ for (const engine of ENGINES)
       }
     });
 
-    it('that exist show nothing to a key of another team', async () => {
+    it('that exist look like unknown ones to a key of another team', async () => {
       const lens = String((await send('POST', '/lens', LENS)).body['id']);
       const dataset = String((await send('POST', '/lens/datasets', { name: 'd' })).body['id']);
       const record = (await send('POST', '/lens/tracing/keys', { name: 'k' })).body['record'] as Json;

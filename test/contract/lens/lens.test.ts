@@ -40,21 +40,21 @@ const WRITES = [
 ];
 
 describe('the rights of lenses', () => {
-  it.each(READS)('$name 401, $name 403: only administrators read', async ({ method, path, body }) => {
+  it.each(READS)('$name 401 and 403: only administrators read', async ({ method, path, body }) => {
     expect((await send(method, path, body, '')).status).toBe(401);
     expect(await send(method, path, body, (await key({})).key)).toEqual(READ_REFUSED);
     const viewer = (await key({ user_role: 'proxy_admin_viewer' })).key;
     expect((await send(method, path, body, viewer)).status).not.toBe(403);
   });
 
-  it.each(WRITES)('$name 401, $name 403: only proxy administrators write', async ({ method, path, body }) => {
+  it.each(WRITES)('$name 401 and 403: only proxy administrators write', async ({ method, path, body }) => {
     expect((await send(method, path, body, '')).status).toBe(401);
     expect(await send(method, path, body, (await key({})).key)).toEqual(WRITE_REFUSED);
   });
 });
 
 describe('lenses', () => {
-  it('lens.create 200, lens.get 200, lens.list 200, lens.runs 200, lens.readRun 200: a new lens and its first run', async () => {
+  it('lens.create, lens.get, lens.list, lens.runs, lens.readRun 200: a new lens and its first run', async () => {
     const created = await create({ name: 'l1', model: 'judge', context: 'find problems' });
     const settings = {
       source: 'traces',
@@ -181,7 +181,7 @@ describe('lenses', () => {
     expect(await lensAt(id)).toMatchObject({ revision: 3, settings: { enabled: true } });
   });
 
-  it('lens.get 404, lens.update 404, lens.run 404, lens.cancel 404, lens.finding 404, lens.runs 404: an unknown lens', async () => {
+  it('lens.get, lens.update, lens.run, lens.cancel, lens.finding, lens.runs 404: an unknown lens', async () => {
     expect(await send('GET', '/lens/none')).toEqual(NO_LENS);
     expect(await send('PUT', '/lens/none', aLens())).toEqual(NO_LENS);
     expect(await send('POST', '/lens/none/runs', {})).toEqual(NO_LENS);
@@ -191,14 +191,14 @@ describe('lenses', () => {
     expect((await send('DELETE', '/lens/none')).status).toBe(405);
   });
 
-  it('lens.readRun 404, lens.reviews 404, lens.execution 404: an unknown run or execution', async () => {
+  it('lens.readRun, lens.reviews, lens.execution 404: an unknown run or execution', async () => {
     const { id } = await create(aLens());
     expect(await send('GET', `/lens/${id}/runs/none`)).toEqual(detail(404, 'Investigation not found'));
     expect(await send('GET', `/lens/${id}/runs/none/reviews`)).toEqual(detail(404, 'Investigation not found'));
     expect(await send('GET', `/lens/${id}/executions/none`)).toEqual(detail(404, 'Execution not found'));
   });
 
-  it('lens.create 400, lens.update 400, lens.run 400: a model that is not configured, or without a price', async () => {
+  it('lens.create, lens.update, lens.run 400: a model that is not configured, or without a price', async () => {
     const unknown = detail(400, 'Choose a model configured on this LiteLLM instance');
     expect(await send('POST', '/lens', aLens({ model: 'zzz' }))).toEqual(unknown);
     const { id } = await create(aLens());
@@ -245,7 +245,7 @@ describe('bodies of lenses', () => {
     expect(await send('PUT', `/lens/${id}`, body)).toEqual(detail(422, expected));
   });
 
-  it('lens.run 422, lens.finding 422, lens.preview 422, lens.traceFindings 422, lens.registerWorker 422, lens.billingKey 422: invalid bodies', async () => {
+  it('lens.run, lens.finding, lens.preview, lens.traceFindings, lens.registerWorker, lens.billingKey 422: invalid bodies', async () => {
     expect(await send('POST', '/lens/x/runs', { start: '2026-01-01T00:00:00Z' })).toEqual(
       detail(422, [issue('value_error', [], 'Value error, Choose both a start and an end time')]),
     );
@@ -271,14 +271,14 @@ describe('bodies of lenses', () => {
     expect(await send('PUT', '/lens/workers/x/billing-key', { analysis_key_id: 'x' })).toEqual(detail(422, [pattern]));
   });
 
-  it('lens.runs 422, lens.reviews 422, lens.execution 422: invalid queries', async () => {
+  it('lens.runs, lens.reviews, lens.execution 422: invalid queries', async () => {
     for (const path of ['/lens/x/runs?offset=-1', '/lens/x/runs/y/reviews?after=a', '/lens/x/executions/y?offset=-1'])
       expect((await send('GET', path)).status).toBe(422);
   });
 });
 
 describe('workers of lenses', () => {
-  it('lens.registerWorker 200, lens.registerWorker 400, lens.billingKey 200, lens.revokeWorker 200: register, change the paying key, revoke', async () => {
+  it('lens.registerWorker 200 and 400, lens.billingKey, lens.revokeWorker 200: register, change the paying key, revoke', async () => {
     const [paying, other] = [await key({}), await key({})];
     const { status, body } = await send('POST', '/lens/workers/register', { analysis_key_id: paying.hash });
     const worker = {
@@ -307,7 +307,7 @@ describe('workers of lenses', () => {
     expect((await send('GET', '/lens')).body['workers']).toMatchObject([{ id, revoked: true }]);
   });
 
-  it('lens.billingKey 400, lens.billingKey 404, lens.billingKey 409, lens.revokeWorker 404: workers that cannot be changed', async () => {
+  it('lens.billingKey 400, 404 and 409, lens.revokeWorker 404: workers that cannot be changed', async () => {
     const { hash } = await key({});
     const { body } = await send('POST', '/lens/workers/register', { analysis_key_id: hash });
     const { id } = body['worker'] as { readonly id: string };

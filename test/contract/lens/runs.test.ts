@@ -70,7 +70,7 @@ describe('a run of a lens by the worker of this process', () => {
     expect(all[0]).toMatchObject({ agent: 'shop', extraction: null, cannot_assess: false, reused: false });
   });
 
-  it('lens.preview 200, lens.agents 200, lens.activity 200, lens.traceFindings 200: shows activity', async () => {
+  it('lens.preview, lens.agents, lens.activity, lens.traceFindings 200: shows activity', async () => {
     const { body } = await send('POST', '/lens/preview/sample', {
       selection: { agent_name: 'shop', sample_percent: 50 },
     });
@@ -92,7 +92,7 @@ describe('a run of a lens by the worker of this process', () => {
     ]);
   });
 
-  it('a second run reuses all reviews, extends the findings, and excludes its own calls', async () => {
+  it('a second run reuses all reviews, keeps the findings, and excludes calls of the first run', async () => {
     const before = judge().answers();
     const [run] = lens.jobs;
     await send('POST', `/lens/${lens.id}/runs`, { lookback_hours: 24 });
@@ -126,7 +126,7 @@ describe('a run of a lens by the worker of this process', () => {
     expect(same.findings.filter(({ status }) => status === 'dismissed')).toHaveLength(1);
   });
 
-  it('stops at a used-up budget, with a clear error', async () => {
+  it('stops at a used-up budget, with an error that names the budget', async () => {
     const { id } = await create(aLens({ name: 'poor', monthly_budget: 0.02, context: 'more' }));
     const poor = await untilRunEnds(id);
     expect(poor.jobs[0].error).toMatch(/remains in the investigation budget/);

@@ -197,7 +197,7 @@ describe('signals of traces', () => {
     );
   });
 
-  it('lens.signals 401, lens.signals 403, lens.setSignals 401, lens.setSignals 403, lens.traceSignals 401, lens.traceSignals 403: only for administrators', async () => {
+  it('lens.signals, lens.setSignals, lens.traceSignals 401 and 403: only for administrators', async () => {
     const own = await keyOf({});
     const viewer = await keyOf({ user_role: 'proxy_admin_viewer' });
     const body = { traces: [{ trace_id: 'a'.repeat(32) }] };

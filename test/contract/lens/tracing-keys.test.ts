@@ -24,7 +24,7 @@ async function issueKey(draft: object = {}): Promise<{ readonly token: string; r
 const exportFor = (seed: number) => exportOf(syntheticRuns(1, seed), Date.now() - 3_600_000);
 
 describe('tracing keys', () => {
-  it('lens.createTracingKey 200, lens.tracingKeys 200, lens.deleteTracingKey 200: a key sends traces for its team until it is deleted', async () => {
+  it('lens.createTracingKey, lens.tracingKeys, lens.deleteTracingKey 200: a key sends traces for its team until it is deleted', async () => {
     const created = await send('POST', PATH, { name: 'bot', team_id: 't1', expires_at: '2199-01-01T00:00:00Z' });
     const record = {
       id: expect.any(String),
@@ -79,7 +79,7 @@ describe('tracing keys', () => {
     expect(body['errors']).toMatchObject([{ message: ONLY_TRACES, extensions: { code: 'FORBIDDEN' } }]);
   });
 
-  it('lens.createTracingKey 409: above 10,000 keys', async () => {
+  it('lens.createTracingKey 409: a key above the maximum of 10,000', async () => {
     const { dataDir } = app();
     const fill = `
       with recursive n(i) as (select 1 union all select i + 1 from n where i < 10000)
@@ -103,7 +103,7 @@ describe('tracing keys', () => {
     );
   });
 
-  it('lens.createTracingKey 401, lens.createTracingKey 403, lens.tracingKeys 401, lens.tracingKeys 403, lens.deleteTracingKey 401, lens.deleteTracingKey 403: only for administrators', async () => {
+  it('lens.createTracingKey, lens.tracingKeys, lens.deleteTracingKey 401 and 403: only for administrators', async () => {
     const own = (await key({})).key;
     const viewer = (await key({ user_role: 'proxy_admin_viewer' })).key;
     const refused = detail(403, 'Only proxy admins can configure or run Lens');
@@ -122,7 +122,7 @@ describe('tracing keys', () => {
 });
 
 describe('the trace service', () => {
-  it('lens.service 200, lens.service 401: the service is this process', async () => {
+  it('lens.service 200 and 401: the service is this process', async () => {
     const own = (await key({})).key;
     expect(await send('GET', '/lens/service', undefined, own)).toEqual({
       status: 200,
@@ -143,7 +143,7 @@ describe('the trace service', () => {
       expect(await send('GET', INTERNAL, undefined, token)).toEqual(refused);
   });
 
-  it('lens.ingestionCredentials 200, lens.ingestionCredentials 401: the active keys, for the token of the service', async () => {
+  it('lens.ingestionCredentials 200 and 401: the active keys, for the token of the service', async () => {
     const service = await startApp({ env: { LITELLM_LENS_SERVICE_TOKEN: SERVICE_TOKEN } });
     const ask = async (method: string, path: string, token: string, body?: unknown) => {
       const answer = await service.call(method, path, body, { authorization: token === '' ? '' : `Bearer ${token}` });

@@ -50,7 +50,7 @@ const ROUTES = [
 ];
 
 describe('the protocol of lens workers', () => {
-  it('lensWorker.claim 401, lensWorker.claim 409, lensWorker.claim 422: a worker needs its token and its version', async () => {
+  it('lensWorker.claim 401, 409 and 422: a worker needs its token and its version', async () => {
     expect(await send('POST', CLAIM, {}, '')).toEqual(detail(401, 'Not authenticated'));
     expect(await send('POST', CLAIM, {})).toEqual(detail(401, 'Worker credential is invalid or revoked'));
     expect(await asWorker('POST', '/lens/worker/claim')).toEqual(
@@ -66,23 +66,20 @@ describe('the protocol of lens workers', () => {
     });
   });
 
-  it.each(ROUTES)(
-    '$name 401, $name 404, $name 409: only the worker with the lease of a run',
-    async ({ method, path, body }) => {
-      const { path: claimedPath, lens, run } = await claimNewRun();
-      expect(await send(method, `${claimedPath}/${path}`, body)).toEqual(
-        detail(401, 'Worker credential is invalid or revoked'),
-      );
-      expect(await asWorker(method, `/lens/worker/none/${String(run['id'])}/${path}`, body)).toEqual(
-        detail(404, 'Lens not found'),
-      );
-      expect(await asWorker(method, `${claimedPath}/${path}`, body, 2)).toEqual(LOST);
-      await cancel(lens.id);
-      expect(await asWorker(method, `${claimedPath}/${path}`, body)).toEqual(LOST);
-    },
-  );
+  it.each(ROUTES)('$name 401, 404 and 409: only the worker with the lease of a run', async ({ method, path, body }) => {
+    const { path: claimedPath, lens, run } = await claimNewRun();
+    expect(await send(method, `${claimedPath}/${path}`, body)).toEqual(
+      detail(401, 'Worker credential is invalid or revoked'),
+    );
+    expect(await asWorker(method, `/lens/worker/none/${String(run['id'])}/${path}`, body)).toEqual(
+      detail(404, 'Lens not found'),
+    );
+    expect(await asWorker(method, `${claimedPath}/${path}`, body, 2)).toEqual(LOST);
+    await cancel(lens.id);
+    expect(await asWorker(method, `${claimedPath}/${path}`, body)).toEqual(LOST);
+  });
 
-  it('lensWorker.claim 200, lensWorker.sample 200, lensWorker.content 200, lensWorker.progress 200, lensWorker.reviews 200, lensWorker.heartbeat 200, lensWorker.model 200, lensWorker.result 200, lens.revokeWorker 409: a run step by step', async () => {
+  it('lensWorker.claim, lensWorker.sample, lensWorker.content, lensWorker.progress, lensWorker.reviews, lensWorker.heartbeat, lensWorker.model, lensWorker.result 200, lens.revokeWorker 409: a run step by step', async () => {
     expect(await asWorker('POST', CLAIM)).toEqual({ status: 200, body: null });
     const { path, lens, run } = await claimNewRun();
     expect(run).toMatchObject({ status: 'running', stage: 'Collecting executions', attempts: 1, worker_id: workerId });
@@ -120,7 +117,7 @@ describe('the protocol of lens workers', () => {
     expect((await asWorker('POST', `${path}/result`, result)).body).toEqual(done);
   });
 
-  it('lensWorker.result 422, lensWorker.progress 422, lensWorker.model 422: reports that contradict the run', async () => {
+  it('lensWorker.result, lensWorker.progress, lensWorker.model 422: reports that contradict the run', async () => {
     const { path, lens } = await claimNewRun();
     const { body } = await asWorker('GET', `${path}/sample`);
     const ids = (body['executions'] as readonly Json[]).map((execution) => String(execution['id']));

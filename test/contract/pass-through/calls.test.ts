@@ -59,7 +59,7 @@ const envelope = (message: unknown, type: string | null, code: string, param: st
 });
 
 describe('passThrough.call', () => {
-  it('200: status, headers and bytes of the target, and the headers of the gateway', async () => {
+  it('202: status, headers and bytes of the target, and headers of the gateway', async () => {
     target.answer((response) => {
       response.writeHead(202, {
         'content-type': 'text/plain; charset=utf-8',
@@ -98,7 +98,7 @@ describe('passThrough.call', () => {
     expect(lastRequest()).toMatchObject({ method, path: '/t/plain', body: method === 'GET' ? '' : body });
   });
 
-  it('200: of the headers of the caller, only `accept`, `content-type` and some `x-pass-` headers are forwarded', async () => {
+  it('200: only `accept`, `content-type` and some `x-pass-` headers of the caller are forwarded', async () => {
     const sent = {
       ...JSON_TYPE,
       accept: 'text/x',
@@ -152,7 +152,7 @@ describe('passThrough.call', () => {
     expect(lastRequest()?.path).toBe('/q?k=mine&fixed=2&k=again&b=%20x&own=t&v=1+2');
   });
 
-  it('200: forms and other bodies are forwarded unchanged, without `litellm_metadata`', async () => {
+  it('200: forms and other bodies are forwarded unchanged, except for `litellm_metadata`', async () => {
     const form = { 'content-type': 'application/x-www-form-urlencoded' };
     await sendAs(app, key, { method: 'POST', path: '/plain', body: 'a=1&b=2', headers: form });
     expect(lastRequest()).toMatchObject({ body: 'a=1&b=2', headers: form });
@@ -275,7 +275,7 @@ describe('passThrough.call', () => {
     ]);
   });
 
-  it('422: a call above the budget of its key; an entry with a negative cost is still served', async () => {
+  it('422: a call above the budget of its key', async () => {
     const poor = await newKey(app, { max_budget: 0.3 });
     for (let call = 0; call < 2; call += 1)
       expect((await answerOf(await sendAs(app, poor, { path: '/costly' })))[0]).toBe(200);
@@ -283,6 +283,9 @@ describe('passThrough.call', () => {
       422,
       envelope(expect.stringContaining('Budget has been exceeded!'), 'budget_exceeded', '422'),
     ]);
+  });
+
+  it('200: an entry with a negative cost', async () => {
     expect(await (await sendAs(app, key, { path: '/negative' })).json()).toMatchObject({ path: '/t/negative' });
   });
 

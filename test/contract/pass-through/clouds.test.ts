@@ -104,6 +104,9 @@ it('the region of the environment selects the host of Bedrock; an invalid region
   const baseIn = (env: Record<string, string>) => readProviderAccounts(env, () => undefined).get('bedrock')?.base;
   expect(baseIn({ AWS_REGION: 'cn-north-1' })).toBe('https://bedrock-runtime.cn-north-1.amazonaws.com.cn');
   expect(baseIn({ AWS_REGION: 'evil.example/' })).toBe('https://bedrock-runtime.us-west-2.amazonaws.com');
+});
+
+it('four providers have calls with credentials of a cloud', () => {
   expect(FORWARDED_PROVIDERS.filter(({ cloud }) => cloud !== undefined).map(({ name }) => name)).toEqual([
     'bedrock',
     'comprehendmedical',

@@ -45,7 +45,7 @@ describe.each(PATHS)('a provider behind /%s', (_name, path, body) => {
   const send = (headers: Record<string, string> = {}) =>
     sendAs(app, key, { method: 'POST', path, body, headers: { 'content-type': 'application/json', ...headers } });
 
-  it('that redirects to another host is not followed, and its cookies are not relayed', async () => {
+  it('that redirects to another origin is not followed, and its cookies are not relayed', async () => {
     const location = `${elsewhere.url}/stolen`;
     target.answer((response) => response.writeHead(307, { location, 'set-cookie': 'session=1' }).end());
     const response = await send();

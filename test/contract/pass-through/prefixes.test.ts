@@ -255,7 +255,7 @@ describe('accounts that all callers share', () => {
   });
 });
 
-it('stored credentials of Amazon sign calls; stored keys of a provider with a token issuer are exchanged for tokens', async () => {
+it('stored credentials of Amazon sign calls, and a stored key of watsonx is exchanged for a token', async () => {
   const bare = await startApp({ env: { WATSONX_IAM_URL: `${target.url}/token/ibm` } });
   try {
     const store = async (name: string, values: object) => {

@@ -53,7 +53,7 @@ afterAll(async () => {
 
 const lastRequest = () => target.received.at(-1);
 
-/** One path of each group of rows, with upstream path, credential, provider and environment variable of the key. */
+/** Name and one path of each group of rows, with upstream path, credential, provider and environment variable of the key. */
 const GROUPS = [
   [
     'forwarded',
@@ -122,7 +122,7 @@ describe.each(ROWS)('%s', (_row, method, path, upstream, credential, provider, v
     ]);
   });
 
-  it('403: a model that the key may not call', async () => {
+  it('403: a model that the key may not call, unless the request names no model', async () => {
     const named = path.startsWith('/codeagent') ? '/codeagent/v0/agents' : `${path}/models/secret:count`;
     const response = await send(limited, '{"model":"secret"}', named);
     const isUnnamed = method === 'GET' && path.startsWith('/codeagent');
@@ -209,7 +209,7 @@ describe('the coding agents', () => {
 });
 
 describe('the providers', () => {
-  it('price the usage of a known format', async () => {
+  it('have usage of a known format priced', async () => {
     const { traceId, headers } = newTrace();
     const usage = { prompt_tokens: 1000, completion_tokens: 10, total_tokens: 1010 };
     const choices = [{ index: 0, message: { role: 'assistant', content: 'hi' }, finish_reason: 'stop' }];
@@ -231,7 +231,7 @@ describe('the providers', () => {
     expect(Number(span?.spendRow['costUsd'])).toBeGreaterThan(0);
   });
 
-  it('read the usage of a stream', async () => {
+  it('have the usage of a stream recorded', async () => {
     const { traceId, headers } = newTrace();
     const events = [
       { type: 'message_start', message: { id: 'm', model: 'claude', usage: { input_tokens: 5, output_tokens: 1 } } },
@@ -275,7 +275,7 @@ describe('the providers', () => {
     expect([sent, foreign]).toMatchObject([{ 'anthropic-version': '2023-06-01', 'anthropic-beta': 'x' }, undefined]);
   });
 
-  it('call a configured server by the upstream name of the model', async () => {
+  it('receive the upstream name of a configured model', async () => {
     const body = '{"model": "served", "a":  1}';
     await sendAs(app, limited, { method: 'POST', path: '/vllm/v1/chat/completions', body, headers: JSON_TYPE });
     expect(lastRequest()).toMatchObject({ path: '/own/v1/chat/completions', body: '{"model": "m1","a":  1}' });

@@ -76,7 +76,7 @@ describe('settings.activeCallbacks', () => {
   });
 });
 
-it('settings.callbackKinds 200: the span collector with its variables', async () => {
+it('settings.callbackKinds 200: kinds of callbacks with their variables', async () => {
   const { body } = await client.get('/callbacks/configs');
   const [otel, langfuse, ...others] = body as unknown as readonly Json[];
   expect(otel).toEqual({
@@ -175,7 +175,7 @@ describe.each([
     expect(await answer.text()).toMatch(/^<svg xmlns=/);
   });
 
-  it(`${row} 307: an image of the operator; other addresses are refused`, async () => {
+  it(`${row} 307: an image of the operator; only HTTP addresses are accepted`, async () => {
     const write = (address: string) => client.send('PATCH', '/update/ui_theme_settings', { [name]: address });
     const read = async () => {
       const answer = await fetch(`${client.app().url}${path}`, { redirect: 'manual' });

@@ -185,7 +185,7 @@ describe('groups of settings 422: a value that the setting does not accept', () 
   });
 });
 
-it('a text of 10 MB is refused with 400 on every route, and nothing is stored', async () => {
+it('a text of 10 MB is refused with 400 on routes that write settings, and nothing is stored', async () => {
   const before = await allStored();
   const body = JSON.stringify({ general_settings: { alerting_args: 'x'.repeat(10 * 1024 * 1024) } });
   const { url, adminKey } = client.app();

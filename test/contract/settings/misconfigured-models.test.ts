@@ -53,7 +53,7 @@ describe('a model that cannot be called', () => {
     });
   });
 
-  it('does not change the answer for an unknown model', async () => {
+  it('does not change the status for an unknown model', async () => {
     expect((await client.post('/v1/chat/completions', chat('zzz'))).status).toBe(envelope(400, '').status);
   });
 });

@@ -98,7 +98,7 @@ describe('values of settings', () => {
     });
   });
 
-  it('a redacted secret leaves the stored one unchanged', async () => {
+  it('a redacted secret that is sent back does not remove the stored one', async () => {
     await client.send('PATCH', '/update/sso_settings', { microsoft_client_secret: 'very-secret-text' });
     await client.send('PATCH', '/update/sso_settings', { microsoft_client_secret: 'REDACTED', microsoft_tenant: 't' });
     const { body } = await client.get('/get/sso_settings');

@@ -88,7 +88,7 @@ describe('settings.get', () => {
     expect(await info('mcp_client_id_header')).toEqual(declared('mcp_client_id_header', 'os.environ/NOT_SET_IN_TEST'));
   });
 
-  it('200: a stored setting, hidden from read-only administrators if its name suggests a secret', async () => {
+  it('200: a stored setting without its secrets; for read-only administrators, its value is REDACTED', async () => {
     const headers = [{ path: '/p', headers: { Authorization: 'Bearer upstream-secret', 'x-ref': 'os.environ/X' } }];
     expect((await update('pass_through_endpoints', headers)).status).toBe(200);
     const body = { field_name: 'pass_through_endpoints', source: 'db', editable: true };

@@ -75,7 +75,7 @@ describe('stored environment variables', () => {
     expect(await keyOf('by-process')).toBe('Bearer sk-of-the-process');
   });
 
-  it('are never shown', async () => {
+  it('are not shown in the configuration, the audit log, the graph or the list of models', async () => {
     expect(await store({ HIDDEN_ONE: 'sk-hidden-of-the-store', COUNT: 3 })).toEqual(STORED);
     const { url, adminKey } = client.app();
     const headers = { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' };

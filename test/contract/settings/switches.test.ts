@@ -38,10 +38,10 @@ describe('disable_team_admin_delete_team_user', () => {
   it('teamMembers.remove 403: an administrator of the team; administrators of its organization and of the proxy may remove', async () => {
     const organization = (await client.post('/organization/new', { organization_alias: 'o' })).body['organization_id'];
     const admin = await client.user({ user_id: 'lead' });
-    const owner = await client.user({ user_id: 'owner' });
+    const organizationAdmin = await client.user({ user_id: 'org-lead' });
     await client.post('/organization/member_add', {
       organization_id: organization,
-      member: { user_id: 'owner', role: 'org_admin' },
+      member: { user_id: 'org-lead', role: 'org_admin' },
     });
     for (const user of ['m1', 'm2', 'm3']) {
       // oxlint-disable-next-line no-await-in-loop -- sequential requests
@@ -63,7 +63,7 @@ describe('disable_team_admin_delete_team_user', () => {
         'None',
       ),
     );
-    expect((await remove('m1', owner)).status).toBe(200);
+    expect((await remove('m1', organizationAdmin)).status).toBe(200);
     expect((await remove('m2')).status).toBe(200);
     await setSwitch(NAME, false);
     expect((await remove('m3', admin)).status).toBe(200);

@@ -54,7 +54,7 @@ describe('traces.ingest 200', () => {
     ['application/x-protobuf', undefined],
     ['Application/Protobuf; v=1', 'identity'],
     [undefined, 'GZIP'],
-  ])('answers protobuf with an empty body: %s, %s', async (contentType, encoding) => {
+  ])('answers protobuf with an empty body: content type %s, encoding %s', async (contentType, encoding) => {
     const body = protobufExport('22'.repeat(8));
     const headers = {
       ...(contentType === undefined ? {} : { 'content-type': contentType }),

@@ -74,7 +74,7 @@ const sendSpan = (): Promise<Response> =>
     body: JSON.stringify(otlpExport(otlpSpan('1', 0, 1))),
   });
 
-it('traces.ingest 503: all slots for unpacking are taken', async () => {
+it('traces.ingest 503, with Retry-After: all slots for unpacking are taken', async () => {
   const release = unpacking.take();
   const response = await sendSpan();
   release();
@@ -85,7 +85,7 @@ it('traces.ingest 503: all slots for unpacking are taken', async () => {
   ]);
 });
 
-it('traces.ingest 503: the queue of the store is full, with Retry-After of two seconds', async () => {
+it('traces.ingest 503, with Retry-After: the queue of the store is full', async () => {
   const response = await sendSpan();
   expect(response.headers.get('retry-after')).toBe('2');
   expect(await statusAndBody(Promise.resolve(response))).toEqual([
@@ -99,7 +99,7 @@ it.each([
   ['traces.get', `/v1/traces/${TRACE_ID}`],
   ['traces.span', `/v1/traces/${TRACE_ID}/spans/${'a'.repeat(16)}`],
   ['traces.error', `/v1/traces/${TRACE_ID}/spans/${'a'.repeat(16)}/error`],
-])('%s 503: the store is unavailable, with Retry-After of two seconds', async (_what, path) => {
+])('%s 503, with Retry-After: the store is unavailable', async (_what, path) => {
   const response = await fetch(`${origin()}${path}`, { headers: { authorization: 'Bearer sk-any' } });
   expect(response.headers.get('retry-after')).toBe('2');
   expect(await statusAndBody(Promise.resolve(response))).toEqual([

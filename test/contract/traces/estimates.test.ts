@@ -79,7 +79,7 @@ const spanOf = (traceAnswer: TraceAnswer, digit: string): unknown =>
   );
 
 describe('traces.get 200: a model call in the trace of a client', () => {
-  it('is estimated from the catalog, in its span, its agent and its summary', async () => {
+  it('is estimated from the catalog: in its span, in its agent and in the summary of the trace', async () => {
     const traceId = '1'.repeat(32);
     const child = { traceId, parentSpanId: 'a'.repeat(16) };
     await send(

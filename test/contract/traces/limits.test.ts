@@ -115,8 +115,8 @@ describe('an export above a limit', () => {
   });
 
   it.each([
-    ['zero ids', { traceId: new Uint8Array(16) }, 'trace_id must be 16 bytes, not all zero'],
-    ['long ids', { spanId: new Uint8Array(9).fill(1) }, 'span_id must be 8 bytes, not all zero'],
+    ['a zero trace id', { traceId: new Uint8Array(16) }, 'trace_id must be 16 bytes, not all zero'],
+    ['a long span id', { spanId: new Uint8Array(9).fill(1) }, 'span_id must be 8 bytes, not all zero'],
     ['reversed times', { endTimeUnixNano: '1' }, 'end time must not be before start time'],
     [
       'a link with an invalid id',
@@ -135,9 +135,9 @@ describe('an export above a limit', () => {
   });
 
   it.each([
-    ['zero ids', { traceId: '0'.repeat(32) }, 'trace_id must be 16 bytes, not all zero'],
+    ['a zero trace id', { traceId: '0'.repeat(32) }, 'trace_id must be 16 bytes, not all zero'],
     ['a zero parent', { parentSpanId: '0'.repeat(16) }, 'parent_span_id must be empty or 8 bytes, not all zero'],
-    ['short ids', { spanId: '1'.repeat(14) }, 'span_id must be 8 bytes, not all zero'],
+    ['a short span id', { spanId: '1'.repeat(14) }, 'span_id must be 8 bytes, not all zero'],
     ['reversed times', { endTimeUnixNano: '1' }, 'end time must not be before start time'],
     [
       'a link with an invalid id',

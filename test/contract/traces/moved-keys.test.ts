@@ -79,7 +79,7 @@ const readable = async (key: string): Promise<readonly string[]> => {
   return ids;
 };
 
-describe('traces.list 200, traces.get 404 and traces.span 404: traces stay with the team that the key has when it sends them', () => {
+describe('traces.list 200, traces.get 404 and traces.span 404: traces stay with the team of their key at the time of sending', () => {
   it.each<[string, keyof typeof keys, readonly string[]]>([
     ['a key that changed its team reads no trace that it sent for the old team', 'moved', []],
     ['a key that joined a team reads no trace that it sent without a team', 'joined', []],

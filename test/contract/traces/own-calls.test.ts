@@ -47,7 +47,7 @@ it('an answered call is immediately in the list of traces', async () => {
 const TRACED = { traceparent: `00-${TRACE_ID}-${'b'.repeat(16)}-01` };
 const MESSAGES = [{ role: 'user', content: 'Hello' }];
 
-/** Calls within a client's span, one for each path through the gateway, with the expected HTTP status and span status. */
+/** Calls within a client's span, with the expected HTTP status and span status. */
 const CALLS: readonly (readonly [path: string, body: object, status: number, spanStatus: 'ok' | 'error'])[] = [
   ['/v1/chat/completions', { model: 'priced', messages: MESSAGES }, 200, 'ok'],
   ['/v1/chat/completions', { model: 'priced', messages: MESSAGES, stream: true }, 200, 'ok'],
@@ -58,7 +58,7 @@ const CALLS: readonly (readonly [path: string, body: object, status: number, spa
   ['/v1/chat/completions', { model: 'away', messages: MESSAGES, fallbacks: ['priced'] }, 200, 'ok'],
 ];
 
-it('each call within a span of a client is one child span, with the exact cost of its spend row', async () => {
+it('each call within a span of a client is one child span; spans and spend rows have the same exact total', async () => {
   for (const [path, body, status] of CALLS) {
     const answer = await app.call('POST', path, body, TRACED);
     await answer.arrayBuffer();

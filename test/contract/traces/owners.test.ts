@@ -104,7 +104,7 @@ describe('traces.list 200: the owner of a trace', () => {
   });
 });
 
-it('traces.list and traces.get 200: a request span with a model call below has the preview of the call, in any order', async () => {
+it('traces.list and traces.get 200: the preview is that of the model call below the request span, in any order of arrival', async () => {
   const traceId = '7'.repeat(32);
   const root = otlpSpan('a', 0, 9, { 'http.request.method': 'POST' }, { traceId, name: 'POST /ask', kind: 2 });
   const call = otlpSpan(
@@ -127,7 +127,7 @@ it('traces.list and traces.get 200: a request span with a model call below has t
   }
 });
 
-it('traces.list 200: a trace without its root span has no name; traces.get 200: it has name and status of its first span', async () => {
+it('traces.list 200: a trace without its root span has no name; traces.get 200: it has the name and status of its earliest span', async () => {
   const key = await makeKey(app);
   const traceId = '6'.repeat(32);
   const below = { traceId, parentSpanId: 'f'.repeat(16) };

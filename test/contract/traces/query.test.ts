@@ -27,7 +27,7 @@ describe('SQL over traces', () => {
     expect((await send('POST', PATH, { sql: SQL })).body['data']).toHaveLength(2);
   });
 
-  it('traces.query 400, traces.query 422, traces.query 401: each error has its reason', async () => {
+  it('traces.query 400, 401 and 422', async () => {
     expect(await send('POST', PATH, { sql: 'select * from virtual_key' }, own)).toEqual(
       detail(400, 'Invalid trace query: not authorized'),
     );
@@ -46,12 +46,12 @@ describe('SQL over traces', () => {
     expect((await send('POST', PATH, { sql: SQL }, '')).status).toBe(401);
   });
 
-  it('traces.query 503: too many rows', async () => {
+  it('traces.query 503: a query above the limits of the reader', async () => {
     const sql = 'select a.name from spans a, spans b, spans c, spans d, spans e, spans f, spans g, spans h';
     expect(await send('POST', PATH, { sql })).toEqual(detail(503, 'Trace SQL query failed or exceeded reader limits'));
   });
 
-  it('traces.queryHelp 200, traces.queryHelp 401: describes the tables', async () => {
+  it('traces.queryHelp 200 and 401: describes the tables', async () => {
     const { status, body } = await send('GET', `${PATH}/help`, undefined, own);
     expect(status).toBe(200);
     expect(Object.keys(body).toSorted()).toEqual(

@@ -109,7 +109,7 @@ export async function statusAndBody(response: Promise<Response>): Promise<readon
   return [settled.status, await settled.json()];
 }
 
-/** Status, media type and body bytes of a response. */
+/** Status, content type and body text of a response. */
 export async function statusTypeAndBody(
   response: Promise<Response>,
 ): Promise<readonly [number, string | null, string]> {
