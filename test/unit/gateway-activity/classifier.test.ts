@@ -74,17 +74,20 @@ describe('the category and route of a request', () => {
     expect(classOf(method, path)).toBeNull();
   });
 
-  it('are the same object for the same route', () => {
+  it('are the same object for two paths of one route', () => {
     expect(countedRouteOf('POST', '/v1/embeddings')).toBe(countedRouteOf('POST', '/embeddings'));
   });
 
   // Rows of forwarded calls have no category, because their category depends on the rest of the path.
   const rows = restRoutes().filter(({ name }) => !/^(forwarded|codingAgents)/.test(name));
   const paths = rows.flatMap(({ name, method, category, paths: own }) =>
-    own.map((path) => ({ name, method, category, path: examplePath(name, path) })),
+    own.map((path) => {
+      // All POST requests below the path of a provider are calls.
+      const isBelowProvider = method === 'POST' && /^\/(?:openai|anthropic)\//.test(path);
+      return { name, method, category: isBelowProvider ? 'llm' : category, path: examplePath(name, path) };
+    }),
   );
-  it.each(paths)('$method $path of the row $name has its category, $category', ({ method, path, category }) => {
-    const isBelowProvider = method === 'POST' && /^\/(?:openai|anthropic)\//.test(path);
-    expect(countedRouteOf(method, path)?.category ?? null).toBe(isBelowProvider ? 'llm' : category);
+  it.each(paths)('of $method $path ($name) have the category $category', ({ method, path, category }) => {
+    expect(countedRouteOf(method, path)?.category ?? null).toBe(category);
   });
 });

@@ -129,7 +129,7 @@ describe('the counter of requests', () => {
     }
   });
 
-  it('runs flushes one at a time', async () => {
+  it('counts each request once in concurrent flushes', async () => {
     const { counter, totals } = aSetup();
     counter.count(CHAT, 200);
     const first = counter.flush();

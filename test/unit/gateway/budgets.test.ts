@@ -109,7 +109,7 @@ const FALLING_BACK: Partial<ModelRequest> = {
 const NEVER = new AbortController().signal;
 
 describe('the reservation of a call', () => {
-  it('continues with the fallback, at its price and with its limit', async () => {
+  it('continues with the output limit of the fallback', async () => {
     const { gateway, admission, sent } = aGateway();
     const caller = aCaller(aKey({ maxBudget: usd(4) }));
     const call = gateway.call(caller, request(FALLING_BACK), NEVER);
@@ -149,7 +149,7 @@ describe('the reservation of a call', () => {
     ]);
   });
 
-  it('is not made for a preview of a call', async () => {
+  it('is not made by `admit`', async () => {
     const { gateway, admission } = aGateway();
     const caller = aCaller(aKey({ maxBudget: usd(2) }));
     await gateway.admit(caller, request());

@@ -6,7 +6,7 @@ import { createCountedBudgets } from '../../../src/gateway/admission/counted-lim
 
 const DAY_MS = 86_400_000;
 
-it('the spend before a window includes calls that are being recorded at its first read', async () => {
+it('the first read of the spend before a window waits for calls that are being recorded', async () => {
   const draft = { maxBudget: 5n as Usd, budgetDuration: '1d' };
   const row = newBudget(draft, { id: 'b1', now: new Date(0), by: 'admin' });
   let stored = 0n;

@@ -67,21 +67,21 @@ describe('the estimated cost of a call that the gateway did not make', () => {
       { cacheWriteTokens: 1 },
     ],
     ['the reasoning tokens are unknown', { output_cost_per_reasoning_token: 20e-6 }, {}],
-    ['it has no price of output', { output_cost_per_token: null }, {}],
-    ['it has no price of input', { input_cost_per_token: null }, {}],
-    ['its prices are zero, which may mean unknown', { input_cost_per_token: 0, output_cost_per_token: 0 }, {}],
-    ['it is billed by the second', { output_cost_per_second: 0.1 }, {}],
-    ['it is billed by the character', { input_cost_per_character: 1e-7 }, {}],
-    ['it costs more in some regions', { regional_processing_uplift_multiplier_eu: 1.1 }, {}],
-    ['it has prices by region or customer', { provider_specific_entry: { us: 1.1 } }, {}],
-    ['it has another mode', { mode: 'rerank' }, {}],
+    ['the model has no price of output', { output_cost_per_token: null }, {}],
+    ['the model has no price of input', { input_cost_per_token: null }, {}],
+    ['the prices are zero, which may mean unknown', { input_cost_per_token: 0, output_cost_per_token: 0 }, {}],
+    ['the model is billed by the second', { output_cost_per_second: 0.1 }, {}],
+    ['the model is billed by the character', { input_cost_per_character: 1e-7 }, {}],
+    ['the model costs more in some regions', { regional_processing_uplift_multiplier_eu: 1.1 }, {}],
+    ['the model has prices by region or customer', { provider_specific_entry: { us: 1.1 } }, {}],
+    ['the model has another mode', { mode: 'rerank' }, {}],
     [
-      'it is an embedding model with a price of zero',
+      'the model is an embedding model with a price of zero',
       { mode: 'embedding', input_cost_per_token: 0, output_cost_per_token: null },
       {},
     ],
-    ['the catalog does not have it', {}, { models: ['other'] }],
-    ['its provider does not offer it', {}, { provider: 'mistral' }],
+    ['the catalog does not have the model', {}, { models: ['other'] }],
+    ['the provider of the call does not offer the model', {}, { provider: 'mistral' }],
   ])('is not known when %s', (_why, row, used) => {
     expect(cost(row, used)).toBeNull();
   });
@@ -91,7 +91,7 @@ describe('the estimated cost of a call that the gateway did not make', () => {
   });
 });
 
-describe('the entry of a model', () => {
+describe('the catalog entry', () => {
   const rows: Readonly<Record<string, Row>> = {
     'gpt-4o': PLAIN,
     'gpt-4o-2024-08-06': PLAIN,
@@ -128,7 +128,7 @@ describe('the entry of a model', () => {
     expect(idOf('openai', 'my own name', 'gpt-4o')).toBe('gpt-4o');
   });
 
-  it('is, without a provider, the only one of the model, or null where several providers offer the model', () => {
+  it('is, without a provider, the only one of the model, or null where there are several', () => {
     expect([idOf(null, 'gpt-4o'), idOf(null, 'lonely'), idOf(null, 'xai/grok-4')]).toEqual([
       null,
       'lonely',

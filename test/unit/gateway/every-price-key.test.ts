@@ -12,7 +12,7 @@ import { KNOWN_PRICE_KEYS } from './known-price-keys.ts';
 
 const IS_PRICE = /cost|pric|multiplier/;
 
-/** Keys of the built-in price map and of earlier ones. */
+/** Price keys of the built-in price map and of its earlier versions. */
 const KEYS: readonly string[] = [
   ...new Set([...KNOWN_PRICE_KEYS, ...loadEmbeddedSnapshot().entries.flatMap(({ row }) => Object.keys(row))]),
 ]

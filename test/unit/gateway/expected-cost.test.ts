@@ -43,12 +43,17 @@ describe('the expected cost of a call', () => {
     ['max_tokens', CHAT_COMPLETIONS, { max_tokens: 5 }, '150'],
     ['max_completion_tokens before max_tokens', CHAT_COMPLETIONS, { max_tokens: 5, max_completion_tokens: 4 }, '140'],
     ['the requested number of answers', CHAT_COMPLETIONS, { max_tokens: 5, n: 3 }, '250'],
-    ['Anthropic', MESSAGES, { max_tokens: 1 }, '110'],
-    ['Responses', RESPONSES, { max_output_tokens: 2 }, '120'],
-    ['Google', GENERATE_CONTENT, { generationConfig: { maxOutputTokens: 3, candidateCount: 2 } }, '160'],
-    ['no limit: 1,024 tokens', CHAT_COMPLETIONS, {}, '10340'],
-    ['an invalid limit', CHAT_COMPLETIONS, { max_tokens: 'many', n: 'no' }, '10340'],
-    ['no output: embeddings', EMBEDDINGS, { max_tokens: 5 }, '100'],
+    ['max_tokens of messages', MESSAGES, { max_tokens: 1 }, '110'],
+    ['max_output_tokens of responses', RESPONSES, { max_output_tokens: 2 }, '120'],
+    [
+      'maxOutputTokens and candidateCount',
+      GENERATE_CONTENT,
+      { generationConfig: { maxOutputTokens: 3, candidateCount: 2 } },
+      '160',
+    ],
+    ['1,024 tokens without a limit', CHAT_COMPLETIONS, {}, '10340'],
+    ['1,024 tokens for an invalid limit', CHAT_COMPLETIONS, { max_tokens: 'many', n: 'no' }, '10340'],
+    ['no output of embeddings', EMBEDDINGS, { max_tokens: 5 }, '100'],
   ])('follows the limits of a request: %s', (_what, endpoint, body, cost) => {
     expect(expected(endpoint, body, BY_TOKENS)).toBe(cost);
   });
@@ -67,7 +72,7 @@ describe('the expected cost of a call', () => {
     ['character', SPEECH, { input: 'x' }, { input_cost_per_character: 0.01 }, 90, '0.9'],
     ['second', TRANSCRIPTIONS, {}, { input_cost_per_second: 0.25 }, 64_000, '1'],
     ['search', RERANK, { query: 'x' }, { input_cost_per_query: 0.002 }, 9_000, '0.002'],
-  ])('follows another unit: %s', (_what, endpoint, body, prices, size, cost) => {
+  ])('is computed by other units than text tokens: %s', (_what, endpoint, body, prices, size, cost) => {
     expect(expected(endpoint, body, prices, size)).toBe(cost);
   });
 
@@ -76,7 +81,7 @@ describe('the expected cost of a call', () => {
     expect(expected(CHAT_COMPLETIONS, {}, { input_cost_per_token: 0, output_cost_per_token: 0 })).toBe('0');
   });
 
-  it('is computed without the prompt', () => {
+  it('is computed without a read of the prompt', () => {
     const body = {
       max_tokens: 1,
       get messages(): never {

@@ -60,7 +60,7 @@ it('a registry follows a new configuration, whose lists take precedence', async 
   expect(registry.isConfigured('m', 'general')).toBe(false);
 });
 
-it('a registry does not read the store where models cannot be stored', async () => {
+it('a registry without a store has the configured policy', async () => {
   const registry = createFallbackRegistry({ store: null, configured: () => DEFAULT_ROUTING });
   expect(await registry.refresh()).toBe(false);
   expect(registry.policy()).toBe(DEFAULT_ROUTING);

@@ -194,7 +194,7 @@ describe('records of a call', () => {
     ]);
   });
 
-  it('have their cost before the answer is sent, where it is not streamed', async () => {
+  it('have a cost that is known before the bytes of an unstreamed answer are read', async () => {
     const { gateway } = aGateway(async () => anExchange({ streaming: false }));
     expect((await gateway.call(aCaller(), aModelRequest(), NEVER)).cost()).toBe(usd('2'));
   });
@@ -244,7 +244,7 @@ describe('a call that fails', () => {
     expect(records[0]?.spend.error).toEqual({ code: 'INTERNAL', message: 'Internal error.' });
   });
 
-  it('because its caller disconnected counts as abandoned', async () => {
+  it('because its caller disconnected is recorded as CLIENT_GONE', async () => {
     const leaving = new AbortController();
     const { gateway, records } = aGateway(async () => {
       leaving.abort(new Error('gone'));

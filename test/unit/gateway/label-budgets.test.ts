@@ -7,7 +7,7 @@ import { createLabelBudgets } from '../../../src/gateway/admission/label-budgets
 
 const labels = callLabels({ session: null, endUser: null, tags: ['a', 'b'], metadata: {} });
 
-it('a call has the budgets of its labels, also when they are evicted during their read', async () => {
+it('a call has the budgets of its labels, also when the cache is evicted during the read', async () => {
   const reading = Promise.withResolvers<void>();
   const waiting: PromiseWithResolvers<void>[] = [];
   let nowMs = 0;

@@ -85,23 +85,23 @@ describe('images', () => {
     ['of a size without a price', 'dall-e-3', pictures(1, '512x512'), null],
     ['of a quality without a price', 'dall-e-2', pictures(1, '1024x1024', 'hd'), null],
     ['of a size that the model chose', 'dall-e-3', pictures(1, 'auto', 'auto'), null],
-    ['per image, where the map has the same price twice', 'gpt-image-1', pictures(2, '1024x1024', 'high'), '0.334'],
+    ['per image, where the map has the price per pixel, too', 'gpt-image-1', pictures(2, '1024x1024', 'high'), '0.334'],
     ['without tokens, of a model sold by tokens', 'gpt-image-1', pictures(1), null],
     ['of a model without sizes, for any requested size', 'titan', pictures(4, '2048x2048', 'auto'), '0.032'],
     ['at the price of output, where input has one as well', 'gemini-image', pictures(1), '0.134'],
     ['of an unknown model', 'unknown', pictures(1, '1024x1024'), null],
-    ['none at all', 'titan', pictures(0), '0'],
+    ['of a count of zero', 'titan', pictures(0), '0'],
   ])('%s', (_what, model, measured, expected) => {
     expect(cost(model, { measured })).toBe(expected);
   });
 
-  it('have the price by size of their provider, but not by a base model with a provider prefix', () => {
+  it('have the price by size of their provider, but not of a base model with a provider prefix', () => {
     const measured = pictures(1, '1024x1024', 'hd');
     expect(cost('dall-e-3', { measured }, { provider: 'azure' })).toBe('0.07999586304');
     expect(cost('my-deployment', { measured }, { provider: 'azure', baseModel: 'azure/dall-e-3' })).toBeNull();
   });
 
-  it('have the configured price, of every kind', () => {
+  it('have the configured price per image or, with a size, per pixel', () => {
     const measured = pictures(2, '1x1', 'odd');
     expect(cost('dall-e-3', { measured }, { priceOverrides: { output_cost_per_image: 0.5 } })).toBe('1');
     expect(cost('dall-e-3', { measured }, { priceOverrides: { input_cost_per_pixel: 0.25 } })).toBe('0.5');
@@ -129,12 +129,12 @@ describe('seconds of audio', () => {
   const seconds = (count: number): BilledQuantity => ({ unit: 'second', count });
 
   it.each([
-    ['once, where the map has the price on both sides', 'whisper-1', 12, '0.0012'],
+    ['once, where input and output have the same price', 'whisper-1', 12, '0.0012'],
     ['with fractions', 'whisper-1', 8.470000267, '0.000847'],
-    ['at the price of their host', 'whisper-large-v3', 60, '0.0018498'],
+    ['at the price of their provider', 'whisper-large-v3', 60, '0.0018498'],
     ['at the price of output, where input has none', 'out-second', 2, '1'],
     ['of a model sold by tokens', 'transcribe', 10, null],
-    ['none at all', 'whisper-1', 0, '0'],
+    ['of a count of zero', 'whisper-1', 0, '0'],
   ])('%s', (_what, model, count, expected) => {
     const provider = model === 'whisper-large-v3' ? { provider: 'groq' } : {};
     expect(cost(model, { measured: seconds(count) }, provider)).toBe(expected);
@@ -150,7 +150,7 @@ describe('seconds of audio', () => {
   });
 });
 
-it('entries of the map for image sizes are not models', () => {
+it('entries of the map for image sizes are found by size and quality, and name their model', () => {
   expect(
     ['azure/hd/1024-x-1792/dall-e-3', '512-x-512/dall-e-2', 'low/1024-x-1024/gpt-image-1', 'dall-e-3', '1-x-1/'].map(
       modelOfVariant,

@@ -36,14 +36,14 @@ describe('budgets of owners', () => {
     ]);
   });
 
-  it('check the default of a team for its members last', () => {
+  it('of members by the default of their team are checked last', () => {
     expect(chargesFor({ team: { maxBudget: usd(2) }, member: { maxBudget: usd(3) }, hasOwnLimits: false })).toEqual([
       { counter: 'team:t', limit: usd(2), refused: 'above', text: text('Team=t', 2) },
       { counter: 'member:["t","u"]', limit: usd(3), refused: 'at', text: text('User=u in Team=t', 3) },
     ]);
   });
 
-  it('of a key restart with the window of the row that it names, unless the key has its own window', () => {
+  it('of a key restart with the window of the budget row that it names, unless the key has its own window', () => {
     const resetAt = new Date('2026-02-01T00:00:00Z');
     const row = { maxBudget: usd(9), budgetDuration: '30d', budgetResetAt: resetAt, spentBefore: usd(4) };
     const limitOf = (fields: Partial<VirtualKey>, of: GivenOwners['budget'] = row) =>
@@ -58,7 +58,7 @@ describe('budgets of owners', () => {
     expect(limitOf({ maxBudget: usd(1), ...own })).toEqual([usd(1)]);
   });
 
-  it('of a user apply to keys without a team', () => {
+  it('of a user apply only to keys without a team', () => {
     const user = { maxBudget: usd(5) };
     expect(chargesFor({ user }, { teamId: null })).toEqual([
       { counter: 'user:u', limit: usd(5), refused: 'at', text: text('User=u', 5) },
@@ -66,7 +66,7 @@ describe('budgets of owners', () => {
     expect(chargesFor({ user, team: {} })).toEqual([]);
   });
 
-  it('of zero refuse the first call, on every scope', () => {
+  it('of zero refuse the first call: member, team and organization', () => {
     const none = { maxBudget: ZERO_USD };
     const charges = chargesFor({ team: none, member: none, organization: none });
     expect(charges.map(({ refused }) => refused)).toEqual(['at', 'at', 'at']);
@@ -83,7 +83,7 @@ describe('budgets of owners', () => {
     expect([has({ organization: budget }), has({}), has({ team: {}, user: budget })]).toEqual([true, false, false]);
   });
 
-  it('have separate counters for each id', () => {
+  it('have separate counters, also for ids with quotes and commas', () => {
     const counters = countersOf(chargedOf(aKey({ teamId: 'a', userId: '","b' })));
     const others = countersOf(chargedOf(aKey({ teamId: 'a","', userId: 'b' })));
     expect(counters.filter((counter) => others.includes(counter))).toEqual([`key:${aKey().hash}`]);
@@ -160,7 +160,7 @@ describe('the spend of a call', () => {
     expect(budgets.check(inTeam)).toBeUndefined();
   });
 
-  it('counts for all owners with each turn of a session', async () => {
+  it('counts during a session, and once for each owner at its end', async () => {
     const { admission, budgets } = budgetsOfThree();
     const owners = someOwners({ team: { maxBudget: usd(5) }, organization: { maxBudget: usd(9) } });
     const caller = aCaller(aKey({ ...NAMES, owners }));

@@ -56,16 +56,16 @@ describe('prices of a class of service', () => {
   const LONG = { inputTokens: 300_000, outputTokens: 100, cacheReadTokens: 100_000 };
 
   it.each([
-    ['none', row, CALL, '0.00164'],
+    ['a call without a class', row, CALL, '0.00164'],
     ['flex', row, { ...CALL, serviceTier: 'flex' as const }, '0.00082'],
     ['priority', row, { ...CALL, serviceTier: 'priority' as const }, '0.00328'],
-    ['none, above a bound', row, LONG, '0.633'],
+    ['a call without a class, above a bound', row, LONG, '0.633'],
     ['priority, above a bound', row, { ...LONG, serviceTier: 'priority' as const }, '1.266'],
     // The regular price applies where the class has none.
     ['flex, above a bound', row, { ...LONG, serviceTier: 'flex' as const }, '0.633'],
-    ['priority of a model without such prices', BASE, { ...CALL, serviceTier: 'priority' as const }, '0.00164'],
+    ['priority, of a model without such prices', BASE, { ...CALL, serviceTier: 'priority' as const }, '0.00164'],
     [
-      'priority of audio',
+      'priority, of audio',
       { ...BASE, input_cost_per_audio_token: 1e-5, input_cost_per_audio_token_priority: 2e-5 },
       {
         inputTokens: 100,
@@ -74,11 +74,11 @@ describe('prices of a class of service', () => {
       },
       '0.002',
     ],
-  ])('apply to the class %s', (_name, prices, used, expected) => {
+  ])('set the cost of %s', (_name, prices, used, expected) => {
     expect(cost(prices, used)).toBe(expected);
   });
 
-  it('are those of the class that an answer names', () => {
+  it('apply to the class that the usage of an answer names', () => {
     const usage = { prompt_tokens: 5, completion_tokens: 1 };
     expect(factsOf({ choices: [], usage, service_tier: 'flex' }).usage?.serviceTier).toBe('flex');
     expect(factsOf({ choices: [], usage, service_tier: 'default' }).usage?.serviceTier).toBeUndefined();

@@ -48,7 +48,7 @@ describe('the input of the span of a call', () => {
     expect(spanOf(COMPLETIONS, prompt)).toEqual(['text_completion m', 'llm', input, preview]);
   });
 
-  it('is truncated at a character where the text is long', () => {
+  it('is truncated between characters where the text is long', () => {
     const [, , input, preview] = spanOf(COMPLETIONS, 'é'.repeat(40_000));
     expect(input).toBe(`${'é'.repeat(32_768)}…[truncated 14464 bytes]`);
     expect(preview).toBe('é'.repeat(240));
@@ -63,7 +63,7 @@ describe('the duration of a call', () => {
     // As a double, the sum of this number and a current timestamp in ms would round up to the next ms.
     [1.999_95, 1],
     [1.999_999_6, 2],
-  ])('of %d ms is the same in its spend row and its span', (durationMs, wholeMs) => {
+  ])('of %d ms is %d whole ms in its spend row, and exact to 1 ns in its span', (durationMs, wholeMs) => {
     const { spend, span } = recordWith({ durationMs });
     expect(spend.endedAt.getTime() - spend.startedAt.getTime()).toBe(wholeMs);
     expect(Number(span.endNs - span.startNs)).toBe(Math.round(durationMs * 1e6));

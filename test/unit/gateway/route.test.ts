@@ -61,7 +61,7 @@ it('an unknown provider without an address is a configuration error', () => {
   );
 });
 
-it('a named deployment, or another one of its account, is called; otherwise the request is refused', () => {
+it('a request about a stored object goes to its deployment or to one of the same account, or is refused', () => {
   const find = route(
     { id: 'a' },
     { id: 'b' },

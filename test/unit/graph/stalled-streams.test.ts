@@ -49,7 +49,7 @@ describe.each([
   ['SSE', SERVER_SENT_EVENTS],
   ['multipart', MULTIPART],
 ])('a client of %s that stops reading', (_name, framing) => {
-  it('is disconnected after a deadline, and its source is returned without further reads', async () => {
+  it('is disconnected after a deadline, and its source is returned after at most one more read', async () => {
     const response = await stalledResponse();
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
     const streams = createEventStreams(JSON.stringify);

@@ -44,7 +44,7 @@ describe('a body', () => {
   it.each([
     [2 * MEGABYTE, { 'transfer-encoding': 'chunked' }],
     [2 * MEGABYTE, { 'content-length': String(MEGABYTE) }],
-  ])('above the limit is refused with the documented message', async (length, headers) => {
+  ])('of %i bytes with the headers %j is refused above a limit of 1 MiB', async (length, headers) => {
     const { request, body } = aRequest(headers);
     const read = Promise.resolve(readBody(request, MEGABYTE));
     body.end(Buffer.alloc(length));

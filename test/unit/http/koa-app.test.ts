@@ -22,7 +22,7 @@ async function serve(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Serves a graph without rows, and collects failures of middleware. */
+/** Serves a graph and no rows, and collects the failures. */
 async function serveGraph(graph: Partial<GraphEndpoints>) {
   const failures: Error[] = [];
   const unused = (): never => {
@@ -39,7 +39,7 @@ async function serveGraph(graph: Partial<GraphEndpoints>) {
   return { url: await serve(listener), failures };
 }
 
-it('a failure of a middleware is answered 500, with the headers set so far, and logged once', async () => {
+it('a failure of the graph is answered 500 with the headers set so far, and logged once', async () => {
   const bug = new TypeError('the password is hunter2');
   const { url, failures } = await serveGraph({ handle: () => Promise.reject(bug) });
   const answer = await fetch(`${url}/graphql`, {
@@ -102,7 +102,7 @@ it.each(['/graphql/', '/graphql/other', '/GraphQL'])('%s is not served by the gr
   expect(failures).toEqual([]);
 });
 
-it('200 preflights of unknown origins are answered without the graph, a row or a key', async () => {
+it('preflights of many unknown origins are refused without a call of the graph', async () => {
   const { url, failures } = await serveGraph({});
   const preflight = (nth: number): Promise<Response> =>
     fetch(`${url}/graphql`, {

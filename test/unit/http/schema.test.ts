@@ -85,7 +85,7 @@ describe('readers of models', () => {
   });
 });
 
-it('a query lists its parameters, their bounds and their defaults', () => {
+it('the schema of a query lists its parameters, their bounds and their defaults', () => {
   const read = query({
     page: integer({ min: 1, max: 9, defaultValue: 2 }),
     name: requiredText,

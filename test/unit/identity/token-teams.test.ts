@@ -121,7 +121,7 @@ describe('the identity of a token', () => {
     expect(() => identify(claims, rules)).toThrow(message);
   });
 
-  it('ignores an email that the issuer has not verified, because it identifies a user', () => {
+  it('ignores an email that the issuer has not verified, because an email identifies a user', () => {
     const emailOf = (claims: Record<string, unknown>) =>
       identify({ mail: 'A@b.org', ...claims }, { userEmailField: 'mail' }).email;
     const unverified = [false, 'false', 'False', 0, null, 'no', {}, []];

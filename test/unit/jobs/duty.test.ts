@@ -14,7 +14,7 @@ it('a period begins at a multiple of its length after the anchor, start inclusiv
   expect(at('2026-11-23T17:00:29.000Z', new Date('2026-11-23T17:00:30.000Z'))).toBe('2026-11-23T16:59:30.000Z');
 });
 
-it('the job of a period has the same id in every process', () => {
+it('the id of a job consists of the name of its duty and the start of its period', () => {
   expect(dutyJob(MINUTE, new Date('2026-11-23T18:00:00.000Z'))).toEqual({
     id: 'duty:m@2026-11-23T18:00:00.000Z',
     kind: 'duty:m',

@@ -24,7 +24,7 @@ describe('the window of a budget row', () => {
     expect(withCurrentWindow(moved, third)).toBe(moved);
   });
 
-  it('keeps its start when the duration is changed or removed, and when only the amount changes', () => {
+  it('keeps its start when the duration is changed or removed, and is not moved by a new amount', () => {
     const budget = monthly();
     const end = budget.budgetResetAt as Date;
     const now = new Date(end.getTime() + 60_000);

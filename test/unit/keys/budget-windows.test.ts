@@ -17,7 +17,7 @@ describe('the end of a budget window', () => {
   it.each([
     ['1d', '2026-11-22T22:13:00Z', '2026-11-23T00:00:00Z'],
     ['24h', '2026-11-22T22:13:00Z', '2026-11-23T00:00:00Z'],
-    // The first time is on a Sunday, the second is the start of a Monday.
+    // 22 November 2026 is a Sunday. A week ends at the start of a Monday.
     ['7d', '2026-11-22T22:13:00Z', '2026-11-23T00:00:00Z'],
     ['1w', '2026-11-23T00:00:00Z', '2026-11-30T00:00:00Z'],
     ['2w', '2026-11-22T22:13:00Z', '2026-12-06T00:00:00Z'],

@@ -27,7 +27,7 @@ function aSetup(perMinute: number) {
   return { state, failures, peer, tryKey };
 }
 
-it('an address that sent too many wrong keys is refused for the rest of the minute, and no other', () => {
+it('an address that sent too many wrong keys is refused for the rest of the minute, and no other address', () => {
   const { state, tryKey } = aSetup(3);
   expect([tryKey('a'), tryKey('a'), tryKey('a')]).toEqual([null, null, null]);
   state.nowMs = 999;

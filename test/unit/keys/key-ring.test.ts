@@ -15,7 +15,7 @@ import {
 } from '../../support/key-ring.ts';
 
 describe('the key ring', () => {
-  it('hashes a key once for requests with the same frozen headers, and every other key each time', async () => {
+  it('hashes a key once for requests with the same frozen headers, and each time for other requests', async () => {
     const { ring, hashed } = aRing();
     const frozen = { headers: Object.freeze({ authorization: `Bearer ${KEY}` }), socket: {} };
     const fresh = { headers: { ...frozen.headers }, socket: {} };
@@ -145,8 +145,8 @@ describe('a key ring that must read its keys again', () => {
   });
 });
 
-describe('owners that were changed', () => {
-  it('evict their keys together, and no others', async () => {
+describe('a change of owners', () => {
+  it('evicts their keys together, and no others', async () => {
     const [first, second, third] = ['sk-first', 'sk-second', 'sk-third'].map((key) => ({ key, hash: sha256(key) }));
     const rows = [
       aKey({ hash: first?.hash ?? '', teamId: 't' }),

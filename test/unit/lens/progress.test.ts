@@ -24,7 +24,7 @@ function reporting(failures: number) {
 /** Lets a started report end. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-it('sends the reviews of a failed report again', async () => {
+it('a report contains the reviews of a failed report before it', async () => {
   const { sent, report } = reporting(1);
   report.stage('reading');
   report.reviewed(aReview('one'));
@@ -38,7 +38,7 @@ it('sends the reviews of a failed report again', async () => {
   ]);
 });
 
-it('sends a report again that failed before the flush', async () => {
+it('a flush sends a failed report again, and a second flush sends nothing', async () => {
   const { sent, report } = reporting(1);
   report.reviewed(aReview('one'));
   await settled();

@@ -22,7 +22,7 @@ describe('the fence of a trace', () => {
     expect(tagsIn(fenced(text))).toEqual(['<trace>', '</trace>']);
   });
 
-  it('does not change other text', () => {
+  it('changes no other text than a bracket that may begin a tag', () => {
     const text = 'if (a < trace.length) <traces> <b>bold</b> </tracer> \u{1F600}';
     expect(fenced(text)).toBe(`<trace>\n${text.replace('< trace', '\u2039 trace')}\n</trace>`);
   });

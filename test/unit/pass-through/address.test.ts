@@ -107,7 +107,7 @@ describe('addressBelow', () => {
   it.each([...new Set(HOSTILE)])('refuses %j, or keeps it below the target', (path) => {
     const allowed = [`http://target.example:8080/base/path/${path}`, 'refused'];
     expect(allowed).toContain(addressOf(path));
-    // No decoding of an accepted path leaves the target.
+    // An accepted path does not leave the target when it is decoded twice.
     const decoded = addressOf(path) === 'refused' ? '' : decodeURIComponent(decodeURIComponent(path));
     expect(decoded.split(/[/\\]/)).not.toContain('..');
   });
@@ -123,7 +123,7 @@ describe('addressBelow', () => {
     expect(addressBelow(TARGET, path).href).toBe(`${TARGET}/${path}`);
   });
 
-  it('returns the target itself, with its query, where there is no path below it', () => {
+  it('returns the target with its query where there is no path, and joins a path with one slash', () => {
     expect(addressBelow(`${TARGET}?a=1`, null).href).toBe(`${TARGET}?a=1`);
     expect(addressBelow('http://h', 'a').href).toBe('http://h/a');
     expect(addressBelow('http://h/x/', 'a').href).toBe('http://h/x/a');

@@ -60,7 +60,7 @@ describe('the log of a writer', () => {
     expect([side.statements, writer.statements]).toEqual([[NOOP], []]);
   });
 
-  test('is copied into the file concurrently with the writer, which copies the rest once before its next transaction', async () => {
+  test('is copied into the file by another connection, and its rest by the writer before a transaction', async () => {
     const { checkpoints, writer, side } = aSetup(9_000, { inFile: 5_000 });
     checkpoints.used();
     await vi.advanceTimersByTimeAsync(1_000);
@@ -115,7 +115,7 @@ describe('the log of a writer', () => {
     expect(side.statements).toEqual(['close', NOOP, PASSIVE, NOOP]);
   });
 
-  test('is not checked after it is closed', async () => {
+  test('is not checked after the checkpoints are closed', async () => {
     const { checkpoints, side } = aSetup(9_000);
     checkpoints.used();
     await vi.advanceTimersByTimeAsync(1_000);

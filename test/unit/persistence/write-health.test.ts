@@ -20,7 +20,7 @@ test('before the first write a probe decides', async () => {
   expect(probe).toHaveBeenCalledTimes(1);
 });
 
-test('a successful write needs no probe', async () => {
+test('after a successful write a check needs no probe', async () => {
   const { probe, health } = aHealth();
   health.succeeded();
   await health.check();
@@ -42,7 +42,7 @@ test('after a failed write the check fails until a probe succeeds, with at most 
   expect([probe.mock.calls.length, health.failures()]).toEqual([2, 1]);
 });
 
-test('a successful write elsewhere does not end the failure, because it may use other tables', async () => {
+test('a later successful write does not end the failure, because it may use other tables', async () => {
   const { probe, health } = aHealth();
   probe.mockRejectedValue(AWAY);
   health.failed(AWAY);
@@ -66,7 +66,7 @@ test('concurrent checks share a probe and wait a second for it; its late success
   expect(probe).toHaveBeenCalledTimes(1);
 });
 
-test('a write that fails while a probe runs counts after it', async () => {
+test('a write that fails while a probe runs fails the check, although the probe succeeds', async () => {
   const { probe, health } = aHealth();
   const answer = Promise.withResolvers<void>();
   probe.mockReturnValueOnce(answer.promise);

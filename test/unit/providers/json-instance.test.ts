@@ -97,7 +97,7 @@ describe('an instance of a JSON schema', () => {
     expect(() => instanceOf(pair)).toThrow(InvalidInput);
   });
 
-  it('is compared with any pattern in linear time', () => {
+  it('is computed for a pattern with exponential backtracking', () => {
     const nested = `^demo(${Array.from({ length: 16 }, () => '.').join('|')})*!`;
     expect(instanceOf({ type: 'string', minLength: 16, pattern: nested })).toBe('demoxxxxxxxxxxxx');
   });

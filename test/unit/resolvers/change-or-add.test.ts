@@ -9,7 +9,7 @@ interface Row {
 
 const conflict = new Conflict('taken');
 
-/** Sets the text of the row `a` to `new`, in a store that refuses to add it. `stored` are the rows that the two changes find. */
+/** Changes or adds the row `a` in a store that refuses to add rows. `stored` are the rows that the two changes find. */
 function changed(stored: readonly (Row | null)[]): ReturnType<typeof changeOrAdd<Row, unknown, 'created_at'>> {
   const found = [...stored];
   return changeOrAdd<Row, unknown, 'created_at'>(
@@ -35,7 +35,7 @@ describe('changeOrAdd', () => {
     });
   });
 
-  it('throws the Conflict when no row has the id: another row has a unique value, or the row was removed', async () => {
+  it('throws the Conflict of the addition when no row has the id afterwards', async () => {
     await expect(changed([null, null])).rejects.toBe(conflict);
   });
 });

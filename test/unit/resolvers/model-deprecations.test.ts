@@ -32,7 +32,7 @@ const scope = {
   caller: { role: 'proxy_admin', keyHash: 'admin', key: null, teamId: null, userId: null },
 } as unknown as Scope;
 
-it('deprecations are grouped by whole days, the earliest first', () => {
+it('deprecations are grouped by the whole days that are left', () => {
   const namesOf = (all: readonly { name: string; daysLeft: number }[]) => all.map((one) => [one.name, one.daysLeft]);
   const { deprecated, imminent, upcoming } = listDeprecations(scope, { withinDays: 30 });
   expect(namesOf(deprecated)).toEqual([['past', -1]]);

@@ -29,7 +29,7 @@ const NOTHING = {
 };
 
 describe('billing settings', () => {
-  it('are incomplete by default, so that nothing is for sale', () => {
+  it('have no key, price or public URL by default, also where the values are empty', () => {
     expect(read({})).toEqual(NOTHING);
     expect(read({ STRIPE_SECRET_KEY: '', STRIPE_MODE: '' }, { stripe_price_id: '' })).toEqual(NOTHING);
   });

@@ -41,7 +41,7 @@ describe('the bus', () => {
     }
   });
 
-  it('drops the oldest events of a reader that stalls, reports how many, and does not affect others', async () => {
+  it('drops the oldest events of a stalled reader only, and reports how many', async () => {
     const bus = createBus({ queueLimit: 3 });
     const stalled = bus.subscribe('trace', {});
     const active = bus.subscribe('trace', {});
@@ -58,7 +58,7 @@ describe('the bus', () => {
     expect([idOf(second.value.event), second.value.missed]).toEqual(['99998', 0]);
   });
 
-  it('delivers the same object to readers without dropped events, and a copy with the count to a reader with some', async () => {
+  it('delivers one object to readers that missed no event, and a copy with the count to others', async () => {
     const bus = createBus({ queueLimit: 1 });
     const [one, other, slow] = [bus.subscribe('trace', {}), bus.subscribe('trace', {}), bus.subscribe('trace', {})];
     const early = [one.next(), other.next()];

@@ -6,7 +6,7 @@ import { readAddress } from '../../../src/runtime/http-client/address.ts';
 
 const address = (text: string): LookupAddress => ({ address: text, family: text.includes(':') ? 6 : 4 });
 
-/** Result for a URL: its allowed addresses, `as it is` if no look-up is needed, or `refused`. */
+/** Result for a URL: its allowed addresses, `as it is` if its look-up is not restricted, or `refused`. */
 async function resultFor(url: string, allowed: readonly string[], found: readonly string[] = []): Promise<unknown> {
   const addresses = createCallerAddresses(allowed, (_hostname, _options, callback) => {
     if (found.length === 0) callback(Object.assign(new Error('no such host'), { code: 'ENOTFOUND' }), []);

@@ -47,12 +47,12 @@ describe('settings of a provider in the environment', () => {
     expect(known('openai/x', { OPENAI_API_BASE: 'http://a', OPENAI_BASE_URL: 'http://b' }).apiBase).toBe('http://b');
   });
 
-  it('include its organization and other settings', () => {
+  it('include the organization of OpenAI', () => {
     expect(known('openai/x', { OPENAI_ORGANIZATION: 'org-1' }).options).toEqual({ organization: 'org-1' });
     expect(known('groq/x', { OPENAI_ORGANIZATION: 'org-1' }).options).toEqual({});
   });
 
-  it('are completed by max_tokens from the file, a positive number', () => {
+  it('are completed by max_tokens from the file, which must be positive', () => {
     expect(known('anthropic/x', {}, { max_tokens: 8192 }).options).toEqual({ max_tokens: '8192' });
     expect(() => known('anthropic/x', {}, { max_tokens: 0 })).toThrow('max_tokens');
   });

@@ -15,7 +15,7 @@ it.each([
   expect([[...set], [...map.keys()]]).toEqual([remaining, remaining]);
 });
 
-it('an entry that is added again is the latest', () => {
+it('an entry that is deleted and added again is the latest', () => {
   const map = new Map([
     ['a', 1],
     ['b', 1],

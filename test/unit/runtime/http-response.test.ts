@@ -10,7 +10,7 @@ interface ReceivedAnswer {
   readonly keepAliveMs: number | null;
 }
 
-/** Events of a parser for an answer in these chunks, and its error. */
+/** Answer that a parser reads from these pieces, and the code of its error. */
 function read(
   pieces: readonly Buffer[],
   closes = false,
@@ -92,7 +92,7 @@ describe('an answer', () => {
     ]);
   });
 
-  it('is the same for any chunk boundaries', () => {
+  it('is the same for any boundaries of its reads', () => {
     const random = randomFrom(20);
     for (let round = 0; round < 400; round += 1) {
       const body = 'x\r\n0\r\n\r\ny'.repeat(1 + random(30));

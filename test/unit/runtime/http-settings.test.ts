@@ -58,7 +58,7 @@ it.each(['https://a.example/', 'a.example', 'https://A.example', 'https://a.exam
   },
 );
 
-it('only the environment disables the fast path', () => {
+it('the environment disables the fast path, with `off` only', () => {
   expect(httpSettings('', { LENSGATE_FAST_PATH: 'off' }).fastPath).toBe(false);
   expect(() => httpSettings('', { LENSGATE_FAST_PATH: 'no' })).toThrow(
     'LENSGATE_FAST_PATH: "no" is not one of on, off',

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { Secret } from '../../../src/domain/secret.ts';
 import { withMarkedSecrets, withRestoredSecrets } from '../../../src/runtime/settings/marked-secrets.ts';
 
-it('secrets in lists and objects are transferred to another thread; functions are omitted', () => {
+it('secrets in lists and objects are restored after a structured clone, and functions are omitted', () => {
   const sent = { key: new Secret('hush'), list: [{ own: new Secret('quiet') }], plain: 1, none: null, run: () => 1 };
   const received = withRestoredSecrets(structuredClone(withMarkedSecrets(sent, 'mark')), 'mark') as typeof sent;
   expect(received.key.reveal()).toBe('hush');

@@ -14,7 +14,7 @@ const admitted = (decision: RateAdmission | RateRefusal): RateAdmission => {
   return decision;
 };
 
-describe('limits per minute', () => {
+describe('rate limits', () => {
   it('begin a window with the first request, and the next one a minute later', () => {
     const { limits, state } = limitsAt();
     const only = [{ scope: 'api_key', id: 'k', requests: 2 } as const];
@@ -67,7 +67,7 @@ describe('limits per minute', () => {
   });
 });
 
-/** Random numbers below `most`. The same seed gives the same numbers. */
+/** Random whole numbers below `most`. The same seed gives the same numbers. */
 function randomFrom(seed: number) {
   let state = seed;
   return (most: number): number => {

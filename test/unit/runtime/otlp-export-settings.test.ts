@@ -54,7 +54,7 @@ describe('the span export', () => {
     },
   );
 
-  it('is disabled with OpenTelemetry', () => {
+  it('is disabled where OpenTelemetry is disabled', () => {
     for (const disabling of [{ OTEL_SDK_DISABLED: 'true' }, { OTEL_TRACES_EXPORTER: 'none' }])
       expect(read({ ...disabling, [ENDPOINT]: 'nonsense' })).toBeNull();
   });

@@ -94,7 +94,7 @@ describe('a stream that can be polled', () => {
     expect([isOver(), await output.next()]).toEqual([true, ENDED]);
   });
 
-  it('ends immediately when its reader returns it, also while it waits', async () => {
+  it('ends immediately when its reader returns it, also during a read', async () => {
     const { stream, isOver } = manualSource<number>();
     const output = mapStream(mapStream(stream, tagged), tagged as never);
     const waiting = output.next();
@@ -160,7 +160,7 @@ describe('a stream that can be revoked', () => {
     expect(finished()).toBe(1);
   });
 
-  it('throws the reason at a waiting reader, before queued values, and returns its source', async () => {
+  it('throws the reason to a waiting read or before queued values, and returns its source', async () => {
     const { stream, give, revoke, isOver, finished } = aFeed();
     const waiting = stream.next();
     revoke();

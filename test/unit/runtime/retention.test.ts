@@ -17,7 +17,7 @@ function aStore(old: number) {
   const state = {
     old,
     isUnavailable: false,
-    limits: [] as number[],
+    cutoffs: [] as number[],
     logLines: [] as unknown[],
     stopping: new AbortController(),
   };
@@ -26,7 +26,7 @@ function aStore(old: number) {
       what: 'traces',
       days,
       async remove(beforeMs, most) {
-        state.limits.push(beforeMs - START_MS);
+        state.cutoffs.push(beforeMs - START_MS);
         if (state.isUnavailable) throw new Error('away');
         const count = Math.min(most, state.old);
         state.old -= count;
@@ -43,14 +43,14 @@ it('rows older than the given days are removed in steps of 100, and their number
   const { round, state } = aStore(250);
   await round(14);
   expect(state.old).toBe(0);
-  expect(state.limits).toEqual([0, 0, 0].map((ms) => ms - 14 * DAY_MS));
+  expect(state.cutoffs).toEqual([0, 0, 0].map((ms) => ms - 14 * DAY_MS));
   expect(state.logLines).toEqual([['old traces were removed', { traces: 250, days: 14 }]]);
 });
 
 it('nothing is logged without old rows', async () => {
   const { round, state } = aStore(0);
   await round(1);
-  expect([state.limits, state.logLines]).toEqual([[-DAY_MS], []]);
+  expect([state.cutoffs, state.logLines]).toEqual([[-DAY_MS], []]);
 });
 
 it('a removal fails with the error of the store', async () => {

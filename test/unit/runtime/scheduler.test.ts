@@ -92,7 +92,7 @@ describe('a periodic task', () => {
     expect(starts).toEqual([1_000]);
   });
 
-  it.each([{}, { deadlineMs: 60_000 }])('is aborted by a stop, which waits for its end: %o', async (more) => {
+  it.each([{}, { deadlineMs: 60_000 }])('with %o is aborted by a stop, which waits for its end', async (more) => {
     const events: string[] = [];
     const { task, starts, warnings } = aTask(async (signal) => {
       await new Promise((resolve) => signal.addEventListener('abort', resolve));

@@ -233,7 +233,7 @@ describe('the free tier', () => {
       {},
       '<folder>/config.yaml:2: general_settings.catalog_daily_limit: "1.5" is not a whole number from 0 to 1000000000',
     ],
-  ])('refuses an invalid value: %#', (yaml, env, message) => {
+  ])('refuses an invalid value in the file %j or the environment %j', (yaml, env, message) => {
     expect(refusal(yaml, env)).toBe(message);
   });
 

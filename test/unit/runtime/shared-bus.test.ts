@@ -57,7 +57,7 @@ describe('a bus shared by processes', () => {
     vi.useRealTimers();
   });
 
-  it('delivers each event once, from its own and from another process, and counts remote subscribers', async () => {
+  it('delivers events of all processes once, and counts remote subscribers', async () => {
     const { start, store } = processes();
     const [here, there] = [start(), start()];
     expect(here.bus.subscriberCount()).toBe(0);

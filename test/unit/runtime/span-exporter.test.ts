@@ -91,7 +91,7 @@ it('spans that are pushed together are sent in one request, with the configured 
   expect(spanExport.counts()).toEqual({ sent: 2, dropped: 0, failed: 0, waiting: 0 });
 });
 
-it('a body is compressed where it is configured', async () => {
+it('a body is compressed where compression is configured', async () => {
   const { spanExport, sent } = aCollector([], { gzip: true });
   spanExport.push(aSpan('a'));
   await spanExport.drain(LONG);

@@ -13,7 +13,7 @@ it('a queue is bounded by number and by bytes, over all waiting entries', () => 
   expect(() => room.enter(0)).toThrow(Unavailable);
 });
 
-it('a queue admits an entry larger than the capacity when it is empty', () => {
+it('an empty queue admits an entry larger than its capacity', () => {
   const room = createWorkQueueLimit({ waiting: 2, bytes: 100 });
   room.enter(1_000)();
   const leave = room.enter(1);

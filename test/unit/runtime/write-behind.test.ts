@@ -31,7 +31,7 @@ function pickyStore(poisoned: readonly number[]) {
 }
 
 describe('write-behind', () => {
-  it('commits records in order, in few batches', async () => {
+  it('commits records in order, in batches of at most 1,000', async () => {
     const commits: number[][] = [];
     const queue = createWriteBehind<number>({
       ...storeFaultsOnly,
@@ -95,7 +95,7 @@ describe('write-behind', () => {
     expect(queue.waiting()).toBe(1);
   });
 
-  it('drops and counts the oldest records while the store is unavailable', () => {
+  it('drops and counts records above 200,000 while a commit hangs', () => {
     let dropped = 0;
     const queue = createWriteBehind<number>({
       ...storeFaultsOnly,
@@ -257,7 +257,7 @@ describe('a read with write-behind', () => {
     expect([queue.settledCount(), reads]).toEqual([1, 1]);
   });
 
-  it('sees a refused record as settled', async () => {
+  it('counts a refused record as settled', async () => {
     const { queue, refused } = pickyStore([2]);
     for (const item of [1, 2, 3]) queue.push(item);
     await queue.flush();

@@ -5,7 +5,7 @@ import * as turn from '../../../src/runtime/write-coalescing/write-coalescing.ts
 let done: string[];
 const doing = (what: string) => (): void => void done.push(what);
 
-/** Resolves after the current turn: an immediate that is scheduled later runs after its end. */
+/** Resolves after the end of the current turn: its immediate was scheduled earlier and runs first. */
 const turnEnded = (): Promise<void> => nextTurn();
 
 beforeEach(async () => {

@@ -21,7 +21,7 @@ async function namesIn(text: string): Promise<readonly string[]> {
   return deployments.map(({ modelGroup, apiKey }) => `${modelGroup} ${apiKey?.reveal()}`);
 }
 
-it('a config reader reads a changed file again, also after an invalid one and after the end of its thread', async () => {
+it('a config reader reads a changed file, also after an invalid one and after a stop', async () => {
   expect(await namesIn(model('one'))).toEqual(['one secret-one']);
   expect(await namesIn(model('two'))).toEqual(['two secret-two']);
   // This text is outside the subset of plain YAML.

@@ -21,8 +21,8 @@ const stored = new Map([
 ]);
 const view = (name: string) => settingViewOf(config, stored, 'general_settings', name);
 
-describe('the owner of a setting', () => {
-  it('is the file for its declared settings, also null; different stored values are ignored', () => {
+describe('the source of a setting', () => {
+  it('is the file for declared settings, also null, and different stored values are ignored', () => {
     expect(view('a')).toEqual({
       section: 'general_settings',
       name: 'a',

@@ -19,7 +19,7 @@ it.each([
     { maximum_health_check_retention_period: '1h' },
     720,
   ],
-  ['0 keeps all', { maximum_health_check_retention_period: '0d' }, {}, 0],
+  ['never, for 0 in the file', { maximum_health_check_retention_period: '0d' }, {}, 0],
   ['the default for a stored text that is no duration', {}, { maximum_health_check_retention_period: 'soon' }, 720],
 ])('health checks are deleted at the configured age: %s', (_title, general, stored, hours) => {
   expect(retentionMs(configuration(general, stored), 'maximum_health_check_retention_period')).toBe(hours * HOUR_MS);
