@@ -75,7 +75,7 @@ describe('a line of an imported history', () => {
   });
 
   const file = sharedData('model_prices_history.jsonl');
-  it.skipIf(file === null)('reads every line of a real history, with fields that history stores only', () => {
+  it.skipIf(file === null)('of a real history is read, with a field that history stores', () => {
     const lines = readFileSync(file ?? '', 'utf8')
       .trim()
       .split('\n');

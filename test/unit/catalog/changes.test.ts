@@ -79,7 +79,7 @@ describe('the fields of an entry that history stores', () => {
 });
 
 describe('the difference of two states', () => {
-  it('has a change for each field, and one for each added or removed entry', () => {
+  it('has a change for each changed field, and one for each added or removed entry', () => {
     const earlier = snapshotOfRows('earlier', {
       stays: { mode: 'chat', input_cost_per_token: 1e-6 },
       moves: { litellm_provider: 'p', input_cost_per_token: 1e-6, max_tokens: 5, source: 'a' },
@@ -147,7 +147,7 @@ describe('the difference of two states', () => {
     expect(opened).toEqual(['b']);
   });
 
-  it('leaves out values that no database can store', () => {
+  it('leaves out ids and fields that no database can store', () => {
     const rows = { 'a\0': { rpm: 1 }, '\ud800': { rpm: 1 }, ['x'.repeat(513)]: { rpm: 1 }, '': { rpm: 1 } };
     const later = snapshotOfRows('later', { ...rows, kept: { rpm: 1, ['max_'.repeat(200)]: 1, 'max_\0': 1 } });
     const changes = changesBetween(stateOfRecord(new Map()), later);
@@ -165,7 +165,7 @@ describe('the difference of two states', () => {
     expect([gone.flat().length, Math.max(...gone.map(({ length }) => length))]).toEqual([5_000, 100]);
   });
 
-  it('restores the earlier state after any edit', () => {
+  it('restores the earlier state after random edits', () => {
     const random = randomFrom(20_261_121);
     const names = [
       'input_cost_per_token',

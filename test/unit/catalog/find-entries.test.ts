@@ -53,7 +53,7 @@ describe('finding catalog entries', () => {
     expect(idsFor({ provider: 'openai', mode: 'chat', capabilities })).toEqual(['zeta']);
     expect(idsFor({ provider: 'azure', capabilities })).toEqual([]);
   });
-  it('calls the model matcher last, and only for entries that passed', () => {
+  it('calls the model matcher last, and only for entries that pass the other filters', () => {
     const matched: string[] = [];
     const matches = (id: string): boolean => matched.push(id) > 1;
     expect([idsFor({ mode: 'chat' }, matches), matched]).toEqual([['Azure/GPT-4'], ['zeta', 'Azure/GPT-4']]);

@@ -84,7 +84,7 @@ describe('the logical model of an id', () => {
     expect(new Set(ids.map(modelNameOf)).size).toBe(ids.length);
   });
 
-  it('is a text for any text, empty only for the empty text', () => {
+  it('is a text for odd ids, empty only for the empty id', () => {
     const odd = ['', '/', 'edit', 'text-to-image/edit', 'a/', ':0', '@', 'fast/pro'];
     expect(odd.map(modelNameOf)).toEqual(['', '/', 'edit', 'text-to-image', 'a', ':0', '-', 'fast-pro']);
   });

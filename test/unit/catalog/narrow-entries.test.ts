@@ -60,7 +60,7 @@ describe('narrowing entries', () => {
     const both = { maxInputPrice: pricePerTokenFrom('1.2'), maxOutputPrice: pricePerTokenFrom('0.4') };
     expect(idsFor(both)).toEqual(['cheap', 'free']);
   });
-  it('applies a context window, or the combined limit where none is known', () => {
+  it('applies a least context window, which is `max_tokens` without `max_input_tokens`', () => {
     expect(idsFor({ minContextWindow: 128_000 })).toEqual(['cheap', 'stepped']);
     expect(idsFor({ minContextWindow: 8192 })).toEqual(['cheap', 'dear', 'stepped']);
     expect(idsFor({ minContextWindow: 0 })).toEqual(['cheap', 'dear', 'stepped', 'unpriced']);
@@ -70,7 +70,7 @@ describe('narrowing entries', () => {
     expect(idsFor({ capabilities: ['supports_vision'] })).toEqual(['cheap', 'unpriced']);
     expect(idsFor({ capabilities: ['supports_vision', 'supports_pdf_input'] })).toEqual(['cheap']);
   });
-  it('splits by deprecation date, which begins at midnight UTC; an invalid date counts as none', () => {
+  it('splits by deprecation date from midnight UTC, and reads an invalid date as none', () => {
     const midnight = new Date('2026-11-21T00:00:00Z');
     const after = new Date('2026-11-21T00:00:00.001Z');
     expect(idsFor({ deprecatedBefore: midnight })).toEqual(['unpriced']);

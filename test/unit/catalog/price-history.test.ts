@@ -211,6 +211,6 @@ it.each([
   ['a table', 'search_context_cost_per_query', { low: 1 }, null],
   ['another unit', 'input_dbu_cost_per_token', 1, null],
   ['a factor', 'regional_processing_uplift_multiplier_eu', 1.1, null],
-])('reads USD per unit from %s', (_case, field, value, usd) => {
+])('the USD price of %s (%s: %j) is %j', (_case, field, value, usd) => {
   expect(usdOfPrice(field, value)).toBe(usd);
 });

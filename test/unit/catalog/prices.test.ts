@@ -46,7 +46,7 @@ describe('the tariff of a row', () => {
       { tiered_pricing: [null, 7, { range: 'all', input_cost_per_token: 1 }, { range: [] }] },
     ],
     ['steps that are no list', { tiered_pricing: { input_cost_per_token: 1 } }],
-  ])('is none with %s', (_case, row: PriceRow) => {
+  ])('is null with %s', (_case, row: PriceRow) => {
     expect(readTariff(row)).toBeNull();
   });
 
@@ -102,7 +102,7 @@ describe('the tariff of a row', () => {
     ]);
   });
 
-  it('is chosen by all input tokens of one request; the bound itself belongs to the lower tier', () => {
+  it('has the tier of all input tokens of a request, and a bound belongs to the tier below it', () => {
     const tariff = readTariff({
       input_cost_per_token: 1e-6,
       input_cost_per_token_above_128k_tokens: 2e-6,

@@ -44,7 +44,7 @@ describe('states that were replaced', () => {
     const states = [big('a', 3_000), big('b', 4_000), big('c', 4_000), big('d', 10), big('e', 9_000), aState('f', [])];
     expect([replaced(states.slice(0, 4)), replaced(states)]).toEqual([['b', 'c'], ['e']]);
   });
-  it('are listed once, without the current one', () => {
+  it('exclude the current one, also when it was replaced before', () => {
     const [a, b] = [aState('a', shared), aState('b', [])];
     expect(replaced([a, b, a, b])).toEqual(['a']);
   });

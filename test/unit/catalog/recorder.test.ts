@@ -123,7 +123,8 @@ describe('recording the catalog', () => {
     expect(await onRecord()).toEqual(STEP_1_TO_2);
   });
 
-  it('does not record an older state as a change, because a restart serves the built-in catalog until its first refresh', async () => {
+  it('does not record an older state after a restart as a change', async () => {
+    // A restarted process serves the built-in catalog until its first refresh.
     const before = aProcess(day(12));
     before.see(stateAt(1));
     before.see(stateAt(2));
@@ -259,7 +260,7 @@ describe('recording the catalog', () => {
     expect([sizes, await process.published()]).toEqual([[100, 100, 50], []]);
   });
 
-  it('records the oldest changes of a time without the store as one step', async () => {
+  it('joins the oldest of many waiting steps to one', async () => {
     const gate = Promise.withResolvers<void>();
     const { head, recorded, record, confirm } = stores.catalogHistory;
     const slow = {

@@ -36,7 +36,7 @@ describe('a workload', () => {
     reasoningShare: WHOLE,
     modes: [],
   };
-  it('may be zero', () => {
+  it('may have no tokens, and cache rates that are 1 together', () => {
     expect(() => assertWorkload(least)).not.toThrow();
   });
   it.each([

@@ -117,6 +117,17 @@ describe('a stream that is forwarded', () => {
     expect(relay.outcome().text).toBe('Zoë says ');
   });
 
+  it('has the finish reason of a chunk in which another choice continues', async () => {
+    const source = fedStream();
+    const relay = relayOf(source, { ...OPTIONS, model: 'upstream-1' });
+    gather(relay);
+    const choices = ['stop', null].map((finish_reason, index) => ({ index, delta: {}, finish_reason }));
+    source.feed(`${FIRST}${chunk({}, { choices })}${chunk({}, { choices: choices.toReversed() })}${DONE}`);
+    source.finish();
+    await relay.opened;
+    expect(relay.outcome().finishReason).toBe('stop');
+  });
+
   it('is empty when the upstream sent nothing', async () => {
     const source = fedStream();
     const relay = relayOf(source, OPTIONS);
@@ -160,17 +171,6 @@ describe('a stream that fails', () => {
     expect(gathered.end).toEqual(new Error('refused: overloaded'));
     expect(relay.outcome().failure).toEqual({ message: 'overloaded', code: '503' });
     expect(source.cancelled).toBe(true);
-  });
-
-  it('has the finish reason of a chunk in which another choice continues', async () => {
-    const source = fedStream();
-    const relay = relayOf(source, { ...OPTIONS, model: 'upstream-1' });
-    gather(relay);
-    const choices = ['stop', null].map((finish_reason, index) => ({ index, delta: {}, finish_reason }));
-    source.feed(`${FIRST}${chunk({}, { choices })}${chunk({}, { choices: choices.toReversed() })}${DONE}`);
-    source.finish();
-    await relay.opened;
-    expect(relay.outcome().finishReason).toBe('stop');
   });
 
   it('fails when its source ends early', async () => {

@@ -12,17 +12,21 @@ describe('an estimate of tokens', () => {
   });
 
   it.each([
-    [[{ type: 'text', text: 'x'.repeat(7) }], 2],
-    [[{ type: 'image', source: { type: 'base64', data: 'x'.repeat(100_000) } }], 1_600],
-    [[{ type: 'document', source: { type: 'base64', data: 'x'.repeat(100_000) } }], 3_000],
-    [[{ type: 'document', source: { type: 'text', data: 'x'.repeat(35) } }], 10],
-    [[{ type: 'document', source: { type: 'content', content: [{ type: 'text', text: 'x'.repeat(35) }] } }], 10],
-    [[{ type: 'tool_result', content: [{ type: 'text', text: 'x'.repeat(35) }] }], 14],
-    [[{ type: 'tool_use', name: 'x'.repeat(7), input: { a: 1 } }], 8],
-    [[{ type: 'thinking', thinking: 'x'.repeat(700) }], 0],
-    [[{ type: 'x' }], 4],
-    [7, 0],
-  ])('counts the content %j as %i', (content, expected) => {
+    ['text', [{ type: 'text', text: 'x'.repeat(7) }], 2],
+    ['an image', [{ type: 'image', source: { type: 'base64', data: 'x'.repeat(100_000) } }], 1_600],
+    ['a document', [{ type: 'document', source: { type: 'base64', data: 'x'.repeat(100_000) } }], 3_000],
+    ['a text document', [{ type: 'document', source: { type: 'text', data: 'x'.repeat(35) } }], 10],
+    [
+      'a document of text blocks',
+      [{ type: 'document', source: { type: 'content', content: [{ type: 'text', text: 'x'.repeat(35) }] } }],
+      10,
+    ],
+    ['a tool result', [{ type: 'tool_result', content: [{ type: 'text', text: 'x'.repeat(35) }] }], 14],
+    ['a tool call', [{ type: 'tool_use', name: 'x'.repeat(7), input: { a: 1 } }], 8],
+    ['thinking', [{ type: 'thinking', thinking: 'x'.repeat(700) }], 0],
+    ['an unknown block', [{ type: 'x' }], 4],
+    ['a number', 7, 0],
+  ])('counts %s', (_what, content, expected) => {
     expect(estimateTokens({ messages: [userMessage(content)] })).toBe(4 + expected);
   });
 
@@ -37,13 +41,17 @@ describe('an estimate of tokens', () => {
 describe("an estimate of tokens in Google's form", () => {
   const turn = (part: object) => ({ contents: [{ role: 'user', parts: [part] }] });
   it.each([
-    [{ text: 'x'.repeat(35) }, 10],
-    [{ text: 'x'.repeat(700), thought: true }, 0],
-    [{ inlineData: { mimeType: 'image/png', data: 'x'.repeat(100_000) } }, 1_600],
-    [{ inline_data: { mime_type: 'application/pdf', data: 'x'.repeat(100_000) } }, 3_000],
-    [{ fileData: { fileUri: 'gs://x' } }, 3_000],
-    [{ functionCall: { name: 'f' } }, 9],
-  ])('counts the part %j as %i', (part, expected) => {
+    ['text', { text: 'x'.repeat(35) }, 10],
+    ['a thought', { text: 'x'.repeat(700), thought: true }, 0],
+    ['an image', { inlineData: { mimeType: 'image/png', data: 'x'.repeat(100_000) } }, 1_600],
+    [
+      'a document in the other spelling',
+      { inline_data: { mime_type: 'application/pdf', data: 'x'.repeat(100_000) } },
+      3_000,
+    ],
+    ['a file', { fileData: { fileUri: 'gs://x' } }, 3_000],
+    ['a call', { functionCall: { name: 'f' } }, 9],
+  ])('counts %s', (_what, part, expected) => {
     expect(estimateContentTokens(turn(part))).toBe(4 + expected);
   });
 

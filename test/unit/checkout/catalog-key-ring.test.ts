@@ -43,7 +43,7 @@ describe('a catalog key ring', () => {
     expect(state.finds).toBe(1);
   });
 
-  it.each(['', 'sk-0123456789', 'CK-0123456789', `ck-${'x'.repeat(200)}`])('refuses %s without a read', (other) => {
+  it.each(['', 'sk-0123456789', 'CK-0123456789', `ck-${'x'.repeat(200)}`])('refuses %j without a read', (other) => {
     const { ring, state } = aRing();
     expect([ring.holds(other), state.finds]).toEqual([false, 0]);
   });
@@ -98,7 +98,7 @@ describe('a catalog key ring', () => {
     expect(ring.holds(KEY)).toBe(true);
   });
 
-  it('uses no key longer because the store is unavailable', async () => {
+  it('uses a key for a minute without the store, then throws Unavailable', async () => {
     const { ring, state } = aRing();
     await ring.holds(KEY);
     state.away = true;

@@ -98,7 +98,7 @@ const refused = (status: number): UpstreamFailed =>
   new UpstreamFailed('not supported', { provider: 'openai', upstreamStatus: status });
 
 describe('log probabilities', () => {
-  it('answer each question with one token, merge spellings, and sum usage', async () => {
+  it('answer each question with one token, and merge the spellings of a label', async () => {
     const { traffic, decide } = aModel(({ messages }) => {
       const prompt = JSON.stringify(messages);
       if (prompt.includes('late?')) return logprobs({ Yes: 0.6, ' yes': 0.2, No: 0.15, maybe: 0.05 });
@@ -252,7 +252,7 @@ describe('votes', () => {
     expect(traffic.bodies[1]).toMatchObject({ max_tokens: 8, temperature: 1 });
   });
 
-  it('are not used for questions with log probabilities; weights are used where too few samples name a label', async () => {
+  it('are used only without log probabilities, and not where too few samples name a label', async () => {
     const { traffic, decide } = aModel((body) => {
       if (isForLabels(body))
         return JSON.stringify(body['messages']).includes('late?')
@@ -269,7 +269,7 @@ describe('votes', () => {
   });
 });
 
-it('a failure of the upstream ends the decision, without further calls', async () => {
+it('a failure of the upstream ends the decision, without calls after those in progress', async () => {
   let calls = 0;
   const { decide } = aModel(() => {
     calls += 1;

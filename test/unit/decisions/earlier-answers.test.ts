@@ -62,7 +62,7 @@ describe('a decision with repeated weak questions', () => {
     ).toBeUndefined();
   });
 
-  it('keeps the order, sends each question once to a model and sums all costs, for random answers of random models', () => {
+  it('keeps the order, sends a question to a model once, and sums costs, for random answers', () => {
     for (let seed = 1; seed <= 60; seed += 1) {
       const below = randomFrom(seed);
       const random = (): number => below(1_000_000) / 1_000_000;

@@ -147,7 +147,7 @@ describe('a request in the named-map format', () => {
     expect(() => readNamedMap({ state, questions }, null)).toThrow(`Invalid Decisions request: ${problem}`);
   });
 
-  it('becomes the standard format: rules are paragraphs, JSON is text, and absent instructions are a general question', () => {
+  it('becomes the standard format, with rules and JSON as text', () => {
     const core = named({
       n1: { type: 'noul', instructions: 'q', criteria: { true: 'when yes', false: 'when no' } },
       n2: { type: 'noul', criteria: { true: { k: 1 } } },
@@ -184,7 +184,7 @@ describe('a request in the named-map format', () => {
     });
   });
 
-  it('has no standard form for one option or one level', () => {
+  it('has no standard form for one option', () => {
     const core = named({ x: { type: 'choice', criteria: { only: null } } });
     expect(() => writeStandard(whole(core), 'm')).toThrow('at least 2 entries');
   });

@@ -135,7 +135,7 @@ function isEqual(actual: unknown, wanted: unknown): boolean {
   return isDeepStrictEqual(left, right);
 }
 
-it(`restores the questions and answers of ${REQUESTS} requests after the formats standard, named-map and standard`, () => {
+it(`${REQUESTS} random requests keep what the named-map format can hold, and their answers keep everything`, () => {
   const random = randomFrom(20_261_123);
   const changed: unknown[] = [];
   for (let index = 0; index < REQUESTS; index += 1) {

@@ -12,12 +12,12 @@ describe('the address of a decision model of Cloudflare', () => {
   it.each([
     ['clef-1.0', '@cf/cloudflare/clef-1.0'],
     ['@cf/meta/llama-3.1-8b', '@cf/meta/llama-3.1-8b'],
-  ])('of %s', (model, path) => {
+  ])('for %s', (model, path) => {
     expect(addressOf(model)).toBe(`https://api.cloudflare.com/client/v4/accounts/a1/ai/run/${path}`);
   });
 
   it.each(['../x', '@cf/../../../../a2/ai/run/x', '@cf/a/..', 'a?b', 'a#b', 'a%2e%2e', 'a//b', '@cf/', '.hidden', ''])(
-    'is refused for %j, which could leave the path of the account',
+    'is refused for %j',
     (model) => {
       expect(() => addressOf(model)).toThrow(InvalidInput);
     },

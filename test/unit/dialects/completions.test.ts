@@ -130,7 +130,7 @@ describe('a chat as a prompt to complete', () => {
     );
   });
 
-  it('omits empty members', () => {
+  it('omits members without an effect', () => {
     const tools = [{ type: 'function', function: { name: 'a', parameters: {} } }];
     const nothing = { tools, tool_choice: 'none', reasoning_effort: 'none', response_format: { type: 'text' } };
     expect(write({ messages: [user('a')], ...nothing })).toEqual({ body: { model: 'm', prompt: 'a' }, lost: [] });

@@ -20,7 +20,7 @@ function fromChat(chatBody: object): Written {
 }
 
 describe('a chat completion written as a message', () => {
-  it('puts system messages first, merges turns of one role, and begins with the user', () => {
+  it('has system messages first, and alternating turns that begin with the user', () => {
     const { body, lost } = fromChat({
       messages: [
         { role: 'developer', content: 'Be brief.' },

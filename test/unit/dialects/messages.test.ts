@@ -94,7 +94,7 @@ describe('a message in the neutral format', () => {
     expect(through(body)).toEqual({ body, lost: [] });
   });
 
-  it('is the same with texts and with blocks', () => {
+  it('has a text as one part', () => {
     const messages = [
       { role: 'user', content: 'Hello' },
       { role: 'assistant', content: 'Hi' },
@@ -184,7 +184,7 @@ describe('a message in the neutral format', () => {
 });
 
 describe('a message written as a chat completion', () => {
-  it('has the images of a tool result in a separate message, and marks a failed result', () => {
+  it('has the images of a tool result in a separate message, and no mark of a failed result', () => {
     const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'aGk=' } };
     const results = [
       { type: 'tool_result', tool_use_id: 'a', content: [{ type: 'text', text: 'A cat.' }, image] },

@@ -79,7 +79,7 @@ describe('a call that is translated', () => {
     expect((await ask({ ...COMPLETION, logprobs: 3 }, {}, lenient).answer).dropped).toEqual(['logprobs']);
   });
 
-  it('a non-conversation endpoint is refused when the provider does not have it', async () => {
+  it('is refused at an endpoint that is not a conversation and that the provider does not have', async () => {
     await expect(ask({ model: 'm', input: 'x' }, { endpoint: EMBEDDINGS }).answer).rejects.toMatchObject({
       code: 'UNSUPPORTED',
       message: '/embeddings: The provider of the model "m" (openai) does not support this endpoint.',

@@ -32,7 +32,7 @@ function aStore() {
 }
 
 describe('clients', () => {
-  it('are counted one by one', async () => {
+  it('are counted separately', async () => {
     const tier = aFreeTier({ limit: 2 });
     for (const network of ['192.0.2.1', '192.0.2.2', '192.0.2.2']) await tier.charge(aClient(network));
     const used = await Promise.all(

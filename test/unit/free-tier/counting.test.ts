@@ -77,7 +77,7 @@ const used = (tier: FreeTier, network?: string): Promise<number> =>
   tier.usageOf(aClient(network)).then(({ requestsToday }) => requestsToday);
 
 describe('a day', () => {
-  it('has exactly its limit, with few writes; calls wait only for the first and the last one', async () => {
+  it('has exactly its limit, and calls wait only for the first and the last write', async () => {
     const store = aStore();
     const tier = aFreeTier({ store, limit: 1_000 });
     let waited = 0;

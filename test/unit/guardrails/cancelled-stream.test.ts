@@ -20,7 +20,7 @@ function callsOfCancellingSink(stream: ByteStream): readonly string[] {
   return calls;
 }
 
-it('a guarded stream ends without `done` when its last chunk cancels it', async () => {
+it('a guarded stream that its reader cancels in the last chunk ends without `done`', async () => {
   const { bytes, firstReleased } = guardedBytes(streamOfBytes(EVENT), {
     settings: { samplingRate: 1, atEndOnly: true },
     isEditable: true,
@@ -33,6 +33,6 @@ it('a guarded stream ends without `done` when its last chunk cancels it', async 
   expect(calls).toEqual(['chunk']);
 });
 
-it('a whole body ends without `done` when its chunk cancels it', () => {
+it('a whole body that its reader cancels in its chunk ends without `done`', () => {
   expect(callsOfCancellingSink(streamOfBytes(EVENT))).toEqual(['chunk']);
 });

@@ -79,7 +79,7 @@ describe('prebuilt patterns', () => {
     'DE89 ',
     '+1 ',
   ];
-  it.each(PREBUILT_NAMES)('%s reads 300,000 characters of any kind within 2 s', (name) => {
+  it.each(PREBUILT_NAMES)('%s reads 300,000 hostile characters within 2 s of CPU time', (name) => {
     const find = prebuiltFinder(name);
     for (const piece of HOSTILE) {
       const text = piece.repeat(Math.ceil(300_000 / piece.length));
@@ -89,7 +89,7 @@ describe('prebuilt patterns', () => {
 });
 
 describe('configured patterns', () => {
-  it('match case-insensitively, and in linear time', () => {
+  it('match case-insensitively, and do not backtrack', () => {
     expect(createPatternFinder('p[0-9]+')('P12 p3')).toEqual([
       { from: 0, to: 3 },
       { from: 4, to: 6 },

@@ -73,7 +73,7 @@ describe('a request that changes guardrails', () => {
   );
 
   it.each([{}, { guardrails: null }, { metadata: '{' }, { metadata: { tags: [] } }, { metadata: [1] }])(
-    'changes nothing without these members: %j',
+    'is not such a request without these members: %j',
     (body) => expect(() => assertMayChangeGuardrails(keyOf({ guardrails_modify: false }), body)).not.toThrow(),
   );
 

@@ -56,13 +56,13 @@ describe('the usage of an image', () => {
   });
 });
 
-describe('the duration of a recording', () => {
+describe('a transcript', () => {
   it.each([
     [{ usage: { type: 'duration', seconds: 12 }, duration: 11.5 }, 12],
     [{ duration: 8.470000267028809 }, 8.470000267028809],
     [{ duration: '8.47' }, 8.47],
     [{ duration: 0 }, 0],
-  ])('is read from %j', (answer, count) => {
+  ])('has the duration of %j', (answer, count) => {
     expect(read('transcript', { text: 'x', ...answer })).toMatchObject({
       usage: null,
       measured: { unit: 'second', count },
@@ -70,13 +70,13 @@ describe('the duration of a recording', () => {
   });
 
   it.each([{}, { duration: '' }, { duration: 'long' }, { duration: -1 }, { duration: 1e12 }, { duration: null }])(
-    'is unknown for %j',
+    'has no duration for %j',
     (answer) => {
       expect(read('transcript', { text: 'x', ...answer })).not.toHaveProperty('measured');
     },
   );
 
-  it('comes with the truncated text of the transcript', () => {
+  it('has its text up to the limit, and is null without a text', () => {
     expect(read('transcript', { text: 'hello there' })).toMatchObject({ text: 'hello the' });
     expect(read('transcript', { words: [] }, { response_format: 'text' })).toBeNull();
   });

@@ -52,7 +52,7 @@ describe('money', () => {
     expect(usdFromAtto(third * 3n)).toBe(1n);
   });
 
-  it('prices any count of tokens exactly', () => {
+  it('prices 2^53 - 1 tokens exactly', () => {
     const rate = rateFrom(1.5e-7);
     expect(rate === null ? null : usdText(usdFromAtto(attoCost(rate, 9_007_199_254_740_991)))).toBe(
       '1351079888.21114865',

@@ -155,7 +155,7 @@ describe('limits, at the limit and one above', () => {
     expect(decode(exportOf(...spans))).toHaveLength(512);
   });
 
-  it('each span raises the limit by a sixty-fourth of the fields', () => {
+  it('each span raises the limit of fields by a sixty-fourth', () => {
     const listed = (count: number) => ({
       arrayValue: { values: Array.from({ length: count }, () => ({ boolValue: true })) },
     });

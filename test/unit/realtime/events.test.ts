@@ -63,7 +63,7 @@ describe('an event of the caller', () => {
     ['{"session":{"model":7}}', InvalidInput],
     ['["model"]', InvalidInput],
     [`{"model":${'['.repeat(600)}${']'.repeat(600)}}`, InvalidInput],
-  ])('%.60s is not forwarded', (event, kind) => {
+  ])('%s is not forwarded', (event, kind) => {
     expect(() => sent(event)).toThrow(kind);
   });
 

@@ -170,7 +170,7 @@ describe('the queue of responses', () => {
     expect(await queue.conversation(fourth)).toEqual({ kind: 'broken' });
   });
 
-  it('joins and returns at most the bytes of a conversation', async () => {
+  it('joins no conversation and returns no list above the limit of bytes', async () => {
     const { queue } = aQueue();
     const turns = [1, 2, 3].map((turn) => ({
       ...ofSize(`resp_${turn}`, 600),

@@ -246,7 +246,7 @@ describe('a connection', () => {
     expect(setup.ended).toEqual([null]);
   });
 
-  it('that is idle for too long ends without a ping', () => {
+  it('at its maximum duration without turns closes immediately', () => {
     const setup = aConnection({ heartbeatTimeoutMs: 9_999, pingMs: 9_999 });
     setup.wait(1_001);
     expect(setup.client.calls.at(-1)).toBe('(close 1001)');
@@ -313,7 +313,7 @@ describe('at shutdown', () => {
     expect(calls).toEqual(['(close 1001)']);
   });
 
-  it('turns in progress at the deadline get an error and are recorded as failed', async () => {
+  it('turns get an error at the deadline, and those with an answer are recorded as failed', async () => {
     const setup = aConnection();
     setup.ask('a:1', 'b:2', 'b:3');
     await setup.answer('1');

@@ -45,7 +45,7 @@ describe('a deployment cools down', () => {
     for (const status of [400, 403, 409, 413, 422]) expect(coolsDown(status, { counts })).toBe(false);
   });
 
-  it('when more than half of at least five calls in a minute failed; alone in its group, when all of at least 1,000 failed', () => {
+  it('when more than half of at least five calls failed, or alone in its group all of at least 1,000', () => {
     for (const status of [408, 500, 503, null]) {
       expect(coolsDown(status, { counts: { calls: 5, failures: 3 } })).toBe(true);
       expect(coolsDown(status, { counts: { calls: 4, failures: 4 } })).toBe(false);
@@ -56,7 +56,7 @@ describe('a deployment cools down', () => {
     }
   });
 
-  it('after more failures than `allowedFails`, which replaces the rules above except the one for client errors', () => {
+  it('only after more failures than `allowedFails`, and never after 400', () => {
     const policy = { allowedFails: 2 };
     expect(coolsDown(401, { policy, counts: { recent: 2 } })).toBe(false);
     expect(coolsDown(500, { policy, counts: { recent: 3 }, isAlone: true })).toBe(true);

@@ -33,7 +33,7 @@ function assembled(raw: readonly RawSpan[]) {
 }
 
 describe('a trace', () => {
-  it('of one agent, one model call and one failed tool has all documented members', () => {
+  it('of one agent, one model call and one failed tool has all members of a summary and an agent', () => {
     const { summary, agents, spans } = assembled([
       aSpan('a', 0, 2_000, agent('triage')),
       aSpan('b', 100, 500, {
