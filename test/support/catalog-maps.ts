@@ -29,7 +29,7 @@ export function snapshotOfRows(
 }
 
 /** Catalog snapshot from a price map file. */
-export function snapshotOfFile(id: string, file: string, takenAt?: Date): CatalogSnapshot {
+export function snapshotOfFile(id: string, file: string): CatalogSnapshot {
   const models = modelsOfMap(JSON.parse(readFileSync(file, 'utf8'))) ?? [];
-  return aSnapshot(id, models.map(entryOf), takenAt);
+  return aSnapshot(id, models.map(entryOf));
 }

@@ -49,7 +49,7 @@ export interface FakeStripe {
       readonly signature?: string | null;
     },
   ): Promise<Response>;
-  /** Sets the response to all requests. Null restores the default behavior. */
+  /** Sets the response to all later requests. `cut` closes their connections, and null restores the default behavior. */
   fail(answer: { readonly status: number; readonly error: object } | 'cut' | null): void;
   stop(): Promise<void>;
 }

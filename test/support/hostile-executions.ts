@@ -20,7 +20,7 @@ export const EXECUTIONS: readonly HostileDocument[] = [
     query: `{ ${many(140, (i) => `p${i}: catalogEntries(first: 1, filter: { model: "re:(.*a){9}.*[b-z]${i}|(x+x+)+y" }) { totalCount }`)} }`,
   },
   {
-    name: '140 sorted searches',
+    name: '140 searches by context window',
     query: `{ ${many(140, (i) => `p${i}: catalogEntries(first: 1, filter: { minContextWindow: ${i} }) { totalCount }`)} }`,
   },
   {
@@ -44,7 +44,10 @@ export const EXECUTIONS: readonly HostileDocument[] = [
     name: '50 pages of changes',
     query: `{ ${many(50, (i) => `e${i}: catalogChanges(first: 500) { nodes { oldValue } }`)} }`,
   },
-  { name: '1,500 uses of the free tier', query: `{ ${many(1_500, (i) => `f${i}: freeTierUsage { __typename }`)} }` },
+  {
+    name: '1,500 reads of the free tier usage',
+    query: `{ ${many(1_500, (i) => `f${i}: freeTierUsage { __typename }`)} }`,
+  },
   {
     name: '900 traces by id',
     query: `{ ${many(900, (i) => `t${i}: trace(id: "${'0'.repeat(31)}1") { ${i % 2 ? 'name' : 'spanCount'} }`)} }`,

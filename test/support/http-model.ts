@@ -266,7 +266,8 @@ export class World {
     if (open.length > LIMIT) throw new Error(`There are ${open.length} connections.`);
     if (active + idle !== open.length)
       throw new Error(`The pool counts ${active} + ${idle} connections, and ${open.length} are open.`);
-    // The calls of an owner wait only while it uses at least three times as many connections as are free.
+    // Calls wait only while their owner uses at least three times as many connections as are free.
+    // At least as many are then active in total.
     if (waiting > 0 && active < 3 * (LIMIT - active)) throw new Error(`${waiting} calls wait beside ${active} in use.`);
     let live = 0;
     /** Unread calls whose deadline may have passed since the last deadline check. */

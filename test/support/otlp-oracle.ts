@@ -3,7 +3,7 @@ import protobuf from 'protobufjs';
 const repeated = (type: string, id: number) => ({ rule: 'repeated', type, id });
 const field = (type: string, id: number) => ({ type, id });
 
-/** The trace messages of opentelemetry-proto, for protobufjs as an independent decoder. */
+/** The trace messages of opentelemetry-proto, for protobufjs as an independent encoder and decoder. */
 const DESCRIPTOR = {
   nested: {
     AnyValue: {

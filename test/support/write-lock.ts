@@ -3,7 +3,10 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import type { TestApp } from './start-app.ts';
 
-/** Holds the write lock of a database in another process, because locks of one process do not exclude each other. */
+/**
+ * Holds the write lock of a database in another process, because locks of one process do not exclude each other. Returns
+ * a function that releases the lock.
+ */
 export async function lockWrites({ dataDir }: Pick<TestApp, 'dataDir'>): Promise<() => Promise<void>> {
   const script = `
     const { DatabaseSync } = require('node:sqlite');

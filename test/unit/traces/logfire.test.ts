@@ -22,7 +22,7 @@ describe('Logfire and Pydantic AI', () => {
     expect(read(attributes)?.type).toBe(type);
   });
 
-  it('a root with an agent name is an agent run, and a log line is not', () => {
+  it('a root is an agent run only with an agent name', () => {
     expect(read({ 'logfire.span_type': 'span' }, null)?.type).toBe('chain');
     expect(read({ 'logfire.span_type': 'span', 'gen_ai.agent.name': 'triage' }, null)?.type).toBe('agent');
     expect(read({ 'logfire.span_type': 'log' }, null)?.type).toBe('chain');

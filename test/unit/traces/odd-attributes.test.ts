@@ -84,8 +84,10 @@ describe('an unexpected attribute', () => {
       expect(lost).toEqual([]);
     }
   });
+});
 
-  it('does not change the convention: the first one that recognises the span reads it', () => {
+describe('the conventions that recognise a span', () => {
+  it('have a fixed order', () => {
     const claimed = (attributes: RawSpan['attributes'], scope = '') =>
       CONVENTIONS.filter((convention) =>
         convention.recognises(

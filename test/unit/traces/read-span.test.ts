@@ -182,7 +182,7 @@ describe('long values', () => {
     expect(read({ attributes: { a: long.slice(1) } }).attributes).toEqual({ a: long.slice(1) });
   });
 
-  it('are truncated to 512 bytes in names that rows are grouped by, but not in attributes', () => {
+  it('are truncated to 512 bytes in the model, but not in attributes', () => {
     const long = 'm'.repeat(600);
     const span = read({ attributes: { 'gen_ai.request.model': long } });
     expect(span.model).toBe(`${'m'.repeat(512)}…[truncated 88 bytes]`);

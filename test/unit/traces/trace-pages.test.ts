@@ -114,7 +114,7 @@ it('a trace has a separate outline for callers with other access, because visibl
   expect(reads).toEqual(['whole', 'page of 3', 'whole', 'page of 3']);
 });
 
-it('reads a page of a trace of several keys from all of their spans', async () => {
+it('reads all spans for each page of a trace of several owners', async () => {
   const { read, reads, traces } = await aTraceOf(2);
   await traces.ingest([{ owner: LONE_KEY, spans: [aSpan({ spanId: spanId(50), startNs: nsAt(START_MS + 90) })] }]);
   const first = await read(null);

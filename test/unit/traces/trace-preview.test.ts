@@ -12,7 +12,7 @@ const ROOT = spanId(1);
 /** Sort key of a root that does not name the trace. It sorts before all calls. */
 const rootAt = (ms: number): bigint => nsAt(START_MS + ms) - 2n ** 63n;
 
-/** A span with a number that begins `ms` after the start of the trace. Number 1 is the root, the others are its children. */
+/** Span of this number. It begins `ms` after the start of the trace. Number 1 is the root, the others are its children. */
 const head = (number: number, ms: number, differing: Partial<SpanHead> = {}): SpanHead =>
   headOf(
     aSpan({
@@ -106,7 +106,7 @@ describe('the preview of a trace', () => {
     expect(trace?.summary).toMatchObject({ name: 'POST /ask', inputPreview: 'call' });
   });
 
-  it('is the same when it is computed on a thread', () => {
+  it('is the same in the packed text that a thread returns', () => {
     const spans = [server, says(2, 1, 'call')];
     const packed = {
       traces: [

@@ -85,7 +85,7 @@ describe('the root of a trace', () => {
     for (const pieces of waysToSend(spans)) expect(grownBy(pieces)).toEqual(whole);
   });
 
-  it('keeps the name of a trace that was stored without the start of its root, unless an earlier root arrives', () => {
+  it('keeps the name of a trace that was stored without the start of its root, unless a root before its first span arrives', () => {
     const stored = grownBy([[head(1, 5), below(2, 3)]]);
     if (stored === null) throw new Error('Spans must give a summary.');
     const before: TraceSummary = { ...stored, rootNs: null };
@@ -95,7 +95,7 @@ describe('the root of a trace', () => {
     expect([earlier.name, earlier.service, earlier.inputPreview]).toEqual(['run 4', 'service 4', 'said 4']);
   });
 
-  it('is the same when it is computed on a thread', () => {
+  it('is the same in the packed text that a thread returns', () => {
     const spans = [head(1, 5), head(2, 1, { source: GITHUB, inputPreview: '' })];
     const rows = spanRows(spans.map((one, at) => ({ head: one, payload: { kind: 'body', at } })));
     const spanIds = spans.map((span) => span.spanId);

@@ -4,7 +4,7 @@ import { truncateUnits, truncateConversation, truncateText } from '../../../src/
 const bytes = (text: string): number => Buffer.byteLength(text);
 const message = (content: string, role = 'user') => ({ role, content });
 
-describe('text that is too long', () => {
+describe('a text with a limit', () => {
   it('is unchanged at the limit and truncated one byte above it', () => {
     expect(truncateText('abcd', 4)).toBe('abcd');
     expect(truncateText('abcde', 4)).toBe('abcd…[truncated 1 bytes]');
@@ -24,7 +24,7 @@ describe('text that is too long', () => {
   });
 });
 
-describe('a conversation that is too long', () => {
+describe('a conversation with a limit', () => {
   it('is unchanged at the limit', () => {
     const text = JSON.stringify([message('a'), message('b')]);
     expect(truncateConversation(text, bytes(text))).toBe(text);
@@ -52,7 +52,7 @@ describe('a conversation that is too long', () => {
     expect(bytes(cut)).toBeLessThanOrEqual(400);
   });
 
-  it('is always valid JSON within the limit, for any content', () => {
+  it('is valid JSON within any limit', () => {
     const messages = [{ role: 'r'.repeat(900) }, 7, null, { content: [{ deep: '"'.repeat(900) }] }];
     for (let limit = 100; limit < 2_000; limit += 37) {
       const cut = truncateConversation(JSON.stringify(messages), limit);

@@ -67,7 +67,7 @@ describe('the usage in the output of a batch', () => {
     expect(await outputUseOf(streamOfBytes(Buffer.from('nonsense')), 7)).toBeNull();
   });
 
-  it('is the same for any chunk boundaries, and absent for a stream that fails', async () => {
+  it('is the same for any chunk boundaries, and fails with its stream', async () => {
     const bytes = Buffer.from(`${chat(3, 2)}\r\n${chat(4, 4)}\n`);
     for (const size of [1, 7, 64]) {
       const source = fedStream();

@@ -121,7 +121,7 @@ describe('a scan of JSON text', () => {
     '\u00a0{}',
     '{"a":1,}',
     '{,}',
-  ])('accepts %j if it is an object without text after it', (text) => {
+  ])('accepts %j only if JSON.parse reads an object', (text) => {
     expect(disputed([text])).toEqual([]);
   });
 
