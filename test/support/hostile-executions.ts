@@ -33,11 +33,11 @@ export const EXECUTIONS: readonly HostileDocument[] = [
     query: `{ ${many(29, (i) => `p${i}: workloadEstimates(first: 1, workload: { ${WIDE_INPUT.replace('1000', String(i + 1))} }) { nodes { costUsd } }`)} }`,
   },
   {
-    name: '900 entries one by one',
+    name: 'one entry 900 times',
     query: `{ ${many(900, (i) => `e${i}: catalogEntry(id: "gpt-4o") { extraFields }`)} }`,
   },
   {
-    name: '900 histories of prices',
+    name: 'one price history 900 times',
     query: `{ ${many(900, (i) => `e${i}: priceHistory(entryId: "gpt-4o") { priceUsd }`)} }`,
   },
   {
@@ -49,11 +49,11 @@ export const EXECUTIONS: readonly HostileDocument[] = [
     query: `{ ${many(1_500, (i) => `f${i}: freeTierUsage { __typename }`)} }`,
   },
   {
-    name: '900 traces by id',
+    name: 'one trace 900 times',
     query: `{ ${many(900, (i) => `t${i}: trace(id: "${'0'.repeat(31)}1") { ${i % 2 ? 'name' : 'spanCount'} }`)} }`,
   },
   {
-    name: '140 traces by id',
+    name: 'one trace 140 times',
     query: `{ ${many(140, (i) => `t${i}: trace(id: "${'0'.repeat(31)}1") { ${i % 2 ? 'name' : 'spanCount'} }`)} }`,
   },
   {
@@ -61,11 +61,11 @@ export const EXECUTIONS: readonly HostileDocument[] = [
     query: `{ trace(id: "${'0'.repeat(31)}1") { ${many(24, (i) => `s${i}: spans(first: 20) { nodes { ${SPAN} } }`)} } }`,
   },
   {
-    name: 'all traces with all spans',
+    name: '20 traces with a page of spans each',
     query: `{ traces(first: 20, from: "2020-01-01T00:00:00Z") { nodes { ${TRACE} spans { nodes { ${SPAN} } } } } }`,
   },
   {
-    name: 'all traces with the spend rows of their spans',
+    name: '50 traces with the spend rows of their spans',
     query: `{ traces(first: 50, from: "2020-01-01T00:00:00Z") { nodes { spans { nodes { spanId spendRow { id usage { inputTokens } } } } spendRows { id } } } }`,
   },
   {
@@ -81,7 +81,7 @@ export const EXECUTIONS: readonly HostileDocument[] = [
     query: `{ span(traceId: "${'0'.repeat(31)}2", spanId: "${'0'.repeat(15)}1") { ${many(1_600, (i) => `a${i}: attributes b${i}: input`)} } }`,
   },
   {
-    name: 'pages of 500 spans',
+    name: 'two pages of 500 spans',
     query: `{ ${many(2, (i) => `s${i}: trace(id: "${'0'.repeat(31)}1") { spans(first: 500) { nodes { ${SPAN} } } }`)} }`,
   },
   {

@@ -14,7 +14,7 @@ const SHARED_URL = process.env['LENSGATE_TEST_REDIS_URL'];
 export const HAS_REDIS = SHARED_URL !== undefined || BINARY !== undefined;
 export const HAS_REDIS_BINARY = BINARY !== undefined;
 
-export const NO_REDIS = 'redis-server is not on the path: tests of Redis are skipped';
+export const NO_REDIS = 'redis-server and valkey-server are not on the path: tests of Redis are skipped';
 
 if (!HAS_REDIS) console.warn(NO_REDIS);
 

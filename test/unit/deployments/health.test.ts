@@ -14,7 +14,7 @@ import { createHealthTracker } from '../../../src/gateway/routing/health.ts';
 
 const upstream = (upstreamStatus: number | null, timedOut = false): UpstreamFailed =>
   new UpstreamFailed('no', { provider: 'openai', upstreamStatus, timedOut });
-/** Successful and failed calls that end at the same time. */
+/** Failed calls, and then successful ones. All end at the same time. */
 const ended = (succeeded: number, failed: number, atMs = 0): readonly EndedCall[] =>
   [...Array(failed).fill(false), ...Array(succeeded).fill(true)].map((isSuccess: boolean) => ({
     atMs,
@@ -23,17 +23,17 @@ const ended = (succeeded: number, failed: number, atMs = 0): readonly EndedCall[
 
 describe('the state of a deployment', () => {
   it.each([
-    ['unknown', ended(0, 0)],
-    ['healthy', ended(1, 0)],
-    ['healthy', ended(19, 1)],
-    ['degraded', ended(18, 2)],
-    ['degraded', ended(11, 9)],
-    ['failing', ended(10, 10)],
-    ['failing', ended(0, 1)],
+    ['unknown', 0, 0],
+    ['healthy', 0, 1],
+    ['healthy', 1, 19],
+    ['degraded', 2, 18],
+    ['degraded', 9, 11],
+    ['failing', 10, 10],
+    ['failing', 1, 0],
     // Only the last twenty calls count.
-    ['healthy', ended(20, 20)],
-  ])('is %s', (state, calls) => {
-    expect(healthStateOf(calls, 0)).toBe(state);
+    ['healthy', 20, 20],
+  ])('is %s after %i failures and then %i successes', (state, failed, succeeded) => {
+    expect(healthStateOf(ended(succeeded, failed), 0)).toBe(state);
   });
 
   it('ignores calls that ended more than five minutes ago', () => {

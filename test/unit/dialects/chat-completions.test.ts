@@ -66,7 +66,7 @@ const WHOLE = {
   user: 'u-1',
 };
 
-describe('a chat completion in the neutral format', () => {
+describe('a request of chat completions in the neutral format', () => {
   it('is the same when it is written again', () => {
     expect(through(WHOLE)).toEqual({ body: WHOLE, lost: [] });
   });

@@ -11,7 +11,7 @@ interface Written {
   readonly lost: readonly object[];
 }
 
-/** A chat completion written as a message, and the members that are not supported. */
+/** A request of chat completions written for messages, and the members that are not supported. */
 function fromChat(chatBody: object): Written {
   const losses = new Losses();
   const body = { model: NEWER, messages: [{ role: 'user', content: 'Hello' }], ...chatBody };
@@ -19,7 +19,7 @@ function fromChat(chatBody: object): Written {
   return { body: { ...written }, lost: losses.all() };
 }
 
-describe('a chat completion written as a message', () => {
+describe('a request of chat completions, written for messages', () => {
   it('has system messages first, and alternating turns that begin with the user', () => {
     const { body, lost } = fromChat({
       messages: [

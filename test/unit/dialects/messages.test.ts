@@ -82,7 +82,7 @@ const WHOLE = {
   metadata: { user_id: 'u-1' },
 };
 
-describe('a message in the neutral format', () => {
+describe('a request of messages in the neutral format', () => {
   it('is the same when it is written again', () => {
     expect(through(WHOLE)).toEqual({ body: WHOLE, lost: [] });
   });
@@ -183,7 +183,7 @@ describe('a message in the neutral format', () => {
   });
 });
 
-describe('a message written as a chat completion', () => {
+describe('a request of messages, written for chat completions', () => {
   it('has the images of a tool result in a separate message, and no mark of a failed result', () => {
     const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'aGk=' } };
     const results = [

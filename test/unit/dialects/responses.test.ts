@@ -70,7 +70,7 @@ const WHOLE = {
   user: 'u-1',
 };
 
-describe('a response in the neutral format', () => {
+describe('a request of responses in the neutral format', () => {
   it('is the same when it is written again', () => {
     expect(through(WHOLE)).toEqual({ body: WHOLE, lost: [] });
   });

@@ -198,7 +198,7 @@ describe('limits of JSON, at the limit and one above', () => {
     expect(() => decode(long, { nodes: 2 })).toThrow(TooLarge);
   });
 
-  it('32 levels of nesting, also for a million levels', () => {
+  it('32 levels of nesting, also in a text of a million levels', () => {
     const deep = (levels: number) => `{"x":${'['.repeat(levels)}${']'.repeat(levels)}}`;
     expect(decode(deep(31))).toEqual([]);
     expect(() => decode(deep(32))).toThrow(TooLarge);

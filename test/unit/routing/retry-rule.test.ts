@@ -36,7 +36,7 @@ describe('the number of retries', () => {
     expect(retriesAfter(failed(500), { policy: { retries: 3 } })).toBe(3);
   });
 
-  it('is that of the class in the policy or in that of the group, unless the request sets zero', () => {
+  it('is that of the failure class, for the group or in the policy, unless the request sets zero', () => {
     const policy = {
       retriesOf: { BadRequestError: 4, Default: 1 },
       retriesOfGroup: new Map([['other', { BadRequestError: 9 }]]),
