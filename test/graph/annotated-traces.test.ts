@@ -123,7 +123,7 @@ describe('traces by annotation', () => {
     expect(await find('stranger', { label: 'bad' }, { teamId: 'team-1' })).toEqual([]);
   });
 
-  it('combine with a text filter and an order, are counted, and continue with the cursor alone', async () => {
+  it('are counted and paged; the cursor holds the search, and refuses another one', async () => {
     const search = {
       from: FROM.toISOString(),
       filter: { annotation: { minScore: 0, to: '2999-01-01T00:00:00Z' }, text: 'T' },
@@ -208,7 +208,7 @@ describe('a hostile filter of annotations', () => {
     { author: Buffer.from('VirtualKey:x').toString('base64') },
     { minScore: 1e308, maxScore: -1e308 },
     { minScore: 5e-324, maxScore: 5e-324 },
-  ])('%# finds nothing', async (annotation) => {
+  ])('finds nothing (%#)', async (annotation) => {
     expect(await find('sender', annotation)).toEqual([]);
   });
 

@@ -120,7 +120,7 @@ describe('priceHistory', () => {
     expect(await graph.call(PriceHistoryDocument, { entryId: 'new' })).toEqual({ data: { priceHistory: [] } });
   });
 
-  it('refuses a period that ends before it begins, and reports a history that cannot be read', async () => {
+  it('refuses an empty period, and reports a history that cannot be read', async () => {
     graph = await openGraph({ history: stores.catalogHistory });
     expect(await graph.call(PriceHistoryDocument, { entryId: 'm', from: dayText(2), to: dayText(2) })).toMatchObject({
       data: { priceHistory: null },
@@ -248,7 +248,7 @@ describe('catalogChanges', () => {
     [{ filter: { entryId: 'm', operation: 'ADDED' as const } }, 0],
     [{ filter: { entryId: 'x\0' } }, 0],
     [{ first: 0 }, 0],
-  ])('filters by %o', async (filters, count) => {
+  ])('%o finds %i changes', async (filters, count) => {
     graph = await openGraph({ history: await withPast() });
     const { data } = await graph.call(CatalogChangesDocument, filters);
     expect(data.catalogChanges.nodes).toHaveLength(count);

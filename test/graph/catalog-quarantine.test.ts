@@ -96,7 +96,7 @@ describe('quarantinedPrices', () => {
   it.each([
     [null, 'A key is needed: send it as `Authorization: Bearer sk-...`.', 'UNAUTHENTICATED'],
     ['sk-team-a', 'Only proxy admins can see this.', 'FORBIDDEN'],
-  ])('is refused for %s', async (key, message, code) => {
+  ])('is refused with the key %s', async (key, message, code) => {
     const { data, errors } = await quarantined(key);
     expect([data, errors?.[0]?.message, errors?.[0]?.extensions?.['code']]).toEqual([null, message, code]);
   });
@@ -124,7 +124,7 @@ describe('releaseQuarantinedPrice', () => {
       id,
     });
   });
-  it.each([null, 'sk-team-a', 'sk-viewer'])('is refused for %s, and changes nothing', async (key) => {
+  it.each([null, 'sk-team-a', 'sk-viewer'])('is refused with the key %s, and changes nothing', async (key) => {
     const before = catalog.current();
     const { errors } = await graph.call(ReleaseQuarantinedPriceDocument, { id: await firstId() }, key);
     expect([errors?.[0]?.extensions?.['code'], catalog.current() === before, catalog.quarantined().length]).toEqual([

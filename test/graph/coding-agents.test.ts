@@ -173,7 +173,7 @@ describe('codingAgents', () => {
     expect((await statusOf(app.adminKey, 'GET', `/codeagent/v0/agents/${agentId}`))[0]).toBe(200);
   });
 
-  it('shows agents that were launched and deleted over HTTP', async () => {
+  it('shows an agent that was launched over HTTP, until it is deleted over HTTP', async () => {
     const headers = { authorization: `Bearer ${alone}`, 'content-type': 'application/json' };
     const body = JSON.stringify({ prompt: { text: 'x' } });
     const response = await fetch(`${app.url}/cursor/v0/agents`, { method: 'POST', headers, body });

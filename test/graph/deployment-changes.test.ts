@@ -203,7 +203,7 @@ it('tests a connection', async () => {
   expect(await run({ model: 'azure/m' })).toMatchObject({ __typename: 'InvalidInputError' });
 });
 
-it('is refused for other callers than administrators', async () => {
+it('stored deployments and fallbacks are shown to administrators only', async () => {
   const response = await app.call('POST', '/key/generate', {});
   const { key } = (await response.json()) as { key: string };
   const query = '{ storedDeployments { nodes { id } } }';

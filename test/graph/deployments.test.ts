@@ -170,7 +170,7 @@ describe('deployments', () => {
     });
   });
 
-  it('of one model are those with its public name', async () => {
+  it('are filtered by the public name of their model', async () => {
     const { deployments } = (await graph(DeploymentsDocument, { filter: { model: 'assistant' } })) as {
       deployments: object[];
     };

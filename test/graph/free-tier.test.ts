@@ -85,7 +85,7 @@ describe('a request that reads the catalog', () => {
     expect([events, await callsToday()]).toEqual([2, 1]);
   });
 
-  it('gets null and an error when the free calls of the day are used up, with the seconds until the next day', async () => {
+  it('gets an error with the seconds until the next day when the free calls are used up', async () => {
     await open(1);
     await graph.call(TwoReadsDocument, {}, null);
     const { data, errors } = await graph.call(CatalogEntryDocument, { id: 'gpt-4o' }, null);

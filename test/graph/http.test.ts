@@ -21,7 +21,7 @@ describe('GraphQL over HTTP', () => {
 
   it.each([
     ['broken JSON', '{"query":', 'POST body sent invalid JSON.'],
-    ['not an object', '"query"', 'POST body is expected to be object but received string'],
+    ['a body that is not an object', '"query"', 'POST body is expected to be object but received string'],
     ['a batch', '[{"query":"{ __typename }"}]', 'Batching is not supported.'],
   ])('answers %s with an error', async (_case, body, message) => {
     const answer = await graph.post(body);
@@ -54,7 +54,7 @@ describe('GraphQL over HTTP', () => {
     ]);
   });
 
-  it('answers other methods with 405 and the allowed ones', async () => {
+  it('answers DELETE with 405 and the allowed methods', async () => {
     const answer = await fetch(graph.url, { method: 'DELETE' });
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, POST']);
   });
@@ -124,7 +124,7 @@ describe('GraphiQL', () => {
   const browse = (headers: Record<string, string> = {}) =>
     fetch(graph.url, { headers: { accept: 'text/html,*/*;q=0.8', ...headers } });
 
-  it('is one page without further files, and is cached by the browser until it changes', async () => {
+  it('is one compressed page without external files, with an ETag', async () => {
     graph = await openGraph({ graphiql: true });
     const first = await browse({ 'accept-encoding': 'br, gzip' });
     const html = await first.text();

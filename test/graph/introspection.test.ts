@@ -49,7 +49,7 @@ const NONE: IntrospectionOptions = {
 };
 
 describe('the standard introspection query', () => {
-  it.each([null, 'sk-team-a', 'sk-viewer', 'sk-admin'])('returns the whole schema for the key %s', async (key) => {
+  it.each([null, 'sk-team-a', 'sk-viewer', 'sk-admin'])('returns the whole schema with the key %s', async (key) => {
     graph = await openGraph();
     const { data, errors } = await ask<IntrospectionQuery>(getIntrospectionQuery(ALL), key);
     expect(errors).toBeUndefined();

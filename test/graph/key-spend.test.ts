@@ -18,7 +18,7 @@ async function reset(input: object, secret?: string): Promise<unknown> {
 }
 
 describe('resetKeySpend', () => {
-  it('sets the spend of a key, by secret, hash and global id, with an entry in the audit log', async () => {
+  it('sets the spend of a key, by secret, hash and global id, with entries in the audit log', async () => {
     const secret = await key({ key_alias: 'spender', spend: 3, max_budget: 9 });
     const hash = createHash('sha256').update(secret).digest('hex');
     const globalId = Buffer.from(`VirtualKey:${hash}`).toString('base64');

@@ -206,7 +206,7 @@ interface IntrospectedField {
 
 const TYPE = 'type { kind name ofType { kind name ofType { kind name ofType { kind name } } } }';
 
-describe('every connection of rows', () => {
+describe('the lists of the schema:', () => {
   let types: readonly { readonly name: string; readonly fields: readonly IntrospectedField[] | null }[];
   beforeAll(async () => {
     const { __schema: introspected } = (await ask(
@@ -215,7 +215,7 @@ describe('every connection of rows', () => {
     types = introspected.types;
   });
 
-  it('has a filter and an order, also below other objects, except the listed ones', () => {
+  it('every connection has a filter and an order, except the listed ones', () => {
     const lacking = types.flatMap(({ name: type, fields }) =>
       (fields ?? []).flatMap(({ name, args, type: of }) => {
         const named = of.name ?? of.ofType?.name ?? '';
@@ -226,7 +226,7 @@ describe('every connection of rows', () => {
     expect(lacking.toSorted(([one = ''], [other = '']) => one.localeCompare(other))).toEqual(WITHOUT_FILTER_OR_ORDER);
   });
 
-  it('exists for every list of nodes of a query field, except the listed ones', () => {
+  it('every list of nodes of Query is a connection, except the listed ones', () => {
     const query = types.find(({ name }) => name === 'Query')?.fields ?? [];
     const nodes = new Set(
       types.filter(({ fields }) => fields?.some(({ name }) => name === 'id')).map(({ name }) => name),

@@ -31,7 +31,7 @@ const nodes = async (ids: readonly string[], key: string | null = 'sk-admin') =>
   await graph.call(NodesDocument, { ids: [...ids] }, key);
 
 describe('node', () => {
-  it('reads an object of each type by its global id, with that id', async () => {
+  it('reads objects of several types by their global ids', async () => {
     const expected = [
       { __typename: 'Trace', id: TRACE, traceId: traceId(1), spanCount: 2 },
       { __typename: 'Span', id: SPAN, spanId: spanId(1), name: 'root' },
@@ -60,7 +60,7 @@ describe('node', () => {
     expect(own).toMatchObject({ __typename: 'Trace' });
   });
 
-  it('is null, without an error, for objects that only administrators may read', async () => {
+  it('is null, without an error, for ids of types that only administrators may read', async () => {
     const types = [
       'QuarantinedPrice',
       'Checkout',
@@ -117,7 +117,7 @@ describe('node', () => {
 });
 
 describe('nodes', () => {
-  it('costs one read of each kind for any number of ids', async () => {
+  it('costs one read of each kind for many ids', async () => {
     const count = 20;
     const numbers = Array.from({ length: count }, (_, at) => at + 1);
     const hashOf = (number: number): string => number.toString(16).padStart(64, '0');

@@ -70,7 +70,7 @@ describe('teams', () => {
     ]);
   });
 
-  it('refuse malformed values', async () => {
+  it('refuse malformed values and an unknown id', async () => {
     expect(await mutate('createTeam', { limits: { maxBudgetUsd: '-1' } }, TEAM)).toEqual({
       __typename: 'InvalidInputError',
     });
@@ -164,8 +164,8 @@ describe('users', () => {
   });
 });
 
-describe('a budget whose id has a character that is stored as the replacement character', () => {
-  it('belongs to an organization and a tag whose budget id is stored as the same text', async () => {
+describe('a budget id with a lone surrogate', () => {
+  it('names the same budget as that id with NUL: both are stored with U+FFFD', async () => {
     await mutate('createBudget', { id: 'b\uD800', limits: { maxBudgetUsd: '3' } }, 'Budget { budgetId }');
     const budget = { budgetId: 'b\u{FFFD}' };
     const selection = 'Organization { budget { budgetId } }';
@@ -325,7 +325,7 @@ describe('customers and budgets', () => {
   });
 });
 
-it('owners are not created by read-only administrators and users', async () => {
+it('owners are not created by read-only administrators or plain users', async () => {
   for (const draft of [{ user_role: 'proxy_admin_viewer' }, { user_id: 'plain-user' }]) {
     const secret = await key(draft);
     expect([

@@ -143,7 +143,7 @@ describe('owners in the graph', () => {
     ]);
   });
 
-  it('hide teams, organizations, users and budgets of others', async () => {
+  it('hide teams, organizations, users, projects and customers of others', async () => {
     for (const [type, id] of [
       ['Team', 'crew'],
       ['Organization', 'org'],

@@ -54,7 +54,7 @@ const PLANNED: readonly QueryCase[] = [
   ],
 ];
 
-/** Queries without a plan. */
+/** Documents without a plan. */
 const UNPLANNED: readonly QueryCase[] = [
   [
     'a directive',

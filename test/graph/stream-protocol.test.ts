@@ -22,7 +22,7 @@ const start = (token: string, operationId: string, query: string = TraceUpdatesD
   });
 
 describe('a stream of the single connection mode', () => {
-  it('has a token that cannot be guessed', async () => {
+  it('has a random UUID as its token', async () => {
     graph = await openGraph();
     const tokens = await Promise.all([reserve(), reserve()]);
     expect(tokens).toEqual([expect.stringMatching(UUID), expect.stringMatching(UUID)]);
@@ -140,7 +140,7 @@ describe('the distinct connections mode', () => {
     );
   });
 
-  it('also runs queries and mutations', async () => {
+  it('also runs queries', async () => {
     graph = await openGraph();
     const answer = await fetch(at(), {
       method: 'POST',

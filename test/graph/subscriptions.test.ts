@@ -155,7 +155,7 @@ describe.each(TRANSPORTS)('traceUpdates over %s', (_name, subscribe) => {
     expect(chat.received).toMatchObject([{ data: { chatStream: { __typename: 'ChatText', text: 'Hello' } } }]);
   });
 
-  it('is logged once with all others that end for the same reason', async () => {
+  it('logs one line for all subscriptions that end for the same reason', async () => {
     let blocked = false;
     const current = (): Caller => {
       if (blocked) throw new Unauthenticated('Blocked Key.', 'blocked');

@@ -65,7 +65,7 @@ const traceOf = (trace: number, newest = trace) => ({
   spans: { nodes: edgesOf(trace) },
 });
 
-it('the edges of a page of traces cost one read each for any number of traces', async () => {
+it('each edge of a page of 20 traces costs one read for the whole page', async () => {
   graph = await openGraph({ entries: ENTRIES, spend: Array.from({ length: 20 }, (_, at) => rowOf(at + 1)) });
   await graph.addKey(aKey({ hash: TEAM_KEY.keyHash }));
   await graph.ingest(TEAM_KEY, ...Array.from({ length: 20 }, (_, at) => runOf(at + 1)).flat());

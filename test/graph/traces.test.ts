@@ -272,8 +272,8 @@ describe('trace', () => {
 
   it.each([
     ['an unknown id', 'sk-admin', traceId(7)],
-    ["another team's", 'sk-team-b', traceId(1)],
-    ['no id at all', 'sk-admin', 'rubbish'],
+    ['a trace of another team', 'sk-team-b', traceId(1)],
+    ['a malformed id', 'sk-admin', 'rubbish'],
   ])('is null for %s', async (_case, key, id) => {
     await graph.ingest(TEAM_KEY, aSpan());
     expect(await graph.call(TraceDocument, { id }, key)).toEqual({ data: { trace: null } });
