@@ -186,7 +186,7 @@ for (const engine of onSqlite)
       }
     });
 
-    it('refuses a statement whose transaction has ended instead of running it in another transaction', async () => {
+    it('does not run a statement in another transaction after its own has ended', async () => {
       const { orm } = database;
       await execute('create table note (id integer)');
       const late: Promise<unknown>[] = [];

@@ -162,7 +162,7 @@ export function checkoutStoreSuite(engine: Engine): void {
       expect((await store.findByKey(aKey('b').hash))?.key).toEqual(aKey('b'));
     });
 
-    it('gives no key for an unpaid, refunded or revoked checkout', async () => {
+    it('gives no key for an unpaid, revoked or unknown checkout', async () => {
       await store.add(aCheckout());
       expect(await store.issueKey('checkout-1', aKey('a'), null)).toBe(false);
       await store.applyEvent(PAID);
@@ -173,7 +173,7 @@ export function checkoutStoreSuite(engine: Engine): void {
       expect(await store.issueKey('other', aKey('a'), null)).toBe(false);
     });
 
-    it('loses no change of concurrent changes of one checkout', async () => {
+    it('loses none of the concurrent changes of one checkout', async () => {
       const other = (await scratch.open()).checkouts;
       await store.add(aCheckout());
       await store.applyEvent(PAID);
@@ -194,7 +194,7 @@ export function checkoutStoreSuite(engine: Engine): void {
       });
     });
 
-    it('lists the newest first, in pages, also with equal times', async () => {
+    it('lists in both directions, in pages, also with equal times, and by state', async () => {
       const ids = ['a', 'b', 'c', 'd', 'e'];
       for (const [index, id] of ids.entries()) await store.add(aCheckout({ id, createdAt: at(index < 3 ? 0 : index) }));
       const first = await store.list({ ...NEWEST, limit: 3 });

@@ -34,7 +34,7 @@ describe('a group commit', () => {
     expect(groups).toEqual(['abc', 'de']);
   });
 
-  it('commits jobs of one turn together, in any number of steps', async () => {
+  it('commits jobs of one turn together, also after many promise steps', async () => {
     const { groups, commit } = recordingCommit();
     const commits = createGroupCommit({ commit, limit, groupRows: 10, cores: 2 });
     const first = commits.submit(job('a'));

@@ -191,7 +191,7 @@ export function keyStoreSuite(engine: Engine): void {
       expect(await keys.find(second.hash)).toEqual(second);
     });
 
-    it('does not open a deleted key, keeps its row, frees its alias, and never issues its secret again', async () => {
+    it('deletes a key: its row stays, its alias is free, and its secret is never issued again', async () => {
       await keys.add(aKey());
       const after = deletedKey(aKey(), CHANGE);
       expect(await keys.change(aKey().hash, (key) => deletedKey(key, CHANGE))).toEqual({ before: aKey(), after });
@@ -205,7 +205,7 @@ export function keyStoreSuite(engine: Engine): void {
       expect((await keys.findAliases(['first', 'x'])).map(({ hash }) => hash)).toEqual(['b'.repeat(64)]);
     });
 
-    it('opens a rotated key by its new secret, by the old one while it has a grace period, and never by another', async () => {
+    it('finds a rotated key by its new secret, and by the old one in its grace period', async () => {
       await keys.add(aKey());
       const [next, last] = ['b'.repeat(64), 'c'.repeat(64)];
       const graced = await keys.change(aKey().hash, (key) => rotatedKey(key, secret(next), '1h'));

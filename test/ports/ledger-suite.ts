@@ -96,7 +96,7 @@ export function ledgerSuite(
         expect([await isNew('p'), await isNew('p')]).toEqual([true, false]);
       }));
 
-    it('keeps the use of a dead process in a window, and in a budget its stored spend', () =>
+    it('keeps the window use and the stored spend of a dead process', () =>
       within(async ({ ledger, prefix, expire }) => {
         const window = anAsk({ counter: `${prefix}w`, kind: 'window' });
         const spend = anAsk({ counter: `${prefix}s`, kind: 'spend' });

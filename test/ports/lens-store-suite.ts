@@ -119,7 +119,7 @@ export function lensStoreSuite(engine: Engine): void {
     afterEach(() => scratch.clear());
     afterAll(() => scratch.remove());
 
-    it('returns lenses as they were added, by id', async () => {
+    it('returns lenses as they were added, in the order of their ids', async () => {
       const [second, first] = [aLens('b'), { ...aLens('a'), findings: [aFinding('f2'), aFinding('f1')] }];
       await lenses.add(second);
       await lenses.add(first);

@@ -63,7 +63,7 @@ describe.skipIf(CLICKHOUSE.missing !== null)('calls whose spans are stored in Cl
     expect(reported.length).toBe(2);
   });
 
-  it('moves a span above the insert limit aside, also when it is alone, and keeps its cost', async () => {
+  it('moves a span above the insert limit aside, and keeps the cost of its call', async () => {
     const traces = { url: scratch.proxy.url, database: scratch.options.traces?.database ?? '' };
     stores = await scratch.open({ traces: { ...traces, inserts: { bytes: 5_000, timeoutMs: 30_000 } } });
     const lines: unknown[] = [];

@@ -55,7 +55,7 @@ function pendingSignInSuite(name: string, open: Opener): void {
       await expect(there.complete(loginId, userCode, 'u')).rejects.toThrow('unknown or has expired');
     });
 
-    it('concurrent wrong codes end the login, for any number of them', async () => {
+    it('concurrent wrong codes end the login', async () => {
       const [here, there] = both((store) => createCommandLineLogins<string>(optionsOf(store)));
       const { loginId, userCode } = await here.start();
       await Promise.allSettled(

@@ -10,8 +10,8 @@ const EXPORTS = 120;
 const ROOT = spanId(0xffff);
 
 /**
- * One export of a long run whose agent ends last. It has a step with a model call in two spans and a call that the gateway
- * reports in the next export, a tool, and the report of the gateway about a call of the previous export.
+ * One export of a long run whose agent ends last. The export has a step with a model call in two spans, a call that the
+ * gateway reports in the next export, and a tool. It also has the gateway's report about a call of the previous export.
  */
 function exportAt(number: number): readonly Span[] {
   const id = (own: number): string => spanId(number * 10 + own);

@@ -74,7 +74,7 @@ export function responseStoreSuite(engine: Engine): void {
       expect(plain(await responses.chain('resp_1', 1, 1))).toEqual([aResponse('resp_1')]);
     });
 
-    it('ends a chain at a missing response, at a cycle and at its limits', async () => {
+    it('ends a chain at a missing response and at its limits, also in a cycle', async () => {
       await responses.add([
         aResponse('resp_2', { previousId: 'resp_1' }),
         aResponse('resp_3', { previousId: 'resp_2' }),

@@ -145,7 +145,7 @@ export function spendStoreSuite(engine: Engine): void {
       expect(await Promise.all(['x', 'y'].map((hash) => other.totalOf(hash)))).toEqual([120n, 200n]);
     });
 
-    it('finds calls in traces that the gateway began at about a given time, by response id and call id', async () => {
+    it('finds calls in traces that the gateway began in a time window, by response id and call id', async () => {
       const gatewayTraceId = (ms: number, rest: string): string => ms.toString(16).padStart(12, '0') + rest.repeat(20);
       const at = START_MS;
       const rows = [

@@ -190,7 +190,7 @@ for (const engine of TRACE_ENGINES)
       expect([all.rows.length, all.truncated]).toEqual([QUERY_LIMITS.rows, false]);
     });
 
-    it('end at the limit of characters, in the memory of the database', async () => {
+    it('end at the limit of characters, with bounded memory in this process', async () => {
       // A column with the name of the result hides no size.
       const columns = Array.from({ length: 100 }, (_, at) => `s as ${at === 0 ? 'query' : `s${at}`}`).join(', ');
       const large = `with a as (select '${'x'.repeat(QUERY_LIMITS.text / 2)}' as s) select ${columns} from

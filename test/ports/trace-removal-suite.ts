@@ -157,7 +157,7 @@ export function traceRemovalSuite(engine: Engine): void {
       expect(await everything()).not.toContain('later');
     });
 
-    it('removes several traces from one body concurrently', async () => {
+    it('removes and redacts traces of one body concurrently', async () => {
       const several = [1, 2, 3, 4, 5].map((trace) => ({ trace, span: 1, says: `said-${trace}` }));
       await traces.ingestExport(TEAM_KEY, exportOf(...several));
       const other = (await scratch.open({ bodies })).traces;

@@ -70,7 +70,7 @@ export function traceStoreFactsSuite(engine: Engine): void {
       expect(await spendNow(1)).toEqual({ ...countsOf(2, 1), ...expected });
     });
 
-    it('removes an estimate when the gateway reports the call, without a price', async () => {
+    it('removes an estimate when the gateway reports the call without a price', async () => {
       await ingest(aSpan({ estimate: picos(5n) }));
       expect(await spendNow(1)).toEqual({
         ...countsOf(1, 0),
@@ -106,7 +106,7 @@ export function traceStoreFactsSuite(engine: Engine): void {
       expect(await spendNow(2)).toMatchObject(expected);
     });
 
-    it('shows the preview of the earliest call for a root without one, in every order, until the root has its own', async () => {
+    it('shows the preview of the earliest call, in every order, unless the root has its own', async () => {
       const inputSpan = (number: number, ms: number, inputPreview: string): Span =>
         aSpan({ spanId: spanId(number), parentSpanId: spanId(1), startNs: nsAt(START_MS + ms), inputPreview });
       const root = aSpan({ type: 'chain', inputPreview: '' });

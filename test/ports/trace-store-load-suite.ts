@@ -115,7 +115,7 @@ export function traceStoreLoadSuite(engine: Engine): void {
       expect([...spans.values()].map(({ length }) => length)).toEqual(expected);
     });
 
-    it('fails only its own calls when a database is closed with waiting calls', async () => {
+    it('stores waiting calls before its database closes, and refuses later ones', async () => {
       const closing = await scratch.open();
       const accepted = spansOf(50).map((span) => closing.traces.ingest([{ owner: TEAM_KEY, spans: [span] }]));
       await closing.close();

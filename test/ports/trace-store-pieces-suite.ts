@@ -139,7 +139,7 @@ export function traceStorePiecesSuite(engine: Engine): void {
       }
     });
 
-    it('exclude a call once for any number of reports of the gateway', async () => {
+    it('have the same result when several reports of the gateway concern one call', async () => {
       const call = aSpan({ spanId: spanId(1), estimate: picos(5n), requestId: 'r-1' });
       const below = aSpan({ spanId: spanId(2), parentSpanId: spanId(1), gateway: true, requestId: 'r-2' });
       const named = aSpan({ spanId: spanId(3), gateway: true, requestId: 'r-1' });

@@ -226,7 +226,7 @@ export function traceStoreSuite(engine: Engine): void {
       expect(ofTeam.map(({ owner }) => owner)).toEqual([TEAM_KEY]);
     });
 
-    it('shows each reader only its own rows', async () => {
+    it('shows each reader only the rows of its team or key', async () => {
       const teammate: Owner = { teamId: 'team-a', keyHash: 'd'.repeat(64) };
       const owners = { a: TEAM_KEY, d: teammate, b: OTHER_TEAM_KEY, c: LONE_KEY };
       for (const [name, owner] of Object.entries(owners)) await ingest(owner, aSpan({ name }));
