@@ -219,14 +219,14 @@ export function httpClientSuite(name: string, open: OpenClient): void {
           fail: (error) => ended.resolve(error),
         });
         await paused.promise;
-        let silent = true;
+        let isPending = true;
         void ended.promise.then(() => {
-          silent = false;
+          isPending = false;
         });
         await new Promise((resolve) => {
           setTimeout(resolve, 1_200);
         });
-        expect(silent).toBe(true);
+        expect(isPending).toBe(true);
         body.resume();
         expect(await ended.promise).toMatchObject({ fault: 'timeout' });
       });

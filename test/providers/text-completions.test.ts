@@ -28,7 +28,7 @@ const STREAM = [
   { ...HEAD, choices: [], usage: USAGE },
 ].map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`);
 
-/** Callers of three dialects: name, endpoint, request, and the expected text in their answer. */
+/** Callers of three dialects: name, endpoint, request, and expected members of the answer. */
 const CALLERS: readonly (readonly [string, Endpoint, object, object])[] = [
   [
     'chat completions',
