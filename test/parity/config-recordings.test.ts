@@ -33,7 +33,7 @@ interface Hosts {
 const FIRST_SETTING = 'config/yaml GET';
 const LAST_SETTING = 'patch cost_margin reset';
 
-/** Answers of other nouns. Their recordings are compared in their own tests. */
+/** Paths of other nouns, whose recordings are compared in their own tests. */
 const OTHER_NOUNS = /^\/(user\/new|v1\/mcp|guardrails|prompts|credentials|model\/|get_favicon|get_image|openapi\.json)/;
 
 /** False for cases that the reference answers with a 500, and for the path `/`. */

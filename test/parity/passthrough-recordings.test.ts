@@ -154,7 +154,7 @@ describe.skipIf(!hasRecordings)('the recorded answers of the reference: pass-thr
     expect(alike.length / all.length).toBeGreaterThanOrEqual(0.9);
   });
 
-  it('differ in the chosen cases only', () => {
+  it('differ in exactly the chosen cases', () => {
     const different = all.filter(({ status, shape }) => status !== null || shape !== null);
     expect(new Set(different.map(({ name }) => name))).toEqual(CHOSEN);
   });
