@@ -106,7 +106,7 @@ describe('priceHistory', () => {
     ]);
   });
 
-  it('has the steps of a removed entry, is null for an unknown entry, and empty for an entry without history', async () => {
+  it('has the steps of a removed entry; is null for an unknown one, and empty for one without history', async () => {
     graph = await openGraph({ history: await withPast(), entries: [anEntry('new')] });
     const gone = await graph.call(PriceHistoryDocument, { entryId: 'gone', from: dayText(11) });
     expect(gone.data.priceHistory).toEqual([
@@ -303,7 +303,7 @@ describe.each(TRANSPORTS)('catalogChangeUpdates over %s', (_name, subscribe) => 
     expect(one.received).toEqual([update(1, flagUpdate)]);
   });
 
-  it('counts the dropped updates of a slow subscriber, and ends its bus subscription when the subscriber leaves', async () => {
+  it('counts the dropped updates of a slow subscriber, and ends when the subscriber leaves', async () => {
     graph = await openGraph({ history: stores.catalogHistory, queueLimit: 4 });
     const subscriber = follow({});
     await listening(1);

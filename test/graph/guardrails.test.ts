@@ -101,7 +101,7 @@ describe('guardrails in the graph', () => {
     });
   });
 
-  it('that are invalid, unknown, duplicate or from the configuration file give an error type, not a request error', async () => {
+  it('give an error type, not a request error, when they are invalid, unknown, duplicate or configured', async () => {
     for (const wrong of [{ params: { guardrail: 'zzz', mode: 'pre_call' } }, { params: [] }, { info: 1 }, { name: '' }])
       expect(await change('Create', { name: 'three', params: PARAMS, ...wrong })).toMatchObject({
         __typename: 'InvalidInputError',

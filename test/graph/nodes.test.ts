@@ -153,7 +153,7 @@ describe('nodes', () => {
     expect(await graph.call(NodeDocument, { id })).toEqual({ data: { node: null } });
   });
 
-  it('keeps the order of the ids, with null for an unknown id and the object again for a repeated one', async () => {
+  it('keeps the order of the ids: null for an unknown id, the object again for a repeated one', async () => {
     const { data } = await nodes([SPAN, 'x', TRACE, SPAN]);
     expect(data.nodes.map((node) => node?.id ?? null)).toEqual([SPAN, null, TRACE, SPAN]);
   });

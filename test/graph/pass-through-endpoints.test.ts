@@ -100,7 +100,7 @@ describe('pass-through entries in the graph', () => {
     });
   });
 
-  it('that are invalid, unknown or from the configuration file give an error type, not a request error', async () => {
+  it('give an error type, not a request error, when they are invalid, unknown, duplicate or configured', async () => {
     const input = { endpointId: 'e3', path: '/graph/three', target: 'http://127.0.0.1:1/x' };
     for (const wrong of [{ target: 'file:///x' }, { headers: { a: 1 } }, { headers: [] }, { timeoutSeconds: 0 }])
       expect(await change('create', { ...input, ...wrong })).toMatchObject({ __typename: 'InvalidInputError' });

@@ -68,7 +68,7 @@ it('never sends a caller the result for a caller with other rights', async () =>
   expect(graph.reads).toMatchObject({ listSpans: 3, findBySpans: 3 });
 });
 
-it('executes once for each set of variables', async () => {
+it('executes an event once for each set of variables', async () => {
   graph = await openGraph({ spend: SPEND });
   const all = [undefined, traceId(1)].map((wanted) =>
     track(overEventStream(graph.url, TraceUpdatesWithSpendDocument, { traceId: wanted })),
@@ -80,7 +80,7 @@ it('executes once for each set of variables', async () => {
   expect(graph.reads.listSpans).toBe(2);
 });
 
-it('executes once for callers that send no variables and callers that send an empty set', async () => {
+it('executes an event once for callers without variables and callers with an empty set', async () => {
   graph = await openGraph({ spend: SPEND });
   const all = [undefined, {}].map((variables) =>
     track(overEventStream(graph.url, TraceUpdatesWithSpendDocument, variables as Record<string, never>)),

@@ -95,7 +95,7 @@ const listCommitted = (key: string): Promise<Decisions> =>
   }, POLLING);
 
 describe('decisions', () => {
-  it('of a key that stores them are listed for that key and administrators; redacted ones have no texts', async () => {
+  it('are listed for the key that stores them and for administrators; redacted ones have no texts', async () => {
     await decide(redactedKey, 'redacted-1');
     await decide(fullKey, 'full-1');
     await decide(plainKey, 'plain-1');
