@@ -99,7 +99,7 @@ for (const engine of ENGINES)
       expect(await claim(1)).toMatchObject({ subject: '2026-11-23T18:01:00.000Z' });
     });
 
-    it('whose processes are lost several times end, and the next period runs', async () => {
+    it('end when their processes are lost three times, and the next period runs', async () => {
       for (let attempt = 1; attempt <= 3; attempt += 1) {
         expect(await claim(attempt % 2)).toMatchObject({ attempts: attempt });
         nowMs += LEASE_MS;

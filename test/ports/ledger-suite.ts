@@ -116,7 +116,7 @@ export function ledgerSuite(
         expect(await ledger.ask('p', [{ ...window, held: 9n, window: 1 }])).toMatchObject([{ granted: 4n, left: 10n }]);
       }));
 
-    it('does not know a budget without its stored total, and ignores a total for another version of its members', () =>
+    it('needs the stored total of a budget, and ignores a total of an outdated version', () =>
       within(async ({ ledger, prefix }) => {
         const spend = anAsk({ counter: `${prefix}s`, kind: 'spend', need: 1n, largest: 1n });
         expect(await ledger.snapshot('p', [spend.counter])).toEqual([{ version: 0, stored: 0n }]);

@@ -139,7 +139,7 @@ for (const engine of ENGINES)
       expect(plan).not.toMatch(/SCAN (?:s|span|p|b|sheet_trace|export_body)\b/);
     });
 
-    it.skipIf(isPostgres)('work in clients without JSONB', async () => {
+    it.skipIf(isPostgres)('do not use JSONB, which some clients lack', async () => {
       const views = await select(`select sql from sqlite_master where type = 'view'`);
       expect(views.length).toBe(3);
       expect(JSON.stringify(views)).not.toContain('jsonb');
