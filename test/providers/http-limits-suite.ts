@@ -82,7 +82,7 @@ export function httpLimitsSuite(name: string, open: OpenClient): void {
       expect(client.upstream.received.join('')).not.toContain('/aborted');
     });
 
-    it('one owner leaves connections for others, with any number of its own calls and waiting calls', async () => {
+    it('one owner leaves connections for others, also with more calls than its share', async () => {
       const client = await start({ connections: 8 }, (socket, connection) => {
         const [path] = (client.upstream.received[connection] ?? '').split('POST ').slice(-1);
         socket.write(path?.startsWith('/hold') === true ? ENDLESS : OK);
