@@ -156,7 +156,7 @@ export function annotatedTracesSuite(engine: Engine): void {
       );
     const refs = (summaries: readonly TraceSummary[]): readonly string[] => summaries.map(({ traceRef }) => traceRef);
 
-    /** Results of all reads of the store with a filter by annotation. */
+    /** Results of reads of the store with a filter by annotation. */
     async function readsOf(conditions: Partial<AnnotationConditions>) {
       const filters = filtersOf(conditions);
       const { traces } = stores;

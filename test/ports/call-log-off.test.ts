@@ -4,7 +4,7 @@ import type { Stores } from '../../src/persistence/stores.ts';
 import { ENGINES, type ScratchDatabase } from './engines.ts';
 import { A_CALL } from './samples.ts';
 
-/** Number of calls in the log before the read, and the spend rows and the span counts of the traces of a call. */
+/** Number of calls in the log before the read. Then the spend rows of a call, and the span counts of its traces. */
 async function stateOf(stores: Stores, { spend }: CallRecord) {
   const backlog = stores.calls.backlog();
   const rows = await stores.spend.findBySpans([`${spend.traceId}:${spend.spanId}`]);

@@ -58,7 +58,7 @@ for (const engine of ENGINES)
 
     const store = (...sent: readonly SpanNumbers[]) => stores.traces.ingestExport(TEAM_KEY, anExport(...sent));
 
-    /** Numbers of spans with own rows, and of traces in blocks. */
+    /** Numbers of rows in `span` and in `sheet_trace`. */
     async function counts(): Promise<readonly number[]> {
       const { orm } = await scratch.openBare();
       const db = orm.em.fork().getKysely<never>();

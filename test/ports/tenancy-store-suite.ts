@@ -38,7 +38,7 @@ const stamps = (at: number) => {
   return { createdAt: now, createdBy: 'admin', updatedAt: now, updatedBy: 'admin' };
 };
 
-/** Factories of rows with all members set, by store. */
+/** Factories of rows, by store. */
 const NOUNS: Readonly<Record<keyof TenancyStores, (id: string, at: number) => AnyRow>> = {
   accessGroups: (id, at) =>
     newAccessGroup(

@@ -16,7 +16,7 @@ interface SpanText {
   readonly says: string;
 }
 
-/** Packed JSON export with the given text in all text fields of each span. */
+/** Packed JSON export. Each span has its text in the resource, status, attributes and event. */
 const exportOf = (...spans: readonly SpanText[]) => {
   const bytes = Buffer.from(
     JSON.stringify({
