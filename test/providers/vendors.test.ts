@@ -47,7 +47,7 @@ const here = (provider: string, differing: Partial<Deployment> = {}): Deployment
 
 const CHAT = { model: 'm', messages: [{ role: 'user', content: 'x' }] };
 
-/** Calls a vendor that answers with these events. Returns the outcome and the sent body. */
+/** Calls a vendor that answers with these events. Returns the text, the outcome and the sent body. */
 async function streamed(provider: string, events: readonly object[], body: object = {}) {
   faults.answer((response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
