@@ -58,7 +58,7 @@ export const CatalogEntryFilterType = builder.inputRef<EntryFilterInput>('Catalo
     maxInputCostUsdPerMillionTokens: t.field({
       type: 'Decimal',
       description:
-        'Maximum price in USD of 1,000,000 input tokens in small requests, e.g. `"2.5"`; `"0"` finds free entries. ' +
+        'Maximum price in USD of 1,000,000 input tokens in small requests, e.g. `"2.5"`; `"0"` finds entries whose input tokens are free. ' +
         'Entries without this price do not match.',
     }),
     maxOutputCostUsdPerMillionTokens: t.field({

@@ -5,11 +5,11 @@ import type { CatalogEntry } from './catalog.ts';
 import { tokenLimitOf } from './declared-fields.ts';
 import { startingPricesOf } from './tariffs.ts';
 
-/** Filters of entries beyond those of the list. All conditions that are not null must match. */
+/** Conditions of a catalog search in addition to `EntryFilters`. All that are not null must match. */
 export interface EntryConditions {
   /**
-   * Highest price of an input token, at the lowest tier. An entry without a price does not match; zero matches free
-   * entries only.
+   * Highest price of an input token, at the lowest tier. An entry without a price does not match; zero matches
+   * entries whose input tokens are free.
    */
   readonly maxInputPrice: Rate | null;
   /** Highest price of an output token, as `maxInputPrice`. */

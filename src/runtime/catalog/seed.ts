@@ -45,14 +45,14 @@ async function* linesOf(file: string): AsyncGenerator<Line> {
 /** Reads a file line by line. Throws SeedRejected with the first faults. */
 async function* changesIn(file: string, now: Date): AsyncGenerator<CatalogChange> {
   const faults: string[] = [];
-  let before: CatalogChange | null = null;
+  let before: { readonly number: number; readonly at: Date } | null = null;
   for await (const { number, text } of linesOf(file)) {
     const read = readChangeLine(text, now);
     if ('fault' in read) faults.push(`line ${number}: ${read.fault}`);
     else if (before !== null && read.change.at < before.at)
-      faults.push(`line ${number}: \`at\` is earlier than in the line before`);
+      faults.push(`line ${number}: \`at\` is earlier than in line ${before.number}`);
     else {
-      before = read.change;
+      before = { number, at: read.change.at };
       yield read.change;
     }
     if (faults.length === MAX_FAULTS) throw new SeedRejected([...faults, 'further lines were not checked']);

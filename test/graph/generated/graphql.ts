@@ -330,7 +330,7 @@ export type CatalogEntryFilter = {
   capabilities?: Array<CatalogCapability> | null | undefined;
   /** The retirement date is before this instant. */
   deprecatedBefore?: string | null | undefined;
-  /** Maximum price in USD of 1,000,000 input tokens in small requests, e.g. `"2.5"`; `"0"` finds free entries. Entries without this price do not match. */
+  /** Maximum price in USD of 1,000,000 input tokens in small requests, e.g. `"2.5"`; `"0"` finds entries whose input tokens are free. Entries without this price do not match. */
   maxInputCostUsdPerMillionTokens?: string | null | undefined;
   /** Maximum price in USD of 1,000,000 output tokens in small requests. Entries without this price do not match. */
   maxOutputCostUsdPerMillionTokens?: string | null | undefined;
