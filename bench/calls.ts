@@ -1,6 +1,7 @@
 // CPU of encoding, committing and unfolding the record of a call, in process. Prints one line of JSON.
 //   node bench/calls.ts <checkout> [calls of a round] [rounds]
-// Records differ only in ids, times and token counts, like calls of one key and model. Prints the best round.
+// Records differ only in ids, times and token counts, like calls of one key and model. Prints the best round of
+// committing, with encoding, and the best one of unfolding.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';

@@ -24,7 +24,7 @@ export interface FanoutOrder {
 }
 
 export interface FanoutRound {
-  /** Time from before the export is sent until a reader receives the update. */
+  /** Median delay: time from before the export is sent until a reader receives the update. */
   readonly p50Ms: number;
   readonly p99Ms: number;
   /** CPU of the server for each received update. */
@@ -33,6 +33,7 @@ export interface FanoutRound {
 }
 
 export interface FanoutReport {
+  /** Growth of the server's resident memory while the readers connect, for each of them. */
   readonly kibPerReader: number;
   readonly all: readonly FanoutRound[];
   readonly besideStalled: readonly FanoutRound[];

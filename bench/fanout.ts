@@ -92,7 +92,7 @@ async function measureRun(): Promise<FanoutFigures> {
   const lost = Math.max(...[...all, ...besideStalled].map((one) => one.lost));
   const p50Ratio = median(besideStalled.map(({ p50Ms }, at) => p50Ms / (all[at]?.p50Ms ?? Number.NaN)));
   const times = table(
-    ['Readers', 'p50 ms', 'p99 ms', 'CPU µs a delivery, best', 'lost'],
+    ['Readers', 'p50 ms', 'p99 ms', 'CPU µs a delivery, best', 'lost, worst round'],
     [row('bare sockets', bare.all), row('all read', all), row('one more reader is stalled', besideStalled)],
   );
   const goals = [
@@ -125,7 +125,7 @@ const text = figures
     `## One trace to ${readers} readers`,
     `Measured ${new Date().toISOString().slice(0, 10)}: ${runs > 1 ? several : ''}${rounds} rounds of each kind in turn, ${rate} exports of one span a second for ${seconds} s; every reader follows \`traceUpdates\` over a separate event stream, with one key and one document.`,
     conditions,
-    `A delay is the time from before the export is sent until the reader has the update. It includes the commit, and the time that one Node process needs to read ${readers} sockets. \`bare sockets\` is a Node process that stores nothing, checks no access and writes the same bytes to every socket: the lower bound on this machine. It is measured first. The stalled reader requests more data than its socket buffers hold, and reads nothing. When it resumes, it receives the number of missed updates, here ${missed}.`,
+    `A delay is the time from before the export is sent until the reader has the update. p50 and p99 are medians of the rounds. A delay includes the commit, and the time that one Node process needs to read ${readers} sockets. \`bare sockets\` is a Node process that stores nothing, checks no access and writes the same bytes to every socket: the lower bound on this machine. It is measured first. The stalled reader requests more data than its socket buffers hold, and reads nothing. When it resumes, it receives the number of missed updates, here ${missed}.`,
     times,
     PROFILE,
     goalTable(),

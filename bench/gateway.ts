@@ -1,5 +1,6 @@
 // Loads nginx, a bare Node proxy and the product in turn and writes the figures to bench/RESULTS.md. `--full` adds
-// Portkey's gateway, large prompts and streams at three concurrencies, paced streams, and the product without accounting.
+// Portkey's gateway, a Node proxy over node:http, large prompts and streams at three concurrencies, paced streams, and the
+// product without accounting.
 // `--goals` is `--full` without the trials that no goal uses. `--runs 3` repeats everything with new processes and
 // evaluates the goals over all runs.
 //   npm run bench:gateway -- [--seconds 3] [--rounds 5] [--warm 15] [--full | --goals] [--runs 1] [--dry]
@@ -162,11 +163,12 @@ const ABOUT =
   'upstream (bare sockets, answers of 1.1 kB). `node-undici` also parses requests and answers, without accounting. ' +
   '`lensgate` runs as shipped: virtual key, budget, route, price, spend row and trace span of every call, stored in ' +
   'SQLite while the load runs. Answers/s, p50, p99 and RSS are medians of the rounds. CPU is the best round, which other ' +
-  'work on the machine has disturbed least. `later` is CPU time for each answer after it is sent (unfolding of calls, ADR ' +
-  '0035); the next target is loaded after that work has ended. Goals by CPU include it.';
+  'work on the machine has disturbed least. `later` is CPU after the end of the load, for each answer (unfolding of calls, ' +
+  'ADR 0035); the next target is loaded after that work has ended. Goals by CPU include it.';
 const ABOUT_PACED =
   'Paced streams: one chunk every 10 ms with the time at which it was written. Delays are from that time to the receipt by ' +
-  'the client. In goals the delays of nginx are subtracted.';
+  'the client. They are medians of the rounds, CPU is the best round, and counts are sums. In goals the delays of nginx are ' +
+  'subtracted.';
 
 async function measureRun(): Promise<RunFigures> {
   const folder = mkdtempSync(join(tmpdir(), 'lensgate-bench-'));
@@ -210,7 +212,7 @@ console.log(goals);
 const several = `${RUNS} runs, each with new processes; the tables show the last run, the goals all runs: a verdict holds when two of three runs have it. `;
 const text = [
   `## The gateway beside nginx, bare Node proxies${ALL_PEERS ? ' and Portkey' : ''}`,
-  `Measured ${new Date().toISOString().slice(0, 10)}: ${RUNS > 1 ? several : ''}${ROUNDS} rounds of ${SECONDS} s per target and trial after ${WARM_SECONDS} s of warm-up, load by ${LOAD_TOOL}.`,
+  `Measured ${new Date().toISOString().slice(0, 10)}: ${RUNS > 1 ? several : ''}${ROUNDS} rounds (bad keys and paced streams: at most 3) of ${SECONDS} s per target and trial after ${WARM_SECONDS} s of warm-up, load by ${LOAD_TOOL}.`,
   conditions,
   ABOUT,
   table(ROUNDS_HEAD, last.flatMap(figuresOf)),

@@ -16,10 +16,10 @@ import { readSettings } from '../src/runtime/settings/settings.ts';
 import { createLog } from '../src/runtime/telemetry/log.ts';
 import { createDatabase, dropDatabase } from '../test/support/postgresql-databases.ts';
 
-// Time of the first, a middle and the last page of the lists of keys, users and teams.
+// Time of the first, a middle and the last page of the lists of keys, users and teams, where a list has them.
 //   node bench/lists.ts [--keys 100000] [--users 10000] [--teams 1000] [--rounds 20] [--only TEXT] [--dry]
-// Runs on SQLite, and on PostgreSQL where LENSGATE_TEST_POSTGRES_URL names a server. `--dry` makes two rounds of few rows to
-// check the script.
+// Runs on SQLite, and on PostgreSQL where LENSGATE_TEST_POSTGRES_URL names a server. `--only` measures the
+// lists whose name contains TEXT. `--dry` makes two rounds of few rows to check the script.
 
 /** Required: the median time of a page is at most this, in ms. */
 const GOAL_MS = 30;
@@ -159,18 +159,18 @@ const REST: readonly List[] = [
   rest('expired keys', 0, `${keys}&status=expired`),
   rest('keys of a team', keysOfTeam, `${keys}&team_id=${idOf('team', 7)}`),
   rest('keys of a user', keysOfUser, `${keys}&user_id=${idOf('user', 7)}`),
-  rest('key of an alias', 1, `${keys}&key_alias=${encodeURIComponent(keyRow(7).alias)}`),
-  rest('keys of a part of an alias', 1, `${keys}&substring_matching=true&key_alias=${hashOf(7).slice(0, 12)}`),
-  rest('keys of a common part', sizes.keys, `${keys}&substring_matching=true&key_alias=alias`),
+  rest('key with an alias', 1, `${keys}&key_alias=${encodeURIComponent(keyRow(7).alias)}`),
+  rest('keys with a part of an alias', 1, `${keys}&substring_matching=true&key_alias=${hashOf(7).slice(0, 12)}`),
+  rest('keys with a common part of alias', sizes.keys, `${keys}&substring_matching=true&key_alias=alias`),
   rest('users', sizes.users, '/user/list'),
   ...['user_id', 'user_email', 'user_alias', 'user_role', 'max_budget', 'spend'].map((sort) =>
     rest(`users by ${sort}`, sizes.users, `/user/list?sort_by=${sort}`),
   ),
-  rest('users of a part of an email', 1, `/user/list?user_email=user-77@`),
+  rest('users with a part of an email', 1, `/user/list?user_email=user-77@`),
   rest('users of a team', Math.ceil(sizes.users / sizes.teams), `/user/list?team=${idOf('team', 7)}`),
   rest('teams', sizes.teams, '/v2/team/list'),
   ...['team_id', 'team_alias'].map((sort) => rest(`teams by ${sort}`, sizes.teams, `/v2/team/list?sort_by=${sort}`)),
-  rest('teams of a part of an alias', 1, '/v2/team/list?team_alias=eam%207'),
+  rest('teams with a part of an alias', 1, '/v2/team/list?team_alias=eam%207'),
 ];
 
 /** Connections of the graph. `middle` has the number of rows, and the id of a row by its number. */

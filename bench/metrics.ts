@@ -1,5 +1,6 @@
 // Time to render /metrics with many series of calls by model, in this process without an HTTP server.
 //   node bench/metrics.ts [--series 10000] [--rounds 50] [--dry]
+// `--dry` makes three rounds to check the script.
 import { parseArgs } from 'node:util';
 import type { CallRecord } from '../src/domain/calls/call-record.ts';
 import { createCallMetrics } from '../src/runtime/telemetry/call-metrics.ts';

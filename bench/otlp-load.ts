@@ -15,7 +15,7 @@ export interface OtlpOrder {
   readonly seed: number;
   /** Some peers accept JSON only. */
   readonly format: 'protobuf' | 'json';
-  /** Whether a few exports are repeated with new ids, for very long runs. */
+  /** Whether a few exports are repeated with new ids, for very long runs. Requires `protobuf`. */
   readonly renewed: boolean;
 }
 

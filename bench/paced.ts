@@ -73,7 +73,7 @@ export const PACED_HEAD = [
   'delay p50 µs',
   'p99 µs',
   'first p50 µs',
-  'CPU µs a chunk',
+  'CPU µs a chunk, best',
   'streams',
   'lost',
   'out of order',

@@ -179,7 +179,7 @@ async function takeCoverage(): Promise<ReadonlyMap<string, readonly string[]>> {
 const functionsOf = (files: ReadonlyMap<string, readonly string[]>): number =>
   [...files.values()].reduce((sum, names) => sum + names.length, 0);
 
-/** Intersection. */
+/** Functions that are in both, by file. */
 const inBoth = (
   one: ReadonlyMap<string, readonly string[]>,
   other: ReadonlyMap<string, readonly string[]>,

@@ -7,7 +7,7 @@ import { keyGenerator } from '../src/runtime/identifiers.ts';
 import { readSettings } from '../src/runtime/settings/settings.ts';
 import { createLog } from '../src/runtime/telemetry/log.ts';
 
-// Median time of a reload, and median of the slowest requests during each reload.
+// Time of a reload, and of the slowest request during it: medians of all reloads.
 //   node bench/reload.ts [--models 1000] [--rounds 5] [--dry]
 // `--dry` makes one round with ten models to check the script.
 

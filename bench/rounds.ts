@@ -6,7 +6,7 @@ import type { Target } from './targets.ts';
 export interface Round extends LoadReport {
   readonly rps: number;
   readonly cpuUs: number;
-  /** Deferred CPU for each answer, until no work is left. */
+  /** CPU after the end of the load, in µs per answer. Waits for deferred work where the target reports it. */
   readonly laterUs: number;
   readonly rssMiB: number;
 }
@@ -106,8 +106,8 @@ export const ROUNDS_HEAD = [
   'p50 µs',
   'p99 µs',
   'p99 best',
-  'CPU µs each',
-  'later',
+  'CPU µs each, best',
+  'later µs each, best',
   'RSS MiB',
   'bad',
 ];

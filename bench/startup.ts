@@ -1,4 +1,4 @@
-// Time of the product from exec to its first 200 on /health/readiness, and its idle memory.
+// Time of the product and its peers from exec to the first 200, and their idle memory. Writes its part of bench/RESULTS.md.
 //   npm run bench:startup -- [--runs 7]
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -83,7 +83,10 @@ try {
     Math.round(middle(name, 'cpuMs')),
     Math.round(middle(name, 'rssMiB')),
   ]);
-  const report = table(['Program', 'ready ms, median', 'ready ms, best', 'CPU ms until then', 'idle RSS MiB'], rows);
+  const report = table(
+    ['Program', 'ready ms, median', 'ready ms, best', 'CPU ms until then, median', 'idle RSS MiB, median'],
+    rows,
+  );
   const ready = middle(FIRST, 'readyMs');
   const beside =
     portkey === null ? 'Portkey was not available' : `${(ready / middle(PORTKEY, 'readyMs')).toFixed(2)} × Portkey`;
@@ -109,7 +112,8 @@ try {
     [
       '## From exec to the first 200',
       `Measured ${new Date().toISOString().slice(0, 10)}: ${RUNS} starts each, in turn; RSS ${IDLE_MS / 1_000} s after the first 200. ` +
-        'The product is started by the command of `npm start` without npm; the bundle exists, as after an install.',
+        'The product is started by the command of `npm start` without npm; the bundle exists, as after an install. ' +
+        'Idle memory of the goal is that of a start with a filled data folder.',
       machine().join('\n'),
       report,
       goals,

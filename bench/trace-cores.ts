@@ -1,6 +1,6 @@
 // Ingest of spans on one core and on two. Writes its part of bench/RESULTS.md.
 //   npm run bench:trace-cores -- [--rounds 3] [--exports 1000] [--runs 1] [--dry]
-// Every turn has a new process and file, and a round for each number of connections. No other target runs at the same
+// Every turn has a new process and a new file, and one round for each number of connections. No other target runs at the same
 // time, because its writes may reach the disk long after its round.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -123,7 +123,16 @@ const conditions = machine().join('\n');
 const runs: Trials[] = [];
 const tableOf = (runTrials: Trials): string =>
   table(
-    ['The product', 'connections', 'spans/s', 'best', 'p50 ms', 'p99 ms', 'CPU µs a span', 'cores at work'],
+    [
+      'The product',
+      'connections',
+      'spans/s, median',
+      'spans/s, best',
+      'p50 ms',
+      'p99 ms',
+      'CPU µs a span, median',
+      'cores at work',
+    ],
     runTrials.map(rowOf),
   );
 const goalTable = (): string =>
@@ -138,7 +147,7 @@ const text = runs
   .slice(-1)
   .flatMap((runTrials) => [
     '## Traces: one core and two',
-    `Measured ${new Date().toISOString().slice(0, 10)}: ${RUNS > 1 ? several : ''}${ROUNDS} rounds by turns, each turn with a new process and a new file, and no other process: ${WARMING_EXPORTS} exports of warm-up, then ${EXPORTS} for each number of connections, ${SPANS_PER_EXPORT} spans each, protobuf, gzipped; SQLite.`,
+    `Measured ${new Date().toISOString().slice(0, 10)}: ${RUNS > 1 ? several : ''}${ROUNDS} rounds of each placement in turn, each with a new process and a new file, and no other target at the same time: ${WARMING_EXPORTS} exports of warm-up, then ${EXPORTS} for each number of connections, ${SPANS_PER_EXPORT} spans each, protobuf, gzipped; SQLite.`,
     conditions,
     'On both cores the server shares one of them with the load. With bound threads, the thread that reads exports and the garbage collector run on the other core: the kernel then cannot leave a core idle while two threads share the other one.',
     tableOf(runTrials),

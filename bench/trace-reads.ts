@@ -1,6 +1,7 @@
 // Time of reads from the trace store. Traces have ten spans, one has 20,000; no span has a payload. Prints one line of JSON.
 // Fills the folder if `fill` has not marked it.
 //   node bench/trace-reads.ts <folder> <spans> [address of a ClickHouse server]
+// On ClickHouse the database is new in each run: name an empty folder. `bytesPerSpan` is then not the size of the spans.
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SpanPosition } from '../src/domain/traces/span-cursor.ts';
@@ -21,6 +22,7 @@ export interface ReadTimes {
 export interface ReadReport {
   readonly spans: number;
   readonly buildSpansPerSecond: number;
+  /** Size of the SQLite file for each span. */
   readonly bytesPerSpan: number;
   readonly firstPage: ReadTimes;
   readonly firstPageOfTeam: ReadTimes;

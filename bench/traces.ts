@@ -149,7 +149,7 @@ async function figuresOf(own: Run): Promise<RunFigures> {
   const large = await reads(own, READ_SPANS);
 
   const ingest = table(
-    ['Target', 'spans/s', 'best', 'p50 ms', 'p99 ms', 'CPU µs a span', 'RSS MiB'],
+    ['Target', 'spans/s, median', 'spans/s, best', 'p50 ms', 'p99 ms', 'CPU µs a span, best', 'RSS MiB, highest'],
     trials.map(({ target, rounds }) => rowOf(target.name, rounds)),
   );
   const readTimes = table(
@@ -162,12 +162,12 @@ async function figuresOf(own: Run): Promise<RunFigures> {
   );
   const goals = [
     atLeast('11 spans/s over the read-only limit', [0.25, 0.5], ratio(stored, roundsOf(sink))),
-    atLeast('by CPU, best rounds', [0.25, 0.5], best(roundsOf(sink)) / best(stored)),
+    atLeast('the same by CPU, best rounds', [0.25, 0.5], best(roundsOf(sink)) / best(stored)),
     ...(genkit === null
       ? []
       : [
           atLeast('11 spans/s over genkit', [2, 2], ratio(stored, roundsOf(genkit))),
-          atLeast('by CPU, best rounds', [2, 2], best(roundsOf(genkit)) / best(stored)),
+          atLeast('the same by CPU, best rounds', [2, 2], best(roundsOf(genkit)) / best(stored)),
         ]),
     goal(
       `12 disk over ${Math.round(protobufBytes)} B of protobuf a span`,
@@ -178,8 +178,12 @@ async function figuresOf(own: Run): Promise<RunFigures> {
     within(`14 first page at ${READ_SPANS} spans, store, p99`, 5, large.firstPage.p99Ms),
     within(`14 first page at ${READ_SPANS} spans, HTTP, p99`, 15, large.http.firstPage.p99Ms),
     wished('first page, store, p50', 0.3, large.firstPage.p50Ms),
-    atMost(`14 p50 over ${SMALL_SPANS} spans`, [1.5, 1.5], large.firstPage.p50Ms / small.firstPage.p50Ms),
-    wished('page 1,000 over page 1, p50', 1.2, large.deepPage.p50Ms / large.firstPage.p50Ms, '×'),
+    atMost(
+      `14 first page, store, p50 over that at ${SMALL_SPANS} spans`,
+      [1.5, 1.5],
+      large.firstPage.p50Ms / small.firstPage.p50Ms,
+    ),
+    wished('page 1,000 over page 1, store, p50', 1.2, large.deepPage.p50Ms / large.firstPage.p50Ms, '×'),
     within('15 trace of ten spans, HTTP, p99', 10, large.http.trace.p99Ms),
     within('15 span with payload, HTTP, p99', 10, large.http.span.p99Ms),
     wished('trace of ten spans, HTTP, p50', 2, large.http.trace.p50Ms),
@@ -219,11 +223,11 @@ const text = runs
     '## Traces: storing compared with only decoding',
     `Measured ${new Date().toISOString().slice(0, 10)}: ${RUNS > 1 ? several : ''}${ROUNDS} rounds of ${EXPORTS} exports, ${SPANS_PER_EXPORT} spans each, gzipped, ${CONNECTIONS} connections; SQLite. The product takes protobuf, the peer only JSON.`,
     conditions,
-    `A span is ${Math.round(protobufBytes)} B of protobuf and ${Math.round(gzipBytes)} B gzipped. CPU is that of all threads of the process in the best round. Row 13 has its own benchmark (\`npm run bench:trace-cores\`). Disk is the file after the last commit, with its indexes.`,
+    `A span is ${Math.round(protobufBytes)} B of protobuf and ${Math.round(gzipBytes)} B gzipped. CPU is that of all threads of the process in the best round. Goal 13 has its own benchmark (\`npm run bench:trace-cores\`). Disk is the file after the process has ended, with its indexes.`,
     tables.ingest,
     'Reads of the store in process, p50 / p99 in ms; the spans of that database have no payloads.',
     tables.reads,
-    `The same over HTTP, by one client on one keep-alive connection, ${REQUESTS} requests of each kind; each span is read from a stored gzipped export of ${SPANS_PER_EXPORT}.`,
+    `Reads over HTTP, p50 / p99 in ms, by one client on one keep-alive connection, ${REQUESTS} requests of each kind; each span with payload is read from a stored gzipped export of ${SPANS_PER_EXPORT}.`,
     tables.requests,
     goalTable(),
   ]);

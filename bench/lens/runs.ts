@@ -38,7 +38,7 @@ interface Step {
 export interface SyntheticRun {
   readonly traceId: string;
   readonly failure: Failure | null;
-  /** Failure that a clean run resembles. */
+  /** Failure that a clean run resembles, if any. */
   readonly resembles: Failure | null;
   readonly steps: readonly Step[];
 }
@@ -178,7 +178,7 @@ const CITIES = ['Lyon', 'Bremen', 'Gdansk', 'Turin', 'Leeds', 'Porto'];
 const hex = (random: () => number, digits: number): string =>
   Array.from({ length: digits }, () => Math.floor(random() * 16).toString(16)).join('');
 
-/** Seeded runs: a third with failures, each kind equally often; a third of clean runs that resemble failures; other clean runs. */
+/** Seeded runs, three for each failure in turn: one with it, a clean one that resembles it, another clean one. */
 export function syntheticRuns(count: number, seed: number): readonly SyntheticRun[] {
   const random = randomFrom(seed);
   return Array.from({ length: count }, (_, at): SyntheticRun => {
