@@ -1,8 +1,9 @@
 // Compares the CPU of two checkouts of the product. Each turn has a new process and a new database file.
 //   node bench/checkouts.ts --other <folder> --of spans [--cores 1|2] [--rounds 6] [--exports 600]
 //   node bench/checkouts.ts --other <folder> --of calls [--rounds 6] [--seconds 3]
-// Prints a table and changes no report. `later` is 0 for spans, and `bytes each` for calls: neither is measured. The dependencies of `--other` must be installed. CPU includes all threads of the
-// process. It is comparable while other programs use the machine; spans/s and answers/s are not.
+// Prints a table and changes no report. `later` is 0 for spans, and `bytes each` for calls: neither is measured. The
+// dependencies of `--other` must be installed. CPU includes all threads of the process. It is comparable while other programs
+// use the machine; spans/s and answers/s are not.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

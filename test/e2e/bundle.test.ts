@@ -32,7 +32,7 @@ afterEach(() => {
   rmSync(project, { recursive: true, force: true });
 });
 
-/** Writes a file with a modification time of an hour ago, so that a later write is detected as a change. */
+/** Writes a file with a modification time in the past, by default an hour ago: a later write is detected as a change. */
 function write(path: string, text: string, agoMs = 3_600_000): void {
   const file = join(project, path);
   mkdirSync(join(file, '..'), { recursive: true });
@@ -78,7 +78,7 @@ describe('a start', () => {
     expect(after.file).not.toBe(before.file);
   });
 
-  it('loads the media types of Koa when a type is first named by an extension', async () => {
+  it('resolves the media types of Koa that an extension names', async () => {
     write(
       'src/main.ts',
       `import Koa from 'koa';

@@ -122,7 +122,7 @@ describe('the history of the catalog', () => {
     expect(priceHistory.at(-1)?.to).toBeNull();
   });
 
-  it('misses no change when the process is killed between a swap and its write', async () => {
+  it('misses no change when the process is killed between a swap and the write of its changes', async () => {
     const first = await start();
     await untilRecorded(first, 1);
     // The open transaction blocks all writers: the new map is served, its changes are not recorded yet.

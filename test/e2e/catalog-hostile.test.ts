@@ -183,7 +183,7 @@ describe('a map is accepted', () => {
     await source.refresh();
     expect(source.current().find('m0')?.row['version']).toBe(2);
   });
-  it('with numbers written as text, which are served as numbers', async () => {
+  it('with numbers and booleans written as text, which are served typed', async () => {
     const row = { max_tokens: '8192', input_cost_per_token: '1e-6', supports_vision: 'yes' };
     upstream.setAnswer(sendMap({ ...mapOf(3_000), texts: row }));
     await source.refresh();

@@ -54,7 +54,7 @@ const cutNetwork = (): void => upstream.setAnswer((response) => void response.de
 const UNUSED = 'warn the stored price map is not used';
 
 describe('the last good map', () => {
-  it('serves after a restart without a network: same state, same time', async () => {
+  it('is served after a restart without a network, with the same id and time', async () => {
     const before = (await sourceWithMap(mapOf(3_000))).current();
     cutNetwork();
     const source = await aProcess();

@@ -59,7 +59,7 @@ describe.skipIf(MAPS.length < 2)('two real maps, swapped live', () => {
     await app.stop();
   });
 
-  it(`give ${CLIENTS} clients with a pin one whole list each, always of one snapshot`, async () => {
+  it(`give ${CLIENTS} clients with a pin whole lists, each of one snapshot`, async () => {
     /** The list of each snapshot, as the first client read it. */
     const lists = new Map<string, string>();
 

@@ -129,7 +129,7 @@ describe('unit mistakes', () => {
     ]);
   });
 
-  it('keep their id for the same value, get another one for another value, and are dropped for an accepted value', async () => {
+  it('have one id for each value, and are dropped for an accepted value', async () => {
     const source = await following(priced(1e-6), priced(1e-3));
     const first = firstQuarantined(source);
     await take(source, priced(1e-3, 2));

@@ -32,7 +32,7 @@ function follow(url = upstream.url, log = recordingLog().log): RefreshingCatalog
 }
 
 describe('following a live price map', () => {
-  it('serves the built-in catalog first and swaps the live one in whole', async () => {
+  it('serves the built-in catalog first, then the whole live one', async () => {
     const source = follow();
     const before = source.current();
     upstream.setAnswer(sendMap({ sample_spec: { mode: 'one of' }, ...mapOf(3_000), last_updated: 'today' }));

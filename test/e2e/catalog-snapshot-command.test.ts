@@ -20,13 +20,13 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const snapshot = () => readFileSync(new URL('snapshot.json.br', EMBEDDED_FOLDER));
 
 it.each([
-  ['nothing', [], 'Say where the price map is: --from <url|file>.'],
+  ['no argument', [], 'Say where the price map is: --from <url|file>.'],
   [
-    'no file',
+    'a missing file',
     ['--from', 'none.json'],
     "none.json cannot be read: ENOENT: no such file or directory, open 'none.json'.",
   ],
-  ['no server', ['--from', 'http://127.0.0.1:1/map'], 'http://127.0.0.1:1/map cannot be read: bad port.'],
+  ['a blocked port', ['--from', 'http://127.0.0.1:1/map'], 'http://127.0.0.1:1/map cannot be read: bad port.'],
   ['a map cut short', ['--from', 'cut.json'], 'cut.json is not valid JSON. It may be truncated.'],
   ['too few models', ['--from', 'few.json'], 'few.json: the price map has 49 models, fewer than 50.'],
   ['another archive', ['--from', 'other.whl'], 'other.whl has no litellm/model_prices_and_context_window_backup.json.'],

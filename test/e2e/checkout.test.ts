@@ -43,7 +43,7 @@ const catalog = async ({ url }: ServerProcess, headers: Record<string, string> =
 
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
 
-/** Statuses of requests with a key, by each header and over both transports. */
+/** Answers to requests with a key, by each header and over both transports. */
 async function reach(server: ServerProcess, key: string) {
   const graph = await fetch(`${server.url}/graphql`, {
     method: 'POST',
@@ -66,7 +66,7 @@ async function useUpFreeTier(server: ServerProcess): Promise<void> {
 }
 
 describe('the checkout', () => {
-  it('sells a key without the limit of the catalog and without other rights, until it is refunded', async () => {
+  it('sells a key without the limit of the catalog and without other rights, until the payment is refunded', async () => {
     const server = await start();
     await useUpFreeTier(server);
     const visit = await beginPurchase(server.url, stripe);

@@ -51,7 +51,7 @@ const ANSWERS = {
   },
 };
 
-it('the TypeSafe SDK gets a decision of its default model, with a request id and its default deadline', async () => {
+it('the TypeSafe SDK gets a decision of its default model, with a request id', async () => {
   expect(client.timeout).toBe(10_000);
   const state = { parcel: 'a week late' };
   const { data, requestId, response } = await client.systemOne({ state, questions: QUESTIONS }).withResponse();

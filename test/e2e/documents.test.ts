@@ -189,7 +189,7 @@ describe('commands of the documents', () => {
     expect(role).toContain('{"data":{"viewer":{"role":"PROXY_ADMIN"}}}');
   });
 
-  it('the calls of docs/lens.md need a reviewer, give feedback, build a dataset, make a tracing key and query traces', async () => {
+  it('the calls of docs/lens.md answer; those of the investigation need a reviewer', async () => {
     const [investigation = '', feedback = '', , datasets = '', tracingKey = '', sql = ''] = snippetsOf(
       'docs/lens.md',
       'bash',

@@ -13,7 +13,7 @@ afterEach(async () => {
   await app.stop();
 });
 
-it('a subscription ends when its key expires, over every transport, without an event', async () => {
+it('a subscription without events ends when its key expires, over every transport', async () => {
   const key = await makeKey(app, { duration: '10s', team_id: 'team-1' });
   const lasting = await makeKey(app, { team_id: 'team-1' });
   const url = `${app.url}/graphql`;

@@ -33,7 +33,7 @@ describe.skipIf(LACKS_POSTGRESQL)('live feeds of two processes', () => {
       { authorization: `Bearer ${key}` },
     );
 
-  it('show traces, calls and refusals of the other process within a second', async () => {
+  it('show traces of the other process, and its calls and refusals within a second', async () => {
     const url = `${there.url}/graphql`;
     const traces = overEventStream(url, TraceUpdatesDocument, {}, ADMIN);
     const spend = overEventStream(url, SpendUpdatesDocument, {}, ADMIN);

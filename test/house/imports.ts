@@ -9,7 +9,7 @@ type Pattern = string | readonly string[];
 /** An import that is not allowed. All conditions must match. */
 export interface ImportRule {
   readonly name: string;
-  /** Message of a violation. */
+  /** Meaning of the rule, for readers. */
   readonly comment: string;
   /** The importing file. */
   readonly from: { readonly path?: Pattern; readonly pathNot?: Pattern };

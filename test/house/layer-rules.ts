@@ -2,7 +2,7 @@
 import type { ImportRule } from './imports.ts';
 
 interface Layer {
-  /** Message of a violation. */
+  /** Meaning of the rule, for readers. */
   readonly rule: string;
   /** Path pattern of the layer's files. They may import each other. */
   readonly from: string;
@@ -22,7 +22,7 @@ const REST_SHIMS = '^rest-shims/';
 const GRAPHQL = '^src/graphql/';
 
 const LAYERS: Readonly<Record<string, Layer>> = {
-  domain: { rule: 'The domain imports nothing.', from: DOMAIN, layers: [], libraries: [] },
+  domain: { rule: 'The domain imports no other layer and no library.', from: DOMAIN, layers: [], libraries: [] },
   wire: { rule: 'Wire formats import the domain only.', from: WIRE, layers: [DOMAIN], libraries: [] },
   gateway: {
     rule: 'The gateway imports the domain only: adapters reach it through ports.',
@@ -149,7 +149,8 @@ const singleRules: readonly ImportRule[] = [
   },
   {
     name: 'composition-root-is-not-imported',
-    comment: 'Files directly in src/ and in src/startup/ connect the layers; no other file imports them.',
+    comment:
+      'Files directly in src/ and in src/startup/ connect the layers; no other file of the product imports them.',
     from: { pathNot: ['^src/[^/]+\\.ts$', '^src/startup/', '^test/'] },
     to: { path: ['^src/[^/]+\\.ts$', '^src/startup/'] },
   },

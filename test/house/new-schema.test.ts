@@ -83,7 +83,7 @@ const scriptOf = ({ objects, migrations }: Content): string =>
     .map((statement) => `${statement};\n`)
     .join('');
 
-it('the script of a new file makes the schema of the migrations; rewritten by `-u`', async () => {
+it('data/sqlite/schema.sql is the script of a migrated file; `-u` rewrites it', async () => {
   const migrated = await aMigrated('migrated.db');
   expect(migrated.filled).toEqual([]);
   await expect(scriptOf(migrated)).toMatchFileSnapshot(SCRIPT);

@@ -18,8 +18,8 @@ const FREE_OF_CHARGE: Readonly<Record<string, string>> = {
   callOpenEndpoint: 'the operator opened the path in the configuration; its target has its own limits',
   openPurchase: 'its page polls it, and shows what was paid for',
   replaceLostKey: 'it needs the secret of a purchase',
-  takePaymentMessage: 'it takes what the payment provider signed',
-  takeAgentMessage: 'it takes what the provider of coding agents signed',
+  takePaymentMessage: 'it accepts only messages that the payment provider signed',
+  takeAgentMessage: 'it accepts only messages that the provider of coding agents signed',
   findLensWorker: 'it needs the token of a worker',
   readIngestionCredentials: 'it needs the token of the trace service',
   getPageImage: 'pages show it before there is a key, and it reads no store',
@@ -46,10 +46,10 @@ const READ_ONLY_ROLES = ['internal_user_viewer', 'proxy_admin_viewer'] as const;
 const OPEN_TO_VIEWERS: Readonly<Record<string, string>> = {
   signIn: 'it gives a session with the rights of the credentials that were sent',
   signInForCode: 'open to everyone: it needs the credentials of a person',
-  exchangeCode: 'it gives the session of who signed in',
+  exchangeCode: 'it gives the session of the person who signed in',
   startLogin: 'open to everyone, also without a key',
   completeLogin: 'open to everyone: it needs the credentials of a person',
-  collectLogin: 'it gives a session with the rights of who signed in',
+  collectLogin: 'it gives a session with the rights of the person who signed in',
   signOut: 'it ends the session of the caller',
   askForIde: 'a model call: the reference lets every key call models',
   callModel: 'a model call',
@@ -73,7 +73,7 @@ const OPEN_TO_VIEWERS: Readonly<Record<string, string>> = {
   openPurchase: 'open to everyone, also without a key',
   replaceLostKey: 'open to everyone, also without a key',
   takePaymentMessage: 'open to everyone, also without a key',
-  takeAgentMessage: 'open to everyone: it takes what the provider of coding agents signed',
+  takeAgentMessage: 'open to everyone: it accepts only messages that the provider of coding agents signed',
   'ingestTraces by internal_user_viewer': 'the interface excludes read-only proxy administrators only',
 };
 
@@ -130,7 +130,7 @@ it('a changed right changes the table', () => {
   expect(tableOf([anOperation({})])).not.toEqual(tableOf([anOperation({ allowance: 'catalog' })]));
 });
 
-it('an operation for anonymous callers counts against an allowance', async () => {
+it('an operation for anonymous callers counts against an allowance, or has a stated reason', async () => {
   expect(uncounted(await loadOperations())).toEqual([]);
   expect(uncounted([anOperation({}), anOperation({ operation: 'checkReadiness' })])).toEqual(['readTrace']);
   expect(uncounted([anOperation({ allowance: 'catalog' })])).toEqual([]);

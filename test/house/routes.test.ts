@@ -59,14 +59,14 @@ function withoutTest(promised: readonly string[]): readonly string[] {
 
 const titlesOf = (tests: readonly ListedTest[]): readonly string[] => tests.map(({ name }) => name);
 
-it('the document has all rows, and only these', async () => {
+it('docs/routes.md has all rows, and only these', async () => {
   const rows = await allRows();
   expect(existsSync(DOCUMENT)).toBe(true);
   expect(rows.length).toBeGreaterThan(8);
   await expect(documentOf(rows)).toMatchFileSnapshot(DOCUMENT);
 });
 
-it('no two rows share a name or a path', async () => {
+it('no two rows share a name, or a method and path', async () => {
   const rows = await allRows();
   const claims = rows.flatMap(({ name, method, paths }) => [name, ...paths.map((path) => `${method} ${path}`)]);
   expect(claims.filter((claim, index) => claims.indexOf(claim) !== index)).toEqual([]);

@@ -1,1 +1,1 @@
-export const roof = 'seen by none';
+export const app = 'composition root';

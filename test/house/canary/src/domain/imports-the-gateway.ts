@@ -3,4 +3,4 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import type { engine } from '../gateway/imports-the-orm.ts';
 
-export const ground = { readFileSync, z, engine: null as typeof engine | null };
+export const imported = { readFileSync, z, engine: null as typeof engine | null };

@@ -1,4 +1,4 @@
 // Breaks `runtime` and `composition-root-is-not-imported`.
-import { roof } from '../app.ts';
+import { app } from '../app.ts';
 
-export const loop = roof;
+export const loop = app;
