@@ -94,7 +94,7 @@ describe.skipIf(isMissing)('one of two processes, killed with 200 callers at the
     return answer.status;
   };
 
-  it('exceeds the budget by at most one call, and does not refill it', async () => {
+  it('the calls of both exceed the budget by at most one, also after the kill', async () => {
     const [doomed, other] = servers;
     const made = await post(other, '/key/generate', { max_budget: BUDGET });
     const { key } = (await made.json()) as { key: string };

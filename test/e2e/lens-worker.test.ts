@@ -73,7 +73,10 @@ async function ended(id: string): Promise<WireLens> {
   return lensAt(id);
 }
 
-/** Expires the lease of the first attempt repeatedly, until another worker has claimed the run: a late request of the killed worker may renew the lease. */
+/**
+ * Expires the lease of the first attempt repeatedly, until another worker has claimed the run: a late request of the killed
+ * worker may renew the lease.
+ */
 async function claimedAfterExpiry(id: string): Promise<void> {
   const database = new DatabaseSync(join(dataDir, 'lensgate.db'), { timeout: 30_000 });
   try {
@@ -114,7 +117,7 @@ afterAll(async () => {
 });
 
 describe('a lens worker in a separate process', () => {
-  it('completes a run, and another after the server was killed and started again, repeating only lost calls', async () => {
+  it('completes runs, also after a kill and a restart of the server, repeating only lost calls', async () => {
     startWorker();
     const first = await send<WireLens>('POST', '/lens', aLens());
     const done = await ended(first.id);

@@ -180,7 +180,7 @@ model_list:${model('m', 'openai')}${model('of-groq', 'groq')}`,
     /** Key whose slots a killed process holds. The lease of that process ends during the tests in between. */
     let keyOfKilled = '';
 
-    it('keeps the slots of a killed process until its lease ends', async () => {
+    it('keeps the slots of a killed process during its lease', async () => {
       keyOfKilled = await newKey({ max_parallel_requests: 4 });
       const doomed = await start();
       servers.push(doomed);
@@ -205,7 +205,7 @@ model_list:${model('m', 'openai')}${model('of-groq', 'groq')}`,
       );
     });
 
-    it('admits exactly as many parallel calls as the limit allows, and a further one when one ends', async () => {
+    it('admits exactly as many parallel calls as the limit allows, and others after these', async () => {
       const key = await newKey({ max_parallel_requests: 7 });
       upstream.hold();
       const calling = calls(40, 40, key);

@@ -35,7 +35,7 @@ describe.skipIf(LACKS_POSTGRESQL)('a stored model of two processes', () => {
     await vi.waitFor(async () => expect(await statusAt(there, 'dying')).toBe(400), SOON);
   });
 
-  it('is a model of its team in the other process, and of no other team there', async () => {
+  it('is callable in the other process by keys of its team only, until the team is deleted', async () => {
     const keyOf = async (teamId: string): Promise<string> => {
       await here.call('POST', '/team/new', { team_id: teamId });
       const made = await here.call('POST', '/key/generate', { team_id: teamId });

@@ -90,7 +90,7 @@ async function heldUpstream() {
 }
 
 describe('a first start', () => {
-  it('prints the address, generates a key, is ready, and every printed command works unchanged', async () => {
+  it('prints addresses, a key and commands, and the commands work unchanged', async () => {
     const { url, output, key } = await start();
     expect(statSync(join(folder, 'data', 'admin-key')).mode & 0o777).toBe(0o600);
     expect(statSync(join(folder, 'data', 'lensgate.db')).mode & 0o077).toBe(0);
@@ -188,7 +188,7 @@ describe('SIGTERM', () => {
 });
 
 describe('the log', () => {
-  it('reports a request that is not HTTP, without quoting it', async () => {
+  it('reports an invalid HTTP request, without its key', async () => {
     const server = await start();
     const { hostname, port } = new URL(server.url);
     const socket = connect(Number(port), hostname);

@@ -231,7 +231,7 @@ describe('SIGTERM, at the end of the grace period', () => {
 });
 
 describe('SIGTERM, during the grace period', () => {
-  it('refuses requests on open connections with 503, answers probes, and closes the connections', () => {
+  it('refuses requests on open connections, except the liveness probe, and closes these connections', () => {
     const shown = onOpenConnections.map((text) => {
       const [head = '', body = ''] = text.split('\r\n\r\n');
       return [

@@ -22,7 +22,7 @@ it.each([
   ['by default', undefined, ['young']],
   ['with `10d`', '10d', []],
   ['not at all with `0d`', '0d', ['old', 'young']],
-])('old spend rows are deleted %s, and daily activity and totals keep their cost', async (_title, period, expected) => {
+])('old spend rows are deleted %s, and daily activity keeps their cost', async (_title, period, expected) => {
   const { dataDir, stop } = await startApp();
   await stop({ keepData: true });
   const stores = await openStores({ databaseUrl: null, dataDir, log: { warn: () => {} } });

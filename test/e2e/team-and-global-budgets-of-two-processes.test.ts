@@ -124,9 +124,9 @@ function suite(name: string, withRedis: boolean): void {
       },
     });
 
-    /** Calls of the member: its budget, and again after a reset to 1. */
+    /** Admitted calls of the member: `MEMBER`, and one less after a reset of its spend to 1. */
     const ofMember = 2 * MEMBER - 1;
-    /** Calls of the key and the team whose spend is reset, before and after it. */
+    /** Admitted calls of the key and the team whose spend is reset, before and after the reset. */
     const ofReset = 2 * (OF_TEAM + 1 + OF_KEY);
 
     it('counts the budget of a member from the value to which its spend is reset', async () => {
@@ -171,7 +171,7 @@ function suite(name: string, withRedis: boolean): void {
       expect(await spend()).toEqual([OF_TEAM + 1, OF_KEY]);
     }, 240_000);
 
-    it('admits exactly a window of a team in each window, then exactly the budget of all calls', async () => {
+    it('admits exactly the budget of a team in each window, then exactly the budget of all calls', async () => {
       const budget_limits = [
         { budget_duration: '1mo', max_budget: TEAM },
         { budget_duration: '30d', max_budget: 1_000 },
@@ -200,7 +200,8 @@ function suite(name: string, withRedis: boolean): void {
       // The two calls above are of the new window.
       expect((await spendAll(keys)) + 2).toBe(TEAM);
 
-      // The team has spent two windows, the member and the others their calls. The rest is for keys without a team, and for the administrator.
+      // The team has spent two windows; the member, and the key and the team of the reset, have made their calls. The rest is
+      // for keys without a team and for the admin key.
       const others = [await newKey({}), ADMIN];
       expect((await spendAll(others)) + 2 * TEAM + ofMember + ofReset).toBe(ALL + 1);
       const ofAll = refusal(

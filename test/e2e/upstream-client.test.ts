@@ -151,7 +151,7 @@ it.each([403, 407])(
   },
 );
 
-it('the native client ignores the proxy when it is chosen by name', async () => {
+it('the native client, chosen by name, ignores the proxy', async () => {
   await start({ LENSGATE_HTTP_CLIENT: 'native', HTTP_PROXY: `http://127.0.0.1:${proxy.port}` });
   expect((await ask('plain')).status).toBe(200);
   expect(proxy.requestLines).toEqual([]);
