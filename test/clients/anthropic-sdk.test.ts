@@ -134,7 +134,7 @@ describe.each(['native', 'translated'])('the official SDK with a model that is %
     expect(thinkingPieces.join('')).toBe('Let me see.');
   });
 
-  it('counts tokens', async () => {
+  it('gets an estimate of tokens where the upstream cannot count them', async () => {
     const { messages } = ask(model, 'hello');
     // This upstream has no endpoint that counts tokens.
     expect(await anthropic.messages.countTokens({ model, messages })).toEqual({
@@ -184,10 +184,10 @@ describe('the official SDK', () => {
   });
 
   it.each([
-    ['sk-unknown', 'native', AuthenticationError, 'authentication_error'],
-    [null, 'forbidden', PermissionDeniedError, 'permission_error'],
-    [null, 'native', BadRequestError, 'invalid_request_error'],
-  ])('raises the matching error class: %s %s', async (apiKey, model, kind, type) => {
+    ['authentication_error', AuthenticationError, 'sk-unknown', 'native'],
+    ['permission_error', PermissionDeniedError, null, 'forbidden'],
+    ['invalid_request_error', BadRequestError, null, 'native'],
+  ])('raises the error class of %s', async (type, kind, apiKey, model) => {
     const client = apiKey === null ? anthropic : new Anthropic({ apiKey, baseURL: app.url, maxRetries: 0 });
     const body = kind === BadRequestError ? { ...ask(model, 'x'), messages: null } : ask(model, 'x');
     const refused = client.messages.create(body as Anthropic.MessageCreateParamsNonStreaming);

@@ -113,7 +113,7 @@ describe('Apollo Client', () => {
   });
 
   it.each([false, true])(
-    'sends a document once, after its hash is refused, and later only the hash (GET: %s)',
+    'needs two requests for a new persisted document, and one for a known document (GET: %s)',
     async (useGETForHashedQueries) => {
       const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
       const client = aClient(app.adminKey, new PersistedQueryLink({ sha256, useGETForHashedQueries }));
@@ -152,7 +152,7 @@ describe('Apollo Client', () => {
     client.stop();
   });
 
-  it('follows traces over multipart HTTP until it unsubscribes, and updates its cache', async () => {
+  it('gets traces from a subscription, and caches them', async () => {
     const client = aClient();
     const names: string[] = [];
     const first = Promise.withResolvers<void>();

@@ -87,7 +87,7 @@ function watching(text: string, times: number): { readonly fetch: typeof fetch; 
 }
 
 describe.each(['native', 'translated'] as const)('a stream of an upstream with a long reasoning phase: %s', (model) => {
-  /** The upstream sends the rest of its answer when `shown` resolves: the client has received keep-alive messages. */
+  /** The upstream sends the rest of its answer when `textReceived` resolves: the client has received keep-alive messages. */
   function goOnAfter(textReceived: Promise<void>): void {
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });

@@ -54,7 +54,7 @@ describe('files of the official SDK', () => {
     await expect(openai.files.retrieve(file.id)).rejects.toMatchObject({ status: 404 });
   });
 
-  it('are listed in pages, to their owner only', async () => {
+  it('are listed in pages, to their owner and to administrators only', async () => {
     const reader = await clientOf({ key_alias: 'lister' });
     const createdIds: string[] = [];
     for (const name of ['a', 'b', 'c'])
@@ -105,7 +105,7 @@ describe('batches of the official SDK', () => {
     await expect(stranger.batches.cancel(batch.id)).rejects.toMatchObject({ status: 404 });
   });
 
-  it('are cancelled', async () => {
+  it('have ids of the gateway in the answer to a cancellation', async () => {
     const file = await upload(line('one'));
     const body = { input_file_id: file.id, endpoint: '/v1/chat/completions', completion_window: '24h' } as const;
     const { id } = await openai.batches.create(body);

@@ -64,7 +64,7 @@ const dot = (left: readonly number[], right: readonly number[]): number =>
   left.reduce((sum, value, at) => sum + value * (right[at] ?? 0), 0);
 
 describe('embeddings of the official SDK', () => {
-  it('are requested in base64 by default, and returned as numbers', async () => {
+  it('are numbers with the default encoding of the SDK', async () => {
     const { data, response } = await openai.embeddings.create({ model: 'vectors', input: 'hello' }).withResponse();
     expect(data).toMatchObject({ object: 'list', model: 'vectors', data: [{ index: 0, embedding: VECTOR }] });
     expect(upstream.getRequests().at(-1)?.path).toBe('/v1/embeddings');
@@ -75,7 +75,7 @@ describe('embeddings of the official SDK', () => {
     });
   });
 
-  it('are sent as numbers on request', async () => {
+  it('are numbers with the encoding `float`', async () => {
     const { data } = await openai.embeddings.create({
       model: 'vectors',
       input: ['hello', 'hello again'],

@@ -162,7 +162,7 @@ describe('a server that answers with `retry-after`', () => {
     });
   });
 
-  it('is called again by the retries of the client, after `retry-after`', async () => {
+  it('is called again by a retry of the client', async () => {
     let calls = 0;
     responses = { status: 503, body: { error: { message: 'later' } }, headers: { 'retry-after-ms': '20' } };
     const patient = new OpenAI({
