@@ -18,8 +18,8 @@ import { createDatabase, dropDatabase } from '../test/support/postgresql-databas
 
 // Time of the first, a middle and the last page of the lists of keys, users and teams, where a list has them.
 //   node bench/lists.ts [--keys 100000] [--users 10000] [--teams 1000] [--rounds 20] [--only TEXT] [--dry]
-// Runs on SQLite, and on PostgreSQL where LENSGATE_TEST_POSTGRES_URL names a server. `--only` measures the
-// lists whose name contains TEXT. `--dry` makes two rounds of few rows to check the script.
+// Runs on SQLite, and on PostgreSQL where LENSGATE_TEST_POSTGRES_URL names a server. `--only` measures the lists
+// whose name contains TEXT. `--dry` makes two rounds of few rows to check the script.
 
 /** Required: the median time of a page is at most this, in ms. */
 const GOAL_MS = 30;

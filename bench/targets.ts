@@ -25,7 +25,10 @@ export interface Stage {
   readonly koaHello: Target;
   /** Null unless `full`. */
   readonly nodeHttp: Target | null;
-  /** Portkey on the Node of its own image; the target `portkey` runs on this Node. Null unless `full` and both can be installed. */
+  /**
+   * Portkey on the Node of its own image; the target `portkey` runs on this Node. Null unless `full` and both can be
+   * installed.
+   */
   readonly portkeyAsShipped: Target | null;
   /** Null unless `full`. */
   readonly withoutAccounting: Target | null;
