@@ -58,7 +58,7 @@ for (const engine of ENGINES)
     it('refuses a file with bad lines, names the lines, and imports nothing of the file', async () => {
       const file = aFile(`${aLine(3)}\n${aLine(2)}{"at":\n${aLine(4)}nonsense`);
       await expect(seed(file)).rejects.toThrow(
-        'line 3: `at` is earlier than in line 2\nline 4: the line is not valid JSON\nline 6: the line is not valid JSON',
+        'line 3: `at` is earlier than in line 1\nline 4: the line is not valid JSON\nline 6: the line is not valid JSON',
       );
       expect(await contents()).toEqual([0, []]);
     });
