@@ -16,8 +16,7 @@ const TypeOfFallback = builder.enumType('FallbackType', {
   values: {
     GENERAL: {
       value: FALLBACK_TYPES[0],
-      description:
-        'Every failure. Failures of another type are left out once some model has fallbacks of that type.',
+      description: 'Every failure. Failures of another type are left out once some model has fallbacks of that type.',
     },
     CONTEXT_WINDOW: { value: FALLBACK_TYPES[1], description: 'Refusals of a conversation that is too long.' },
     CONTENT_POLICY: { value: FALLBACK_TYPES[2], description: 'Refusals of the content of a conversation.' },
