@@ -15,9 +15,9 @@ export interface AnswerForm {
 }
 
 const DONE = Buffer.from('[DONE]');
-const FINISH_REASON = Buffer.from('"finish_reason"');
-/** Text in every chunk before the last one, as compact serializers write it. Chunks without it are parsed. */
-const UNFINISHED = Buffer.from('"finish_reason":null');
+/** Text in every chunk, as compact serializers write it. Chunks without it are parsed. */
+const FINISH_REASON = Buffer.from('"finish_reason":');
+const LETTER_N = 0x6e;
 const USAGE = Buffer.from('"usage":');
 const NULL = Buffer.from('null');
 
@@ -118,8 +118,9 @@ export class ChunkInspector implements StreamInspector {
 /** Whether a chunk with one choice has neither a finish reason nor usage. Searches its text instead of parsing it. */
 function isMiddle(data: Buffer): boolean {
   const reason = data.indexOf(FINISH_REASON);
-  if (reason === -1 || data.indexOf(UNFINISHED, reason) !== reason) return false;
-  if (data.indexOf(FINISH_REASON, reason + UNFINISHED.length) !== -1) return false;
+  // The only value that begins with n is null.
+  if (reason === -1 || data[reason + FINISH_REASON.length] !== LETTER_N) return false;
+  if (data.indexOf(FINISH_REASON, reason + FINISH_REASON.length) !== -1) return false;
   const usage = data.indexOf(USAGE);
   return usage === -1 || data.indexOf(NULL, usage) === usage + USAGE.length;
 }
