@@ -87,11 +87,11 @@ function standingsOf(counted: readonly CountedLimit[]): readonly RateStanding[] 
   return standings;
 }
 
-/** Calls that hold slots of parallel calls, the oldest first. */
-type SlotHolders = OpenList<AdmittedCall>;
+/** Admitted calls that are neither settled nor expired, the oldest first. */
+type OpenCalls = OpenList<AdmittedCall>;
 
 /** Frees the slots that were not freed in time. */
-function expire(holding: SlotHolders, nowMs: number): void {
+function expire(holding: OpenCalls, nowMs: number): void {
   for (let { oldest } = holding; oldest !== null && oldest.endMs <= nowMs; { oldest } = holding) oldest.free();
 }
 
@@ -102,7 +102,7 @@ class AdmittedCall implements RateAdmission {
   readonly endMs: number;
   readonly #counted: readonly CountedLimit[];
   readonly #expected: number;
-  readonly #holding: SlotHolders;
+  readonly #holding: OpenCalls;
   readonly #place: Place<AdmittedCall>;
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   #open = true;
@@ -110,7 +110,7 @@ class AdmittedCall implements RateAdmission {
   constructor(
     counted: readonly CountedLimit[],
     expected: number,
-    at: { readonly nowMs: number; readonly clock: Pick<Clock, 'monotonicMs'>; readonly holding: SlotHolders },
+    at: { readonly nowMs: number; readonly clock: Pick<Clock, 'monotonicMs'>; readonly holding: OpenCalls },
   ) {
     this.#counted = counted;
     this.#expected = expected;
@@ -162,7 +162,7 @@ export function createMemoryRateLimits({
 }): MemoryRateLimits {
   /** Counters by id, for each scope. */
   const scopes = new Map<RateScope, Map<string, RateCounter>>();
-  const holding: SlotHolders = new OpenList();
+  const holding: OpenCalls = new OpenList();
 
   function counterOf({ scope, id }: RateLimit, nowMs: number): RateCounter {
     const counters = scopes.get(scope) ?? new Map<string, RateCounter>();

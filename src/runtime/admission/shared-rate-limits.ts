@@ -17,7 +17,10 @@ const SLOT_MS = 3_600_000;
 const SHARES_LIMIT = 300_000;
 /** Shares that one eviction examines. */
 const EVICTION_TRIES = 8;
-/** Maximum time in ms that a call repeats its requests because other calls took the granted shares. Without room it is then refused. */
+/**
+ * Maximum time in ms for which a call asks the ledger again because other calls took the granted room. After that time, a
+ * call without room is refused.
+ */
 const MAX_WAIT_MS = 2_000;
 
 /** The phases of a check, in their order. */
@@ -55,7 +58,7 @@ export function createSharedRateLimits({
   const nowMs = (): number => clock.monotonicMs();
   /** Oldest first. An eviction moves the shares in use to the end. */
   const known = new Map<string, RateShare>();
-  const holding: SlotHolders = new OpenList();
+  const holding: OpenCalls = new OpenList();
 
   function shareOf(name: string, kind: 'window' | 'slots', limit: number): RateShare {
     const found = known.get(name);
@@ -137,11 +140,11 @@ function refusalOf({ limit: { scope, id }, type, max, share }: CountedLimit): Ra
   return { kind: 'refused', scope, id, type, limit: max, remaining: Math.max(0, share.left) };
 }
 
-/** Calls that hold slots of parallel calls, the oldest first. */
-type SlotHolders = OpenList<SharedCall>;
+/** Admitted calls that are neither settled nor expired, the oldest first. */
+type OpenCalls = OpenList<SharedCall>;
 
 /** Frees the slots that were not freed in time. */
-function expire(holding: SlotHolders, nowMs: number): void {
+function expire(holding: OpenCalls, nowMs: number): void {
   for (let { oldest } = holding; oldest !== null && oldest.endMs <= nowMs; { oldest } = holding) oldest.free();
 }
 
@@ -153,11 +156,11 @@ class SharedCall implements RateAdmission {
   /** Number of the window in which each counted limit took its amount, in the order of `#counted`. */
   readonly #windows: readonly number[];
   readonly #counted: readonly CountedLimit[];
-  readonly #holding: SlotHolders;
+  readonly #holding: OpenCalls;
   readonly #place: Place<SharedCall>;
   #open = true;
 
-  constructor(counted: readonly CountedLimit[], at: { readonly nowMs: () => number; readonly holding: SlotHolders }) {
+  constructor(counted: readonly CountedLimit[], at: { readonly nowMs: () => number; readonly holding: OpenCalls }) {
     this.#counted = counted;
     this.#holding = at.holding;
     this.endMs = at.nowMs() + SLOT_MS;

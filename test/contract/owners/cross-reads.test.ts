@@ -233,7 +233,7 @@ describe('reads across owners', () => {
     }
   });
 
-  it('a key is read with itself and by administrators', async () => {
+  it('information about a key is for the key itself and for administrators only', async () => {
     for (const reader of fixture.parties)
       for (const owner of fixture.parties.filter(({ key }) => key !== fixture.app.adminKey)) {
         const { status, text } = await ask(reader, `/key/info?key=${owner.keyHash}`);

@@ -26,7 +26,7 @@ async function serve(listener: RequestListener): Promise<string> {
 async function serveGraph(graph: Partial<GraphEndpoints>) {
   const failures: Error[] = [];
   const unused = (): never => {
-    throw new TypeError('No row is called.');
+    throw new TypeError('Unexpected call of a row or of the graph.');
   };
   const listener = serveRows(
     { rows: [], identify: unused, scopeFor: unused, failed: unused, bodyLimits: { setting: 0, otlp: 0 } },
