@@ -11,6 +11,7 @@ import { ALL, aSpan, headOf, nsAt, picos, spanId, START_MS, TEAM_KEY, traceId } 
 const TRACES = 150;
 const TRACES_ON_CLICKHOUSE = 10;
 const MOST_SPANS = 16;
+const TYPES_WITHOUT_CALLS = ['embedding', 'embedding', 'chain', 'agent'] as const;
 const TYPES = ['llm', 'llm', 'llm', 'llm', 'llm', 'llm', 'chain', 'agent', 'tool', 'embedding'] as const;
 const STATUSES = ['ok', 'error', 'unset'] as const;
 const SOURCES = [
@@ -26,9 +27,10 @@ type Random = ReturnType<typeof randomFrom>;
  */
 function randomSpans(number: number, random: Random): readonly Span[] {
   const count = 2 + random(MOST_SPANS - 1);
+  const types = random(5) === 0 ? TYPES_WITHOUT_CALLS : TYPES;
   const oneOf = (texts: string): string => texts.split(' ')[random(texts.split(' ').length)] ?? '';
   return Array.from({ length: count }, (_, at) => {
-    const type = TYPES[random(TYPES.length)] ?? 'llm';
+    const type = types[random(types.length)] ?? 'llm';
     const gateway = random(5) === 0;
     const startNs = nsAt(START_MS) + BigInt(random(6));
     return aSpan({
@@ -38,7 +40,10 @@ function randomSpans(number: number, random: Random): readonly Span[] {
       type,
       gateway,
       cost: gateway && random(3) > 0 ? picos(BigInt(1 + random(1_000))) : null,
-      estimate: !gateway && type === 'llm' && random(2) === 0 ? picos(BigInt(1 + random(1_000))) : null,
+      estimate:
+        !gateway && (type === 'llm' || type === 'embedding') && random(2) === 0
+          ? picos(BigInt(1 + random(1_000)))
+          : null,
       requestId: random(3) === 0 ? null : `r-${random(3)}`,
       inputTokens: random(10),
       outputTokens: random(10),

@@ -260,20 +260,24 @@ type Calls = Omit<CountedOnce, 'estimate' | 'estimatedCalls'>;
 
 function callsOf(growth: Growth, answered: AnsweredCalls): Calls {
   const { before, added } = growth.trace;
-  const { llmCalls = 0, gatewayCalls = 0, inputTokens = 0, outputTokens = 0 } = before ?? {};
+  const { llmCalls = 0, gatewayCalls = 0 } = before ?? {};
   const gateway = added.filter(isGatewayCall);
   const calls = added.filter((span) => isOwnCall(growth, span));
   const lostCalls = replacedCallsOf(growth, growth.replacedCalls, answered.calls);
-  // A trace with notes has calls, so only the tokens of calls count.
-  const more = [...gateway, ...added.filter((span) => hasOwnTokens(growth, span))];
+  const callsNow = llmCalls + gateway.length + calls.length - lostCalls.length;
+  // With a call, only the tokens of calls count. Without one, the tokens of all spans do.
+  const more = callsNow === 0 ? added : [...gateway, ...added.filter((span) => hasOwnTokens(growth, span))];
   const less = replacedCallsOf(growth, growth.replacedTokens, answered.tokens);
-  const sum = (spans: readonly CallCount[], member: 'inputTokens' | 'outputTokens'): number =>
-    spans.reduce((total, span) => total + span[member], 0);
+  const sum = (member: 'inputTokens' | 'outputTokens'): number => {
+    const total = (spans: readonly CallCount[]): number => spans.reduce((tokens, span) => tokens + span[member], 0);
+    const counted = callsNow > 0 && llmCalls === 0 ? 0 : (before?.[member] ?? 0);
+    return counted + total(more) - total(less);
+  };
   return {
-    llmCalls: llmCalls + gateway.length + calls.length - lostCalls.length,
+    llmCalls: callsNow,
     gatewayCalls: gatewayCalls + gateway.length,
-    inputTokens: inputTokens + sum(more, 'inputTokens') - sum(less, 'inputTokens'),
-    outputTokens: outputTokens + sum(more, 'outputTokens') - sum(less, 'outputTokens'),
+    inputTokens: sum('inputTokens'),
+    outputTokens: sum('outputTokens'),
   };
 }
 
