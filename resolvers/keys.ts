@@ -44,7 +44,7 @@ async function makeAllowedKey(
   const wanted = withDefaults(sent, keyRules);
   assertAlias(wanted.alias, keyRules);
   assertCaps(wanted, keyRules);
-  const draft = await allowedDraft(scope, wanted, route);
+  const draft = await allowedDraft(scope, wanted, { sent, route });
   const isService = route === '/key/service-account/generate';
   const metadata = isService
     ? { ...draft.metadata, service_account_id: draft.alias ?? scope.platform.ids.uuid() }

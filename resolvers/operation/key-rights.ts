@@ -161,7 +161,7 @@ async function isLimited({ platform }: KeyScope, team: Team, { budgetId }: TeamM
 export async function allowedDraft(
   scope: KeyScope,
   draft: KeyDraft,
-  route: '/key/generate' | '/key/service-account/generate',
+  { sent, route }: { readonly sent: KeyDraft; readonly route: '/key/generate' | '/key/service-account/generate' },
 ): Promise<KeyDraft> {
   const caller = callerOf(scope);
   const { keyRules } = scope.platform;
@@ -170,11 +170,11 @@ export async function allowedDraft(
   if (caller.role === 'proxy_admin') {
     if (isRuled && teamId !== null && (await scope.platform.stores.teams.find(teamId)) === null)
       throw unknownTeamOf(teamId);
-    assertMayCreate({ caller, memberRole: null }, draft, keyRules);
+    assertMayCreate({ caller, memberRole: null, sent }, draft, keyRules);
     return draft;
   }
   if (teamId === null) {
-    assertMayCreate({ caller, memberRole: null }, draft, keyRules);
+    assertMayCreate({ caller, memberRole: null, sent }, draft, keyRules);
     const userId = await userOfDraft(scope, draft, false);
     return boundedDraft({ caller, userId, isManager: false }, draft);
   }
@@ -183,7 +183,7 @@ export async function allowedDraft(
   if (team === null || (!isManager && member === null))
     throw new InvalidInput(`User=${caller.userId} not assigned to team=${teamId}`);
   if (!isManager && !isPermitted(team, route)) throw new NotPermitted(team, route);
-  assertMayCreate({ caller, memberRole: member?.role ?? null }, draft, keyRules);
+  assertMayCreate({ caller, memberRole: member?.role ?? null, sent }, draft, keyRules);
   const isService = route === '/key/service-account/generate';
   if (isService && !isManager && member !== null && (await isLimited(scope, team, member)))
     throw new Forbidden('A member with limits in a team cannot create service account keys of the team.', 'key_owner');

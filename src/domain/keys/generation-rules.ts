@@ -119,6 +119,7 @@ const snakeCase = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) =
 /** Members of a draft, by their names on the wire. */
 function sentMembers({
   alias,
+  role,
   settings = {},
   metadataMembers = {},
   ...columns
@@ -128,6 +129,7 @@ function sentMembers({
     ...Object.entries(metadataMembers),
     ...named.map(([name, value]): [string, unknown] => [snakeCase(name), value]),
     ['key_alias', alias],
+    ['user_role', role],
   ]);
 }
 
@@ -139,13 +141,15 @@ interface KeyCreator {
   readonly caller: Caller;
   /** Role of the caller in the team of the key; null if the caller is not a member. */
   readonly memberRole: MemberRole | null;
+  /** The draft without defaults of the configuration, which do not replace required members. */
+  readonly sent: KeyDraft;
 }
 
 /**
  * Checks that the configuration allows the caller to create this key. Proxy administrators may create every key, but must send the
  * required members for a key without a team. Throws Forbidden and InvalidInput.
  */
-export function assertMayCreate({ caller, memberRole }: KeyCreator, draft: KeyDraft, rules: KeyRules): void {
+export function assertMayCreate({ caller, memberRole, sent }: KeyCreator, draft: KeyDraft, rules: KeyRules): void {
   const isOfTeam = idOrNull(draft.teamId) !== null;
   const makers = isOfTeam ? rules.team : rules.personal;
   const isAdmin = caller.role === 'proxy_admin';
@@ -159,7 +163,7 @@ export function assertMayCreate({ caller, memberRole }: KeyCreator, draft: KeyDr
     );
   if (!isAdmin && isOfTeam && roles !== null && memberRole !== null && !roles.includes(memberRole))
     throw new InvalidInput(`Team member role ${memberRole} not in allowed_team_member_roles=${listed}`);
-  const sent = sentMembers(draft);
-  const missing = requiredParams.find((name) => isAbsent(sent.get(name)));
+  const members = sentMembers(sent);
+  const missing = requiredParams.find((name) => isAbsent(members.get(name)));
   if (missing !== undefined) throw new InvalidInput(`Required param ${missing} not in data`);
 }

@@ -158,3 +158,28 @@ it.each([
 ])('%s: an invalid or unsupported member makes the start fail: %j', async (name, value, member) => {
   await expect(startApp({ config: { litellm_settings: { [name]: value } } })).rejects.toThrow(member);
 });
+
+describe('required_params of keys without a team', () => {
+  const { post } = tenancyClient({
+    config: {
+      litellm_settings: {
+        default_key_generate_params: { max_budget: 5 },
+        upperbound_key_generate_params: { rpm_limit: 10 },
+        key_generation_settings: {
+          personal_key_generation: { required_params: ['max_budget', 'rpm_limit', 'user_role'] },
+        },
+      },
+    },
+  });
+
+  it('keys.generate 200 and 400: the request has to send them, also where the configuration has a default or a cap', async () => {
+    for (const [draft, missing] of [
+      [{}, 'max_budget'],
+      [{ max_budget: 1 }, 'rpm_limit'],
+      [{ max_budget: 1, rpm_limit: 1 }, 'user_role'],
+    ] as const)
+      expect(await post('/key/generate', draft)).toEqual(envelope(400, `Required param ${missing} not in data`));
+    const complete = { max_budget: 1, rpm_limit: 1, user_role: 'internal_user' };
+    expect((await post('/key/generate', complete)).status).toBe(200);
+  });
+});
