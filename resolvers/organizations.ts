@@ -45,9 +45,14 @@ export const createOrganization = operation({
       throw new Conflict(`Organization with id '${about.id}' already exists.`);
     const named = idOrNull(budgetId) === null ? null : await budgetOf(scope, { budgetId, limits }, null);
     const own = named === null ? newBudget(limits, { ...about, id: ids.uuid() }) : null;
-    if (own !== null) await stores.budgets.add(own);
     const organization = newOrganization(patch, { ...about, alias, budgetId: named ?? own?.id ?? '' });
-    await stores.organizations.add(organization);
+    if (own !== null) await stores.budgets.add(own);
+    try {
+      await stores.organizations.add(organization);
+    } catch (error) {
+      if (own !== null) await stores.budgets.remove([own.id]);
+      throw error;
+    }
     return organizationView(scope, organization);
   },
 });
@@ -100,10 +105,16 @@ export const updateOrganization = operation({
   ): Promise<OrganizationView> {
     const { stores, ownedKeys } = scope.platform;
     const about = authored(scope);
+    const stored = await stores.organizations.find(id);
+    if (stored === null) throw unknownOrganization(id);
+    const wanted = patchedOrganization(stored, patch, about);
+    const budget = await stores.budgets.find(wanted.budgetId);
+    // Checks the limits before the organization is stored.
+    if (budget !== null) patchedBudget(budget, limits, about);
     const done = await stores.organizations.change(id, (row) => patchedOrganization(row, patch, about));
     if (done === null) throw unknownOrganization(id);
     if (Object.keys(limits).length > 0)
-      await stores.budgets.change(done.after.budgetId, (budget) => patchedBudget(budget, limits, about));
+      await stores.budgets.change(done.after.budgetId, (row) => patchedBudget(row, limits, about));
     const view = await organizationView(scope, done.after);
     ownedKeys.evictOwner({ kind: 'organizationId', id });
     return view;
@@ -115,7 +126,7 @@ export const deleteOrganizations = operation({
   name: 'deleteOrganizations',
   access: tenantAdmin,
   async run(scope: Scope<TeamPlatform>, ids: readonly string[]): Promise<readonly Organization[]> {
-    const { stores } = scope.platform;
+    const { stores, ownedKeys } = scope.platform;
     const views = await organizationViews(scope, await stores.organizations.findMany(ids));
     const missing = ids.find((id) => !views.some(({ organization }) => organization.id === id));
     if (missing !== undefined) throw unknownOrganization(missing);
@@ -124,6 +135,8 @@ export const deleteOrganizations = operation({
       throw new InvalidInput(`Organization ${used.organization.id} has teams. Delete or move them first.`);
     const members = views.flatMap((view) => view.members.map(({ member }) => member.id));
     await stores.organizationMembers.remove(members);
-    return stores.organizations.remove(ids);
+    const removed = await stores.organizations.remove(ids);
+    for (const { id } of removed) ownedKeys.evictOwner({ kind: 'organizationId', id });
+    return removed;
   },
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { detail, envelope, type Json, tenancyClient } from '../../support/tenancy-client.ts';
+import { chat, detail, envelope, type Json, tenancyClient } from '../../support/tenancy-client.ts';
 
 const { send, get, post, user } = tenancyClient();
 
@@ -61,6 +61,23 @@ describe('organizations', () => {
     const below = { organization_id: 'o1', max_budget: -1 };
     expect((await send('PATCH', '/organization/update', below)).status).toBe(400);
     expect(await send('PATCH', '/organization/update', { organization_id: 'none' })).toEqual(unknown);
+  });
+
+  it('organizations.create 422, organizations.update 400: invalid members change nothing', async () => {
+    const budgets = async () => (await get('/budget/list')).body;
+    const before = [await budgets(), await infoOf('o1')];
+    expect((await organization('o2', { organization_alias: 'a\0b', max_budget: 1 })).status).toBe(422);
+    const change = { organization_id: 'o1', organization_alias: 'Changed', budget_duration: 'abc' };
+    expect((await send('PATCH', '/organization/update', change)).status).toBe(400);
+    expect([await budgets(), await infoOf('o1')]).toEqual(before);
+  });
+
+  it('organizations.delete 200: the rights of its known keys change with it', async () => {
+    await organization('gone', { models: ['other'] });
+    const key = String((await post('/key/generate', { organization_id: 'gone' })).body['key']);
+    expect((await post('/v1/chat/completions', chat(), key)).status).toBe(403);
+    await send('DELETE', '/organization/delete', { organization_ids: ['gone'] });
+    expect((await post('/v1/chat/completions', chat(), key)).status).toBe(200);
   });
 
   it('teams of an organization are limited by its models and its budget', async () => {
