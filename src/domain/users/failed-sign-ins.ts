@@ -44,7 +44,7 @@ export function createMemoryFailures(clock: Pick<Clock, 'monotonicMs'>): SignInF
 
 /** Maximum number of counts in the store. Further names and sources are counted by each process separately. */
 const MAX_STORED = 10_000;
-/** Maximum number of attempts of a change that conflicts with changes of other processes. */
+/** Maximum number of attempts of a change that conflicts with changes by other requests. */
 const MAX_TRIES = 20;
 
 /** Counts of all processes of an installation, in their database. */
@@ -61,9 +61,11 @@ export function createStoredFailures(options: {
   const idOf = (of: string): string => `failed-${generator.hash(of)}`;
   const read = (content: string): SignInFailureCount => JSON.parse(content) as SignInFailureCount;
 
-  /** Adds a first count. Returns false where another process was first. */
-  async function added(id: string, count: SignInFailureCount, of: string): Promise<boolean> {
+  /** Adds a first count; in memory where the store is full. Returns false where another request was first. */
+  async function addFirst(of: string, next: Parameters<SignInFailureCounts['change']>[1]): Promise<boolean> {
+    const id = idOf(of);
     const at = nowMs();
+    const count = next(await overflow.find(of));
     const pending = {
       id,
       kind: 'failures',
@@ -71,7 +73,7 @@ export function createStoredFailures(options: {
       untilMs: at + keptSeconds * 1_000,
     } as const;
     try {
-      if (!(await store.add(pending, { nowMs: at, most: MAX_STORED }))) await overflow.change(of, () => count);
+      if (!(await store.add(pending, { nowMs: at, most: MAX_STORED }))) await overflow.change(of, next);
       return true;
     } catch (error) {
       if ((await store.find(id, nowMs())) === null) throw error;
@@ -89,11 +91,15 @@ export function createStoredFailures(options: {
       const id = idOf(of);
       for (let tries = 0; tries < MAX_TRIES; tries += 1) {
         const found = await store.find(id, nowMs());
-        const count = next(found === null ? await overflow.find(of) : read(found.content));
         const isDone =
           found === null
-            ? await added(id, count, of)
-            : await store.replace(id, found.revision, JSON.stringify(count), nowMs() + keptSeconds * 1_000);
+            ? await addFirst(of, next)
+            : await store.replace(
+                id,
+                found.revision,
+                JSON.stringify(next(read(found.content))),
+                nowMs() + keptSeconds * 1_000,
+              );
         if (isDone) return;
       }
       throw new Unavailable('Too many sign-ins fail at once. Try again.');

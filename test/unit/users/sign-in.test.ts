@@ -6,6 +6,7 @@ import {
   type SignInFailureCount,
   type SignInFailureCounts,
 } from '../../../src/domain/users/failed-sign-ins.ts';
+import type { PendingSignInStore } from '../../../src/domain/users/pending-sign-ins.ts';
 import { createSignInThrottle, SignInThrottled } from '../../../src/domain/users/sign-in.ts';
 import { keyGenerator } from '../../../src/runtime/identifiers.ts';
 import { createSourceLimits, type SourceLimits } from '../../../src/runtime/network/source-limits.ts';
@@ -162,4 +163,17 @@ it('counts of two processes are shared, also for concurrent failures', async () 
   expect((await there.find('a'))?.failures).toBe(12);
   await here.remove('a');
   expect(await there.find('a')).toBeNull();
+});
+
+it('concurrent failures are counted each while the store has no space for further counts', async () => {
+  const full: PendingSignInStore = { ...createMemoryPendingSignIns(), add: () => Promise.resolve(false) };
+  const clock = { now: () => new Date(1_000), monotonicMs: () => 1_000 };
+  const counts = createStoredFailures({ store: full, generator: keyGenerator, clock, keptSeconds: 300 });
+  const more = (count: SignInFailureCount | null) => ({
+    sinceMs: 0,
+    failures: (count?.failures ?? 0) + 1,
+    blockedUntilMs: 0,
+  });
+  await Promise.all(Array.from({ length: 12 }, () => counts.change('a', more)));
+  expect((await counts.find('a'))?.failures).toBe(12);
 });
