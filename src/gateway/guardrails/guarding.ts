@@ -91,9 +91,9 @@ const NO_NAMES: readonly string[] = [];
 
 export function createGuards(active: ActiveGuardrails, clock: Clock): Guards {
   function guardOf(about: GuardSelection, selected: readonly ActiveGuardrail[], entries: GuardrailEntry[]): CallGuard {
-    const fits = selected.filter((one) => about.isEmbedding !== true || one.inspectsEmbeddings);
-    const runs = fits.filter(({ definition }) => definition.modes.some((mode) => mode !== 'logging_only'));
-    const applied = [...new Set(runs.map(({ definition }) => definition.name))];
+    const inspects = (one: ActiveGuardrail): boolean => about.isEmbedding !== true || one.inspectsEmbeddings;
+    const fits = selected.filter(inspects);
+    const applied = namesOfRuns(fits);
     const of = (mode: GuardrailMode): readonly ActiveGuardrail[] => fits.filter((one) => hasMode(one, mode));
 
     function record(one: ActiveGuardrail, mode: GuardrailMode, verdict: Verdict | null, startMs: number): void {
@@ -160,15 +160,15 @@ export function createGuards(active: ActiveGuardrails, clock: Clock): Guards {
       add(names) {
         const fresh = names.filter((name) => !applied.includes(name));
         if (fresh.length === 0) return;
-        const more = selectedGuardrails(active.current(), {
+        const added = selectedGuardrails(active.current(), {
           from: about.caller,
           caller: callerGuardrailsOf(null),
           request: NO_NAMES,
           configured: fresh,
           defaults: false,
-        });
-        for (const one of more) if (!fits.includes(one)) fits.push(one);
-        applied.push(...fresh);
+        }).filter(inspects);
+        for (const one of added) if (!fits.includes(one)) fits.push(one);
+        applied.push(...namesOfRuns(added));
       },
       only: (names) => {
         const some = fits.filter(({ definition }) => names.includes(definition.name));
@@ -192,6 +192,12 @@ export function createGuards(active: ActiveGuardrails, clock: Clock): Guards {
       return guardOf(about, selected, []);
     },
   };
+}
+
+/** Names of guardrails, each once, without those that only mask records. */
+function namesOfRuns(guardrails: readonly ActiveGuardrail[]): string[] {
+  const runs = guardrails.filter(({ definition }) => definition.modes.some((mode) => mode !== 'logging_only'));
+  return [...new Set(runs.map(({ definition }) => definition.name))];
 }
 
 /** The verdict. It becomes `blocked` if the number of edited texts differs: the edits cannot be assigned to texts. */

@@ -16,7 +16,7 @@ beforeAll(async () => {
       filter('recorded', { mode: 'logging_only', patterns: email('MASK') }),
       filter('unrecorded', { mode: 'logging_only', blocked_words: [{ keyword: 'unwritten' }] }),
     ],
-    { general: { store_prompts_in_spend_logs: true } },
+    { general: { store_prompts_in_spend_logs: true }, models: { 'recorded-model': ['recorded', 'words'] } },
   );
 });
 afterAll(() => guarded.stop());
@@ -110,6 +110,11 @@ describe('records of a call with guardrails', () => {
       false,
     ]);
     expect([text.includes('I am [EMAIL_REDACTED]'), text.includes('ask [EMAIL_REDACTED]')]).toEqual([true, true]);
+  });
+
+  it('200: a guardrail of the model that only masks records is not listed as applied', async () => {
+    const answer = await guarded.ask(CHAT, chat('hi', { model: 'recorded-model' }));
+    expect([answer.status, answer.headers['x-litellm-applied-guardrails']]).toEqual([200, 'words']);
   });
 
   it('200: texts that logging_only blocks are not recorded', async () => {
