@@ -41,7 +41,7 @@ export interface RowStore<Row, Filter, Sort extends string = 'created_at'> {
 }
 
 /** The same store; `changed` is called after each call of `add`, `change` and `remove` that succeeds. */
-export function changeNotifier<Row, Filter, Sort extends string>(
+export function withChangeListener<Row, Filter, Sort extends string>(
   store: RowStore<Row, Filter, Sort>,
   changed: (how: 'added' | 'changed' | 'removed') => void,
 ): RowStore<Row, Filter, Sort> {

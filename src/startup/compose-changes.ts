@@ -10,7 +10,7 @@ import type { DeploymentRegistry } from '../domain/deployments/deployment-source
 import type { FallbackRegistry } from '../domain/fallbacks/fallback.ts';
 import type { Guardrails } from '../domain/guardrails/guardrails.ts';
 import type { PassThroughEndpoints } from '../domain/pass-through/endpoints.ts';
-import { changeNotifier } from '../domain/row-store.ts';
+import { withChangeListener } from '../domain/row-store.ts';
 import type { CatalogKeyRing } from '../gateway/keys/catalog-key-ring.ts';
 import type { KeyRing } from '../gateway/keys/key-ring.ts';
 import type { LabelBudgets } from '../gateway/admission/label-budgets.ts';
@@ -50,16 +50,16 @@ function announcingStores(stores: Stores, { announce }: ChangeAnnouncer): Stores
   const announcing = (kind: ChangeKind) => () => announce(kind, null);
   return {
     ...stores,
-    budgets: changeNotifier(budgets, (how) => {
+    budgets: withChangeListener(budgets, (how) => {
       announce('labelBudgets', null);
       if (how !== 'added') announce('keyBudgets', null);
     }),
-    credentials: { ...credentials, ...changeNotifier(credentials, announcing('models')) },
-    customers: changeNotifier(customers, announcing('labelBudgets')),
-    deployments: { ...deployments, ...changeNotifier(deployments, announcing('models')) },
-    fallbacks: { ...fallbacks, ...changeNotifier(fallbacks, announcing('fallbacks')) },
-    guardrails: changeNotifier(guardrails, announcing('guardrails')),
-    passThrough: changeNotifier(passThrough, announcing('endpoints')),
+    credentials: { ...credentials, ...withChangeListener(credentials, announcing('models')) },
+    customers: withChangeListener(customers, announcing('labelBudgets')),
+    deployments: { ...deployments, ...withChangeListener(deployments, announcing('models')) },
+    fallbacks: { ...fallbacks, ...withChangeListener(fallbacks, announcing('fallbacks')) },
+    guardrails: withChangeListener(guardrails, announcing('guardrails')),
+    passThrough: withChangeListener(passThrough, announcing('endpoints')),
     settings: {
       ...settings,
       async change(section, change, about) {
@@ -68,8 +68,8 @@ function announcingStores(stores: Stores, { announce }: ChangeAnnouncer): Stores
         return stored;
       },
     },
-    tags: changeNotifier(tags, announcing('labelBudgets')),
-    tokenMappings: changeNotifier(stores.tokenMappings, announcing('tokenMappings')),
+    tags: withChangeListener(tags, announcing('labelBudgets')),
+    tokenMappings: withChangeListener(stores.tokenMappings, announcing('tokenMappings')),
   };
 }
 

@@ -6,7 +6,7 @@ import type { ActiveGuardrails } from '../domain/guardrails/guardrail.ts';
 import type { Guardrails } from '../domain/guardrails/guardrails.ts';
 import type { ProcessLoad } from '../domain/metrics.ts';
 import { withJobUpdates } from '../domain/jobs/job-updates.ts';
-import { changeNotifier } from '../domain/row-store.ts';
+import { withChangeListener } from '../domain/row-store.ts';
 import { callbackSecrets } from '../runtime/credentials/sealed-texts.ts';
 import { createRateLimiter } from '../domain/rate-limiter.ts';
 import type { ExportPacker } from '../domain/traces/packed.ts';
@@ -196,12 +196,12 @@ const labelStores = (
   { budgets, customers, tags }: Stores,
   { labelBudgets: { evictAll }, keyRing }: Pick<PlatformParts, 'labelBudgets' | 'keyRing'>,
 ) => ({
-  budgets: changeNotifier(budgets, (how) => {
+  budgets: withChangeListener(budgets, (how) => {
     evictAll();
     if (how !== 'added') keyRing.markStale();
   }),
-  customers: changeNotifier(customers, evictAll),
-  tags: changeNotifier(tags, evictAll),
+  customers: withChangeListener(customers, evictAll),
+  tags: withChangeListener(tags, evictAll),
 });
 
 const composePassThrough = ({ settings, log }: StartContext, stores: Stores) =>
