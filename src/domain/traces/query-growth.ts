@@ -1,4 +1,4 @@
-import { BEFORE_PARENTHESIS, isSign, refuse, type Token, words } from './query-tokens.ts';
+import { BEFORE_PARENTHESIS, isSign, refusal, type Token, words } from './query-tokens.ts';
 
 /*
  * Checks that no value of a query can grow exponentially with the length of its text. PostgreSQL has no limit of memory for
@@ -35,7 +35,7 @@ const isOneOf = (token: Token | undefined, some: ReadonlySet<string>): boolean =
   token?.kind === 'word' && some.has(token.value);
 const isWord = (token: Token | undefined, value: string): boolean => token?.kind === 'word' && token.value === value;
 const beginsQuery = (token: Token | undefined): boolean => isWord(token, 'select') || isWord(token, 'with');
-const noRows = () => refuse('rows as values are not supported.');
+const noRows = () => refusal('rows as values are not supported.');
 
 function frameOf(tokens: readonly Token[], at: number, outer: Frame): Frame {
   const [before, next] = [tokens[at - 1], tokens[at + 1]];
@@ -83,7 +83,7 @@ function clauseAfter(tokens: readonly Token[], at: number, { clause, isCall }: F
  */
 export function assertBoundedValues(tokens: readonly Token[]): void {
   const bars = tokens.filter((token) => isSign(token, '|')).length;
-  if (bars > MAX_CONCATENATIONS * 2) throw refuse(`it has more than ${MAX_CONCATENATIONS} times ||.`);
+  if (bars > MAX_CONCATENATIONS * 2) throw refusal(`it has more than ${MAX_CONCATENATIONS} times ||.`);
   walk(
     tokens,
     () => undefined,
@@ -92,7 +92,7 @@ export function assertBoundedValues(tokens: readonly Token[]): void {
       const ends = [...commas.slice(1), closeAt];
       const texts = commas.map((at, index) => (ends[index] === at + 2 ? textOf(tokens[at + 1]) : null));
       if (isWord(name, 'replace')) assertReplacement(texts);
-      if (isWord(name, 'to_char') && texts[0] === null) throw refuse('the format of to_char must be a text.');
+      if (isWord(name, 'to_char') && texts[0] === null) throw refusal('the format of to_char must be a text.');
     },
   );
 }
@@ -102,7 +102,7 @@ const textOf = (token: Token | undefined): string | null =>
 
 function assertReplacement([from = null, to = null]: readonly (string | null)[]): void {
   if (from === null || to === null || to.length > from.length)
-    throw refuse('replace needs two texts, and the second must not be longer than the first.');
+    throw refusal('replace needs two texts, and the second must not be longer than the first.');
 }
 
 /**
@@ -132,7 +132,7 @@ export function assertNoRows(tokens: readonly Token[]): void {
   );
   for (const [at, token] of tokens.entries())
     if (isName(token) && relations.has(token.value) && !named.has(at) && isValue(tokens, at))
-      throw refuse(`${token.value} is the name of a table here. Name the column or the table differently.`);
+      throw refusal(`${token.value} is the name of a table here. Name the column or the table differently.`);
 }
 
 /** Whether a name is that of a common table expression. */

@@ -1,5 +1,5 @@
 import { assertBoundedValues } from './query-growth.ts';
-import { BEFORE_PARENTHESIS, isSign, refuse, type Token, tokensOf, words } from './query-tokens.ts';
+import { BEFORE_PARENTHESIS, isSign, refusal, type Token, tokensOf, words } from './query-tokens.ts';
 import { QUERY_LIMITS } from './trace-query.ts';
 
 /*
@@ -28,11 +28,11 @@ const REFUSED_FORM =
 /** Throws InvalidInput for a refused word or name, and for a quoted or unknown function. */
 function assertWord({ kind, value }: Token, next: Token | undefined): void {
   const isCalled = isSign(next, '(');
-  if (kind === 'name' && isCalled) throw refuse(`the function "${value}" is not available.`);
-  if (kind === 'word' && REFUSED_WORDS.has(value)) throw refuse(`${value} is not available.`);
-  if (REFUSED_FORM.test(value)) throw refuse(`${value} is not available.`);
+  if (kind === 'name' && isCalled) throw refusal(`the function "${value}" is not available.`);
+  if (kind === 'word' && REFUSED_WORDS.has(value)) throw refusal(`${value} is not available.`);
+  if (REFUSED_FORM.test(value)) throw refusal(`${value} is not available.`);
   if (kind === 'word' && isCalled && !FUNCTIONS.has(value) && !BEFORE_PARENTHESIS.has(value))
-    throw refuse(`the function ${value} is not available.`);
+    throw refusal(`the function ${value} is not available.`);
 }
 
 /** A query that passed, and its words and quoted names in lower case. */
@@ -45,12 +45,12 @@ export interface GuardedQuery {
 /** Throws InvalidInput for a query that is not one plain SELECT, is too long, or fails `assertBoundedValues`. */
 export function guardedQuery(sent: string): GuardedQuery {
   const sql = sent.trim().replace(/;$/, '').trimEnd();
-  if (sql.length > QUERY_LIMITS.text) throw refuse(`it is longer than ${QUERY_LIMITS.text} characters.`);
-  if (/--|\/\*/.test(sql.replaceAll(/'(?:[^']|'')*'/g, "''"))) throw refuse('comments are not supported.');
+  if (sql.length > QUERY_LIMITS.text) throw refusal(`it is longer than ${QUERY_LIMITS.text} characters.`);
+  if (/--|\/\*/.test(sql.replaceAll(/'(?:[^']|'')*'/g, "''"))) throw refusal('comments are not supported.');
   const tokens = tokensOf(sql);
   const [first] = tokens;
   if (first?.kind !== 'word' || (first.value !== 'select' && first.value !== 'with'))
-    throw refuse('it must begin with SELECT or WITH.');
+    throw refusal('it must begin with SELECT or WITH.');
   let depth = 0;
   const names = new Set<string>();
   for (const [at, token] of tokens.entries()) {
@@ -62,12 +62,12 @@ export function guardedQuery(sent: string): GuardedQuery {
     const isJoined = next !== undefined && next.at === token.at + token.value.length;
     // Prefixes such as E'...' change what a text means.
     if (token.kind === 'word' && isJoined && (next.kind === 'text' || next.kind === 'name'))
-      throw refuse(`${token.value} before a quote is not supported.`);
+      throw refusal(`${token.value} before a quote is not supported.`);
     if (!isWord) continue;
     assertWord(token, next);
     names.add(token.value);
   }
-  if (depth !== 0) throw refuse('its parentheses are not balanced.');
+  if (depth !== 0) throw refusal('its parentheses are not balanced.');
   assertBoundedValues(tokens);
   return { sql, names };
 }

@@ -12,7 +12,7 @@ export const BEFORE_PARENTHESIS = words(`
 /** White space, or one number, word, quoted name, text or sign. */
 const TOKEN = /\s+|(\d[\w.]*)|([a-z_]\w*)|"((?:[^"]|"")*)"|'(?:[^']|'')*'|(::|[-+*/%<>=!|(),.])/gi;
 
-export const refuse = (why: string): InvalidInput => new InvalidInput(`Invalid trace query: ${why}`);
+export const refusal = (why: string): InvalidInput => new InvalidInput(`Invalid trace query: ${why}`);
 
 /** One token of a query. Words and quoted names are in lower case. */
 export interface Token {
@@ -36,7 +36,7 @@ export function tokensOf(sql: string): readonly Token[] {
     else if (sign !== undefined) tokens.push({ kind: 'sign', value: sign, at });
     else if (whole.startsWith("'")) tokens.push({ kind: 'text', value: whole, at });
   }
-  if (end < sql.length) throw refuse(`the character at ${end + 1} is not supported.`);
+  if (end < sql.length) throw refusal(`the character at ${end + 1} is not supported.`);
   return tokens;
 }
 
