@@ -7,7 +7,7 @@ import {
   teamCallbacks,
   withCallback,
   WITHOUT_LOGGING,
-  withSecrets,
+  withReplacedSecrets,
 } from '../src/domain/teams/logging.ts';
 import { patchedTeam, type Team } from '../src/domain/teams/team.ts';
 import { REDACTED } from '../src/domain/settings/redaction.ts';
@@ -53,7 +53,7 @@ export const addTeamCallback = operation({
   ): Promise<TeamView> {
     await managedTeam(scope, id);
     assertCallback(callback);
-    const sealed = withSecrets(callback, (text) => scope.platform.callbackSecrets.seal(text, id));
+    const sealed = withReplacedSecrets(callback, (text) => scope.platform.callbackSecrets.seal(text, id));
     return changedTeam(scope, id, ({ metadata }) => {
       if (teamCallbacks(metadata).some(({ name }) => name === callback.name))
         throw new InvalidInput(`callback_name = ${callback.name} already exists for team_id = ${id}.`);
@@ -74,7 +74,7 @@ export const getTeamLogging = operation({
     return {
       teamId: id,
       isDisabled: isLoggingDisabled(metadata),
-      callbacks: teamCallbacks(metadata).map((one) => withSecrets(one, () => REDACTED)),
+      callbacks: teamCallbacks(metadata).map((one) => withReplacedSecrets(one, () => REDACTED)),
     };
   },
 });

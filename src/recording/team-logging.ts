@@ -9,7 +9,7 @@ import {
   receivesOutcome,
   type TeamCallback,
   teamCallbacks,
-  withSecrets,
+  withReplacedSecrets,
 } from '../domain/teams/logging.ts';
 import type { TeamStore } from '../domain/teams/team.ts';
 import { withDeadline } from '../domain/with-deadline.ts';
@@ -110,7 +110,7 @@ export function createTeamLogging(options: {
     try {
       const metadata = (await teams.find(teamId))?.metadata ?? {};
       const callbacks = teamCallbacks(metadata).map((one) =>
-        withSecrets(one, (text) => secrets.open(text, teamId) ?? ''),
+        withReplacedSecrets(one, (text) => secrets.open(text, teamId) ?? ''),
       );
       const team = { readAt: clock.now().getTime(), isDisabled: isLoggingDisabled(metadata), callbacks };
       // A row that was read before a change is not cached.

@@ -149,7 +149,7 @@ function isAddress(text: string): boolean {
 }
 
 /** A callback in which every variable that is not known to be public is replaced. */
-export function withSecrets(
+export function withReplacedSecrets(
   { name, vars, ...callback }: TeamCallback,
   replace: (value: string) => string,
 ): TeamCallback {
