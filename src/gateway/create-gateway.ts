@@ -313,7 +313,7 @@ export function createGateway(
       const deployment = forRequest(route.deployment, request);
       const guard = guardOf(caller, request, route);
       const call = openCall(tools, { caller, request, deployment, signal, cutUsage, uncountedUsage });
-      if (guard !== null) call.guarded(guard);
+      if (guard !== null) call.setGuard(guard);
       try {
         const admitting = admitted(call, caller, found);
         const reserved = admitting instanceof Promise ? await admitting : admitting;

@@ -110,7 +110,7 @@ export class CallAccount {
   }
 
   /** Sets the guardrails that the call is recorded with. */
-  guarded(guard: Guarded): void {
+  setGuard(guard: Guarded): void {
     this.#guard = guard;
   }
 

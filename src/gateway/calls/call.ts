@@ -50,9 +50,9 @@ export interface OpenCall {
   /** Replaces the request by its edited form, which is recorded. */
   setEditedRequest(request: Accounted): void;
   /** Sets the guardrails that the call is recorded with. */
-  guarded(guard: Guarded): void;
+  setGuard(guard: Guarded): void;
   /** Sets a check of the upstream's answer. The result of `check` replaces the answer. */
-  checksAnswer(check: (exchange: Exchange) => Exchange): void;
+  setAnswerCheck(check: (exchange: Exchange) => Exchange): void;
   /** Marks the call as sent to the upstream. From then on it may have a cost. */
   sent(): void;
   /** The deployment that the call is sent to. */
@@ -131,11 +131,11 @@ class Call implements OpenCall, SettledByAnswer {
     return this.#account.elapsedMs();
   }
 
-  guarded(guard: Guarded): void {
-    this.#account.guarded(guard);
+  setGuard(guard: Guarded): void {
+    this.#account.setGuard(guard);
   }
 
-  checksAnswer(check: (exchange: Exchange) => Exchange): void {
+  setAnswerCheck(check: (exchange: Exchange) => Exchange): void {
     this.#check = check;
   }
 

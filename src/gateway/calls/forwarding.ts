@@ -90,7 +90,7 @@ export function createForwarding(
         signal,
         costOf: (outcome) => costOf(request, deployment, outcome, count),
       });
-      if (guard !== null) call.guarded(guard);
+      if (guard !== null) call.setGuard(guard);
       let exchange: Exchange | null = null;
       try {
         if (lacksConfiguredCost(request) && isBlocked(deployment)) throw unpriced(model);

@@ -90,7 +90,7 @@ export async function checkForwardedAnswer(guard: CallGuard, exchange: Exchange,
   return { ...exchange, headers, bytes: bodyOf(checked) };
 }
 
-/** Error for an answer whose texts the guardrails cannot read. */
+/** Error for a body or an answer whose texts the guardrails cannot read. */
 function uncheckable(guard: CallGuard, what: string): Rejected {
   const [name = ''] = guard.applied;
   return new Rejected(`The guardrails of this call cannot check ${what}`, name);

@@ -9,7 +9,7 @@ import type { Gateway } from '../gateway.ts';
 /** Maximum size of an answer, in bytes. */
 const ANSWER_LIMIT = 16 * 1024 * 1024;
 /** Timeout of one attempt, in seconds. Short, because the caller waits for its guardrails. */
-const DEADLINE_SECONDS = 30;
+const TIMEOUT_SECONDS = 30;
 
 /** Caller of the decisions of guardrails. They are charged to no key, and may use any model. */
 const CALLER = new SystemCaller('guardrail');
@@ -29,7 +29,7 @@ export const createAskDecisions =
       body,
       callId: null,
       parent: null,
-      timeoutSeconds: DEADLINE_SECONDS,
+      timeoutSeconds: TIMEOUT_SECONDS,
       unguarded: true,
     };
     const call = await gateway().call(CALLER, request, signal);
