@@ -12,7 +12,7 @@ const OPERATIONS: readonly (readonly [method: string, path: string, name: string
   ['GET', 'v0/repositories', 'cursor:repositories:list'],
 ];
 
-/** Most characters of a name that a path gives. */
+/** Maximum length of a name that is made from a path, in characters. */
 const NAME_LIMIT = 200;
 
 /** The operation of a call, by its path without the prefix. A slash at the end is ignored. */

@@ -22,7 +22,7 @@ import {
 
 /** How an answered call of a provider's own API is priced. */
 type ForwardedFormat =
-  /** It costs nothing: a read, a deletion, a count of tokens, an upload. */
+  /** It costs nothing: a read, a deletion, a count of tokens, an upload, a cancellation. */
   | { readonly kind: 'free' }
   /** By the usage in the answer, in the format of the endpoint. */
   | { readonly kind: 'endpoint'; readonly endpoint: Endpoint }
@@ -63,7 +63,7 @@ const ENDPOINTS: readonly (readonly [end: RegExp, endpoint: Endpoint])[] = [
   [/\/speechtotext\/transcriptions:transcribe$/, TRANSCRIPTIONS],
 ];
 
-/** Ends of paths whose POST costs nothing: counts of tokens, uploads, and what ends or changes a stored object. */
+/** Ends of paths whose POST costs nothing: counts of tokens, uploads and cancellations. */
 const FREE_POSTS: readonly RegExp[] = [
   /\/count_tokens$/,
   /\/responses\/input_tokens$/,

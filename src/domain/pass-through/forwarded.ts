@@ -29,7 +29,7 @@ export type CloudIdentity =
 
 /** Access tokens for the keys of an issuer. */
 export interface IssuedTokens {
-  /** A token that stays valid for a while. Throws CloudRefused. */
+  /** A token that has not expired. Throws CloudRefused. */
   for(identity: Extract<CloudIdentity, { kind: 'issued' }>): Promise<Secret>;
 }
 

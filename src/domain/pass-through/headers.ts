@@ -40,7 +40,10 @@ const NOT_FORWARDED = new Set<string>([
   'cookie',
 ]);
 
-/** Headers of an answer that are not relayed: of the connection, and those that would change the browser's state for our origin. */
+/**
+ * Headers of an answer that are not relayed: of the connection, of the upstream's HTTP server (`content-length`, `date`, `server`),
+ * and those that would change the state of a browser for the origin of the gateway.
+ */
 const NOT_RELAYED = new Set<string>([
   ...HOP_BY_HOP,
   'alt-svc',
@@ -71,9 +74,9 @@ const TOKEN = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /**
- * Headers of the caller that a target gets: those of the body, which is sent as it came, `accept`, and those with the prefix
- * `x-pass-`. With `forwards`, also others, except those of `NOT_FORWARDED` and `x-litellm-` ones, and an `Authorization` that
- * belongs to the target.
+ * Headers of the caller that a target gets: `content-type`, `content-encoding`, `accept`, and those with the prefix `x-pass-`.
+ * With `forwards`, the target also gets all others except those of `NOT_FORWARDED` and those that begin with `x-litellm-`. It then
+ * also gets an `Authorization` that belongs to the target.
  */
 export function requestHeaders(sent: RequestHeaders, forwards: boolean): Headers {
   const listed = new Set(listOf(textOf(sent['connection'])));

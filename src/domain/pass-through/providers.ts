@@ -28,7 +28,7 @@ export interface ForwardedProvider {
   readonly keyForm: KeyForm;
   /** Whether it can be called without a key, such as a server of the operator. */
   readonly keyOptional?: true;
-  /** Cloud whose identity signs calls that have no key; absent for a provider without one. */
+  /** Cloud whose identity authenticates calls without a key; absent for a provider outside of a cloud. */
   readonly cloud?: CloudIdentity['kind'];
   /** Service of Amazon: the name in its host, and the prefix of `X-Amz-Target` where operations are not paths. */
   readonly aws?: { readonly host: string; readonly service: string; readonly target?: string };
@@ -212,7 +212,7 @@ export interface ProviderAccount {
   readonly base: string;
   /** Null where it is called without one. */
   readonly key: Secret | null;
-  /** Identity that calls are signed with; absent where there is none. */
+  /** Cloud identity that authenticates calls without a key; absent for none. */
   readonly cloud?: CloudIdentity;
 }
 
