@@ -10,7 +10,7 @@ export const UPDATED_SECTIONS = [
   'environment_variables',
 ] as const;
 
-/** Sections whose settings the configuration file may own against a request. */
+/** Sections in which a request cannot change settings that the configuration file declares. */
 export const OWNED_SECTIONS: readonly string[] = UPDATED_SECTIONS.filter((name) => name !== 'environment_variables');
 
 export type SectionUpdates = { readonly [Section in (typeof UPDATED_SECTIONS)[number]]?: SectionContent };
@@ -29,7 +29,7 @@ const ROUTER_KEYS = new Set(
     stream_timeout tag_filtering_match_any tag_routing_prefix timeout`),
 );
 
-/** Throws InvalidInput for settings that no router has. */
+/** Throws InvalidInput for names that are not settings of the router. */
 export function assertRouterSettings(content: SectionContent): void {
   const unknown = Object.keys(content)
     .filter((name) => !ROUTER_KEYS.has(name))

@@ -104,5 +104,5 @@ export const GENERAL_FIELDS: ReadonlyMap<string, GeneralField> = new Map([
   ...fieldsOf(UNLISTED, false),
 ]);
 
-/** Settings that a running process cannot take. */
+/** Settings that cannot be stored, because a start needs them before it reads stored settings. */
 export const FIXED_FIELDS: ReadonlySet<string> = new Set(['master_key', 'database_url']);

@@ -46,7 +46,7 @@ const withoutUndefined = <Values extends object>(
     [Name in keyof Values]?: Exclude<Values[Name], undefined>;
   };
 
-/** Settings of new users that a request leaves out, and the teams they join. */
+/** Settings of new users that a request leaves out, and the teams that new users join. */
 export function defaultsOfUsers(configuration: Read): {
   readonly patch: UserPatch;
   readonly teamIds: readonly string[];

@@ -217,7 +217,7 @@ const GROUPS = {
   costMargin: {
     section: SHARED,
     member: 'cost_margin_config',
-    description: 'Share of the price that is added, by provider or `global`.',
+    description: 'Share of the price, or fixed amount for each call, that is added, by provider or `global`.',
     fields: {},
     writes: 'replace',
   },
