@@ -1,6 +1,6 @@
 type Step<Item> = IteratorResult<Item>;
 
-/** Consumes an item synchronously; false when it cannot accept another one now. Must not throw. */
+/** Consumes an item synchronously. Returns false when it cannot accept a further item now. Must not throw. */
 export type Take<Item> = (item: Item) => boolean;
 
 /**

@@ -168,7 +168,10 @@ export interface TokenCount {
 
 /** Counts tokens without a model call. */
 export interface TokenGateway {
-  /** The upstream's count, or an estimate when the upstream cannot count or fails. Throws like `call`; nothing is recorded. */
+  /**
+   * The upstream's count. An estimate when the upstream has no counting endpoint, does not answer or fails with 5xx. Throws like
+   * `call`; nothing is recorded.
+   */
   countTokens(caller: Caller, request: ModelRequest, signal: AbortSignal): Promise<TokenCount>;
 }
 

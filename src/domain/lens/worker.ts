@@ -22,7 +22,7 @@ export interface LensWorker extends Stamps {
 export const WORKER_PROTOCOL = 7;
 /** Kind of the jobs of runs. */
 export const RUN_JOB = 'lens-run';
-/** Lease of a claim, in ms, and how often a worker extends it. */
+/** Lease of a claim, and the interval at which a worker extends it, in ms. */
 export const LEASE_MS = 300_000;
 export const HEARTBEAT_MS = 30_000;
 /** Maximum number of attempts of a run. */

@@ -18,7 +18,7 @@ export interface OrganizationPatch {
   readonly budgetId?: string;
   readonly models?: readonly string[];
   readonly metadata?: JsonObject;
-  /** Members of the metadata that are set one by one; null removes one. */
+  /** Members to set in the metadata; a null removes the member. */
   readonly metadataMembers?: JsonObject;
 }
 

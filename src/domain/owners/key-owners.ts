@@ -19,7 +19,7 @@ interface UserRights {
   readonly spentBefore: Usd;
 }
 
-/** The current window of a team's budget, with the total spend of the team at its start. */
+/** The current window of a further budget of a team, with the total spend of the team at its start. */
 export interface CountedWindow extends CurrentTeamWindow {
   readonly spentBefore: Usd;
 }

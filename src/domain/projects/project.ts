@@ -25,7 +25,7 @@ export interface ProjectPatch {
   readonly models?: readonly string[];
   readonly tags?: readonly string[];
   readonly metadata?: JsonObject;
-  /** Members of the metadata that are set one by one; null removes one. */
+  /** Members to set in the metadata; a null removes the member. */
   readonly metadataMembers?: JsonObject;
   readonly blocked?: boolean;
 }

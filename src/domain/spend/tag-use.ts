@@ -15,7 +15,7 @@ export interface DayWindow {
   readonly to: number;
 }
 
-/** Windows of some days each, without gaps, the last of which ends with tomorrow. */
+/** `count` consecutive windows of `days` days each. The last window ends at the end of tomorrow, UTC. */
 export function windowsUntil(now: Date, { days, count }: { readonly days: number; readonly count: number }) {
   const end = Math.floor(now.getTime() / DAY_MS) * DAY_MS + 2 * DAY_MS;
   return Array.from({ length: count }, (_none, at): DayWindow => {

@@ -39,7 +39,7 @@ const timesOf = ({ budgetDuration, resetAt, countsFrom }: TeamWindow) => ({
   countsFrom: new Date(countsFrom),
 });
 
-/** The current window of a team's budget. */
+/** The current window of a further budget of a team. */
 export interface CurrentTeamWindow {
   readonly duration: string;
   readonly budget: Usd;

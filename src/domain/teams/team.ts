@@ -38,7 +38,7 @@ export interface TeamPatch extends LimitsPatch {
   readonly models?: readonly string[];
   readonly modelAliases?: Readonly<Record<string, string>>;
   readonly metadata?: JsonObject;
-  /** Members of the metadata to set; null removes one. */
+  /** Members to set in the metadata; a null removes the member. */
   readonly metadataMembers?: JsonObject;
   readonly blocked?: boolean;
   readonly memberPermissions?: readonly string[];

@@ -13,11 +13,11 @@ export type PassBody =
       /** Fields for the gateway only. */
       readonly without: readonly string[];
       /**
-       * Replaces every model name in the lines of the file with the upstream's own name; throws for a model that the
-       * caller may not call. Absent for a file that is not a list of calls.
+       * Returns the upstream's own name of a model, which replaces the model name in the lines of the file. Throws for a model
+       * that the caller may not call. Absent for a file that is not a list of calls.
        */
       readonly rename?: (model: string) => string;
-      /** Gets model and bytes of each line, where names are replaced. */
+      /** Called for each line with its model and the size of its `body`, in bytes. Used only with `rename`. */
       readonly count?: (model: string, bytes: number) => void;
     };
 

@@ -27,7 +27,7 @@ export interface UpstreamObject {
   readonly shown: ShownObject | null;
   /** Labels of the call that made a batch, for which the cost of the batch is counted. Absent without any. */
   readonly labels?: CallLabels;
-  /** Calls in the input file of a batch, or of a batch. Absent where they were not counted. */
+  /** Calls of a batch, or of a file that is the input of a batch. Absent where they were not counted. */
   readonly calls?: BatchCalls;
 }
 

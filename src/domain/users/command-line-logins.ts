@@ -3,13 +3,13 @@ import { Forbidden, InvalidInput, LimitExceeded } from '../errors.ts';
 import type { KeyGenerator } from '../keys/virtual-key.ts';
 import type { PendingSignInStore } from './pending-sign-ins.ts';
 
-/** Lifetime of a login that is not completed or not collected, in seconds. */
+/** Lifetime of a login, from its start until it is collected, in seconds. */
 export const LOGIN_SECONDS = 600;
 /** Maximum number of open logins. */
 const MAX_LOGINS = 10_000;
 /** Number of wrong codes after which a login ends. */
 const MAX_WRONG_CODES = 5;
-/** Maximum number of attempts of a change that conflicts with changes of other processes. */
+/** Maximum number of attempts of a change that conflicts with changes by other requests. */
 const MAX_TRIES = 10;
 /** Characters of a code. None looks like another. */
 const ALPHABET = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
@@ -67,7 +67,7 @@ export function createCommandLineLogins<Signed>(options: {
     return `${letters.slice(0, CODE_LENGTH / 2).join('')}-${letters.slice(CODE_LENGTH / 2).join('')}`;
   }
 
-  /** Counts a wrong code, or records who signed in. Returns null where another process has changed the login meanwhile. */
+  /** Counts a wrong code, or records who signed in. Returns null where another request has changed the login meanwhile. */
   async function tryComplete(loginId: string, userCode: string, signed: Signed): Promise<'done' | 'wrong' | null> {
     const { login, revision } = await open(loginId);
     if (login.signed !== null) throw new InvalidInput('The login was completed already.');

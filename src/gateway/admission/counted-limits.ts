@@ -18,7 +18,7 @@ export interface BudgetHolder {
 /** Limits of budget rows with the spend before the current window of each. */
 export interface CountedBudgets {
   of(holder: BudgetHolder, row: Budget): Promise<CountedLimits>;
-  /** The current window of a team's budget. */
+  /** The current window of a further budget of a team. */
   window(teamId: string, window: TeamWindow): Promise<CountedWindow>;
 }
 

@@ -76,7 +76,7 @@ export function userBudget({ owners }: VirtualKey): OwnerBudget | null {
   };
 }
 
-/** The window of a budget row. */
+/** The window of a budget row, and the owner's spend before it. */
 const countedIn = (limits: CountedLimits | null): Pick<OwnerBudget, 'spentBefore' | 'window'> => ({
   spentBefore: limits?.spentBefore ?? ZERO_USD,
   window: limits === null ? null : windowIn(limits),

@@ -1,7 +1,7 @@
 import { type Usd, ZERO_USD } from '../../domain/money.ts';
 import type { Gateway, ReservedCalls } from '../gateway.ts';
 
-/** Creates the calls that a budget outside of the gateway pays for. */
+/** Creates the calls that are charged to a budget outside of the gateway and to the budgets of the caller. */
 export const createReservedCalls = (call: Gateway['call']): ReservedCalls => ({
   async callReserved(caller, request, signal, { reservation, estimate, read }) {
     // A failed renewal is repeated by the next one, before the reservation expires.

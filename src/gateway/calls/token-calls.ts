@@ -18,7 +18,7 @@ function callerFor(caller: Caller, model: string): Caller {
 }
 
 /**
- * A gateway that makes calls of tokens in the first team that allows the model. `pass` and `forward` keep the team of the
+ * A gateway that makes calls of signed tokens in the first team that allows the model. `pass` and `forward` keep the team of the
  * caller. All except `countTokens` and `preview` name the customer of the token.
  */
 export function withTokenCalls<

@@ -39,7 +39,7 @@ function estimated({ endpoint, body }: ModelRequest): number {
   return endpoint.dialect === 'responses' ? estimateItemTokens(body) : estimateTokens(body);
 }
 
-/** Count of the upstream; null when it cannot count or has failed. */
+/** Count of the upstream. Null for a provider without a token count, and for a failure that matches `cannotCount`. */
 async function countedBy(
   { countTokens }: Provider,
   deployment: Deployment,
@@ -58,7 +58,7 @@ async function countedBy(
 /** Error types of Anthropic and Google for an unknown model. */
 const NOT_FOUND = new Set(['not_found_error', 'NOT_FOUND']);
 
-/** Whether an upstream failed or has no counting endpoint. A 404 with a known error type means an unknown model. */
+/** Whether an upstream did not answer, failed with 5xx, or has no counting endpoint. A 404 with a known error type means an unknown model. */
 function cannotCount({ upstreamStatus: status, upstreamType }: UpstreamFailed): boolean {
   if (status === null || status >= 500) return true;
   return status === 404 && (upstreamType === null || !NOT_FOUND.has(upstreamType));
