@@ -8,7 +8,10 @@ import {
 } from '../../src/runtime/settings/reference-keys.ts';
 import { MODEL_KEYS } from '../../src/runtime/settings/deployments.ts';
 import { REQUIREMENT_SETTINGS } from '../../src/domain/keys/enforced-params.ts';
+import { GENERAL_FIELDS } from '../../src/domain/settings/general-fields.ts';
 import { RETENTIONS } from '../../src/domain/settings/retention.ts';
+import { ROUTER_FIELDS } from '../../src/domain/settings/router-fields.ts';
+import { SHARED, SHARED_FIELDS } from '../../src/domain/settings/shared-fields.ts';
 import { SWITCHES } from '../../src/domain/settings/switches.ts';
 import { readFiles, type SourceFile, withoutComments } from './repository.ts';
 
@@ -84,4 +87,19 @@ it('settings that are read by name are rows of the table, with an effect in a ru
     (name) => `general_settings.${name}`,
   );
   expect(names.filter((path) => !SETTING_PATHS.includes(path) || !isLive(path))).toEqual([]);
+});
+
+describe('the description of a setting', () => {
+  const described: readonly (readonly [path: string, description: string])[] = [
+    ...[...GENERAL_FIELDS].map(([name, field]) => [`general_settings.${name}`, field.description] as const),
+    ...Object.entries(ROUTER_FIELDS).map(([name, field]) => [`router_settings.${name}`, field.description] as const),
+    ...Object.entries(SHARED_FIELDS).map(([name, field]) => [`${SHARED}.${name}`, field.description] as const),
+  ];
+  const isRead = (path: string): boolean => SETTING_PATHS.some((row) => row === path || row.startsWith(`${path}.`));
+
+  it('says that the setting is not in force where no row of the table reads it, and only there', () => {
+    expect(
+      described.filter(([path, text]) => isRead(path) === /Not in force yet[.:]/.test(text)).map(([path]) => path),
+    ).toEqual([]);
+  });
 });

@@ -5,7 +5,7 @@ export interface RouterField {
   readonly type: 'String' | 'Integer' | 'Float' | 'Boolean' | 'List' | 'Dictionary';
   readonly label: string;
   readonly description: string;
-  /** The built-in value; null for none. */
+  /** The default that the reference reports; null for none. Calls use `DEFAULT_ROUTING`. */
   readonly defaultValue: unknown;
   readonly options: readonly string[] | null;
 }
@@ -45,14 +45,19 @@ const ROWS: Readonly<Record<string, Row>> = {
   routing_strategy: [
     'String',
     'Routing Strategy',
-    'How a deployment of a model is selected.',
+    'How a deployment of a model is selected. Not in force yet.',
     { otherwise: 'simple-shuffle', options: STRATEGIES },
   ],
-  routing_strategy_args: ['Dictionary', 'Routing Strategy Args', 'Arguments of the strategy.', { otherwise: {} }],
-  routing_groups: ['List', 'Routing Groups', 'Models with a separate strategy.', { otherwise: [] }],
+  routing_strategy_args: [
+    'Dictionary',
+    'Routing Strategy Args',
+    'Arguments of the strategy. Not in force yet.',
+    { otherwise: {} },
+  ],
+  routing_groups: ['List', 'Routing Groups', 'Models with a separate strategy. Not in force yet.', { otherwise: [] }],
   num_retries: ['Integer', 'Number of Retries', 'Retries of a failed call.', { otherwise: 0 }],
-  timeout: ['Float', 'Timeout', 'Longest wait for an answer, in seconds.'],
-  stream_timeout: ['Float', 'Stream Timeout', 'Longest wait for a streamed answer, in seconds.'],
+  timeout: ['Float', 'Timeout', 'Longest wait for an answer, in seconds. Not in force yet.'],
+  stream_timeout: ['Float', 'Stream Timeout', 'Longest wait for a streamed answer, in seconds. Not in force yet.'],
   max_fallbacks: ['Integer', 'Max Fallbacks', 'Most fallbacks of a call.', { otherwise: 5 }],
   fallbacks: ['List', 'Fallbacks', 'Models that are called after another one failed.', { otherwise: [] }],
   context_window_fallbacks: [
@@ -71,23 +76,37 @@ const ROWS: Readonly<Record<string, Row>> = {
   cooldown_time: ['Float', 'Cooldown Time', 'Length of a cooldown, in seconds.'],
   retry_after: ['Integer', 'Retry After', 'Minimum wait before a retry, in seconds.', { otherwise: 0 }],
   retry_policy: ['Dictionary', 'Retry Policy', 'Retries by the kind of failure.'],
-  model_group_alias: ['Dictionary', 'Model Group Alias', 'Further names of models.', { otherwise: {} }],
+  model_group_alias: [
+    'Dictionary',
+    'Model Group Alias',
+    'Further names of models. Not in force yet.',
+    { otherwise: {} },
+  ],
   enable_pre_call_checks: [
     'Boolean',
     'Enable Pre-Call Checks',
-    'Skips deployments whose context window is too small.',
+    'Skips deployments whose context window is too small. Not in force yet.',
     { otherwise: false },
   ],
-  default_litellm_params: ['Dictionary', 'Default Parameters', 'Parameters of every deployment.'],
-  set_verbose: ['Boolean', 'Set Verbose', 'Logs more.', { otherwise: false }],
-  default_max_parallel_requests: ['Integer', 'Default Max Parallel Requests', 'Most parallel calls of a deployment.'],
+  default_litellm_params: ['Dictionary', 'Default Parameters', 'Parameters of every deployment. Not in force yet.'],
+  set_verbose: ['Boolean', 'Set Verbose', 'Logs more. Not in force yet.', { otherwise: false }],
+  default_max_parallel_requests: [
+    'Integer',
+    'Default Max Parallel Requests',
+    'Most parallel calls of a deployment. Not in force yet.',
+  ],
   enable_tag_filtering: [
     'Boolean',
     'Enable Tag Filtering',
-    'Selects deployments by the tags of a request.',
+    'Selects deployments by the tags of a request. Not in force yet.',
     { otherwise: false },
   ],
-  tag_filtering_match_any: ['Boolean', 'Tag Filtering Match Any', 'One common tag is enough.', { otherwise: true }],
+  tag_filtering_match_any: [
+    'Boolean',
+    'Tag Filtering Match Any',
+    'One common tag is enough. Not in force yet.',
+    { otherwise: true },
+  ],
   disable_cooldowns: ['Boolean', 'Disable Cooldowns', 'Calls failing deployments, too.'],
 };
 
@@ -99,12 +118,12 @@ export const ROUTER_FIELDS: Readonly<Record<string, RouterField>> = Object.fromE
   ]),
 );
 
-/** A setting of the router that is in force. */
+/** The value of a setting of the router, and its source. */
 export interface RouterSetting extends Pick<SettingView, 'name' | 'source'> {
   readonly value: unknown;
 }
 
-/** The settings of the router: of the file, of the database, or built in. */
+/** The settings of the router, with values of the file, of the database, or by default. */
 export const routerSettingsOf = (config: DeclaredConfig, stored: StoredSections): readonly RouterSetting[] =>
   Object.entries(ROUTER_FIELDS).map(([name, { defaultValue }]) => {
     const { source, effectiveValue } = settingViewOf(config, stored, 'router_settings', name);

@@ -107,7 +107,7 @@ const GROUPS = {
   sso: {
     section: 'sso_settings',
     member: null,
-    description: 'Single sign-on.',
+    description: 'Single sign-on. Not in force yet.',
     fields: {
       google_client_id: ['text', 'Client id at Google.'],
       google_client_secret: ['text', 'Client secret at Google.'],
@@ -179,7 +179,7 @@ const GROUPS = {
   mcpSemanticFilter: {
     section: SHARED,
     member: 'mcp_semantic_tool_filter',
-    description: 'Selection of MCP tools by meaning.',
+    description: 'Selection of MCP tools by meaning. Not in force yet.',
     fields: {
       enabled: ['flag', 'Offers only the tools nearest to the request.', { otherwise: false }],
       embedding_model: ['text', 'Model that embeds tools and requests.', { otherwise: 'text-embedding-3-small' }],
@@ -190,7 +190,7 @@ const GROUPS = {
   mcpToolSearch: {
     section: SHARED,
     member: 'mcp_tool_search',
-    description: 'Search of MCP tools.',
+    description: 'Search of MCP tools. Not in force yet.',
     fields: {
       enabled: ['flag', 'Offers one tool that searches the others.', { otherwise: false }],
       top_k: ['integer', 'Number of tools that a search finds.', { otherwise: 5 }],
@@ -199,7 +199,7 @@ const GROUPS = {
   websearch: {
     section: SHARED,
     member: 'websearch_interception_params',
-    description: 'Web searches of models that the gateway makes.',
+    description: 'Web searches of models that the gateway makes. Not in force yet.',
     fields: {
       enabled: ['flag', 'Makes the searches here.', { otherwise: false }],
       enabled_providers: ['texts', 'Providers whose searches are made here.', { otherwise: [] }],
@@ -230,7 +230,7 @@ const GROUPS = {
   emailEvents: {
     section: 'email_event_settings',
     member: null,
-    description: 'Events that send an email.',
+    description: 'Events that send an email. Not in force yet.',
     fields: Object.fromEntries(
       [
         'Virtual Key Created',
@@ -244,7 +244,7 @@ const GROUPS = {
   cloudZero: {
     section: 'cloudzero_settings',
     member: null,
-    description: 'Export of spend to CloudZero.',
+    description: 'Export of spend to CloudZero. Not in force yet.',
     fields: {
       api_key: ['text', 'Key at CloudZero.'],
       connection_id: ['text', 'Connection at CloudZero.'],
@@ -254,7 +254,7 @@ const GROUPS = {
   vantage: {
     section: 'vantage_settings',
     member: null,
-    description: 'Export of spend to Vantage.',
+    description: 'Export of spend to Vantage. Not in force yet.',
     fields: {
       api_key: ['text', 'Key at Vantage.'],
       integration_token: ['text', 'Token of the integration.'],
@@ -264,7 +264,7 @@ const GROUPS = {
   hashicorpVault: {
     section: 'hashicorp_vault',
     member: null,
-    description: 'HashiCorp Vault as the source of secrets.',
+    description: 'HashiCorp Vault as the source of secrets. Not in force yet.',
     fields: {
       vault_addr: ['text', 'Address of the vault.'],
       vault_token: ['text', 'Token of the vault.'],
@@ -284,7 +284,7 @@ const GROUPS = {
   cache: {
     section: 'cache_settings',
     member: null,
-    description: 'Cache of answers.',
+    description: 'Cache of answers. Not in force yet.',
     fields: {
       redis_type: ['text', 'Kind of Redis.', { otherwise: 'node', choices: ['node', 'cluster', 'sentinel'] }],
       port: ['text', 'Port of the cache.', { otherwise: '6379' }],
@@ -310,7 +310,7 @@ const GROUPS = {
   coordinationRedis: {
     section: 'coordination_redis',
     member: null,
-    description: 'Redis that several processes share.',
+    description: 'Redis that several processes share. Not in force yet.',
     fields: {
       port: ['integer', 'Port of the Redis server.', { otherwise: 6379 }],
       ...connection('Redis server'),
