@@ -25,7 +25,7 @@ export interface KeyOwner {
 export interface KeyRing {
   /**
    * The caller of a key: synchronous when a fresh key is cached, else after one read of the store. With `peer`, wrong keys are
-   * counted per connection address. Throws Unauthenticated, Forbidden for a refused session or token, LimitExceeded for a peer
+   * counted per client network. Throws Unauthenticated, Forbidden for a refused session or token, LimitExceeded for a peer
    * with too many wrong keys, and Unavailable when the store does not answer.
    */
   identify(key: string, peer?: Peer): Caller | Promise<Caller>;
