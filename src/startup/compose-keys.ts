@@ -6,7 +6,7 @@ import { type CallerWatch, createCallerWatch } from '../gateway/keys/caller-watc
 import { type CatalogKeyRing, createCatalogKeyRing } from '../gateway/keys/catalog-key-ring.ts';
 import { createKeyRing, type KeyRing } from '../gateway/keys/key-ring.ts';
 import { gatewayPaidKeys, paidKeysOf } from '../gateway/keys/paid-keys.ts';
-import type { CountedBudgets } from '../gateway/admission/counted-limits.ts';
+import type { CountedBudgets } from '../gateway/admission/counted-budgets.ts';
 import { createOwnedKeys } from '../gateway/keys/owned-keys.ts';
 import { createSessionKeys } from '../gateway/keys/session-keys.ts';
 import { createTokenKeys } from '../gateway/keys/token-keys.ts';

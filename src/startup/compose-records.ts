@@ -1,6 +1,6 @@
 import type { Bus } from '../domain/bus.ts';
 import { publishChanges } from '../domain/traces/publish-changes.ts';
-import { createCountedBudgets } from '../gateway/admission/counted-limits.ts';
+import { createCountedBudgets } from '../gateway/admission/counted-budgets.ts';
 import type { Stores } from '../persistence/stores.ts';
 import { type CallRecords, createCallRecords } from '../recording/call-records.ts';
 import { createActivityCounter } from '../recording/gateway-activity.ts';

@@ -13,7 +13,7 @@ import { idOrNull } from '../../domain/optional-id.ts';
 import { truncateLabel } from '../../domain/spend/label.ts';
 import type { TagStore } from '../../domain/tags/tag.ts';
 import { windowIn } from './budget-texts.ts';
-import type { CountedBudgets } from './counted-limits.ts';
+import type { CountedBudgets } from './counted-budgets.ts';
 
 /** The budget and the limits of a tag or an end user of a call, and whether the end user is blocked. */
 export interface LabelBudget {

@@ -12,7 +12,7 @@ import type { TeamMember } from '../../domain/teams/member.ts';
 import type { Team } from '../../domain/teams/team.ts';
 import type { TenancyStores } from '../../domain/tenancy-stores.ts';
 import type { User } from '../../domain/users/user.ts';
-import type { CountedBudgets, BudgetHolder } from '../admission/counted-limits.ts';
+import type { CountedBudgets, BudgetHolder } from '../admission/counted-budgets.ts';
 
 export type OwnerStores = Pick<
   TenancyStores,

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { newBudget } from '../../../src/domain/budgets/budget.ts';
 import type { Usd } from '../../../src/domain/money.ts';
 import type { SpendGroup } from '../../../src/domain/spend/spend-reports.ts';
-import { createCountedBudgets } from '../../../src/gateway/admission/counted-limits.ts';
+import { createCountedBudgets } from '../../../src/gateway/admission/counted-budgets.ts';
 
 const DAY_MS = 86_400_000;
 
