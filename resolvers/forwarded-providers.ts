@@ -6,7 +6,7 @@ import { Forbidden, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { resolveModelAlias } from '../src/domain/keys/virtual-key.ts';
 import { ZERO_USD } from '../src/domain/money.ts';
 import { addressBelow, forwardedQueryOf } from '../src/domain/pass-through/address.ts';
-import { forwardedFormatOf, FREE } from '../src/domain/pass-through/formats.ts';
+import { forwardedPricingOf, FREE } from '../src/domain/pass-through/pricing.ts';
 import type { Forwarded } from '../src/domain/pass-through/forwarded.ts';
 import { requestHeaders } from '../src/domain/pass-through/headers.ts';
 import { assertMayForward, modelsNamedIn } from '../src/domain/pass-through/named-models.ts';
@@ -187,7 +187,7 @@ export const callProvider = operation({
         : { base: deployment.apiBase ?? '', key: deployment.apiKey };
     const renamed = deployment === null || model === null ? {} : { replaced: { model: deployment.upstreamModel } };
     const isFree = operationName !== null && !isBilled(operationName);
-    const format = isFree ? FREE : forwardedFormatOf(sent.method, subpath);
+    const pricing = isFree ? FREE : forwardedPricingOf(sent.method, subpath);
     const request: Forwarded = {
       ...factsOf(sent),
       ...targetOf(call, account),
@@ -198,9 +198,9 @@ export const callProvider = operation({
       model: model ?? 'unknown',
       provider: provider.name,
       deploymentId: deployment?.id ?? '',
-      cost: format.kind === 'free' ? ZERO_USD : null,
+      cost: pricing.kind === 'free' ? ZERO_USD : null,
       defaultCost: scope.platform.accounts.costPerRequest,
-      endpoint: format.kind === 'endpoint' ? format.endpoint : null,
+      endpoint: pricing.kind === 'endpoint' ? pricing.endpoint : null,
     };
     return scope.platform.gateway.forward(caller, request, scope.signal);
   },

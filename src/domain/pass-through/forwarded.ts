@@ -53,7 +53,7 @@ export interface Forwarded extends Pick<ModelRequest, 'callId' | 'parent' | 'lab
   readonly answerLimit: number;
   /** Name of the operation in spans, e.g. `pass_through`. */
   readonly operation: string;
-  /** Model in the spend row: one that the request names, else the name of an operation or a default of the provider. */
+  /** Model in the spend row: one that the request names, else the name of an operation, a default of the provider, or `unknown`. */
   readonly model: string;
   readonly provider: string;
   /** Used in place of a deployment's id in rows. */

@@ -21,7 +21,7 @@ import {
 } from '../inference/endpoint.ts';
 
 /** How an answered call of a provider's own API is priced. */
-type ForwardedFormat =
+type ForwardedPricing =
   /** It costs nothing: a read, a deletion, a count of tokens, an upload, a cancellation. */
   | { readonly kind: 'free' }
   /** By the usage in the answer, in the format of the endpoint. */
@@ -29,8 +29,8 @@ type ForwardedFormat =
   /** By the usage in the answer, of which only members common to all vendors are read. */
   | { readonly kind: 'unknown' };
 
-export const FREE: ForwardedFormat = { kind: 'free' };
-const UNKNOWN: ForwardedFormat = { kind: 'unknown' };
+export const FREE: ForwardedPricing = { kind: 'free' };
+const UNKNOWN: ForwardedPricing = { kind: 'unknown' };
 
 /** Paths of model endpoints by their ends, with the methods of Google and Amazon. The first that matches applies. */
 const ENDPOINTS: readonly (readonly [end: RegExp, endpoint: Endpoint])[] = [
@@ -80,7 +80,7 @@ const FREE_POSTS: readonly RegExp[] = [
 ];
 
 /** How a call is priced, by its method and the path below the prefix. */
-export function forwardedFormatOf(method: string, subpath: string): ForwardedFormat {
+export function forwardedPricingOf(method: string, subpath: string): ForwardedPricing {
   if (method !== 'POST') return method === 'GET' || method === 'DELETE' ? FREE : UNKNOWN;
   const path = `/${subpath}`;
   const endpoint = ENDPOINTS.find(([end]) => end.test(path))?.[1];
