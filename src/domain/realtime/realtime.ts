@@ -21,7 +21,7 @@ export interface RealtimeRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** Labels from the caller; none when absent. */
   readonly labels?: CallLabels;
-  /** The caller's name for this session; null lets the gateway make one. */
+  /** Call id that the caller sent; null where the gateway creates one. */
   readonly callId: string | null;
   /** Parent span in the caller's own trace; null starts a new trace. */
   readonly parent: { readonly traceId: string; readonly spanId: string | null } | null;

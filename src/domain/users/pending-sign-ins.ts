@@ -13,7 +13,7 @@ export interface PendingSignIn {
 
 /** Pending sign-ins of all processes of an installation. Ended ones are never returned. */
 export interface PendingSignInStore {
-  /** Adds one. Returns false where `most` of its kind are open. */
+  /** Adds one. Returns false where `most` of its kind are open. Rejects when its id is open already. */
   add(pending: PendingSignIn, bounds: { readonly nowMs: number; readonly most: number }): Promise<boolean>;
   /** The content, and a number that changes with it. Null for none. */
   find(id: string, nowMs: number): Promise<{ readonly content: string; readonly revision: number } | null>;

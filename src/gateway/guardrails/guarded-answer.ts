@@ -16,7 +16,7 @@ type RunningCall = Parameters<CallGuard['check']>[2];
 /** The answer of a guarded call. */
 export interface GuardedAnswer {
   /** Returns the exchange with guardrails on its body. */
-  take(exchange: Exchange): Exchange;
+  withChecks(exchange: Exchange): Exchange;
   /** Resolves when the head of the answer may be sent. Throws Rejected, GuardrailFailed and Unavailable. */
   checked(): Promise<void>;
   /** Cancels the answer, even before it has arrived. */
@@ -117,7 +117,7 @@ export function guardAnswer(
   }
 
   return {
-    take(exchange) {
+    withChecks(exchange) {
       if (cancelled !== null) {
         exchange.bytes.cancel(cancelled.failure);
         return exchange;

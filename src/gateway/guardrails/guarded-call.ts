@@ -131,7 +131,7 @@ export async function sendGuarded(
   const parallel = guard.has('during_call') ? checkInParallel(guard, checked, running) : null;
   const deferred = deferStore(guard, checked);
   const answer = guardAnswer(guard, { request: checked, call: running, passed: deferred.passed });
-  call.setAnswerCheck((exchange) => answer.take(exchange));
+  call.setAnswerCheck((exchange) => answer.withChecks(exchange));
   const own = [...guard.applied];
   // Names of the guardrails that checked each body. A fallback may send its own body, or the first body without later edits.
   const checks = new Map<ModelRequest['body'], readonly string[]>([[checked.body, own]]);
