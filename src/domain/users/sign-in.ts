@@ -25,7 +25,7 @@ export interface SignInLimits {
   readonly limitOf: (source: string) => number | null;
   readonly windowSeconds: number;
   readonly blockSeconds: number;
-  /** Whether sources are counted: the proxies in front of the server are known. */
+  /** Whether failures of a source are counted for all its names together: true where trusted proxies are configured. */
   readonly countsSources: boolean;
 }
 
