@@ -10,7 +10,11 @@ import {
 } from './permitted-router.ts';
 import type { TeamRouter } from './route.ts';
 
-/** Binds a request to the region of its customer. Synchronous when the labels are in memory. Throws Forbidden. */
+/**
+ * Restricts a request to the region of its customer. A model without a deployment there is replaced by the customer's default
+ * model, which is restricted only if it has a deployment there. Synchronous when the labels are in memory. Throws Forbidden
+ * when the model cannot be replaced.
+ */
 type RegionBinding = (caller: Caller, request: ModelRequest) => ModelRequest | Promise<ModelRequest>;
 
 export function createRegionBinding(
@@ -21,11 +25,11 @@ export function createRegionBinding(
     if (customerRegion === null) return request;
     const { region, defaultModel } = customerRegion;
     const permitted = permittedFor(routeOf, key);
-    const isThere = (model: string): boolean => inRegion(permitted, region).all(model).length > 0;
+    const hasDeployment = (model: string): boolean => inRegion(permitted, region).all(model).length > 0;
     // `routeFor` refuses an unknown model, as for every caller.
-    if (permitted.all(request.model).length === 0 || isThere(request.model)) return { ...request, region };
+    if (permitted.all(request.model).length === 0 || hasDeployment(request.model)) return { ...request, region };
     if (defaultModel === null || defaultModel === request.model) throw noDeploymentInRegion(request.model, region);
-    return { ...request, model: defaultModel, ...(isThere(defaultModel) ? { region } : {}) };
+    return { ...request, model: defaultModel, ...(hasDeployment(defaultModel) ? { region } : {}) };
   }
 
   return (caller, request) => {

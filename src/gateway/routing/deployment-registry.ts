@@ -20,7 +20,6 @@ import { DomainError } from '../../domain/errors.ts';
 /** Minimum time between two reads that calls of unknown models cause, in ms. */
 const READ_INTERVAL_MS = 250;
 
-/** Sources of the registry. */
 export interface RegistryOptions {
   /** Deployments of the configuration. */
   readonly configured: readonly Deployment[];

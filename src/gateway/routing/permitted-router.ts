@@ -52,8 +52,8 @@ function regionOf({ options, apiBase }: Pick<Deployment, 'options' | 'apiBase'>)
 /** A router with the deployments of one region only; the router itself without a region. */
 export function inRegion(routeOf: Router, region: Region | undefined): Router {
   if (region === undefined) return routeOf;
-  const isThere = ({ deployment }: Route): boolean => regionOf(deployment) === region;
-  return filteredRouter(routeOf, () => isThere);
+  const isInRegion = ({ deployment }: Route): boolean => regionOf(deployment) === region;
+  return filteredRouter(routeOf, () => isInRegion);
 }
 
 /** The region of the customer of a call; null for no restriction. */

@@ -9,7 +9,7 @@ export interface LiveResponses {
   /** Starts reading. */
   listen(): void;
   runChecks(): void;
-  /** Refuses waiting and new turns, and ends when no turn is running. */
+  /** Refuses waiting and new turns. The connection ends when no turn is running. */
   retire(failure: Error): void;
   /** Fails the running turns and ends the connection. */
   endAtShutdown(failure: Error): void;

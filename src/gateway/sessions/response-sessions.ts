@@ -17,7 +17,7 @@ export interface ResponseSessionLimits extends SideLimits {
 /** Client side of a connection: its socket, its message parser and the format of its errors. */
 export interface ResponseClient {
   readonly socket: OpenSocket;
-  /** Parses a message. Never throws: an invalid message becomes a turn that is refused. */
+  /** Parses a message. Never throws: for an invalid message, returns an answer or a turn that is refused. */
   read(message: SocketMessage): ReadMessage;
   /** Renders a failure outside any turn. */
   errorEvent(failure: unknown): SocketMessage;
