@@ -7,7 +7,7 @@ import { toPollable, type PollableStream } from '../domain/pollable-stream.ts';
 /** How events are written in the body of one HTTP answer. */
 interface Framing {
   readonly contentType: string;
-  /** Sent first: some browsers report an open stream only once bytes arrive. */
+  /** Sent before the first event: some browsers report an open stream only once bytes arrive. */
   readonly opening: string;
   /** Sent at an interval, so that proxies do not close an idle connection. */
   readonly heartbeat: string;

@@ -128,7 +128,7 @@ const BAR = `
   <form id="key-bar" autocomplete="off">
     <label for="key">Key</label>
     <input id="key" type="password" placeholder="sk-..." spellcheck="false" autocomplete="off" />
-    <small>Sent with every query of this tab until it is closed. Or <a href="/fallback/login">sign in</a>.</small>
+    <small>Sent with every query of this browser tab, until the tab is closed. Or <a href="/fallback/login">sign in</a>.</small>
   </form>
 `;
 
@@ -154,7 +154,7 @@ const SCRIPT = `
       if (!headers.has(name)) headers.set(name, value);
       return send(target, { ...options, headers });
     };
-    // GraphiQL opens a tab for the stored query, an empty one without it, unless a tab has that text.
+    // GraphiQL opens a new tab unless a tab has the text of the stored query. So the query of the last active tab is stored.
     const storedTabs = () => {
       try {
         return JSON.parse(localStorage.getItem('graphiql:tabState') ?? 'null');

@@ -4,7 +4,7 @@ import { LargeAnswers } from './large-answers.ts';
 
 /** Limits of one WebSocket; times in ms. */
 export interface SocketLimits {
-  /** Time to the first `connection_init`. */
+  /** Maximum time to the first `connection_init`. */
   readonly initMs: number;
   /** Idle time before the server pings. */
   readonly pingMs: number;
@@ -28,7 +28,7 @@ export const CLOSE = {
 } as const;
 
 const MAX_REASON_BYTES = 123;
-/** Messages with a result or its error. */
+/** Messages with a result, or with the errors of an operation. */
 const RESULT = /^\{"id":"(?:[^"\\]|\\.)*","type":"(?:next|error)"/;
 
 /**
@@ -50,7 +50,7 @@ export class SocketConnection {
   #lastActivityMs: number;
   /** Time when the send buffer became full; null while the buffer has capacity. */
   #fullSinceMs: number | null = null;
-  /** Whether an admitted result was not sent yet. */
+  /** Whether an admitted result is not sent yet. */
   #admitted = false;
   #waiting: (() => void)[] = [];
 

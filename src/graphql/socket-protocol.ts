@@ -206,11 +206,12 @@ export function createGraphSockets(
 const JSON_MEDIA = { headers: { 'content-type': 'application/json' } };
 const shutdownError = (): Unavailable => new Unavailable('The process is shutting down.');
 
-/** The key in the payload of `connection_init`; null without one. Throws InvalidInput for a value that is not text. */
+/** The key in the payload of `connection_init`; null without one. Throws InvalidInput for a value that is not a string. */
 function keyOf(parameters: Readonly<Record<string, unknown>> | undefined): string | null {
   const { authorization, Authorization = authorization, apiKey = Authorization } = parameters ?? {};
   if (apiKey === undefined || apiKey === null || apiKey === '') return null;
-  if (typeof apiKey !== 'string') throw new InvalidInput('`authorization` and `apiKey` of connection_init are texts.');
+  if (typeof apiKey !== 'string')
+    throw new InvalidInput('`authorization` and `apiKey` of connection_init must be strings.');
   return apiKey;
 }
 

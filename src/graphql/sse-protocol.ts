@@ -17,7 +17,7 @@ export interface HttpExchange {
   readonly res: ServerResponse;
 }
 
-/** Maximum number of queued results of one stream. While the queue is full, its subscriptions are not read. */
+/** Maximum number of queued results of one stream. While the queue is full, the stream's subscriptions are not read. */
 const QUEUE_LIMIT = 16;
 /** Maximum time that a reserved stream waits for its reader, in ms. */
 const RESERVATION_MS = 30_000;

@@ -84,7 +84,13 @@ describe('the key of a WebSocket', () => {
   it.each([
     ['a key of connection_init', {}, { apiKey: 'sk-unknown' }, 4403, 'The key is not known.'],
     ['a key of the handshake', { authorization: 'Bearer sk-unknown' }, {}, 4403, 'The key is not known.'],
-    ['a key that is not a text', {}, { apiKey: 1 }, 4400, '`authorization` and `apiKey` of connection_init are texts.'],
+    [
+      'a key that is not a text',
+      {},
+      { apiKey: 1 },
+      4400,
+      '`authorization` and `apiKey` of connection_init must be strings.',
+    ],
   ])('closes the connection when it is invalid: %s', async (_name, headers, payload, code, reason) => {
     graph = await openGraph();
     const { closed, messages, send } = await connect(headers);

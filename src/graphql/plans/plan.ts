@@ -113,7 +113,7 @@ class Compiler {
     };
   }
 
-  /** Completion of a root field whose text can be cached; null for other fields. */
+  /** Adds the cache of texts to the completion of a root field; null for fields whose text cannot be cached. */
   #cachedText(type: GraphQLObjectType, nodes: readonly FieldNode[]): ((complete: Complete) => Complete) | null {
     const field = type.getFields()[nodes[0]?.name.value ?? ''];
     const basisOf = field?.extensions['answerBasis'] as ((value: unknown) => object) | undefined;
