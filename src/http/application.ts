@@ -41,7 +41,7 @@ export interface HttpApplication {
   listen(): Promise<string>;
   /** Number of requests that are not answered yet. */
   openRequests(): number;
-  /** Closes the port and refuses new requests on open connections. */
+  /** Closes the port. On open connections, refuses new requests, except those that `Drain.refuses` lets pass. */
   beginShutdown(): void;
   /** Waits for open answers and sessions for at most `graceMs`, then closes every connection. */
   finishShutdown(graceMs: number): Promise<void>;

@@ -17,11 +17,11 @@ export interface Drain {
   remove(place: Place<Exchange>): void;
   /** Number of open requests. */
   open(): number;
-  /** Refuses new requests from now on. */
+  /** Begins the shutdown: `refuses` applies from now on. */
   begin(): void;
   /**
-   * Resolves when no answer is open, after `graceMs` at the latest. Shortly before that, open streams end with an error
-   * event of their dialect and other requests are answered 503.
+   * Resolves when no answer is open, after `graceMs` at the latest. Shortly before `graceMs`, streams that are still open end
+   * with an error event of their dialect, and other open requests are answered 503.
    */
   finish(graceMs: number): Promise<void>;
 }

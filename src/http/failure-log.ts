@@ -22,7 +22,7 @@ export function connectionFailureLog(log: Log): (error: NodeJS.ErrnoException) =
 }
 
 /** Warns of connections that send something other than HTTP; Node answers and closes them. */
-export function notHttp(log: Log): (error: NodeJS.ErrnoException) => void {
+export function notHttpLog(log: Log): (error: NodeJS.ErrnoException) => void {
   const warn = createSampledWarnings(log);
   return ({ code = '', message }) => {
     if (code.startsWith('HPE_'))
@@ -45,8 +45,8 @@ export function failureLog(log: Log): (failure: RequestFailure) => void {
   };
 }
 
-/** Warns of refused connections, at most one per second for each reason, with a count of the others. */
-export function refusedConnections(log: Log): (reason: RefusedFor, network: string | null) => void {
+/** Warns of refused connections: for each reason at most one connection per second, then the number of the others. */
+export function refusedConnectionLog(log: Log): (reason: RefusedFor, network: string | null) => void {
   const warn = createSampledWarnings(log, { sample: 1 });
   return (reason, network) => warn(reason, () => ({ reason, network }), 'a connection was refused: max_connections');
 }

@@ -6,7 +6,7 @@ import { cors } from './cors.ts';
 import type { Drain } from './drain.ts';
 import { REQUEST_ID_HEADER, requestIdOf } from '../../rest-shims/helpers/http/request-id.ts';
 
-/** Headers of every answer that browsers obey: no guessed content types, no frames, no referrer. */
+/** Headers of every answer, for browsers: no guessed content types, no frames, no referrer. */
 export const SECURITY_HEADERS: readonly (readonly [name: string, value: string])[] = [
   ['x-content-type-options', 'nosniff'],
   ['x-frame-options', 'DENY'],
@@ -77,7 +77,7 @@ const answerErrors =
     }
   };
 
-/** Answers 503 once the process shuts down. */
+/** Answers 503 during the shutdown, except to requests that `Drain.refuses` lets pass. */
 const refuseDuringShutdown =
   ({ refuses }: Pick<Drain, 'refuses'>): Middleware =>
   (context, next) => {

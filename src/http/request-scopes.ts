@@ -9,20 +9,20 @@ import { assertRoute } from '../domain/keys/route-rights.ts';
 import type { PaidKeys } from '../domain/free-tier/paid-keys.ts';
 import type { Requester } from '../graphql/requester.ts';
 
-/** The client network of a request, by its peer and `X-Forwarded-For`. */
-type NetworkOf = (peer: string | undefined, forwardedFor: string | undefined) => string;
+/** The network or the address of the client of a request, by its peer and `X-Forwarded-For`. */
+type ClientOf = (peer: string | undefined, forwardedFor: string | undefined) => string;
 
 /** How clients are identified. */
 interface Clients {
-  readonly networkOf: NetworkOf;
-  readonly addressOf: NetworkOf;
+  readonly networkOf: ClientOf;
+  readonly addressOf: ClientOf;
 }
 
 /** Creates the scope of each request. */
 export interface Scopes {
   /** For a REST row, with the caller it has identified. */
   forRequest(caller: Caller | null, response: Outgoing): Scope;
-  /** For a request that opens a WebSocket. The signal fires when the client disconnects before the WebSocket is open. */
+  /** For a request that opens a WebSocket, or a turn on one. The signal is that of the scope. */
   forUpgrade(caller: Caller, request: Incoming, signal: AbortSignal): Scope;
   /**
    * For a GraphQL request. The caller is null without a key, and with a key that only lifts the limit of the free tier.
@@ -41,8 +41,8 @@ export function createScopes(
     authenticated,
   }: {
     readonly paidKeys: PaidKeys;
-    readonly networkOf: NetworkOf;
-    readonly addressOf: NetworkOf;
+    readonly networkOf: ClientOf;
+    readonly addressOf: ClientOf;
     /** Throws Forbidden for a request of the graph from an address that may not call. */
     readonly admit: (request: Pick<Incoming, 'headers' | 'socket'>) => void;
     /** Called with the connection of every request that has a known key. */

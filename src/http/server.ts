@@ -20,7 +20,7 @@ interface Timeouts {
 }
 
 const TIMEOUTS: Timeouts = {
-  // Longer than the 60 s of common load balancers: the client side closes first.
+  // Longer than the 60 s of common load balancers, so that the load balancer closes the connection first.
   keepAliveTimeout: 72_000,
   headersTimeout: 30_000,
   requestTimeout: 300_000,

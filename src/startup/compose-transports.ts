@@ -12,7 +12,7 @@ import type { Realtime } from '../gateway/sessions/realtime.ts';
 import { createLazyGraphQL, type LazyGraphQL } from '../graphql/lazy-server.ts';
 import { type Connections, createConnections } from '../http/connections.ts';
 import { createHttpApplication, type HttpApplication } from '../http/application.ts';
-import { connectionFailureLog, failureLog, notHttp, refusedConnections } from '../http/failure-log.ts';
+import { connectionFailureLog, failureLog, notHttpLog, refusedConnectionLog } from '../http/failure-log.ts';
 import type { Scopes } from '../http/request-scopes.ts';
 import { restRoutes } from '../http/routes.ts';
 import { graphUpgrade, realtimeUpgrade, responsesUpgrade } from '../http/upgrade-routes.ts';
@@ -65,7 +65,7 @@ export const composeConnections = ({ settings, log }: StartContext): Connections
   createConnections({
     maxOpen: settings.maxConnections,
     networkOf: createPeerNetworks(settings.trustedProxies),
-    refused: refusedConnections(log),
+    refused: refusedConnectionLog(log),
   });
 
 /** Serves GraphQL, HTTP and WebSockets on the configured port. Resolves when the server listens. */
@@ -151,7 +151,7 @@ function composeHttp(
     connections,
     activity,
     failed: connectionFailureLog(log),
-    notHttp: notHttp(log),
+    notHttp: notHttpLog(log),
   });
 }
 

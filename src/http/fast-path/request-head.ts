@@ -16,7 +16,7 @@ const REQUEST_LINE = /^POST (\/[\x21-\x7e]*) HTTP\/1\.1$/;
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const VALUE = /^[\t\x20-\x7e]*$/;
 const LENGTH = /^(?:0|[1-9]\d{0,11})$/;
-/** Headers that change the framing, the connection or, as CORS does for `origin`, the answer. Such requests go to Node. */
+/** Headers that change the framing or the connection, and `origin`, which needs CORS. Requests with them go to Node. */
 const NOT_SERVED_HERE = new Set([
   'transfer-encoding',
   'upgrade',
@@ -28,7 +28,7 @@ const NOT_SERVED_HERE = new Set([
   'origin',
 ]);
 
-/** Offset of the first byte after the head and its empty line; -1 when the head is not complete. */
+/** Offset of the first byte after the head and its empty line; -1 when the head is not complete or too long. */
 export function endOfHead(bytes: Buffer): number {
   const end = bytes.indexOf('\r\n\r\n', 0, 'latin1');
   return end === -1 || end > HEAD_LIMIT ? -1 : end + 4;

@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { refusedConnections } from '../../../src/http/failure-log.ts';
+import { refusedConnectionLog } from '../../../src/http/failure-log.ts';
 
 afterEach(() => vi.useRealTimers());
 
@@ -7,7 +7,7 @@ it('refused connections are logged once a second for each reason, with the numbe
   vi.useFakeTimers();
   const lines: unknown[] = [];
   const line = (facts: object, event: string): void => void lines.push([facts, event]);
-  const refused = refusedConnections({ debug: line, info: line, warn: line, error: line });
+  const refused = refusedConnectionLog({ debug: line, info: line, warn: line, error: line });
   for (let nth = 0; nth < 50; nth += 1) refused('network', '192.0.2.1');
   refused('total', null);
   vi.advanceTimersByTime(1_000);
