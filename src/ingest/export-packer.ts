@@ -9,7 +9,7 @@ import type { SpanPayload } from '../domain/traces/span.ts';
 import { createSerialExecutor } from '../runtime/tasks/serial-executor.ts';
 import { createThreadPool, transferableBuffer } from '../runtime/tasks/thread-pool.ts';
 import { createWorkQueueLimit } from '../runtime/tasks/work-queue-limit.ts';
-import { declaredSize, openedSize, packExport, payloadsAt, withoutSpans } from './pack-export.ts';
+import { declaredSize, inflatedSize, packExport, payloadsAt, withoutSpans } from './pack-export.ts';
 
 /** A task of a worker thread. */
 export type PackingTask =
@@ -88,11 +88,11 @@ export function createTracePacker({
       }
     },
     async payloads(body, places, owner): Promise<readonly SpanPayload[]> {
-      if (openedSize(body) <= offloadBytes) return payloadsAt(body, places, owner, limits.valueBytes);
+      if (inflatedSize(body) <= offloadBytes) return payloadsAt(body, places, owner, limits.valueBytes);
       return pool.run({ kind: 'payloads', body, places, owner }, body.bytes.length);
     },
     async without(body, traceIds): Promise<ExportBody> {
-      if (openedSize(body) <= offloadBytes) return withoutSpans(body, traceIds);
+      if (inflatedSize(body) <= offloadBytes) return withoutSpans(body, traceIds);
       return pool.run({ kind: 'without', body, traceIds }, body.bytes.length);
     },
     close: () => pool.close(),

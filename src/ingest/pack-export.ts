@@ -33,9 +33,9 @@ export function declaredSize({ bytes, contentEncoding }: Omit<SentExport, 'conte
 
 /**
  * Estimated inflated size of a stored body. At least its compressed size, because gzip in several members declares only the
- * size of the last one.
+ * size of its last member.
  */
-export const openedSize = ({ compression, bytes }: ExportBody): number =>
+export const inflatedSize = ({ compression, bytes }: ExportBody): number =>
   compression === 'gzip'
     ? Math.max(bytes.length, declaredSize({ bytes, contentEncoding: 'gzip' }))
     : bytes.length * ZSTD_SHRINKS_BY;
