@@ -69,7 +69,10 @@ describe.skipIf(CLICKHOUSE.missing !== null)('traces in ClickHouse', () => {
     const restore = scratch.proxy.answer(EVERY_REQUEST, refusal(210, 'NETWORK_ERROR'));
     const { traces, keys } = await scratch.open({ log: { warn } });
     expect(warn.mock.calls).toEqual([
-      [{ reason: 'ClickHouse: NETWORK_ERROR (210)' }, 'The trace store is away: there are no traces until it is back.'],
+      [
+        { reason: 'ClickHouse: NETWORK_ERROR (210)' },
+        'The trace store cannot be used: no traces are available until it recovers.',
+      ],
     ]);
     await expect(ingest(traces, aSpan())).rejects.toThrow(Unavailable);
     expect(await keys.find('none')).toBeNull();

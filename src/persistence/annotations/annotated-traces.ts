@@ -23,7 +23,7 @@ export interface AnnotatedSearch {
   readonly conditions: AnnotationConditions;
 }
 
-/** Last ms of the year 9999. Times of a filter are clamped to 1970 and this: no annotation is created before or after. */
+/** Last ms of the year 9999. Times of a filter are clamped to 1970 through 9999: no annotation is created before or after. */
 const LAST_MS = 253_402_300_799_999;
 
 /** A time as its column stores it: ms in SQLite. */
@@ -53,7 +53,7 @@ function matching(flavour: Flavour, conditions: AnnotationConditions): readonly 
   return demands.filter((demand) => demand !== null);
 }
 
-/** A visibility as conditions on annotations. Those of a team or key repeat the condition of its partial index. */
+/** A visibility as conditions on annotations. For a team or key, they include the condition of the partial index. */
 function visibleTo(visibility: Visibility): readonly RawBuilder<SqlBool>[] {
   switch (visibility.kind) {
     case 'all':

@@ -21,7 +21,7 @@ export const AnnotationEntity = defineEntity({
     note: p.text().nullable(),
     ...stampColumns(),
   },
-  // An author has one annotation of a name for each trace or span. The index also finds the annotations of a trace.
+  // An author has at most one annotation of a name for each trace or span. The index also finds the annotations of a trace.
   uniques: [{ properties: ['traceId', 'traceRef', 'spanId', 'name', 'createdBy'] }],
   indexes: [
     { properties: ['createdAt', 'id'] },

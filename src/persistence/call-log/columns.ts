@@ -52,7 +52,7 @@ export type Source =
       readonly otherwise?: CallValue | 'null';
     }
   /** Computed from the call's values, in SQL of both engines. */
-  | { readonly from: 'sum'; readonly of: (value: (name: CallValue) => string) => string }
+  | { readonly from: 'computed'; readonly of: (value: (name: CallValue) => string) => string }
   /** Body number, or place in the body, of the payload. */
   | { readonly from: 'body'; readonly part: 'number' | 'place' }
   /** Row number of the trace summary. */
@@ -63,7 +63,7 @@ const fromCall = (value: CallValue, extra?: Extra): Source =>
   extra === undefined ? { from: 'call', value } : { from: 'call', value, extra };
 /** Null without the extra, and not a profile value: profiles of earlier versions have none for these columns. */
 const fromCallOrNull = (value: CallValue, extra: Extra): Source => ({ from: 'call', value, extra, otherwise: 'null' });
-const computed = (of: (value: (name: CallValue) => string) => string): Source => ({ from: 'sum', of });
+const computed = (of: (value: (name: CallValue) => string) => string): Source => ({ from: 'computed', of });
 
 const startNs = computed((value) => `${value('started_at')} * 1000000`);
 const endNs = computed((value) => `${value('started_at')} * 1000000 + ${value('duration_ns')}`);

@@ -55,7 +55,7 @@ export function createCallLog(
     addToTotals,
     addToWindows,
     isStored,
-    storeOneByOne,
+    storeWithoutLog,
     log,
   }: {
     readonly unfolding: CallUnfolding;
@@ -63,7 +63,8 @@ export function createCallLog(
     readonly addToWindows: ReturnType<typeof createWindowTotals>;
     /** Whether all of these calls are stored already, as after a repeated commit. */
     readonly isStored: (calls: readonly CallRecord[]) => Promise<boolean>;
-    readonly storeOneByOne: (calls: readonly CallRecord[]) => Promise<readonly TraceSummary[]>;
+    /** Stores calls through the spend and trace stores. */
+    readonly storeWithoutLog: (calls: readonly CallRecord[]) => Promise<readonly TraceSummary[]>;
     readonly log: StoresOptions['log'];
   },
 ): CallLog {
@@ -111,7 +112,7 @@ export function createCallLog(
   /** Stores calls. After a refusal it stores each half separately. Resolves to the calls that the stores refuse. */
   async function storeInHalves(calls: readonly CallRecord[]): Promise<readonly CallRecord[]> {
     try {
-      const mergedNow = (await storeOneByOne(calls)).filter(({ spanCount }) => spanCount > 1);
+      const mergedNow = (await storeWithoutLog(calls)).filter(({ spanCount }) => spanCount > 1);
       merged = [...merged, ...mergedNow].slice(-MOST_MERGED);
       return [];
     } catch (error) {
@@ -151,7 +152,8 @@ export function createCallLog(
     return null;
   }
 
-  async function unfoldOneByOne(): Promise<number | null> {
+  /** Unfolds the oldest segment through the spend and trace stores. Resolves as `unfoldSegments`. */
+  async function unfoldThroughStores(): Promise<number | null> {
     const db = orm.em.fork().getKysely<Tables>();
     const [segment] = await db
       .selectFrom('call_segment')
@@ -186,7 +188,7 @@ export function createCallLog(
       } catch (error) {
         if (error instanceof Unavailable) throw error;
       }
-    return unfoldOneByOne();
+    return unfoldThroughStores();
   }
 
   async function countBacklog(): Promise<void> {

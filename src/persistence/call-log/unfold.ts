@@ -65,7 +65,7 @@ function expressionOf(table: keyof CallTables, column: string, source: Source, t
       const other = otherwise === undefined ? `k_${constant}` : otherwise === 'null' ? 'null' : `v_${otherwise}`;
       return `case when x_${extra} = 1 then v_${value} else ${other} end`;
     }
-    case 'sum':
+    case 'computed':
       return source.of((value) => `v_${value}`);
     case 'body':
       return source.part === 'number' ? 'body_no' : 'place';

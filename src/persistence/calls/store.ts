@@ -75,12 +75,12 @@ class QueuedRoot implements LoggedCall {
 }
 
 /** A call that is stored without the log: it is in its caller's trace, has guardrail spans, is not representable, or the log is off. */
-interface QueuedSingleCall extends QueuedCall {
+interface QueuedWholeCall extends QueuedCall {
   readonly kind: 'whole';
   readonly record: CallRecord;
 }
 
-type QueuedRecord = QueuedRoot | QueuedSingleCall;
+type QueuedRecord = QueuedRoot | QueuedWholeCall;
 
 /** The call store with the wait that reads of other stores need. */
 export interface ReadableCallStore extends CallStore<QueuedRecord> {
@@ -109,7 +109,7 @@ export function createCallStore(
     addToTotals: createTotals(flavour, rowTable(orm, 'key_spend')),
     addToWindows: createWindowTotals(flavour, rowTable(orm, 'budget_window')),
     isStored,
-    storeOneByOne,
+    storeWithoutLog,
     log,
   });
 
@@ -122,7 +122,7 @@ export function createCallStore(
     return records.every(({ spend }) => known.has(keyOf(spend)));
   }
 
-  async function storeOneByOne(records: readonly CallRecord[]): Promise<readonly TraceSummary[]> {
+  async function storeWithoutLog(records: readonly CallRecord[]): Promise<readonly TraceSummary[]> {
     if (records.length === 0) return [];
     await stores.spend.append(records.map(({ spend }) => spend));
     return stores.traces.ingest(records.map(batchOf));
@@ -187,7 +187,7 @@ export function createCallStore(
       const roots = calls.filter((call) => call.kind === 'root');
       const wholes = calls.flatMap((call) => (call.kind === 'whole' ? [call.record] : []));
       if (roots.length > 0) await segments.write(roots);
-      const grown = await storeOneByOne(wholes);
+      const grown = await storeWithoutLog(wholes);
       return async () => [...(await summariesOf(roots)), ...grown];
     },
     backlog: () => segments.backlog(),

@@ -29,7 +29,7 @@ const HEAD = ['snapshot_id', 'taken_ms', 'seen_ms', 'confirmed_ms'];
 /** Imported spans have no head. */
 const NO_HEAD = { snapshot_id: null, taken_ms: null, seen_ms: null, confirmed_ms: null };
 
-/** Maximum number of changes of one entry in a result. */
+/** Maximum number of changes of one entry in a result of `ofEntries`. */
 const MOST_OF_ENTRY = 500;
 
 function filterConditions(filters: ChangeFilters) {

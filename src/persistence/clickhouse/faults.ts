@@ -26,7 +26,7 @@ const withoutValues = ({ type, code }: ServerError): Error => new Error(`ClickHo
 
 /**
  * Runs work against a server. Throws Unavailable when nothing answers, when the answer is not from a ClickHouse server, and for
- * the error codes above. Any other error of the server becomes an error with its name and code only.
+ * the codes in `AWAY` and `REFUSING`. Any other error of the server becomes an error with its name and code only.
  */
 export async function withClickHouseErrors<Result>(work: () => Promise<Result>): Promise<Result> {
   try {

@@ -8,12 +8,12 @@ import {
 } from '../../domain/traces/trace-labels.ts';
 import type { TraceIdentity } from '../../domain/traces/trace.ts';
 
-/** Most spans of a trace whose attributes are read. */
+/** Maximum number of spans of a trace whose attributes are read. */
 const MOST_SPANS = 8;
 
 /**
- * The labels of a trace from the attributes of its roots and first spans. Summaries contain labels; they are read from spans
- * only when a summary is computed from stored spans.
+ * The labels of a trace from the attributes of its roots and first spans. Needed only when a summary is computed from stored
+ * spans: a stored summary contains the labels.
  */
 export async function storedLabels(
   identity: TraceIdentity,

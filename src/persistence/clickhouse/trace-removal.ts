@@ -31,8 +31,8 @@ function* conditionsOf(traces: readonly KeyRow[]): Generator<string> {
 }
 
 /**
- * Deletes or redacts traces. Each removal changes the table by which it finds its traces last, so that the next one completes
- * an interrupted one: the list by time for retention, the summaries for an explicit removal. Retention hides rows immediately
+ * Deletes or redacts traces. Each removal finds its traces by one table and changes that table last, so that the next removal
+ * completes an interrupted one. The table is the list by time for retention, the summaries for an explicit removal. Retention hides rows immediately
  * and frees the disk with the next merge. An explicit removal frees the disk immediately.
  */
 export function createClickHouseRemoval(server: ClickHouse, bodies: BodyReader | undefined): TraceRemoval {

@@ -42,7 +42,7 @@ import { createViews } from './views.ts';
 const INGEST_LIMIT: IngestLimit = { rows: 100_000, bytes: 256 << 20 };
 /** Maximum rows of a group commit: many, because each insert creates a part that the server has to merge. */
 const GROUP_ROWS = 20_000;
-/** Most annotations that a filter may match. Their traces are sent with the query: annotations are in the database. */
+/** Maximum number of annotations that a filter may match. Their traces are sent with the query: annotations are in the database. */
 const MOST_ANNOTATED = 10_000;
 
 /** A span with its owner and body. */
@@ -183,7 +183,7 @@ export async function openClickHouseTraces(
       throw error;
     }
     const reason = error.cause instanceof Error ? error.cause.message : '';
-    log.warn({ reason }, 'The trace store is away: there are no traces until it is back.');
+    log.warn({ reason }, 'The trace store cannot be used: no traces are available until it recovers.');
   }
 
   return {

@@ -272,10 +272,7 @@ export async function openStores(options: StoresOptions) {
       database.readRows(async (db) => {
         await sql`select 1`.execute(db);
       }),
-    /**
-     * Resolves while the database accepts writes. After a failed write it throws Unavailable, within a second, until a probe
-     * succeeds. Writes to ClickHouse are not checked.
-     */
+    /** See `WriteHealth.check`. Writes to ClickHouse are not checked. */
     writable: writes.check,
     /** Number of failed writes since the start. Domain errors other than Unavailable do not count. */
     failedWrites: writes.failures,

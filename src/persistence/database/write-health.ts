@@ -12,8 +12,9 @@ export interface WriteHealth {
   /** Number of failed writes since the start, retries included. Domain errors other than Unavailable do not count. */
   failures(): number;
   /**
-   * Resolves while writes work. Before the first write, and after a failed one, it probes the database, at most once a second,
-   * and resolves as soon as a probe succeeds. Throws Unavailable, within a second, while writes or probes fail.
+   * Resolves while writes work. Before the first write, and after a failed one, it probes the database, at most once a second.
+   * After a write that failed with Unavailable or a failed probe, it throws Unavailable, within a second, until a probe succeeds. It
+   * also throws while the first probe has no result.
    */
   check(): Promise<void>;
 }

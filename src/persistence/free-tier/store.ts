@@ -32,7 +32,7 @@ function sumsByClient(calls: readonly FreeTierCalls[]): readonly FreeTierCalls[]
 export function createFreeTierStore({ orm, flavour, readRows, writeRows, transact }: Database): FreeTierStore {
   const table = rowTable(orm, 'free_tier_use');
 
-  /** Rows to insert; `used` and `granted` both are the requested number of calls, at most `most`. */
+  /** The calls as rows; `used` and `granted` both are the number of calls of a client and day, at most `most`. */
   function rowsOf(calls: readonly FreeTierCalls[], most: number): RawBuilder<unknown> {
     const encoded = sumsByClient(calls).map((asked) => {
       const number = Math.min(asked.calls, most);

@@ -53,7 +53,7 @@ export const VirtualKeyEntity = defineEntity({
     budgetResetAt: p.datetime().nullable(),
     /** Null is zero. */
     spentBefore: p.type(UsdTextType).nullable(),
-    /** End of the budget window of the key that ends first. Null without a window, and for deleted keys. */
+    /** Earliest end of the key's budget windows. Null without a window, and for deleted keys. */
     nextResetAt: p.datetime().nullable(),
     /** Null for a key without settings. */
     settings: p.json().columnType('json').$type<KeySettings>().nullable(),

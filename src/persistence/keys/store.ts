@@ -99,7 +99,7 @@ const EARLIER_TEXTS = String.raw`(?:"(?:[^"\\]|\\.)*",)*`;
 
 /**
  * Keys of an access group: those whose settings name the group, and those that the group names. On PostgreSQL the condition
- * matches the text of the columns: JSON functions fail for every row in which any text has a lone surrogate.
+ * matches the text of the columns: JSON functions fail for any row that has a text with a lone surrogate.
  */
 function accessGroupWhere(id: string, flavour: SqlFlavour): KeyWhere {
   if (flavour === 'sqlite') {

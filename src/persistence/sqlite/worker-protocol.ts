@@ -6,7 +6,7 @@ export interface WorkerStart {
   readonly access: SqliteAccess;
 }
 
-/** One statement for the worker; `id` pairs the answer with it. */
+/** One request to the worker. Its answer has the same `id`. */
 export interface WorkerRequest {
   readonly id: number;
   readonly kind: 'all' | 'run' | 'script' | 'close';
@@ -14,7 +14,7 @@ export interface WorkerRequest {
   readonly parameters: readonly SqliteParameter[];
 }
 
-/** The worker's answer. Errors travel as fields, because structured cloning drops their codes. */
+/** The worker's answer. Errors are sent as fields, because structured cloning drops their codes. */
 export type WorkerAnswer =
   | { readonly id: number; readonly rows: readonly SqliteRow[] }
   | { readonly id: number; readonly change: SqliteChange }

@@ -20,7 +20,7 @@ const MS_PER_SECOND = 1_000;
 const CONNECT_MS = 5_000;
 /** Maximum memory of one query, in bytes. */
 const MEMORY_BYTES = 512 * 1024 * 1024;
-/** Error codes of settings that the server does not let us set. */
+/** Error codes of a server that refuses a setting of the query. */
 const REFUSED_SETTINGS = new Set(['164', '452']);
 /** Error code of a result with more rows or bytes than the limits. */
 const TOO_MANY_ROWS = '396';
