@@ -12,8 +12,8 @@ import type { Tables } from '../database/tables.ts';
 import { transaction } from '../database/transaction.ts';
 import { insertSegment, type LoggedCall, segmentsOf } from './segments.ts';
 import type { CallUnfolding, StoredSegment } from './unfold.ts';
-import type { createWindowTotals } from '../spend/budget-windows.ts';
-import type { createTotals } from '../spend/store.ts';
+import type { createWindowTotalsAdder } from '../spend/budget-windows.ts';
+import type { createKeyTotalsAdder } from '../spend/store.ts';
 import type { SpendRow } from '../../domain/spend/spend-row.ts';
 
 /** Append-only log of committed calls. Segments are unfolded into rows later. */
@@ -59,8 +59,8 @@ export function createCallLog(
     log,
   }: {
     readonly unfolding: CallUnfolding;
-    readonly addToTotals: ReturnType<typeof createTotals>;
-    readonly addToWindows: ReturnType<typeof createWindowTotals>;
+    readonly addToTotals: ReturnType<typeof createKeyTotalsAdder>;
+    readonly addToWindows: ReturnType<typeof createWindowTotalsAdder>;
     /** Whether all of these calls are stored already, as after a repeated commit. */
     readonly isStored: (calls: readonly CallRecord[]) => Promise<boolean>;
     /** Stores calls through the spend and trace stores. */

@@ -17,8 +17,8 @@ import { createCallLog } from '../call-log/log.ts';
 import { createCallEncoder, idsOfRow } from '../call-log/encode.ts';
 import type { LoggedCall } from '../call-log/segments.ts';
 import { createCallUnfolding } from '../call-log/unfold.ts';
-import { createTotals } from '../spend/store.ts';
-import { createWindowTotals } from '../spend/budget-windows.ts';
+import { createKeyTotalsAdder } from '../spend/store.ts';
+import { createWindowTotalsAdder } from '../spend/budget-windows.ts';
 import { summaryOf, summaryRowOf, type SummaryRow } from '../traces/summary-rows.ts';
 
 /**
@@ -106,8 +106,8 @@ export function createCallStore(
       trace_summary: tableWithout(summaryTable, 'trace_no'),
       span: rowTable(orm, 'span'),
     }),
-    addToTotals: createTotals(flavour, rowTable(orm, 'key_spend')),
-    addToWindows: createWindowTotals(flavour, rowTable(orm, 'budget_window')),
+    addToTotals: createKeyTotalsAdder(flavour, rowTable(orm, 'key_spend')),
+    addToWindows: createWindowTotalsAdder(flavour, rowTable(orm, 'budget_window')),
     isStored,
     storeWithoutLog,
     log,

@@ -3,7 +3,7 @@ import type { ClickHouse } from './client.ts';
 import type { ClickHouseTables } from './trace-tables.ts';
 
 /** Columns with few distinct texts. */
-const REPEATED = new Set(['kind', 'type', 'status', 'agent', 'service', 'model', 'team_id', 'key_hash', 'format']);
+const FEW_VALUES = new Set(['kind', 'type', 'status', 'agent', 'service', 'model', 'team_id', 'key_hash', 'format']);
 
 /**
  * Required numbers are nullable columns with a check constraint. In a column that is not nullable, the server would store null as 0,
@@ -15,7 +15,7 @@ function typeOf(column: Column): string {
   const isText = !/^(?:big|small)?int|^bigserial/.test(column.sqlType);
   const base = isText ? 'String' : 'Int64';
   const optional = column.nullable || isRequired(column) ? `Nullable(${base})` : base;
-  return isText && REPEATED.has(column.name) ? `LowCardinality(${optional})` : optional;
+  return isText && FEW_VALUES.has(column.name) ? `LowCardinality(${optional})` : optional;
 }
 
 const columnOf = (column: Column): string => `${column.name} ${typeOf(column)} codec(ZSTD(1))`;

@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely';
 import type { Tables } from '../database/tables.ts';
 
-/** Records the number of a batch; false for a batch that its process has committed before. Locks the row of the process. */
-export async function isNewBatch(
+/** Records the number of a batch. Returns false for a batch that its counter has committed before. Locks the counter's row. */
+export async function recordIfNew(
   db: Kysely<Tables>,
   { process, number, now }: { readonly process: string; readonly number: number; readonly now: Date },
 ): Promise<boolean> {

@@ -12,7 +12,7 @@ import { storable } from '../../domain/storable.ts';
 import type { Database } from '../database/database.ts';
 import { columnNames, encodeValues, rowsFrom, rowTable, textsIn } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
-import { isNewBatch } from './batches.ts';
+import { recordIfNew } from './batches.ts';
 
 /** How long the number of the last batch is kept, in ms: longer than a process retries a commit. */
 const PROCESS_MS = 7 * 86_400_000;
@@ -67,7 +67,7 @@ export function createGatewayActivityStore({ orm, flavour, readRows, transact }:
   return {
     add: ({ process, number, rows }, now) =>
       transact(async (db) => {
-        if (!(await isNewBatch(db, { process, number, now }))) return;
+        if (!(await recordIfNew(db, { process, number, now }))) return;
         await addRows(db, rows);
         if (number > 1) return;
         await db

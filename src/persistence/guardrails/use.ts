@@ -5,7 +5,7 @@ import { storable } from '../../domain/storable.ts';
 import type { Database } from '../database/database.ts';
 import { plainValues } from '../database/plain-values.ts';
 import { encodeValues, insertionInto, rowTable, statements } from '../database/rows.ts';
-import { isNewBatch } from '../gateway-activity/batches.ts';
+import { recordIfNew } from '../gateway-activity/batches.ts';
 import { GuardrailDayEntity, GuardrailRunEntity } from './entities.ts';
 
 const DAY_MS = 86_400_000;
@@ -36,7 +36,7 @@ export function createGuardrailUseStore({ orm, flavour, find, transact }: Databa
   return {
     add: ({ process, number, days, runs }, now, keptFrom) =>
       transact(async (db) => {
-        if (!(await isNewBatch(db, { process, number, now }))) return;
+        if (!(await recordIfNew(db, { process, number, now }))) return;
         // In the order of their keys, so that two processes lock rows in one order.
         const keyOf = ({ day, guardrailId }: GuardrailDay): string => `${day} ${guardrailId}`;
         const sorted = days.toSorted((left, right) => (keyOf(left) < keyOf(right) ? -1 : 1));

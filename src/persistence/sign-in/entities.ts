@@ -1,6 +1,9 @@
 import { defineEntity, p } from '@mikro-orm/core';
 
-/** A sign-in that a later request completes, with encrypted content: a managed entity. `untilMs`, its expiry, is Unix ms. */
+/**
+ * State of sign-ins between requests: a login, a code, or a count of failures (`PendingSignIn`). A managed entity. `untilMs`, its
+ * expiry, is Unix ms.
+ */
 export const PendingSignInEntity = defineEntity({
   name: 'PendingSignInEntity',
   tableName: 'pending_sign_in',

@@ -29,7 +29,7 @@ export interface SingleStatementStore {
    * The jobs as exports for one statement. Null when there are too many jobs, a job has no body, or a trace occurs twice, may be
    * stored already, or does not fit into a block.
    */
-  among(jobs: readonly IngestJob[]): readonly WholeExport[] | null;
+  exportsFrom(jobs: readonly IngestJob[]): readonly WholeExport[] | null;
   /** Resolves to the summaries by trace ref. Fails, and stores nothing, when one of the traces is stored already. */
   store(db: Kysely<Tables>, exports: readonly WholeExport[]): Promise<ReadonlyMap<string, TraceSummary>>;
   /** Called with every stored trace, so that later pieces of it skip this path. */
@@ -106,7 +106,7 @@ export function createSingleStatementStore(newSummary: RowTable<'trace_summary'>
   }
 
   return {
-    among(jobs) {
+    exportsFrom(jobs) {
       if (jobs.length > MOST_BODIES) return null;
       const seen = new Set<string>();
       const exports: WholeExport[] = [];

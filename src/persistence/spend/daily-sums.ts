@@ -129,8 +129,8 @@ export function dailyAdditions(flavour: SqlFlavour): readonly string[] {
   ];
 }
 
-/** Adds encoded spend rows, all of which are new, to the sums of their days. */
-export function createDailySums(
+/** Returns a function that adds encoded spend rows, all of which are new, to the sums of their days. */
+export function createDailySumsAdder(
   flavour: SqlFlavour,
   spendRows: RowTable<'spend_row'>,
 ): (db: Kysely<Tables>, rows: readonly EncodedRow[]) => Promise<void> {

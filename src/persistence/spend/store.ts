@@ -4,10 +4,10 @@ import type { CallSearch, SpendRow, SpendStore } from '../../domain/spend/spend-
 import { storable } from '../../domain/storable.ts';
 import type { Database } from '../database/database.ts';
 import { isDuplicate } from '../database/faults.ts';
-import { createDailySums } from './daily-sums.ts';
+import { createDailySumsAdder } from './daily-sums.ts';
 import { createTotalsOf } from './owner-totals.ts';
 import { createSpendSince } from './spend-since.ts';
-import { createWindowTotals } from './budget-windows.ts';
+import { createWindowTotalsAdder } from './budget-windows.ts';
 import {
   elementsOf,
   type EncodedRow,
@@ -51,8 +51,8 @@ function mergedIntervals(searched: readonly CallSearch[]): readonly Interval[] {
   return merged;
 }
 
-/** Adds the costs of rows to the totals of their keys. */
-export function createTotals(
+/** Returns a function that adds the costs of rows to the totals of their keys. */
+export function createKeyTotalsAdder(
   flavour: Database['flavour'],
   totals: RowTable<'key_spend'>,
 ): (db: Kysely<Tables>, rows: readonly Pick<SpendRow, 'keyHash' | 'cost'>[]) => Promise<void> {
@@ -83,9 +83,9 @@ export function createSpendStore(database: Database): SpendStore {
     spendRows,
     sql`on conflict (trace_id, span_id, id) do nothing returning trace_id, span_id, id`,
   );
-  const addToTotals = createTotals(flavour, rowTable(orm, 'key_spend'));
-  const addToWindows = createWindowTotals(flavour, rowTable(orm, 'budget_window'));
-  const addToDays = createDailySums(flavour, spendRows);
+  const addToTotals = createKeyTotalsAdder(flavour, rowTable(orm, 'key_spend'));
+  const addToWindows = createWindowTotalsAdder(flavour, rowTable(orm, 'budget_window'));
+  const addToDays = createDailySumsAdder(flavour, spendRows);
   const encoded = (rows: readonly SpendRow[]): readonly EncodedRow[] =>
     rows.map((row) => encodeRow(spendRows, storedRowOf(row)));
 

@@ -252,7 +252,7 @@ export function createTraceIngest(
   }
 
   async function commit(jobs: readonly IngestJob[]): Promise<Summaries> {
-    const exports = singleStatement?.among(jobs) ?? null;
+    const exports = singleStatement?.exportsFrom(jobs) ?? null;
     if (singleStatement !== null && exports !== null) {
       try {
         return await singleStatement.store(orm.em.fork().getKysely<Tables>(), exports);
