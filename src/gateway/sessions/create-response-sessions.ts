@@ -1,6 +1,6 @@
 import type { Clock } from '../../domain/clock.ts';
 import { Unavailable } from '../../domain/errors.ts';
-import { createResponseSession, type LiveResponses } from './response-session.ts';
+import { createResponseSession, type LiveResponseSession } from './response-session.ts';
 import type { ResponseSessionLimits, ResponseSessions } from './response-sessions.ts';
 
 const MINUTE_MS = 60_000;
@@ -21,7 +21,7 @@ export function createResponseSessions(
   clock: Pick<Clock, 'monotonicMs'>,
   limits: ResponseSessionLimits = LIMITS,
 ): ResponseSessions {
-  const sessions = new Set<LiveResponses>();
+  const sessions = new Set<LiveResponseSession>();
   let opening = 0;
   let retired = false;
   let idle: (() => void)[] = [];

@@ -199,7 +199,7 @@ export function createSession(parts: SessionParts): LiveSession {
   };
 }
 
-/** Listens to a side. When its send buffer is drained, reading from the other side resumes. */
+/** Listens to a side. When its send buffer has capacity again, reading from the other side resumes. */
 function connect(
   side: Side,
   other: Side,

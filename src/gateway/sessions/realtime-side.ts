@@ -8,7 +8,7 @@ export interface Side {
   recordActivity(): void;
   /** Sends a message. Returns false when the send buffer is full: the source of messages must pause. */
   send(message: SocketMessage): boolean;
-  /** Records that the send buffer is empty. */
+  /** Records that the send buffer has capacity again. */
   drained(): void;
   /** Pauses reading from this side until `release`. */
   hold(): void;

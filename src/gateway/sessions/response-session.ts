@@ -5,7 +5,7 @@ import { createSide } from './realtime-side.ts';
 import type { ResponseClient, ResponseSessionLimits } from './response-sessions.ts';
 
 /** A connection as `createResponseSessions` manages it. */
-export interface LiveResponses {
+export interface LiveResponseSession {
   /** Starts reading. */
   listen(): void;
   runChecks(): void;
@@ -47,7 +47,7 @@ export function createResponseSession(
     /** Called once, when the connection has ended and no turn is running. */
     readonly onEnd: () => void;
   },
-): LiveResponses {
+): LiveResponseSession {
   const { socket } = client;
   const side = createSide(socket, limits, nowMs);
   const openedMs = nowMs();
