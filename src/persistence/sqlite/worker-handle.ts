@@ -41,7 +41,10 @@ interface Waiting {
 export async function openWorkerHandle(file: string, access: SqliteAccess): Promise<SqliteHandle> {
   const start: WorkerStart = { file, access };
   const worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData: start });
-  const exited = once(worker, 'exit');
+  // Not `once`: it rejects at an `error` event, and without a handler a rejection ends the process.
+  const exited = new Promise<void>((resolve) => {
+    worker.once('exit', () => resolve());
+  });
   const [opened] = (await once(worker, 'message')) as WorkerAnswer[];
   if (opened && 'failure' in opened) throw errorFrom(opened.failure);
 
