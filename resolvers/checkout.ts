@@ -207,7 +207,10 @@ export const replaceCatalogKey = operation({
   access: admin,
   async run({ platform }: Scope<CheckoutPlatform>, id: string): Promise<IssuedCatalogKey> {
     const clearKey = await issueKey(platform, (await purchaseOf(platform, id, null)).checkout);
-    if (clearKey === null) throw new Conflict('This checkout entitles to no key.');
+    if (clearKey === null)
+      throw new Conflict(
+        'No key was issued: the checkout gives no right to a key, or another request replaced the key.',
+      );
     return { clearKey, checkout: (await purchaseOf(platform, id, null)).checkout };
   },
 });

@@ -120,7 +120,7 @@ describe('purchases in the graph', () => {
     expect(again.data.replaceCatalogKey).toEqual({
       __typename: 'ConflictError',
       code: 'CONFLICT',
-      message: 'This checkout entitles to no key.',
+      message: 'No key was issued: the checkout gives no right to a key, or another request replaced the key.',
     });
   });
 
