@@ -33,7 +33,7 @@ export const releaseQuarantined = operation({
       throw new NotFound(
         'quarantined price',
         holdId,
-        'No held price has this id. It may have been released or replaced.',
+        'No quarantined price has this id. It may have been released or replaced.',
       );
     return { price, entry: catalog.current().find(price.entryId) };
   },

@@ -119,7 +119,7 @@ describe('releaseQuarantinedPrice', () => {
     expect(again.data.releaseQuarantinedPrice).toEqual({
       __typename: 'NotFoundError',
       code: 'NOT_FOUND',
-      message: 'No held price has this id. It may have been released or replaced.',
+      message: 'No quarantined price has this id. It may have been released or replaced.',
       kind: 'quarantined price',
       id,
     });
