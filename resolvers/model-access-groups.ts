@@ -11,7 +11,7 @@ import type { Scope } from './operation/scope.ts';
 
 type GroupScope = Scope<StoredDeploymentPlatform>;
 
-/** An access group and its stored deployments: those with these ids, or without ids all of the named models. */
+/** An access group and its stored deployments: those with these ids, or, without ids, all of the named models. */
 export interface ModelAccessGroupDraft {
   readonly name: string;
   readonly models: readonly string[] | null;
@@ -28,11 +28,11 @@ const unknownGroup = (name: string): NotFound =>
   new NotFound('model access group', name, `Access group '${name}' not found`);
 
 /** Deployments without a team. A deployment of a team is for the whole team; groups do not apply to it. */
-const modelsWithoutTeam = ({ platform }: GroupScope): readonly KnownDeployment[] =>
+const deploymentsWithoutTeam = ({ platform }: GroupScope): readonly KnownDeployment[] =>
   platform.deployments.all().filter(({ deployment }) => deployment.teamId === undefined);
 
 const groupNamed = (scope: GroupScope, name: string): ModelAccessGroup | null =>
-  modelAccessGroups(modelsWithoutTeam(scope)).find((group) => group.name === name) ?? null;
+  modelAccessGroups(deploymentsWithoutTeam(scope)).find((group) => group.name === name) ?? null;
 
 const groupsOf = ({ deployment }: KnownDeployment): readonly string[] => deployment.accessGroups ?? [];
 
@@ -45,7 +45,7 @@ function deploymentsOf(scope: GroupScope, { name, models, deploymentIds }: Model
   const byId = deploymentIds !== null && deploymentIds.length > 0;
   const names = [...new Set(byId ? deploymentIds : (models ?? []))];
   if (names.length === 0) throw new InvalidInput('model_names or model_ids must name a model.');
-  const all = modelsWithoutTeam(scope);
+  const all = deploymentsWithoutTeam(scope);
   const nameOf = ({ deployment }: KnownDeployment): string => (byId ? deployment.id : deployment.modelGroup);
   const missing = names.filter((one) => !all.some((known) => nameOf(known) === one));
   if (missing.length > 0)
@@ -105,7 +105,7 @@ export const updateModelAccessGroup = operation({
     const { name } = draft;
     if (groupNamed(scope, name) === null) throw unknownGroup(name);
     const members = deploymentsOf(scope, draft);
-    const removed = modelsWithoutTeam(scope).filter(
+    const removed = deploymentsWithoutTeam(scope).filter(
       (known) => known.stored !== null && groupsOf(known).includes(name) && !members.includes(known),
     );
     const changed = await writeGroups(scope, [
@@ -121,7 +121,7 @@ export const listModelAccessGroups = operation({
   name: 'listModelAccessGroups',
   access: tenantViewer,
   run: (scope: GroupScope, _input: undefined): readonly ModelAccessGroup[] =>
-    modelAccessGroups(modelsWithoutTeam(scope)),
+    modelAccessGroups(deploymentsWithoutTeam(scope)),
 });
 
 /** Reads an access group of models. Throws NotFound. */
@@ -151,7 +151,7 @@ export const deleteModelAccessGroup = operation({
     if (group === null) throw unknownGroup(name);
     if (group.isConfigured)
       throw new InvalidInput(`The configuration file has models of the access group '${name}'. It cannot be deleted.`);
-    const members = modelsWithoutTeam(scope).filter((known) => groupsOf(known).includes(name));
+    const members = deploymentsWithoutTeam(scope).filter((known) => groupsOf(known).includes(name));
     const changed = await writeGroups(
       scope,
       members.map((known) => ({ known, change: withoutGroup(name) })),

@@ -127,7 +127,7 @@ export interface ModelFacts extends ModelInfo {
   readonly access?: ModelAccess;
 }
 
-/** Filter of the deployments that the caller's key may call; null and false match all. */
+/** Filter of listed deployments; null and false match all. */
 export interface ModelInfoDraft {
   readonly deploymentId: string | null;
   readonly group: string | null;
@@ -161,8 +161,9 @@ const isOfTeam = ({ platform }: Scope<ModelInfoPlatform>, team: Team, { name, de
     : deployment.teamId === team.id;
 
 /**
- * Facts of the deployments that the caller's key may call. Throws InvalidInput when the id is not among them, NotFound
- * for an unknown team, and Forbidden for a team that the caller may not read.
+ * Facts of the deployments that the caller's key may call. `otherTeams` and `teamId` add deployments of other teams.
+ * Throws InvalidInput when no such deployment has the id, NotFound for an unknown team, and Forbidden for a team that
+ * the caller may not read.
  */
 export const listModelInfo = operation({
   name: 'listModelInfo',
@@ -222,7 +223,7 @@ export interface ModelPage {
   readonly draft: ModelPageDraft;
 }
 
-/** Facts of the deployments that the caller's key may call, by pages. */
+/** A page of the facts that `listModelInfo` lists. */
 export const listModelPage = operation({
   name: 'listModelPage',
   access: anyKey,
