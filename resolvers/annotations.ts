@@ -99,7 +99,7 @@ export async function saveAnnotation(
       if (!(error instanceof Conflict)) throw error;
     }
   }
-  throw new Unavailable('The annotation is being changed by others. Try again.');
+  throw new Unavailable('The annotation is being changed by other requests. Try again.');
 }
 
 /**
@@ -146,7 +146,7 @@ export const findAnnotation = operation({
   },
 });
 
-/** One page of annotations. */
+/** Query for one page of annotations. */
 export interface AnnotationQuery {
   readonly filter: AnnotationConditions;
   readonly descending: boolean;

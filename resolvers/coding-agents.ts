@@ -32,7 +32,7 @@ type AgentScope = Scope<CodingAgentPlatform>;
 /** A request for the coding agents' API. */
 type AgentCall = Omit<ProviderCall, 'provider'>;
 
-/** An answer of the API. `bytes` is null when they have not been read. */
+/** An answer of the API. `bytes` is null when the body has not been read. */
 export interface AgentAnswer {
   readonly call: GatewayCall;
   readonly bytes: Uint8Array | null;
@@ -98,7 +98,7 @@ async function register(scope: AgentScope, bytes: Uint8Array): Promise<CodingAge
     await scope.platform.stores.codingAgents.add(agent);
   } catch (error) {
     if (error instanceof Conflict) return await scope.platform.stores.codingAgents.find(agent.id);
-    // Neither the limits of the key nor a client that disconnects keeps the agent alive.
+    // The deletion does not depend on the limits of the key or the connection of the client.
     const caller = new SystemCaller('coding-agent-launch');
     const own = { ...scope, caller, signal: AbortSignal.timeout(DELETION_MS) };
     await callApi(own, 'DELETE', pathOf(agent.id)).catch(() => null);
@@ -156,7 +156,7 @@ async function removeAgent({ platform }: AgentScope, id: string): Promise<void> 
 
 /**
  * Calls the API and reads its answer. Throws NotFound for status 404, InvalidInput for 400 and 422, UpstreamFailed for
- * other error statuses, and what the gateway's `forward` throws.
+ * other statuses from 300, Unavailable for an answer that is too large, and what the gateway's `forward` throws.
  */
 async function callApi(
   scope: AgentScope,

@@ -16,7 +16,7 @@ export interface ConnectionDraft {
   readonly info: JsonObject;
 }
 
-/** Result of a test. `probe` is a text, the reason, when no request was sent. */
+/** Result of a test. `probe` is the reason as text when no request was sent. */
 export interface TestedConnection {
   readonly model: string;
   readonly apiBase: string | null;
@@ -38,7 +38,7 @@ function withCredential({ platform }: Scope<ConnectionTestPlatform>, params: Jso
 
 /**
  * Sends one small request with the parameters of a model, at the cost of the caller. Nothing is stored. Throws
- * InvalidInput for parameters that cannot be called, and LimitExceeded; an upstream that fails is a result.
+ * InvalidInput for invalid parameters, and LimitExceeded; an upstream that fails is a result.
  */
 export const testConnection = operation({
   name: 'testConnection',

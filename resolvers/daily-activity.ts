@@ -28,7 +28,7 @@ export interface ActivityQuery extends EntityQuery {
   readonly filter: EntityQuery['filter'] & Period;
   /** Offset of the time zone of the days, in ms. It is added to start times. */
   readonly offsetMs: number;
-  /** Days with calls to skip, newest first. */
+  /** Number of days with calls to skip. The newest days are skipped first. */
   readonly from: number;
   readonly limit: number;
   /** Maximum number of keys in the breakdowns, those of the highest cost; null for all. */

@@ -207,8 +207,8 @@ export const callProvider = operation({
 });
 
 /**
- * Forwards a request below a provider's prefix whose model is not configured, where the provider has an account.
- * Returns null for other requests. Throws what `callProvider` throws.
+ * Forwards a request below a provider's prefix when it names a model that is not configured and the provider has an
+ * account. Returns null for other requests. Throws what `callProvider` throws.
  */
 export const callUnconfigured = operation({
   name: 'callUnconfigured',

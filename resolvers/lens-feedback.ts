@@ -32,7 +32,7 @@ const TRACE_ID = /^[0-9a-f]{32}$/;
 export interface FeedbackTarget {
   readonly traceId: string | null;
   readonly sessionId: string | null;
-  /** Empty when the trace id has only one owner. */
+  /** Ref of the trace. May be empty when the trace id has only one owner. */
   readonly traceRef: string;
 }
 

@@ -15,7 +15,7 @@ import { checkedPageSize } from '../src/domain/page-size.ts';
 const MAX_ROWS = 200;
 
 /**
- * Findings of all lenses that match, and whether more follow. Sorted by the time when they were last seen, in the
+ * The matching findings of all lenses, and whether more follow. Sorted by the time when they were last seen, in the
  * direction of the page. Throws InvalidInput.
  */
 export const listFindings = operation({
@@ -31,7 +31,7 @@ export const listFindings = operation({
   },
 });
 
-/** Number of the findings of all lenses that match. */
+/** Number of the matching findings of all lenses. */
 export const countFindings = operation({
   name: 'countFindings',
   access: lensReader,

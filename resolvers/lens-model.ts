@@ -52,7 +52,7 @@ const RETRIES = {
   withoutFallbacks: false,
 } as const;
 
-/** The current caller of the key that pays for a worker. Throws Conflict when the key cannot be used. */
+/** The key that pays for a worker, as a caller with its current rights. Throws Conflict when the key cannot be used. */
 export async function payerOf(scope: Scope<LensPlatform>): Promise<Caller> {
   const { analysisKeyId } = workerOf(scope);
   const [key] = analysisKeyId === null ? [] : await scope.platform.stores.keys.findMany([analysisKeyId]);

@@ -51,13 +51,13 @@ const criteriaKeyOf = ({ platform }: Scope<LensPlatform>, { settings }: LensRun)
 export async function claimedRun(scope: Scope<LensPlatform>, claim: RunClaim): Promise<LensRun> {
   const { stores, clock, claimedRuns } = scope.platform;
   const [job] = await stores.jobs.findMany([claim.runId]);
-  const isHere = job !== undefined && isHeld(job, clock.now()) && job.attempts === claim.attempt;
+  const isClaimed = job !== undefined && isHeld(job, clock.now()) && job.attempts === claim.attempt;
   const known = claimedRuns.find(claim);
-  if (isHere && known !== null && job.workerId === workerOf(scope).id && known.lensId === claim.lensId) return known;
+  if (isClaimed && known !== null && job.workerId === workerOf(scope).id && known.lensId === claim.lensId) return known;
   const state = await stores.lenses.find(claim.lensId);
   if (state === null) throw new NotFound('lens', claim.lensId, 'Lens not found');
   assertOwned(scope, state.run, claim);
-  if (!isHere) throw new OwnershipLost();
+  if (!isClaimed) throw new OwnershipLost();
   if (state.run.sample !== null) claimedRuns.put(claim, state.run);
   return state.run;
 }
@@ -217,6 +217,7 @@ export const extendLensRun = operation({
 
 /** A review without extraction and content version, as a run stores it. */
 const withoutExtraction = (review: Review): Review => ({ ...review, extraction: null, contentVersion: '' });
+
 function withProgress(
   run: RunHead,
   { stage, coverage, reviews = [], reading, activities }: RunProgress,
@@ -335,13 +336,9 @@ export const releaseLensRun = operation({
     const [job] = await stores.jobs.findMany([claim.runId]);
     if (job === undefined || !isHeld(job, now) || job.attempts !== claim.attempt) return;
     const dueAt = new Date(now.getTime() + (failure === null ? 0 : backoffMs(job.attempts)));
-    const delayed = await stores.jobs.retry(
-      jobClaim(claim),
-      { dueAt, error: failure ?? '', counts: failure !== null },
-      now,
-    );
-    if (delayed?.status !== 'dead') return;
     const error = failure ?? '';
+    const delayed = await stores.jobs.retry(jobClaim(claim), { dueAt, error, counts: failure !== null }, now);
+    if (delayed?.status !== 'dead') return;
     const state = await stores.lenses.change(claim.lensId, (before) =>
       before.run.id === claim.runId ? withEndedRun(before, { status: 'failed', error }, now) : before,
     );
