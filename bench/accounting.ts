@@ -260,8 +260,6 @@ const rows = trials.map(({ title }, position) => {
   const own = position === 0 ? '' : (best(title) - less).toFixed(2);
   return [title, median(timings.get(title) ?? []).toFixed(2), best(title).toFixed(2), own];
 });
-console.log(
-  table(['CPU µs each', 'median', 'best', 'best less that of the provider (count: of the empty loop)'], rows),
-);
+console.log(table(['CPU µs each', 'median', 'best', 'best, minus provider only (count: minus empty loop)'], rows));
 if (options.redis !== undefined) console.log(await measureShares(options.redis, options.dry ? 100 : 2_000));
 if (options.dry) console.log('Dry run: the figures mean nothing.');

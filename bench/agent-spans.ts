@@ -38,8 +38,8 @@ function random(seed: number): () => number {
 const randomId = (bytes: number): string => randomBytes(bytes).toString('hex');
 
 /**
- * Exports like those of agents: 2.8 kB a span, ten spans a trace, texts that compress like prose. The id source is called
- * with a number of bytes: 16 for a trace, then 8 for each of its spans.
+ * Creates a function that makes exports like those of agents: 2.8 kB a span, by default ten spans a trace, texts that
+ * compress like prose. The id source is called with a number of bytes: 16 for a trace, then 8 for each of its spans.
  */
 export function agentSpans(seed: number, idOf: (bytes: number) => string = randomId) {
   const draw = random(seed);

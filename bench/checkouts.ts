@@ -1,7 +1,7 @@
 // Compares the CPU of two checkouts of the product. Each turn has a new process and a new database file.
 //   node bench/checkouts.ts --other <folder> --of spans [--cores 1|2] [--rounds 6] [--exports 600]
 //   node bench/checkouts.ts --other <folder> --of calls [--rounds 6] [--seconds 3]
-// Prints a table and changes no report. `later` is 0 for spans, and `bytes each` for calls: neither is measured. The
+// Prints a table and changes no report. `later` is not measured for spans, `bytes each` not for calls: both are then 0. The
 // dependencies of `--other` must be installed. CPU includes all threads of the process. It is comparable while other programs
 // use the machine; spans/s and answers/s are not.
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -33,8 +33,8 @@ const WARMING_EXPORTS = 600;
 const WARMING_SECONDS = 4;
 
 /**
- * Figures of one turn. CPU and `bytes` are for each span or call. `laterUs`: CPU after the end of the load; not measured for
- * spans, always 0. `bytes`: size of the database file; not measured for calls, always 0.
+ * Figures of one turn. CPU and `bytes` are for each span or call. `laterUs`: CPU after the end of the load; for spans it is
+ * not measured and 0. `bytes`: size of the database file; for calls it is not measured and 0.
  */
 interface Turn {
   readonly cpuUs: number;

@@ -1,5 +1,5 @@
 // Delay of a trace to a thousand readers of `traceUpdates`, with and without a stalled one. Compares it with a process
-// that writes prepared bytes to as many sockets. Writes its part of bench/RESULTS.md.
+// that encodes each update once and writes it to as many sockets. Writes its part of bench/RESULTS.md.
 //   npm run bench:fanout -- [--readers 1000] [--rounds 3] [--rate 10] [--seconds 5] [--runs 1] [--dry]
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -118,7 +118,7 @@ while (figures.length < runs) {
   figures.push(one);
   console.log([one.times, `The stalled reader missed ${one.missed} updates.`, goalTable()].join('\n\n'));
 }
-const several = `${runs} runs, each with new processes; the table shows the last run, the goals all runs: a verdict holds when two of three runs have it. `;
+const several = `${runs} runs, each with new processes; the table shows the last run, the goals all runs: a verdict holds when two thirds of the runs have it or a better one. `;
 const text = figures
   .slice(-1)
   .flatMap(({ times, missed }) => [

@@ -142,7 +142,7 @@ while (runs.length < RUNS) {
   runs.push(runTrials);
   console.log([tableOf(runTrials), goalTable()].join('\n\n'));
 }
-const several = `${RUNS} runs; the table shows the last run, the goals all runs: a verdict holds when two of three runs have it. `;
+const several = `${RUNS} runs; the table shows the last run, the goals all runs: a verdict holds when two thirds of the runs have it or a better one. `;
 const text = runs
   .slice(-1)
   .flatMap((runTrials) => [

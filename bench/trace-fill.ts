@@ -34,7 +34,7 @@ const ownerOf = (number: number): Owner => ({ teamId: `team-${number % TEAMS}`, 
 interface FillOptions {
   readonly traceId: string;
   readonly startMs: number;
-  /** Number of the root span. Its other spans have the numbers after it. */
+  /** Number of the root span. The other spans of the trace have the numbers after it. */
   readonly rootNumber: number;
   readonly first: number;
   readonly count: number;
