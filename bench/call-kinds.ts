@@ -40,9 +40,9 @@ const QUESTIONS = Array.from({ length: 10 }, (_unused, index) => ({
 }));
 const INPUT = 'The customer writes that the parcel is a week late. '.repeat(20);
 const decision = JSON.stringify({ model: 'bench-decider', input: INPUT, questions: QUESTIONS });
-/** A chat request of the same number of bytes. */
 const chatWith = (content: string): string =>
   JSON.stringify({ model: 'bench-model', messages: [{ role: 'user', content }] });
+/** A chat request with the same number of bytes as the decision request. */
 const chat = chatWith('x'.repeat(decision.length - chatWith('').length));
 
 const KINDS = [
@@ -60,7 +60,7 @@ const launch = (name: string, command: readonly string[], core: string | null, e
   return program;
 };
 
-async function stage(): Promise<{ readonly origin: string; readonly key: string; readonly program: Program }> {
+async function startStage(): Promise<{ readonly origin: string; readonly key: string; readonly program: Program }> {
   const upstreamPort = await freePort();
   const upstream = `http://127.0.0.1:${upstreamPort}`;
   const script = join(import.meta.dirname, 'call-kinds-upstream.ts');
@@ -104,7 +104,7 @@ async function stage(): Promise<{ readonly origin: string; readonly key: string;
 }
 
 try {
-  const { origin, key, program } = await stage();
+  const { origin, key, program } = await startStage();
   const timings = new Map<string, number[]>(KINDS.map(({ name }) => [name, []]));
   for (let round = 0; round <= ROUNDS; round += 1)
     for (const { name, path, body } of KINDS) {

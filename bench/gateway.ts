@@ -32,7 +32,7 @@ import {
   settle,
   type Trial,
 } from './rounds.ts';
-import { setStage, type Stage, type Target } from './targets.ts';
+import { startStage, type Stage, type Target } from './targets.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -172,7 +172,7 @@ const ABOUT_PACED =
 
 async function measureRun(): Promise<RunFigures> {
   const folder = mkdtempSync(join(tmpdir(), 'lensgate-bench-'));
-  const stage = await setStage(folder, { full: ALL_PEERS });
+  const stage = await startStage(folder, { full: ALL_PEERS });
   const run: Run = { stage, folder };
   try {
     await warm(run);
@@ -209,7 +209,7 @@ const last = runs.slice(-1);
 const delays = last.flatMap(delaysOf);
 const goals = table(GOALS_HEAD, goalRows(runs.map(goalsOf)));
 console.log(goals);
-const several = `${RUNS} runs, each with new processes; the tables show the last run, the goals all runs: a verdict holds when two of three runs have it. `;
+const several = `${RUNS} runs, each with new processes; the tables show the last run, the goals all runs: a verdict holds when two thirds of the runs have it or a better one. `;
 const text = [
   `## The gateway beside nginx, bare Node proxies${ALL_PEERS ? ' and Portkey' : ''}`,
   `Measured ${new Date().toISOString().slice(0, 10)}: ${RUNS > 1 ? several : ''}${ROUNDS} rounds (bad keys and paced streams: at most 3) of ${SECONDS} s per target and trial after ${WARM_SECONDS} s of warm-up, load by ${LOAD_TOOL}.`,

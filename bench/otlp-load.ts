@@ -26,8 +26,8 @@ export interface OtlpReport {
   readonly p99Ms: number;
   /** Answers other than 200. */
   readonly bad: number;
-  /** Bytes of all exports before gzip, also of JSON ones. */
-  readonly protobufBytes: number;
+  /** Bytes of all exports before gzip. */
+  readonly plainBytes: number;
   /** Bytes of all exports after gzip. */
   readonly gzipBytes: number;
 }
@@ -40,11 +40,11 @@ const headers = {
   'content-type': order.format === 'json' ? 'application/json' : 'application/x-protobuf',
   'content-encoding': 'gzip',
 };
-let protobufBytes = 0;
+let plainBytes = 0;
 let gzipBytes = 0;
 function requestOf(plain: Uint8Array, level: number): Buffer {
   const body = gzipSync(plain, { level });
-  protobufBytes += plain.length;
+  plainBytes += plain.length;
   gzipBytes += body.length;
   return Buffer.concat([headOf(url, 'POST', { ...headers, 'content-length': body.length }), body]);
 }
@@ -87,7 +87,7 @@ const report: OtlpReport = {
   p50Ms: quantile(0.5),
   p99Ms: quantile(0.99),
   bad,
-  protobufBytes,
+  plainBytes,
   gzipBytes,
 };
 console.log(JSON.stringify(report));

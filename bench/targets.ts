@@ -7,7 +7,7 @@ import { NO_ACCOUNTING, PORTKEY_AS_SHIPPED } from './gateway-goals.ts';
 import { nginxCommand } from './nginx.ts';
 import { installPortkey, installShippedNode, type PortkeyCommand, portkeyHeaders } from './portkey.ts';
 
-/** A target that answers chat completions. */
+/** A server to load, with the address and headers of its requests. */
 export interface Target {
   readonly name: string;
   readonly url: string;
@@ -43,7 +43,7 @@ const bearer = (key: string) => ({ ...json, authorization: `Bearer ${key}` });
  * Starts the fake upstream, the product and its peers; resolves when all are ready. With `full` also Portkey where
  * available, a Node proxy over node:http, and the product without accounting.
  */
-export async function setStage(folder: string, { full = false } = {}): Promise<Stage> {
+export async function startStage(folder: string, { full = false } = {}): Promise<Stage> {
   const started: Program[] = [];
   const launch = (name: string, command: readonly string[], core: string | null, env = {}): Program => {
     const program = start(name, command, { core, log: join(folder, `${name}.log`), env });
