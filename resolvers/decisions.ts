@@ -25,7 +25,10 @@ type DecisionScope = Scope<DecisionPlatform>;
 /** Maximum size of an answer, in bytes. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
-/** Answers typed questions about an input. The request is in either decision format. */
+/**
+ * Answers typed questions about an input. The request is in one of the two decision formats. Throws InvalidInput for too
+ * many questions, and what the gateway's `call` throws.
+ */
 export const decide = operation({
   name: 'decide',
   access: anyKey,
@@ -42,7 +45,7 @@ export interface TypedDecision extends MadeDecision {
   readonly cost: Usd | null;
 }
 
-/** As `decide`, with typed answers. Throws what `decide` throws. */
+/** As `decide`, with typed answers. Throws what `decide` throws, and Unavailable for an answer that cannot be read. */
 export const decideTyped = operation({
   name: 'decideTyped',
   access: anyKey,
