@@ -105,8 +105,8 @@ export const watchCodingAgent = operation({
 /**
  * Takes a message of the provider about the state of an agent that was launched through the gateway. Throws NotFound
  * where no secret is configured. Throws InvalidInput for a wrong signature, for bytes that are not a valid message, for
- * an old message, and for a message sent before the final state of the agent was stored. A repeated message, and one
- * about an unknown agent, have no effect.
+ * an old message, and for a message that may not replace the stored state (`mayReplaceState`). A repeated message, and
+ * one about an unknown agent, have no effect.
  */
 export const takeAgentMessage = operation({
   name: 'takeAgentMessage',
@@ -122,7 +122,8 @@ export const takeAgentMessage = operation({
     const report = agentReportIn(jsonOf(bytes), authored(own).now);
     const agent = await stores.codingAgents.find(report.id);
     if (agent === null) return;
-    if (!mayReplaceState(agent, report)) throw new InvalidInput('The message was not sent after the agent ended.');
+    if (!mayReplaceState(agent, report))
+      throw new InvalidInput('The agent has ended, and this message may not replace its state.');
     if (!agentMessages.isNew(bytes)) return;
     await storeState(own, agent, merged(agent.state, report.state));
   },
