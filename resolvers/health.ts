@@ -41,7 +41,10 @@ const readinessOf = (platform: HealthPlatform): Readiness => ({
   reload: platform.configuration.lastReload(),
 });
 
-/** Resolves when the process can serve. Null unless the settings make the details public. */
+/**
+ * Resolves when the process can serve, to null unless the settings make the details public. Throws Unavailable when it
+ * cannot serve.
+ */
 export const checkReadiness = operation({
   name: 'checkReadiness',
   access: anyone,

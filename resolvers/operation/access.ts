@@ -284,7 +284,7 @@ export const traceEraser: Access = {
   },
 };
 
-/** Every credential; files and batches are filtered by the visibility of their owners. */
+/** Every credential; files, batches and responses are filtered by the visibility of their owners. */
 export const objectReader: Access = {
   name: 'objectReader',
   description:
