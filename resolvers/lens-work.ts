@@ -63,7 +63,7 @@ export async function claimedRun(scope: Scope<LensPlatform>, claim: RunClaim): P
 }
 
 /** Extends the lease of a claim and returns its run. Throws NotFound and OwnershipLost. */
-async function extendedRun(scope: Scope<LensPlatform>, claim: RunClaim): Promise<LensRun> {
+async function extendRun(scope: Scope<LensPlatform>, claim: RunClaim): Promise<LensRun> {
   const run = await claimedRun(scope, claim);
   const job = await scope.platform.stores.jobs.extend(jobClaim(claim), scope.platform.clock.now(), LEASE_MS);
   if (job === null) throw new OwnershipLost();
@@ -77,7 +77,7 @@ function assertOwned(scope: Scope<LensPlatform>, run: RunHead, { runId, attempt 
 }
 
 /** Changes the run of a claim. Throws NotFound, and OwnershipLost when the claim is no longer valid. */
-async function changedRun(
+async function changeRun(
   scope: Scope<LensPlatform>,
   claim: RunClaim,
   change: (state: LensState) => LensState,
@@ -160,11 +160,11 @@ export const chooseLensSample = operation({
   name: 'chooseLensSample',
   access: lensWorker,
   async run(scope: Scope<LensPlatform>, claim: RunClaim): Promise<Sample> {
-    const run = await extendedRun(scope, claim);
+    const run = await extendRun(scope, claim);
     if (run.sample !== null) return run.sample;
     const window = { startMs: new Date(run.start).getTime(), endMs: new Date(run.end).getTime() };
     const sample = await sampleOf(scope, run.settings, window);
-    const state = await changedRun(scope, claim, (before) => ({
+    const state = await changeRun(scope, claim, (before) => ({
       ...before,
       run: { ...before.run, sample: before.run.sample ?? sample },
     }));
@@ -211,7 +211,7 @@ export const extendLensRun = operation({
   name: 'extendLensRun',
   access: lensWorker,
   async run(scope: Scope<LensPlatform>, claim: RunClaim): Promise<void> {
-    await extendedRun(scope, claim);
+    await extendRun(scope, claim);
   },
 });
 
@@ -245,7 +245,7 @@ export const reportLensProgress = operation({
     { claim, progress }: { readonly claim: RunClaim; readonly progress: RunProgress },
   ): Promise<void> {
     const { stores, clock, bus } = scope.platform;
-    const run = await extendedRun(scope, claim);
+    const run = await extendRun(scope, claim);
     const reviews = progress.reviews ?? [];
     const sampled = new Set(run.sample?.executions.map(({ id }) => id));
     if (reviews.some(({ executionId }) => !sampled.has(executionId)))
@@ -275,11 +275,11 @@ export const completeLensRun = operation({
     const known = await stores.lenses.find(claim.lensId);
     // A worker that did not receive the response sends the result again.
     if (known !== null && known.run.id === claim.runId && known.run.status === 'completed') return known;
-    const run = await extendedRun(scope, claim);
+    const run = await extendRun(scope, claim);
     await assertResult(scope, run, known?.findings ?? [], result);
     const now = clock.now();
     let changed: LensState['findings'] = [];
-    const state = await changedRun(scope, claim, (before) => {
+    const state = await changeRun(scope, claim, (before) => {
       const about = {
         runId: run.id,
         revision: run.revision,

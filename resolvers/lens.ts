@@ -62,7 +62,7 @@ export async function lensNamed({ platform }: Scope<LensPlatform>, id: string): 
 }
 
 /** Changes a lens. Throws NotFound. */
-async function changedLens(
+async function changeLens(
   scope: Scope<LensPlatform>,
   id: string,
   change: (state: LensState) => LensState,
@@ -147,7 +147,7 @@ export const updateLens = operation({
     const { model, enabled } = before.lens.settings;
     if (settings.model !== model || (settings.enabled && !enabled)) assertAnalysisModel(scope, settings.model);
     const { clock } = scope.platform;
-    return shownLens(scope, await changedLens(scope, id, (state) => withSettings(state, settings, clock.now())));
+    return shownLens(scope, await changeLens(scope, id, (state) => withSettings(state, settings, clock.now())));
   },
 });
 
@@ -166,7 +166,7 @@ export const queueLensRun = operation({
     assertAnalysisModel(scope, settings.model);
     await assertWorkerFor(scope, settings.model);
     const about = { id: ids.uuid(), now: clock.now(), trigger: 'manual' } as const;
-    const state = await changedLens(scope, id, (current) => withQueuedRun(current, request, about));
+    const state = await changeLens(scope, id, (current) => withQueuedRun(current, request, about));
     if (state.run.id === about.id) await startJob(scope, state.run);
     return shownLens(scope, state);
   },
@@ -193,7 +193,7 @@ export const cancelLensRun = operation({
   async run(scope: Scope<LensPlatform>, { id }: NamedLens): Promise<LensState> {
     const { stores, clock, bus } = scope.platform;
     let cancelled: LensRun | null = null;
-    const state = await changedLens(scope, id, (before) => {
+    const state = await changeLens(scope, id, (before) => {
       cancelled = null;
       if (!isActive(before.run)) return before;
       const after = withEndedRun(before, { status: 'cancelled' }, clock.now());
@@ -222,7 +222,7 @@ export const setFindingStatus = operation({
       ...judged
     }: NamedLens & { readonly findingId: string; readonly status: FindingStatus; readonly reason: string },
   ): Promise<LensState> {
-    const state = await changedLens(scope, id, (before) => {
+    const state = await changeLens(scope, id, (before) => {
       if (findingNamed(before.findings, findingId) === undefined) return before;
       const lens = { ...before.lens, version: before.lens.version + 1 };
       return { ...before, lens, findings: withStatus(before.findings, findingId, judged) };
@@ -251,7 +251,7 @@ export const resumeAllLenses = operation({
       if (settings.enabled) continue;
       try {
         assertAnalysisModel(scope, settings.model);
-        await changedLens(scope, id, resumedLens);
+        await changeLens(scope, id, resumedLens);
         resumed.push(id);
       } catch (error) {
         if (!(error instanceof Error)) throw error;
@@ -264,7 +264,7 @@ export const resumeAllLenses = operation({
 
 /** A page of the runs of a lens. */
 interface RunPage extends NamedLens {
-  /** Runs to skip, or the run after which the page begins. */
+  /** Number of runs to skip, or the run after which the page begins. */
   readonly from: number | RunPlace;
   /** 1 to `RUN_PAGE_SIZE`. */
   readonly limit: number;
