@@ -101,13 +101,13 @@ export const checkHealth = operation({
   },
 });
 
-/** Filter and page of stored checks. Null matches all. */
-export interface HealthCheckPageDraft {
+/** Query for one page of stored checks. Null matches all. */
+export interface HealthCheckQuery {
   readonly model: string | null;
   readonly isHealthy: boolean | null;
   readonly descending: boolean;
   readonly limit: number;
-  /** Checks to skip, or the check after which the page begins. */
+  /** Number of checks to skip, or the check after which the page begins. */
   readonly from: number | { readonly createdAt: Date; readonly id: string };
 }
 
@@ -127,7 +127,7 @@ export const listHealthChecks = operation({
   access: anyKey,
   async run(
     scope: Scope<DeploymentPlatform>,
-    { model, isHealthy, ...page }: HealthCheckPageDraft,
+    { model, isHealthy, ...page }: HealthCheckQuery,
   ): Promise<HealthCheckPage> {
     const { stores, healthChecks } = scope.platform;
     await healthChecks.queue.caughtUp();

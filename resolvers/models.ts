@@ -20,7 +20,7 @@ import { readableTeam } from './operation/team-views.ts';
 type ModelInfoPlatform = DeploymentPlatform & TeamPlatform;
 
 /** Filter of models. */
-interface ModelListDraft {
+interface ModelListQuery {
   readonly withWildcards: boolean;
   /** Team whose models to list; null for those of the caller's key. */
   readonly teamId: string | null;
@@ -40,7 +40,7 @@ export const listModels = operation({
       withWildcards,
       groups = null,
       teamId = null,
-    }: Pick<ModelListDraft, 'withWildcards' | 'groups'> & Partial<Pick<ModelListDraft, 'teamId'>>,
+    }: Pick<ModelListQuery, 'withWildcards' | 'groups'> & Partial<Pick<ModelListQuery, 'teamId'>>,
   ): readonly NamedModel[] {
     const { gateway, catalog } = scope.platform;
     const { key } = callerOf(scope);
@@ -87,18 +87,18 @@ export const listModelsOf = operation({
   access: anyKey,
   async run(
     scope: Scope<DeploymentPlatform>,
-    { teamId, fallbackType = null, ...draft }: ModelListDraft,
+    { teamId, fallbackType = null, ...query }: ModelListQuery,
   ): Promise<readonly ModelWithFallbacks[]> {
     const caller = callerOf(scope);
     await scope.platform.gateway.admitKey(caller);
     if (teamId === null || teamId === caller.teamId)
-      return withFallbacks(scope, listModels(scope, draft), fallbackType);
+      return withFallbacks(scope, listModels(scope, query), fallbackType);
     if (visibilityOf(caller).kind !== 'all')
       throw new Forbidden('Only proxy admins can see the models of other teams.');
     const team = await scope.platform.stores.teams.find(teamId);
     if (team === null) throw new NotFound('listed model', teamId, `Team not found, passed team_id=${teamId}`);
     const { deployments } = scope.platform;
-    const models = listModels(scope, { ...draft, teamId });
+    const models = listModels(scope, { ...query, teamId });
     const ofTeam = models.filter(
       ({ name }) =>
         deployments.isTeamModel(teamId, name) || allowsModel(team.models, name, deployments.accessGroupsOf(name)),
@@ -128,7 +128,7 @@ export interface ModelFacts extends ModelInfo {
 }
 
 /** Filter of listed deployments; null and false match all. */
-export interface ModelInfoDraft {
+export interface ModelInfoFilter {
   readonly deploymentId: string | null;
   readonly group: string | null;
   /** Excludes failing deployments. */
@@ -170,7 +170,7 @@ export const listModelInfo = operation({
   access: anyKey,
   async run(
     scope: Scope<ModelInfoPlatform>,
-    { deploymentId, group, onlyHealthy, onlyCallable = false, withAccess = false, ...of }: ModelInfoDraft,
+    { deploymentId, group, onlyHealthy, onlyCallable = false, withAccess = false, ...of }: ModelInfoFilter,
   ): Promise<readonly ModelFacts[]> {
     const { teamId = null, withTeams = false } = of;
     const { gateway, deployments, catalog } = scope.platform;
@@ -198,8 +198,8 @@ export const listModelInfo = operation({
 
 export const MODEL_SORTS = ['model_name', 'created_at', 'updated_at', 'costs', 'status'] as const;
 
-/** One page of the facts of deployments. All conditions that are not null must match. */
-export interface ModelPageDraft {
+/** Query for one page of the facts of deployments. All conditions that are not null must match. */
+export interface ModelPageQuery {
   readonly page: number;
   readonly size: number;
   readonly name: string | null;
@@ -220,16 +220,16 @@ export interface ModelPageDraft {
 export interface ModelPage {
   readonly models: readonly ModelFacts[];
   readonly total: number;
-  readonly draft: ModelPageDraft;
+  readonly query: ModelPageQuery;
 }
 
 /** A page of the facts that `listModelInfo` lists. */
 export const listModelPage = operation({
   name: 'listModelPage',
   access: anyKey,
-  async run(scope: Scope<ModelInfoPlatform>, draft: ModelPageDraft): Promise<ModelPage> {
-    const { page, size, name, deploymentId, accessGroup, onlyWildcards, onlyOwn, teamId, withTeams } = draft;
-    const search = draft.search?.toLowerCase() ?? '';
+  async run(scope: Scope<ModelInfoPlatform>, query: ModelPageQuery): Promise<ModelPage> {
+    const { page, size, name, deploymentId, accessGroup, onlyWildcards, onlyOwn, teamId, withTeams } = query;
+    const search = query.search?.toLowerCase() ?? '';
     const { userId } = callerOf(scope);
     const listed = await listModelInfo(scope, {
       deploymentId: null,
@@ -247,7 +247,7 @@ export const listModelPage = operation({
         (!onlyOwn || (userId !== null && one.stored?.createdBy === userId)),
     );
     const from = (page - 1) * size;
-    return { models: sorted(found, draft).slice(from, from + size), total: found.length, draft };
+    return { models: sorted(found, query).slice(from, from + size), total: found.length, query };
   },
 });
 
@@ -259,7 +259,7 @@ function tokenCost({ entry, deployment }: ModelInfo): number | null {
 }
 
 /** Sorts facts. Those without a value are last in both directions. */
-function sorted(models: readonly ModelFacts[], { sort, descending }: ModelPageDraft): readonly ModelFacts[] {
+function sorted(models: readonly ModelFacts[], { sort, descending }: ModelPageQuery): readonly ModelFacts[] {
   if (sort === null) return models;
   const rankOf = (one: ModelFacts): string | number | null => {
     switch (sort) {

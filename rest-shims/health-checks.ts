@@ -1,7 +1,7 @@
 import { type ConnectionDraft, type TestedConnection, testConnection } from '../resolvers/connection-tests.ts';
 import {
   type HealthCheckPage,
-  type HealthCheckPageDraft,
+  type HealthCheckQuery,
   listHealthChecks,
   listLatestHealthChecks,
 } from '../resolvers/health-checks.ts';
@@ -64,7 +64,7 @@ const readPage = query({
   offset: integer({ min: 0, max: 1_000_000, defaultValue: 0 }),
 });
 
-function parsePage(search: string): HealthCheckPageDraft {
+function parsePage(search: string): HealthCheckQuery {
   const { model, status_filter: status, limit, offset } = readPage(search);
   if (status !== null && !STATUSES.some((one) => one === status))
     throw new InvalidInput('The query is not valid.', [

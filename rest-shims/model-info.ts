@@ -4,7 +4,7 @@ import {
   listModelInfo,
   listModelPage,
   MODEL_SORTS,
-  type ModelPageDraft,
+  type ModelPageQuery,
 } from '../resolvers/models.ts';
 import { shownParameters } from '../src/domain/deployments/parameters.ts';
 import { publicAddress } from '../src/domain/deployments/public-address.ts';
@@ -93,7 +93,7 @@ const readPage = queryOf({
   sortOrder: text,
 });
 
-function parsePage(search: string): ModelPageDraft {
+function parsePage(search: string): ModelPageQuery {
   const parameters = readPage(search);
   const sort = MODEL_SORTS.find((one) => one === parameters.sortBy) ?? null;
   const order = parameters.sortOrder?.toLowerCase() ?? 'asc';
@@ -166,7 +166,7 @@ export const modelInfoRoutes: readonly RouteRow[] = [
     bodyLimit: 0,
     parse: ({ search }) => parsePage(search),
     run: listModelPage,
-    render: ({ models, total, draft: { page, size } }) =>
+    render: ({ models, total, query: { page, size } }) =>
       json({
         data: models.map(infoObject),
         total_count: total,
