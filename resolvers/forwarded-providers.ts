@@ -94,7 +94,7 @@ const isBilled = (name: string): boolean => /^(?:Start|Detect|Infer)/.test(name)
  * Throws Forbidden when a caller who is no administrator calls a path that is not open to all callers of a shared
  * account.
  */
-function assertShared({ provider: { name, shared }, subpath, sent }: ProviderCall, { role, key }: Caller): void {
+function assertOpenToCaller({ provider: { name, shared }, subpath, sent }: ProviderCall, { role, key }: Caller): void {
   if (shared === undefined || key === null || role === 'proxy_admin') return;
   if (shared.some(([method, path]) => method === sent.method && path.test(subpath))) return;
   const message = `Only proxy admins can call this path of ${name}: all callers share its account. Route=${sent.path}.`;
@@ -179,7 +179,7 @@ export const callProvider = operation({
     const model =
       models[0] ?? (operationName === null ? provider.unnamed : `${provider.name}/${operationName}`) ?? null;
     assertSupported(call);
-    assertShared(call, caller);
+    assertOpenToCaller(call, caller);
     const deployment = deploymentFor(scope, call);
     const account =
       deployment === null
