@@ -22,7 +22,7 @@ export interface GroupView {
   readonly group: SettingGroup;
   /** Settings of the configuration file and the database, without built-in values. */
   readonly values: SectionContent;
-  /** Owner of the settings: the file, the database, or `unset` when none is set. */
+  /** `config` when the file declares all settings that are set, `db` when the database has some of them, `unset` for none. */
   readonly source: 'config' | 'db' | 'unset';
   /** Names of settings that the configuration file declares individually. */
   readonly owned: readonly string[];
@@ -39,16 +39,19 @@ function viewOfGroup(
 ): GroupView {
   const group = SETTING_GROUPS[name];
   const values = valuesOfGroup(name, config, stored);
+  const names = Object.keys(values);
+  const owned = Object.keys(fileValuesOf(name, group, config));
   const isFile =
-    group.member !== null && settingViewOf(config, stored, group.section, group.member).source === 'config';
-  const isSet = Object.keys(values).length > 0;
+    group.member === null
+      ? names.length > 0 && names.every((one) => owned.includes(one))
+      : settingViewOf(config, stored, group.section, group.member).source === 'config';
   return {
     group,
     values: Object.fromEntries(
       Object.entries(values).map(([one, value]) => [one, redacted(one, value, readerOf(scope))]),
     ),
-    source: isFile ? 'config' : isSet ? 'db' : 'unset',
-    owned: Object.keys(fileValuesOf(name, group, config)),
+    source: isFile ? 'config' : names.length > 0 ? 'db' : 'unset',
+    owned,
   };
 }
 

@@ -150,6 +150,8 @@ describe('a write to a setting of the file', () => {
     expect(sso['values']).toMatchObject({ proxy_base_url: 'https://file.example' });
     expect(sso['provenance']).toMatchObject({ proxy_base_url: 'config', google_client_id: 'unset' });
     expect((await client.get('/cache/settings')).body['current_values']).toEqual({ namespace: 'file' });
+    const redis = (await client.get('/coordination_redis/settings')).body;
+    expect(redis).toMatchObject({ values: { host: 'redis.example' }, source: 'config' });
     expect((await client.post('/key/generate', { key: 'sk-own-secret-of-mine' })).status).toBe(403);
   });
 
