@@ -6,7 +6,7 @@ import { VERSION } from '../../../src/domain/version.ts';
 import type { Surface } from '../../errors.ts';
 import { callContext } from '../model-call/model-call.ts';
 import { headerText } from './header-lines.ts';
-import { upstreamLimits } from '../model-call/upstream-limits.ts';
+import { upstreamFailureHeaders } from '../model-call/upstream-failure-headers.ts';
 import type { RouteFacts } from './route.ts';
 
 /** Surfaces of model calls. */
@@ -25,7 +25,7 @@ export function failureHeaders(
   }: { readonly error: unknown; readonly headers: IncomingHttpHeaders; readonly caller: Caller | null },
 ): Record<string, string> {
   if (!MODEL_CALL_SURFACES.has(surface) || credential !== 'required') return {};
-  const head = upstreamLimits(error);
+  const head = upstreamFailureHeaders(error);
   const call = failedCallOf(error);
   if (call !== null || caller !== null)
     head['x-litellm-call-id'] = call?.callId ?? callContext({ headers }).callId ?? crypto.randomUUID();

@@ -9,7 +9,7 @@ const RETRY_HEADERS = new Set(['retry-after', 'retry-after-ms']);
  * Headers for an upstream failure: `retry-after` and rate limits, and each upstream header with the prefix
  * `llm_provider-`. Empty for other failures.
  */
-export function upstreamLimits(error: unknown): Record<string, string> {
+export function upstreamFailureHeaders(error: unknown): Record<string, string> {
   const head: Record<string, string> = {};
   if (!(error instanceof UpstreamFailed)) return head;
   for (const [name, input] of Object.entries(error.upstreamHeaders)) {
