@@ -33,7 +33,7 @@ export const MODELS_ANSWERS: AnswerTypes = {
     'text/html': 'string',
   },
   'checkout.webhook': '{ received: boolean }',
-  'codingAgents.webhook': 'unknown',
+  'codingAgents.webhook': '{ received: boolean }',
   'completions.create': {
     'application/json': 'ChatCompletion',
     'text/event-stream': 'string',

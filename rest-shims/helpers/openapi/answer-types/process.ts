@@ -3,7 +3,7 @@ import type { AnswerTypes } from './notation.ts';
 /** Answers of rows about settings, guardrails, sign-in, traces, lenses and the process. */
 export const PROCESS_ANSWERS: AnswerTypes = {
   'allowedAddresses.add': '{ message: string, status: string }',
-  'allowedAddresses.delete': 'object',
+  'allowedAddresses.delete': '{ message: string, status: string }',
   'allowedAddresses.list': '{ data: string[] | null }',
   'guardrails.airlines': '{ airlines: { id: string, match: string, tags: string[] }[] }',
   'guardrails.apply': '{ response_text: string }',
@@ -327,9 +327,7 @@ export const PROCESS_ANSWERS: AnswerTypes = {
     'application/x-protobuf': 'string',
   },
   'traces.list': '{ data: TraceSummary[], next_cursor: string | null }',
-  'traces.query': `
-    { data: { name?: string, duration_ms?: number, trace_id?: string, status?: string }[] }
-  `,
+  'traces.query': '{ data: object[] }',
   'traces.queryHelp': `
     { dialect: string, access: string, response: unknown, guide: string, tables: { name: string, columns: {
     name: string, type: string }[] }[], examples: { name: string, sql: string }[], gotchas: string[],

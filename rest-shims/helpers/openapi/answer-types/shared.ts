@@ -32,7 +32,7 @@ export const OTHER_TYPES: Readonly<Record<string, string>> = {
     supports_audio_input: boolean | null, supports_audio_output: boolean | null,
     supports_prompt_caching: boolean | null, supports_reasoning: boolean | null,
     supports_response_schema: boolean | null, supports_system_messages: boolean | null,
-    supports_web_search: boolean | null, zoom?: integer[], price?: number, output_cost_per_image?: number,
+    supports_web_search: boolean | null, output_cost_per_image?: number,
     source?: unknown, supports_tool_choice?: boolean, reasoning_effort_levels?: string[],
     supports_none_reasoning_effort?: boolean, supported_endpoints?: string[],
     supports_nova_canvas_image_edit?: boolean, supports_pdf_input?: boolean, input_cost_per_token_batches?: number,

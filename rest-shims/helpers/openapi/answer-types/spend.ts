@@ -19,7 +19,7 @@ export const SPEND_ANSWERS: AnswerTypes = {
     { model: string, by_model_group: boolean, api_keys: { api_key: string, metrics: ActivityMetrics,
     metadata: object }[] }
   `,
-  'dailyActivity.agentSearch': '{ api_keys: unknown[] }',
+  'dailyActivity.agentSearch': '{ api_keys: { api_key: string, metrics: ActivityMetrics, metadata: object }[] }',
   'dailyActivity.agentWhole': `
     { results: { date: string, metrics: ActivityMetrics, breakdown: Record<Record<{ metrics: ActivityMetrics,
     metadata: object, api_key_breakdown?: Record<{ metrics: ActivityMetrics, metadata: object }> }>> }[],
