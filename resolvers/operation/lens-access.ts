@@ -2,7 +2,6 @@ import { Forbidden } from '../../src/domain/errors.ts';
 import { LensWorkerCaller } from '../../src/domain/lens/worker-caller.ts';
 import { type Access, isAdmin, isAnyAdmin, isReadOnly, requireCaller } from './access.ts';
 
-/** Every credential that may write, for feedback about the traces it may see. */
 export const feedbackWriter: Access = {
   name: 'feedbackWriter',
   description: 'Every key that is not read-only, for feedback about the traces it may see.',
@@ -11,25 +10,23 @@ export const feedbackWriter: Access = {
   },
 };
 
-/** Administrators, the read-only ones too, read lenses and preview activity. */
 export const lensReader: Access = {
   name: 'lensReader',
-  description: 'Proxy administrators, read-only ones too, for lenses, runs and findings.',
+  description: 'Proxy administrators, read-only ones too.',
   check(caller) {
     if (!isAnyAdmin(requireCaller(caller))) throw new Forbidden('Lens requires proxy administrator access');
   },
 };
 
-/** Administrators configure and run lenses. */
 export const lensAdmin: Access = {
   name: 'lensAdmin',
-  description: 'Proxy administrators, not the read-only ones, for lenses and their workers.',
+  description: 'Proxy administrators, not the read-only ones.',
   check(caller) {
     if (!isAdmin(requireCaller(caller))) throw new Forbidden('Only proxy admins can configure or run Lens');
   },
 };
 
-/** Workers of lens runs, by their token. No key has this right. */
+/** Workers authenticate by their token. No key has this right. */
 export const lensWorker: Access = {
   name: 'lensWorker',
   description: 'Registered workers of lens runs, for the runs that they hold.',

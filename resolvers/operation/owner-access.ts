@@ -14,7 +14,8 @@ import {
 /** Proxy administrators, the read-only ones too, and keys with a user, for lists of keys. */
 export const keyLister: Access = {
   name: 'keyLister',
-  description: 'Proxy administrators, read-only ones too, for all keys; keys of a user for those of that user.',
+  description:
+    'Proxy administrators, read-only ones too, for all keys; keys of a user for the keys of that user and of teams whose keys the user may list.',
   check(caller) {
     const present = requireCaller(caller);
     if (!isAnyAdmin(present) && idOrNull(present.userId) === null)
