@@ -162,7 +162,7 @@ export const watchSpans = operation({
   ): Promise<AsyncIterableIterator<SpanUpdate>> {
     const wanted = traceId.toLowerCase();
     if (!TRACE_ID.test(wanted)) throw new InvalidInput('A trace is named by 32 hex digits.');
-    if (after !== null && !UPDATE_ID.test(after)) throw new InvalidInput('No update of spans is named so.');
+    if (after !== null && !UPDATE_ID.test(after)) throw new InvalidInput('`after` is not the id of an update.');
     const { traces } = scope.platform.stores;
     const read = async (keys: readonly TraceKey[]) => (keys.length === 0 ? new Map() : traces.listSpans(keys));
     // Subscribes before the read, so that no update is missed.

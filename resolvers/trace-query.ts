@@ -95,7 +95,7 @@ export const readQueryHelp = operation({
       gotchas: [
         'Restrict queries of `spans` by `trace_id`: a query of all spans reads the blocks of all exports.',
         'In SQLite `cost_usd` is text; aggregates of it are doubles.',
-        'In ClickHouse no backslashes are accepted, and `spend` is in the database beside it: query it alone.',
+        'With ClickHouse, backslashes are refused, and a query of `spend` cannot read other tables: `spend` is in another database.',
         'Inputs, outputs and attributes are not in the tables: read the span.',
       ],
     };

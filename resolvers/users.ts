@@ -184,7 +184,10 @@ function assertMayEdit(scope: Scope<UserPlatform>, id: string | null, patch: Use
   const foreign = Object.keys(patch).find((member) => !OWN_MEMBERS.has(member));
   if (foreign !== undefined || id !== idOrNull(caller.userId)) throw refuseManagement(caller);
   if (patch.email !== undefined && tokensNameUsersByEmail(scope.platform))
-    throw new Forbidden('Only proxy admins change emails, because they name the users of signed tokens.', 'user_owner');
+    throw new Forbidden(
+      'Only proxy admins change emails, because signed tokens name their users by email.',
+      'user_owner',
+    );
 }
 
 /**

@@ -46,7 +46,7 @@ describe.each(TRANSPORTS)('spans over %s', (_name, subscribe) => {
 
   it.each([
     [{ traceId: 'nothing' }, 'A trace is named by 32 hex digits.'],
-    [{ traceId: traceId(1), after: 'nothing' }, 'No update of spans is named so.'],
+    [{ traceId: traceId(1), after: 'nothing' }, '`after` is not the id of an update.'],
   ])('of %j are refused', async (variables, message) => {
     graph = await openGraph();
     const refused = track(subscribe(graph.url, SpanUpdatesDocument, variables));

@@ -93,7 +93,7 @@ describe('the email of a user', () => {
     const change = { user_id: 'mallory', user_email: 'boss@corp.example' };
     const answer = await app.call('POST', '/user/update', change, own);
     expect({ status: answer.status, body: await answer.json() }).toEqual(
-      envelope(403, 'Only proxy admins change emails, because they name the users of signed tokens.'),
+      envelope(403, 'Only proxy admins change emails, because signed tokens name their users by email.'),
     );
     const other = await app.call('POST', '/user/update', { user_id: 'mallory', user_alias: 'M' }, own);
     expect(other.status).toBe(200);
