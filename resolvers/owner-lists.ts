@@ -44,7 +44,7 @@ export interface ListedUser extends User {
 
 const isSpend = (text: string): boolean => /^-?\d{1,30}$/.test(text);
 
-/** Lists users. Throws InvalidInput when the order is by spend and the cursor contains other text. */
+/** Lists users. Throws InvalidInput for a list by spend whose cursor contains no amount. */
 export const listUserRows = operation({
   name: 'listUserRows',
   access: tenantViewer,

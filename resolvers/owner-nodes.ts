@@ -209,7 +209,7 @@ interface RestartedSpend {
   readonly spentBefore?: Usd | null;
 }
 
-/** Spend in the current budget window, which the budget limits; null when the caller may not see it. */
+/** Spend in the current budget window. The budget limits this spend. Null when the caller may not see it. */
 export const readWindowSpend = operation({
   name: 'readWindowSpend',
   access: teamReader,

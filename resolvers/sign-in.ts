@@ -49,7 +49,7 @@ function codesOf({ platform }: Scope<SignInPlatform>) {
 }
 
 /**
- * As `signIn`, but returns a code, which another server of the deployment exchanges for the session within a minute.
+ * As `signIn`, but returns a code. Another server of the operator exchanges the code for the session within a minute.
  */
 export const signInForCode = operation({
   name: 'signInForCode',
@@ -130,7 +130,7 @@ async function callerOfKey({ platform }: Scope<SignInPlatform>, key: string): Pr
   }
 }
 
-/** Whether a key has a budget. The session counts its own spend, so that a copied budget would be spent twice. */
+/** Whether a key has a budget. The session counts its own spend, so a copied budget could be spent twice. */
 const isBudgeted = ({ maxBudget, settings }: VirtualKey): boolean =>
   maxBudget !== null || [settings.budgetId, settings.budgetLimits, settings.modelMaxBudget].some(Boolean);
 

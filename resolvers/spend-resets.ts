@@ -9,19 +9,19 @@ import type { Scope } from './operation/scope.ts';
 import { spendResetter } from './operation/spend-access.ts';
 import { windowSpendOf } from './operation/user-views.ts';
 
-/** Number of rows that one step of a reset reads. */
+/** Maximum number of rows that one step of a reset reads. */
 const STEP = 500;
 
-/** Numbers of the rows whose spend was not zero before. */
+/** Numbers of keys and teams whose spend was not zero before. */
 export interface SpendResets {
   readonly keys: number;
   readonly teams: number;
 }
 
 /**
- * Sets the spend of every key and every team to zero. Reports keep the calls. Budgets with other windows keep their
- * count. Calls of this process that have ended are part of the old spend; those that another process stores later
- * count in the new one.
+ * Sets the spend of every key and every team to zero. Reports keep the calls. `budget_limits`, budgets of models and
+ * budgets of other owners keep their spend. Calls of this process that have ended are part of the old spend; calls that
+ * another process stores later count in the new one.
  */
 export const resetAllSpend = operation({
   name: 'resetAllSpend',

@@ -116,7 +116,7 @@ export const recordDecisionOutcome = operation({
   },
 });
 
-/** The model of an answer; null where one model answered all questions. */
+/** The model of an answer; null for a refusal, and where one model answered all questions. */
 const modelOf = (answer: AnsweredQuestion['answer']): string | null =>
   answer.kind === 'refusal' ? null : (answer.model ?? null);
 

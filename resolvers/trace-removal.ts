@@ -27,7 +27,7 @@ async function erasable(scope: Scope<TracePlatform>, address: TraceAddress): Pro
   return summaries;
 }
 
-/** Removes published events of these traces from the event log, and the error texts of their calls. */
+/** Removes the events of these traces from the event log, and the error texts of their calls from the spend rows. */
 async function withdrawEventsAndErrors(
   { platform }: Scope<TracePlatform>,
   traces: readonly TraceSummary[],
@@ -83,11 +83,11 @@ export const redactTrace = operation({
   },
 });
 
-/** Age and maximum number of the traces to remove. */
+/** Age and maximum number of the rows to remove. */
 export interface ExpiredRows {
-  /** Traces that started before this time are removed; Unix milliseconds. */
+  /** Rows of traces that started before this time are removed; Unix milliseconds. */
   readonly beforeMs: number;
-  /** Maximum number of traces to remove. */
+  /** Maximum number of annotations, of signals and of traces to remove. */
   readonly limit: number;
 }
 

@@ -62,7 +62,7 @@ function parseModel(search: string, facts: ActivityRoute): ActivityKeysQuery {
   return { ...activity, filter: { ...filter, any }, search: null, order: 'cost', from: 0, limit };
 }
 
-/** Rows for the keys of one kind of entity: in pages, by a search, and by model group. */
+/** Route rows that list the keys of one kind of entity: in pages, by a search, and by model group. */
 const keyRows = (facts: ActivityRoute): readonly RouteRow[] => {
   const common = { ...ACTIVITY_READ, answers: activityStatuses(facts), run: readActivityKeys } as const;
   const path = `${facts.path}/daily/activity/aggregated`;

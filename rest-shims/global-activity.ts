@@ -110,7 +110,7 @@ function renderCacheHits({ groups, keys }: SpendReport) {
   };
 }
 
-/** Reports over the calls of all keys, for administrators. */
+/** Reports over the calls of all keys, for callers that see all spend. */
 export const globalActivityRoutes: readonly RouteRow[] = [
   route({
     ...READING,

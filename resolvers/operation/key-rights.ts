@@ -43,7 +43,7 @@ async function standingIn(scope: KeyScope, teamId: string): Promise<Standing> {
   return { team, member, isManager: inOrganization.some(({ role }) => role === 'org_admin') };
 }
 
-/** Refusal of a missing right over a key, by route. */
+/** Error for a caller that may not call a route for a key. */
 function refusalOf(scope: KeyScope, route: KeyPermission): Forbidden {
   const { role, userId } = callerOf(scope);
   if (route === '/key/delete') return new Forbidden('You are not authorized to delete this key', 'key_owner');
@@ -59,7 +59,6 @@ const OWNER_ROUTES = new Set<KeyPermission>(['/key/delete']);
 /** Routes that users may call for their own keys without a team. */
 const PERSONAL_KEY_ROUTES = new Set<KeyPermission>(['/key/delete', '/key/regenerate']);
 
-/** A right over a key. */
 interface KeyRight {
   /** Whether the caller has the right as an administrator of team, organization or proxy, and not as the owner. */
   readonly isManager: boolean;
@@ -109,7 +108,7 @@ export async function allowedRotation(scope: KeyScope, row: VirtualKey | null, p
   const caller = callerOf(scope);
   await assertManages(scope, row, '/key/regenerate');
   if (row === null || caller.role === 'proxy_admin') return () => patch;
-  const allowed = isUnchanged(patch) ? () => ({}) : await allowedPatch(scope, row, patch);
+  const allowed = isEmptyPatch(patch) ? () => ({}) : await allowedPatch(scope, row, patch);
   return (stored) => {
     if (stored.teamId !== row.teamId || stored.userId !== row.userId) throw refusalOf(scope, '/key/regenerate');
     if (stored.hash !== caller.keyHash) assertUnbounded(caller, stored.teamId);
@@ -122,7 +121,7 @@ export async function allowedRotation(scope: KeyScope, row: VirtualKey | null, p
   };
 }
 
-const isUnchanged = ({ settings = {}, metadataMembers = {}, ...patch }: KeyPatch): boolean =>
+const isEmptyPatch = ({ settings = {}, metadataMembers = {}, ...patch }: KeyPatch): boolean =>
   [settings, metadataMembers, patch].every((part) => Object.keys(part).length === 0);
 
 /**
@@ -192,9 +191,9 @@ export async function allowedDraft(
 }
 
 /**
- * Whether the caller may read a key. Administrators may read all keys. Other callers may read their own key, the keys
- * of their user, and keys of teams that the user administers or that permit it. A key of a team reads no keys of other
- * teams, except those of its user.
+ * Whether the caller may read a key. Administrators may read all keys. Other callers may read their own key, the keys of
+ * their user, keys of teams that the user administers (also as an administrator of the organization), and keys of teams
+ * whose members have the permission `/key/info`. A key of a team reads no keys of other teams, except those of its user.
  */
 export async function mayRead(scope: KeyScope, row: VirtualKey | null): Promise<boolean> {
   const caller = callerOf(scope);

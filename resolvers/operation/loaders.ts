@@ -28,7 +28,7 @@ const MAX_ANNOTATED_TRACES = 50;
 /** Maximum number of spans of one batch of content reads. Batches of a loader run one after the other. */
 const MAX_CONTENTS = 8;
 
-/** One DataLoader per query, so that a list of traces costs one query for its spans, not fifty. */
+/** One DataLoader per query: a list of traces reads the spans of many traces in one query. */
 export interface Loaders {
   /** Price history of an entry, by its id. */
   readonly historyByEntry: DataLoader<string, EntryHistory>;
@@ -52,7 +52,7 @@ export interface Loaders {
   readonly storedKeyByHash: DataLoader<string, VirtualKey | null>;
   /**
    * A key by its hash; null when the caller may not see it. Administrators see every key, a key without a team sees
-   * itself, a key of a team sees none.
+   * itself, and a key of a team sees none.
    */
   readonly keyByHash: DataLoader<string, VirtualKey | null>;
   /** Number of open findings as in `TraceFindings`, for any caller: operations check access. */

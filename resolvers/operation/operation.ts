@@ -13,7 +13,7 @@ export type Allowance = 'catalog';
  */
 export interface Operation<Input, Result, Slice = Platform> {
   (scope: Scope<Slice>, input: Input): Result;
-  /** Verb-noun, unique. */
+  /** Verb and noun in camel case, unique. */
   readonly operation: string;
   readonly access: Access;
   readonly allowance: Allowance | null;

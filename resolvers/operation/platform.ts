@@ -50,7 +50,7 @@ export interface KeyPlatform {
   readonly keyGenerator: KeyGenerator;
   /** Guardrails that keys, teams and projects may name. */
   readonly guardrails: Pick<Guardrails, 'list'>;
-  /** Rules of the configuration about new keys. */
+  /** Rules of the configuration for creating and changing keys. */
   readonly keyRules: KeyRules;
   /** Settings that restrict the creation of keys, and defaults of new users and teams. */
   readonly configuration: Configuration;

@@ -91,7 +91,7 @@ export interface Platform
   readonly records: RecordState;
 }
 
-/** What one operation may use: a slice of the platform, the caller, and the signal that ends the request. */
+/** What one operation may use: a slice of the platform, the caller, the client network, the signal and the loaders. */
 export interface Scope<Slice = Platform> {
   readonly platform: Slice;
   /** Null when no credential was sent. */

@@ -6,7 +6,7 @@ import type { SignInThrottle } from '../../src/domain/users/sign-in.ts';
 import type { KeyRing } from '../../src/gateway/keys/key-ring.ts';
 import type { UserPlatform } from './platform.ts';
 
-/** Sign-in with name and password. */
+/** Sign-in with name and password, in browsers and for command lines. */
 export interface SignInPlatform extends UserPlatform {
   readonly keyRing: Pick<KeyRing, 'evict' | 'identify' | 'refresh'>;
   readonly signIns: {
@@ -16,9 +16,9 @@ export interface SignInPlatform extends UserPlatform {
     isPassword(text: string): boolean;
     readonly throttle: SignInThrottle;
     readonly openers: SessionOpeners;
-    /** Logins of command lines. */
+    /** Command-line logins in progress. */
     readonly logins: CommandLineLogins<StoredSignIn>;
-    /** Limits how often one network may start a login. */
+    /** Limits how often one network may start a command-line login. */
     readonly loginRateLimiter: RateLimiter;
     /** Lifetime of the session of a command-line login, in seconds. */
     readonly commandLineSeconds: number;

@@ -60,7 +60,7 @@ export interface Stores extends TenancyStores, LensRowStores {
   writable(): Promise<void>;
 }
 
-/** Stores that decide who may manage a key, and what it may name. */
+/** Stores of keys, of their spend, and of the rows that keys refer to. */
 export type KeyStores = Pick<
   Stores,
   | 'keys'

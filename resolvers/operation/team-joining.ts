@@ -52,7 +52,7 @@ export interface ResolvedMember extends WantedMember {
 
 /**
  * Finds the users of wanted members; users that do not exist are created. Throws Conflict when a user is named twice or
- * is in `present`, which are ids of users, and InvalidInput for a member without id and email.
+ * `present` contains the id of a user, and InvalidInput for a member without id and email.
  */
 export async function resolveMembers(
   scope: Scope<TeamPlatform>,
@@ -70,7 +70,7 @@ export async function resolveMembers(
   return resolved;
 }
 
-/** Stores users as members of a team, which must not be members yet. */
+/** Stores users as members of a team. The users must not be members yet. */
 export async function storeMembers(
   scope: Scope<TeamPlatform>,
   team: Team,

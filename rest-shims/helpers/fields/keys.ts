@@ -300,7 +300,7 @@ export function parseUpdates(body: Uint8Array): readonly NamedChange[] {
   });
 }
 
-/** A rotation. The key in the path precedes that in the body. Throws InvalidInput without a key; InvalidInput or Forbidden for an invalid body. */
+/** A rotation. The key in the path has precedence over that in the body. Throws InvalidInput without a key; InvalidInput or Forbidden for an invalid body. */
 export function parseRotation(body: Uint8Array, inPath: string | undefined) {
   const input = body.length === 0 && inPath !== undefined ? {} : parseObject(body);
   const { key, new_key: newKey, grace_period: gracePeriod } = readRotation(input);

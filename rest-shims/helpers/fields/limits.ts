@@ -113,7 +113,7 @@ export const BUDGET_MEMBERS: JsonSchema = merged(readLimits, readBudget);
 /** Schema of limits. */
 export const LIMIT_MEMBERS: JsonSchema = readLimits.schema;
 
-/** Schema of limits under other names, as `renamed` reads them. */
+/** Schema of limits under other names, as `withNames` reads them. */
 export const renamedLimits = (names: Readonly<Record<string, string>>): JsonSchema => {
   const properties = LIMIT_MEMBERS['properties'] as Readonly<Record<string, JsonSchema>>;
   return objectSchema(Object.fromEntries(Object.entries(names).map(([from, to]) => [from, properties[to] ?? {}])));

@@ -4,7 +4,7 @@ import { frozenMemo } from '../../../src/domain/frozen-memo.ts';
 import { Secret } from '../../../src/domain/secret.ts';
 import { sessionKey } from './session-cookie.ts';
 
-/** Headers of the gateway that may contain a key, in order of precedence. All precede `Authorization`. */
+/** Headers of the gateway that may contain a key, in order of precedence. All have precedence over `Authorization`. */
 const KEY_HEADERS = [
   'x-gateway-api-key',
   'x-litellm-api-key',

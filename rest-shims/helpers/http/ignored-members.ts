@@ -20,8 +20,8 @@ export function ignoredHeader(names: readonly string[]): Readonly<Record<string,
 }
 
 /**
- * Adds `x-lensgate-ignored-members` to the answers of rows: the non-empty members of the body that the schema lacks.
- * Rows without a schema of the body stay unchanged.
+ * Adds `x-lensgate-ignored-members` to the answers of rows. It names the non-empty members of the body that the schema
+ * lacks. Rows without a schema of the body stay unchanged.
  */
 export const withIgnoredHeader = (rows: readonly RouteRow[]): readonly RouteRow[] =>
   rows.map((row) => {

@@ -54,7 +54,7 @@ export function json(value: unknown, headers?: Readonly<Record<string, string>>)
 type Category = 'llm' | 'mcp' | 'a2a';
 
 export interface RouteFacts {
-  /** `noun.verb`, unique. */
+  /** Noun, dot, and a name of the route within the noun, such as `keys.list`; unique. */
   readonly name: string;
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Equivalent paths in the notation of @koa/router. The first is the documented one. */

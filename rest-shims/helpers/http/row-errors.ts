@@ -24,7 +24,7 @@ function formStatus(form: FailureForm, error: DomainError): number {
   return statusOf(form.taken === 'conflict' && error instanceof Conflict ? 'traces' : 'management', error);
 }
 
-/** Renders a failure in the form of its row. Where the form does not apply, the failure has that of the surface `management`, or for decisions of `proxy`. */
+/** Renders a failure in the form of its row. Where the form does not apply, the failure has that of the surface `management`; a decision has that of `proxy`. */
 export function renderFormedError(form: FailureForm, error: DomainError, headers: IncomingHttpHeaders): RenderedError {
   if (form.body === 'decision') return renderDecisionError(error, headers);
   const status = formStatus(form, error);

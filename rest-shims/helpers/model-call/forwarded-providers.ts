@@ -19,7 +19,7 @@ export const providerAt = (prefix: string): ForwardedProvider | undefined => PRO
 
 /**
  * Wraps the handler of a row that also has a path below a provider's prefix. On that path, a request for a model that is
- * not configured is forwarded to the provider if the gateway has a credential for it.
+ * not configured is forwarded to the provider if the gateway has a credential of the provider.
  */
 export const orForwarded =
   (handle: RouteRow['handle']): RouteRow['handle'] =>
