@@ -34,7 +34,7 @@ const TABLES: Readonly<Partial<Record<AuditNoun, string>>> = {
   credential: 'LiteLLM_CredentialsTable',
 };
 
-/** The reference's name of the master key. */
+/** The reference's name of the master key. Entries without a virtual key have it. */
 const MASTER_KEY = 'litellm_proxy_master_key';
 const DAY_MS = 86_400_000;
 const MAX_PAGE_SIZE = 100;
@@ -90,7 +90,8 @@ function parseFilter(search: string): AuditFilter {
   const changedByKey = parameter('changed_by_api_key');
   return {
     changedBy: parameter('changed_by'),
-    changedByKey,
+    changedByKey: changedByKey === MASTER_KEY ? null : changedByKey,
+    withoutKey: changedByKey === MASTER_KEY,
     action: oneOf(parameter('action'), 'action', AUDIT_ACTIONS),
     noun: oneOf(parameter('table_name'), 'table_name', AUDIT_NOUNS, tableOf),
     objectId: parameter('object_id'),

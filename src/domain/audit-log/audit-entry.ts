@@ -66,10 +66,12 @@ export interface AuditEntry {
   readonly after: AuditedRow | null;
 }
 
-/** Filter of entries. Null conditions always match. */
+/** Filter of entries. Null conditions and a false `withoutKey` always match. */
 export interface AuditFilter {
   readonly changedBy: string | null;
   readonly changedByKey: string | null;
+  /** True selects the entries without a key, as of the admin key. */
+  readonly withoutKey: boolean;
   readonly action: AuditAction | null;
   readonly noun: AuditNoun | null;
   readonly objectId: string | null;
@@ -84,6 +86,7 @@ export interface AuditFilter {
 export const ALL_CHANGES: AuditFilter = {
   changedBy: null,
   changedByKey: null,
+  withoutKey: false,
   action: null,
   noun: null,
   objectId: null,

@@ -7,8 +7,9 @@ export const createAuditLog = (database: Database): AuditLog =>
   createRowStore(database, {
     entity: AuditEntryEntity,
     noun: 'audit entry',
-    where: ({ from, to, changedBy, changedByKey, action, noun, objectId, teamId, keyHash }) => [
+    where: ({ from, to, changedBy, changedByKey, withoutKey, action, noun, objectId, teamId, keyHash }) => [
       ...createdWithin(from, to),
+      ...(withoutKey ? [{ changedByKey: null }] : []),
       ...matching({ changedBy, changedByKey, action, noun, objectId, teamId, keyHash }),
     ],
     ranks: {

@@ -105,6 +105,10 @@ describe('the audit log', () => {
     expect(updated).toMatchObject({ changed_by: 'grace', actor: 'ada', changed_by_api_key: byKey });
     expect(deleted).toMatchObject({ changed_by: 'ada', action: 'deleted', updated_values: null });
     expect((await entries('changed_by=grace')).map(({ object_id }) => object_id)).toEqual(['by-ada']);
+    expect(await entries('object_id=by-ada&changed_by_api_key=litellm_proxy_master_key')).toEqual([]);
+    await post('/customer/new', { user_id: 'by-admin-key' });
+    const byAdminKey = await entries('object_id=by-admin-key&changed_by_api_key=litellm_proxy_master_key');
+    expect(byAdminKey.map(({ action }) => action)).toEqual(['created']);
   });
 
   it('writes nothing for a refused change', async () => {
