@@ -26,7 +26,7 @@ export interface TeamLoggingView {
   readonly callbacks: readonly TeamCallback[];
 }
 
-async function changedTeam(
+async function changeCallbacks(
   scope: Scope<TeamLoggingPlatform>,
   id: string,
   members: (team: Team) => JsonObject,
@@ -54,7 +54,7 @@ export const addTeamCallback = operation({
     await managedTeam(scope, id);
     assertCallback(callback);
     const sealed = withReplacedSecrets(callback, (text) => scope.platform.callbackSecrets.seal(text, id));
-    return changedTeam(scope, id, ({ metadata }) => {
+    return changeCallbacks(scope, id, ({ metadata }) => {
       if (teamCallbacks(metadata).some(({ name }) => name === callback.name))
         throw new InvalidInput(`callback_name = ${callback.name} already exists for team_id = ${id}.`);
       return withCallback(metadata, sealed);
@@ -88,6 +88,6 @@ export const disableTeamLogging = operation({
   access: teamManager,
   async run(scope: Scope<TeamLoggingPlatform>, { id }: NamedTeam): Promise<TeamView> {
     await managedTeam(scope, id);
-    return changedTeam(scope, id, () => WITHOUT_LOGGING);
+    return changeCallbacks(scope, id, () => WITHOUT_LOGGING);
   },
 });

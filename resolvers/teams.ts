@@ -213,7 +213,7 @@ async function teamsOf(
   return members.map(({ teamId }) => teamId);
 }
 
-async function changedTeam(scope: Scope<TeamPlatform>, id: string, change: (team: Team) => Team): Promise<TeamView> {
+async function changeTeam(scope: Scope<TeamPlatform>, id: string, change: (team: Team) => Team): Promise<TeamView> {
   const { stores, ownedKeys } = scope.platform;
   const done = await stores.teams.change(id, change);
   if (done === null) throw unknownTeam(id);
@@ -281,7 +281,7 @@ export const updateTeam = operation({
     const allowed = allowedGuardrails(scope, patch, { team: team.metadata, before: team.metadata, ofTeam: true });
     await assertInOrganization(scope, patchedTeam(team, allowed, about));
     const memberBudgetId = await memberBudgetOf(scope, team, memberLimits);
-    const view = await changedTeam(scope, id, (row) => {
+    const view = await changeTeam(scope, id, (row) => {
       const permitted = isAdmin ? allowed : withKeptRightsOfTeam(row.metadata, allowed);
       return withCallbacks(scope, patchedTeam(row, { ...permitted, memberBudgetId }, about), {
         patch,
@@ -299,7 +299,7 @@ export const blockTeam = operation({
   access: tenantAdmin,
   async run(scope: Scope<TeamPlatform>, { id, blocked }: NamedTeam & { readonly blocked: boolean }): Promise<TeamView> {
     const about = authored(scope);
-    return changedTeam(scope, id, (team) => patchedTeam(team, { blocked }, about));
+    return changeTeam(scope, id, (team) => patchedTeam(team, { blocked }, about));
   },
 });
 
@@ -312,7 +312,7 @@ export const changeTeamModels = operation({
     { id, add, remove }: NamedTeam & { readonly add: readonly string[]; readonly remove: readonly string[] },
   ): Promise<TeamView> {
     const about = authored(scope);
-    return changedTeam(scope, id, (team) => {
+    return changeTeam(scope, id, (team) => {
       const models = [...new Set([...team.models, ...add])].filter((model) => !remove.includes(model));
       return patchedTeam(team, { models }, about);
     });

@@ -9,7 +9,7 @@ import { callerOf } from './operation.ts';
 import type { KeyPlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
 
-const unknown = (noun: string, id: string, field: string): InvalidInput =>
+const nonexistent = (noun: string, id: string, field: string): InvalidInput =>
   new InvalidInput(`${noun} ${id} does not exist.`, [], { field });
 
 /** Throws NotFound for a change that moves a key to a team that does not exist. */
@@ -50,14 +50,14 @@ export async function assertReferences(
 ): Promise<void> {
   const { budgets, projects, organizations, accessGroups } = platform.stores;
   for (const [member, id] of Object.entries({ budget_id: budgetId, end_user_budget_id: endUserBudgetId }))
-    if (id && (await budgets.find(id)) === null) throw unknown('Budget', id, member);
+    if (id && (await budgets.find(id)) === null) throw nonexistent('Budget', id, member);
   if (organizationId && (await organizations.find(organizationId)) === null)
-    throw unknown('Organization', organizationId, 'organization_id');
+    throw nonexistent('Organization', organizationId, 'organization_id');
   const missing = await missingOf(accessGroupIds ?? [], (ids) => accessGroups.findMany(ids));
-  if (missing !== null) throw unknown('Access group', missing, 'access_group_ids');
+  if (missing !== null) throw nonexistent('Access group', missing, 'access_group_ids');
   if (!projectId) return;
   const project = await projects.find(projectId);
-  if (project === null) throw unknown('Project', projectId, 'project_id');
+  if (project === null) throw nonexistent('Project', projectId, 'project_id');
   if (idOrNull(teamId) !== null && project.teamId !== teamId)
     throw new InvalidInput(`Project ${projectId} is not a project of the team ${teamId}.`, [], { field: 'project_id' });
 }

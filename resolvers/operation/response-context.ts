@@ -69,7 +69,7 @@ async function itemsOfConversation(
     conversation.kind === 'broken'
       ? 'continues a response that is no longer stored'
       : 'ends a conversation that is too long to continue';
-  throw refused('previous_response_id', `The response with id '${previous.id}' ${fault}.`);
+  throw invalidReference('previous_response_id', `The response with id '${previous.id}' ${fault}.`);
 }
 
 /** Maximum number of responses whose items one request may refer to. */
@@ -87,7 +87,8 @@ async function withoutReferences(
   const wanted = new Set(input.flatMap((item) => responseOfItem(referencedId(item) ?? '') ?? []));
   if (wanted.size === 0) return input;
   const found = wanted.size > MAX_REFERENCED_RESPONSES ? null : await queue.findAll([...wanted]);
-  if (found === null) throw refused('input', 'The items that the input refers to are too many, or too large together.');
+  if (found === null)
+    throw invalidReference('input', 'The items that the input refers to are too many, or too large together.');
   const known = new Map(found.filter((one) => maySee(scope, one)).map((one) => [one.id, one]));
   return input.map((item) => {
     const id = referencedId(item) ?? '';
@@ -97,13 +98,17 @@ async function withoutReferences(
     const referred = response === undefined ? null : itemIn(response, id);
     if (referred !== null) return referred;
     if (!idSecurity) return item;
-    throw refused('input', `Item with id '${id}' not found.`);
+    throw invalidReference('input', `Item with id '${id}' not found.`);
   });
 }
 
 /** Error for a previous response that does not exist or that the caller may not see. */
 export const noPrevious = (id: string): InvalidInput =>
-  refused('previous_response_id', `Previous response with id '${id}' not found.`, 'previous_response_not_found');
+  invalidReference(
+    'previous_response_id',
+    `Previous response with id '${id}' not found.`,
+    'previous_response_not_found',
+  );
 
-const refused = (member: string, message: string, rule = 'reference'): InvalidInput =>
+const invalidReference = (member: string, message: string, rule = 'reference'): InvalidInput =>
   new InvalidInput(message, [{ path: ['body', member], rule, message }]);

@@ -52,7 +52,7 @@ export function createRestRouter({ rows, passThrough, ...options }: RestRouterOp
     const layer = router.register(path, [row.method], serveRow(row), { name: row.name, pathAsRegExp: isFixed });
     // The router adds HEAD to every GET. The contract answers HEAD with 405.
     Object.assign(layer, { methods: [row.method] });
-    // Fixed paths are compared as text, which avoids compiling 400 patterns at the start.
+    // Fixed paths are compared as text, which avoids compiling hundreds of patterns at the start.
     if (isFixed) Object.assign(layer, { match: (sent: string) => sent === path, captures: () => [] });
   }
 
