@@ -202,7 +202,6 @@ export interface RealtimePlatform {
 export interface ObjectPlatform {
   readonly stores: Pick<Stores, 'upstreamObjects'>;
   readonly gateway: ObjectGateway;
-  /** Maximum sizes of files, in bytes; null where only the size of a request is limited. */
   readonly fileLimits: FileLimits;
   readonly clock: Clock;
   readonly ids: Ids;
