@@ -1,15 +1,7 @@
 import type { Caller } from '../../src/domain/caller.ts';
 import { Forbidden } from '../../src/domain/errors.ts';
 import { idOrNull } from '../../src/domain/optional-id.ts';
-import {
-  type Access,
-  isAdminOrUser,
-  isAnyAdmin,
-  requireCaller,
-  refuseManagement,
-  teamManager,
-  tenantViewer,
-} from './access.ts';
+import { type Access, isAdminOrUser, isAnyAdmin, requireCaller, refuseManagement, tenantViewer } from './access.ts';
 
 /** Proxy administrators, the read-only ones too, and keys with a user, for lists of keys. */
 export const keyLister: Access = {
@@ -31,10 +23,11 @@ export function refuseMembers(caller: Caller): Forbidden {
   });
 }
 
-/** As `teamManager`, for the members of teams. A refusal has another HTTP error body. */
+/** As `teamManager`, and for users who join an available team. A refusal has another HTTP error body. */
 export const memberManager: Access = {
-  ...teamManager,
   name: 'memberManager',
+  description:
+    'Proxy administrators; keys of users for the teams and organizations that the user administers, and to join an available team.',
   check(caller) {
     if (!isAdminOrUser(requireCaller(caller))) throw refuseMembers(requireCaller(caller));
   },
