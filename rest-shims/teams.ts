@@ -187,7 +187,7 @@ const readTeams = fields({ team_ids: requiredTexts });
 const readModels = fields({ team_id: requiredText, models: requiredTexts });
 const readPermissions = fields({ team_id: requiredText, team_member_permissions: requiredTexts });
 
-const models = (verb: 'add' | 'remove', path: string): RouteRow =>
+const modelsRow = (verb: 'add' | 'remove', path: string): RouteRow =>
   route({
     ...CHANGING,
     name: `teams.${verb}Models`,
@@ -201,7 +201,7 @@ const models = (verb: 'add' | 'remove', path: string): RouteRow =>
     render: (view) => json(renderTeamTable(view)),
   });
 
-const block = (blocked: boolean, path: string): RouteRow =>
+const blockRow = (blocked: boolean, path: string): RouteRow =>
   route({
     ...CHANGING,
     name: blocked ? 'teams.block' : 'teams.unblock',
@@ -305,10 +305,10 @@ export const teamRoutes: readonly RouteRow[] = withIgnoredHeader([
     run: deleteTeams,
     render: (ids) => json({ deleted_teams: ids }),
   }),
-  block(true, '/team/block'),
-  block(false, '/team/unblock'),
-  models('add', '/team/model/add'),
-  models('remove', '/team/model/delete'),
+  blockRow(true, '/team/block'),
+  blockRow(false, '/team/unblock'),
+  modelsRow('add', '/team/model/add'),
+  modelsRow('remove', '/team/model/delete'),
   route({
     ...READING,
     name: 'teams.permissions',

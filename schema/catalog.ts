@@ -2,7 +2,7 @@ import { findCatalogEntries, findCatalogEntry, findCatalogSnapshot } from '../re
 import type { CatalogEntry, CatalogSnapshot } from '../src/domain/catalog/catalog.ts';
 import { type DeclaredFields, declaredFieldOf, extraFieldsOf } from '../src/domain/catalog/declared-fields.ts';
 import type { FoundEntries } from '../src/domain/catalog/result-cache.ts';
-import { answerOf, FROM_SOURCE } from './base/answer-basis.ts';
+import { answerBasis, FROM_SOURCE } from './base/answer-basis.ts';
 import { builder } from './base/builder.ts';
 import { CatalogEntryFilterType, CatalogEntryOrderType, readSearch, SNAPSHOT_ARG } from './base/catalog-search.ts';
 import { decimalText } from './base/decimal.ts';
@@ -158,7 +158,7 @@ builder.queryFields((t) => ({
       type: CatalogEntryType,
       description: 'Catalog entries. At most 500 a page; 50 without `first` and `last`.',
       complexity: (page) => ({ ...pageCost(page), field: SEARCH_COST }),
-      extensions: answerOf((page: { readonly found: FoundEntries }) => page.found),
+      extensions: answerBasis((page: { readonly found: FoundEntries }) => page.found),
       args: {
         filter: t.arg({ type: CatalogEntryFilterType, description: 'All entries when absent.' }),
         orderBy: t.arg({ type: CatalogEntryOrderType, description: 'The order of the price map when absent.' }),

@@ -10,7 +10,7 @@ import type { CustomerPatch } from '../src/domain/customers/customer.ts';
 import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { builder, type InputFields } from './base/builder.ts';
 import { localId, localIds } from './base/global-id.ts';
-import { changed, DeletedOwnersType } from './base/owner-inputs.ts';
+import { clearOwnersAfter, DeletedOwnersType } from './base/owner-changes.ts';
 import { limitsOf, OwnerLimitsInput } from './base/owner-limits.ts';
 import { BudgetType, CustomerType } from './base/refs.ts';
 
@@ -115,7 +115,7 @@ builder.mutationFields((t) => ({
     resolve: async (_root, { input }, { scope }) => {
       const { id, ...fields } = input;
       const draft = { id, patch: patchOf(fields), budget: budgetOf(fields) };
-      return (await changed(scope, createCustomer(scope, draft))).customer;
+      return (await clearOwnersAfter(scope, createCustomer(scope, draft))).customer;
     },
   }),
   updateCustomer: t.field({
@@ -129,7 +129,7 @@ builder.mutationFields((t) => ({
     resolve: async (_root, { input }, { scope }) => {
       const { id, ...fields } = input;
       const change = { id: localId('Customer', id), patch: patchOf(fields), budget: budgetOf(fields) };
-      return (await changed(scope, updateCustomer(scope, change))).customer;
+      return (await clearOwnersAfter(scope, updateCustomer(scope, change))).customer;
     },
   }),
   deleteCustomers: t.field({
@@ -142,7 +142,7 @@ builder.mutationFields((t) => ({
     },
     resolve: async (_root, { input }, { scope }) => {
       const ids = localIds('Customer', input.ids);
-      await changed(scope, deleteCustomers(scope, ids));
+      await clearOwnersAfter(scope, deleteCustomers(scope, ids));
       return { ids };
     },
   }),
@@ -156,7 +156,7 @@ builder.mutationFields((t) => ({
     },
     resolve: async (_root, { input }, { scope }) => {
       const change = { ids: localIds('Customer', input.ids), blocked: true };
-      return await changed(scope, blockCustomers(scope, change));
+      return await clearOwnersAfter(scope, blockCustomers(scope, change));
     },
   }),
   unblockCustomers: t.field({
@@ -169,7 +169,7 @@ builder.mutationFields((t) => ({
     },
     resolve: async (_root, { input }, { scope }) => {
       const change = { ids: localIds('Customer', input.ids), blocked: false };
-      return await changed(scope, blockCustomers(scope, change));
+      return await clearOwnersAfter(scope, blockCustomers(scope, change));
     },
   }),
   createBudget: t.field({
@@ -183,7 +183,7 @@ builder.mutationFields((t) => ({
     resolve: async (_root, { input }, { scope }) => {
       const { id, limits, allowedModels } = input;
       const patch = { ...limitsOf(limits), ...(allowedModels ? { allowedModels } : {}) };
-      return await changed(scope, createBudget(scope, { id: id ?? null, patch }));
+      return await clearOwnersAfter(scope, createBudget(scope, { id: id ?? null, patch }));
     },
   }),
   updateBudget: t.field({
@@ -201,7 +201,7 @@ builder.mutationFields((t) => ({
         ...limitsOf(limits),
         ...(allowedModels === undefined ? {} : { allowedModels: allowedModels ?? [] }),
       };
-      const budget = await changed(scope, updateBudget(scope, { id, patch }));
+      const budget = await clearOwnersAfter(scope, updateBudget(scope, { id, patch }));
       if (budget === null) throw unknownBudget(id);
       return budget;
     },
@@ -216,7 +216,7 @@ builder.mutationFields((t) => ({
     },
     resolve: async (_root, { input }, { scope }) => {
       const id = localId('Budget', input.id);
-      const budget = await changed(scope, deleteBudget(scope, { id }));
+      const budget = await clearOwnersAfter(scope, deleteBudget(scope, { id }));
       if (budget === null) throw unknownBudget(id);
       return budget;
     },

@@ -174,13 +174,13 @@ builder.objectField(ExecutionType, 'trace', (t) =>
 builder.objectField(EvidenceType, 'trace', (t) =>
   t.field({
     ...traceEdge(`Trace of the execution. ${REMOVED}`),
-    resolve: ({ executionId }, _args, { scope }) => findTraceNode(scope, nodeOf(executionId)),
+    resolve: ({ executionId }, _args, { scope }) => findTraceNode(scope, traceNodeId(executionId)),
   }),
 );
 builder.objectField(LensReviewType, 'trace', (t) =>
   t.field({
     ...traceEdge(`The reviewed trace. ${REMOVED}`),
-    resolve: ({ executionId }, _args, { scope }) => findTraceNode(scope, nodeOf(executionId)),
+    resolve: ({ executionId }, _args, { scope }) => findTraceNode(scope, traceNodeId(executionId)),
   }),
 );
 builder.objectField(LensRunType, 'callsTrace', (t) =>
@@ -191,7 +191,7 @@ builder.objectField(LensRunType, 'callsTrace', (t) =>
 );
 
 /** Local id of the trace of an execution; empty for an id of another form. */
-function nodeOf(executionId: string): string {
+function traceNodeId(executionId: string): string {
   const address = readExecutionId(executionId);
   if (address === null) return '';
   const { traceId, traceRef } = address;

@@ -3,7 +3,7 @@ import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import type { OrganizationPatch } from '../src/domain/organizations/organization.ts';
 import { builder, type InputFields } from './base/builder.ts';
 import { localId, localIds } from './base/global-id.ts';
-import { changed, DeletedOwnersType } from './base/owner-inputs.ts';
+import { clearOwnersAfter, DeletedOwnersType } from './base/owner-changes.ts';
 import { limitsOf, OwnerLimitsInput } from './base/owner-limits.ts';
 import { readObject } from './base/json-inputs.ts';
 import { OrganizationType } from './base/refs.ts';
@@ -73,7 +73,7 @@ builder.mutationFields((t) => ({
         budgetId: localId('Budget', budgetId ?? null),
         limits: limitsOf(limits),
       };
-      return (await changed(scope, createOrganization(scope, draft))).organization;
+      return (await clearOwnersAfter(scope, createOrganization(scope, draft))).organization;
     },
   }),
   updateOrganization: t.field({
@@ -89,7 +89,7 @@ builder.mutationFields((t) => ({
     resolve: async (_root, { input }, { scope }) => {
       const { id, limits, ...fields } = input;
       const change = { id: localId('Organization', id), patch: patchOf(fields), limits: limitsOf(limits) };
-      return (await changed(scope, updateOrganization(scope, change))).organization;
+      return (await clearOwnersAfter(scope, updateOrganization(scope, change))).organization;
     },
   }),
   deleteOrganizations: t.field({
@@ -103,7 +103,7 @@ builder.mutationFields((t) => ({
       union: { name: 'DeleteOrganizationsResult', description: 'The deleted organizations, or why none was deleted.' },
     },
     resolve: async (_root, { input }, { scope }) => {
-      const removed = await changed(scope, deleteOrganizations(scope, localIds('Organization', input.ids)));
+      const removed = await clearOwnersAfter(scope, deleteOrganizations(scope, localIds('Organization', input.ids)));
       return { ids: removed.map(({ id }) => id) };
     },
   }),

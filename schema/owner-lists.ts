@@ -30,7 +30,7 @@ interface OrderedArgs<Sort extends string> extends PageArgs {
 }
 
 /** One page in the requested order. */
-async function ordered<Row extends { readonly id: string; readonly createdAt: Date }, Sort extends string>(
+async function orderedPage<Row extends { readonly id: string; readonly createdAt: Date }, Sort extends string>(
   args: OrderedArgs<Sort>,
   list: (page: RequestedPage<Sort | 'created_at'>) => Promise<FoundPage<Row>>,
   texts: Readonly<Record<Sort, (row: Row) => string>>,
@@ -71,7 +71,7 @@ export async function teamPage(
     blocked: filter?.blocked ?? null,
   };
   const none: FoundPage<Team> = { nodes: [], totalCount: 0, hasMore: false };
-  return await ordered(
+  return await orderedPage(
     args,
     async (page) =>
       isOther(organizationId, organization) ? none : await listTeamRows(scope, { filter: filters, page }),
@@ -126,7 +126,7 @@ builder.queryField('users', (t) =>
         orderBy: t.arg({ type: UserOrderType, description: ORDER }),
       },
       resolve: (_root, { filter, ...args }, { scope }) =>
-        ordered(
+        orderedPage(
           args,
           (page) =>
             listUserRows(scope, {
@@ -172,7 +172,7 @@ builder.queryField('organizations', (t) =>
         orderBy: t.arg({ type: OrganizationOrderType, description: ORDER }),
       },
       resolve: (_root, { filter, ...args }, { scope }) =>
-        ordered(
+        orderedPage(
           args,
           (page) =>
             listOrganizationRows(scope, {
@@ -212,7 +212,7 @@ builder.queryField('projects', (t) =>
         orderBy: t.arg({ type: ProjectOrderType, description: ORDER }),
       },
       resolve: (_root, { filter, ...args }, { scope }) =>
-        ordered(
+        orderedPage(
           args,
           (page) =>
             listProjectRows(scope, {
@@ -258,7 +258,7 @@ builder.queryField('customers', (t) =>
         orderBy: t.arg({ type: CustomerOrderType, description: ORDER }),
       },
       resolve: (_root, { filter, ...args }, { scope }) =>
-        ordered(
+        orderedPage(
           args,
           (page) =>
             listCustomerRows(scope, {
@@ -301,7 +301,7 @@ builder.queryField('budgets', (t) =>
         orderBy: t.arg({ type: BudgetOrderType, description: ORDER }),
       },
       resolve: (_root, { filter, ...args }, { scope }) =>
-        ordered(
+        orderedPage(
           args,
           (page) =>
             listBudgetRows(scope, {

@@ -6,7 +6,7 @@ import type { TeamPatch } from '../src/domain/teams/team.ts';
 import { builder, type InputFields } from './base/builder.ts';
 import { localId, localIds } from './base/global-id.ts';
 import { KeyBudgetWindowInput, windowsOf } from './base/key-settings.ts';
-import { changed, DeletedOwnersType } from './base/owner-inputs.ts';
+import { clearOwnersAfter, DeletedOwnersType } from './base/owner-changes.ts';
 import { increaseOf, limitsOf, OwnerLimitsInput } from './base/owner-limits.ts';
 import { readObject, readTexts } from './base/json-inputs.ts';
 import { MemberRoleType, TeamMemberType } from './owners.ts';
@@ -166,7 +166,7 @@ builder.mutationFields((t) => ({
         members: membersOf(members ?? []),
         memberLimits: limitsOf(memberLimits),
       };
-      const { team } = await changed(scope, createTeam(scope, draft));
+      const { team } = await clearOwnersAfter(scope, createTeam(scope, draft));
       return { id: team.id };
     },
   }),
@@ -182,7 +182,7 @@ builder.mutationFields((t) => ({
     resolve: async (_root, { input }, { scope }) => {
       const { id: _id, memberLimits, ...fields } = input;
       const change = { id: teamIdOf(input), patch: patchOf(fields), memberLimits: limitsOf(memberLimits) };
-      const { team } = await changed(scope, updateTeam(scope, change));
+      const { team } = await clearOwnersAfter(scope, updateTeam(scope, change));
       return { id: team.id };
     },
   }),
@@ -195,7 +195,7 @@ builder.mutationFields((t) => ({
       union: { name: 'BlockTeamResult', description: 'The blocked team, or why it was not blocked.' },
     },
     resolve: async (_root, { input }, { scope }) => {
-      const { team } = await changed(scope, blockTeam(scope, { id: teamIdOf(input), blocked: true }));
+      const { team } = await clearOwnersAfter(scope, blockTeam(scope, { id: teamIdOf(input), blocked: true }));
       return { id: team.id };
     },
   }),
@@ -208,7 +208,7 @@ builder.mutationFields((t) => ({
       union: { name: 'UnblockTeamResult', description: 'The unblocked team, or why it was not unblocked.' },
     },
     resolve: async (_root, { input }, { scope }) => {
-      const { team } = await changed(scope, blockTeam(scope, { id: teamIdOf(input), blocked: false }));
+      const { team } = await clearOwnersAfter(scope, blockTeam(scope, { id: teamIdOf(input), blocked: false }));
       return { id: team.id };
     },
   }),
@@ -221,7 +221,7 @@ builder.mutationFields((t) => ({
       union: { name: 'DeleteTeamsResult', description: 'The deleted teams, or why none was deleted.' },
     },
     resolve: async (_root, { input }, { scope }) => {
-      return { ids: await changed(scope, deleteTeams(scope, localIds('Team', input.ids))) };
+      return { ids: await clearOwnersAfter(scope, deleteTeams(scope, localIds('Team', input.ids))) };
     },
   }),
   addTeamMembers: t.field({
@@ -235,7 +235,7 @@ builder.mutationFields((t) => ({
     },
     resolve: async (_root, { input }, { scope }) => {
       const members = membersOf(input.members);
-      const { team } = await changed(scope, addTeamMembers(scope, { teamId: teamIdOf(input), members }));
+      const { team } = await clearOwnersAfter(scope, addTeamMembers(scope, { teamId: teamIdOf(input), members }));
       return { id: team.id };
     },
   }),
@@ -250,7 +250,7 @@ builder.mutationFields((t) => ({
     },
     resolve: async (_root, { input }, { scope }) => {
       const { allowedModels } = input;
-      const { member } = await changed(
+      const { member } = await clearOwnersAfter(
         scope,
         updateTeamMember(scope, {
           named: { teamId: teamIdOf(input), userId: localId('User', input.userId), email: null },
@@ -280,7 +280,7 @@ builder.mutationFields((t) => ({
       const resetTo = usdFrom(input.resetToUsd);
       if (resetTo === null) throw new InvalidInput('resetToUsd is out of range.', [], { field: 'resetToUsd' });
       const named = { teamId: teamIdOf(input), userId: localId('User', input.userId) };
-      return (await changed(scope, resetMemberSpend(scope, { ...named, resetTo }))).view.member;
+      return (await clearOwnersAfter(scope, resetMemberSpend(scope, { ...named, resetTo }))).view.member;
     },
   }),
   removeTeamMember: t.field({
@@ -294,7 +294,7 @@ builder.mutationFields((t) => ({
     },
     resolve: async (_root, { input }, { scope }) => {
       const named = { teamId: teamIdOf(input), userId: localId('User', input.userId), email: null };
-      const { team } = await changed(scope, removeTeamMember(scope, named));
+      const { team } = await clearOwnersAfter(scope, removeTeamMember(scope, named));
       return { id: team.id };
     },
   }),

@@ -5,8 +5,8 @@
 export const FROM_SOURCE = { fromSource: true } as const;
 
 /**
- * Extension of a root field: returns an immutable object that determines the value of the field for the same arguments.
- * Plans (`src/graphql/plans`) cache the text of the answer under this object when each selected field has
+ * Extension of a root field. `basis` returns an immutable object that determines the value of the field for the same
+ * arguments. Plans (`src/graphql/plans`) cache the text of the answer under this object when each selected field has
  * `FROM_SOURCE`. The resolver still runs, with its access check and allowance.
  */
-export const answerOf = <Value>(basis: (value: Value) => object) => ({ answerBasis: basis });
+export const answerBasis = <Value>(basis: (value: Value) => object) => ({ answerBasis: basis });

@@ -1,6 +1,6 @@
 import { GraphQLInt, GraphQLNonNull, GraphQLObjectType, GraphQLSchema, GraphQLString, parse } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { answerOf, FROM_SOURCE } from '../../schema/base/answer-basis.ts';
+import { answerBasis, FROM_SOURCE } from '../../schema/base/answer-basis.ts';
 import type { GraphContext } from '../../schema/base/builder.ts';
 import { schema } from '../../schema/index.ts';
 import type { VariableValues } from '../../src/graphql/plans/completion.ts';
@@ -176,7 +176,7 @@ describe('the cached text of an answer', () => {
     const root = {
       type: new GraphQLNonNull(page),
       args: { first: { type: GraphQLInt } },
-      extensions: answerOf(() => state.basis),
+      extensions: answerBasis(() => state.basis),
       resolve: (_root: unknown, { first }: { readonly first?: number }) => {
         counts.roots += 1;
         return { value: `${state.value}${first ?? ''}` };
