@@ -64,7 +64,7 @@ async function asInteraction(call: GatewayCall): Promise<GatewayCall> {
 
 function namedResponse(request: HttpRequest): NamedResponse {
   if (new URLSearchParams(request.search).get('stream') === 'true') {
-    const message = '/interactions: An interaction is given whole here: leave stream out.';
+    const message = '/interactions: A stored interaction is not streamed: leave out `stream`.';
     throw new InvalidInput(message, [{ path: ['query', 'stream'], rule: 'unsupported', message }]);
   }
   return { id: request.params['id'] ?? '', query: '', ...callContext(request) };

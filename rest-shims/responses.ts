@@ -87,7 +87,7 @@ function errorEvent(failure: Error, number: number): Uint8Array {
 const namedResponse = (request: HttpRequest): NamedResponse => {
   const query = new URLSearchParams(request.search);
   if (query.get('stream') === 'true') {
-    const message = '/responses: A response is given whole here: leave stream out.';
+    const message = '/responses: A stored response is not streamed: leave out `stream`.';
     throw new InvalidInput(message, [{ path: ['query', 'stream'], rule: 'unsupported', message }]);
   }
   query.delete('stream');

@@ -190,7 +190,7 @@ describe('a stored interaction', () => {
     const { body } = await ask({ input: 'Hello' });
     const path = `${PATH}/${String(body['id'])}`;
     expect(await client.call('POST', `${path}/cancel`)).toMatchObject({ status: 400, body: { error: { code: 400 } } });
-    const message = '/interactions: An interaction is given whole here: leave stream out.';
+    const message = '/interactions: A stored interaction is not streamed: leave out `stream`.';
     const refused = { status: 400, body: { error: { message } } };
     expect(await client.call('GET', `${path}?stream=true`)).toMatchObject(refused);
     expect(await client.call('DELETE', `${path}?stream=true`)).toMatchObject(refused);

@@ -185,7 +185,7 @@ describe.each([
 });
 
 it('responses.get, responses.delete 400: a stream of a stored response', async () => {
-  const message = '/responses: A response is given whole here: leave stream out.';
+  const message = '/responses: A stored response is not streamed: leave out `stream`.';
   const refused = refusal(400, { message, type: 'invalid_request_error', param: 'stream' });
   expect(await ask('GET', `/v1/responses/${id}?stream=true`)).toEqual(refused);
   expect(await ask('DELETE', `/v1/responses/${id}?stream=true`)).toEqual(refused);
