@@ -148,7 +148,7 @@ function ignoredMembersHeader(body: Uint8Array): Readonly<Record<string, string>
   return ignoredHeader(body.length === 0 ? [] : ignoredMembers(body));
 }
 
-/** The tags of a new key, if the request has `tags` beside `metadata`. */
+/** The tags of a new key, if the body itself has `tags`, not only its `metadata`. */
 function sentTags({ row }: GeneratedKey, body: Uint8Array): JsonObject {
   const isSent = body.length > 0 && Array.isArray(parseObject(body)['tags']);
   return isSent ? { tags: row.metadata['tags'] } : {};

@@ -27,7 +27,7 @@ const textAnswer = (text: string): HttpAnswer => ({
   body: { kind: 'bytes', bytes: Buffer.from(text), contentType: 'text/plain; charset=utf-8' },
 });
 
-/** List of all paths with their methods. */
+/** List of the documented paths with their methods. */
 export const routeListRoutes = (documented: readonly RouteRow[]): readonly RouteRow[] => [
   constantRow(
     'service.routes',
@@ -73,10 +73,11 @@ export const serviceInfoRoutes: readonly RouteRow[] = [
     ['/public/model_hub/info'],
     json({ docs_title: 'Lensgate API', custom_docs_description: null, litellm_version: VERSION, useful_links: {} }),
   ),
-  // No other server is contacted: there are no agents and no release.
+  // Agents cannot be published.
   constantRow('service.agentHub', ['/public/agent_hub'], json([])),
   // There is no routing by prompt.
   constantRow('service.routerPresets', ['/public/autorouter_presets'], json([])),
+  // Releases are not looked up: no other server is contacted.
   constantRow('service.latestRelease', ['/get/latest_release_info'], json(null)),
   route({
     ...OPEN,

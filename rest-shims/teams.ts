@@ -75,7 +75,7 @@ const readMembers = members({
   budget_limits: optional(listOf(budgetWindow)),
 });
 
-/** Metadata members that a request may send beside `metadata`. */
+/** Members of the metadata that a request may also send outside `metadata`. */
 const METADATA = {
   tags: optional(texts),
   model_rpm_limit: optional(recordOf(wholeNumber)),

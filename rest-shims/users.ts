@@ -84,7 +84,7 @@ function patchOf(input: JsonObject): UserPatch {
   };
 }
 
-/** A new user. The key of the user gets the same rate limits and models, but no budget. */
+/** A new user. Its key is created from the same body, but without secret, role, team and budget. */
 function parseNew(body: Uint8Array): UserDraft {
   const input = parseObject(body);
   const values = readDraft(input);

@@ -59,7 +59,7 @@ const COMMON_FAILURES: readonly { readonly error: DomainError; readonly of: (row
   { error: new Unavailable(''), of: () => true },
 ];
 
-/** Statuses that a row promises, and the common failures. */
+/** Statuses that a row promises, and those of the common failures. */
 export const documentedStatuses = (row: RouteFacts): readonly number[] =>
   [
     ...new Set([
@@ -196,7 +196,7 @@ export function openApiDocument(rows: readonly RouteRow[]): JsonObject {
       version: VERSION,
       license: { name: 'MIT', identifier: 'MIT' },
       description:
-        'HTTP paths of the gateway, its management and its traces. The graph at `/graphql` serves the same operations.',
+        'HTTP paths of the gateway, its management and its traces. The graph at `/graphql` shares many of their operations.',
     },
     servers: [{ url: '/' }],
     paths,

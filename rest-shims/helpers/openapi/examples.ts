@@ -63,7 +63,7 @@ const BODY_EXAMPLES: Readonly<Record<string, object>> = {
 
 type RequestTypes = Pick<RouteFacts, 'name' | 'request' | 'requestType'>;
 
-/** Example body of a row: the written one, else one of the required members. Undefined without both a written one and a schema. */
+/** Example body of a row: the written one, else one that is generated from the schema. Undefined without either. */
 export function bodyExample({ name, request }: Pick<RequestTypes, 'name' | 'request'>): unknown {
   const example = BODY_EXAMPLES[name];
   if (example !== undefined || request === undefined || Object.keys(request).length === 0) return example;

@@ -71,6 +71,6 @@ export const failedLoginPage = (reason: string): string =>
 /** The page after a sign-in, with links. */
 export const welcomePage = (): HttpAnswer => pageOf(WELCOME);
 
-/** The form with the reason why a sign-in was refused. */
+/** The sign-in form, with the reason why a sign-in was refused. */
 export const refusedPage = (reason: string): string =>
   signInForm(`\n<p class="notice" role="alert">${escapeHtml(reason)}</p>`);
