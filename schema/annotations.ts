@@ -41,7 +41,7 @@ const AnnotatorKindType = builder.enumType('AnnotatorKind', {
 
 builder.node(AnnotationType, {
   description:
-    'A label, score or note on a trace or one of its spans. An author has at most one annotation of a name on each.',
+    'A label, score or note on a trace or a span. An author has at most one annotation with the same name on the same trace or span.',
   id: { resolve: ({ id }) => id },
   loadMany: nodesOf((id, { scope }) => findAnnotation(scope, { id })),
   fields: (t) => ({
@@ -87,7 +87,7 @@ const ofParts = async (parts: readonly TraceIdentity[], { loaders }: { readonly 
 builder.objectField(TraceType, 'annotations', (t) =>
   t.field({
     type: [AnnotationType],
-    description: `Annotations of the trace and of its spans, for each of its owners the oldest first; at most ${MAX_ANNOTATIONS} of each owner.`,
+    description: `Annotations of the trace and of its spans, at most ${MAX_ANNOTATIONS} for each owner of the trace. Those of one owner are in order of time, the oldest first.`,
     resolve: async (trace, _args, { scope }) => [...(await ofParts(partsOf(trace), scope))],
   }),
 );
@@ -134,8 +134,8 @@ builder.mutationFields((t) => ({
   annotateTrace: t.field({
     type: AnnotationType,
     description:
-      'Annotates a trace or span. An earlier annotation of the same author and name there is replaced. For every key that is ' +
-      'not read-only, on traces that it may read.',
+      'Annotates a trace or span. Replaces an earlier annotation of the same author with the same name on it. For every key ' +
+      'that is not read-only, on traces that it may read.',
     args: { input: t.arg({ type: AnnotateInput, required: true, description: 'The annotation.' }) },
     errors: {
       types: [NotFound, InvalidInput, Conflict],

@@ -12,7 +12,7 @@ const AuditActionType = builder.enumType('AuditAction', {
   description: 'What happened to a row.',
   values: {
     CREATED: { value: 'created', description: 'The row is new.' },
-    UPDATED: { value: 'updated', description: 'Members of the row changed.' },
+    UPDATED: { value: 'updated', description: 'The row was changed.' },
     DELETED: { value: 'deleted', description: 'The row was deleted.' },
     BLOCKED: { value: 'blocked', description: 'The row was blocked.' },
     UNBLOCKED: { value: 'unblocked', description: 'The row was unblocked.' },
@@ -59,7 +59,7 @@ builder.node(AuditEntryType, {
     actor: t.exposeID('actor', {
       nullable: true,
       description:
-        'User of the credential that made the change, else the hash of its key, or `system: ` and the name of periodic work. Null for entries of earlier versions.',
+        'User of the credential that made the change, else the hash of its key. For periodic work: `system: ` and its name. Null for entries of earlier versions.',
     }),
     changedByKey: t.exposeID('changedByKey', {
       nullable: true,

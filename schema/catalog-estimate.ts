@@ -165,8 +165,8 @@ builder.queryField('workloadEstimates', (t) =>
       type: EstimateType,
       description:
         'Cost of a workload at every catalog entry that can run it, cheapest first; ties keep the order of the price ' +
-        'map. Exact: price tiers, cache prices and batch prices apply. At most 500 a page. Expensive: ranks the whole ' +
-        'catalog.',
+        'map. Price tiers, cache prices and batch prices apply; off-peak prices do not. At most 500 a page. Expensive: ' +
+        'ranks the whole catalog.',
       complexity: (page) => ({ ...pageCost(page), field: RANKING_COST }),
       args: {
         workload: t.arg({ type: WorkloadInputType, required: true, description: 'The workload.' }),

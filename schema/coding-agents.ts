@@ -21,7 +21,7 @@ import { nodesOf } from './base/node-loading.ts';
 import { creationOrder } from './base/order.ts';
 import { readOrderedPage, rowConnection, rowPageCost } from './base/row-pages.ts';
 
-const AGENT_ID = 'The agent: global id or id of the provider.';
+const AGENT_ID = 'The agent: global id or its id at the provider.';
 const TYPE = 'CodingAgent';
 
 const AgentMessageRoleType = builder.enumType('CodingAgentMessageRole', {
@@ -35,7 +35,7 @@ const AgentMessageRoleType = builder.enumType('CodingAgentMessageRole', {
 const AgentMessageType = builder.objectRef<AgentMessage>('CodingAgentMessage').implement({
   description: 'One message of the conversation with a coding agent.',
   fields: (t) => ({
-    messageId: t.exposeString('id', { description: 'Id of the provider.' }),
+    messageId: t.exposeString('id', { description: 'Its id at the provider.' }),
     role: t.field({
       type: AgentMessageRoleType,
       nullable: true,
@@ -86,14 +86,14 @@ builder.node(CodingAgentType, {
   id: { resolve: ({ id }) => id },
   loadMany: nodesOf((id, { scope }) => findCodingAgent(scope, id)),
   fields: (t) => ({
-    agentId: t.exposeID('id', { description: 'Id of the provider.' }),
+    agentId: t.exposeID('id', { description: 'Its id at the provider.' }),
     name: t.string({
       nullable: true,
       description: 'Name at the provider. Null without one.',
       resolve: ({ state }) => state.name,
     }),
     status: t.string({
-      description: 'Status of the provider: `CREATING`, `RUNNING`, `FINISHED`, `ERROR`, `EXPIRED` or another.',
+      description: 'Status at the provider: `CREATING`, `RUNNING`, `FINISHED`, `ERROR`, `EXPIRED` or another.',
       resolve: ({ state }) => state.status,
     }),
     source: t.field({

@@ -44,7 +44,7 @@ const UpdateCustomerInput = builder.inputType('UpdateCustomerInput', {
 });
 
 const CustomerIdsInput = builder.inputType('CustomerIdsInput', {
-  description: 'Customers to change or delete.',
+  description: 'Customers to block, unblock or delete.',
   fields: (t) => ({
     ids: t.idList({ required: true, description: 'Customers: global ids or local ids.' }),
   }),

@@ -7,7 +7,7 @@ import { ownedSpendArgs, SpendRowConnectionType, spendPageCost, spendRowsOf } fr
 import { usdOrNull } from './base/decimal.ts';
 
 builder.node(CustomerType, {
-  description: 'An end user of a client application, whom its calls name, e.g. in `user`.',
+  description: 'An end user of a client application. Calls of the application name the end user, e.g. in `user`.',
   id: { resolve: ({ id }) => id },
   loadMany: nodesOf((id, { scope }) => findCustomerRow(scope, id)),
   fields: (t) => ({

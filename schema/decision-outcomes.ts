@@ -109,7 +109,8 @@ const CalibrationType = builder.objectRef<CalibrationReport>('DecisionCalibratio
     kind: t.expose('kind', { type: QuestionKindType, description: 'Kind of the questions.' }),
     source: t.expose('source', { type: ProbabilitySourceType, description: 'Where the probabilities come from.' }),
     outcomes: t.exposeInt('outcomes', {
-      description: 'Number of recorded outcomes, of the latest 5,000 of the scope. At most 20,000 are read in all.',
+      description:
+        'Number of outcomes that are counted. Only the latest 5,000 of a scope are read, and at most 20,000 of all scopes.',
     }),
     temperature: t.exposeFloat('temperature', {
       nullable: true,

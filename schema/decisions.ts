@@ -202,7 +202,7 @@ const DecisionFilterType = builder.inputType('DecisionFilter', {
   description: 'Filter of stored decisions. All conditions must match; blank text is ignored.',
   fields: (t) => ({
     model: t.string({ description: 'Exact public model name.' }),
-    callId: t.id({ description: 'Client id of the call.' }),
+    callId: t.id({ description: 'Exact `callId` of the decision.' }),
     from: t.field({ type: 'DateTime', description: 'Earliest time, inclusive.' }),
     to: t.field({ type: 'DateTime', description: 'Latest time, exclusive.' }),
   }),

@@ -25,7 +25,7 @@ const ID = 'The deployment: global id or `deploymentId`.';
 const PARAMS = 'Parameters as in `litellm_params` of the configuration, `model` and `api_key` for example.';
 const INFO = 'Facts about the model as in `model_info` of the configuration. `team_id` makes it a model of that team.';
 const TAKES_EFFECT =
-  'Takes effect immediately in this process, within seconds in others. For proxy administrators, and for administrators of a team: models with its `team_id` that an administrator of the team created.';
+  'Takes effect immediately in this process, within seconds in others. For proxy administrators. Administrators of a team manage deployments with the `team_id` of the team that an administrator of the same team created.';
 
 const StoredDeploymentType = builder.objectRef<StoredDeployment>(TYPE);
 

@@ -33,7 +33,9 @@ const DayType = builder.objectRef<EndpointDay>('EndpointActivityDay').implement(
 const EndpointActivityType = builder.objectRef<EndpointActivity>('EndpointActivity').implement({
   description: 'Calls of one endpoint.',
   fields: (t) => ({
-    endpoint: t.exposeString('endpoint', { description: 'Path without a version, e.g. `/chat/completions`.' }),
+    endpoint: t.exposeString('endpoint', {
+      description: 'Path without a version, e.g. `/chat/completions`; the call type where no endpoint has it.',
+    }),
     sums: t.field({ type: SumsType, description: 'Sums of the period.', resolve: ({ sums }) => sums }),
     lastSeenAt: t.expose('lastSeen', {
       type: 'DateTime',
@@ -55,7 +57,7 @@ builder.queryField('endpointActivity', (t) =>
     nullable: true,
     complexity: { field: 1, multiplier: ENDPOINTS },
     description:
-      'Tokens, spend, successes and failures by endpoint, endpoints with the most calls first. Administrators and keys with the permission `get_spend_routes` see all calls. Other keys with a user see their calls and those of the user.',
+      'Tokens, spend, successes and failures by endpoint, endpoints with the most calls first. Administrators and keys with the permission `get_spend_routes` see all calls. Other keys need a user and see their own calls and those of the user.',
     args: {
       startDate: t.arg.string({ description: 'First UTC day, `YYYY-MM-DD`. 30 days ago when absent.' }),
       endDate: t.arg.string({

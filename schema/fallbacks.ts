@@ -16,7 +16,8 @@ const TypeOfFallback = builder.enumType('FallbackType', {
   values: {
     GENERAL: {
       value: FALLBACK_TYPES[0],
-      description: 'Every failure. Failures of another type are left out once some model has fallbacks of that type.',
+      description:
+        'Every failure. Once some model has CONTEXT_WINDOW or CONTENT_POLICY fallbacks, failures of that type are left out.',
     },
     CONTEXT_WINDOW: { value: FALLBACK_TYPES[1], description: 'Refusals of a conversation that is too long.' },
     CONTENT_POLICY: { value: FALLBACK_TYPES[2], description: 'Refusals of the content of a conversation.' },

@@ -107,7 +107,7 @@ builder.queryField('gatewayActivity', (t) =>
 const UpdateType = builder.objectRef<ActivityUpdate>('GatewayActivityUpdate').implement({
   description: 'Requests that ended in one process since its last update.',
   fields: (t) => ({
-    at: t.expose('at', { type: 'DateTime', description: 'When they were counted together.' }),
+    at: t.expose('at', { type: 'DateTime', description: 'When the counts were taken.' }),
     counts: t.field({
       type: [CountsType],
       complexity: { field: 1, multiplier: ROUTES },

@@ -110,7 +110,7 @@ const DeletedKeysType = builder.objectRef<readonly VirtualKey[]>('DeletedKeys').
 
 const TAKES_EFFECT = 'Takes effect immediately in this process, within 5 seconds in others.';
 const MANAGERS =
-  'For proxy administrators, for administrators of the team of the key and of its organization, and for own keys of teams that permit it.';
+  'For proxy administrators, for administrators of the team of the key or of its organization, and for the user of the key where the team permits it.';
 
 builder.mutationFields((t) => ({
   updateKey: t.field({
@@ -146,7 +146,7 @@ builder.mutationFields((t) => ({
   }),
   deleteKeys: t.field({
     type: DeletedKeysType,
-    description: `Deletes virtual keys permanently. ${TAKES_EFFECT} For proxy administrators, for administrators of the team of a key and of its organization, and for own keys.`,
+    description: `Deletes virtual keys permanently. ${TAKES_EFFECT} For proxy administrators, for administrators of the team of a key or of its organization, and for the user of a key.`,
     args: { input: t.arg({ type: DeleteKeysInput, required: true, description: 'The keys.' }) },
     errors: {
       types: [InvalidInput, NotFound],
@@ -173,7 +173,7 @@ builder.mutationFields((t) => ({
   }),
   regenerateKey: t.field({
     type: GeneratedKeyType,
-    description: `Replaces the secret of a virtual key. Its hash, spend and objects stay. ${TAKES_EFFECT} ${MANAGERS} Also for own keys without a team.`,
+    description: `Replaces the secret of a virtual key. Its hash, spend and objects stay. ${TAKES_EFFECT} ${MANAGERS} Also for the user of a key without a team.`,
     args: { input: t.arg({ type: RegenerateKeyInput, required: true, description: 'The key.' }) },
     errors: {
       types: [InvalidInput, NotFound, Conflict],

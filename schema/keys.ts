@@ -18,7 +18,7 @@ export const RoleType = builder.enumType('Role', {
   values: {
     PROXY_ADMIN: { value: ROLES[0], description: 'Reads and changes everything.' },
     PROXY_ADMIN_VIEWER: { value: ROLES[1], description: 'Reads everything, changes nothing.' },
-    INTERNAL_USER: { value: ROLES[2], description: 'Calls models and reads its own data.' },
+    INTERNAL_USER: { value: ROLES[2], description: 'Calls models, reads its own data and creates keys of its user.' },
     INTERNAL_USER_VIEWER: { value: ROLES[3], description: 'Reads its own data.' },
   } as const,
 });
@@ -63,7 +63,7 @@ builder.node(VirtualKeyType, {
     softBudgetUsd: t.field({
       type: 'Decimal',
       nullable: true,
-      description: 'Budget in USD that refuses no call. Null when none is set.',
+      description: 'Budget in USD that sends an alert and refuses no call. Null when none is set.',
       resolve: ({ settings: { softBudget } }) => (softBudget === undefined ? null : plainUsd(softBudget)),
     }),
     keyType: t.field({
@@ -174,7 +174,7 @@ builder.mutationField('generateKey', (t) =>
   t.field({
     type: GeneratedKeyType,
     description:
-      'Creates a virtual key. For proxy administrators; users create their own keys, and keys of teams that they administer or that permit it.',
+      'Creates a virtual key. For proxy administrators. Users create their own keys, and keys of teams that they administer or that let members create keys.',
     args: { input: t.arg({ type: GenerateKeyInput, required: true, description: 'Settings of the key.' }) },
     errors: {
       types: [InvalidInput, Conflict],

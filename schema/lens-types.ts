@@ -233,7 +233,7 @@ builder.node(LensRunType, {
     stage: t.exposeString('stage', { description: 'Current stage, or the result.' }),
     error: t.string({
       nullable: true,
-      description: 'Why it failed, or parts of it. Null without a failure.',
+      description: 'Why the run or a part of it failed. Null without a failure.',
       resolve: ({ error }) => textOrNull(error),
     }),
     attempts: t.exposeInt('attempts', { description: 'Number of times that a worker has claimed it.' }),

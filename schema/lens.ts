@@ -186,7 +186,7 @@ builder.mutationFields((t) => ({
   }),
   cancelLensRun: t.field({
     type: LensType,
-    description: 'Cancels the active run of a lens; nothing when none is active. For proxy administrators.',
+    description: 'Cancels the active run of a lens, if there is one. For proxy administrators.',
     args: { input: t.arg({ type: CancelInput, required: true, description: 'The lens.' }) },
     errors: {
       types: [NotFound],

@@ -14,7 +14,7 @@ import { localId } from './base/global-id.ts';
 import { LIST_COST } from './base/limits.ts';
 
 const GroupType = builder.objectRef<ModelAccessGroup>('ModelAccessGroup').implement({
-  description: 'Models that keys and teams may call by the name of the group in their `models`.',
+  description: 'Models that a key or team may call when its `models` contains the name of the group.',
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Its name.' }),
     models: t.stringList({ description: 'Public model names.', resolve: ({ models }) => [...models] }),

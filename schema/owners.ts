@@ -37,16 +37,19 @@ export const MemberRoleType = builder.enumType('TeamMemberRole', {
   description: 'Role of a member in its team.',
   values: {
     ADMIN: { value: MEMBER_ROLES[0], description: 'Manages the members and keys of the team.' },
-    USER: { value: MEMBER_ROLES[1], description: 'Uses the team.' },
+    USER: { value: MEMBER_ROLES[1], description: 'A member without the rights of an administrator.' },
   } as const,
 });
 
 export const OrganizationRoleType = builder.enumType('OrganizationRole', {
   description: 'Role of a member in its organization.',
   values: {
-    ORG_ADMIN: { value: ORGANIZATION_ROLES[0], description: 'Manages teams and members.' },
-    INTERNAL_USER: { value: ORGANIZATION_ROLES[1], description: 'Uses the organization.' },
-    INTERNAL_USER_VIEWER: { value: ORGANIZATION_ROLES[2], description: 'Reads.' },
+    ORG_ADMIN: {
+      value: ORGANIZATION_ROLES[0],
+      description: 'Manages the teams, their keys, and the members of the organization.',
+    },
+    INTERNAL_USER: { value: ORGANIZATION_ROLES[1], description: 'A member without the rights of an administrator.' },
+    INTERNAL_USER_VIEWER: { value: ORGANIZATION_ROLES[2], description: 'Same rights as `INTERNAL_USER`.' },
   } as const,
 });
 

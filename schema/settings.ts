@@ -158,7 +158,7 @@ builder.mutationField('updateSetting', (t) =>
 const ChangedSettingType = builder.objectRef<SettingsUpdate['changed'][number]>('ChangedSetting').implement({
   description: 'Name of a setting that was changed.',
   fields: (t) => ({
-    section: t.exposeString('section', { description: 'Section, or the row of the dashboard, that has the setting.' }),
+    section: t.exposeString('section', { description: 'Section, or stored group of settings such as `ui_settings`.' }),
     name: t.exposeString('name', { description: 'Name within its section.' }),
   }),
 });

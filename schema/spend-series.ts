@@ -130,7 +130,7 @@ builder.queryFields((t) => ({
     nullable: true,
     complexity: COUNT_COST,
     description:
-      'Sums of calls by fields and time: all calls for administrators and keys with the permission `get_spend_routes`, otherwise the calls of the key and of its user.',
+      'Sums of calls by fields and time: all calls for administrators and keys with the permission `get_spend_routes`. Other keys need a user and see their own calls and those of the user.',
     args: {
       groupBy: t.arg({
         type: [FieldType],
@@ -151,7 +151,7 @@ builder.queryFields((t) => ({
     nullable: true,
     complexity: spendPageCost,
     description:
-      'Calls, newest first by default: all calls for administrators and keys with the permission `get_spend_routes`, otherwise the calls of the key and of its user. At most 100 a page.',
+      'Calls, newest first by default: all calls for administrators and keys with the permission `get_spend_routes`. Other keys need a user and see their own calls and those of the user. At most 100 a page.',
     args: {
       filter: t.arg({ type: SpendFilterType, description: 'All calls when absent, also older ones.' }),
       orderBy: t.arg({ type: SpendRowOrderType, description: 'Newest first when absent.' }),

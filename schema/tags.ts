@@ -17,7 +17,10 @@ const TagType = builder.objectRef<Tag>('Tag').implement({
       nullable: true,
       description: 'Free text. Null when none is set.',
     }),
-    models: t.stringList({ description: 'Public model names of the tag.', resolve: ({ models }) => [...models] }),
+    models: t.stringList({
+      description: 'Public model names of the tag. They restrict no call.',
+      resolve: ({ models }) => [...models],
+    }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the tag was created.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the tag was last changed.' }),
     budget: t.field({
@@ -40,7 +43,7 @@ const TagType = builder.objectRef<Tag>('Tag').implement({
 /** Fields of a new tag and of a change. */
 const tagFields = (t: InputFields) => ({
   description: t.string({ description: 'Free text; null removes it.' }),
-  models: t.stringList({ description: 'Public model names of the tag.' }),
+  models: t.stringList({ description: 'Public model names of the tag. They restrict no call.' }),
   limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
   budgetId: t.id({
     description: 'Existing budget instead of `limits`: global id or local id. Both together are an error.',

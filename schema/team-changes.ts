@@ -286,7 +286,7 @@ builder.mutationFields((t) => ({
   removeTeamMember: t.field({
     type: TeamType,
     description:
-      'Removes a member from a team, and deletes its keys of the team. For proxy, organization and team administrators.',
+      'Removes a member from a team, and deletes the keys of this member in the team. For proxy, organization and team administrators.',
     args: { input: t.arg({ type: RemoveTeamMemberInput, required: true, description: 'The member to remove.' }) },
     errors: {
       types: [InvalidInput, NotFound],

@@ -11,7 +11,7 @@ import type { Work } from './work.ts';
 /** Context of every resolver: the scope that operations take. */
 export interface GraphContext {
   readonly scope: Scope;
-  /** Work of this request, or of this event of a subscription. Used by `schema/base/turns.ts` only. */
+  /** Work of this request, or of this event of a subscription: its limits and its turns of the event loop. */
   readonly work: Work;
 }
 

@@ -23,7 +23,7 @@ const ERROR_CODES = {
   NOT_FOUND: { description: 'The object does not exist, or the caller may not read it.' },
   CONFLICT: { description: 'The request conflicts with the current state.' },
   TOO_LARGE: { description: 'A size, cost or depth limit is exceeded.' },
-  LIMIT_EXCEEDED: { description: 'A budget or rate limit is exceeded.' },
+  LIMIT_EXCEEDED: { description: 'A budget, a rate limit, a limit of concurrent calls or the free tier is used up.' },
   REJECTED: { description: 'A guardrail rejected the request.' },
   UPSTREAM_FAILED: { description: 'The provider answered with an error, or did not answer.' },
   UNAVAILABLE: {
@@ -100,7 +100,7 @@ builder.objectType(Conflict, {
 
 builder.objectType(LimitExceeded, {
   name: 'LimitExceededError',
-  description: 'A budget or rate limit is exceeded.',
+  description: 'A budget, a rate limit, a limit of concurrent calls or the free tier is used up.',
   interfaces: [UserErrorType],
   fields: (t) => ({
     limit: t.exposeString('limit', {

@@ -67,7 +67,7 @@ export const KeySettingsInput = builder.inputType('KeySettingsInput', {
     enforcedParams: t.stringList({ description: 'Members that a call must have, as `user` or `metadata.job`.' }),
     softBudgetUsd: t.field({
       type: 'Decimal',
-      description: 'Budget in USD that alerts but refuses no call; not below zero.',
+      description: 'Budget in USD that sends an alert and refuses no call; not below zero.',
     }),
     budgetDuration: t.string({ description: 'Budget period, e.g. `1d`, `7d` or `30d`.' }),
     budgetLimits: t.field({ type: [KeyBudgetWindowInput], description: 'Budgets of further windows.' }),

@@ -17,7 +17,7 @@ export const OwnerLimitsType = builder.objectRef<Limits>('OwnerLimits').implemen
     softBudgetUsd: t.field({
       type: 'Decimal',
       nullable: true,
-      description: 'Budget in USD that refuses no call.',
+      description: 'Budget in USD that sends an alert and refuses no call.',
       resolve: ({ softBudget }) => usdOrNull(softBudget),
     }),
     budgetDuration: t.exposeString('budgetDuration', {
@@ -47,7 +47,7 @@ export const OwnerLimitsInput = builder.inputType('OwnerLimitsInput', {
     'Budget and rate limits. Absent fields stay as they are. Null removes a limit; a zero limit allows nothing, but free models skip the budget.',
   fields: (t) => ({
     maxBudgetUsd: t.field({ type: 'Decimal', description: 'Spend limit in USD.' }),
-    softBudgetUsd: t.field({ type: 'Decimal', description: 'Budget in USD that refuses no call.' }),
+    softBudgetUsd: t.field({ type: 'Decimal', description: 'Budget in USD that sends an alert and refuses no call.' }),
     budgetDuration: t.string({ description: 'Length of the budget window, as `1d`, `7d`, `30d` or `5h`.' }),
     rpmLimit: t.float({ description: 'Requests per minute.' }),
     tpmLimit: t.float({ description: 'Tokens per minute.' }),

@@ -52,7 +52,7 @@ class ListedEdge<Item> implements Edge<Item> {
   }
 }
 
-/** One page of a list in memory, with the number of all items of the list. Throws InvalidInput for its arguments. */
+/** One page of a list in memory, with the number of all items of the list. Throws InvalidInput for invalid arguments. */
 export function pageOf<Item>(
   items: readonly Item[],
   args: PageArgs,
@@ -104,9 +104,9 @@ function cursorAt(index: number, id: string): string {
 }
 
 /**
- * Index of the item of a cursor, and of the item after it. The lookup is by id: items that are added or removed before
- * this item between two pages repeat and skip no item. Both are the index in the cursor when this item was removed.
- * Throws InvalidInput for a malformed cursor.
+ * Index of the item of a cursor, and of the item after it. The lookup is by id, so that no item is repeated or skipped
+ * when other items are added or removed between two pages. For a removed item, both are the index in the cursor. Throws
+ * InvalidInput for a malformed cursor.
  */
 function positionOf<Item>(
   items: readonly Item[],

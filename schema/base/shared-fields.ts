@@ -49,7 +49,8 @@ export const windowLimitFields = (t: FieldsOf<WantedWindow>) => ({
 /** Input fields of a call of a model: its id and its parent span. */
 export const callFields = (t: InputFields) => ({
   callId: t.id({
-    description: 'Client id of this call, 1 to 200 visible ASCII characters. Generated when absent or of another form.',
+    description:
+      'Id that the client gives this call, 1 to 200 visible ASCII characters. Generated when absent or of another form.',
   }),
   traceparent: t.string({ description: 'W3C trace context of the parent span. A new trace when absent or invalid.' }),
 });

@@ -90,7 +90,7 @@ export type AuditAction =
   | 'ROTATED'
   /** The row was unblocked. */
   | 'UNBLOCKED'
-  /** Members of the row changed. */
+  /** The row was changed. */
   | 'UPDATED';
 
 /** Filter of changes. All conditions must match; blank text is ignored. */
@@ -414,7 +414,7 @@ export type CatalogSource =
 
 /** A chat request. */
 export type ChatInput = {
-  /** Client id of this call, 1 to 200 visible ASCII characters. Generated when absent or of another form. */
+  /** Id that the client gives this call, 1 to 200 visible ASCII characters. Generated when absent or of another form. */
   callId?: string | number | null | undefined;
   /** Maximum output tokens. */
   maxTokens?: number | null | undefined;
@@ -512,7 +512,7 @@ export type CostSource =
 
 /** A decision to make. */
 export type DecideInput = {
-  /** Client id of this call, 1 to 200 visible ASCII characters. Generated when absent or of another form. */
+  /** Id that the client gives this call, 1 to 200 visible ASCII characters. Generated when absent or of another form. */
   callId?: string | number | null | undefined;
   /** What the questions are about: a text, or a list of messages in the standard format of decisions. */
   input: unknown;
@@ -592,7 +592,7 @@ export type ErrorCode =
   | 'INTERNAL'
   /** The input is invalid. */
   | 'INVALID_INPUT'
-  /** A budget or rate limit is exceeded. */
+  /** A budget, a rate limit, a limit of concurrent calls or the free tier is used up. */
   | 'LIMIT_EXCEEDED'
   /** The object does not exist, or the caller may not read it. */
   | 'NOT_FOUND'
@@ -769,7 +769,7 @@ export type KeySettingsInput = {
   permissions?: unknown;
   /** Requests per minute; null is unlimited. */
   rpmLimit?: number | null | undefined;
-  /** Budget in USD that alerts but refuses no call; not below zero. */
+  /** Budget in USD that sends an alert and refuses no call; not below zero. */
   softBudgetUsd?: string | null | undefined;
   /** Tags of the key. */
   tags?: Array<string> | null | undefined;
@@ -833,7 +833,7 @@ export type LensSettingsInput = {
   context?: string | null | undefined;
   /** Whether runs repeat; true when absent. */
   enabled?: boolean | null | undefined;
-  /** Exactly these executions, by ids of a preview. Window, service, agent, team and attributes are then ignored. */
+  /** Only these executions, by ids of a preview. Window, service, agent, team and attributes are then ignored; the sample limits apply. */
   executionIds?: Array<string | number> | null | undefined;
   /** Minutes between runs, at least 1; 15 when absent. */
   intervalMinutes?: number | null | undefined;
@@ -876,11 +876,11 @@ export type OrderDirection =
 
 /** Role of a member in its organization. */
 export type OrganizationRole =
-  /** Uses the organization. */
+  /** A member without the rights of an administrator. */
   | 'INTERNAL_USER'
-  /** Reads. */
+  /** Same rights as `INTERNAL_USER`. */
   | 'INTERNAL_USER_VIEWER'
-  /** Manages teams and members. */
+  /** Manages the teams, their keys, and the members of the organization. */
   | 'ORG_ADMIN';
 
 /** Why a price is quarantined. */
@@ -917,7 +917,7 @@ export type RedactTraceInput = {
 
 /** Rights of a key. */
 export type Role =
-  /** Calls models and reads its own data. */
+  /** Calls models, reads its own data and creates keys of its user. */
   | 'INTERNAL_USER'
   /** Reads its own data. */
   | 'INTERNAL_USER_VIEWER'
@@ -1106,7 +1106,7 @@ export type SpendStatus =
 export type TeamMemberRole =
   /** Manages the members and keys of the team. */
   | 'ADMIN'
-  /** Uses the team. */
+  /** A member without the rights of an administrator. */
   | 'USER';
 
 /** Filter of traces. All conditions must match; blank text is ignored. */
