@@ -103,7 +103,8 @@ const CreateInput = builder.inputType('CreateCredentialInput', {
 });
 
 const UpdateInput = builder.inputType('UpdateCredentialInput', {
-  description: 'Changes to a credential. Absent members stay as they are; null in an object removes its member.',
+  description:
+    'Changes to a credential. Absent members stay as they are. In `values`, null removes a value; in `info`, null is stored.',
   fields: (t) => ({
     credential: t.id({ required: true, description: NAMED }),
     values: t.field({ type: 'JSON', description: VALUES }),

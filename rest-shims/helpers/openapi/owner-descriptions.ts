@@ -57,7 +57,7 @@ export const OWNER_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'teamLogging.disable': 'Stop the export of calls of a team, and remove its callbacks.',
   'teamLogging.get': 'Read the callbacks of a team.',
   'teamMembers.add': 'Add members to a team.',
-  'teamMembers.addMany': 'Add several members to a team.',
+  'teamMembers.addMany': 'Add members to a team, with a result for each.',
   'teamMembers.own': 'Read your own membership of a team.',
   'teamMembers.remove': 'Remove a member from a team.',
   'teamMembers.resetSpend': 'Reset the spend of a member of a team.',
