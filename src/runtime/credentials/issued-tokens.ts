@@ -36,7 +36,8 @@ export function createIssuedTokens(http: Pick<HttpClient, 'post'>, now: () => nu
         headersTimeoutMs: TIMEOUT_MS,
       });
       const bytes = await collect(answer.body, ANSWER_BYTES);
-      if (bytes === null || answer.status !== 200) throw new CloudRefused(refusal(answer.status));
+      if (answer.status !== 200) throw new CloudRefused(refusal(answer.status));
+      if (bytes === null) throw new CloudRefused(`The answer of the issuer has more than ${ANSWER_BYTES} bytes.`);
       return tokenOf(JSON.parse(Buffer.from(bytes).toString('utf8')), now());
     } catch (cause) {
       if (cause instanceof CloudRefused) throw cause;

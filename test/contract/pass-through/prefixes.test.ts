@@ -137,16 +137,19 @@ describe('tokens in exchange for a key', () => {
     expect(ibm?.body).toBe('grant_type=urn%3Aibm%3Aparams%3Aoauth%3Agrant-type%3Aapikey&apikey=ibm-key');
   });
 
-  it('that the issuer refuses make the call fail, without the key in the error', async () => {
+  it.each([
+    ['refuses', 400, '{"apikey":"ibm-key"}', 'refused the key of the provider with status 400'],
+    ['sends in too many bytes', 200, 'x'.repeat(65 * 1024), 'The answer of the issuer has more than 65536 bytes.'],
+  ])('that the issuer %s make the call fail, without the key in the error', async (_case, sent, text, message) => {
     const refused = await startApp({
       env: { WATSONX_API_KEY: 'ibm-key', WATSONX_URL: target.url, WATSONX_IAM_URL: `${target.url}/refused` },
     });
     try {
-      target.answer((response) => response.writeHead(400).end('{"apikey":"ibm-key"}'));
+      target.answer((response) => response.writeHead(sent).end(text));
       const response = await sendAs(refused, refused.adminKey, { path: '/watsonx/ml/v1/x' });
       const [status, body] = await answerOf(response);
       expect(status).toBe(500);
-      expect(JSON.stringify(body)).toContain('refused the key of the provider with status 400');
+      expect(JSON.stringify(body)).toContain(message);
       expect(JSON.stringify(body)).not.toContain('ibm-key');
     } finally {
       await refused.stop();
