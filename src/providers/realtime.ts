@@ -45,8 +45,7 @@ export function createOpenRealtime(
       return upstreamOf(deployment, request, await sockets.connect(url, headers, { signal, timeoutMs }));
     } catch (error) {
       // A 2xx or 3xx answer did not open a WebSocket either.
-      if (error instanceof SocketRefused && error.status < 400)
-        throw sessionFailure(deployment, `It answered ${error.status} instead of opening a WebSocket.`);
+      if (error instanceof SocketRefused && error.status < 400) throw sessionFailure(deployment, error.message);
       if (error instanceof SocketRefused) throw errorAnswerFailure(deployment, error, errorOf);
       throw transportFailure(deployment, error);
     }

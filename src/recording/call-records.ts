@@ -8,9 +8,9 @@ import { createWriteBehind, type WriteBehind } from '../runtime/tasks/write-behi
 
 /** Maximum number of calls of one commit. Few large commits cost less than many small ones. */
 const BATCH_CALLS = 4_000;
-/** Number of records that are encoded together, so that code and data stay in the processor's cache. */
+/** Number of records after which a group is encoded: together, so that code and data stay in the processor's cache. */
 const BATCH_ENCODED = 32;
-/** Maximum time that fewer records wait to be encoded, in ms. */
+/** Maximum time that a smaller group waits to be encoded, in ms. */
 const GATHER_MS = 5;
 
 /** Records of calls that wait for the stores. */
@@ -52,10 +52,10 @@ export function createCallRecords({
   readonly log: Log;
 }): CallRecords {
   let refusedRecords = 0;
-  const setAside = (callId: string, traceId: string, error: unknown): void => {
+  const reportRefused = (callId: string, traceId: string, error: unknown): void => {
     refusedRecords += 1;
     const facts = { err: error, callId, traceId, refused: refusedRecords };
-    log.error(facts, 'the record of a call was set aside: the store refused it');
+    log.error(facts, 'the record of a call was lost: the store refused it');
   };
 
   function storeQueueOf(store: CallStore): StoreQueue {
@@ -87,7 +87,7 @@ export function createCallRecords({
       failed: (error, waiting) =>
         log.error({ err: error, waiting }, 'gateway records could not be committed; trying again'),
       dropped: (count) => log.error({ count }, 'gateway records were lost: the store was unavailable for too long'),
-      refused: ({ callId, traceId }, error) => setAside(callId, traceId, error),
+      refused: ({ callId, traceId }, error) => reportRefused(callId, traceId, error),
       batchLimit: BATCH_CALLS,
     });
     return { store, queue, unfolding };
@@ -117,7 +117,7 @@ export function createCallRecords({
         queue.push(storeQueue.store.encode(call, withSummary));
       } catch (error) {
         if (storeQueue === first) refusedAt.push(queue.settledCount() + queue.waiting());
-        setAside(call.spend.callId, call.spend.traceId, error);
+        reportRefused(call.spend.callId, call.spend.traceId, error);
       }
     }
   }

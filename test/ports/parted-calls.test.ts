@@ -78,7 +78,7 @@ describe.skipIf(CLICKHOUSE.missing !== null)('calls whose spans are stored in Cl
     records.record({ spend, span: { ...span, input: 'x'.repeat(5_000) } });
     await records.flush();
     expect(records.waiting()).toBe(0);
-    expect(lines).toEqual([['the record of a call was set aside: the store refused it', 'c-1']]);
+    expect(lines).toEqual([['the record of a call was lost: the store refused it', 'c-1']]);
     expect(await stored(aCall(1))).toEqual({ spend: [spend], span: null, summary: undefined });
     records.record(aCall(2));
     await records.flush();

@@ -155,7 +155,7 @@ export function stripeFailure(error: unknown): DomainError {
   const [type, code, param, requestId] = ['type', 'code', 'param', 'requestId'].map(identifierIn);
   const facts = [status === null ? type : String(status), code, param, requestId].filter(Boolean).join(', ');
   if (status === null || status === 429 || status >= 500)
-    return new Unavailable(`Stripe does not answer at the moment (${facts}).`, RETRY_SECONDS);
+    return new Unavailable(`Stripe is unavailable at the moment (${facts}).`, RETRY_SECONDS);
   return new UpstreamFailed(`Stripe refused the request (${facts}).`, {
     provider: 'stripe',
     upstreamStatus: status,

@@ -25,7 +25,7 @@ const GROUPS: Readonly<Partial<Record<BudgetAlert['scope'], string>>> = {
 export interface BudgetWebhook {
   /** Returns immediately. A failure is logged, without the address. */
   send(alert: BudgetAlert): void;
-  /** Sends a test alert. Throws Unavailable when the webhook refuses it or does not answer. */
+  /** Sends a test alert. Throws Unavailable when the webhook refuses it or cannot be called. */
   test(at: Date): Promise<void>;
   /** Resolves when all alerts that are being sent now have been sent or have failed. */
   drained(): Promise<void>;
@@ -73,7 +73,7 @@ export function createBudgetWebhook({
     },
     async test(at) {
       const status = await post(testBody(at)).catch((cause: unknown) => {
-        throw new Unavailable('The webhook of budget alerts does not answer.', null, { cause });
+        throw new Unavailable('The webhook of budget alerts cannot be called.', null, { cause });
       });
       if (status >= 300) throw new Unavailable(`The webhook of budget alerts answered ${status}.`, null);
     },

@@ -133,7 +133,7 @@ describe('checkout.create', () => {
   it.each([429, 500])('checkout.create 503: Stripe answers %s', async (status) => {
     stripe.fail({ status, error: { type: 'api_error', message: 'later' } });
     expect(await read(await begin())).toEqual(
-      json(503, { detail: `Stripe does not answer at the moment (${status}, req_fake).` }, '5'),
+      json(503, { detail: `Stripe is unavailable at the moment (${status}, req_fake).` }, '5'),
     );
   });
 
@@ -142,7 +142,7 @@ describe('checkout.create', () => {
     const { status, body } = await read(await begin());
     expect([status, body]).toEqual([
       503,
-      { detail: expect.stringMatching(/^Stripe does not answer at the moment \(StripeConnectionError/) },
+      { detail: expect.stringMatching(/^Stripe is unavailable at the moment \(StripeConnectionError/) },
     ]);
   });
 

@@ -335,7 +335,7 @@ describe('health.services: services that can be tested', () => {
     receiver.answer((response) => response.writeHead(404).end());
     expect(await ask()).toEqual(envelope(503, 'The webhook of budget alerts answered 404.', 'service_unavailable'));
     await receiver.stop();
-    expect(await ask()).toEqual(envelope(503, 'The webhook of budget alerts does not answer.', 'service_unavailable'));
+    expect(await ask()).toEqual(envelope(503, 'The webhook of budget alerts cannot be called.', 'service_unavailable'));
     await other.stop();
   });
 

@@ -67,7 +67,7 @@ it('realtime.connect 500: an upstream that answers 200 without an upgrade', asyn
     {
       error: {
         message:
-          'litellm.APIConnectionError: APIConnectionError: OpenAIException - It answered 200 instead of opening a WebSocket.',
+          'litellm.APIConnectionError: APIConnectionError: OpenAIException - The upstream answered 200 instead of opening a WebSocket.',
         type: 'internal_server_error',
         param: null,
         code: '500',
