@@ -16,7 +16,7 @@ import { type IngestJob, type IngestPart, jobOf, jobOfBatches, jobOfExport } fro
 import { withBodyPayloads } from '../traces/bodies.ts';
 import type { SpanRow } from '../traces/span-rows.ts';
 import type { NewSummaryRow } from '../traces/summary-rows.ts';
-import type { ClosableTraceStore } from '../traces/store.ts';
+import type { DrainableTraceStore } from '../traces/store.ts';
 import { findBody } from './bodies.ts';
 import { type ClickHouse, type ClickHouseLocation, openClickHouse } from './client.ts';
 import { updateSchema } from './schema.ts';
@@ -54,7 +54,7 @@ type FoundSpan = SpanRow & {
 };
 
 /** The trace store in ClickHouse. `close` waits for running work. */
-export interface ClickHouseTraceStore extends ClosableTraceStore {
+export interface ClickHouseTraceStore extends DrainableTraceStore {
   /** As `ingest`, for spans that are encoded already. */
   ingestParts(parts: readonly IngestPart[]): Promise<readonly TraceSummary[]>;
   close(): Promise<void>;

@@ -11,7 +11,7 @@ export interface HeldBody {
   readonly heads: Uint8Array | null;
 }
 
-/** Stores bodies; resolves to their numbers, in their order. */
+/** Stores bodies. Resolves to their row numbers, in the order of the bodies. */
 export type BodyWriter = (db: Kysely<Tables>, held: readonly HeldBody[]) => Promise<readonly string[]>;
 
 /** Maximum number of bodies in one statement: few, so that each statement text stays prepared. */

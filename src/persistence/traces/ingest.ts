@@ -237,10 +237,11 @@ export function createTraceIngest(
   }
 
   /** Stores spans of new traces. Fails for all when one of the traces is stored already. */
-  const storeFresh = (db: Kysely<Tables>, jobs: readonly IngestJob[]): Promise<Summaries> =>
+  const storeNewTraces = (db: Kysely<Tables>, jobs: readonly IngestJob[]): Promise<Summaries> =>
     storeParts(db, jobs, newParts(jobs, new Map()), new Map(), insert.summary);
 
-  async function storeNew(db: Kysely<Tables>, jobs: readonly IngestJob[]): Promise<Summaries> {
+  /** Stores the spans that are not stored yet, of new and of stored traces. */
+  async function storeNewSpans(db: Kysely<Tables>, jobs: readonly IngestJob[]): Promise<Summaries> {
     const identities = new Map(
       jobs.flatMap(({ parts }) => parts.map(({ identity }) => [identity.traceRef, identity] as const)),
     );
@@ -262,12 +263,12 @@ export function createTraceIngest(
     }
     if (jobs.every(({ startsNewTraces }) => startsNewTraces)) {
       try {
-        return await transaction(orm, (db) => storeFresh(db, jobs));
+        return await transaction(orm, (db) => storeNewTraces(db, jobs));
       } catch (error) {
         if (!isDuplicate(error)) throw error;
       }
     }
-    return transaction(orm, (db) => storeNew(db, jobs));
+    return transaction(orm, (db) => storeNewSpans(db, jobs));
   }
 
   return async (jobs) => {

@@ -34,7 +34,7 @@ const lists = (flavour: Flavour, column: string, text: string): RawBuilder<SqlBo
     ? sql<SqlBool>`cast(${sql.ref(column)} as jsonb) @> to_jsonb(cast(${text} as text))`
     : sql<SqlBool>`exists (select 1 from json_each(${sql.ref(column)}) where value = ${text})`;
 
-/** Condition: the trace is of the product's own model calls, or is not. `tags` is null for a trace without tags. */
+/** Condition: the trace has the tag of the product's own model calls, or lacks it. `tags` is null for a trace without tags. */
 function internalIs(flavour: Flavour, internal: boolean): RawBuilder<SqlBool> {
   const tagged = lists(flavour, 'trace_summary.tags', INTERNAL_TAG);
   return internal ? tagged : sql<SqlBool>`(trace_summary.tags is null or not ${tagged})`;

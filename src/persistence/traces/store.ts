@@ -26,7 +26,7 @@ const INGEST_LIMIT: IngestLimit = { rows: 20_000, bytes: 256 << 20 };
 const GROUP_ROWS = 4_000;
 
 /** A trace store that a shutdown can wait for. */
-export interface ClosableTraceStore extends TraceStore {
+export interface DrainableTraceStore extends TraceStore {
   /** Resolves when no ingest is in flight. */
   idle(): Promise<void>;
 }
@@ -50,7 +50,7 @@ export function createTraceStore(
     readonly spanBlocks?: boolean | undefined;
     readonly packedRows?: boolean | undefined;
   } = {},
-): ClosableTraceStore {
+): DrainableTraceStore {
   const { orm, flavour, inFlight, reader, readRows } = database;
   const tables: TraceTables = {
     summary: rowTable(orm, 'trace_summary'),

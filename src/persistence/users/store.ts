@@ -27,7 +27,7 @@ export const createUserStore = (database: Database): UserStore =>
       max_budget: 'coalesce(cast(max_budget as numeric), -1)',
       spend: SPEND,
     },
-    numbers: ['spend'],
+    numbers: ['max_budget', 'spend'],
     conflictText: ({ id, email }) => `User with id ${id} or email ${email ?? 'none'} already exists`,
   });
 
