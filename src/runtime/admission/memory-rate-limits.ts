@@ -19,7 +19,8 @@ const EVICTION_TRIES = 8;
 
 /** Counts of one scope and id. */
 class RateCounter {
-  windowMs = Number.NEGATIVE_INFINITY;
+  /** Start of the window, in ms of the monotonic clock. */
+  windowStartMs = Number.NEGATIVE_INFINITY;
   requests = 0;
   tokens = 0;
   /** Slots of open calls. */
@@ -27,8 +28,8 @@ class RateCounter {
 
   /** Begins a new window when the last one has ended. Returns this counter. */
   resetIfOver(nowMs: number): this {
-    if (nowMs - this.windowMs >= RATE_WINDOW_MS) {
-      this.windowMs = nowMs;
+    if (nowMs - this.windowStartMs >= RATE_WINDOW_MS) {
+      this.windowStartMs = nowMs;
       this.requests = 0;
       this.tokens = 0;
     }
@@ -37,7 +38,7 @@ class RateCounter {
 
   /** Whether its window has ended and no call is open. */
   isIdle(nowMs: number): boolean {
-    return this.parallel === 0 && nowMs - this.windowMs >= RATE_WINDOW_MS;
+    return this.parallel === 0 && nowMs - this.windowStartMs >= RATE_WINDOW_MS;
   }
 }
 
@@ -46,7 +47,7 @@ interface CountedLimit {
   readonly limit: RateLimit;
   readonly counter: RateCounter;
   /** Start of the window in which the call is counted. */
-  readonly windowMs: number;
+  readonly windowStartMs: number;
 }
 
 function refusal({ limit }: CountedLimit, type: RateType, max: number, used: number): RateRefusal {
@@ -54,7 +55,7 @@ function refusal({ limit }: CountedLimit, type: RateType, max: number, used: num
   return { kind: 'refused', scope, id, type, limit: max, remaining: Math.max(0, max - used) };
 }
 
-/** Refusal by the first limit of one type without room for the amount; null when all have room. */
+/** Refusal by the first limit of a type that has no room for its amount; null when all have room. */
 function refusedBy(counted: readonly CountedLimit[], type: RateType, expected: number): RateRefusal | null {
   for (const one of counted) {
     const max = limitOf(one.limit, type);
@@ -130,10 +131,10 @@ class AdmittedCall implements RateAdmission {
     this.#open = false;
     this.free();
     const nowMs = this.#clock.monotonicMs();
-    for (const { limit, counter, windowMs } of this.#counted) {
+    for (const { limit, counter, windowStartMs } of this.#counted) {
       counter.resetIfOver(nowMs);
       if (limit.tokens === undefined) continue;
-      const reserved = counter.windowMs === windowMs ? amountOf(limit, 'tokens', this.#expected) : 0;
+      const reserved = counter.windowStartMs === windowStartMs ? amountOf(limit, 'tokens', this.#expected) : 0;
       counter.tokens += (tokens === null ? 0 : amountOf(limit, 'tokens', tokens)) - reserved;
     }
   }
@@ -191,12 +192,12 @@ export function createMemoryRateLimits({
       expire(holding, nowMs);
       const counted = limits.map((limit) => {
         const counter = counterOf(limit, nowMs);
-        return { limit, counter, windowMs: counter.windowMs };
+        return { limit, counter, windowStartMs: counter.windowStartMs };
       });
       const tooMany = refusedBy(counted, 'requests', expected);
       if (tooMany !== null) return tooMany;
       // A request counts only in limits of requests. Keys of a team share a counter for each model, but calls of a key with its own
-      // limit of requests for the model do not count in it.
+      // limit of requests for the model do not count in this shared counter.
       for (const { limit, counter } of counted)
         if (limit.requests !== undefined) counter.requests += amountOf(limit, 'requests', expected);
       return (
