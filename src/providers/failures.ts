@@ -143,8 +143,8 @@ function addressRefused(): InvalidInput {
 }
 
 /**
- * Failure for a missing or truncated answer. AddressRefused becomes InvalidInput. Errors other than HttpFailure are
- * returned unchanged.
+ * Converts a transport failure to UpstreamFailed, and AddressRefused to InvalidInput. Returns errors other than
+ * HttpFailure unchanged.
  */
 export function transportFailure(deployment: Deployment, error: unknown): unknown {
   if (!(error instanceof HttpFailure)) return error;

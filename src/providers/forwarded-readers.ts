@@ -27,7 +27,7 @@ export interface UsageReader {
 }
 
 /**
- * An answer to read: its request and its dialect. Without a dialect, usage is read in the members of any known vendor.
+ * An answer to read: its request and its dialect. Without a dialect, usage is read from the members that known vendors use.
  */
 export interface ForwardedAnswer {
   readonly request: Forwarded;

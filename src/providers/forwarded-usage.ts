@@ -21,7 +21,7 @@ import {
 const OPENAI = openAiNative();
 const OPENROUTER = openAiNative({ reportsCost: true });
 
-/** Dialect of the answers of an endpoint. Null when usage is read in the members of any known vendor. */
+/** Dialect of the answers of an endpoint. Null when usage is read from the members that known vendors use. */
 function dialectOf({ dialect, medium, answers }: Endpoint, provider: string): NativeDialect | null {
   const openAi = provider === 'openrouter' ? OPENROUTER : OPENAI;
   switch (dialect) {
@@ -89,8 +89,8 @@ const EMPTY_OUTCOME: Outcome = {
 
 /**
  * Creates the reader of the usage of an answer, for its cost. When an endpoint billed by tokens reports no usage, its
- * tokens are estimated: one for 4 bytes of the request, and one for each event of a stream or for 4 bytes of a whole
- * answer. Output tokens of a stream that ends early are at least its events. Null for a call with a fixed cost.
+ * tokens are estimated: one for 4 bytes of the request, and for generated text one for each event of a stream or for
+ * 4 bytes of a whole answer. Output tokens of a stream that ends early are at least its events. Null for a call with a fixed cost.
  */
 export function createUsageReader(request: Forwarded, headers: Readonly<Record<string, string>>): UsageReader | null {
   const { endpoint, provider, body, cost } = request;

@@ -34,7 +34,7 @@ export interface Protocol {
   events?(body: ByteStream): ByteStream;
 }
 
-/** Request of a native dialect as it would be sent. */
+/** Renders a request of a native dialect as it would be sent. */
 type NativePreview = NonNullable<Provider['preview']>;
 
 /** A provider with native dialects only. Callers of other dialects need `withTranslation`. */
@@ -49,7 +49,7 @@ export interface NativeProvider extends Provider {
 
 /** Maximum bytes of a complete answer. A larger one cannot be priced and is rejected. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
-/** Media types that are not streams. All others are accepted, because some upstreams send an incorrect type. */
+/** Media types that are not streams, an empty one included. All others are accepted, because some upstreams send an incorrect type. */
 const NON_STREAM_TYPES = /^(\s*$|application\/(json|problem)|text\/html)/i;
 /** Media types that are not audio: an error body or an HTML page. */
 const NON_AUDIO_TYPES = /^\s*(application\/(json|problem)|text\/html)/i;

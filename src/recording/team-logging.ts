@@ -43,7 +43,10 @@ interface KnownTeam {
   readonly callbacks: readonly TeamCallback[];
 }
 
-/** Exports calls to the collector of the operator, and calls of teams also to the destinations of their callbacks. */
+/**
+ * Exports calls to the collector of the operator, and calls of teams also to the destinations of their callbacks. A team can
+ * disable both for its calls.
+ */
 export interface TeamLogging extends CallRecorder {
   /** Evicts the callbacks of a team, so that its next call reads them. */
   evict(teamId: string): void;

@@ -43,14 +43,14 @@ export function bedrock(name: 'bedrock' | 'bedrock_converse', accounts: AwsAccou
 }
 
 /**
- * Form of a region. Callers choose model names under a wildcard, and the region becomes part of the host name. No other
- * text is accepted.
+ * Form of a region in a model name or ARN. Callers choose model names under a wildcard, and the region becomes part of the
+ * host name, so that no other text is read as a region.
  */
 const REGION = '[a-z]{2}(?:-[a-z]+)+-\\d';
 const PREFIXED = new RegExp(`^(${REGION})/(.+)$`);
 const RESOURCE = new RegExp(`^arn:[^:]*:bedrock:(${REGION}):`);
 
-/** Region and model. The region is a prefix of the model name, `aws_region_name`, part of an ARN, or the default. */
+/** Region and model. The region is the prefix of the model name, else `aws_region_name`, else that of an ARN, else the default. */
 function regionAndModelOf({ upstreamModel, options }: Deployment): {
   readonly region: string;
   readonly model: string;

@@ -34,7 +34,7 @@ export interface DecisionVendor {
 const badRequest = (text: string): InvalidInput => new InvalidInput(`litellm.BadRequestError: ${text}`);
 
 /** Base URL of the deployment or its vendor, without a trailing `/v1`. Null when neither has one. */
-function hostOf({ apiBase, provider }: Deployment): string | null {
+function baseUrlOf({ apiBase, provider }: Deployment): string | null {
   const base = apiBase ?? vendorOf(provider)?.base ?? null;
   return base === null ? null : base.replace(/\/+$/, '').replace(/\/v1$/, '');
 }
@@ -43,9 +43,9 @@ function hostOf({ apiBase, provider }: Deployment): string | null {
 const pathUrl =
   (path: string) =>
   (deployment: Deployment): string => {
-    const host = hostOf(deployment);
-    if (host === null) throw badRequest(`api_base is required for Decisions provider '${deployment.provider}'`);
-    return `${host}${path}`;
+    const base = baseUrlOf(deployment);
+    if (base === null) throw badRequest(`api_base is required for Decisions provider '${deployment.provider}'`);
+    return `${base}${path}`;
   };
 
 /** A vendor with the named-map format at this path. `overrides` replaces members. */
@@ -164,7 +164,7 @@ const isAiDecide = ({ upstreamModel }: Deployment): boolean => upstreamModel ===
 const databricks = namedMapVendor('', {
   url(deployment) {
     const { upstreamModel, provider } = deployment;
-    const base = hostOf(deployment);
+    const base = baseUrlOf(deployment);
     if (!/^[A-Za-z0-9_-][A-Za-z0-9._-]*$/.test(upstreamModel))
       throw badRequest(
         `Databricks serving endpoint name '${upstreamModel}' must have letters, digits, '-', '_' and '.' only, and not begin with '.'`,

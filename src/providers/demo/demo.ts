@@ -45,7 +45,7 @@ export function createDemo(): NativeProvider {
   };
 }
 
-/** Rejects operations that the demo model does not support: moderation, decisions, images and audio. */
+/** Rejects what this provider does not answer: moderation, images and audio, and decisions, which `withDecisions` answers by chats. */
 function unsupported({ endpoint }: ModelRequest): never {
   throw new Unsupported(`${endpoint.path}: The built-in demo model does not support this endpoint.`);
 }

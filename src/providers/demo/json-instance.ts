@@ -21,7 +21,7 @@ const MAX_PATTERNS = 20;
 const MAX_PATTERN_LENGTH = 512;
 const MAX_EXPANDED_LENGTH = 20_000;
 const MAX_PATTERN_STEPS = 5_000;
-/** A bounded repetition: `{2}`, `{2,}` and `{2,5}`. */
+/** A counted repetition: `{2}`, `{2,}` and `{2,5}`. */
 const REPETITION = /\{(\d+)(?:,(\d*))?\}/g;
 /** Maximum length of a text that is tried for a pattern. */
 const MAX_PATTERN_TEXT_LENGTH = 16;
@@ -175,7 +175,7 @@ function typeOf({ type, properties, items, prefixItems }: JsonObject): string | 
   return items !== undefined || prefixItems !== undefined ? 'array' : null;
 }
 
-/** 1, or the number within the bounds of the schema that is nearest to 1. */
+/** 1 or the nearest bound of the schema, raised to a multiple of `multipleOf`; lowered to one where the maximum requires it. */
 function numberFor(schema: JsonObject): number {
   const step = number(schema['multipleOf']) ?? (typeOf(schema) === 'integer' ? 1 : 0);
   const above = number(schema['exclusiveMinimum']);

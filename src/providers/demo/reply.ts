@@ -40,7 +40,8 @@ export function countTokens(text: string): number {
 
 /**
  * Reply to a chat-completions body. `tool_choice` selects a tool, else the first tool whose name is in the last message
- * is called. `response_format` gets a valid JSON value. Any other reply quotes the last message.
+ * is called, unless this message is the result of a tool. `response_format` gets a valid JSON value. Any other reply
+ * quotes the last message.
  */
 export function composeReply(body: JsonObject): DemoReply {
   const last = object(list(body['messages']).at(-1));

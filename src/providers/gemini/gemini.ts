@@ -55,7 +55,7 @@ function baseOf(apiBase: string | null): string {
 }
 
 /** Token-count call with the complete generateContent request. With contents only, Google would not count tools. */
-const prepare: Protocol['prepare'] = (deployment, { body }) => {
+const prepareCount: Protocol['prepare'] = (deployment, { body }) => {
   const { url, headers } = geminiAddress(deployment, 'countTokens');
   const members = Object.entries(body).filter(([member]) => !isGatewayField(member));
   const request = { ...Object.fromEntries(members), model: `models/${deployment.upstreamModel}` };
@@ -66,5 +66,5 @@ const prepare: Protocol['prepare'] = (deployment, { body }) => {
 export const geminiCount = (http: HttpClient): TokenCounter => ({
   endpoint: COUNT_CONTENT_TOKENS,
   members: ['contents', 'systemInstruction', 'tools', 'toolConfig'],
-  count: createTokenCount(http, { prepare, errorOf, member: 'totalTokens' }),
+  count: createTokenCount(http, { prepare: prepareCount, errorOf, member: 'totalTokens' }),
 });

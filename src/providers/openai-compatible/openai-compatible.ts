@@ -86,7 +86,7 @@ interface JsonTarget extends Pick<Deployment, 'apiBase' | 'options'> {
 const supportsResponses = ({ responses }: Deployment, { hasResponses }: Differences): boolean =>
   responses === undefined ? hasResponses === true : responses !== 'never';
 
-/** Credential headers, headers from options, and the content type if there is a body. */
+/** Credential headers, headers from options, and the content type if it is given. */
 function headersOf(
   { apiKey, options }: Deployment,
   { headers = {} }: Differences,

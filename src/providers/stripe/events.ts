@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../domain/json-object.ts';
 import type { PaymentEvent, PaymentFact } from '../../domain/checkout/payment-event.ts';
 
-/** Metadata key of the checkout id on all Stripe objects of a checkout. Buyers cannot write metadata. */
+/** Metadata key of the checkout id, on a session and on its payment or subscription. Buyers cannot write metadata. */
 export const CHECKOUT_METADATA_KEY = 'lensgate_checkout';
 
 const fieldsOf = (value: unknown): JsonObject => (isJsonObject(value) ? value : {});
