@@ -62,7 +62,7 @@ function checkMap(entries: JsonObject, path: Path, warn: Warn): void {
   }
 }
 
-/** Values of a wrong kind of settings without a row in the table, which checks the others. */
+/** Checks the values of settings without a row in the table. Settings with a row are checked when they are read. */
 function checkValues(content: JsonObject, warn: Warn): void {
   for (const section of ['general_settings', 'litellm_settings', 'router_settings']) {
     const entries = content[section];

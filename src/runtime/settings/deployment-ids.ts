@@ -22,7 +22,7 @@ function placeIdOf({ modelGroup, provider, upstreamModel, apiBase, options }: De
   return `${modelGroup}#${digest([modelGroup, provider, upstreamModel, apiBase, ...place], 12)}`;
 }
 
-/** Options that identify the caller at the provider. */
+/** Options that identify the account at the provider. */
 const ACCOUNT_OPTIONS = ['aws_profile_name', 'aws_role_name'] as const;
 
 /** Hash that distinguishes accounts at one address. It is too short to reveal the credential. */

@@ -323,7 +323,7 @@ export function addressFault(provider: string, apiBase: string | null): string |
   if (!PROVIDER_NAMES.some((name) => name === provider))
     return `the provider "${provider}" is not known (${PROVIDER_NAMES.join(', ')}); set api_base if its API is chat-completions`;
   const vendor = vendorOf(provider);
-  // A model without an address is refused by its calls, as in the reference.
+  // Calls of a decision model without an address fail, as in the reference.
   if (vendor === null || vendor.base !== null || DECIDER_NAMES.has(provider)) return null;
   return `the provider "${provider}" has no address of its own; set api_base, or ${vendor.baseVariables.join(', ')}`;
 }

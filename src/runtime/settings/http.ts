@@ -2,7 +2,7 @@ import type { SettingValues } from './table.ts';
 
 /** Settings of the HTTP server. */
 export interface HttpSettings {
-  /** Origins whose browsers may call the server, or `*` for every origin; empty turns CORS off. */
+  /** Origins whose pages may call the server in a browser, or `*` for every origin; empty turns CORS off. */
   readonly corsOrigins: readonly string[];
   /** Serves hot paths past Koa. */
   readonly fastPath: boolean;

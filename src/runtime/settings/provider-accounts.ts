@@ -27,7 +27,7 @@ const DEFAULT_REGION = 'us-west-2';
 const REGION = /^[a-z]{2}(?:-[a-z]+)+-\d$/;
 const AZURE_REGION = /^[a-z0-9]{2,40}$/;
 
-/** Region of the environment; the default for an invalid one. */
+/** Region of the environment; the default for a missing or invalid one. */
 function regionOf(env: NodeJS.ProcessEnv): string {
   const region = env['AWS_REGION_NAME'] ?? env['AWS_REGION'] ?? env['AWS_DEFAULT_REGION'] ?? '';
   return REGION.test(region) ? region : DEFAULT_REGION;

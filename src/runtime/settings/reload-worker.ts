@@ -12,7 +12,7 @@ import { readSettings, type Settings } from './settings.ts';
 if (parentPort === null) throw new Error('This module runs only in a worker thread.');
 const port = parentPort;
 
-/** Models of one answer. */
+/** Maximum number of models in one answer. */
 const BATCH = 25;
 
 /** Places of the settings in every section that is a map. */

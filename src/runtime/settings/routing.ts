@@ -5,7 +5,7 @@ import type { SettingValues } from './table.ts';
 type Numbers = Readonly<Record<string, number>>;
 type Lists = Readonly<Record<string, readonly string[]>>;
 
-/** Counts by class, without the ending that the configuration gives their names. */
+/** Counts by failure class. In the configuration, `ending` follows the name of each class. */
 export function countsOf(numbers: Numbers | null | undefined, ending: 'Retries' | 'AllowedFails'): CountsByClass {
   const names = [...FAILURE_CLASSES, 'Default'] as const;
   return Object.fromEntries(

@@ -126,7 +126,7 @@ export interface Settings {
   readonly keyHeader: string | null;
   readonly callers: CallerSettings;
   readonly sharing: SharingSettings;
-  /** Rules of new keys. */
+  /** Rules for creating and changing keys. */
   readonly keyRules: KeyRules;
   /** Ids of teams that users may join by themselves. */
   readonly availableTeams: readonly string[];
@@ -199,8 +199,8 @@ export interface Settings {
 const BUDGET_FORMS = { 422: 'unprocessable', 429: 'rate', 400: 'bad_request' } as const;
 
 /**
- * Reads arguments, environment and config file, in that order of precedence; for rows with `fileFirst`, the file wins. Variables
- * that the file sets belong to the environment and replace those of the process. Creates the data folder, and in it an admin key
+ * Reads arguments, environment and config file, in that order of precedence. For rows with `filePrecedesEnvironment`, the file
+ * comes before the environment. Variables that the file sets belong to the environment and replace those of the process. Creates the data folder, and in it an admin key
  * when none is configured. Throws ConfigError with every fault.
  */
 export function readSettings(
@@ -235,7 +235,7 @@ export function readSettings(
   checkMasterKey(read, warn);
   warnIfUnwise(values, warn);
   if (guardrails.some(({ defaultOn }) => defaultOn))
-    warn('Guardrails that run on every call do not check files, batches, realtime sessions, moderations and MCP.');
+    warn('Guardrails that run on every call do not check files, batches, realtime sessions, moderations or MCP.');
   for (const warning of configWarnings(document)) faultIfStrict(warning);
   const environment = createEnvironment(env);
   const otlpExport = otlpExportOf(read);
