@@ -5,7 +5,7 @@ import type { UseCounter } from './use-counter.ts';
 
 /** Maximum counters of one read. */
 const READ_COUNTERS = 500;
-/** How long background reads are collected, so that one statement serves many counters. */
+/** How long background reads are collected, in ms, so that one statement serves many counters. */
 const GATHER_MS = 50;
 /** After a failed or slow read, totals in memory are used for this time before another read starts, in ms. */
 const RETRY_MS = 1_000;

@@ -21,7 +21,7 @@ export interface Download {
   readonly source: 'file' | 'upstream';
 }
 
-/** Maximum bytes of a price map. The current one has about 3 MB. */
+/** Maximum bytes of a price map over HTTP. The current one has about 3 MB. */
 const MAX_BYTES = 16 * 1024 * 1024;
 /** Maximum delay by a `Retry-After` header, in ms. */
 const MAX_RETRY_AFTER_MS = 24 * 3_600_000;

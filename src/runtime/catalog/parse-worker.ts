@@ -8,7 +8,7 @@ import { mapFault, modelsOfMap, type PricedModel } from '../../domain/catalog/pr
 /** Input of the thread. */
 export interface ParseTask {
   readonly bytes: Uint8Array;
-  /** Models in the catalog now. */
+  /** Number of models in the catalog now. */
   readonly currentCount: number;
   /** Whether to return the compressed map too. */
   readonly packed: boolean;
@@ -25,7 +25,7 @@ interface ParsedLists {
   readonly packed: Uint8Array | null;
 }
 
-/** Models in one list, which is parsed in well under a millisecond. */
+/** Maximum number of models in one list, which is parsed in well under a millisecond. */
 const LIST_LENGTH = 100;
 
 function parseJson(bytes: Uint8Array): unknown {

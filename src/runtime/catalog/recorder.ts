@@ -106,7 +106,7 @@ export function createCatalogRecorder({
     let head = known ?? (await history.head());
     known = null;
     for (;;) {
-      // A state older than the recorded one is not recorded: another process has refreshed before this one.
+      // A state older than the recorded one is not recorded: another process has recorded a newer state.
       if (head !== null && head.snapshotId !== snapshot.id && snapshot.takenAt < head.takenAt) {
         last = state;
         return;

@@ -6,7 +6,7 @@ import type { CatalogHistory } from '../../domain/catalog/history.ts';
 
 /** Maximum number of reported faults. A file of another format has one in every line. */
 const MAX_FAULTS = 20;
-/** Changes of one commit. */
+/** Maximum number of changes in one commit. */
 const CHANGES_PER_COMMIT = 500;
 
 /** A file that cannot be imported, with its faults by line. Nothing of it was stored. */

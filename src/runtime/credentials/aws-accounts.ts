@@ -156,7 +156,7 @@ function ownCredentials(
   }
   // No fallback: the machine's identity must not be used when a profile is missing.
   if (profile !== null) return library.fromIni({ profile, clientConfig, ignoreCache: true });
-  // Keys in the environment take precedence over `AWS_PROFILE`, as they do without a role.
+  // Keys in the environment take precedence over `AWS_PROFILE`. The library's chain would skip them.
   if (env['AWS_ACCESS_KEY_ID'] && env['AWS_SECRET_ACCESS_KEY']) return library.fromEnv();
   return library.fromNodeProviderChain({ clientConfig, ignoreCache: true });
 }

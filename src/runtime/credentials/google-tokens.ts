@@ -48,7 +48,7 @@ export function createGoogleTokens(fetchTokens?: typeof fetch): CloudTokens {
   };
 }
 
-/** The project of a key; null for a file, which only the library reads. */
+/** The project that a key names, if any; null for a file, which only the library reads. */
 function projectIn(text: string): string | null {
   try {
     const key: unknown = JSON.parse(text);

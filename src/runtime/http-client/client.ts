@@ -170,7 +170,7 @@ export function createClient(options: HttpClientOptions, open: (watch: DeadlineW
     send: (method, url, headers, body, callOptions) =>
       new Promise((resolve, reject) => {
         assertUsable(callOptions);
-        // Not cached: such addresses contain ids.
+        // Not cached: many of these addresses contain ids.
         const address = readAddress(url, method);
         const head = `${address.head}${headLines(headers)}`;
         const request: Request = { method, path: address.path, headers, head, body };

@@ -4,7 +4,7 @@ import { DomainError, Unauthenticated } from '../../domain/errors.ts';
 import type { TokenVerifier } from '../../domain/identity/token-verifier.ts';
 import type { KeySets } from './key-sets.ts';
 
-/** Accepted signatures. Shared secrets and unsigned tokens are not accepted. */
+/** Accepted signature algorithms. Shared secrets and unsigned tokens are not accepted. */
 const ALGORITHMS = [
   'RS256',
   'RS384',
