@@ -118,11 +118,11 @@ function textsFor(flavour: SqlFlavour) {
 /** The notes of a database, and the spans from which they are computed. */
 export interface StoredCallNotes extends CallNotes {
   /** Every span of these traces that is a row, by trace number. Spans in blocks must be copied to rows before. */
-  all(traces: readonly string[]): Promise<ReadonlyMap<string, readonly CallCount[]>>;
+  spansOf(traces: readonly string[]): Promise<ReadonlyMap<string, readonly CallCount[]>>;
   /** The traces among these whose calls have notes. */
   withNotes(traces: readonly string[]): Promise<ReadonlySet<string>>;
   /** Marks these traces as traces whose calls have notes. */
-  begin(traces: readonly string[]): Promise<void>;
+  markNoted(traces: readonly string[]): Promise<void>;
 }
 
 /** A row of the parameter. `name` is a span id or the id of an answer; empty for the mark of a trace. */
@@ -175,7 +175,7 @@ export function createCallNotes(flavour: SqlFlavour): (db: Kysely<Tables>) => St
         await rows(texts.remove, removed.map(givenNote));
         await rows(texts.insert, added.map(givenNote));
       },
-      async all(traces) {
+      async spansOf(traces) {
         const spans = new Map<string, CallCount[]>(traces.map((trace) => [trace, []]));
         const parameterRows = traces.map((trace) => given(trace, COUNTED, ''));
         for (const row of await rows<NoteRow & CountRow>(texts.all, parameterRows))
@@ -186,7 +186,7 @@ export function createCallNotes(flavour: SqlFlavour): (db: Kysely<Tables>) => St
         const parameterRows = traces.map((trace) => given(trace, COUNTED, ''));
         return new Set((await rows<NoteRow>(texts.among, parameterRows)).map(({ trace }) => trace));
       },
-      async begin(traces) {
+      async markNoted(traces) {
         await rows(
           texts.insert,
           traces.map((trace) => given(trace, COUNTED, '')),

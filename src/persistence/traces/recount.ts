@@ -37,10 +37,12 @@ export async function recountCalls(
   const toNote = existing.filter(({ noted }) => !noted).map(({ number }) => number);
   // Notes are computed from rows only: reads of single spans are slow in a block.
   if (toNote.length > 0) await blocks.copyToRows(db, toNote);
-  const all = await notes.all(toNote);
-  await notes.begin(toNote);
+  const storedSpans = await notes.spansOf(toNote);
+  await notes.markNoted(toNote);
   const growing = existing.map(({ number, before, noted, added }): GrowingTrace => {
-    return noted ? { trace: number, before, added } : { trace: number, before: null, added: all.get(number) ?? [] };
+    return noted
+      ? { trace: number, before, added }
+      : { trace: number, before: null, added: storedSpans.get(number) ?? [] };
   });
   const counts = growing.length === 0 ? null : await countAdded(notes, growing);
   const grown = existing.map(({ number, after }) => [number, withCounts(after, counts?.get(number) ?? after)] as const);
