@@ -16,7 +16,7 @@ function isRead(path: Path): boolean {
 }
 
 /** Reads the configuration file. `tracing.store: clickhouse` is short for `tracing.store.type`. Throws ConfigError. */
-export function readFile(path: string, env: NodeJS.ProcessEnv): ConfigDocument {
+export function readConfigFile(path: string, env: NodeJS.ProcessEnv): ConfigDocument {
   // Read before all other settings, which may be in the file.
   const plainYaml = env['LENSGATE_PLAIN_YAML'] !== 'off';
   const document = readConfigDocument(path, env, { isRead, plainYaml });

@@ -1,7 +1,7 @@
 import { type ConfigDocument, NO_DOCUMENT } from './config-document.ts';
 import { ConfigError, type ConfigFault } from './config-fault.ts';
 import { isModelFault } from './model-list.ts';
-import { readFile } from './read-file.ts';
+import { readConfigFile } from './config-file.ts';
 
 /** Reads the configuration file, and reports its faults except those of single models. Empty without a readable file. */
 export function openDocument(
@@ -11,7 +11,7 @@ export function openDocument(
 ): ConfigDocument {
   if (path === null || path === '') return NO_DOCUMENT;
   try {
-    const document = readFile(path, env);
+    const document = readConfigFile(path, env);
     for (const one of document.faults) if (!isModelFault(one)) fault(one);
     return document;
   } catch (error) {
