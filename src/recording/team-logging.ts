@@ -16,7 +16,7 @@ import { withDeadline } from '../domain/with-deadline.ts';
 import { type ExportedSpan, exportedSpan } from '../domain/traces/exported-span.ts';
 import type { SpanExport } from '../domain/traces/span-export.ts';
 import type { CallRecorder } from '../gateway/gateway.ts';
-import type { SealedTexts } from '../runtime/credentials/sealed-texts.ts';
+import type { TextSealer } from '../runtime/credentials/text-sealer.ts';
 import type { OtlpExportSettings } from '../runtime/settings/otlp-export.ts';
 import { createSampledWarnings, type Log } from '../runtime/telemetry/log.ts';
 import { createSpanExporter } from '../runtime/telemetry/span-exporter.ts';
@@ -84,7 +84,7 @@ function collectorOf({ name, vars }: TeamCallback): Pick<OtlpExportSettings, 'ur
 
 export function createTeamLogging(options: {
   readonly teams: Pick<TeamStore, 'find'>;
-  readonly secrets: Pick<SealedTexts, 'open'>;
+  readonly secrets: Pick<TextSealer, 'open'>;
   /** Collector of the operator; null for none. */
   readonly shared: SpanExport | null;
   readonly http: Pick<HttpClient, 'post'>;

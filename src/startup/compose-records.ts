@@ -8,7 +8,7 @@ import { createGuardrailUseCounter } from '../recording/guardrail-use.ts';
 import { openSpanExport } from '../recording/span-export.ts';
 import { createTeamLogging } from '../recording/team-logging.ts';
 import { systemClock } from '../runtime/clock.ts';
-import { callbackSecrets } from '../runtime/credentials/sealed-texts.ts';
+import { callbackSecrets } from '../runtime/credentials/text-sealer.ts';
 import { createCalibrations } from '../runtime/decisions/calibrations.ts';
 import { createRowQueue } from '../runtime/tasks/row-queue.ts';
 import type { UpstreamClient } from '../runtime/http-client/client.ts';

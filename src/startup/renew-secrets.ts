@@ -4,7 +4,7 @@ import type { Stores } from '../persistence/stores.ts';
 import { systemClock } from '../runtime/clock.ts';
 import type { Cipher } from '../runtime/credentials/encryption.ts';
 import { rowCipher } from '../runtime/credentials/sealed-stores.ts';
-import { callbackSecrets } from '../runtime/credentials/sealed-texts.ts';
+import { callbackSecrets } from '../runtime/credentials/text-sealer.ts';
 import { guardrailCipher } from '../runtime/guardrails/guardrails.ts';
 import { headerCipher } from '../runtime/pass-through/endpoints.ts';
 import { renewedSection } from '../runtime/stored-settings/sealed-settings.ts';

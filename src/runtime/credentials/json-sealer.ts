@@ -1,13 +1,13 @@
 import type { Cipher } from './encryption.ts';
 
 /** Encrypts JSON values of stored rows, as Base64. `id` is the id of the row, which is authenticated. */
-interface SealedJson<Value> {
+interface JsonSealer<Value> {
   seal(id: string, value: Value): string;
   /** Null when no known key decrypts it. */
   open(id: string, sealed: string): Value | null;
 }
 
-export const sealedJson = <Value>(cipher: Cipher): SealedJson<Value> => ({
+export const createJsonSealer = <Value>(cipher: Cipher): JsonSealer<Value> => ({
   seal: (id, value) => cipher.seal(Buffer.from(JSON.stringify(value)), id).toString('base64'),
   open(id, sealed) {
     const plain = cipher.open(Buffer.from(sealed, 'base64'), id);

@@ -2,7 +2,7 @@ import { SEALED_MARK as MARK } from '../../domain/sealed-text.ts';
 import { type Cipher, cipherFor, type Secrets } from './encryption.ts';
 
 /** Encrypts texts in stored rows. `about` is the id of the row, which is authenticated. */
-export interface SealedTexts {
+export interface TextSealer {
   seal(text: string, about: string): string;
   /** The decrypted text. An unencrypted text is returned unchanged. Null when no known key decrypts it. */
   open(text: string, about: string): string | null;
@@ -13,8 +13,8 @@ export interface SealedTexts {
 const bytesOf = (text: string): Buffer => Buffer.from(text.slice(MARK.length), 'base64');
 const marked = (bytes: Buffer): string => `${MARK}${bytes.toString('base64')}`;
 
-/** Texts of one use, encrypted with a key derived from the salt key. */
-function createSealedTexts(secrets: Secrets, use: string): SealedTexts {
+/** Encrypts with a key that is derived from the salt key for one use. */
+function createTextSealer(secrets: Secrets, use: string): TextSealer {
   const cipher: Cipher = cipherFor(secrets, use);
   return {
     seal: (text, about) => marked(cipher.seal(Buffer.from(text), about)),
@@ -27,5 +27,5 @@ function createSealedTexts(secrets: Secrets, use: string): SealedTexts {
   };
 }
 
-/** Secrets of the callbacks of teams. */
-export const callbackSecrets = (salt: Secrets): SealedTexts => createSealedTexts(salt, 'callbacks of teams');
+/** Encrypts the secrets of the callbacks of teams. */
+export const callbackSecrets = (salt: Secrets): TextSealer => createTextSealer(salt, 'callbacks of teams');

@@ -9,7 +9,7 @@ import {
   type StoredGuardrail,
 } from '../../domain/guardrails/stored-guardrail.ts';
 import { type Cipher, cipherFor, type Secrets } from '../credentials/encryption.ts';
-import { sealedJson } from '../credentials/sealed-json.ts';
+import { createJsonSealer } from '../credentials/json-sealer.ts';
 
 type Params = GuardrailDefinition['params'];
 
@@ -38,7 +38,7 @@ const versionOf = ({ id, name, sealed, info, updatedAt }: StoredGuardrail): stri
 
 /** Guardrails in memory over their store. */
 export function createGuardrails({ configured, readParams, store, salt, log }: GuardrailOptions): Guardrails {
-  const params = sealedJson<Params>(guardrailCipher(salt));
+  const params = createJsonSealer<Params>(guardrailCipher(salt));
   const warned = new Set<string>();
   let fromFile: readonly LoadedGuardrail[] = [];
   let faultOf: (definition: GuardrailDefinition) => string | null = () => null;

@@ -15,7 +15,7 @@ import { passThroughRoutesOf } from '../../domain/pass-through/routes.ts';
 import { newStamps } from '../../domain/row-store.ts';
 import { Secret } from '../../domain/secret.ts';
 import { type Cipher, cipherFor, type Secrets } from '../credentials/encryption.ts';
-import { sealedJson } from '../credentials/sealed-json.ts';
+import { createJsonSealer } from '../credentials/json-sealer.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -37,7 +37,7 @@ export function createPassThroughEndpoints({
   secrets,
   log,
 }: EndpointOptions): PassThroughEndpoints {
-  const headers = sealedJson<Headers>(headerCipher(secrets));
+  const headers = createJsonSealer<Headers>(headerCipher(secrets));
   const warned = new Set<string>();
   let configured = initial;
   let stored: readonly PassThroughEndpoint[] = [];

@@ -6,7 +6,7 @@ import {
   storedCallbacks,
   teamCallbacks,
 } from '../../../src/domain/teams/logging.ts';
-import { callbackSecrets } from '../../../src/runtime/credentials/sealed-texts.ts';
+import { callbackSecrets } from '../../../src/runtime/credentials/text-sealer.ts';
 
 const [before, after] = [new Secret('salt-1'), new Secret('salt-2')];
 const old = callbackSecrets({ current: before, former: [] });
