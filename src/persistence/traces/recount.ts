@@ -8,7 +8,7 @@ import type { Tables } from '../database/tables.ts';
 import type { StoredCallNotes } from './call-notes.ts';
 import type { BlockWriter } from '../span-blocks/blocks.ts';
 
-/** A trace whose spans come in several pieces, so that two pieces may describe one call. */
+/** A trace whose spans come in several pieces. Two pieces may describe one call. */
 export interface PiecedTrace {
   readonly number: string;
   /** The summary before this commit; null for a new trace. */

@@ -85,7 +85,7 @@ export class UseCounter {
 
   /**
    * Replaces the stored total by one that includes every record of this process up to `through`. Returns the total without
-   * them.
+   * the stored uses that this counter has counted.
    */
   take(total: bigint, through: number, readMs: number): bigint {
     this.#dropThrough(through);

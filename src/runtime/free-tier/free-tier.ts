@@ -141,7 +141,7 @@ export function createFreeTier(options: FreeTierOptions): RunningFreeTier {
   }
 
   function storeUnavailable(cause: unknown): never {
-    throw new Unavailable('Free calls cannot be counted now: the store does not answer.', undefined, { cause });
+    throw new Unavailable('Free calls cannot be counted now: the store is unavailable.', undefined, { cause });
   }
 
   function count(network: string, keyRefused: boolean): void | Promise<void> {

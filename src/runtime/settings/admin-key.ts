@@ -37,5 +37,9 @@ export function checkMasterKey({ values, originOf, refuse }: SettingsRead, warn:
     warn(
       `The admin key in ${originOf('masterKey').key} is publicly known. Anyone who can reach this port is an admin.`,
     );
-  else refuse('masterKey', `is publicly known; it is accepted on a loopback address only, not on ${values.host}`);
+  else
+    refuse(
+      'masterKey',
+      `is publicly known and refused on ${values.host}; set another key, or listen on a loopback address`,
+    );
 }

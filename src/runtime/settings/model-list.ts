@@ -35,7 +35,7 @@ export function isModelFault({ key }: ConfigFault): boolean {
   return name !== undefined && !REQUIRED.has(name);
 }
 
-/** Member whose content is sent in requests, so that null is kept as a value. */
+/** Member whose content is sent in requests: null inside it is kept as a value. */
 const REQUEST_MEMBER = 'health_check_params';
 
 /**

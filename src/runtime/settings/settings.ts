@@ -85,7 +85,7 @@ export interface Settings {
   readonly providerCostPerRequest: Usd | null;
   /** Minimum seconds between two polls of a coding agent. */
   readonly codingAgentPollSeconds: number;
-  /** Secret of the signatures of webhooks of coding agents; null refuses them. */
+  /** Secret of the signatures of webhooks of coding agents; null refuses all webhooks. */
   readonly codingAgentWebhookSecret: Secret | null;
   /** Pass-through entries of the file, and their default timeout. */
   readonly passThrough: { readonly endpoints: readonly PassThroughEndpoint[]; readonly timeoutSeconds: number };
@@ -200,8 +200,8 @@ const BUDGET_FORMS = { 422: 'unprocessable', 429: 'rate', 400: 'bad_request' } a
 
 /**
  * Reads arguments, environment and config file, in that order of precedence. For rows with `filePrecedesEnvironment`, the file
- * comes before the environment. Variables that the file sets belong to the environment and replace those of the process. Creates the data folder, and in it an admin key
- * when none is configured. Throws ConfigError with every fault.
+ * comes before the environment. Variables that the file sets belong to the environment and replace those of the process.
+ * Creates the data folder, and in it an admin key when none is configured. Throws ConfigError with every fault.
  */
 export function readSettings(
   argv: readonly string[],

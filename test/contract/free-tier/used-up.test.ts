@@ -92,7 +92,7 @@ const unavailable = () => Promise.reject(new Unavailable('The database cannot be
 const UNAVAILABLE = {
   status: 503,
   limits: { 'retry-after': '2' },
-  body: { detail: 'Free calls cannot be counted now: the store does not answer.' },
+  body: { detail: 'Free calls cannot be counted now: the store is unavailable.' },
 };
 
 describe.each([

@@ -203,7 +203,7 @@ describe('two processes over one store', () => {
   });
 });
 
-describe('a store that does not answer', () => {
+describe('an unavailable store', () => {
   it('allows reserved calls, refuses others, and is retried', async () => {
     const store = aStore();
     const failures: unknown[] = [];
@@ -214,9 +214,9 @@ describe('a store that does not answer', () => {
     expect(await calls(tier, 4)).toBe(4);
     expect(failures).toEqual([new Unavailable('The database cannot be used at the moment.')]);
     await expect(call(tier)).rejects.toThrow(
-      new Unavailable('Free calls cannot be counted now: the store does not answer.'),
+      new Unavailable('Free calls cannot be counted now: the store is unavailable.'),
     );
-    await expect(used(tier)).rejects.toThrow('the store does not answer');
+    await expect(used(tier)).rejects.toThrow('the store is unavailable');
     store.away = false;
     expect([await calls(tier, 96), await used(tier)]).toEqual([95, 100]);
   });
@@ -242,7 +242,7 @@ describe('a store that does not answer', () => {
     const store = aStore();
     const tier = aFreeTier({ store, limit: 100, answerMs: 1 });
     store.holding = true;
-    await expect(Promise.all([call(tier), call(tier)])).rejects.toThrow('the store does not answer');
+    await expect(Promise.all([call(tier), call(tier)])).rejects.toThrow('the store is unavailable');
     store.letGo();
     await settled();
     const before = store.writes;

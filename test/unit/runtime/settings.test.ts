@@ -191,7 +191,7 @@ describe('a publicly known admin key', () => {
   it('is refused on any other address unless a setting allows it', () => {
     const env = { LITELLM_MASTER_KEY: 'sk-1234', HOST: '0.0.0.0' };
     expect(refusal(null, env)).toBe(
-      'environment: LITELLM_MASTER_KEY: is publicly known; it is accepted on a loopback address only, not on 0.0.0.0',
+      'environment: LITELLM_MASTER_KEY: is publicly known and refused on 0.0.0.0; set another key, or listen on a loopback address',
     );
     expect(refusal(null, { ...env, LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY: 'true' })).toBe('accepted');
   });
