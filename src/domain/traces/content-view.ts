@@ -1,4 +1,4 @@
-import { asText, isJson, listOf, parseStructure } from './conventions/conversation.ts';
+import { asText, isJson, listOf, messageOf, parseStructure } from './conventions/conversation.ts';
 
 /** A message as it is shown. */
 export interface ShownMessage {
@@ -22,7 +22,7 @@ export type ContentView =
   | { readonly kind: 'fields'; readonly fields: readonly { readonly key: string; readonly value: string }[] }
   | { readonly kind: 'text'; readonly text: string };
 
-/** A stored input or output: a conversation as messages, a JSON object with members as fields, anything else as text. */
+/** A stored input or output: a list of messages as messages, a JSON object with members as fields, anything else as text. */
 export function contentViewOf(text: string): ContentView {
   const parsed = parseStructure(text);
   if (isJson(parsed)) {
@@ -40,14 +40,13 @@ export function contentViewOf(text: string): ContentView {
 }
 
 function shownMessage(entry: unknown): ShownMessage | null {
-  if (!isJson(entry)) return null;
-  const { role, content, name } = entry;
-  if (typeof role !== 'string' || typeof content !== 'string') return null;
+  const message = messageOf(entry);
+  if (message === null || !isJson(entry)) return null;
+  const { role, content, tool_calls: calls = [] } = message;
   const shownRole =
     SHOWN_ROLES.find((known) => known === role) ?? (Object.hasOwn(ALIASES, role) ? ALIASES[role] : null);
   if (!shownRole) return null;
-  const toolCalls = listOf(entry['tool_calls']).flatMap((call) =>
-    isJson(call) ? [{ name: asText(call['name']), arguments: asText(call['arguments']) }] : [],
-  );
+  const name = entry['name'] ?? message.name;
+  const toolCalls = calls.map((call) => ({ name: call.name, arguments: call.arguments }));
   return { role: shownRole, content, name: typeof name === 'string' ? name : null, toolCalls };
 }

@@ -20,6 +20,29 @@ describe('the content of a span is shown', () => {
     });
   });
 
+  it('as messages: those of the chat API, with tool calls and parts', () => {
+    const call = { id: 'c1', type: 'function', function: { name: 'find', arguments: '{"q":1}' } };
+    const text = JSON.stringify([
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'Hi' },
+          { type: 'image_url', image_url: { url: 'data:' } },
+        ],
+      },
+      { role: 'assistant', content: null, tool_calls: [call] },
+      { role: 'tool', content: 'done', tool_call_id: 'c1' },
+    ]);
+    expect(contentViewOf(text)).toEqual({
+      kind: 'messages',
+      messages: [
+        { ...user, content: 'Hi\n\n[image_url]' },
+        { role: 'assistant', content: '', name: null, toolCalls: [{ name: 'find', arguments: '{"q":1}' }] },
+        { role: 'tool', content: 'done', name: null, toolCalls: [] },
+      ],
+    });
+  });
+
   it.each([
     ['developer', 'system'],
     ['function', 'tool'],
