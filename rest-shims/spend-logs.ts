@@ -3,7 +3,8 @@ import { type GroupingRequest, findSpendContent, listSpend, readSpend, type Spen
 import { InvalidInput } from '../src/domain/errors.ts';
 import { usdFrom, usdNumber } from '../src/domain/money.ts';
 import { DAY_MS, sumOfSpend } from '../src/domain/spend/daily-activity.ts';
-import { dayText, momentFrom, type Period } from '../src/domain/spend/report-dates.ts';
+import { dayFrom, dayText, momentFrom, type Period } from '../src/domain/spend/report-dates.ts';
+import { parseStructure } from '../src/domain/traces/conventions/conversation.ts';
 import { type FieldValues, SPEND_SORTS, type SpendGroup } from '../src/domain/spend/spend-reports.ts';
 import { integer, query, missingParameters, rowsBefore } from './helpers/http/query.ts';
 import { json, route, type RouteRow } from './helpers/http/route.ts';
@@ -66,7 +67,7 @@ const requestFilter = (search: string): Pick<SpendQuery['filter'], 'requestId'> 
 const LOG_FILTER = textParameters('start_date', 'end_date', 'summarize', 'request_id', ...Object.keys(FIELDS));
 const PAGED = merged(
   readPage,
-  textParameters('start_date', 'end_date', 'request_id', 'key_alias', 'sort_by', 'sort_order', ...Object.keys(FIELDS)),
+  textParameters('request_id', 'key_alias', 'sort_by', 'sort_order', ...Object.keys(FIELDS)),
   objectSchema({ min_spend: { type: 'number' }, max_spend: { type: 'number' } }),
 );
 
@@ -137,8 +138,9 @@ function parsePeriod(search: string): Period {
   const [start, end] = [parameter('start_date'), parameter('end_date')];
   if (start === null || end === null)
     throw new InvalidInput('Start date and end date are required', [], { field: 'required_dates' });
-  // The end is inclusive, to the second.
-  return { from: requiredMoment(start), to: new Date(requiredMoment(end).getTime() + 1_000) };
+  // The end is inclusive: its second, or its day.
+  const endMs = requiredMoment(end).getTime() + (dayFrom(end) === null ? 1_000 : DAY_MS);
+  return { from: requiredMoment(start), to: new Date(endMs) };
 }
 
 function parseSort(search: string): Pick<SpendQuery, 'sort' | 'descending'> {
@@ -199,15 +201,8 @@ function parseSession(search: string): PagedQuery {
   throw missingParameters('session_id');
 }
 
-/** Stored content: its JSON value, an empty object for empty text, or the text if it is not JSON, for example truncated. */
-function storedValue(text: string): unknown {
-  if (text === '') return {};
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return text;
-  }
-}
+/** Value of a stored text: an empty object if it is empty, its JSON list or object, or the text itself. */
+const storedValue = (text: string): unknown => (text === '' ? {} : (parseStructure(text) ?? text));
 
 /** Grouping of the calls of the requested period. The default is the last 30 days. */
 const groupingBy = (search: string, by: GroupingRequest['by'], any: FieldValues): GroupingRequest => ({
@@ -216,7 +211,7 @@ const groupingBy = (search: string, by: GroupingRequest['by'], any: FieldValues)
   limit: MAX_REPORT_GROUPS,
 });
 
-/** Users with their spend. As in the reference, `[null]` for a requested user without spend. */
+/** Users with their spend. As in the reference, `[null]` if the requested user has no visible calls in the period. */
 function renderUsers(groups: readonly SpendGroup[], userId: string | null) {
   const users = groups.flatMap(({ values, cost }) =>
     values.user === null || values.user === undefined ? [] : [{ user_id: values.user, spend: usdNumber(cost) }],

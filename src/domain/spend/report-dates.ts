@@ -13,7 +13,7 @@ const SECOND = /^(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2}:\d{2})$/;
 const DEFAULT_DAYS = 30;
 
 /** Start of a day in UTC; null for text that is not of the form `2026-01-31`. */
-function dayFrom(text: string): Date | null {
+export function dayFrom(text: string): Date | null {
   const day = DAY.test(text) ? new Date(`${text}T00:00:00Z`) : null;
   return day === null || Number.isNaN(day.getTime()) || dayText(day.getTime()) !== text ? null : day;
 }

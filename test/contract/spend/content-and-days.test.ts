@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest';
+import { tenancyClient } from '../../support/tenancy-client.ts';
+
+const today = (): string => new Date().toISOString().slice(0, 10);
+
+describe('logs of spend', () => {
+  const { get, post } = tenancyClient({
+    config: { general_settings: { store_prompts_in_spend_logs: true } },
+  });
+
+  it('spend.search 200: an end without a time includes its whole day', async () => {
+    const [before, body] = [today(), { model: 'demo', messages: [{ role: 'user', content: 'Count me' }] }];
+    expect((await post('/v1/chat/completions', body)).status).toBe(200);
+    const period = `start_date=${before}&end_date=${today()}`;
+    await expect.poll(async () => (await get(`/spend/logs/v2?${period}`)).body).toMatchObject({ total: 1 });
+  });
+
+  it('spend.content 200: a text answer stays a text, also one that is JSON', async () => {
+    const body = { model: 'demo', messages: [{ role: 'user', content: '42' }], mock_response: '42' };
+    const { body: answer } = await post('/v1/chat/completions', body);
+    expect(answer).toMatchObject({ choices: [{ message: { content: '42' } }] });
+    const path = `/spend/logs/ui/${String(answer['id'])}`;
+    await expect
+      .poll(async () => (await get(path)).body)
+      .toMatchObject({
+        messages: [{ role: 'user', content: '42' }],
+        response: '42',
+      });
+  });
+});
