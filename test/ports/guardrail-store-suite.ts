@@ -102,6 +102,18 @@ export function guardrailStoreSuite(engine: Engine): void {
       expect(warnings).toEqual([{ id: 'one' }]);
     });
 
+    it('keeps params that a process with another salt key cannot read when that process is asked to change them', async () => {
+      await aProcess().add(DRAFT, BY);
+      const before = await store.find('one');
+      const change = aProcess('other').change('one', { changedParams: { api_key: 'REDACTED', timeout: 3 } }, BY);
+      await expect(change).rejects.toThrow(
+        new Conflict(
+          'The parameters of this guardrail were encrypted with another salt key. Delete it and create it again.',
+        ),
+      );
+      expect(await store.find('one')).toEqual(before);
+    });
+
     it('shows params as configured, and runs them with the values of variables', async () => {
       const guardrails = aProcess();
       const added = await guardrails.add(DRAFT, BY);

@@ -18,7 +18,7 @@ interface GuardrailOptions {
   readonly configured: readonly GuardrailDefinition[];
   readonly readParams: ParamReader;
   readonly store: GuardrailStore;
-  /** Secrets from which the keys of the stored params are derived. */
+  /** Secrets from which the encryption keys for stored params are derived. */
   readonly salt: Secrets;
   readonly log: { warn(facts: object, event: string): void };
 }
@@ -38,7 +38,7 @@ const versionOf = ({ id, name, sealed, info, updatedAt }: StoredGuardrail): stri
 
 /** Guardrails in memory over their store. */
 export function createGuardrails({ configured, readParams, store, salt, log }: GuardrailOptions): Guardrails {
-  const params = createJsonSealer<Params>(guardrailCipher(salt));
+  const paramsSealer = createJsonSealer<Params>(guardrailCipher(salt));
   const warned = new Set<string>();
   let fromFile: readonly LoadedGuardrail[] = [];
   let faultOf: (definition: GuardrailDefinition) => string | null = () => null;
@@ -51,7 +51,7 @@ export function createGuardrails({ configured, readParams, store, salt, log }: G
   const running = (): readonly GuardrailDefinition[] => [...fromFile, ...stored].map(({ run }) => run);
 
   function load(row: StoredGuardrail): LoadedGuardrail {
-    const opened = params.open(row.id, row.sealed);
+    const opened = paramsSealer.open(row.id, row.sealed);
     if (opened === null && !warned.has(row.id)) {
       warned.add(row.id);
       log.warn({ id: row.id }, 'A guardrail cannot run: its parameters were encrypted with another salt key.');
@@ -105,9 +105,9 @@ export function createGuardrails({ configured, readParams, store, salt, log }: G
       throw new Conflict(`The name '${name}' is that of a guardrail of the configuration file`);
   }
 
-  const closed = ({ params: opened, ...row }: OpenGuardrail): StoredGuardrail => ({
+  const sealedRow = ({ params, ...row }: OpenGuardrail): StoredGuardrail => ({
     ...row,
-    sealed: params.seal(row.id, opened),
+    sealed: paramsSealer.seal(row.id, params),
   });
 
   configure(configured);
@@ -117,7 +117,7 @@ export function createGuardrails({ configured, readParams, store, salt, log }: G
     async add({ id, ...draft }, by) {
       const opened = newGuardrail(draft, { ...by, id });
       assertRuns(opened);
-      const row = closed(opened);
+      const row = sealedRow(opened);
       assertFree(row.name);
       await store.add(row);
       await refresh();
@@ -126,10 +126,16 @@ export function createGuardrails({ configured, readParams, store, salt, log }: G
     async change(id, patch, by) {
       const changed = await store.change(id, (row) => {
         const { sealed: _sealed, ...rest } = row;
-        const after = patchedGuardrail({ ...rest, params: params.open(row.id, row.sealed) ?? {} }, patch, by);
+        const params = paramsSealer.open(row.id, row.sealed);
+        // A patch cannot be applied to unknown params: their secrets would be lost.
+        if (params === null)
+          throw new Conflict(
+            'The parameters of this guardrail were encrypted with another salt key. Delete it and create it again.',
+          );
+        const after = patchedGuardrail({ ...rest, params }, patch, by);
         assertRuns(after);
         if (after.name !== row.name) assertFree(after.name);
-        return closed(after);
+        return sealedRow(after);
       });
       await refresh();
       return changed === null ? null : load(changed.after).shown;
