@@ -26,7 +26,7 @@ export function renamedResponse(json: Uint8Array, response: JsonObject, names: P
 
 /** Data of an event, with the caller's names in its `response`. The same buffer when nothing changes. */
 export function renamedEvent(data: Buffer, response: JsonObject, names: PublicNames): Buffer {
-  const member = topLevelMembers(data)?.find(({ key }) => key === 'response');
+  const member = topLevelMembers(data)?.findLast(({ key }) => key === 'response');
   if (member === undefined) return data;
   const inner = data.subarray(member.valueStart, member.end);
   const renamed = renamedResponse(inner, response, names);
