@@ -26,8 +26,8 @@ export interface Stage {
   /** Null unless `full`. */
   readonly nodeHttp: Target | null;
   /**
-   * Portkey on the Node of its own image; the target `portkey` runs on this Node. Null unless `full` and both can be
-   * installed.
+   * Portkey on the Node version of its own image. The target `portkey` uses the Node of the benchmark. Null unless `full`, and
+   * Portkey and that Node version can be installed.
    */
   readonly portkeyAsShipped: Target | null;
   /** Null unless `full`. */
@@ -131,7 +131,10 @@ async function startPortkey(
   return { name, url: `${origin}/v1/chat/completions`, headers, program };
 }
 
-/** The product with its defaults: key and budget check, spend row and trace span of every call. */
+/**
+ * Starts the product with one model of the fake upstream, and creates a key with a budget. `from` names another checkout, or a
+ * module to preload. Without a preload, every call has a key and budget check, a spend row and a trace span.
+ */
 export async function startProduct(
   launch: Launch,
   name: string,

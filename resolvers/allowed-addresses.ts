@@ -6,7 +6,7 @@ import { tenantAdmin, tenantViewer } from './operation/access.ts';
 import { operation } from './operation/operation.ts';
 import type { SettingsPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
-import { assertStored, settingsState, storeSettings } from './operation/settings-state.ts';
+import { assertStoresSettings, settingsState, storeSettings } from './operation/settings-state.ts';
 
 /** The addresses that may call; null when every address may. */
 export const listAllowedAddresses = operation({
@@ -28,7 +28,7 @@ export const allowAddress = operation({
   name: 'allowAddress',
   access: tenantAdmin,
   async run(scope: Scope<SettingsPlatform>, { address }: { readonly address: string }): Promise<void> {
-    assertStored(scope);
+    assertStoresSettings(scope);
     assertAddress(scope, address);
     const { config, stored } = await settingsState(scope);
     if (allowedList(config, stored)?.includes(address) === true) throw new Conflict('IP address already exists');

@@ -55,7 +55,7 @@ function matchingDeployments(
   if (model !== null && !mayCall(key, resolveModelAlias(key, model)))
     throw new Forbidden(`key not allowed to health-check model ${model}`, 'health_model');
   const name = model ?? deploymentId ?? '';
-  throw new NotFound('checked model', name, `/health: No deployment of this key answers to ${name}.`);
+  throw new NotFound('checked model', name, `/health: No deployment that this key may call matches ${name}.`);
 }
 
 /**

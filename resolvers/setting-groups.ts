@@ -15,7 +15,7 @@ import { anyKey, anyone, tenantAdmin, tenantViewer } from './operation/access.ts
 import { operation } from './operation/operation.ts';
 import type { SettingsPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
-import { assertStored, readerOf, settingsState, storeSettings } from './operation/settings-state.ts';
+import { assertStoresSettings, readerOf, settingsState, storeSettings } from './operation/settings-state.ts';
 
 /** A group with its settings. Secrets are hidden. */
 export interface GroupView {
@@ -74,7 +74,7 @@ export const updateSettingGroup = operation({
     scope: Scope<SettingsPlatform>,
     { name, sent: requested }: Named & { readonly sent: SectionContent },
   ): Promise<GroupView> {
-    assertStored(scope);
+    assertStoresSettings(scope);
     const group = SETTING_GROUPS[name];
     const { section, member } = group;
     const sent = name === 'userBanner' ? { ...requested, revision: scope.platform.ids.uuid() } : requested;
@@ -96,7 +96,7 @@ export const removeSettingGroup = operation({
   name: 'removeSettingGroup',
   access: tenantAdmin,
   async run(scope: Scope<SettingsPlatform>, { name }: Named): Promise<void> {
-    assertStored(scope);
+    assertStoresSettings(scope);
     const group = SETTING_GROUPS[name];
     const { section, member } = group;
     const { config, stored } = await settingsState(scope);

@@ -225,7 +225,7 @@ builder.node(OrganizationType, {
     organizationId: t.exposeID('id', { description: 'Local id, as teams and filters have it.' }),
     alias: t.exposeString('alias', { description: 'Display name.' }),
     models: t.stringList({
-      description: 'Public model names that its teams may list and its keys may call; empty for all.',
+      description: 'Public model names that the models of its teams may contain and its keys may call; empty for all.',
       resolve: ({ models }) => [...models],
     }),
     metadata: t.field({

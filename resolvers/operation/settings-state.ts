@@ -25,7 +25,7 @@ export async function settingsState({ platform }: Scope<SettingsPlatform>): Prom
 export const readerOf = (scope: Scope<SettingsPlatform>): Reader =>
   callerOf(scope).role === 'proxy_admin' ? 'admin' : 'viewer';
 
-/** Stores settings of a section and applies them in this process. Returns the stored section. */
+/** Changes the stored settings of a section and applies them in this process. Returns all stored settings of the section. */
 export async function storeSettings(
   scope: Scope<SettingsPlatform>,
   section: string,
@@ -37,10 +37,10 @@ export async function storeSettings(
   return content;
 }
 
-/** Throws Unsupported while settings of the dashboard are not stored. */
-export function assertStored({ platform }: Scope<SettingsPlatform>): void {
+/** Throws Unsupported while `store_model_in_db` is off. */
+export function assertStoresSettings({ platform }: Scope<SettingsPlatform>): void {
   if (!platform.configuration.storesModels)
     throw new Unsupported(
-      'Settings are not stored: set STORE_MODEL_IN_DB=True, or general_settings.store_model_in_db.',
+      'This setting cannot be stored: set STORE_MODEL_IN_DB=True, or general_settings.store_model_in_db.',
     );
 }

@@ -20,7 +20,7 @@ import { MAX_VALUE_BYTES } from '../domain/traces/truncate.ts';
 import type { ActiveGuardrails } from '../domain/guardrails/guardrail.ts';
 import type { BudgetAlerts } from './admission/budget-alerts.ts';
 import { createBatchReserver } from './admission/batch-limits.ts';
-import { affordableModel, hasFallbacks } from './admission/budget-fallbacks.ts';
+import { withBudgetFallback, hasFallbacks } from './admission/budget-fallbacks.ts';
 import { createBudgets } from './admission/budgets.ts';
 import { assertKeyAllows, createRequiredParamCheck, requestOfKey, withoutAlias } from './admission/key-rules.ts';
 import { type CallTools, type OpenCall, openCall } from './calls/call.ts';
@@ -260,7 +260,7 @@ export function createGateway(
   function affordable(caller: Caller, named: ModelRequest, first: RoutedRequest) {
     const { key } = caller;
     if (key === null || !hasFallbacks(key, first.request.model)) return first;
-    return affordableModel(budgets, key, first, (model) => requestForModel(caller, named, model));
+    return withBudgetFallback(budgets, key, first, (model) => requestForModel(caller, named, model));
   }
 
   const guards = options.guardrails === undefined ? null : createGuards(options.guardrails, options.clock);

@@ -10,7 +10,7 @@ import { headerCipher } from '../runtime/pass-through/endpoints.ts';
 import { renewedSection } from '../runtime/stored-settings/sealed-settings.ts';
 import type { StartContext } from './context.ts';
 
-/** Author of the changes in the audit log. */
+/** `updatedBy` of settings sections that are encrypted again. */
 const AUTHOR = 'system: renewed secrets';
 
 interface Renewable<Row> {
@@ -21,7 +21,10 @@ interface Renewable<Row> {
   readonly withSealed: (row: Row, sealed: string) => Row;
 }
 
-/** Encrypts rows of former keys with the current key. Resolves to their number. A row that was renewed meanwhile does not change. */
+/**
+ * Encrypts the rows that a former salt key or admin key encrypted with the current one. Resolves to the number of such rows at the
+ * start. A row that was renewed meanwhile does not change.
+ */
 async function renewRows<Row extends { readonly id: string }>(about: Renewable<Row>): Promise<number> {
   const { rows, change, cipher, sealedOf, withSealed } = about;
   const renewed = (row: Row): string | null =>
@@ -50,7 +53,10 @@ const renewSealed = <Row extends { readonly id: string; readonly sealed: string 
     withSealed: (row, sealed) => ({ ...row, sealed }),
   });
 
-/** Encrypts all stored secrets of a former salt key or admin key with the current key. Does nothing without a former salt key. */
+/**
+ * Encrypts all stored secrets that a former salt key or admin key encrypted with the current one. Does nothing when no former
+ * secret is configured.
+ */
 export async function renewSecrets(
   { settings, log }: Pick<StartContext, 'settings' | 'log'>,
   stores: Pick<Stores, 'deployments' | 'credentials' | 'guardrails' | 'passThrough' | 'settings' | 'teams'>,
@@ -88,5 +94,5 @@ export async function renewSecrets(
     counts.push(1);
   }
   const renewed = counts.reduce((sum, count) => sum + count, 0);
-  log.info({ renewed }, 'stored secrets of former keys were encrypted with the current key');
+  log.info({ renewed }, 'stored rows of a former salt key or admin key were encrypted with the current one');
 }

@@ -59,7 +59,7 @@ export function probeRequestFor(deployment: Deployment, entry: CatalogEntry | nu
     : probe.model;
   const upstreamModel = configuredModel ?? deployment.upstreamModel;
   if (upstreamModel.includes('*'))
-    return 'It stands for many models: model_info.health_check_model names the one to ask for.';
+    return 'Not probed, because the deployment is a wildcard. Set model_info.health_check_model to the model to probe.';
   const mode = responses === 'only' ? 'responses' : (probe.mode ?? entry?.mode ?? 'chat');
   // A reasoning model fails when the limit leaves no tokens for its answer.
   const limit = probe.maxTokens ?? (entry?.row['supports_reasoning'] === true ? null : PROBE_OUTPUT_TOKENS);

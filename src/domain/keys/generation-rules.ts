@@ -25,15 +25,15 @@ export interface KeyDefaults extends KeyCaps {
   readonly metadata?: JsonObject;
 }
 
-/** Roles that may create keys, and required members of their requests. */
+/** Roles that may create keys, and required members of new keys. */
 export interface KeyMakers {
   /** Roles of users for keys without a team, roles of members for keys of a team. Null allows every role. */
   readonly roles: readonly string[] | null;
-  /** Members of a request, by their names on the wire. */
+  /** Members that a request for a new key must have, by their names on the wire. */
   readonly requiredParams: readonly string[];
 }
 
-/** Rules of the configuration about new keys. */
+/** Rules of the configuration about new keys. `caps` and `checksAliases` apply to changes of keys, too. */
 export interface KeyRules {
   readonly defaults: KeyDefaults;
   readonly caps: KeyCaps;
@@ -49,7 +49,7 @@ export const NO_KEY_RULES: KeyRules = { defaults: {}, caps: {}, personal: null, 
 
 const SETTINGS = ['tpmLimit', 'rpmLimit', 'maxParallelRequests'] as const;
 
-/** Fills members that a draft leaves out from the defaults of the configuration, and limits without a default from its caps. */
+/** Sets each member that is absent from the draft to its default in the configuration. A limit without a default is set to its cap. */
 export function withDefaults(draft: KeyDraft, { defaults, caps }: KeyRules): KeyDraft {
   const settings = { ...draft.settings };
   for (const name of SETTINGS) {

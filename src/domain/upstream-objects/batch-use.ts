@@ -43,10 +43,10 @@ export function batchEndOf(shown: ShownObject, now: Date): Date {
 }
 
 /** Number of calls that is assumed for a batch whose calls were not counted. */
-const MAX_CALLS = 50_000;
+const ASSUMED_CALLS = 50_000;
 
-/** Total usage of a batch of `calls` calls as reported by its upstream; null for none and for implausible counts. */
-export function batchUseOf(shown: ShownObject, calls = MAX_CALLS): ModelUse | null {
+/** Total usage of a batch of `calls` calls, as its upstream reports it. Null when a count is missing, both are 0, or one is implausible. */
+export function batchUseOf(shown: ShownObject, calls = ASSUMED_CALLS): ModelUse | null {
   const usage = fieldsOf(shown['usage']);
   const inputTokens = countOrNull(usage['input_tokens']);
   const outputTokens = countOrNull(usage['output_tokens']);

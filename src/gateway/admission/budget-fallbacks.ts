@@ -3,7 +3,7 @@ import type { Budgets } from './budgets.ts';
 import type { Route } from '../routing/route.ts';
 
 /** A request and its first route. */
-interface Routed<Request> {
+interface RoutedRequest<Request> {
   readonly request: Request;
   readonly route: Route;
 }
@@ -22,13 +22,13 @@ export const hasFallbacks = (key: VirtualKey, model: string): boolean => fallbac
  * a route and whose budget is not used up. Fallbacks of fallbacks are not used. Without a replacement the call is unchanged,
  * and its reservation is refused. `locate` returns null for a model without a route for the key.
  */
-export async function affordableModel<Request extends { readonly model: string }>(
+export async function withBudgetFallback<Request extends { readonly model: string }>(
   { isModelSpent }: Pick<Budgets, 'isModelSpent'>,
   key: VirtualKey | null,
-  first: Routed<Request>,
-  locate: (model: string) => Promise<Routed<Request> | null>,
-): Promise<Routed<Request>> {
-  const isSpent = ({ request, route }: Routed<Request>): boolean | Promise<boolean> =>
+  first: RoutedRequest<Request>,
+  locate: (model: string) => Promise<RoutedRequest<Request> | null>,
+): Promise<RoutedRequest<Request>> {
+  const isSpent = ({ request, route }: RoutedRequest<Request>): boolean | Promise<boolean> =>
     key !== null && isModelSpent(key, { deployment: route.deployment, model: request.model });
   if (key === null || !(await isSpent(first))) return first;
   for (const model of new Set(fallbacksOf(key, first.request.model))) {

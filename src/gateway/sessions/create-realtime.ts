@@ -4,7 +4,7 @@ import { Unavailable, Unsupported } from '../../domain/errors.ts';
 import { assertMayCall, mayCall } from '../../domain/keys/virtual-key.ts';
 import { REALTIME } from '../../domain/realtime/realtime.ts';
 import { CallAccount } from '../accounting/call-account.ts';
-import { affordableModel } from '../admission/budget-fallbacks.ts';
+import { withBudgetFallback } from '../admission/budget-fallbacks.ts';
 import type { CostReservation } from '../admission/cost-reservation.ts';
 import { type CallTools, usedTokens } from '../calls/call.ts';
 import { withKeyTags } from '../../domain/calls/call-tags.ts';
@@ -58,7 +58,7 @@ export function createRealtime(
       const found = permitted(tagged.model);
       if (found === null) throw unknownModel(REALTIME.path, tagged.model);
       const first = { request: tagged, route: found };
-      const { request, route } = await affordableModel(budgets, key, first, async (model) => {
+      const { request, route } = await withBudgetFallback(budgets, key, first, async (model) => {
         const other = mayCall(key, model) ? permitted(model) : null;
         return other?.provider.openRealtime === undefined ? null : { request: { ...tagged, model }, route: other };
       });

@@ -5,7 +5,7 @@ export const CallSegmentEntity = defineEntity({
   name: 'CallSegmentEntity',
   tableName: 'call_segment',
   properties: {
-    /** The `export_body` with the payloads. Segments are unfolded in this order. */
+    /** Number of the `export_body` row with the payloads. Segments are unfolded in ascending order of this number. */
     bodyNo: p.bigint('string').primary().autoincrement(false),
     calls: p.integer(),
     /** 1 for a segment that cannot be unfolded. An operator has to examine it. */

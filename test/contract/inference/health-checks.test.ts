@@ -63,7 +63,8 @@ const PROBE_FIELDS = { checked_at: expect.stringMatching(/^\d{4}-.*Z$/), latency
 const ONE = { model: 'openai/up-1', model_id: 'one', model_group: 'chat' };
 const TWO = { model: 'hosted_vllm/up-2', model_id: 'two', model_group: 'chat' };
 const ANY = { model: 'hosted_vllm/*', model_id: 'any', model_group: 'own/*' };
-const REASON = 'It stands for many models: model_info.health_check_model names the one to ask for.';
+const REASON =
+  'Not probed, because the deployment is a wildcard. Set model_info.health_check_model to the model to probe.';
 
 const report = (healthy: readonly object[], unhealthy: readonly object[], unchecked: readonly object[] = []) => ({
   status: 200,
@@ -166,7 +167,7 @@ describe('health.deployments', () => {
     ] as const)
       expect(await health(query, headers)).toEqual({
         status: 404,
-        body: { detail: { error: `/health: No deployment of this key answers to ${name}.` } },
+        body: { detail: { error: `/health: No deployment that this key may call matches ${name}.` } },
       });
   });
 
@@ -303,7 +304,7 @@ describe('probeDeployments of the graph', () => {
       data: {
         probeDeployments: {
           __typename: 'NotFoundError',
-          message: '/health: No deployment of this key answers to nothing.',
+          message: '/health: No deployment that this key may call matches nothing.',
         },
       },
     });

@@ -11,7 +11,7 @@ const client = tenancyClient({
 const unstored = tenancyClient({ env: { STORE_MODEL_IN_DB: 'False' } });
 const viewer = () => client.user({ user_role: 'proxy_admin_viewer' });
 
-const NOT_STORED = /Settings are not stored/;
+const NOT_STORED = /This setting cannot be stored/;
 
 describe('settings.getUserBanner and settings.updateUserBanner', () => {
   const update = (body: unknown, key?: string) => client.send('PATCH', '/update/user_banner', body, key);

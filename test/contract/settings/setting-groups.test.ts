@@ -74,7 +74,7 @@ describe.each(SETTING_GROUP_CASES)(
     it(`settings.update${row} 400: while settings are not stored`, async () => {
       const { status, body } = await unstored.send(method, path, sent);
       expect(status).toBe(400);
-      expect(JSON.stringify(body)).toContain('Settings are not stored: set STORE_MODEL_IN_DB=True');
+      expect(JSON.stringify(body)).toContain('This setting cannot be stored: set STORE_MODEL_IN_DB=True');
     });
   },
 );

@@ -87,7 +87,7 @@ describe('the request of a health check', () => {
   it('has the configured model name without its provider, which a wildcard requires', () => {
     const wildcard = { upstreamModel: '*' };
     expect(probeOf(deployment({}, wildcard))).toBe(
-      'It stands for many models: model_info.health_check_model names the one to ask for.',
+      'Not probed, because the deployment is a wildcard. Set model_info.health_check_model to the model to probe.',
     );
     for (const model of ['groq/small', 'small'])
       expect(probeRequestFor(deployment({ model, timeoutSeconds: 7 }, wildcard), null)).toMatchObject({

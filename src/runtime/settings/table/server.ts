@@ -204,7 +204,8 @@ export const SERVER_SETTINGS = {
     default: true,
     env: ['STORE_MODEL_IN_DB'],
     file: 'general_settings.store_model_in_db',
-    description: 'Allows models, access groups, fallbacks and settings to be stored in the database at run time.',
+    description:
+      'Allows models, access groups, fallbacks, groups of settings and allowed addresses to be stored in the database at run time. Single settings are always stored.',
   }),
   allowedIps: setting({
     kind: list('addresses or CIDR blocks', proxyFault),
