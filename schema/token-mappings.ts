@@ -51,7 +51,7 @@ const FilterType = builder.inputType('TokenMappingFilter', {
   description: 'Filter of mappings. All conditions must match; blank text is ignored.',
   fields: (t) => ({
     claimName: t.string({ description: 'Exact name of the claim.' }),
-    claimValue: t.string({ description: 'Text that the value contains, in any case.' }),
+    claimValue: t.string({ description: 'Substring of the value, case-insensitive.' }),
     keyId: t.id({ description: 'Virtual key: global id or hash.' }),
     active: t.boolean({ description: 'Whether it is in use.' }),
   }),

@@ -80,7 +80,8 @@ const SpendMatchType = builder.objectRef<CallSpend>('SpendMatch').implement({
       type: 'Decimal',
       nullable: true,
       description:
-        'Cost in USD: that of the row, otherwise the estimate, unless another span of the call has it. Null when unknown.',
+        'Cost in USD of the row; without a row, the cost that the gateway recorded with the span, else an estimate. Null when ' +
+        'unknown, and when another span of the call has the estimate.',
       resolve: ({ cost }) => usdOrNull(cost),
     }),
     costSource: t.expose('source', {

@@ -153,7 +153,7 @@ builder.subscriptionField('traceUpdates', (t) =>
       filter: t.arg({ type: TraceFilterType, description: 'Traces that match after the update. All when absent.' }),
       after: t.arg.string({
         description:
-          'Cursor of the last received update: later updates are sent first. CONFLICT when it is older than ' +
+          'Cursor of the last received update: the updates since then are sent first. CONFLICT when it is older than ' +
           'the last 512 updates.',
       }),
     },

@@ -12,7 +12,7 @@ import { UserType } from './base/refs.ts';
 /** Fields of a new user and of a change. */
 const userFields = (t: InputFields) => ({
   alias: t.string({ description: 'Display name; null removes it.' }),
-  email: t.string({ description: 'Email, unique in any case; null removes it.' }),
+  email: t.string({ description: 'Email, unique regardless of letter case; null removes it.' }),
   role: t.field({ type: RoleType, description: 'Rights of its keys; null: the roles of the keys apply.' }),
   models: t.stringList({ description: 'Public model names that its keys without a team may call; empty for all.' }),
   metadata: t.field({ type: 'JSON', description: 'Client data: an object that replaces the old one.' }),
