@@ -16,7 +16,7 @@ const EXTERNAL = ['sqlite3', 'ioredis', 'piscina', '@graphql-yoga/render-graphiq
 const packageRecord = (root) =>
   ['node_modules/.package-lock.json', 'package-lock.json'].find((path) => existsSync(join(root, path)));
 
-/** Inputs of a bundle other than its sources. */
+/** Inputs of a bundle other than its sources and the package record. */
 const OTHER_INPUTS = ['scripts/bundle.mjs'];
 
 const NON_ASCII = /[^\0-\x7f]/g;
@@ -39,7 +39,7 @@ const OWN_FOLDER_REFERENCE = /new URL\((?:'(\.{1,2}\/[^']+)'|`(\.\/[^`$]+\/)\$\{
  */
 function rewriteOwnReferences(root, read) {
   return {
-    name: 'files-beside',
+    name: 'rewrite-own-references',
     transform: {
       filter: { id: new RegExp(`^${RegExp.escape(root + sep)}(?!node_modules)`) },
       handler(code, id) {
@@ -111,7 +111,7 @@ const escaped = (character) => `\\u${character.charCodeAt(0).toString(16).padSta
 
 /** Escapes non-ASCII characters: one character beyond Latin-1 makes V8 store a file with two bytes per character. */
 const escapeNonAscii = {
-  name: 'plain-letters',
+  name: 'escape-non-ascii',
   generateBundle(_options, files) {
     for (const file of Object.values(files)) {
       if (file.type !== 'chunk') continue;

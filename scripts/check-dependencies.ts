@@ -155,7 +155,8 @@ function installedFaults(lock: LockFile, installedAt: (path: string) => Installe
   });
 }
 
-function listFaults(lock: LockFile, manifest: Manifest): readonly string[] {
+/** Differences between `INSTALL_SCRIPTS`, the lock file and `allowScripts`. */
+function scriptListFaults(lock: LockFile, manifest: Manifest): readonly string[] {
   const { packages = {} } = lock;
   const scripted = new Set(
     Object.entries(packages).flatMap(([path, { hasInstallScript }]) =>
@@ -174,7 +175,7 @@ export function dependencyFaults(
   manifest: Manifest,
   installedAt: (path: string) => Installed | null,
 ): readonly string[] {
-  return [...lockFaults(lock, manifest), ...listFaults(lock, manifest), ...installedFaults(lock, installedAt)];
+  return [...lockFaults(lock, manifest), ...scriptListFaults(lock, manifest), ...installedFaults(lock, installedAt)];
 }
 
 const readJson = (path: string): unknown => JSON.parse(readFileSync(path, 'utf8'));

@@ -28,15 +28,16 @@ general_settings:
   master_key: os.environ/LITELLM_MASTER_KEY
 \`\`\`
 
-Providers, their addresses and the variables of their keys are in [providers.md](providers.md). A model without \`api_base\` and
-\`api_key\` takes both from there.
+Providers, their addresses and the variables of their keys are in [providers.md](providers.md). A model without \`api_base\`
+or \`api_key\` takes the missing one from there.
 
 \`credential_list\` has accounts that several models share: a model with \`litellm_params.litellm_credential_name\` takes what it lacks
 from the \`credential_values\` of the entry with this \`credential_name\`. Such an entry is used before a stored credential of the same name.
 
 \`environment_variables\` sets variables of the process; they replace existing ones, and \`os.environ/NAME\` reads them. \`PATH\`, \`HOME\`,
-\`NO_PROXY\`, \`NODE_OPTIONS\` and the like are ignored with a warning. Variables that \`/config/update\` stores are below both, encrypted, and read
-by references of models and guardrails in every process. What a start needs comes from the file or the process.
+\`NO_PROXY\`, \`NODE_OPTIONS\` and the like are ignored with a warning. Variables that \`/config/update\` stores are encrypted. References of models and
+guardrails read them in every process, unless the file or the process has a variable of the same name. Settings that a start needs come from
+the file or the process.
 
 \`include: [models.yaml]\` adds further files, relative to the folder of the main one. Lists in them are appended; other sections are
 replaced.
@@ -44,7 +45,7 @@ replaced.
 ## Editors, and changes while running
 
 [config.schema.json](config.schema.json) is a JSON Schema of the file; a running process serves it at \`/config.schema.json\`. The comment
-\`# yaml-language-server: $schema=http://127.0.0.1:4000/config.schema.json\` in the first line gives an editor its names and values.
+\`# yaml-language-server: $schema=http://127.0.0.1:4000/config.schema.json\` in the first line lets an editor complete and check names and values.
 
 The file is read again on SIGHUP, and when it or an included file changes (\`config_watch_seconds\`). Models, \`credential_list\`, \`router_settings\`,
 pass-through entries, guardrails, allowed addresses, discounts, margins and the defaults of users and teams are applied without a restart. Other

@@ -20,7 +20,7 @@ if (major < 26) {
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** Builds in a separate process, so that its memory is returned. */
+/** Builds the bundle in a separate process, whose memory is freed at its end. Returns the entry; null after a failed build. */
 function makeBundle() {
   spawnSync(process.execPath, [join(root, 'scripts', 'bundle.mjs')], { stdio: ['ignore', 'inherit', 'inherit'] });
   return currentEntry(root);

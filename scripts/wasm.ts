@@ -3,10 +3,10 @@ import wabt from 'wabt';
 
 const SOURCE = new URL('../src/wire/json/string-end.wat', import.meta.url);
 /** The generated module. */
-export const COMPILED: URL = new URL('string-end.ts', SOURCE);
+export const GENERATED_MODULE: URL = new URL('string-end.ts', SOURCE);
 
 /** Source of the module with the compiled `string-end.wat`. */
-export async function compiled(): Promise<string> {
+export async function generatedModule(): Promise<string> {
   const module = (await wabt()).parseWat('string-end.wat', readFileSync(SOURCE, 'utf8'), { simd: true });
   const bytes = Buffer.from(module.toBinary({}).buffer).toString('base64');
   module.destroy();
@@ -17,4 +17,4 @@ export async function compiled(): Promise<string> {
   ].join('\n');
 }
 
-if (import.meta.main) writeFileSync(COMPILED, await compiled());
+if (import.meta.main) writeFileSync(GENERATED_MODULE, await generatedModule());

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { COMPILED, compiled } from '../../../scripts/wasm.ts';
+import { GENERATED_MODULE, generatedModule } from '../../../scripts/wasm.ts';
 import { MAX_NESTING, nestsTooDeep } from '../../../src/wire/json/nesting.ts';
 import { MAX_SCANNED_BYTES, scanObject } from '../../../src/wire/json/scan.ts';
 import { mutated } from '../../support/mutate.ts';
@@ -158,6 +158,6 @@ describe('a scan of JSON text', () => {
   });
 
   it('runs the compiled form of string-end.wat', async () => {
-    expect(readFileSync(COMPILED, 'utf8')).toBe(await compiled());
+    expect(readFileSync(GENERATED_MODULE, 'utf8')).toBe(await generatedModule());
   });
 });
