@@ -21,7 +21,7 @@ export type OtherTeams = readonly string[] | 'all';
 
 /**
  * The deployments that a key may call, and those of `teams`, in their order. A wildcard is expanded to the catalog's
- * models of its provider; when it matches none of them, the wildcard itself is listed.
+ * models of its provider that the key may call. Without any, the wildcard itself is listed, if the key may call a name that it matches.
  */
 export function modelInfos(
   deployments: readonly KnownDeployment[],

@@ -59,7 +59,7 @@ export function probeRequestFor(deployment: Deployment, entry: CatalogEntry | nu
     : probe.model;
   const upstreamModel = configuredModel ?? deployment.upstreamModel;
   if (upstreamModel.includes('*'))
-    return 'Not probed, because the deployment is a wildcard. Set model_info.health_check_model to the model to probe.';
+    return 'A wildcard stands for many models: set model_info.health_check_model to the model to call.';
   const mode = responses === 'only' ? 'responses' : (probe.mode ?? entry?.mode ?? 'chat');
   // A reasoning model fails when the limit leaves no tokens for its answer.
   const limit = probe.maxTokens ?? (entry?.row['supports_reasoning'] === true ? null : PROBE_OUTPUT_TOKENS);
@@ -97,6 +97,6 @@ export function probeRequestFor(deployment: Deployment, entry: CatalogEntry | nu
     case 'image_generation':
       return probeOf(IMAGE_GENERATIONS, { prompt: 'A dot.' });
     default:
-      return `Models of the mode "${mode}" are not asked.`;
+      return `There is no health check for the mode "${mode}".`;
   }
 }

@@ -63,8 +63,7 @@ const PROBE_FIELDS = { checked_at: expect.stringMatching(/^\d{4}-.*Z$/), latency
 const ONE = { model: 'openai/up-1', model_id: 'one', model_group: 'chat' };
 const TWO = { model: 'hosted_vllm/up-2', model_id: 'two', model_group: 'chat' };
 const ANY = { model: 'hosted_vllm/*', model_id: 'any', model_group: 'own/*' };
-const REASON =
-  'Not probed, because the deployment is a wildcard. Set model_info.health_check_model to the model to probe.';
+const REASON = 'A wildcard stands for many models: set model_info.health_check_model to the model to call.';
 
 const report = (healthy: readonly object[], unhealthy: readonly object[], unchecked: readonly object[] = []) => ({
   status: 200,

@@ -67,7 +67,7 @@ describe('the request of a health check', () => {
 
   it('is a chat where the mode is unknown, and a reason where no small request exists', () => {
     expect(probeOf(deployment())).toEqual(probeOf(deployment({ mode: 'chat' })));
-    expect(probeOf(deployment({ mode: 'realtime' }))).toBe('Models of the mode "realtime" are not asked.');
+    expect(probeOf(deployment({ mode: 'realtime' }))).toBe('There is no health check for the mode "realtime".');
   });
 
   it('is sent to the only API of the deployment', () => {
@@ -87,7 +87,7 @@ describe('the request of a health check', () => {
   it('has the configured model name without its provider, which a wildcard requires', () => {
     const wildcard = { upstreamModel: '*' };
     expect(probeOf(deployment({}, wildcard))).toBe(
-      'Not probed, because the deployment is a wildcard. Set model_info.health_check_model to the model to probe.',
+      'A wildcard stands for many models: set model_info.health_check_model to the model to call.',
     );
     for (const model of ['groq/small', 'small'])
       expect(probeRequestFor(deployment({ model, timeoutSeconds: 7 }, wildcard), null)).toMatchObject({
