@@ -168,7 +168,7 @@ export class TooLarge extends DomainError {
   }
 }
 
-/** A budget, a rate limit, a limit of parallel calls or the free tier is used up. */
+/** A budget, a rate limit, a limit of parallel calls or the free tier is used up, or all deployments are in cooldown. */
 export class LimitExceeded extends Refusal {
   readonly code = 'LIMIT_EXCEEDED';
   readonly limit: 'budget' | 'requests' | 'tokens' | 'concurrent_requests' | 'free_tier';

@@ -1,4 +1,4 @@
-/* Names of members between the code and the wire. Values of open objects must not pass here: their names would change. */
+/* Converts names of members between the code and the wire. Objects with names of a client must not be converted. */
 
 const snake = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 const camel = (name: string): string => name.replaceAll(/_([a-z])/g, (_all, letter: string) => letter.toUpperCase());

@@ -26,7 +26,7 @@ export interface ShareRequest {
   readonly held: bigint;
   /** Further amount that waiting calls need. */
   readonly need: bigint;
-  /** The largest of the waiting calls. A call larger than what is left of a budget is admitted while anything is left. */
+  /** Amount of the largest waiting call. A call larger than what is left of a budget is admitted while anything is left. */
   readonly largest: bigint;
   /** Whether a use equal to the limit is admitted while nothing is reserved. For budgets only. */
   readonly atLimit: boolean;

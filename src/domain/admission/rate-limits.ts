@@ -14,7 +14,7 @@ export interface RateLimit {
   readonly tokens?: number | undefined;
   /** Calls in progress. */
   readonly parallel?: number | undefined;
-  /** Requests and tokens that a batch counts, instead of one request and its tokens. They stay counted; `settle(null)` removes the tokens. */
+  /** Requests and tokens that a batch counts, instead of one request and its tokens. Used tokens do not replace them; `settle(null)` removes the tokens. */
   readonly amounts?: { readonly requests: number; readonly tokens: number };
 }
 

@@ -118,7 +118,7 @@ const OMITTED_MEMBERS = new Set(['secretHash', 'previousSecret', 'sealed', 'emai
 
 const snakeCase = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** Amounts as USD, times as ISO text. */
+/** A value as JSON: amounts in USD, times as ISO text. */
 function jsonOf(value: unknown): unknown {
   if (typeof value === 'bigint') return usdNumber(value as Usd);
   if (value instanceof Date) return value.toISOString();
@@ -154,7 +154,7 @@ function auditAction(before: ChangedMembers | null, after: ChangedMembers | null
   return after.blocked === true ? 'blocked' : 'unblocked';
 }
 
-/** The row with the identity that an entry names. */
+/** Members of a row that identify it in an entry. */
 type IdentifiedRow = ChangedMembers & {
   readonly id?: string;
   readonly hash?: string;

@@ -2,7 +2,7 @@ import { InvalidInput } from '../errors.ts';
 import { windowEnd } from '../keys/durations.ts';
 import { type Usd, usdNumber } from '../money.ts';
 
-/** Budget and rate limits of a user, a team, a member or a customer. Null is unlimited. */
+/** Budget and rate limits of a row, such as a user, a team or a budget row. Null is unlimited. */
 export interface Limits {
   readonly maxBudget: Usd | null;
   /** Crossing it sends an alert. It refuses no call. */

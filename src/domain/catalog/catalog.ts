@@ -40,8 +40,8 @@ export interface CatalogStatus {
 }
 
 /**
- * Outcome of one check. `taken`: a map was read and is served. `refused`: it was read and is not served. `failed`:
- * nothing could be read.
+ * Outcome of one check. `taken`: a new map was read and is served. `unchanged`: the map is the one that is served already.
+ * `refused`: it was read and is not served. `failed`: nothing could be read.
  */
 export type CheckOutcome = 'taken' | 'unchanged' | 'refused' | 'failed';
 

@@ -18,8 +18,8 @@ const MIN_REMAINING_SHARE = 0.5;
 export type PricedModel = readonly [id: string, row: JsonObject];
 
 /**
- * The models of a parsed price map, in its order; null when it is not an object. Values that are not objects are left
- * out.
+ * The models of a parsed price map, in its order; null when it is not an object. `NOT_MODELS`, and values that are not
+ * objects, are left out.
  */
 export function modelsOfMap(map: unknown): readonly PricedModel[] | null {
   if (!isJsonObject(map)) return null;

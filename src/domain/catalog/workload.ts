@@ -43,7 +43,7 @@ export function shareFrom(name: string, text: string): Share {
   return value;
 }
 
-/** Throws InvalidInput for an inconsistent workload. */
+/** Throws InvalidInput for a number out of range, and for cache shares that are above 1 together. */
 export function assertWorkload({ requests, inputTokens, outputTokens, cacheHitRate, cacheWriteRate }: Workload): void {
   if (requests < 1) throw fault('requests', 'range', 'must be at least 1');
   if (inputTokens < 0) throw fault('inputTokens', 'range', 'must not be below zero');

@@ -20,7 +20,7 @@ export interface AgentState {
 
 /** An agent that was launched through the gateway, with its last known state. */
 export interface CodingAgent extends Stamps, Owner {
-  /** Id of the upstream. */
+  /** The upstream's id of the agent. */
   readonly id: string;
   readonly state: AgentState;
 }

@@ -36,15 +36,15 @@ export interface JudgedAnswer {
   readonly outcome: number;
 }
 
-/** Part of a reliability curve: answers with a similar probability. */
+/** Part of a reliability curve: answers with a similar probability of one label, which is yes for predicates, else the likeliest. */
 export interface ReliabilityBin {
   /** Lower and upper end of the probabilities. */
   readonly from: number;
   readonly to: number;
   readonly count: number;
-  /** Mean probability that was reported; null without answers. */
+  /** Mean probability of the label; null without answers. */
   readonly reported: number | null;
-  /** Share of the answers that were right; null without answers. */
+  /** Share of the answers for which the label is the right one; null without answers. */
   readonly observed: number | null;
 }
 
@@ -126,7 +126,7 @@ export function fittedTemperature(answers: readonly JudgedAnswer[]): number | nu
   return logLoss(answers, temperature) < logLoss(answers, 1) ? temperature : 1;
 }
 
-/** Point of an answer on the reliability curve: P(yes), or the probability of the likeliest label, and whether it was right. */
+/** Point of an answer on the reliability curve: the probability of one label, see `ReliabilityBin`, and whether the label is the right one. */
 function curvePoint(
   kind: LabelledQuestion['kind'],
   probabilities: readonly number[],

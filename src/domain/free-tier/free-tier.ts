@@ -67,7 +67,7 @@ export const secondsLeft = (ms: number): number => Math.ceil(((dayNumberOf(ms) +
 
 /**
  * Number of calls to reserve: a twentieth of the limit, but at most half of the rest, and at least the number of waiting calls.
- * So near the limit no process holds calls that another needs.
+ * Near the limit, blocks become small, so that a process holds few calls that other processes need.
  */
 export function blockSize(limit: number, used: number, waiting: number): number {
   const block = Math.min(Math.floor(limit / BLOCKS_A_DAY), Math.floor((limit - used) / 2));

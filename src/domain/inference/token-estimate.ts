@@ -7,7 +7,7 @@ const BYTES_PER_TOKEN = 3.5;
 const TURN_TOKENS = 4;
 /** Tokens of a large image. Smaller images have fewer tokens. */
 const IMAGE_TOKENS = 1_600;
-/** Tokens of one or two pages of a document that is not text. */
+/** Tokens of a document that is not text, with one or two pages. */
 const DOCUMENT_TOKENS = 3_000;
 
 /**

@@ -1,6 +1,6 @@
 import type { VirtualKey } from './virtual-key.ts';
 
-/** Reads a setting: the fraction of its limits that a key keeps when its budget is used up, above 0 and at most 1. Null for any other value. */
+/** Reads a setting: the fraction of a key's limits that applies when its budget is used up, above 0 and at most 1. Null for any other value. */
 export function throttleFractionOf(value: unknown): number | null {
   const fraction = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   return typeof fraction === 'number' && fraction > 0 && fraction <= 1 ? fraction : null;

@@ -8,7 +8,7 @@ export interface Peer {
   readonly socket: { readonly remoteAddress?: string | undefined };
 }
 
-/** Limits how many wrong keys a client network may send. Only keys that memory does not know are counted. */
+/** Limits how many wrong keys a client network may send. Cached keys are not limited. */
 export interface FailedKeys {
   /**
    * Call it for every key that is not cached. `looksUp`: the key needs a store query; over the limit, one of these per
@@ -35,7 +35,7 @@ interface Count {
   probedMs: number;
 }
 
-/** Counts per client network in fixed windows of a minute; 0 as the limit counts nothing. Memory is bounded. */
+/** Counts per client network in fixed windows of a minute. With a limit of 0, nothing is counted. Memory is bounded. */
 export function createFailedKeys(options: {
   /** Wrong keys a network may send in a minute. */
   readonly perMinute: number;

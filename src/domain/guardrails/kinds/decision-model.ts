@@ -7,7 +7,7 @@ import type { Guardrail, Inspection, Verdict } from '../guardrail.ts';
 interface DecisionCheck {
   readonly name: string;
   readonly instructions: string;
-  /** Probability from which the check has found something. */
+  /** Minimum probability of yes at which the check flags a text. */
   readonly threshold: number;
   readonly action: 'block' | 'log';
 }
@@ -25,7 +25,7 @@ export interface DecisionGuardrailSettings {
   /** Maximum length of a text in one question, in UTF-16 units. A longer text is split into overlapping pieces. */
   readonly maxInputChars: number;
   readonly maxConcurrentCalls: number;
-  /** Whether texts pass that the model did not judge. */
+  /** Whether a text without an answer of the model passes. */
   readonly failsOpen: boolean;
 }
 
