@@ -1,4 +1,7 @@
-/** Required member of an answer: an array, except `message` (an object), `text` (a string) and Converse's `output` (an object). */
+/**
+ * Required member of an answer: an array, except `text` (a string), and `message`, Converse's `output` and the `answers` of the
+ * named-map format (objects).
+ */
 export type AnswerMember =
   | 'choices'
   | 'data'

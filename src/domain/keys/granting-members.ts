@@ -35,7 +35,10 @@ const RESTRICTING: ReadonlySet<string> = new Set([
   'service_account_id',
 ]);
 
-/** Settings of a key that every creator of keys may set. Only proxy administrators set the others. */
+/**
+ * Settings of a key that every creator of keys may set, `modelMaxBudget` only without limits per minute. Only proxy administrators set
+ * the others; team administrators may also set the project of a new key, see `boundedDraft`.
+ */
 const OPEN_SETTINGS: ReadonlySet<string> = new Set<keyof KeySettings>([
   'keyType',
   'allowedRoutes',

@@ -16,7 +16,7 @@ const MODELS_ONLY: readonly string[] = ['llm_api_routes'];
 
 const refusal = (message: string): Forbidden => new Forbidden(message, 'key_owner');
 
-const isWeaker = (role: Role, than: Role): boolean => weakerRole(role, than) === role;
+const isWeakerOrEqual = (role: Role, than: Role): boolean => weakerRole(role, than) === role;
 
 /** Settings of a key that do not bound it, or whose bounds are checked separately. */
 const NOT_BOUNDS = new Set(['keyType', 'allowedRoutes', 'aliases', 'softBudget', 'autoRotate', 'rotationInterval']);
@@ -100,7 +100,8 @@ export function boundedDraft(creation: KeyCreation, draft: KeyDraft): KeyDraft {
   const { projectId = null, ...settings } = draft.settings ?? {};
   const granted = grantedMember({ ...draft, settings: isManager ? settings : { ...settings, projectId } });
   if (granted !== null) throw refusal(`Only proxy admins set ${granted} of a key.`);
-  if (draft.role !== null && !isWeaker(draft.role, caller.role)) throw refusal('Only proxy admins choose a role.');
+  if (draft.role !== null && !isWeakerOrEqual(draft.role, caller.role))
+    throw refusal('Only proxy admins choose a role.');
   assertUnbounded(caller, idOrNull(draft.teamId));
   const models = draft.models.length === 0 ? (caller.key?.models ?? []) : draft.models;
   assertModels(caller, models);
@@ -178,12 +179,12 @@ export function hasMoreRights(caller: Caller, row: VirtualKey): boolean {
   const isOfOther = idOrNull(row.userId) !== null && row.userId !== caller.userId;
   const routes = row.settings.allowedRoutes ?? [];
   return (
-    !isWeaker(row.role, caller.role) ||
+    !isWeakerOrEqual(row.role, caller.role) ||
     (isOfOther && !isSubset(routes, MODELS_ONLY)) ||
     !isSubset(row.models, caller.key.models) ||
     !isSubset(routes, caller.key.settings.allowedRoutes ?? [])
   );
 }
 
-/** Whether a key has a right that the caller lacks, so that only proxy administrators change it. */
-export const outranks = (row: VirtualKey, caller: Caller): boolean => !isWeaker(row.role, caller.role);
+/** Whether the role of a key has a right that the caller's role lacks, so that only proxy administrators change the key. */
+export const outranks = (row: VirtualKey, caller: Caller): boolean => !isWeakerOrEqual(row.role, caller.role);

@@ -100,7 +100,7 @@ const ROUTES_OF_TYPE: Readonly<Record<KeyType, readonly string[] | null>> = {
   default: null,
 };
 
-/** Settings of a new key with the routes of its type, which replace requested ones. */
+/** Settings of a new key. The routes of its type replace requested ones; the type `default` has none. */
 export function withRoutesOfType(settings: SettingsPatch): SettingsPatch {
   const routes = settings.keyType === undefined || settings.keyType === null ? null : ROUTES_OF_TYPE[settings.keyType];
   return routes === null ? settings : { ...settings, allowedRoutes: routes };

@@ -25,7 +25,7 @@ export interface VirtualKey {
   readonly userId: string | null;
   /** Model names the key may call; empty means every model. */
   readonly models: readonly string[];
-  /** Allowance in USD; zero is zero, null is unlimited. */
+  /** Budget in USD. Zero allows no priced call, null is unlimited. */
   readonly maxBudget: Usd | null;
   /** Reset interval of the spend, such as `1d`; null for never. */
   readonly budgetDuration: string | null;
@@ -253,9 +253,8 @@ export function admittingGroups(key: VirtualKey, model: string): readonly (reado
 }
 
 /**
- * Whether a key may call a model: its own list and those of its owners allow it. A caller without a virtual key (null) may
- * call all.
- * `no-default-models` allows none.
+ * Whether a key may call a model: its own list and those of its owners allow it. The entry `no-default-models` alone allows none.
+ * A caller without a virtual key (null) may call all.
  */
 export function mayCall(key: VirtualKey | null, model: string): boolean {
   return key === null || deniedBy(key, model) === null;

@@ -7,7 +7,7 @@ function keyOf(executionId: string): string {
   return address === null ? '' : executionIdOf('', address);
 }
 
-/** Number of open findings about each trace; null for a trace that no latest run has assessed and no open finding names. */
+/** Number of open findings about each trace; null for a trace that is in no assessment of a lens's latest run and in no open finding. */
 export function findingCounts(
   states: readonly LensState[],
   traces: readonly ExecutionAddress[],

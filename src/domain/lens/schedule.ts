@@ -116,7 +116,7 @@ export function withQueuedRun(state: LensState, request: RunRequest, about: NewR
   return { ...state, lens: nextVersion(state.lens), run: newRun(state.lens, request, about) };
 }
 
-/** The lens with other settings. Changed criteria reset the last scan, so that the next run covers the whole look back. */
+/** The lens with other settings. Changed criteria reset the last scan, so that the next run covers the whole look-back time. */
 export function withSettings({ lens, ...rest }: LensState, settings: LensSettings, now: Date): LensState {
   const isSame = criteriaOf(settings, 0) === criteriaOf(lens.settings, 0);
   const criteriaChange = isSame ? {} : { lastScanAt: null, criteriaUpdatedAt: now.toISOString() };

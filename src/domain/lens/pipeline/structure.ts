@@ -30,7 +30,7 @@ export const oneOf = <Choice extends string>(...choices: readonly Choice[]): Str
     choices.find((choice) => choice === sent) ?? refuse(path, `must be one of ${choices.join(', ')}`, faults),
 });
 
-/** A value, or null. An absent member counts as null. */
+/** A value, or null; an absent member counts as null. The result is in `value`, because `read` returns null for a fault. */
 export const orNull = <Value>(inner: Structure<Value>): Structure<{ readonly value: Value | null }> => ({
   schema: { anyOf: [{ type: 'null' }, inner.schema] },
   read(sent, path, faults) {
