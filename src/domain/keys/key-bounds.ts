@@ -54,7 +54,7 @@ function isBounded(key: VirtualKey, teamId: string | null): boolean {
 /** Throws Forbidden for a caller whose key has bounds: such a key must not create keys, nor replace the secret of another key. */
 export function assertUnbounded({ key }: Caller, teamId: string | null): void {
   if (key !== null && isBounded(key, teamId))
-    throw refusal('A key with limits, a team or an expiry cannot create keys.');
+    throw refusal('A key with limits, a team or an expiry cannot create keys, nor replace the secret of another key.');
 }
 
 const isSubset = (wanted: readonly string[], of: readonly string[]): boolean =>
@@ -148,7 +148,8 @@ function assertNarrower(before: VirtualKey, patch: KeyPatch, now: Date): void {
     (!isNarrower(settings.tpdLimit, before.settings.tpdLimit) && 'tpd_limit') ||
     COUNTED.find((name) => !isNarrower(settings[name], before.settings[name])) ||
     (!endsEarlier(before.expiresAt, patch.duration, now) && 'duration');
-  if (lifted !== false) throw refusal(`Only administrators of the team raise the limits of a key: ${lifted}.`);
+  if (lifted !== false)
+    throw refusal(`Only administrators of the proxy, or of the team of a key, raise its limits: ${lifted}.`);
 }
 
 function endsEarlier(before: Date | null, duration: string | null | undefined, now: Date): boolean {

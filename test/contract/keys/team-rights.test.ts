@@ -129,7 +129,7 @@ describe('a member of the team', () => {
     const change = (patch: object) => post('/key/update', { key: secret, ...patch }, users['member']);
     expect((await change({ max_budget: 2, key_alias: 'mine' })).status).toBe(200);
     expect(await change({ max_budget: 3 })).toEqual(
-      envelope(403, 'Only administrators of the team raise the limits of a key: max_budget.'),
+      envelope(403, 'Only administrators of the proxy, or of the team of a key, raise its limits: max_budget.'),
     );
     expect(await infoOf(secret)).toMatchObject({ max_budget: 2, key_alias: 'mine' });
     expect((await post('/key/block', { key: secret }, users['member'])).status).toBe(200);
