@@ -54,7 +54,7 @@ export const KIND_DESCRIPTIONS: readonly DescribedKind[] = [
       param('keyword_redaction_tag', 'string', 'Text in place of a masked word.'),
     ],
   },
-  { kind: 'hide-secrets', title: 'Hidden secrets', modes: ALL_MODES, params: [] },
+  { kind: 'hide-secrets', title: 'Secret filter', modes: ALL_MODES, params: [] },
   {
     kind: 'openai_moderation',
     title: 'Moderation in the format of OpenAI',

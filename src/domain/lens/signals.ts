@@ -33,7 +33,7 @@ export const DEFAULT_SIGNALS: SignalConfig = {
     {
       id: 'user_frustration',
       name: 'User frustration',
-      question: 'Is the user annoyed or dissatisfied with the agent in this run, complains, or gives up?',
+      question: 'Is the user annoyed or dissatisfied with the agent in this run, or does the user complain or give up?',
     },
     {
       id: 'missing_capability',

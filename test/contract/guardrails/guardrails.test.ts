@@ -208,7 +208,7 @@ describe('information for the forms of guardrails', () => {
         'presidio',
       ],
     ]);
-    expect(body['hide-secrets']).toEqual({ ui_friendly_name: 'Hidden secrets' });
+    expect(body['hide-secrets']).toEqual({ ui_friendly_name: 'Secret filter' });
     expect(body['generic_guardrail_api']).toMatchObject({
       api_base: { type: 'string', description: 'Address of the service.', required: true },
       unreachable_fallback: {
