@@ -36,10 +36,11 @@ export const countOrNull = (value: unknown): number | null =>
 /** Members that may have the end time, one for each outcome. */
 const ENDS = ['completed_at', 'failed_at', 'expired_at', 'cancelled_at'] as const;
 
-/** End time of a batch; `now` where the batch has none. */
+/** End time of a batch: `now` where the batch has none, and where it is in the future. */
 export function batchEndOf(shown: ShownObject, now: Date): Date {
-  const ended = ENDS.map((member) => countOrNull(shown[member])).find((at) => at !== null) ?? null;
-  return ended === null ? now : new Date(ended * 1_000);
+  // Some upstreams send 0 for members that are not set.
+  const ended = ENDS.map((member) => countOrNull(shown[member]) ?? 0).find((at) => at > 0) ?? Infinity;
+  return new Date(Math.min(ended * 1_000, now.getTime()));
 }
 
 /** Number of calls that is assumed for a batch whose calls were not counted. */
