@@ -204,7 +204,7 @@ export interface ModelPageQuery {
   readonly size: number;
   readonly name: string | null;
   readonly deploymentId: string | null;
-  /** Text that the name contains, in any case. */
+  /** Text that the name contains; letter case is ignored. */
   readonly search: string | null;
   readonly accessGroup: string | null;
   readonly onlyWildcards: boolean;

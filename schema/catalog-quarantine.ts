@@ -62,7 +62,7 @@ const ReleasedPriceType = builder.objectRef<ReleasedPrice>('ReleasedPrice').impl
 const QuarantineFilterType = builder.inputType('QuarantinedPriceFilter', {
   description: 'Filter of quarantined prices. All conditions must match; blank text is ignored.',
   fields: (t) => ({
-    entryId: t.string({ description: 'Text that the entry id contains, in any case.' }),
+    entryId: t.string({ description: 'Text that the entry id contains; letter case is ignored.' }),
     reason: t.field({ type: QuarantineReasonType, description: 'Why the price is quarantined.' }),
   }),
 });

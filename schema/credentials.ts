@@ -56,7 +56,7 @@ builder.node(CredentialType, {
 
 const CredentialFilterType = builder.inputType('CredentialFilter', {
   description: 'Filter of credentials. Blank text is ignored.',
-  fields: (t) => ({ name: t.string({ description: 'Text that the name contains, in any case.' }) }),
+  fields: (t) => ({ name: t.string({ description: 'Text that the name contains; letter case is ignored.' }) }),
 });
 
 const CredentialOrderType = rowOrder('Credential', 'credentials', {

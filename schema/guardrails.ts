@@ -85,7 +85,7 @@ builder.node(GuardrailType, {
 const GuardrailFilterType = builder.inputType('GuardrailFilter', {
   description: 'Filter of guardrails. All conditions must match; blank text is ignored.',
   fields: (t) => ({
-    name: t.string({ description: 'Text that the name contains, in any case.' }),
+    name: t.string({ description: 'Text that the name contains; letter case is ignored.' }),
     kind: t.string({ description: 'Exact type of the check.' }),
     mode: t.field({ type: ModeType, description: 'One of its modes.' }),
     defaultOn: t.boolean({ description: 'Exact `defaultOn`.' }),

@@ -46,7 +46,7 @@ export const TeamFilterType = builder.inputType('TeamFilter', {
   description: 'Filter of teams. All conditions must match; blank text is ignored.',
   fields: (t) => ({
     organizationId: t.id({ description: 'Organization: global id or local id.' }),
-    alias: t.string({ description: 'Text that the alias contains, in any case.' }),
+    alias: t.string({ description: 'Text that the alias contains; letter case is ignored.' }),
     blocked: t.boolean({ description: 'Whether the team is blocked.' }),
   }),
 });
@@ -100,8 +100,8 @@ builder.queryField('teams', (t) =>
 const UserFilterType = builder.inputType('UserFilter', {
   description: 'Filter of users. All conditions must match; blank text is ignored.',
   fields: (t) => ({
-    email: t.string({ description: 'Text that the email contains, in any case.' }),
-    alias: t.string({ description: 'Text that the alias contains, in any case.' }),
+    email: t.string({ description: 'Text that the email contains; letter case is ignored.' }),
+    alias: t.string({ description: 'Text that the alias contains; letter case is ignored.' }),
     role: t.field({ type: RoleType, description: 'Exact role.' }),
   }),
 });
@@ -152,7 +152,7 @@ builder.queryField('users', (t) =>
 const OrganizationFilterType = builder.inputType('OrganizationFilter', {
   description: 'Filter of organizations. All conditions must match; blank text is ignored.',
   fields: (t) => ({
-    alias: t.string({ description: 'Text that the alias contains, in any case.' }),
+    alias: t.string({ description: 'Text that the alias contains; letter case is ignored.' }),
   }),
 });
 
@@ -191,7 +191,7 @@ const ProjectFilterType = builder.inputType('ProjectFilter', {
   description: 'Filter of projects. All conditions must match; blank text is ignored.',
   fields: (t) => ({
     teamId: t.id({ description: 'Team: global id or local id.' }),
-    alias: t.string({ description: 'Text that the alias contains, in any case.' }),
+    alias: t.string({ description: 'Text that the alias contains; letter case is ignored.' }),
     blocked: t.boolean({ description: 'Whether the project is blocked.' }),
   }),
 });
@@ -234,8 +234,8 @@ builder.queryField('projects', (t) =>
 const CustomerFilterType = builder.inputType('CustomerFilter', {
   description: 'Filter of customers. All conditions must match; blank text is ignored.',
   fields: (t) => ({
-    customerId: t.string({ description: 'Text that the id contains, in any case.' }),
-    alias: t.string({ description: 'Text that the alias contains, in any case.' }),
+    customerId: t.string({ description: 'Text that the id contains; letter case is ignored.' }),
+    alias: t.string({ description: 'Text that the alias contains; letter case is ignored.' }),
     budgetId: t.id({ description: 'Budget: global id or local id.' }),
     blocked: t.boolean({ description: 'Whether the customer is blocked.' }),
   }),
@@ -281,7 +281,7 @@ builder.queryField('customers', (t) =>
 const BudgetFilterType = builder.inputType('BudgetFilter', {
   description: 'Filter of budgets. All conditions must match; blank text is ignored.',
   fields: (t) => ({
-    budgetId: t.string({ description: 'Text that the id contains, in any case.' }),
+    budgetId: t.string({ description: 'Text that the id contains; letter case is ignored.' }),
   }),
 });
 

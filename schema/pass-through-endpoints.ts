@@ -77,8 +77,8 @@ builder.node(EndpointType, {
 const EndpointFilterType = builder.inputType('PassThroughEndpointFilter', {
   description: 'Filter of pass-through entries. All conditions must match; blank text is ignored.',
   fields: (t) => ({
-    path: t.string({ description: 'Text that the path contains, in any case.' }),
-    target: t.string({ description: 'Text that the target contains, in any case.' }),
+    path: t.string({ description: 'Text that the path contains; letter case is ignored.' }),
+    target: t.string({ description: 'Text that the target contains; letter case is ignored.' }),
     isFromConfig: t.boolean({ description: 'Whether it is in the configuration file.' }),
     teamId: t.id({ description: 'Team: global id or local id. Only entries that its keys may call.' }),
   }),

@@ -61,7 +61,7 @@ export function introspectionDepth({ selectionSet }: OperationDefinitionNode, fr
 
 /**
  * Number of fields below `__schema` and `__type`. Walks the schema as an executor does, without building an answer. Stops
- * as soon as there are more than `maxFields`. `@skip` and `@include` are ignored: a field counts in any case.
+ * as soon as there are more than `maxFields`. `@skip` and `@include` are ignored: every field counts.
  */
 export function countIntrospection(
   schema: GraphQLSchema,

@@ -45,7 +45,7 @@ export const GROUP_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'settings.updateMcpSemanticFilter': 'Store the settings of the semantic filter of MCP tools. It has no effect yet.',
   'settings.updateMcpToolSearch': 'Store the settings of the search of MCP tools. It has no effect yet.',
   'settings.updateSso': 'Store settings of single sign-on. It has no effect yet.',
-  'settings.updateUi': 'Store rights of users in the dashboard. It has no effect yet.',
+  'settings.updateUi': 'Store rights of users in the dashboard. Some have no effect yet: their descriptions say so.',
   'settings.updateUiTheme': 'Store the theme of the dashboard.',
   'settings.updateUserBanner': 'Store the message for all users.',
   'settings.updateVantage': 'Store the settings of the export to Vantage. It has no effect yet.',

@@ -123,7 +123,7 @@ const GROUPS = {
       saml_idp_metadata_url: ['text', 'Address of the SAML metadata of the provider.'],
       saml_idp_metadata_xml: ['text', 'SAML metadata of the provider.'],
       saml_sp_entity_id: ['text', 'SAML entity id of this server.'],
-      saml_allow_unsolicited: ['text', 'Accepts SAML answers without a request.'],
+      saml_allow_unsolicited: ['text', '`true` accepts SAML responses that no request asked for.'],
       proxy_base_url: ['text', 'Public address of this server.'],
       user_email: ['text', 'Email of the first administrator.'],
       ui_access_mode: ['any', 'Who may open the dashboard.'],
@@ -136,17 +136,19 @@ const GROUPS = {
     member: null,
     description: 'Rights of users in the dashboard.',
     fields: flags({
-      disable_model_add_for_internal_users: 'Users who are not administrators cannot add models.',
+      disable_model_add_for_internal_users: 'Only proxy administrators can add models, also models of teams.',
       disable_team_admin_delete_team_user: 'Team administrators cannot remove members.',
       require_auth_for_public_ai_hub: 'The public model list needs a key.',
       allow_public_health_readiness_details: 'Readiness gives details without a key.',
       forward_client_headers_to_llm_api: 'Forwards headers of clients to upstreams. Not in force yet.',
       forward_llm_provider_auth_headers: 'Forwards credentials of clients to upstreams. Not in force yet.',
       disable_agents_for_internal_users: 'Users who are not administrators cannot use agents. Not in force yet.',
-      allow_agents_for_team_admins: 'Team administrators can use agents in any case. Not in force yet.',
+      allow_agents_for_team_admins:
+        'Team administrators can use agents also while `disable_agents_for_internal_users` is on. Not in force yet.',
       disable_vector_stores_for_internal_users:
         'Users who are not administrators cannot use vector stores. Not in force yet.',
-      allow_vector_stores_for_team_admins: 'Team administrators can use vector stores in any case. Not in force yet.',
+      allow_vector_stores_for_team_admins:
+        'Team administrators can use vector stores also while `disable_vector_stores_for_internal_users` is on. Not in force yet.',
       disable_custom_api_keys: 'Generated keys are always random.',
       disable_key_generate_for_org_admin: 'Organization administrators cannot generate keys.',
     }),
@@ -204,7 +206,7 @@ const GROUPS = {
       enabled: ['flag', 'Makes the searches here.', { otherwise: false }],
       enabled_providers: ['texts', 'Providers whose searches are made here.', { otherwise: [] }],
       search_tool_name: ['text', 'Search tool; the first one when empty.'],
-      max_agentic_loops: ['integer', 'Most model calls that follow one request.'],
+      max_agentic_loops: ['integer', 'Maximum number of model calls that follow one request.'],
     },
   },
   costDiscount: {
@@ -248,7 +250,7 @@ const GROUPS = {
     fields: {
       api_key: ['text', 'Key at CloudZero.'],
       connection_id: ['text', 'Connection at CloudZero.'],
-      timezone: ['text', 'Time zone of the days.'],
+      timezone: ['text', 'Time zone of the days of the exported spend.'],
     },
   },
   vantage: {
@@ -292,7 +294,7 @@ const GROUPS = {
       ...connection('cache'),
       namespace: ['text', 'Prefix of the keys.'],
       ttl: ['number', 'Age at which answers are evicted, in seconds.'],
-      max_connections: ['integer', 'Most connections.'],
+      max_connections: ['integer', 'Maximum number of connections.'],
       redis_startup_nodes: ['list', 'Hosts and ports of a cluster.'],
       similarity_threshold: [
         'number',
@@ -300,7 +302,11 @@ const GROUPS = {
         { otherwise: 0.8 },
       ],
       redis_semantic_cache_embedding: ['text', 'Model that embeds requests.'],
-      semantic_cache_scope: ['text', 'Who shares answers.', { otherwise: 'key', choices: ['key', 'end_user'] }],
+      semantic_cache_scope: [
+        'text',
+        'Scope of cached answers: one key, or one end user.',
+        { otherwise: 'key', choices: ['key', 'end_user'] },
+      ],
       gcp_service_account: ['text', 'Google service account.'],
       gcp_ssl_ca_certs: ['text', 'File of the Google certificates.'],
       ssl_cert_reqs: ['text', 'How certificates are checked.'],

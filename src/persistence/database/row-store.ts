@@ -110,7 +110,7 @@ export const changeRow = <Stored, Row>(
         if (conflict !== null) throw conflict;
       }
     }
-    throw new Unavailable(`The ${noun} is being changed by others. Try again.`);
+    throw new Unavailable(`The ${noun} is being changed by other requests. Try again.`);
   });
 
 /** Rows of a noun as managed entities: one fork of the entity manager per call. */

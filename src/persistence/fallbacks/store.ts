@@ -10,7 +10,7 @@ export const createFallbackStore = (database: Database): FallbackStore => ({
     noun: 'fallback',
     audited: 'model_fallback',
     where: ({ model }) => matching({ model }),
-    conflictText: ({ model }) => `The fallbacks of the model ${model} are being changed by others. Try again.`,
+    conflictText: ({ model }) => `The fallbacks of the model ${model} are being changed by other requests. Try again.`,
   }),
   fingerprint: fingerprintOf(database, 'model_fallback'),
 });

@@ -44,7 +44,7 @@ export function createSettingsStore(database: Database): SettingsStore {
         const created = await addSection(section, change({}), about);
         if (created !== null) return created;
       }
-      throw new Unavailable(`The settings ${section} are being changed by others. Try again.`);
+      throw new Unavailable(`The settings ${section} are being changed by other requests. Try again.`);
     },
   };
 }

@@ -10,7 +10,7 @@ import type { RateScope } from '../../domain/admission/scopes.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { OpenList, type Place } from '../../domain/open-list.ts';
 
-/** Time after which a slot is freed in any case, in ms: one hour, as in the reference. */
+/** Time after which a slot is freed also when its call has not ended, in ms: one hour, as in the reference. */
 const SLOT_MS = 3_600_000;
 /** Number of counters of one scope in memory above which a new counter evicts the oldest idle ones. */
 const COUNTERS_LIMIT = 100_000;

@@ -11,7 +11,7 @@ import { OpenList, type Place } from '../../domain/open-list.ts';
 import { RateShare } from './rate-share.ts';
 import type { Shares } from './shares.ts';
 
-/** Time after which a slot is freed in any case, in ms: one hour, as in the reference. */
+/** Time after which a slot is freed also when its call has not ended, in ms: one hour, as in the reference. */
 const SLOT_MS = 3_600_000;
 /** Number of shares in memory above which a new share evicts the oldest idle ones. */
 const SHARES_LIMIT = 300_000;
