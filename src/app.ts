@@ -9,13 +9,13 @@ import { createScheduler } from './runtime/tasks/scheduler.ts';
 import type { Log } from './runtime/telemetry/log.ts';
 import { composeAdmission } from './startup/compose-admission.ts';
 import { composeCatalog } from './startup/compose-catalog.ts';
-import { composeChanges, evictionFrom } from './startup/compose-changes.ts';
+import { composeChanges, changeListenerOf } from './startup/compose-changes.ts';
 import { composeDeployments } from './startup/compose-deployments.ts';
 import { composeGateway, composeUpstreams } from './startup/compose-gateway.ts';
 import { composeGuardrails } from './startup/compose-guardrails.ts';
 import { composeKeys, composeSales } from './startup/compose-keys.ts';
 import { composePlatform } from './startup/compose-platform.ts';
-import { composeRecords, flushRecords } from './startup/compose-records.ts';
+import { composeRecords, addRecordFlushes } from './startup/compose-records.ts';
 import { composeReload, type Reloads } from './startup/compose-reload.ts';
 import { composeSettings } from './startup/compose-settings.ts';
 import { composeStores } from './startup/compose-stores.ts';
@@ -85,7 +85,7 @@ async function composeApp(opening: StartContext): Promise<Reloads> {
   });
   context.shutdown.add('background tasks', () => tasks.stop());
   // Flushed before the end of the background tasks is awaited: these may run longer than the process.
-  flushRecords(context, parts);
+  addRecordFlushes(context, parts);
   await serve(base, parts, platform);
   startTasks(base, parts, platform);
   const starting = setTimeout(() => tasks.start(), BACKGROUND_DELAY_MS);
@@ -148,7 +148,7 @@ function serve({ context, addressOf, admit, authorship }: Base, parts: Parts, pl
 
 /** Starts the background work of the parts. */
 function startTasks({ context, changes, feeds }: Base, parts: Parts, { passThrough, records }: Platform): void {
-  changes.start(evictionFrom({ ...parts, passThrough }));
+  changes.start(changeListenerOf({ ...parts, passThrough }));
   feeds.start(records.readable);
   startCatalog(context, parts);
   parts.freeTier.start();

@@ -9,7 +9,7 @@ const MIN_MESSAGE_INTERVAL_MS = 50;
 /** Interval at which a process with subscribers announces them, in ms, and how long an announcement is valid. */
 const ANNOUNCEMENT_MS = 2_000;
 const ANNOUNCEMENT_VALID_MS = 6_000;
-/** Capacity of the queues of events to send and to read. Beyond it the oldest are dropped. */
+/** Capacity of each queue of events. Beyond it the oldest are dropped. */
 const QUEUE_CAPACITY = 1_000;
 /** Bytes that are reserved in a message for everything but its lists. */
 const FRAME_BYTES = 200;

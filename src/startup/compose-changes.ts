@@ -112,8 +112,8 @@ interface Caches {
   readonly teamLogging: Pick<TeamLogging, 'evict' | 'evictAll'>;
 }
 
-/** Evicts or refreshes cached rows that other processes have changed. */
-export const evictionFrom =
+/** Returns a listener that evicts or refreshes cached rows that other processes have changed. */
+export const changeListenerOf =
   (caches: Caches) =>
   (changed: ChangedRows): void => {
     evictKeys(caches.keyRing, changed);

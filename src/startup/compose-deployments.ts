@@ -13,7 +13,7 @@ import { addressFault, withCredential } from '../runtime/settings/deployments.ts
 import type { Settings } from '../runtime/settings/settings.ts';
 import type { StartContext } from './context.ts';
 
-/** The deployments that calls are routed to, and the stores of those that are created at run time. */
+/** The deployments that calls are routed to, their fallbacks, and the stores of deployments and credentials. */
 export interface Deployments {
   readonly deployments: DeploymentRegistry & CredentialFinder;
   readonly deploymentStore: DeploymentStore;
@@ -27,7 +27,7 @@ export const configuredDeployments = (
   deployments: readonly Deployment[],
 ): readonly Deployment[] => (demoModel ? [...deployments, demoDeployment] : deployments);
 
-/** Opens the stores with the salt key, and reads their rows. */
+/** Creates the stores, which encrypt with the salt key, and reads the stored deployments and fallbacks. */
 export async function composeDeployments(
   { settings, state }: StartContext,
   stores: Pick<DatabaseStores, 'credentials' | 'deployments' | 'fallbacks'>,

@@ -142,7 +142,7 @@ function composeActiveGuardrails(
       presidio: presidio(http),
       decision_model: decisionModel(createAskDecisions(gateway)),
     },
-    broken: (about) => log.warn(about, 'a guardrail cannot run: its calls are refused'),
+    broken: (about) => log.warn(about, 'a guardrail cannot run: the calls that it checks are refused'),
   });
   guardrails.checkWith((definition) => active.faultOf(definition));
   return active;

@@ -191,7 +191,7 @@ const loadOf = ({ state }: StartContext, { http, connections }: PlatformParts): 
   return { openRequests: state.openRequests(), waitingCalls: http.connections().waiting, refused: total + network };
 };
 
-/** Stores whose rows decide budgets of labels and keys. Each change in this process evicts the cached budgets. */
+/** Stores whose rows decide budgets of labels and keys. Each change in this process evicts cached budgets or marks cached keys as stale. */
 const labelStores = (
   { budgets, customers, tags }: Stores,
   { labelBudgets: { evictAll }, keyRing }: Pick<PlatformParts, 'labelBudgets' | 'keyRing'>,

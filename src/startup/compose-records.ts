@@ -43,7 +43,7 @@ export function composeRecords(context: StartContext, parts: RecordParts & { rea
   };
 }
 
-/** Export of the spans of calls, to the collectors of the process and of teams. */
+/** Export of spans to the collector of the process and to the destinations of teams. */
 function composeSpanExport(
   { settings, log, shutdown }: StartContext,
   { stores, http }: RecordParts & { readonly http: UpstreamClient },
@@ -108,7 +108,7 @@ const composeCounters = ({ settings, scheduler }: StartContext, { stores, bus }:
 });
 
 /** Adds the commit of all waiting records, rows and counts to the shutdown. */
-export function flushRecords(
+export function addRecordFlushes(
   { log, shutdown }: StartContext,
   {
     records,

@@ -24,9 +24,9 @@ interface ReloadParts {
 
 /** Reads the configuration again on request, and after a change of its files or of stored variables. */
 export interface Reloads {
-  /** Applies the new configuration, or keeps the running one and logs the reason. Never throws. */
+  /** Applies the new configuration, or keeps the running one and logs the reason. Does nothing without a file. Never throws. */
   reload(): Promise<void>;
-  /** Reads the file again if variables are stored, because it may refer to them. */
+  /** Reads the file again if the store has variables, because the file may refer to them. */
   prepare(): Promise<void>;
   start(): void;
 }
@@ -39,7 +39,7 @@ export function composeReload(context: StartContext, parts: ReloadParts): Reload
     files: () => configuration.current().files,
     everyMs: settings.configWatchSeconds * MS_PER_SECOND,
     scheduler: context.scheduler,
-    changed: () => void reload(),
+    onChange: () => void reload(),
   });
 
   async function reloadOnce(): Promise<void> {
@@ -49,7 +49,7 @@ export function composeReload(context: StartContext, parts: ReloadParts): Reload
       apply(context, parts, await settings.configReader.read());
     } catch (error) {
       const failure = error instanceof ConfigError ? error.message : 'The configuration could not be read.';
-      configuration.reloaded({ at: systemClock.now(), failure });
+      configuration.setLastReload({ at: systemClock.now(), failure });
       log.error({ err: error }, 'the new configuration was refused; the running one stays in force');
     }
   }
@@ -91,7 +91,7 @@ function apply({ settings, log, state }: StartContext, parts: ReloadParts, read:
   parts.guardrails.configure(read.guardrails);
   state.routing = read.routing;
   configuration.declare(read.config);
-  configuration.reloaded({ at: systemClock.now(), failure: null });
+  configuration.setLastReload({ at: systemClock.now(), failure: null });
   for (const warning of read.warnings) log.warn({}, warning);
   if (fixed.length > 0)
     log.warn({ settings: fixed }, 'changed settings take effect at the next start: restart the process to apply them');

@@ -16,7 +16,7 @@ const VARIABLES = 'environment_variables';
 type AddressOf = ReturnType<typeof createClientAddresses>;
 
 export interface ComposedSettings {
-  /** The settings of the process, with stored settings, which take effect at the start. */
+  /** The settings of the process, with those stored settings that take effect at the start. */
   readonly settings: Settings;
   /** The stores, with encrypted settings. */
   readonly stores: Stores;

@@ -86,7 +86,7 @@ export async function composeTransports(context: StartContext, parts: TransportP
   });
   const upgrades = composeUpgrades(context, parts, { graph, failed });
   const http = composeHttp(context, parts, { graph, upgrades, failed });
-  closeTransports(context, { http, graph, bus: parts.bus });
+  addTransportShutdown(context, { http, graph, bus: parts.bus });
   state.openRequests = http.openRequests;
   state.url = await http.listen();
   buildGraphLater(context, graph);
@@ -156,7 +156,7 @@ function composeHttp(
 }
 
 /** Adds the end of the transports to the shutdown: refuse, end feeds, drain, then close connections. */
-function closeTransports(
+function addTransportShutdown(
   { shutdown }: StartContext,
   {
     http,

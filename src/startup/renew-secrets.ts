@@ -21,10 +21,7 @@ interface Renewable<Row> {
   readonly withSealed: (row: Row, sealed: string) => Row;
 }
 
-/**
- * Encrypts the rows that a former salt key or admin key encrypted with the current one. Resolves to the number of such rows at the
- * start. A row that was renewed meanwhile does not change.
- */
+/** Encrypts rows that a former key encrypted with the current key. Resolves to their number. A row that was renewed meanwhile does not change. */
 async function renewRows<Row extends { readonly id: string }>(about: Renewable<Row>): Promise<number> {
   const { rows, change, cipher, sealedOf, withSealed } = about;
   const renewed = (row: Row): string | null =>
@@ -54,8 +51,8 @@ const renewSealed = <Row extends { readonly id: string; readonly sealed: string 
   });
 
 /**
- * Encrypts all stored secrets that a former salt key or admin key encrypted with the current one. Does nothing when no former
- * secret is configured.
+ * Encrypts with the current key what a former salt key or admin key encrypted: secrets of models, credentials, guardrails,
+ * pass-through endpoints, settings and teams. Does nothing without a former key.
  */
 export async function renewSecrets(
   { settings, log }: Pick<StartContext, 'settings' | 'log'>,

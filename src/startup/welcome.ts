@@ -5,7 +5,7 @@ import type { Settings } from '../runtime/settings/settings.ts';
 const shellWord = (path: string): string =>
   /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 
-/** Message of a successful start: addresses, source of the admin key, and three calls that work as they are. */
+/** Message of a successful start: addresses, source of the admin key, and three example calls. */
 export function welcome(url: string, settings: Settings): string {
   const keyFile = join(settings.dataDir, 'admin-key');
   const isInFile = settings.masterKeySource === 'generated' || settings.masterKeySource === 'data folder';

@@ -1,7 +1,7 @@
 import type { KeyRules } from '../../domain/keys/generation-rules.ts';
 import type { SettingValues } from './table.ts';
 
-/** Rules of the configuration for creating and changing keys. */
+/** Rules for creating and changing keys. */
 export const keyRulesOf = ({ keyDefaults, keyCaps, keyMakers, checksKeyAliases }: SettingValues): KeyRules => ({
   defaults: keyDefaults,
   caps: keyCaps,

@@ -7,7 +7,7 @@ import type { SettingValues } from './table.ts';
 export interface SignInSettings {
   /** Name of the administrator. */
   readonly username: string;
-  /** Password of the administrator; null for the admin key only. */
+  /** Password of the administrator; null: only the admin key signs in. */
   readonly password: Secret | null;
   /** Address of the server whose users sign in here; null for none. */
   readonly controlPlaneUrl: string | null;

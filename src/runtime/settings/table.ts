@@ -60,7 +60,7 @@ export const SETTING_GROUPS: readonly SettingGroup[] = [
     note: 'They can also be stored at run time. The file takes precedence over stored values.',
     settings: GROUP_SETTINGS,
   },
-  { title: 'Rules of new keys', settings: KEY_SETTINGS },
+  { title: 'Rules for creating and changing keys', settings: KEY_SETTINGS },
   { title: 'Pass-through', settings: PASS_THROUGH_SETTINGS },
   { title: 'Retries, cooldowns and fallbacks', settings: ROUTING_SETTINGS },
   { title: 'Health checks', settings: HEALTH_SETTINGS },

@@ -60,7 +60,7 @@ const textsInto =
 const TOKEN_ROLES: readonly string[] = [...ROLES, 'team'];
 const isTokenRole = (value: unknown): value is TokenRole => typeof value === 'string' && TOKEN_ROLES.includes(value);
 
-/** Adds mappings of a list of maps. */
+/** Reads a list of maps as role mappings, and adds them to those that are already read. */
 const mappings =
   (claim: string, role: string): Reader =>
   (value, rules) => {
@@ -131,7 +131,7 @@ const unmapped: Reader = (value) => {
     : 'is neither `fallback_team_mapping` nor `reject`';
 };
 
-/** Members by name. */
+/** Readers of the members, by name. */
 const READERS: Readonly<Record<string, Reader>> = {
   user_id_jwt_field: textInto('userIdField'),
   user_email_jwt_field: textInto('userEmailField'),

@@ -4,7 +4,7 @@ import { ConfigError } from './config-fault.ts';
 
 /** Detects changes of files by polling their state. It also finds replaced files, and changes behind symbolic links. */
 export interface FileWatch {
-  /** Begins to poll. `changed` is called when a file has a new state that two checks in a row have found. */
+  /** Begins to poll. `onChange` is called when a file has a new state that two checks in a row have found. */
   start(): void;
   stop(): void;
   /** Takes the current state of the files as known: only later changes are reported. */
@@ -34,14 +34,14 @@ export function watchFiles({
   files,
   everyMs,
   scheduler,
-  changed,
+  onChange,
 }: {
   /** The current files. */
   readonly files: () => readonly string[];
   /** Time between two checks, in ms. */
   readonly everyMs: number;
   readonly scheduler: Scheduler;
-  readonly changed: () => void;
+  readonly onChange: () => void;
 }): FileWatch {
   let known: string | null = null;
   let last: string | null = null;
@@ -57,7 +57,7 @@ export function watchFiles({
     last = now;
     if (now === known || !isUnchanged) return;
     known = now;
-    changed();
+    onChange();
   }
 
   return {

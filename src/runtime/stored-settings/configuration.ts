@@ -39,10 +39,10 @@ export interface RunningConfiguration extends Configuration {
   blocksUnpriced(): boolean;
   /** Members that calls must have. */
   requiredParams(): RequiredParams;
-  /** Replaces the configuration file. */
+  /** Replaces the content of the configuration file. */
   declare(config: DeclaredConfig): void;
   /** Sets the outcome that `lastReload` returns. */
-  reloaded(outcome: ConfigReload): void;
+  setLastReload(outcome: ConfigReload): void;
   /** Calls `listener` with what changed after the file or the stored settings were read again. Returns a function that unsubscribes. */
   onChange(listener: (changed: SettingsChange['changed']) => void): () => void;
 }
@@ -96,7 +96,7 @@ export function createConfiguration({
     requiredParams: () => required,
     blocksUnpriced: () => isUnpricedBlocked,
     lastReload: () => outcome,
-    reloaded(next) {
+    setLastReload(next) {
       outcome = next;
     },
     faultsOf: storedValueFaults,

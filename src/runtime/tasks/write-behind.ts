@@ -1,6 +1,6 @@
 import { withDeadline } from '../../domain/with-deadline.ts';
 
-/** Maximum number of records that wait for the store; beyond it the oldest are dropped. */
+/** Maximum number of records that wait for the store; beyond it the oldest that are not being committed are dropped. */
 const WAITING_LIMIT = 200_000;
 /** Default number of records of one commit: encoding them blocks the event loop for milliseconds. */
 const BATCH_LIMIT = 1_000;

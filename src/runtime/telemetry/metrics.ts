@@ -79,7 +79,7 @@ async function openRegistry(options: MetricsOptions) {
   gauge('lensgate_connections_open', 'Open connections of clients.', () => connections().open);
   const refused = new Counter({
     name: 'lensgate_connections_refused_total',
-    help: 'Connections refused by `max_connections`: of all, or of one network without a known key.',
+    help: 'Connections refused by `max_connections`. Limit `total`: too many in all; `network`: too many of one network without a known key.',
     labelNames: ['limit'],
     registers,
     collect() {

@@ -5,7 +5,7 @@ import type { OtlpExportSettings } from '../settings/otlp-export.ts';
 
 /** Maximum bytes of an answer. */
 const ANSWER_BYTES = 64 * 1024;
-/** Statuses that the OTLP specification retries. */
+/** Statuses after which the OTLP specification requires a retry. */
 const RETRIED = new Set([429, 502, 503, 504]);
 
 /** Wire format functions of an exporter. */

@@ -22,7 +22,7 @@ it('changed, new and removed files are reported, each change once', async () => 
     files: () => [main, included],
     everyMs: 5,
     scheduler: aScheduler(),
-    changed() {
+    onChange() {
       changes += 1;
     },
   });
@@ -56,7 +56,7 @@ it('a state that is marked as current is not reported', async () => {
     files: () => [file],
     everyMs: 5,
     scheduler: aScheduler(),
-    changed() {
+    onChange() {
       changes += 1;
     },
   });

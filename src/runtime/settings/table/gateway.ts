@@ -166,7 +166,7 @@ export const GATEWAY_SETTINGS = {
     env: ['LENSGATE_MODEL_METRICS'],
     file: 'general_settings.model_metrics',
     description:
-      'Adds histograms of calls by model (`gen_ai_client_*`) to `/metrics`. That path needs no key, so that they show names of models to everyone who reaches it.',
+      'Adds histograms of calls by model (`gen_ai_client_*`) to `/metrics`. That path needs no key: everyone who reaches it sees the names of models.',
   }),
   publicModels: setting({
     kind: list('models', (item) => (item === '' ? 'is empty' : null)),

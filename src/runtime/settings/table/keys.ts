@@ -2,7 +2,7 @@ import { flag } from '../kinds.ts';
 import { keyCaps, keyDefaults, keyMakers } from '../key-rules-kind.ts';
 import { setting } from '../setting.ts';
 
-/** Rules of new keys. */
+/** Rules for creating and changing keys. */
 export const KEY_SETTINGS = {
   keyDefaults: setting({
     kind: keyDefaults(),

@@ -3,7 +3,7 @@ import { setting } from '../setting.ts';
 
 const MIN_TOKEN_LENGTH = 32;
 
-/** Lens runs in this process. */
+/** Lens runs and signals in this process, and access for a trace service of your own. */
 export const LENS_SETTINGS = {
   lensWorkerSlots: setting({
     kind: integer(0, 64),
@@ -35,7 +35,7 @@ export const LENS_SETTINGS = {
       token.length < MIN_TOKEN_LENGTH ? `must have at least ${MIN_TOKEN_LENGTH} characters` : null,
     ),
     default: null,
-    defaultText: 'none: the list is refused',
+    defaultText: 'none: the path is refused',
     env: ['LITELLM_LENS_SERVICE_TOKEN'],
     file: 'general_settings.lens.service_token',
     description:

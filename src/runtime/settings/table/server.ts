@@ -67,7 +67,7 @@ export const SERVER_SETTINGS = {
     default: null,
     env: ['LENSGATE_FORMER_SECRETS'],
     description:
-      'Former salt keys and admin keys, comma-separated. The start encrypts the values of these keys with the current key. After that, they can be removed.',
+      'Former salt keys and admin keys, comma-separated. The start encrypts again, with the current key, each value that a former key encrypted. After that, the former keys can be removed.',
   }),
   permitWeakKey: setting({
     kind: flag(),

@@ -25,14 +25,14 @@ export const TOKEN_SETTINGS = {
     kind: list('texts', () => null),
     default: [],
     env: ['JWT_AUDIENCE'],
-    description: 'Audiences of which a token must have one. Without it every audience is accepted.',
+    description: 'Audiences of which a token must have one. When empty, every audience is accepted.',
   }),
   tokenIssuers: setting({
     kind: list('texts', () => null),
     default: [],
     env: ['JWT_ISSUER'],
     description:
-      'Issuers of which a token must have one. Without it every issuer with a key in the key sets is accepted.',
+      'Issuers of which a token must have one. When empty, every issuer with a key in the key sets is accepted.',
   }),
   tokenRules: setting({
     kind: tokenRules(),
