@@ -39,8 +39,8 @@ export function writeOutput(output: OutputForm | null, { structured }: ModelFeat
 }
 
 /**
- * Schema with `additionalProperties: false` on every object that does not set it, as Anthropic requires. Every answer
- * that matches it also matches the caller's schema.
+ * Schema with `additionalProperties: false` on every object that does not set it, as Anthropic requires. An answer that
+ * matches it also matches the caller's schema, unless the caller's schema uses `not`, `oneOf` or `if`.
  */
 function closedSchema(schema: Fields): Fields {
   const inner = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, closedMember(key, value)]));
