@@ -140,8 +140,8 @@ function secondsIn(answer: Fields): number | null {
 function measuredIn(answer: Fields): BilledQuantity | undefined {
   const seconds = secondsIn(answer);
   if (seconds !== null) return { unit: 'second', count: seconds };
-  const pages = pagesIn(answer);
-  if (pages !== undefined) return pages;
+  const document = documentQuantityIn(answer);
+  if (document !== undefined) return document;
   const searches = count(object(object(answer['meta'])['billed_units'])['search_units']);
   if (searches !== null) return { unit: 'query', count: searches };
   const images = [...list(answer['images']), ...list(answer['predictions']).filter(isImage)];
@@ -149,7 +149,7 @@ function measuredIn(answer: Fields): BilledQuantity | undefined {
 }
 
 /** Pages of a document that Mistral recognized, or credits of a document that Reducto parsed. */
-function pagesIn(answer: Fields): BilledQuantity | undefined {
+function documentQuantityIn(answer: Fields): BilledQuantity | undefined {
   const { pages_processed: pages, pages_processed_annotation: annotated } = object(answer['usage_info']);
   const processed = count(pages);
   if (processed !== null) {

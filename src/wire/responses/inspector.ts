@@ -15,7 +15,7 @@ const DELTA_SUFFIX = Buffer.from('.delta"');
 /** Maximum bytes of an event that are searched for the end of its type. */
 const MAX_TYPE_BYTES = 80;
 
-/** Inspects a streamed response. Parses delta events only when the outcome keeps text. */
+/** Inspects a streamed response. When the outcome keeps no text, most delta events are not parsed: see `isPiece`. */
 export class ResponseInspector implements StreamInspector {
   readonly #options: InspectorOptions;
   readonly #names: PublicNames;

@@ -62,8 +62,8 @@ const isAcceptedItem = (value: unknown): boolean => {
 };
 
 /**
- * The request for the upstream: with the upstream's model name, and without gateway fields. Applies `replaced`, without
- * reasoning of other vendors in `input`. All other values keep their bytes.
+ * The request for the upstream: with the upstream's model name, and without gateway fields. Applies `replaced`, and
+ * removes reasoning of other vendors from a replaced `input`. All other values keep their bytes.
  */
 export function upstreamResponseRequest(request: ModelRequest, upstreamModel: string): Uint8Array {
   const changes = upstreamChanges(request);

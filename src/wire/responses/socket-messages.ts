@@ -21,7 +21,7 @@ const OPEN_BRACE = 0x7b;
 /** Bytes of the smallest object with a type. Smaller data is not an event. */
 const MIN_EVENT_BYTES = 11;
 const SEQUENCE_NUMBER = '"sequence_number":';
-/** Types of the last event, with the status of the response. */
+/** Types of the last event, with the status that `ended` gets. */
 const FINAL_STATUSES = lookupTable<'completed' | 'failed'>({
   'response.completed': 'completed',
   'response.incomplete': 'completed',

@@ -3,7 +3,7 @@ import type { Outcome } from '../../domain/chat/chat.ts';
 import type { InspectorOptions, StreamInspector } from '../dialect.ts';
 import { createEventBuffer, endOfEvent, type EventBuffer } from './events.ts';
 
-/** Bytes buffered for a paused or missing reader at which the upstream is paused. */
+/** Buffered bytes at which the upstream is paused. Bytes are buffered while the reader is paused or not attached yet. */
 const MAX_BUFFERED_BYTES = 64 * 1024;
 
 /**

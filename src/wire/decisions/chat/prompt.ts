@@ -16,7 +16,7 @@ const BLANK_LINE = '\n\n';
 const DIGITS = '0123456789';
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 
-/** Labels of a question, of one token each. Null when it has more than 26. */
+/** Labels of a question, of one token each. Null for a question with more than 26 options or levels. */
 export function labelsOf(question: LabelledQuestion): readonly string[] | null {
   if (question.kind === 'predicate') return ['Yes', 'No'];
   const count = labelCount(question);
