@@ -18,8 +18,7 @@ export const ROUTING_SETTINGS = {
     default: null,
     defaultText: '`litellm_settings.num_retries`',
     file: 'router_settings.num_retries',
-    description:
-      'Retries of a call whose request and deployment name none (ADR 0041). `num_retries` of a deployment wins over it.',
+    description: 'Retries of a call whose request and deployment set no `num_retries` (ADR 0041).',
   }),
   retries: setting({
     kind: integer(0, MAX_RETRIES),
@@ -33,7 +32,7 @@ export const ROUTING_SETTINGS = {
     file: 'router_settings.retry_after',
     unit: 's',
     description:
-      'Minimum wait before a retry at the same deployment, at most 8 s. `Retry-After` of the upstream replaces it, up to 60 s.',
+      'Minimum wait before a retry at the same deployment, at most 8 s. A `Retry-After` of the upstream of at most 60 s replaces the wait; a longer one is ignored.',
   }),
   retryPolicy: setting({
     kind: countsByClass(RETRY_COUNTS, MAX_RETRIES),

@@ -241,7 +241,7 @@ export const STORAGE_SETTINGS = {
     defaultText: 'SQLite in the data folder',
     env: ['DATABASE_URL'],
     file: 'general_settings.database_url',
-    description: 'PostgreSQL database, `postgres://…`.',
+    description: 'PostgreSQL server, `postgres://…`, or another SQLite file, `sqlite:///path`.',
   }),
   sqliteDriver: setting({
     kind: choice(['auto', 'sqlite3', 'node:sqlite']),
