@@ -33,7 +33,7 @@ export interface PackedMessage extends PackedText, Pick<PackedExport, 'body'> {}
 const SLOTLESS_BYTES = 524_288;
 const MAX_THREADS = 4;
 /** Queue limit, in exports and in bytes as sent. */
-const QUEUE_LIMIT = { waiting: 256, bytes: 64 << 20 };
+const QUEUE_LIMIT = { tasks: 256, bytes: 64 << 20 };
 /** Heap limit of one thread: a hostile export ends its thread only. */
 const THREAD_HEAP_MIB = 512;
 

@@ -25,7 +25,7 @@ export interface AdmissionParts {
   readonly rateLimits: RateLimits;
   /** Shares of limits that several processes count together; null when this process counts alone. */
   readonly shares: Shares | null;
-  /** Tests the Redis that processes count in; null without one. */
+  /** Pings the Redis server of the shared counters; null without one. */
   readonly pingRedis: (() => Promise<unknown>) | null;
 }
 

@@ -40,7 +40,7 @@ const ROWS: Readonly<Record<string, Setting>> = SETTINGS;
 /** The dotted path of a row as a path. */
 const pathOf = (dotted: string): Path => dotted.split('.');
 
-/** Reads every row of the table, and reports every wrong value, also of a source that another one overrides. */
+/** Reads every row of the table that Node does not read, and reports every wrong value, also of a source that another one overrides. */
 export function readValues(sources: Sources, fault: (fault: ConfigFault) => void): SettingsRead {
   const values: Record<string, unknown> = {};
   const origins = new Map<string, Origin>();

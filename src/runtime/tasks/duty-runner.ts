@@ -9,7 +9,7 @@ import { runWithDeadline } from './run-with-deadline.ts';
 /** Runs one duty. Of all processes with the same database, one runs it in each period. */
 export interface DutyRunner {
   start(): void;
-  /** Claims no further job and aborts the running one; resolves when it has ended and was returned to the queue. */
+  /** Claims no further job and aborts the running one, which returns to the queue. Resolves as `ScheduledTask.stop` does. */
   stop(): Promise<void>;
 }
 

@@ -6,7 +6,7 @@ import type { WorkQueueLimit } from './work-queue-limit.ts';
 export interface ThreadPool<Task extends object> {
   /**
    * Runs a task on the next free thread. `bytes` is its weight in the queue. Throws Unavailable when the queue is full, after
-   * `close`, and when no thread completes the task. Throws the error of a failure of the module. Buffers in `transferred` are
+   * `close`, and when no thread completes the task. Throws `errorFrom` of a failure that the module returns. Buffers in `transferred` are
    * transferred to the thread without a copy.
    */
   run<Result>(task: Task, bytes: number, transferred?: readonly ArrayBuffer[]): Promise<Result>;

@@ -3,7 +3,7 @@ import { Unavailable } from '../../domain/errors.ts';
 /** Capacity for queued and running work. */
 export interface QueueCapacity {
   /** Maximum number of queued and running tasks. */
-  readonly waiting: number;
+  readonly tasks: number;
   /** Maximum sum of their bytes. */
   readonly bytes: number;
 }
@@ -21,7 +21,7 @@ export function createWorkQueueLimit(room: QueueCapacity): WorkQueueLimit {
   let load = { jobs: 0, bytes: 0 };
   return {
     enter(bytes) {
-      const isFull = load.jobs >= room.waiting || load.bytes + bytes > room.bytes;
+      const isFull = load.jobs >= room.tasks || load.bytes + bytes > room.bytes;
       if (load.jobs > 0 && isFull) throw new Unavailable('Too much is waiting to be read. Try again shortly.');
       load = { jobs: load.jobs + 1, bytes: load.bytes + bytes };
       return () => {

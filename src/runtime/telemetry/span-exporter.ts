@@ -86,7 +86,7 @@ export function createSpanExporter(options: {
         const rejected = Math.min(tried.rejected, spans.length);
         counts.sent += spans.length - rejected;
         counts.failed += rejected;
-        if (rejected > 0) warn('rejected', () => ({ rejected, reason: tried.message }), 'the collector left spans out');
+        if (rejected > 0) warn('rejected', () => ({ rejected, reason: tried.message }), 'the collector rejected spans');
         return;
       }
       if (tried.outcome === 'never' || tries === MAX_ATTEMPTS || abort.signal.aborted) {

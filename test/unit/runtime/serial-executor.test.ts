@@ -4,7 +4,7 @@ import { Unavailable } from '../../../src/domain/errors.ts';
 import { createSerialExecutor } from '../../../src/runtime/tasks/serial-executor.ts';
 import { createWorkQueueLimit } from '../../../src/runtime/tasks/work-queue-limit.ts';
 
-const open = (waiting = 10) => createSerialExecutor(createWorkQueueLimit({ waiting, bytes: 100 }));
+const open = (tasks = 10) => createSerialExecutor(createWorkQueueLimit({ tasks, bytes: 100 }));
 
 it('jobs run in order, at most one in each turn', async () => {
   const { run } = open();

@@ -239,7 +239,7 @@ describe('the free tier', () => {
 
   it('warns when every address is trusted', () => {
     expect(read(null, { LENSGATE_TRUSTED_PROXIES: '10.0.0.1,0.0.0.0/0' }).warnings).toEqual([
-      'Every address is trusted as a proxy: clients can forge the address that free calls are counted by.',
+      'Every address is trusted as a proxy: clients can forge the address by which they are admitted, limited and counted.',
     ]);
   });
 });

@@ -159,7 +159,7 @@ it('spans that a collector reports as rejected are counted as failed', async () 
   for (const name of ['a', 'b', 'c']) spanExport.push(aSpan(name));
   await spanExport.drain(LONG);
   expect(spanExport.counts()).toEqual({ sent: 1, dropped: 0, failed: 2, waiting: 0 });
-  expect(lines).toEqual([[{ rejected: 2, reason: 'too old' }, 'the collector left spans out']]);
+  expect(lines).toEqual([[{ rejected: 2, reason: 'too old' }, 'the collector rejected spans']]);
 });
 
 it('the queue is bounded: more spans are dropped, counted, and logged once', async () => {

@@ -10,7 +10,7 @@ afterEach(() => pool.close());
 
 function open(
   threads: number,
-  most = { waiting: 10, bytes: 100 },
+  most = { tasks: 10, bytes: 100 },
   loadLibrary?: () => Promise<typeof Library>,
 ): ThreadPool<TestTask> {
   pool = createThreadPool<TestTask>({
@@ -59,7 +59,7 @@ it('a thread pool runs the queued tasks of a thread that another task ended, wit
 });
 
 it('a thread pool runs small tasks on the free thread while a large task holds the other one', async () => {
-  const { run } = open(2, { waiting: 20, bytes: 64 << 20 });
+  const { run } = open(2, { tasks: 20, bytes: 64 << 20 });
   const runningTask = run({ kind: 'hold', text: '' }, 2 << 20).catch((error: unknown) => error);
   const texts = ['a', 'b', 'c', 'd', 'e', 'f'];
   expect(await Promise.all(texts.map((text) => run<string>(say(text), 1)))).toEqual(texts);
@@ -68,7 +68,7 @@ it('a thread pool runs small tasks on the free thread while a large task holds t
 });
 
 it('a thread pool refuses tasks above its limits of number and bytes, and accepts them when it has capacity again', async () => {
-  const { run } = open(1, { waiting: 2, bytes: 100 });
+  const { run } = open(1, { tasks: 2, bytes: 100 });
   const runningTasks = [run(say('1'), 60), run(say('2'), 40)];
   await expect(run(say('3'), 0)).rejects.toThrow('Too much is waiting to be read. Try again shortly.');
   await Promise.all(runningTasks);

@@ -186,7 +186,8 @@ export const GATEWAY_SETTINGS = {
     kind: flag(),
     default: false,
     file: 'general_settings.store_prompts_in_spend_logs',
-    description: 'Stores prompts and answers on the spans of the gateway.',
+    description:
+      'Stores prompts and answers on the spans of calls, except of realtime sessions, batches and requests with the header `x-litellm-enable-message-redaction: true`.',
   }),
   storeResponses: setting({
     kind: flag(),

@@ -89,7 +89,7 @@ export const SERVER_SETTINGS = {
     kind: text(),
     default: '.lensgate',
     env: ['LENSGATE_DATA_DIR'],
-    description: 'Folder of the SQLite database, the generated admin key and the price map.',
+    description: 'Folder of the SQLite database, the generated admin key, the price map and compiled code.',
   }),
   maxRequestBytes: setting({
     kind: megabytes(),
