@@ -126,7 +126,8 @@ export const SERVER_SETTINGS = {
     default: DEFAULT_WRONG_KEYS,
     env: ['LENSGATE_WRONG_KEYS_PER_MINUTE'],
     unit: 'per minute',
-    description: 'Wrong API keys of a client network before its unknown keys get 429. 0 sets no limit.',
+    description:
+      'Wrong API keys of a client network before its unknown keys get 429, except one a second. 0 sets no limit.',
   }),
   trustedProxies: setting({
     kind: list('addresses or CIDR blocks', proxyFault),
