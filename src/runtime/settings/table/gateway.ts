@@ -152,7 +152,8 @@ export const GATEWAY_SETTINGS = {
     default: [],
     env: ['LENSGATE_USER_URL_ALLOWED_HOSTS'],
     file: 'litellm_settings.user_url_allowed_hosts',
-    description: 'Private hosts that callers may name in `api_base`.',
+    description:
+      'Private hosts that may be called at addresses that callers choose (`api_base`, models and log destinations of teams, images of decisions) and by the webhook of budget alerts.',
   }),
   availableTeams: setting({
     kind: list('team ids', () => null),
