@@ -21,7 +21,10 @@ interface Renewable<Row> {
   readonly withSealed: (row: Row, sealed: string) => Row;
 }
 
-/** Encrypts rows that a former key encrypted with the current key. Resolves to their number. A row that was renewed meanwhile does not change. */
+/**
+ * Encrypts again, with the current key, the rows that a former salt key or admin key encrypted. Resolves to their number at the
+ * start. A row that was renewed meanwhile does not change.
+ */
 async function renewRows<Row extends { readonly id: string }>(about: Renewable<Row>): Promise<number> {
   const { rows, change, cipher, sealedOf, withSealed } = about;
   const renewed = (row: Row): string | null =>
@@ -91,5 +94,5 @@ export async function renewSecrets(
     counts.push(1);
   }
   const renewed = counts.reduce((sum, count) => sum + count, 0);
-  log.info({ renewed }, 'stored rows of a former salt key or admin key were encrypted with the current one');
+  log.info({ renewed }, 'secrets that a former key encrypted are encrypted with the current key');
 }
