@@ -22,7 +22,7 @@ for (const engine of ENGINES)
     });
     afterAll(() => scratch.remove());
 
-    it('are moved aside, and every other call of their batch is stored once, with spend and trace', async () => {
+    it('are reported, and every other call of their batch is stored once, with spend and trace', async () => {
       const refused: string[] = [];
       const records = createWriteBehind<SpendRow>({
         async commit(rows) {
@@ -30,7 +30,7 @@ for (const engine of ENGINES)
           await stores.traces.ingest(
             rows.map((row) => ({
               owner: LONE_KEY,
-              // An invalid count passes the first store and fails in the second.
+              // An invalid count passes the spend store and fails in the trace store.
               spans: [aSpan({ traceId: row.traceId, inputTokens: row.callId === 'later' ? Number.NaN : 1 })],
               startsNewTraces: true,
             })),

@@ -16,7 +16,7 @@ describe.skipIf(engine.missing !== null)('on PostgreSQL', () => {
   });
   afterAll(() => scratch.remove());
 
-  it('concurrent waiting calls share a commit', async () => {
+  it('concurrent calls share a commit', async () => {
     const { traces } = await scratch.open();
     const calls = Array.from({ length: 25 }, (_, call) =>
       traces.ingest([{ owner: TEAM_KEY, spans: [aSpan({ traceId: traceId(call), spanId: spanId(call) })] }]),
@@ -55,7 +55,7 @@ describe.skipIf(engine.missing !== null)('on PostgreSQL', () => {
   });
 });
 
-it('a server that does not answer is Unavailable, and the failure shows no password', async () => {
+it('a server that cannot be reached fails with Unavailable, and the failure shows no password', async () => {
   const opening = openStores({
     databaseUrl: 'postgres://someone:hunter2@127.0.0.1:9/nowhere',
     dataDir: '',

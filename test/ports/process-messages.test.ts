@@ -56,7 +56,7 @@ describe.each(ENGINES)('messages between processes ($name)', (engine) => {
       await stores.close();
     });
 
-    it.skipIf(engine.name === 'postgresql')('do not exist where one process uses the database at a time', async () => {
+    it.skipIf(engine.name === 'postgresql')('do not exist on SQLite, which one process uses at a time', async () => {
       const stores = await scratch.open({ log });
       expect(stores.processMessages).toBeNull();
       await stores.close();

@@ -16,11 +16,11 @@ const admitted = (decision: RateAdmission | RateRefusal): RateAdmission => {
   return decision;
 };
 
-/** Contract of every RateLimits, in one process or in several over one ledger. */
+/** Contract of every RateLimits. Tests of shared limits open `processCount` processes, all others open one. */
 export function rateLimitsSuite(
   name: string,
   open: (count: number) => Promise<RateLimitsUnderTest>,
-  most: number,
+  processCount: number,
 ): void {
   async function within(count: number, run: (under: RateLimitsUnderTest) => Promise<void>): Promise<void> {
     const under = await open(count);
@@ -52,7 +52,7 @@ export function rateLimitsSuite(
           limit: 100,
           remaining: 60,
         });
-        // The rejected call stays counted as a request.
+        // The refused call stays counted as a request.
         expect(await limits.admit([team, key], 0)).toMatchObject({ type: 'requests', remaining: 0 });
         expect(admitted(await limits.admit([team], 0)).standings).toMatchObject([{ remaining: 6 }]);
       }));
@@ -82,7 +82,7 @@ export function rateLimitsSuite(
         expect(admitted(await limits.admit([key], 80)).kind).toBe('admitted');
       }));
 
-    it.each([1, most])('admits exactly the limit of concurrent calls (%i processes)', (count) =>
+    it.each([1, processCount])('admits exactly the limit of concurrent calls (%i processes)', (count) =>
       within(count, async ({ processes, prefix }) => {
         const requests: RateLimit = { scope: 'api_key', id: `${prefix}r`, requests: 37 };
         const parallel: RateLimit = { scope: 'team', id: `${prefix}p`, parallel: 23 };
@@ -102,9 +102,9 @@ export function rateLimitsSuite(
     );
 
     it.each(Array.from({ length: 8 }, (_, seed) => [seed + 1]))(
-      `holds every limit in ${most} processes with random scopes and interleavings, seed %i`,
+      `holds every limit in ${processCount} processes with random scopes and interleavings, seed %i`,
       (seed) =>
-        within(most, async ({ processes, prefix }) => {
+        within(processCount, async ({ processes, prefix }) => {
           const random = randomFrom(seed);
           const scopes = (['api_key', 'team', 'user', 'organization'] as const).map((scope) => ({
             scope,
@@ -147,7 +147,7 @@ export function rateLimitsSuite(
           for (let wave = 0; wave < 40; wave += 1) await Promise.all(Array.from({ length: 1 + random(20) }, call));
           expect(refused).toBeGreaterThan(50);
           for (const [at, { requests }] of sums.entries()) {
-            // Calls that a later phase rejects also count as requests.
+            // Some refused calls also count as requests, so the sum of admitted calls may stay below the limit.
             expect(requests).toBeGreaterThan(0);
             expect(requests).toBeLessThanOrEqual(scopes[at]?.requests ?? 0);
           }
@@ -157,7 +157,7 @@ export function rateLimitsSuite(
     it.each([
       [1, 7],
       // Other processes return their grants under the higher limit with their next call.
-      [most, 0],
+      [processCount, 0],
     ])('applies a lowered limit immediately, and a raised one again (%i processes)', (count, least) =>
       within(count, async ({ processes, prefix }) => {
         const calls = async (requests: number, times: number): Promise<number> => {

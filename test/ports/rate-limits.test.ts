@@ -6,8 +6,8 @@ import { realClock, someShares } from '../support/shares.ts';
 import { type OpenLedger, withPostgres, withRedis } from './ledgers.ts';
 import { rateLimitsSuite } from './rate-limits-suite.ts';
 
-const SPARING: ShareTiming = { tickMs: 20, minCalls: 0, answerMs: 5_000 };
-const READY: ShareTiming = { tickMs: 5, minCalls: 8, answerMs: 5_000 };
+const NO_RESERVE: ShareTiming = { tickMs: 20, minCalls: 0, answerMs: 5_000 };
+const WITH_RESERVE: ShareTiming = { tickMs: 5, minCalls: 8, answerMs: 5_000 };
 
 rateLimitsSuite(
   'in memory',
@@ -25,7 +25,7 @@ rateLimitsSuite(
   1,
 );
 
-for (const pace of [SPARING, READY])
+for (const pace of [NO_RESERVE, WITH_RESERVE])
   rateLimitsSuite(
     `over a ledger in memory, with a reserve of ${pace.minCalls} calls`,
     (count) => {
@@ -61,7 +61,7 @@ function suiteOver(name: string, open: () => OpenLedger, pace: ShareTiming): voi
 }
 
 withRedis((open) => {
-  suiteOver('in Redis', open, SPARING);
-  suiteOver('in Redis', open, READY);
+  suiteOver('in Redis', open, NO_RESERVE);
+  suiteOver('in Redis', open, WITH_RESERVE);
 });
-withPostgres((open) => suiteOver('in PostgreSQL', open, READY));
+withPostgres((open) => suiteOver('in PostgreSQL', open, WITH_RESERVE));

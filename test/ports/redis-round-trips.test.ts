@@ -39,11 +39,11 @@ const anExchange = (): Exchange => ({
   }),
 });
 
-describe.runIf(HAS_REDIS)('a call with every budget and limit over Redis', () => {
+describe.runIf(HAS_REDIS)('a gateway with every budget and limit over Redis', () => {
   let server: Awaited<ReturnType<typeof anyRedis>>;
   let redis: RedisCommands;
   let stop: () => Promise<void>;
-  /** Commands sent so far. */
+  /** EVALSHA commands so far. A gateway sends other commands only for a script that the server lacks, and at the end. */
   let commands = 0;
 
   beforeAll(async () => {
@@ -139,7 +139,7 @@ describe.runIf(HAS_REDIS)('a call with every budget and limit over Redis', () =>
     return sent;
   }
 
-  it('makes one round trip for all shares, and sends three commands where no total is known', async () => {
+  it('makes one round trip for all shares of a call, and sends three commands where no total is known', async () => {
     // The first call reads the stored totals between two round trips, while it asks for its limits. No call keeps a reserve.
     expect(await commandsOf(3, limitedKey(3))).toEqual([3, 1, 1]);
   });
@@ -150,7 +150,7 @@ describe.runIf(HAS_REDIS)('a call with every budget and limit over Redis', () =>
     expect(sent.reduce((sum, count) => sum + count)).toBeLessThan(20);
   });
 
-  it('sends nothing for a call that is refused', async () => {
+  it('sends no command for a refused call', async () => {
     expect((await commandsOf(5, limitedKey(3))).slice(3)).toEqual([0, 0]);
   });
 });

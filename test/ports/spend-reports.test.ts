@@ -57,7 +57,7 @@ for (const engine of ENGINES)
     const groupsOf = (grouping: Partial<SpendGrouping>) =>
       stores.spendReports.groups({ filter: ALL, by: [], limit: 100, ...grouping });
 
-    it('finds rows by every field, time, cost and id', async () => {
+    it('finds rows by each field of a call, by time, cost and id', async () => {
       const odd = aRow(2, {
         keyHash: 'b'.repeat(64),
         userId: 'user-b',
@@ -168,7 +168,7 @@ for (const engine of ENGINES)
       },
     );
 
-    it('adds up exactly, with null for a missing value', async () => {
+    it('adds up exactly, and groups calls without a value under null', async () => {
       await stores.spend.append([
         aRow(1, { cost: picos(MOST), endUser: 'x' }),
         aRow(2, { cost: picos(1n), endUser: 'x', status: 'failure', error: { code: 'E', message: '' } }),

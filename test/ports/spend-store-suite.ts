@@ -173,7 +173,7 @@ export function spendStoreSuite(engine: Engine): void {
       expect(whole).toEqual(rows[0]);
     });
 
-    it('removes the error texts of the rows of a trace, and no other values', async () => {
+    it('removes the error texts of the rows of one key in a trace, and no other values', async () => {
       const error = { code: 'UPSTREAM_FAILED', message: 'you said: secret' };
       const mine = aSpendRow({ error });
       const others = aSpendRow({ id: 'call-2', keyHash: 'b'.repeat(64), error });

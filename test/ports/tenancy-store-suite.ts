@@ -248,9 +248,9 @@ export function tenancyStoreSuite(engine: Engine): void {
       expect(await behind('9'.repeat(30), 'a', false)).toEqual([]);
     });
 
-    it('filters users by every condition', async () => {
+    it('filters users by id, email, alias, role and SSO id', async () => {
       await stores.users.add(
-        newUser({ email: 'Ann@Example.com', role: 'internal_user' }, about('ann')),
+        newUser({ email: 'Ann@Example.com', alias: 'Ann_1', role: 'internal_user' }, about('ann')),
         newUser({ email: 'b_b@other.org', ssoUserId: 's' }, about('bob')),
       );
       const ids = async (filter: object) =>
@@ -259,6 +259,7 @@ export function tenancyStoreSuite(engine: Engine): void {
       expect(await ids({ emailPart: 'EXAMPLE' })).toEqual(['ann']);
       expect(await ids({ emailPart: '_' })).toEqual(['bob']);
       expect(await ids({ emails: ['ann@example.com'] })).toEqual(['ann']);
+      expect(await ids({ aliasPart: 'nN_' })).toEqual(['ann']);
       expect(await ids({ role: 'internal_user', ids: ['bob'] })).toEqual([]);
       expect(await ids({ ssoUserIds: ['s'] })).toEqual(['bob']);
       expect(await ids({ ids: [] })).toEqual([]);

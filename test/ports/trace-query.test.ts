@@ -14,7 +14,7 @@ const TEAM: Visibility = { kind: 'team', teamId: TEAM_KEY.teamId ?? '' };
 const EVER = { startMs: 0, endMs: Number.MAX_SAFE_INTEGER, after: null };
 const LONE: Visibility = { kind: 'key', keyHash: LONE_KEY.keyHash };
 
-/** Queries of more than the visible rows, or with forbidden statements. None returns a row. */
+/** Queries that read more than the visible rows, or that are not allowed for another reason. None returns a row. */
 const ATTACKS = {
   'a second statement': 'select 1; delete from trace_summary',
   'a statement after a closed parenthesis': 'select 1) q; drop table trace_summary; select * from (select 1',
@@ -176,7 +176,7 @@ for (const engine of TRACE_ENGINES)
       expect(await counts(TEAM, joined)).toEqual([n]);
     });
 
-    it('end at the limit of time and rows', async () => {
+    it('end at the limit of time and at the limit of rows', async () => {
       const bomb = `select count(*) as n from ${Array.from({ length: 24 }, (_, at) => `spans a${at}`).join(' cross join ')}`;
       const began = performance.now();
       const context = { visibility: ALL, owner: 'one', signal: AbortSignal.timeout(60_000) };

@@ -96,7 +96,7 @@ const FILTERS: readonly Partial<Omit<TraceFilters, 'annotation'>>[] = [
 
 /** Contract of every TraceStore about searches. */
 export function traceSearchSuite(engine: Engine): void {
-  describe.skipIf(engine.missing !== null)(`searches of TraceStore on ${engine.name}`, () => {
+  describe.skipIf(engine.missing !== null)(`TraceStore on ${engine.name}: searches`, () => {
     let scratch: ScratchDatabase;
     let traces: TraceStore;
     let all: readonly TraceSummary[];
@@ -123,7 +123,7 @@ export function traceSearchSuite(engine: Engine): void {
     });
 
     it.each(TRACE_ORDERS)(
-      'by %s lists the greatest first, in pages without repeated or missing traces',
+      'lists the greatest first by %s, in pages without repeated or missing traces',
       async (order) => {
         const pages: (readonly TraceSummary[])[] = [];
         let after: TraceSearch['after'] = null;
@@ -245,7 +245,7 @@ export function traceSearchSuite(engine: Engine): void {
       expect(await traces.agents(unknownTeam, { ...window, filters: NO_TRACE_FILTERS }, 10)).toEqual([]);
     });
 
-    it('gives no buckets without visible traces', async () => {
+    it('counts only visible traces in buckets, and returns no bucket without them', async () => {
       const series = { startMs: START_MS, endMs: START_MS + 40_000, bucketMs: 1_000, filters: NO_TRACE_FILTERS };
       expect(await traces.series({ kind: 'team', teamId: 'unknown' }, series)).toEqual([]);
       const mine = await traces.series({ kind: 'key', keyHash: LONE_KEY.keyHash }, series);

@@ -85,7 +85,7 @@ const keyOf = (trace: number, owner: Owner = TEAM_KEY) => ({
 
 /** Contract of every TraceStore about exports. Their payloads stay in the stored bodies. */
 export function traceStoreExportSuite(engine: Engine): void {
-  describe.skipIf(engine.missing !== null)(`TraceStore on ${engine.name}, exports`, () => {
+  describe.skipIf(engine.missing !== null)(`TraceStore on ${engine.name}: exports`, () => {
     let scratch: ScratchDatabase;
     let traces: TraceStore;
     const bodies = aTracePacker();
@@ -196,7 +196,7 @@ export function traceStoreExportSuite(engine: Engine): void {
       expect(await heldBy()).toEqual([1]);
     });
 
-    it('counts a span once when concurrent calls contain it', async () => {
+    it('counts a span once when concurrent exports contain it', async () => {
       const calls = Array.from({ length: 6 }, (_, call) =>
         take(
           sentAs([
@@ -223,8 +223,8 @@ export function traceStoreExportSuite(engine: Engine): void {
         expect((await traces.findSpan([keyOf(trace)], spanId(1)))?.input).toBe(`asked ${trace}-1`);
     });
 
-    it('keeps spans of the platform and of a sender in one trace', async () => {
-      const own = aSpan({ spanId: spanId(9), parentSpanId: spanId(1), input: 'from the platform' });
+    it('keeps spans of an export and spans without an export in one trace', async () => {
+      const own = aSpan({ spanId: spanId(9), parentSpanId: spanId(1), input: 'without an export' });
       await traces.ingest([{ owner: TEAM_KEY, spans: [own] }]);
       const [summary] = await take(sentAs([{ trace: 1, span: 1 }]));
       expect([summary?.spanCount, summary?.name]).toEqual([2, 'span 1']);

@@ -40,7 +40,7 @@ export function traceStorePagesSuite(engine: Engine): void {
       expect(first).toEqual(headOf(aSpan({ spanId: spanId(9), startNs: 999n })));
     });
 
-    it('returns every text and number as it was stored, in heads, in pages and in the list', async () => {
+    it('returns every text and number as it was stored, in the list of spans, in pages and in the summary', async () => {
       const odd = [
         '',
         '"',

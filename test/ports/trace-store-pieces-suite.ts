@@ -89,7 +89,7 @@ function summaryOf(spans: readonly Span[]) {
 
 /** Contract of every TraceStore about pieced traces. */
 export function traceStorePiecesSuite(engine: Engine): void {
-  describe.skipIf(engine.missing !== null)(`TraceStore on ${engine.name}: traces in pieces`, () => {
+  describe.skipIf(engine.missing !== null)(`TraceStore on ${engine.name}: pieced traces`, () => {
     let scratch: ScratchDatabase;
     let traces: TraceStore;
     beforeAll(async () => {
@@ -114,7 +114,7 @@ export function traceStorePiecesSuite(engine: Engine): void {
       }
     });
 
-    it('have the same result when their exports are concurrent with those of other traces', async () => {
+    it('have the same summary when their exports are concurrent with those of other traces', async () => {
       const random = randomFrom(39);
       const all = Array.from({ length: traceCount }, (_, at) => randomSpans(at + 1, random));
       await Promise.all(
@@ -129,7 +129,7 @@ export function traceStorePiecesSuite(engine: Engine): void {
       }
     });
 
-    it('have the same result when two processes receive their exports concurrently', async () => {
+    it('have the same summary when two processes receive their exports concurrently', async () => {
       const other = (await scratch.open()).traces;
       const random = randomFrom(40);
       for (let number = 1; number <= traceCount; number += 1) {
@@ -144,7 +144,7 @@ export function traceStorePiecesSuite(engine: Engine): void {
       }
     });
 
-    it('have the same result when several reports of the gateway concern one call', async () => {
+    it('have the same summary when several reports of the gateway concern one call', async () => {
       const call = aSpan({ spanId: spanId(1), estimate: picos(5n), requestId: 'r-1' });
       const below = aSpan({ spanId: spanId(2), parentSpanId: spanId(1), gateway: true, requestId: 'r-2' });
       const named = aSpan({ spanId: spanId(3), gateway: true, requestId: 'r-1' });
@@ -157,7 +157,7 @@ export function traceStorePiecesSuite(engine: Engine): void {
       }
     });
 
-    it('are counted when they are sent again after their removal', async () => {
+    it('count spans that are sent again after the removal of the trace', async () => {
       const of = { traceId: traceId(1) };
       const outer = aSpan({ ...of, spanId: spanId(1), estimate: picos(5n) });
       const inner = aSpan({ ...of, spanId: spanId(2), parentSpanId: spanId(1), gateway: true, cost: picos(9n) });

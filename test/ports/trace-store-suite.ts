@@ -170,7 +170,7 @@ export function traceStoreSuite(engine: Engine): void {
       expect(await traces.findSummaries(ALL, traceId(1), null)).toEqual([summary]);
     });
 
-    it('has the same summary when the root arrives last, one span in each call', async () => {
+    it('returns the same summary when the root arrives last, one span in each call', async () => {
       const spans = [
         aSpan({
           spanId: spanId(3),
@@ -208,7 +208,7 @@ export function traceStoreSuite(engine: Engine): void {
       expect((await traces.findSpan([TRACE], spanId(5)))?.name).toBe('chat demo');
     });
 
-    it('keeps one trace id of two owners as two traces', async () => {
+    it('keeps one trace id of several owners as separate traces', async () => {
       const shared = [TEAM_KEY, OTHER_TEAM_KEY, LONE_KEY];
       for (const owner of shared) await ingest(owner, aSpan({ name: owner.keyHash.slice(0, 1) }));
       const found = await traces.findSummaries(ALL, traceId(1), null);
@@ -226,7 +226,7 @@ export function traceStoreSuite(engine: Engine): void {
       expect(ofTeam.map(({ owner }) => owner)).toEqual([TEAM_KEY]);
     });
 
-    it('shows each reader only the rows of its team or key', async () => {
+    it('shows a reader only the traces of its team or key, and an administrator all', async () => {
       const teammate: Owner = { teamId: 'team-a', keyHash: 'd'.repeat(64) };
       const owners = { a: TEAM_KEY, d: teammate, b: OTHER_TEAM_KEY, c: LONE_KEY };
       for (const [name, owner] of Object.entries(owners)) await ingest(owner, aSpan({ name }));
@@ -234,9 +234,9 @@ export function traceStoreSuite(engine: Engine): void {
         all: ALL,
         teamA: { kind: 'team', teamId: 'team-a' },
         teamB: { kind: 'team', teamId: 'team-b' },
-        noTeam: { kind: 'team', teamId: 'team-c' },
+        teamC: { kind: 'team', teamId: 'team-c' },
         loneKey: { kind: 'key', keyHash: LONE_KEY.keyHash },
-        // A team key owns no rows itself.
+        // The team owns the traces of its keys.
         teamKey: { kind: 'key', keyHash: TEAM_KEY.keyHash },
       } as const;
       const visibleTo = async (
@@ -253,7 +253,7 @@ export function traceStoreSuite(engine: Engine): void {
             ]),
           ),
         ) as unknown;
-      const expected = { all: 'abcd', teamA: 'ad', teamB: 'b', noTeam: '', loneKey: 'c', teamKey: '' };
+      const expected = { all: 'abcd', teamA: 'ad', teamB: 'b', teamC: '', loneKey: 'c', teamKey: '' };
       expect(await visibleTo((reader) => traces.listSummaries(reader, EVER, 10))).toEqual(expected);
       expect(await visibleTo((reader) => traces.findSummaries(reader, traceId(1), null))).toEqual(expected);
       const refOfA = traceRefOf(TEAM_KEY, traceId(1));
@@ -261,7 +261,7 @@ export function traceStoreSuite(engine: Engine): void {
         all: 'a',
         teamA: 'a',
         teamB: '',
-        noTeam: '',
+        teamC: '',
         loneKey: '',
         teamKey: '',
       });

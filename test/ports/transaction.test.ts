@@ -42,21 +42,21 @@ for (const engine of ENGINES.filter((one) => !onServer.includes(one)))
   });
 
 for (const engine of onServer)
-  describe.skipIf(engine.missing !== null)('a transaction over postgresql', () => {
+  describe.skipIf(engine.missing !== null)('on PostgreSQL', () => {
     let scratch: ScratchDatabase;
     beforeAll(async () => {
       scratch = await engine.create();
     });
     afterAll(() => scratch.remove());
 
-    it('that loses its connection returns it to the pool, also repeatedly', async () => {
+    it('a transaction that loses its connection returns it to the pool, also repeatedly', async () => {
       const database = await scratch.openBare();
       for (let lost = 0; lost < 12; lost += 1)
         await expect(write(database, 'select pg_terminate_backend(pg_backend_pid())')).rejects.toThrow(Unavailable);
       await write(database, 'select 1');
     });
 
-    it('that only reads is retried once after a lost connection, and then fails', async () => {
+    it('a read is retried once after a lost connection, and fails after a second one', async () => {
       const database = await scratch.openBare();
       let runs = 0;
       const read = (losses: number): Promise<unknown> =>

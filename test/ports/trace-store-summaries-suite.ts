@@ -10,9 +10,9 @@ import { ALL, aSpan, nsAt, picos, spanId, START_MS, TEAM_KEY, traceId } from './
 
 const EVER: TraceWindow = { startMs: 0, endMs: Number.MAX_SAFE_INTEGER, after: null };
 
-/** Contract of every TraceStore about estimates and facts of spans. */
-export function traceStoreFactsSuite(engine: Engine): void {
-  describe.skipIf(engine.missing !== null)(`TraceStore on ${engine.name}: facts of traces`, () => {
+/** Contract of every TraceStore about calls, estimates, previews and labels in summaries of traces. */
+export function traceStoreSummariesSuite(engine: Engine): void {
+  describe.skipIf(engine.missing !== null)(`TraceStore on ${engine.name}: summaries of traces`, () => {
     let scratch: ScratchDatabase;
     let traces: TraceStore;
     beforeAll(async () => {
@@ -158,7 +158,7 @@ export function traceStoreFactsSuite(engine: Engine): void {
       expect(await previews()).toEqual([['later', nsAt(START_MS + 9)]]);
     });
 
-    it('has the labels of its root, otherwise of other spans, in any order of arrival', async () => {
+    it('takes labels from the root, otherwise from other spans, in any order of arrival', async () => {
       const call = aSpan({
         spanId: spanId(2),
         parentSpanId: spanId(1),

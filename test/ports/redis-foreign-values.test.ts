@@ -9,7 +9,7 @@ import { anyRedis, HAS_REDIS } from '../support/redis.ts';
 import { SharedTotals } from '../support/shared-totals.ts';
 import { realClock, someShares } from '../support/shares.ts';
 
-describe.runIf(HAS_REDIS)('Redis with foreign values under keys of the ledger', () => {
+describe.runIf(HAS_REDIS)('a Redis ledger with foreign values under its keys', () => {
   let server: Awaited<ReturnType<typeof anyRedis>>;
   let redis: Redis;
 
@@ -49,24 +49,21 @@ describe.runIf(HAS_REDIS)('Redis with foreign values under keys of the ledger', 
     'a hash of texts': (key) => redis.hset(key, { v: 'x', b: 'x', w: 'x', 't:p': 'x', 'c:p': 'x', other: 'x' }),
   };
 
-  it.each(Object.keys(FOREIGN))(
-    'continues where it finds %s: both processes admit the limit together',
-    async (kind) => {
-      const namespace = `test-${randomUUID()}`;
-      const limit: RateLimit = { scope: 'api_key', id: 'k', requests: 7, tokens: 1_000, parallel: 9 };
-      const names = ['requests', 'tokens', 'max_parallel_requests'].map((type) => `rate:${type}:api_key:k`);
-      for (const name of ['processes', ...names, 'key:k']) await FOREIGN[kind]?.(`{${namespace}:admission}:${name}`);
-      const { processes, losses } = twoProcesses(namespace);
-      let [admitted, reserved] = [0, 0];
-      for (let call = 0; call < 20; call += 1)
-        for (const { limits, admission } of processes) {
-          const decision = await limits.admit([limit], 1);
-          if (decision.kind === 'admitted') admitted += 1;
-          const budget = await admission.reserve([{ counter: 'key:k', limit: 5n, amount: 1n, refused: 'at' }]);
-          if (budget.kind === 'reserved') reserved += 1;
-        }
-      await Promise.all(processes.map(({ shares }) => shares.stop()));
-      expect({ admitted, reserved, losses }).toEqual({ admitted: 7, reserved: 5, losses: [] });
-    },
-  );
+  it.each(Object.keys(FOREIGN))('recovers from %s: both processes together admit exactly the limit', async (kind) => {
+    const namespace = `test-${randomUUID()}`;
+    const limit: RateLimit = { scope: 'api_key', id: 'k', requests: 7, tokens: 1_000, parallel: 9 };
+    const names = ['requests', 'tokens', 'max_parallel_requests'].map((type) => `rate:${type}:api_key:k`);
+    for (const name of ['processes', ...names, 'key:k']) await FOREIGN[kind]?.(`{${namespace}:admission}:${name}`);
+    const { processes, losses } = twoProcesses(namespace);
+    let [admitted, reserved] = [0, 0];
+    for (let call = 0; call < 20; call += 1)
+      for (const { limits, admission } of processes) {
+        const decision = await limits.admit([limit], 1);
+        if (decision.kind === 'admitted') admitted += 1;
+        const budget = await admission.reserve([{ counter: 'key:k', limit: 5n, amount: 1n, refused: 'at' }]);
+        if (budget.kind === 'reserved') reserved += 1;
+      }
+    await Promise.all(processes.map(({ shares }) => shares.stop()));
+    expect({ admitted, reserved, losses }).toEqual({ admitted: 7, reserved: 5, losses: [] });
+  });
 });
