@@ -246,7 +246,7 @@ describe('embeddings on Bedrock', () => {
       aModelRequest({ model: 'm', ...body }, { endpoint: EMBEDDINGS }),
     );
 
-  it('are requested from models of Amazon one by one', async () => {
+  it('are requested from models of Amazon, one text per request', async () => {
     server.answering({ embedding: [0.5, 1], inputTextTokenCount: 3 });
     const exchange = await embed('amazon.titan-embed-text-v2:0', { input: ['a'], dimensions: 256 });
     const { path, body } = server.lastReceived();

@@ -64,7 +64,7 @@ describe('a caller that disconnects', () => {
     }
   });
 
-  it('while it awaits a step of the typed answer, cancels the upstream call as well', async () => {
+  it('while it awaits a delta, cancels the upstream call as well', async () => {
     const arrived = began((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write('data: {"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":null}]}\n\n');

@@ -131,13 +131,13 @@ function streaming(wire: UpstreamWire, kind: ContentKind, count: number, after: 
   });
 }
 
-/** Whether the upstream has the endpoint itself. Such answers are not translated, and have separate tests. */
-const isNative = ({ endpoint }: Caller, { provider }: UpstreamWire): boolean =>
+/** Whether the upstream answers this endpoint in a format that its `UpstreamWire` does not have. Such pairs have separate tests. */
+const lacksWire = ({ endpoint }: Caller, { provider }: UpstreamWire): boolean =>
   (endpoint === COMPLETIONS && ['openai', 'custom_openai', 'azure'].includes(provider)) ||
   (endpoint === RESPONSES && provider === 'openai');
 
 const PAIRS = CALLERS.flatMap((caller) =>
-  UPSTREAM_WIRES.filter((wire) => !isNative(caller, wire)).map(
+  UPSTREAM_WIRES.filter((wire) => !lacksWire(caller, wire)).map(
     (wire) => [caller.endpoint.dialect, wire.provider, caller, wire] as const,
   ),
 );

@@ -118,7 +118,7 @@ describe('an upstream that answers with an error', () => {
     [429, 'RateLimitError'],
     [500, 'InternalServerError'],
     [503, 'ServiceUnavailableError'],
-  ])('with status %i is a %s with the message of the upstream', async (status, name) => {
+  ])('with status %i causes a %s with its message', async (status, name) => {
     faults.answer((response) => {
       response.writeHead(status, { 'content-type': 'application/json' });
       response.end(`{"error":{"message":"no ${CREDENTIAL} here","type":"t","param":"p","code":"c"}}`);
@@ -143,7 +143,7 @@ describe('an upstream that answers with an error', () => {
     ['<html>Bad gateway</html>', '<html>Bad gateway</html>'],
     ['', 'The upstream gave no reason.'],
     ['{"error":{"code":7}}', '{"code":7}'],
-  ])('with the body %j has the message %j', async (body, upstreamMessage) => {
+  ])('with the body %j causes the message %j', async (body, upstreamMessage) => {
     faults.answer((response) => {
       response.writeHead(502);
       response.end(body);
@@ -182,7 +182,7 @@ describe('an upstream that answers with an error', () => {
 describe('an unreliable upstream', () => {
   const chunk = 'data: {"id":"1","model":"m","choices":[{"index":0,"delta":{"content":"é"},"finish_reason":null}]}\n\n';
 
-  it('cannot be reached', async () => {
+  it('that cannot be reached fails the call', async () => {
     const gone = await startFaultServer();
     await gone.stop();
     const failure = await failureOf(provider.send({ ...deployment, apiBase: gone.url }, ask('x'), NEVER));
@@ -192,7 +192,7 @@ describe('an unreliable upstream', () => {
     ]);
   });
 
-  it('does not answer in time', async () => {
+  it('that does not answer in time fails the call with a timeout', async () => {
     faults.answer(() => {});
     const failure = await failureOf(provider.send({ ...deployment, timeoutSeconds: 0.05 }, ask('x'), NEVER));
     expect(failure.message).toMatch(
@@ -205,7 +205,7 @@ describe('an unreliable upstream', () => {
     ['not JSON', 'it is not a chat completion'],
     ['[]', 'it is not a chat completion'],
     ['{"hello":1}', 'it is not a chat completion'],
-  ])('answers %j', async (body, fault) => {
+  ])('that answers %j fails the call', async (body, fault) => {
     faults.answer((response) => response.end(body));
     const failure = await failureOf(provider.send(deployment, ask('x'), NEVER));
     expect(failure.message).toBe(
@@ -213,7 +213,7 @@ describe('an unreliable upstream', () => {
     );
   });
 
-  it('closes the connection during an answer without streaming', async () => {
+  it('that closes the connection during an answer without streaming fails the call', async () => {
     faults.answer((response, socket) => {
       response.writeHead(200, { 'content-length': '100' });
       response.write('{"choices":', () => socket.destroy());
@@ -222,13 +222,13 @@ describe('an unreliable upstream', () => {
     expect(failure.message).toContain('closed the connection before its answer was complete');
   });
 
-  it('answers in a protocol other than HTTP', async () => {
+  it('that answers in a protocol other than HTTP fails the call', async () => {
     faults.answer((_response, socket) => socket.end('SSH-2.0-OpenSSH_9.9\r\n'));
     const failure = await failureOf(provider.send(deployment, ask('x'), NEVER));
     expect(failure.message).toContain('sent what is not HTTP');
   });
 
-  it('closes the connection between two bytes of a character of a stream', async () => {
+  it('that closes the connection inside a character fails the stream after its last complete event', async () => {
     faults.answer((response, socket) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(chunk);
@@ -242,7 +242,7 @@ describe('an unreliable upstream', () => {
     expect(exchange.outcome()).toMatchObject({ responseId: '1', finishReason: null });
   });
 
-  it('stops sending during a stream', async () => {
+  it('that stops sending during a stream fails the stream with a timeout', async () => {
     faults.answer((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(chunk);
@@ -257,7 +257,7 @@ describe('an unreliable upstream', () => {
     await faults.nextDisconnect();
   });
 
-  it('splits a stream inside characters and events', async () => {
+  it('that splits a stream inside characters and events changes none of its bytes', async () => {
     const whole = `${chunk}${chunk.replace('null', '"stop"')}data: [DONE]\n\n`;
     faults.answer((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -275,7 +275,7 @@ describe('an unreliable upstream', () => {
     expect(gathered.text()).toBe(whole);
   });
 
-  it('sends an empty stream, which stays an empty stream', async () => {
+  it('that sends an empty stream causes no failure', async () => {
     faults.answer((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.end();

@@ -86,7 +86,7 @@ describe('a completion model', () => {
     expect(exchange.outcome()).toMatchObject({ usage: COUNTED, finishReason: 'stop' });
   });
 
-  it('forwards completions unchanged', async () => {
+  it('forwards completions unchanged except for the model name', async () => {
     server.answering(WHOLE);
     const exchange = await server.send(here(), asking(COMPLETIONS, { prompt: ['a', 'b'], best_of: 2 }));
     expect(await jsonOf(exchange)).toEqual({ ...WHOLE, model: 'm' });

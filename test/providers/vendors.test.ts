@@ -125,7 +125,7 @@ describe('every OpenAI-compatible vendor', () => {
   });
 });
 
-describe('tokens are counted exactly, in the members of each vendor', () => {
+describe('the usage of a vendor', () => {
   it.each([
     [
       'groq',
@@ -169,7 +169,7 @@ describe('tokens are counted exactly, in the members of each vendor', () => {
       },
       used({ inputTokens: 9, outputTokens: 2 }),
     ],
-  ])('%s', async (name, counting, expected) => {
+  ])('is read from its own members: %s', async (name, counting, expected) => {
     const { outcome } = await streamed(
       name,
       counting.choices.length === 0 ? [FIRST, LAST, counting] : [FIRST, counting],
@@ -182,7 +182,7 @@ describe('tokens are counted exactly, in the members of each vendor', () => {
     ['hosted_vllm', { include_usage: true }],
     ['mistral', undefined],
     ['perplexity', undefined],
-  ])('usage is requested only from vendors that accept the option: %s', async (name, options) => {
+  ])('is requested only where the vendor accepts the option: %s', async (name, options) => {
     const { sent } = await streamed(name, [FIRST, LAST], { stream_options: { include_usage: true } });
     expect(sent).toEqual({ ...CHAT, model: 'up-1', stream: true, ...(options ? { stream_options: options } : {}) });
   });
@@ -199,7 +199,7 @@ describe('the cost that a vendor reports', () => {
     return outcome.charged === undefined ? null : usdText(outcome.charged);
   };
 
-  it('is used where the vendor chooses the host', async () => {
+  it('is used for OpenRouter and Perplexity', async () => {
     expect(await costOf('openrouter', { cost: 0.00014 })).toBe('0.00014');
     expect(await costOf('perplexity', { cost: { total_cost: 0.006 } })).toBe('0.006');
   });
