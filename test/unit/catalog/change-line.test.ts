@@ -69,13 +69,13 @@ describe('a line of an imported history', () => {
     expect(read({ ...CHANGED, ...fields })).toEqual({ fault });
   });
 
-  it('accepts values at the limit', () => {
+  it('is read with values at the limits', () => {
     const edge = { ...CHANGED, at: NOW.toISOString(), id: 'x'.repeat(512), new: nested(16), old: 5e-324 };
     expect(read(edge)).toMatchObject({ change: { at: NOW, old: 5e-324 } });
   });
 
   const file = sharedData('model_prices_history.jsonl');
-  it.skipIf(file === null)('of a real history is read, with a field that history stores', () => {
+  it.skipIf(file === null)('from a real file is read, and its field is one that history stores', () => {
     const lines = readFileSync(file ?? '', 'utf8')
       .trim()
       .split('\n');
