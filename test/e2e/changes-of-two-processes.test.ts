@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Database } from '../../src/persistence/database/database.ts';
 import { ENGINES, type ScratchDatabase } from '../ports/engines.ts';
-import { withinASecond } from '../support/prompt-reads.ts';
+import { withinASecond } from '../support/within-a-second.ts';
 import { type ServerProcess, spawnServer } from '../support/spawn-server.ts';
 
 const engine = ENGINES.find(({ name }) => name === 'postgresql');

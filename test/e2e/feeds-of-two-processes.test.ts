@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { BudgetAlertsDocument, SpendUpdatesDocument, TraceUpdatesDocument } from '../graph/generated/graphql.ts';
 import { overEventStream } from '../graph/subscribers.ts';
-import { withinASecond } from '../support/prompt-reads.ts';
+import { withinASecond } from '../support/within-a-second.ts';
 import type { TestApp } from '../support/start-app.ts';
 import { LACKS_POSTGRESQL, startTwoApps, type TwoApps } from '../support/two-apps.ts';
 

@@ -5,7 +5,7 @@ import { createMemoryTraceStore } from '../support/memory-trace-store.ts';
 import { aSpan, aSpendRow, LONE_KEY, picos, spanId, TEAM_KEY, traceId } from '../ports/samples.ts';
 import { TraceNamesDocument, TraceUpdatesDocument, TraceUpdatesWithSpendDocument } from './generated/graphql.ts';
 import { eventually, openGraph } from './graph-server.ts';
-import { aSummary } from '../support/seeds.ts';
+import { aSummary } from '../support/trace-summary.ts';
 import { overEventStream, TRANSPORTS, stall, type Subscriber } from './subscribers.ts';
 
 let graph: Awaited<ReturnType<typeof openGraph>>;

@@ -5,7 +5,7 @@ import { mapStream } from '../../src/domain/pollable-stream.ts';
 import type { TraceChange } from '../../src/domain/traces/trace.ts';
 import { type EventResult, Subscriber, SubscriberGroup } from '../../src/graphql/shared-subscriptions/subscriber.ts';
 import { createBus } from '../../src/runtime/bus.ts';
-import { aSummary } from '../support/seeds.ts';
+import { aSummary } from '../support/trace-summary.ts';
 
 const QUEUE_LIMIT = 3;
 

@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { afterEach, describe, expect, it } from 'vitest';
 import { mapStream } from '../../src/domain/pollable-stream.ts';
 import { createBus } from '../../src/runtime/bus.ts';
-import { aSummary } from '../support/seeds.ts';
+import { aSummary } from '../support/trace-summary.ts';
 import { TraceNamesDocument, TraceUpdatesDocument } from './generated/graphql.ts';
 import { eventually, openGraph } from './graph-server.ts';
 import { overEventStream, stall } from './subscribers.ts';

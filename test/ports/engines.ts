@@ -11,7 +11,7 @@ import type { Stores } from '../../src/persistence/stores.ts';
 import type { StoresOptions } from '../../src/persistence/options.ts';
 import type { Tables } from '../../src/persistence/database/tables.ts';
 import { createMigratedPostgres, putMigratedDatabase } from '../support/migrated-databases.ts';
-import { createDatabase, dropDatabase, onServer } from '../support/postgresql-databases.ts';
+import { createDatabase, dropDatabase, executeOnServer } from '../support/postgresql-databases.ts';
 
 interface StoredBody extends Pick<ExportBody, 'compression' | 'bytes'> {
   readonly heldBy: number;
@@ -165,7 +165,7 @@ async function missingAddon(): Promise<string | null> {
 
 async function missingPostgres(url: string, configured: boolean): Promise<string | null> {
   try {
-    await onServer(url, 'select 1');
+    await executeOnServer(url, 'select 1');
     return null;
   } catch (error) {
     // An explicitly configured server must be reachable.

@@ -5,16 +5,16 @@ import type { UpstreamSocket, SocketEvents } from '../../src/runtime/http-client
 /** Expected end of a call: the complete body, a fault of the HTTP client port, or an action of the reader or the caller. */
 export type Outcome = 'done' | 'cut' | 'garbled' | 'unreachable' | 'timeout' | 'cancelled' | 'aborted' | 'thrown';
 
-/** Step of a scripted connection: bytes for its call, or an end of the connection. */
-export interface Token {
+/** Step of a scripted connection: bytes for its call, or the end of the connection. */
+export interface ScriptStep {
   readonly bytes?: string;
   /** The bytes contain the response head. */
   readonly head?: true;
   /** Body in the bytes, without framing. */
   readonly body?: string;
-  /** End of the call after this token, unless the reader ends the call earlier. */
+  /** End of the call after this step, unless the reader ends the call earlier. */
   readonly outcome?: Outcome;
-  /** The connection cannot be reused after this token. */
+  /** The connection cannot be reused after this step. */
   readonly closes?: true;
   /** Event of the connection instead of bytes. */
   readonly event?: 'fin' | 'reset';
@@ -64,7 +64,7 @@ export class FakeWire implements UpstreamSocket {
   unwritten = 0;
   /** Id of the call whose response is incomplete. Null without a call. */
   serving: number | null = null;
-  script: Token[] = [];
+  script: ScriptStep[] = [];
 
   constructor(events: SocketEvents, openedMs: number, written: (wire: FakeWire, id: number) => void) {
     this.events = events;
@@ -96,56 +96,56 @@ export class FakeWire implements UpstreamSocket {
 type Random = (bound: number) => number;
 
 /** Random response of the peer to a request, valid or invalid. */
-export function scriptFor(id: number, random: Random): Token[] {
+export function scriptFor(id: number, random: Random): ScriptStep[] {
   const pieces = Array.from(
     { length: random(4) },
     (_, nth) => `<${id}.${nth}${'x'.repeat(random(3) === 0 ? 3_000 : 3)}>`,
   );
-  const tokens: Token[] = [];
-  if (random(10) === 0) tokens.push({ bytes: 'HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n' });
+  const steps: ScriptStep[] = [];
+  if (random(10) === 0) steps.push({ bytes: 'HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n' });
   const closing = random(8) === 0 ? 'connection: close\r\n' : '';
   const closes = closing === '' ? {} : { closes: true as const };
   const framing = random(3);
   if (framing === 0) {
-    tokens.push({ bytes: `HTTP/1.1 200 OK\r\n${closing}transfer-encoding: chunked\r\n\r\n`, head: true });
-    for (const body of pieces) tokens.push({ bytes: `${body.length.toString(16)}\r\n${body}\r\n`, body });
-    tokens.push({ bytes: '0\r\n\r\n', outcome: 'done', ...closes });
+    steps.push({ bytes: `HTTP/1.1 200 OK\r\n${closing}transfer-encoding: chunked\r\n\r\n`, head: true });
+    for (const body of pieces) steps.push({ bytes: `${body.length.toString(16)}\r\n${body}\r\n`, body });
+    steps.push({ bytes: '0\r\n\r\n', outcome: 'done', ...closes });
   } else if (framing === 1) {
     const length = pieces.join('').length;
-    tokens.push({
+    steps.push({
       bytes: `HTTP/1.1 200 OK\r\n${closing}content-length: ${length}\r\n\r\n`,
       head: true,
       ...(length === 0 ? { outcome: 'done', ...closes } : {}),
     });
     pieces.forEach((body, nth) =>
-      tokens.push({ bytes: body, body, ...(nth === pieces.length - 1 ? { outcome: 'done', ...closes } : {}) }),
+      steps.push({ bytes: body, body, ...(nth === pieces.length - 1 ? { outcome: 'done', ...closes } : {}) }),
     );
   } else {
-    tokens.push({ bytes: 'HTTP/1.1 200 OK\r\nx: y\r\n\r\n', head: true });
-    for (const body of pieces) tokens.push({ bytes: body, body });
-    tokens.push({ event: 'fin', outcome: 'done', closes: true });
+    steps.push({ bytes: 'HTTP/1.1 200 OK\r\nx: y\r\n\r\n', head: true });
+    for (const body of pieces) steps.push({ bytes: body, body });
+    steps.push({ event: 'fin', outcome: 'done', closes: true });
   }
-  const last = tokens.length - 1;
+  const last = steps.length - 1;
   switch (random(12)) {
     case 0:
-      return [...tokens.slice(0, random(last + 1)), { event: 'reset', outcome: 'cut', closes: true }];
+      return [...steps.slice(0, random(last + 1)), { event: 'reset', outcome: 'cut', closes: true }];
     case 1:
       // A body without a length ends with the connection, so truncation cannot be detected.
-      if (framing === 2) return tokens;
-      return [...tokens.slice(0, random(last + 1)), { event: 'fin', outcome: 'cut', closes: true }];
+      if (framing === 2) return steps;
+      return [...steps.slice(0, random(last + 1)), { event: 'fin', outcome: 'cut', closes: true }];
     case 2: {
       const at = framing === 0 ? random(last + 1) : 0;
-      return [...tokens.slice(0, at), { bytes: 'not HTTP\r\n\r\n', outcome: 'garbled', closes: true }];
+      return [...steps.slice(0, at), { bytes: 'not HTTP\r\n\r\n', outcome: 'garbled', closes: true }];
     }
     case 3:
       // The peer stops sending.
-      return tokens.slice(0, random(last + 1));
+      return steps.slice(0, random(last + 1));
     case 4:
       return framing === 2
-        ? tokens
-        : [...tokens, { bytes: 'HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\npoison', closes: true }];
+        ? steps
+        : [...steps, { bytes: 'HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\npoison', closes: true }];
     default:
-      return tokens;
+      return steps;
   }
 }
 

@@ -15,7 +15,7 @@ export interface FaultServer {
   readonly received: readonly Received[];
   /** Sets the handler of the next requests. */
   answer(handle: (response: ServerResponse, socket: Socket, call: Received) => void): void;
-  /** Resolves when the client closes a connection before the response is complete. */
+  /** Resolves when a connection has closed before its response was complete. Each such close resolves one call. */
   nextDisconnect(): Promise<void>;
   /** Number of open connections. */
   connections(): Promise<number>;

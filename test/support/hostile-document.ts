@@ -18,7 +18,7 @@ export function bodyOf({ query, variables, operationName }: HostileDocument): st
   );
 }
 
-/** Selection of every field of a catalog entry. */
+/** Selection of the global id, the declared fields and the extra fields of a catalog entry. */
 export const ENTRY = `id provider mode maxInputTokens maxOutputTokens maxTokens inputCostPerToken outputCostPerToken
   cacheReadInputTokenCost inputCostPerAudioToken outputCostPerReasoningToken deprecationDate supportsFunctionCalling
   supportsParallelFunctionCalling supportsVision supportsAudioInput supportsAudioOutput supportsPromptCaching

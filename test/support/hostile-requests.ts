@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 
-/** Malformed request and its expected response. */
-export interface MalformedRequest {
+/** Malformed or unusual request and its expected response. */
+export interface HostileRequest {
   readonly what: string;
   readonly bytes: Buffer;
   /** Expected status. 'below 500' where the tests of the graph check the status. Null if the server closes the connection. */
@@ -10,28 +10,28 @@ export interface MalformedRequest {
   readonly keepsConnection: boolean;
 }
 
-type Status = MalformedRequest['status'];
+type Status = HostileRequest['status'];
 
 const CHAT = '/v1/chat/completions';
 const JSON_BODY = '{"model":"demo","messages":[{"role":"user","content":"Hi"}]}';
 
-/** Malformed requests for a server with this virtual key. */
-export function malformedRequests(key: string): readonly MalformedRequest[] {
+/** Malformed and unusual requests for a server with this virtual key. */
+export function hostileRequests(key: string): readonly HostileRequest[] {
   const auth = `authorization: Bearer ${key}\r\n`;
-  const raw = (what: string, text: string, status: Status): MalformedRequest => ({
+  const raw = (what: string, text: string, status: Status): HostileRequest => ({
     what,
     bytes: Buffer.from(text, 'latin1'),
     status,
     keepsConnection: false,
   });
-  const keepsOpen = (shape: MalformedRequest): MalformedRequest => ({ ...shape, keepsConnection: true });
-  const closes = (shape: MalformedRequest): MalformedRequest => ({ ...shape, keepsConnection: false });
+  const keepsOpen = (shape: HostileRequest): HostileRequest => ({ ...shape, keepsConnection: true });
+  const closes = (shape: HostileRequest): HostileRequest => ({ ...shape, keepsConnection: false });
   /** POST request. Its content length is correct unless `head` sets another one. */
   const post = (
     what: string,
     { path = CHAT, head = auth, body = JSON_BODY as string | Buffer, framed = true },
     status: Status,
-  ): MalformedRequest => {
+  ): HostileRequest => {
     const bytes = typeof body === 'string' ? Buffer.from(body, 'utf8') : body;
     const length = framed ? `content-length: ${bytes.length}\r\n` : '';
     return {
@@ -41,16 +41,16 @@ export function malformedRequests(key: string): readonly MalformedRequest[] {
       keepsConnection: true,
     };
   };
-  const get = (what: string, path: string, head: string, status: Status): MalformedRequest =>
+  const get = (what: string, path: string, head: string, status: Status): HostileRequest =>
     keepsOpen(raw(what, `GET ${path} HTTP/1.1\r\nhost: x\r\n${head}\r\n`, status));
-  const json = (what: string, body: string | Buffer, status: Status): MalformedRequest => post(what, { body }, status);
-  const otlp = (what: string, type: string, body: string | Buffer, status: Status): MalformedRequest =>
+  const json = (what: string, body: string | Buffer, status: Status): HostileRequest => post(what, { body }, status);
+  const otlp = (what: string, type: string, body: string | Buffer, status: Status): HostileRequest =>
     post(what, { path: '/v1/traces', head: `${auth}${type}`, body }, status);
-  const graph = (what: string, body: string, status: Status): MalformedRequest =>
+  const graph = (what: string, body: string, status: Status): HostileRequest =>
     post(what, { path: '/graphql', head: 'content-type: application/json\r\n', body }, status);
-  const form = (what: string, type: string, body: string, status: Status): MalformedRequest =>
+  const form = (what: string, type: string, body: string, status: Status): HostileRequest =>
     post(what, { path: '/v1/audio/transcriptions', head: `${auth}content-type: ${type}\r\n`, body }, status);
-  const upgrade = (what: string, path: string, head: string, status: Status): MalformedRequest =>
+  const upgrade = (what: string, path: string, head: string, status: Status): HostileRequest =>
     get(what, path, `connection: upgrade\r\nupgrade: websocket\r\n${head}`, status);
   const handshake = 'sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n';
   const deep = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`;

@@ -1,6 +1,6 @@
 import { HttpFailure, ReaderStalled, type UpstreamAnswer } from '../../src/domain/http.ts';
 import { createHttpClient } from '../../src/runtime/http-client/client.ts';
-import { FakeTime, fakeDial, type FakeWire, type Outcome, scriptFor, type Token } from './fake-network.ts';
+import { FakeTime, fakeDial, type FakeWire, type Outcome, scriptFor, type ScriptStep } from './fake-network.ts';
 import { randomFrom } from './random.ts';
 
 /** Connection limit of the modelled client. */
@@ -28,20 +28,20 @@ interface Modelled {
   /** Sent body. `got` is the received body. */
   sent: string;
   got: string;
-  /** Time of the last bytes or of the last resume of the reader. */
+  /** Time of the last bytes that arrived, or of the last pause or resume of the reader. */
   progressMs: number;
   /** End that the current read causes. */
   ending: Outcome | null;
   /** End that its connection caused. */
   wireEnd: Outcome | null;
-  /** Earlier end that its reader or its caller caused. */
+  /** End that its reader or its caller caused. It takes precedence over `wireEnd`. */
   readerEnd: Outcome | null;
   /** End that its promise or its reader received. */
   reportedEnd: string | null;
 }
 
 /** The HTTP client over fake wires, with a model of the expected end of each call. */
-export class World {
+export class ModelledClient {
   readonly random: (bound: number) => number;
   readonly time = new FakeTime();
   readonly network = fakeDial(this.time, (wire, id) => this.#written(wire, id));
@@ -202,7 +202,7 @@ export class World {
     wire.unwritten = this.random(15) === 0 ? 100 : 0;
   }
 
-  /** Sends the next tokens of a wire. Several tokens may arrive in one read. */
+  /** Sends the next steps of a wire. Several steps may arrive in one read. */
   serve(wire: FakeWire): void {
     if (wire.destroyed || wire.paused || !wire.connected || wire.script.length === 0) return;
     const [first] = wire.script;
@@ -212,27 +212,27 @@ export class World {
     this.#happen(wire, wire.script.splice(0, this.random(3) === 0 ? most : 1 + this.random(most)));
   }
 
-  #happen(wire: FakeWire, tokens: readonly Token[]): void {
+  #happen(wire: FakeWire, steps: readonly ScriptStep[]): void {
     const call = wire.serving === null ? undefined : this.calls.get(wire.serving);
     const unwritten = wire.unwritten > 0;
-    for (const { head, body } of tokens) {
+    for (const { head, body } of steps) {
       if (call === undefined) continue;
       if (head) call.hasHead = true;
       call.sent += body ?? '';
       if (!call.paused) call.progressMs = this.time.nowMs;
     }
-    const end = tokens.find(({ outcome }) => outcome !== undefined)?.outcome ?? null;
-    const [{ event } = {}] = tokens;
+    const end = steps.find(({ outcome }) => outcome !== undefined)?.outcome ?? null;
+    const [{ event } = {}] = steps;
     if (end !== null) wire.serving = null;
     if (call !== undefined) call.ending = end;
     if (event === 'fin') wire.events.ended();
     else if (event === 'reset') wire.events.failed(Object.assign(new Error('reset'), { code: 'ECONNRESET' }));
-    else wire.events.bytes(Buffer.from(tokens.map(({ bytes }) => bytes).join('')));
+    else wire.events.bytes(Buffer.from(steps.map(({ bytes }) => bytes).join('')));
     // An end that the reader caused in a callback takes precedence.
     if (call !== undefined && end !== null && call.reportedEnd === null && call.readerEnd === null) call.wireEnd = end;
-    if (end === null && !tokens.some(({ closes }) => closes)) return;
+    if (end === null && !steps.some(({ closes }) => closes)) return;
     const endedByReader = call?.readerEnd !== null && call?.readerEnd !== undefined;
-    const closed = tokens.some(({ closes }) => closes) || (end !== null && unwritten) || endedByReader;
+    const closed = steps.some(({ closes }) => closes) || (end !== null && unwritten) || endedByReader;
     if (closed && !wire.destroyed) throw new Error('A connection stayed open that cannot be reused.');
     if (!closed && end === 'done' && wire.destroyed) throw new Error('A connection was closed that can be reused.');
   }

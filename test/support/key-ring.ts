@@ -23,7 +23,7 @@ export function aRing(rows: readonly VirtualKey[] = [aKey({ hash: HASH })]) {
   /** Store reads and deadlines that the test resolves. Reads are not held while `reads` is null. */
   const pending = { reads: null as (() => void)[] | null, deadlines: [] as (() => void)[] };
   async function answer<Value>(value: () => Value): Promise<Value> {
-    if (state.isUnavailable) throw new Error('the store is away');
+    if (state.isUnavailable) throw new Error('The store is unavailable.');
     const found = value();
     if (pending.reads !== null) await new Promise<void>((resolve) => pending.reads?.push(resolve));
     return found;

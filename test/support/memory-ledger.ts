@@ -47,7 +47,7 @@ export class MemoryLedger implements Ledger {
 
   requestShares(process: string, asks: readonly ShareRequest[]): Promise<LedgerAnswer> {
     this.trips += 1;
-    if (this.isUnavailable) return Promise.reject(new Error('The ledger is away.'));
+    if (this.isUnavailable) return Promise.reject(new Error('The ledger is unavailable.'));
     for (const [name, endMs] of this.#leases) if (endMs <= this.nowMs) this.#leases.delete(name);
     const isNew = !this.#leases.has(process);
     this.#leases.set(process, this.nowMs + LEDGER_LEASE_MS);
@@ -55,7 +55,7 @@ export class MemoryLedger implements Ledger {
   }
 
   snapshot(process: string, counters: readonly string[]): Promise<readonly LedgerSnapshot[]> {
-    if (this.isUnavailable) return Promise.reject(new Error('The ledger is away.'));
+    if (this.isUnavailable) return Promise.reject(new Error('The ledger is unavailable.'));
     return Promise.resolve(
       counters.map((name) => {
         const counter = this.#counters.get(name);

@@ -11,7 +11,7 @@ import { POSTGRES_TEMPLATE, RUN_FOLDER } from './run-folder.ts';
 import { aScheduler } from './scheduler.ts';
 
 // Databases with all migrations applied. They are copied from templates of this test run, which is faster than migrating.
-// `test/ports/schema.test.ts` and the tests of whole processes start with empty databases.
+// Tests of migrations (`createEmpty` of an engine) and of whole processes start with empty databases.
 
 const FILE = 'lensgate.db';
 const log = { warn() {} };

@@ -4,10 +4,10 @@ import type { SpendStore } from '../../src/domain/spend/spend-row.ts';
 import type { TenancyStores } from '../../src/domain/tenancy-stores.ts';
 
 const refuse = (): never => {
-  throw new Error('Users and teams are tested with a real store.');
+  throw new Error('This store is tested with a real database.');
 };
 
-const NO_ROWS: RowStore<never, unknown, string> = {
+const UNUSED_ROWS: RowStore<never, unknown, string> = {
   add: refuse,
   find: refuse,
   findMany: refuse,
@@ -20,49 +20,49 @@ const NO_ROWS: RowStore<never, unknown, string> = {
 
 /** Stores for tests without users, teams and related rows. Every method throws. */
 export const noTenancy: TenancyStores = {
-  accessGroups: NO_ROWS,
-  tokenMappings: NO_ROWS,
-  budgets: NO_ROWS,
-  customers: NO_ROWS,
-  invitations: NO_ROWS,
-  organizations: NO_ROWS,
-  organizationMembers: NO_ROWS,
-  projects: NO_ROWS,
-  tags: NO_ROWS,
-  teams: NO_ROWS,
-  teamMembers: NO_ROWS,
-  users: NO_ROWS,
+  accessGroups: UNUSED_ROWS,
+  tokenMappings: UNUSED_ROWS,
+  budgets: UNUSED_ROWS,
+  customers: UNUSED_ROWS,
+  invitations: UNUSED_ROWS,
+  organizations: UNUSED_ROWS,
+  organizationMembers: UNUSED_ROWS,
+  projects: UNUSED_ROWS,
+  tags: UNUSED_ROWS,
+  teams: UNUSED_ROWS,
+  teamMembers: UNUSED_ROWS,
+  users: UNUSED_ROWS,
 };
 
-const NO_STORED_ROWS = { ...NO_ROWS, fingerprint: refuse };
+const UNUSED_DEFINITIONS = { ...UNUSED_ROWS, fingerprint: refuse };
 
 /** Store whose methods all throw. */
 const unused = new Proxy(Object.create(null), { get: () => refuse });
 
-/** All other stores. Methods that a start or a list calls return nothing. Every other method throws. */
+/** Further stores of the platform. Methods that a start or a list calls return nothing. Every other method throws. */
 export const OTHER_STORES = {
   jobs: unused,
   lenses: unused,
   lensWorkers: unused,
   ownerWindows: unused,
-  tracingKeys: NO_ROWS,
-  datasets: NO_ROWS,
-  datasetRevisions: NO_ROWS,
-  signalConfigs: NO_ROWS,
-  traceSignals: NO_ROWS,
+  tracingKeys: UNUSED_ROWS,
+  datasets: UNUSED_ROWS,
+  datasetRevisions: UNUSED_ROWS,
+  signalConfigs: UNUSED_ROWS,
+  traceSignals: UNUSED_ROWS,
   traceQueries: unused,
-  annotations: NO_ROWS,
-  auditLog: NO_ROWS,
-  codingAgents: NO_ROWS,
-  decisions: NO_ROWS,
-  decisionOutcomes: { ...NO_ROWS, latest: async () => [] },
+  annotations: UNUSED_ROWS,
+  auditLog: UNUSED_ROWS,
+  codingAgents: UNUSED_ROWS,
+  decisions: UNUSED_ROWS,
+  decisionOutcomes: { ...UNUSED_ROWS, latest: async () => [] },
   catalogReleases: { all: async () => [], put: async () => {}, remove: async () => {} },
   gatewayActivity: { groups: async () => [] },
   guardrailUse: { days: async () => [], runs: async () => ({ runs: [], totalCount: 0 }) },
   responses: { removeBefore: async () => 0 },
-  credentials: NO_STORED_ROWS,
-  deployments: NO_STORED_ROWS,
-  fallbacks: NO_STORED_ROWS,
+  credentials: UNUSED_DEFINITIONS,
+  deployments: UNUSED_DEFINITIONS,
+  fallbacks: UNUSED_DEFINITIONS,
   ping: async () => {},
   writable: async () => {},
 };

@@ -4,7 +4,7 @@ import type { PassThroughEndpoints } from '../../src/domain/pass-through/endpoin
 import type { Gateway } from '../../src/gateway/gateway.ts';
 
 function needsUpstream(): never {
-  throw new Error('Files, batches, probes and token counts are tested with a real upstream.');
+  throw new Error('The tests of the graph do not use this method.');
 }
 
 /** Gateway parts that the tests of the graph do not use. */

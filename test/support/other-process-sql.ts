@@ -23,7 +23,11 @@ const start = promisify(execFile);
  * SQLite's locks do not work between two copies of its library in one process. The call is asynchronous, so that an app
  * in this process can end a transaction whose lock the statement waits for.
  */
-export async function changeFromOutside(dataDir: string, sql: string, ...params: readonly string[]): Promise<number> {
+export async function changeInOtherProcess(
+  dataDir: string,
+  sql: string,
+  ...params: readonly string[]
+): Promise<number> {
   const { stdout } = await start(process.execPath, ['-e', RUN, join(dataDir, 'lensgate.db'), sql, ...params]);
   return Number(stdout);
 }

@@ -99,7 +99,7 @@ export function protobufOf(json: unknown): Uint8Array {
   return encodeExport(withBytes);
 }
 
-/** Converts a protobuf export to the JSON encoding of OTLP: ids in hex, 64-bit integers as strings. */
+/** Converts a protobuf export to OTLP/JSON: ids in hex, 64-bit integers as strings. Values of bytes become arrays of numbers, not base64. */
 export function exportObject(body: Uint8Array): unknown {
   const object = requestType.toObject(requestType.decode(body), { longs: String, bytes: Array });
   return JSON.parse(JSON.stringify(object, (key, value: unknown) => (key.endsWith('Id') ? hexOf(value) : value)));

@@ -42,7 +42,7 @@ export function randomAnswer(below: (bound: number) => number, { reasoning, proo
   return steps;
 }
 
-/** Joins adjacent pieces of an answer, so that the same answer in different chunks compares as equal. */
+/** Joins adjacent pieces of an answer and drops empty ones, so that the same answer in different chunks compares as equal. */
 export function joinedSteps(steps: readonly AnswerStep[]): readonly AnswerStep[] {
   const whole: AnswerStep[] = [];
   for (const step of steps) {

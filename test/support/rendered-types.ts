@@ -227,7 +227,7 @@ export interface RenderedTypes {
   readonly compared: ReadonlySet<string>;
 }
 
-/** Compares every rendered JSON answer of the sources in a folder. */
+/** Compares every JSON answer that the sources of `rest-shims/` below `root` render. `config` is the path of the TypeScript project. */
 export function compareRenderedTypes(root: string, config: string): RenderedTypes {
   const api = new API({ cwd: root });
   try {

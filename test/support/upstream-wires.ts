@@ -260,7 +260,7 @@ const ollama: UpstreamWire = {
   failure: line({ error: 'slow down' }),
 };
 
-/** One wire format for each upstream dialect and for each kind of OpenAI-compatible provider. */
+/** One wire format for each upstream dialect except completions and responses. Chat completions have one for each kind of provider. */
 export const UPSTREAM_WIRES: readonly UpstreamWire[] = [
   chatCompletions('openai'),
   chatCompletions('custom_openai'),

@@ -3,14 +3,14 @@ import { connect, type Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
-import { malformedRequests, type MalformedRequest, ordinaryRequests } from '../../support/hostile-requests.ts';
+import { hostileRequests, type HostileRequest, ordinaryRequests } from '../../support/hostile-requests.ts';
 import { mutated } from '../../support/mutate.ts';
 import { randomFrom } from '../../support/random.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 
 const KEY = 'sk-hostile-requests-0123456789';
 const LAST = Buffer.from('GET /health/liveness HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
-const SHAPES = malformedRequests(KEY).map((shape) => [shape.what, shape] as const);
+const SHAPES = hostileRequests(KEY).map((shape) => [shape.what, shape] as const);
 
 let upstream: FaultServer;
 let app: TestApp;
@@ -76,7 +76,7 @@ const statusesIn = (answer: string): readonly number[] =>
 
 /** Received and expected statuses of a request. */
 function compareStatuses(
-  { status, keepsConnection }: MalformedRequest,
+  { status, keepsConnection }: HostileRequest,
   answer: string,
 ): { readonly got: unknown; readonly wanted: unknown } {
   const [first, ...more] = statusesIn(answer);

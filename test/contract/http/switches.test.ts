@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TraceUpdatesDocument } from '../../graph/generated/graphql.ts';
 import { overEventStream } from '../../graph/subscribers.ts';
-import { changeFromOutside } from '../../support/foreign-sql.ts';
+import { changeInOtherProcess } from '../../support/other-process-sql.ts';
 import { POLLING } from '../../support/polling.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 import { otlpExport, otlpSpan, send, TRACE_ID } from '../traces/trace-client.ts';
@@ -147,7 +147,7 @@ describe.each(CASES)('switched off: %s;', (_name, env) => {
     ]);
     await feeds.leave();
     // The spans of an export are stored in a block, unless blocks are off.
-    const inBlocks = await changeFromOutside(app.dataDir, 'update sheet_trace set spans = spans where spans > 0');
+    const inBlocks = await changeInOtherProcess(app.dataDir, 'update sheet_trace set spans = spans where spans > 0');
     expect(inBlocks).toBe(env['LENSGATE_SPAN_BLOCKS'] === 'off' ? 0 : feeds.sent() + 1);
   });
 });

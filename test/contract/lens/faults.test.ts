@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { syntheticRuns } from '../../../bench/lens/runs.ts';
 import { VERSION } from '../../../src/domain/version.ts';
-import { changeFromOutside } from '../../support/foreign-sql.ts';
+import { changeInOtherProcess } from '../../support/other-process-sql.ts';
 import { aLens, lensClient } from '../../support/lens-client.ts';
 import type { Json } from '../../support/tenancy-client.ts';
 
@@ -23,7 +23,7 @@ const asWorker = (method: string, path: string, body: unknown = {}, attempt = 1)
 /** Ends the lease of a run, as it ends five minutes after the last heartbeat of its worker. */
 async function loseWorker(runId: string): Promise<void> {
   const sql = "update job set due_at = 1 where id = ? and status = 'running'";
-  expect(await changeFromOutside(app().dataDir, sql, runId)).toBe(1);
+  expect(await changeInOtherProcess(app().dataDir, sql, runId)).toBe(1);
 }
 
 describe('a run whose worker is lost', () => {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it, vi } from 'vitest';
 import { exportOf, syntheticRuns } from '../../../bench/lens/runs.ts';
 import { restRoutes } from '../../../src/http/routes.ts';
-import { changeFromOutside } from '../../support/foreign-sql.ts';
+import { changeInOtherProcess } from '../../support/other-process-sql.ts';
 import { lensClient } from '../../support/lens-client.ts';
 import { startApp } from '../../support/start-app.ts';
 import type { Json } from '../../support/tenancy-client.ts';
@@ -86,9 +86,9 @@ describe('tracing keys', () => {
       insert into lens_tracing_key
         (id, name, token_hash, team_id, user_id, organization_id, created_at, created_by, updated_at, updated_by)
       select 'full-' || i, 'n', 'h' || i, '', '', '', 0, '', 0, '' from n`;
-    expect(await changeFromOutside(dataDir, fill)).toBe(10_000);
+    expect(await changeInOtherProcess(dataDir, fill)).toBe(10_000);
     expect(await send('POST', PATH, {})).toEqual(detail(409, 'Revoke an unused ingestion key before creating another'));
-    expect(await changeFromOutside(dataDir, "delete from lens_tracing_key where id like 'full-%'")).toBe(10_000);
+    expect(await changeInOtherProcess(dataDir, "delete from lens_tracing_key where id like 'full-%'")).toBe(10_000);
   });
 
   it('lens.createTracingKey 422: names each fault', async () => {

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { changeFromOutside } from '../../support/foreign-sql.ts';
+import { changeInOtherProcess } from '../../support/other-process-sql.ts';
 import { type OwnerCalls, startOwnerCalls } from './owner-calls.ts';
 import { POLLING } from '../../support/polling.ts';
 
@@ -108,7 +108,7 @@ async function endWindows(owners: readonly Pick<Owner, 'budgetId'>[]): Promise<v
     owners.map(async ({ budgetId }) => {
       const { budget_reset_at: before } = await budgetOf(budgetId);
       const sql = 'update budget set budget_reset_at = cast(? as integer) where id = ?';
-      expect(await changeFromOutside(calls.app.dataDir, sql, String(Date.now()), budgetId)).toBe(1);
+      expect(await changeInOtherProcess(calls.app.dataDir, sql, String(Date.now()), budgetId)).toBe(1);
       await vi.waitFor(async () => expect((await budgetOf(budgetId))['budget_reset_at']).toBe(before), POLLING);
     }),
   );
@@ -137,7 +137,7 @@ describe('the window of a budget row', () => {
     await calls.restart(async () => {
       await wait(5);
       const sql = 'update budget set budget_reset_at = cast(? as integer) where budget_reset_at is not null';
-      expect(await changeFromOutside(dataDir, sql, String(Date.now()))).toBeGreaterThanOrEqual(owners.length);
+      expect(await changeInOtherProcess(dataDir, sql, String(Date.now()))).toBeGreaterThanOrEqual(owners.length);
     });
     for (const owner of owners) {
       await untilAdmitted(owner);

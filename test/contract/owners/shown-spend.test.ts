@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { changeFromOutside } from '../../support/foreign-sql.ts';
+import { changeInOtherProcess } from '../../support/other-process-sql.ts';
 import { type OwnerCalls, startOwnerCalls } from './owner-calls.ts';
 import { POLLING } from '../../support/polling.ts';
 
@@ -167,7 +167,7 @@ async function endWindow(budgetId: string): Promise<void> {
   // Without the wait, a call of this millisecond would count in the new window.
   await wait(5);
   const sql = 'update budget set budget_reset_at = cast(? as integer) where id = ?';
-  expect(await changeFromOutside(calls.app.dataDir, sql, String(Date.now()), budgetId)).toBe(1);
+  expect(await changeInOtherProcess(calls.app.dataDir, sql, String(Date.now()), budgetId)).toBe(1);
 }
 
 const amounts = (spends: Json, spend: number, total: number): Json =>

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { changeFromOutside } from '../../support/foreign-sql.ts';
+import { changeInOtherProcess } from '../../support/other-process-sql.ts';
 import { type OwnerCalls, startOwnerCalls } from './owner-calls.ts';
 import { POLLING } from '../../support/polling.ts';
 
@@ -202,7 +202,7 @@ describe('the budget windows of a team', () => {
     const { budget_duration: budgetDuration, max_budget, ...times } = ended;
     const sql = 'update team set budget_limits = ? where id = ?';
     const stored = JSON.stringify([{ budgetDuration, maxBudget: String(max_budget), ...times }]);
-    expect(await changeFromOutside(calls.app.dataDir, sql, stored, 'renewed')).toBe(1);
+    expect(await changeInOtherProcess(calls.app.dataDir, sql, stored, 'renewed')).toBe(1);
     await vi.waitFor(async () => expect((await calls.chat(key)).status).toBe(200), POLLING);
     expect((await calls.chat(key)).status).toBe(200);
     const { status, body } = await calls.chat(key);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { changeFromOutside } from '../../support/foreign-sql.ts';
+import { changeInOtherProcess } from '../../support/other-process-sql.ts';
 import { detail, envelope, type Json, NO_KEY } from '../../support/tenancy-client.ts';
 import { type OwnerCalls, startOwnerCalls } from '../owners/owner-calls.ts';
 import { POLLING } from '../../support/polling.ts';
@@ -92,7 +92,7 @@ describe('teamMembers.resetSpend 200', () => {
     const sql = 'update budget set budget_reset_at = cast(? as integer) where id = ?';
     const budget = info.metadata['team_member_budget_id'] ?? '';
     await vi.waitFor(async () => {
-      expect(await changeFromOutside(calls.app.dataDir, sql, String(Date.now()), budget)).toBe(1);
+      expect(await changeInOtherProcess(calls.app.dataDir, sql, String(Date.now()), budget)).toBe(1);
       expect((await readSpend('kept'))['spend']).toBe(0);
     }, POLLING);
     await calls.chat(key);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Conflict } from '../../../src/domain/errors.ts';
 import type { TraceChange } from '../../../src/domain/traces/trace.ts';
 import { createBus } from '../../../src/runtime/bus.ts';
-import { aSummary } from '../../support/seeds.ts';
+import { aSummary } from '../../support/trace-summary.ts';
 
 const change = (traceId: string): TraceChange => ({ summary: aSummary({ traceId }) });
 const idOf = ({ summary }: TraceChange): string => summary.traceId;

@@ -5,7 +5,7 @@ import type { TraceSummary } from '../../../src/domain/traces/trace.ts';
 import { createBus } from '../../../src/runtime/bus.ts';
 import { shareMessages } from '../../../src/runtime/process-messages.ts';
 import { createSharedBus } from '../../../src/runtime/shared-bus.ts';
-import { aSummary } from '../../support/seeds.ts';
+import { aSummary } from '../../support/trace-summary.ts';
 import { aScheduler } from '../../support/scheduler.ts';
 
 /** Processes over one channel and one store of traces. */

@@ -5,7 +5,7 @@ import type { LensRun, LensState } from '../../../src/domain/lens/lens.ts';
 import type { LensFinding } from '../../../src/domain/lens/store.ts';
 import type { Stores } from '../../../src/persistence/stores.ts';
 import { feedLinks } from '../../../src/startup/feed-links.ts';
-import { aSummary } from '../../support/seeds.ts';
+import { aSummary } from '../../support/trace-summary.ts';
 
 const review = (executionId: string) => ({ executionId });
 const state = {

@@ -4,7 +4,7 @@ import { readSpans } from '../../support/read-spans.ts';
 import type { RawSpan, Span } from '../../../src/domain/traces/span.ts';
 import { growSummary, type TraceSummary } from '../../../src/domain/traces/trace.ts';
 import { aRawSpan, anEvent } from '../../support/raw-span.ts';
-import { aSummary } from '../../support/seeds.ts';
+import { aSummary } from '../../support/trace-summary.ts';
 
 const OWNER = { teamId: null, keyHash: 'k' };
 const MS = 1_000_000n;

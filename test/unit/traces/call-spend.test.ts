@@ -7,7 +7,7 @@ import {
   unsearchedCalls,
 } from '../../../src/domain/traces/call-spend.ts';
 import type { SpanHead } from '../../../src/domain/traces/span.ts';
-import { aSummary } from '../../support/seeds.ts';
+import { aSummary } from '../../support/trace-summary.ts';
 import { aSpan, aSpendRow, headOf, picos, spanId } from '../../ports/samples.ts';
 
 const call = (number: number, fields: Partial<SpanHead> = {}): SpanHead =>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { InvalidInput } from '../../../src/domain/errors.ts';
 import { cursorAfter, readCursor } from '../../../src/domain/traces/cursor.ts';
-import { aSummary } from '../../support/seeds.ts';
+import { aSummary } from '../../support/trace-summary.ts';
 
 const encoded = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
