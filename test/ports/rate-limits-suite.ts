@@ -177,9 +177,9 @@ export function rateLimitsSuite(
       }),
     );
 
-    it('begins a new window after a minute', () =>
+    it('begins a new window after a minute', ({ skip }) =>
       one(async (limits, prefix, { advance }) => {
-        if (advance === undefined) return;
+        if (advance === undefined) return skip('The clock is real.');
         const key: RateLimit = { scope: 'api_key', id: `${prefix}k`, requests: 1, tokens: 50 };
         const call = admitted(await limits.admit([key], 50));
         advance(59_999);

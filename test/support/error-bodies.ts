@@ -1,5 +1,5 @@
 /** Error fields of a request with a missing or invalid model name. The body contains the message twice. */
-export const aboutModel = (message: string, param: string | null = null) => ({
+export const modelNameError = (message: string, param: string | null = null) => ({
   message,
   type: 'invalid_request_error',
   param,

@@ -26,7 +26,7 @@ export function hostileRequests(key: string): readonly HostileRequest[] {
   });
   const keepsOpen = (shape: HostileRequest): HostileRequest => ({ ...shape, keepsConnection: true });
   const closes = (shape: HostileRequest): HostileRequest => ({ ...shape, keepsConnection: false });
-  /** POST request. Its content length is correct unless `head` sets another one. */
+  /** POST request. It has the correct content length unless `framed` is false, also when `head` contains another length. */
   const post = (
     what: string,
     { path = CHAT, head = auth, body = JSON_BODY as string | Buffer, framed = true },

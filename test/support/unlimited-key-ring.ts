@@ -1,6 +1,6 @@
 import type { FailedKeys } from '../../src/domain/keys/failed-keys.ts';
 
-/** Ports of a key ring without rate limits for peers. A pause ends only by its signal. */
+/** Ports of a key ring without a limit of wrong keys. A pause ends only by its signal. */
 export const UNLIMITED: {
   readonly failures: FailedKeys;
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { aboutModel, upstreamErrorType } from '../../support/error-bodies.ts';
+import { modelNameError, upstreamErrorType } from '../../support/error-bodies.ts';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 
@@ -164,7 +164,10 @@ describe('chat.completions 400', () => {
     ['[]', invalid('The request body is not a JSON object.', 'request_body')],
     ['null', invalid('The request body is not a JSON object.', 'request_body')],
     ['{"model":"assistant"}', invalid("/chat/completions: Missing required parameter: 'messages'.", 'messages')],
-    ['{"messages":[]}', refusal(400, aboutModel("/chat/completions: Missing required parameter: 'model'.", 'model'))],
+    [
+      '{"messages":[]}',
+      refusal(400, modelNameError("/chat/completions: Missing required parameter: 'model'.", 'model')),
+    ],
     [
       '{"model":7,"messages":[]}',
       refusal(400, {
@@ -211,7 +214,7 @@ describe('chat.completions 400', () => {
     const { status, body } = await ask({ model: 'nothing', messages: MESSAGES });
     const message =
       '/chat/completions: Invalid model name passed in model=nothing. Call `/v1/models` to view available models for your key.';
-    expect({ status, body }).toEqual(refusal(400, aboutModel(message)));
+    expect({ status, body }).toEqual(refusal(400, modelNameError(message)));
   });
 
   it('a 400 of the upstream', async () => {

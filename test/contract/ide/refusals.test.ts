@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aboutModel, upstreamErrorType } from '../../support/error-bodies.ts';
+import { modelNameError, upstreamErrorType } from '../../support/error-bodies.ts';
 import { newTrace, spansIn } from '../inference/trace-spans.ts';
 import { running, INPUT, RESPONSE, answerWith, newKey, ask, refusal, startForFile } from './ide-client.ts';
 
@@ -20,14 +20,14 @@ describe('ide.chat', () => {
 
   it('400: no model', async () => {
     expect(await ask({ input: INPUT })).toEqual(
-      refusal(400, aboutModel("/responses: Missing required parameter: 'model'.", 'model')),
+      refusal(400, modelNameError("/responses: Missing required parameter: 'model'.", 'model')),
     );
   });
 
   it('400: an unconfigured model; the error has its resolved name', async () => {
     const message =
       '/responses: Invalid model name passed in model=nothing. Call `/v1/models` to view available models for your key.';
-    expect(await ask({ model: 'nothing-thinking-high', input: INPUT })).toEqual(refusal(400, aboutModel(message)));
+    expect(await ask({ model: 'nothing-thinking-high', input: INPUT })).toEqual(refusal(400, modelNameError(message)));
   });
 
   it('401: an unknown key', async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { aboutModel, upstreamErrorType } from '../../support/error-bodies.ts';
+import { modelNameError, upstreamErrorType } from '../../support/error-bodies.ts';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 import { newTrace, spansIn } from './trace-spans.ts';
@@ -162,7 +162,7 @@ describe.each(ROWS)('$name', (row) => {
     ['[]', invalid('The request body is not a JSON object.', 'request_body')],
     [{ model: 'assistant' }, invalid(`${path}: Missing required parameter: '${field}'.`, field)],
     [{ ...request, [field]: null }, invalid(`${path}: Missing required parameter: '${field}'.`, field)],
-    [fields, refusal(400, aboutModel(`${path}: Missing required parameter: 'model'.`, 'model'))],
+    [fields, refusal(400, modelNameError(`${path}: Missing required parameter: 'model'.`, 'model'))],
     [
       { ...fields, model: 7 },
       refusal(400, {
@@ -185,7 +185,7 @@ describe.each(ROWS)('$name', (row) => {
   it('400: an unconfigured model', async () => {
     const { status, body } = await ask({ ...fields, model: 'nothing' });
     const message = `${path}: Invalid model name passed in model=nothing. Call \`/v1/models\` to view available models for your key.`;
-    const { provider_specific_fields: repeated, ...plain } = aboutModel(message);
+    const { provider_specific_fields: repeated, ...plain } = modelNameError(message);
     const details = path === '/rerank' ? plain : { ...plain, provider_specific_fields: repeated };
     expect({ status, body }).toEqual(refusal(400, details));
   });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { aboutModel } from '../../support/error-bodies.ts';
+import { modelNameError } from '../../support/error-bodies.ts';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 import { ROWS } from './rows.ts';
@@ -54,7 +54,7 @@ describe.each([CHAT, ...ROWS])('a large body at $path', ({ path, field, form, fi
   const MISSING = [`${path}: Missing required parameter: '${field}'.`, field] as const;
   const MISTYPED = [`${path}: Invalid type for parameter '${field}': it must be ${form}.`, field] as const;
   it('400: a body without a model', async () => {
-    const error = { ...aboutModel(`${path}: Missing required parameter: 'model'.`, 'model'), code: '400' };
+    const error = { ...modelNameError(`${path}: Missing required parameter: 'model'.`, 'model'), code: '400' };
     const { [field]: _, ...others } = fields as Readonly<Record<string, unknown>>;
     const sent = `${JSON.stringify({ ...others, seed: 1 }).slice(0, -1)},"${field}":${LARGE_JSON}}`;
     expect(await ask(sent)).toEqual({ status: 400, body: { error } });

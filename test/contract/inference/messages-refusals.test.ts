@@ -14,7 +14,7 @@ import {
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const invalid = (message: string) => refusal(400, 'invalid_request_error', message);
 /** Error about the model name. `provider_specific_fields` repeats the message, as in the reference. */
-const aboutModel = (message: string) => ({
+const modelNameError = (message: string) => ({
   status: 400,
   body: {
     type: 'error',
@@ -42,7 +42,7 @@ describe('messages.create 400', () => {
     ['[]', invalid('The request body is not a JSON object.')],
     [{ ...REQUEST, messages: undefined }, invalid("/messages: Missing required parameter: 'messages'.")],
     [{ ...REQUEST, max_tokens: null }, invalid("/messages: Missing required parameter: 'max_tokens'.")],
-    [{ ...REQUEST, model: undefined }, aboutModel("/messages: Missing required parameter: 'model'.")],
+    [{ ...REQUEST, model: undefined }, modelNameError("/messages: Missing required parameter: 'model'.")],
     [{ ...REQUEST, stream: 'yes' }, invalid("/messages: Invalid type for parameter 'stream': it must be a boolean.")],
     [
       { ...REQUEST, messages: 'Hello' },
@@ -50,7 +50,7 @@ describe('messages.create 400', () => {
     ],
     [
       { ...REQUEST, model: 'nothing' },
-      aboutModel(
+      modelNameError(
         '/messages: Invalid model name passed in model=nothing. Call `/v1/models` to view available models for your key.',
       ),
     ],

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { aboutModel } from '../../support/error-bodies.ts';
+import { modelNameError } from '../../support/error-bodies.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 
 const CHAT = [{ role: 'user', content: 'x'.repeat(35) }];
@@ -218,7 +218,7 @@ describe('responses.inputTokens', () => {
     });
     expect(await inputTokens({ model: 'zzz', input: 'x' })).toEqual({
       status: 400,
-      body: { error: { ...aboutModel(unknown(path).body.detail), code: '400' } },
+      body: { error: { ...modelNameError(unknown(path).body.detail), code: '400' } },
     });
     expect(await inputTokens({ model: 'gpt', input: 'x' }, WRONG_KEY)).toEqual(unknownKey);
     expect((await inputTokens({ model: 'claude', input: 'x' }, key)).status).toBe(403);

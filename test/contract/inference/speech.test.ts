@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { aboutModel, upstreamErrorType } from '../../support/error-bodies.ts';
+import { modelNameError, upstreamErrorType } from '../../support/error-bodies.ts';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 import { newTrace, spansIn } from './trace-spans.ts';
@@ -141,7 +141,7 @@ describe('speech.create', () => {
     ['{', invalid('The request body is not valid JSON.', 'request_body')],
     [
       { input: 'x' },
-      [400, { ...aboutModel("/audio/speech: Missing required parameter: 'model'.", 'model'), code: '400' }],
+      [400, { ...modelNameError("/audio/speech: Missing required parameter: 'model'.", 'model'), code: '400' }],
     ],
     [{ model: 'voice' }, invalid("/audio/speech: Missing required parameter: 'input'.", 'input')],
     [

@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { aboutModel } from '../../support/error-bodies.ts';
+import { modelNameError } from '../../support/error-bodies.ts';
 import { openRealtime, refusalOf } from '../../support/realtime-client.ts';
 import { type RealtimeUpstream, startRealtimeUpstream } from '../../support/realtime-upstream.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
@@ -160,7 +160,7 @@ describe('realtime.connect 400', () => {
       '/v1/realtime?model=unheard-of',
       {
         error: {
-          ...aboutModel(
+          ...modelNameError(
             '/realtime: Invalid model name passed in model=unheard-of. Call `/v1/models` to view available models for your key.',
           ),
           code: '400',
