@@ -63,7 +63,7 @@ describe('a request target', () => {
 describe('a request that never ends', () => {
   const unfinished = (path: string): string => `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\nabc`;
 
-  it('is answered 408 and closed', async () => {
+  it('is answered 408, and its connection is closed', async () => {
     expect(await allOf(open(unfinished('/whole')))).toMatch(/^HTTP\/1\.1 408 /);
     expect(await allOf(open('GET /whole HTTP/1.1\r\nhost:'))).toMatch(/^HTTP\/1\.1 408 /);
   });

@@ -22,7 +22,7 @@ async function allOf(socket: Socket): Promise<string> {
 
 const MESSAGE = 'The body took too long to arrive.';
 
-describe('a body without a key that takes too long is answered 503, and its connection closes', () => {
+describe('a request without a key whose body takes too long is answered 503, and its connection is closed', () => {
   it.each([
     ['/graphql', { errors: [{ message: MESSAGE, extensions: { code: 'UNAVAILABLE', retryAfterSeconds: 2 } }] }],
     ['/graphql/stream', { errors: [{ message: MESSAGE, extensions: { code: 'UNAVAILABLE', retryAfterSeconds: 2 } }] }],

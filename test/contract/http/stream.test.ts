@@ -117,7 +117,7 @@ describe('a stream', () => {
     await expect.poll(() => source.sourceState.cancelled).toBe(true);
   });
 
-  it('is cancelled when the client stalls for the limit, and not before', async () => {
+  it('is cancelled when the client has not read for the stall timeout, and not before', async () => {
     source = manualSource();
     ends = [];
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
@@ -141,7 +141,7 @@ describe('a stream', () => {
 
   describe('that is idle', () => {
     /** Opens a stream whose heartbeat runs on fake timers. */
-    async function openSilent(ms: number) {
+    async function openIdle(ms: number) {
       heartbeatMs = ms;
       vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
       return await open();
@@ -152,7 +152,7 @@ describe('a stream', () => {
     });
 
     it('has one heartbeat for each interval, and none while chunks arrive', async () => {
-      const { answer, sink } = await openSilent(10_000);
+      const { answer, sink } = await openIdle(10_000);
       sink.chunk(Buffer.from('data: 1\n\n'));
       vi.advanceTimersByTime(10_000);
       vi.advanceTimersByTime(10_000);
@@ -167,15 +167,15 @@ describe('a stream', () => {
       expect(vi.getTimerCount()).toBe(0);
     });
 
-    it('has no heartbeat if it is disabled', async () => {
-      const { answer, sink } = await openSilent(0);
+    it('has no heartbeat if heartbeats are disabled', async () => {
+      const { answer, sink } = await openIdle(0);
       vi.advanceTimersByTime(3_600_000);
       sink.done();
       expect(await answer.text()).toBe('');
     });
 
     it('has no heartbeat after its client disconnects', async () => {
-      const { answer } = await openSilent(10_000);
+      const { answer } = await openIdle(10_000);
       await answer.body?.cancel();
       await expect.poll(() => ends).toEqual([['abandoned', undefined]]);
       expect(vi.getTimerCount()).toBe(0);
