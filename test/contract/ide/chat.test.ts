@@ -43,14 +43,17 @@ describe('ide.chat 200', () => {
     ['gpt-thinking-high', { model: 'up-1', input: INPUT, reasoning: { effort: 'high' } }],
     ['gpt-fast', { model: 'up-1', input: INPUT }],
     ['gpt-thinking-xhigh-fast', { model: 'up-1', input: INPUT, reasoning: { effort: 'xhigh' } }],
-  ])('the name %s is a model with settings', async (model, expected) => {
-    answerWith(200, RESPONSE);
-    expect(await ask({ model, input: INPUT })).toEqual(completion({}));
-    expect(sent()).toEqual(expected);
-  });
+  ])(
+    'the name %s is resolved to the model gpt and the reasoning effort that its suffix names, if any',
+    async (model, expected) => {
+      answerWith(200, RESPONSE);
+      expect(await ask({ model, input: INPUT })).toEqual(completion({}));
+      expect(sent()).toEqual(expected);
+    },
+  );
 
   it.each(['gpt-thinking-low', 'gpt-thinking-low-fast'])(
-    'a configured model name with a suffix is not parsed: %s',
+    'a suffix of a configured model name is not removed: %s',
     async (model) => {
       answerWith(200, RESPONSE);
       await ask({ model, input: INPUT });

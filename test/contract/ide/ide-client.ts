@@ -77,7 +77,7 @@ export async function ask(body: unknown, headers: Record<string, string> = {}, p
   return { status: response.status, body: (await response.json()) as unknown };
 }
 
-/** Members that all chunks repeat: their values, or their types where the values differ. */
+/** Members of every chunk except an error: their values, or the types of `id` and `created`. */
 const FRAME = { id: 'string', object: 'chat.completion.chunk', created: 'number', model: 'gpt' };
 
 /** Chunks of a stream without the members of `FRAME`, and the complete text. */

@@ -83,7 +83,7 @@ describe('ide.chat', () => {
       'The response has no output items: max_output_tokens.',
     ],
     [{ output: [], status: 'failed', error: { code: 'server_error', message: 'Out.' } }, 'server_error', 'Out.'],
-  ])('500: an invalid response of the upstream: %j', async (differing, code, upstreamMessage) => {
+  ])('500: a response of the upstream without output items: %j', async (differing, code, upstreamMessage) => {
     answerWith(200, { ...RESPONSE, ...differing });
     const { traceId, headers } = newTrace();
     expect(await ask({ model: 'gpt', input: INPUT }, headers)).toEqual(
@@ -98,10 +98,10 @@ describe('ide.chat', () => {
       { spendRow: { status: 'FAILURE', errorCode: 'UPSTREAM_FAILED' } },
     ]);
   });
+});
 
-  it('the list of models is the same as on /v1/models', async () => {
-    const models: unknown = await (await running.app.call('GET', '/v1/models')).json();
-    for (const path of ['/ide/models', '/cursor/models'])
-      expect(await (await running.app.call('GET', path)).json()).toEqual(models);
-  });
+it('models.list 200: the same list on the paths of IDEs as on /v1/models', async () => {
+  const models: unknown = await (await running.app.call('GET', '/v1/models')).json();
+  for (const path of ['/ide/models', '/cursor/models'])
+    expect(await (await running.app.call('GET', path)).json()).toEqual(models);
 });
