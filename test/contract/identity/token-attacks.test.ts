@@ -38,10 +38,10 @@ async function send(bearer: string, path = '/v1/models', server = app, body?: un
 }
 
 const token = (claims: Record<string, unknown>): Promise<string> => issuer.token(claims, ES);
-const malformed = (reason: string) =>
+const invalidToken = (reason: string) =>
   envelope(401, `Authentication Error, Validation fails: ${reason}.`, 'auth_error', 'None');
 
-describe('claims of wrong types', () => {
+describe('malformed claims', () => {
   it.each<[string, Record<string, unknown>]>([
     ['an email that is a list', { sub: 'anna', email: ['a@b.org'] }],
     ['one team as a string', { sub: 'anna', groups: 'red' }],
@@ -66,11 +66,11 @@ describe('claims of wrong types', () => {
     ['a flag', { sub: true }],
     ['of 300 characters', { sub: 'x'.repeat(300) }],
   ])('401: a user that is %s', async (_case, claims) => {
-    expect(await send(await token(claims))).toEqual(malformed("the token has no claim 'sub'"));
+    expect(await send(await token(claims))).toEqual(invalidToken("the token has no claim 'sub'"));
   });
 
   it('401: an expiry that is text', async () => {
-    expect(await send(await token({ sub: 'anna', exp: 'soon' }))).toEqual(malformed('its expiry is not a time'));
+    expect(await send(await token({ sub: 'anna', exp: 'soon' }))).toEqual(invalidToken('its expiry is not a time'));
   });
 });
 
@@ -80,17 +80,22 @@ describe('a token that claims rights', () => {
     ['a mapped role in a list of lists', { roles: [['operator']] }],
     ['a mapped role as a member of an object', { roles: { operator: true } }],
     ['a mapped role in another case', { roles: ['Operator'] }],
-    ['a scope that begins like that of administrators', { scope: 'litellm_proxy_admin_x xlitellm_proxy_admin' }],
+    [
+      'scopes that contain the name of the scope of administrators',
+      { scope: 'litellm_proxy_admin_x xlitellm_proxy_admin' },
+    ],
     [
       'claims that are named like the role of a user',
       { role: 'proxy_admin', user_role: 'proxy_admin', litellm_role: 'proxy_admin' },
     ],
-  ])('403: %s does not make an administrator', async (_case, claims) => {
+  ])('403: no administrator rights by %s', async (_case, claims) => {
     const bearer = await token({ sub: 'mallory', ...claims });
     expect((await send(bearer, '/user/list')).status).toBe(403);
     expect((await send(bearer, '/key/generate', app, { user_id: 'boss' })).status).toBe(403);
   });
+});
 
+describe('the team and the user of a token', () => {
   it('401 and 404: a blocked team, and an unknown team', async () => {
     const blocked = "Authentication Error, Team=shut is blocked. Update via `/team/unblock` if you're an admin.";
     expect(await send(await token({ sub: 'anna', groups: ['shut'] }))).toEqual(
@@ -99,7 +104,7 @@ describe('a token that claims rights', () => {
     expect((await send(await token({ sub: 'anna', groups: ['none'] }))).status).toBe(404);
   });
 
-  it('concurrent tokens of new subjects with one email create one user', async () => {
+  it('one user is created for concurrent tokens of new subjects with the same email', async () => {
     const tokens = await Promise.all(
       Array.from({ length: 12 }, (_none, number) => token({ sub: `twin-${number}`, email: 'twin@corp.example' })),
     );
@@ -109,7 +114,7 @@ describe('a token that claims rights', () => {
     expect(body['total']).toBe(1);
   });
 
-  it('401: a token of a deleted user, with user_id_upsert off', async () => {
+  it('401: a deleted user, with user_id_upsert off', async () => {
     const other = await startApp({
       config: {
         general_settings: { enable_jwt_auth: true, litellm_jwtauth: { ...RULES, user_id_upsert: false } },
@@ -162,9 +167,9 @@ describe('the key set of an issuer', () => {
   const UNREADABLE = 'Tokens cannot be checked now: the keys of their issuer cannot be read.';
 
   it.each<[string, (own: Issuer) => void]>([
-    ['answers garbage', ({ state }) => (state.text = '<html>keys</html>')],
-    ['answers two megabytes', ({ state }) => (state.text = `{"keys":[],"x":"${'x'.repeat(2 * 1024 * 1024)}"}`)],
-    ['answers 500', ({ state }) => (state.status = 500)],
+    ['is not JSON', ({ state }) => (state.text = '<html>keys</html>')],
+    ['has two megabytes', ({ state }) => (state.text = `{"keys":[],"x":"${'x'.repeat(2 * 1024 * 1024)}"}`)],
+    ['has the status 500', ({ state }) => (state.status = 500)],
     ['has keys that are not a list', ({ state }) => (state.text = '{"keys":"all"}')],
   ])('503: %s; many concurrent tokens read the key set once', async (_case, prepare) => {
     await withIssuer(prepare, async (own, server) => {
@@ -198,7 +203,7 @@ describe('the key set of an issuer', () => {
     );
   });
 
-  it('401 and 200: a rotated key is accepted; the removed key is refused after the key set is read', async () => {
+  it('200 and 401: an added key is accepted, and a removed key is refused', async () => {
     await withIssuer(
       () => {},
       async (own, server) => {
@@ -208,7 +213,7 @@ describe('the key set of an issuer', () => {
           200,
         );
         expect(await send(await own.token({ sub: 's' }, ES), '/v1/models', server)).toEqual(
-          malformed('no key of the issuer has signed it'),
+          invalidToken('no key of the issuer has signed it'),
         );
         expect(own.state.reads).toBe(1);
       },
@@ -220,7 +225,9 @@ describe('the key set of an issuer', () => {
       ({ state }) => (state.text = JSON.stringify({ keys: [{ kty: 'oct', k: 'c2VjcmV0', kid: 'key-ES256' }] })),
       async (own, server) => {
         const forged = await own.token({ sub: 'boss' }, { alg: 'HS256', kid: 'key-ES256', key: Buffer.from('secret') });
-        expect(await send(forged, '/v1/models', server)).toEqual(malformed('its algorithm is not one of a public key'));
+        expect(await send(forged, '/v1/models', server)).toEqual(
+          invalidToken('its algorithm is not one of a public key'),
+        );
       },
     );
   });

@@ -205,7 +205,7 @@ describe('a token that is mapped to a key', () => {
     await expect.poll(async () => (await call(late)).status, { timeout: 30_000 }).toBe(401);
   });
 
-  it('has the weaker role of its key, and opens no session', async () => {
+  it('has the role of its key even if its scope has more rights, and opens no session', async () => {
     const key = await newKey({ user_role: 'proxy_admin_viewer' });
     await newMapping('viewer', key);
     const token = await tokenOf({ client_id: 'viewer', scope: 'litellm_proxy_admin' });

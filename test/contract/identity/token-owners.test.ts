@@ -38,14 +38,14 @@ afterAll(async () => {
 
 const token = (claims: Json): Promise<string> => issuer.token(claims, { alg: 'ES256' });
 
-async function models(claims: Json, headers: Record<string, string> = {}, path = '/v1/models') {
+async function get(claims: Json, headers: Record<string, string> = {}, path = '/v1/models') {
   const answer = await app.call('GET', path, undefined, { authorization: `Bearer ${await token(claims)}`, ...headers });
   return { status: answer.status, body: (await answer.json()) as Json };
 }
 
 describe('a token without teams', () => {
   it('200: has the memberships of its user; the header selects one', async () => {
-    const chosen = await models({ sub: 'anna' }, { 'x-litellm-team-id': 'First' });
+    const chosen = await get({ sub: 'anna' }, { 'x-litellm-team-id': 'First' });
     expect(chosen).toMatchObject({ status: 200, body: { data: [{ id: 'demo' }] } });
   });
 
@@ -57,7 +57,7 @@ describe('a token without teams', () => {
       'None',
     );
     await app.call('POST', '/team/new', { team_id: 'three' });
-    expect(await models({ sub: 'anna' }, { 'x-litellm-team-id': 'three' })).toEqual(refused);
+    expect(await get({ sub: 'anna' }, { 'x-litellm-team-id': 'three' })).toEqual(refused);
     const bearer = await token({ sub: 'anna' });
     const headers = { authorization: `Bearer ${bearer}`, 'x-gateway-team-id': 'two' };
     expect((await app.call('GET', '/v1/models', undefined, headers)).status).toBe(200);
@@ -67,7 +67,7 @@ describe('a token without teams', () => {
 
   it('401: an unknown and a deleted user', async () => {
     const refused = envelope(401, "Authentication Error, user 'bert' does not exist.", 'token_not_found_in_db', 'key');
-    expect(await models({ sub: 'bert' })).toEqual(refused);
+    expect(await get({ sub: 'bert' })).toEqual(refused);
     const bearer = await token({ sub: 'bert' });
     const headers = { authorization: `Bearer ${bearer}` };
     await app.call('POST', '/user/new', { user_id: 'bert' });
@@ -77,8 +77,8 @@ describe('a token without teams', () => {
   });
 
   it('403: a route that is not allowed, and the graph', async () => {
-    expect((await models({ sub: 'anna' }, {}, '/user/info')).status).toBe(200);
-    expect((await models({ sub: 'anna' }, {}, '/key/list')).status).toBe(403);
+    expect((await get({ sub: 'anna' }, {}, '/user/info')).status).toBe(200);
+    expect((await get({ sub: 'anna' }, {}, '/key/list')).status).toBe(403);
     const authorization = `Bearer ${await token({ sub: 'anna' })}`;
     const answer = await app.call('POST', '/graphql', { query: '{ __typename }' }, { authorization });
     expect(await answer.json()).toMatchObject({ errors: [{ extensions: { code: 'FORBIDDEN' } }] });
@@ -97,12 +97,12 @@ describe('the email of a user', () => {
     );
     const other = await app.call('POST', '/user/update', { user_id: 'mallory', user_alias: 'M' }, own);
     expect(other.status).toBe(200);
-    expect((await models({ sub: 'boss', email: 'boss@corp.example' })).status).toBe(401);
+    expect((await get({ sub: 'boss', email: 'boss@corp.example' })).status).toBe(401);
     expect((await app.call('POST', '/user/update', change)).status).toBe(200);
   });
 });
 
-describe('a WebSocket', () => {
+describe('a WebSocket of the graph', () => {
   const open = async (key: string): Promise<string> => {
     const socket = new WebSocket(`${app.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws', {
       headers: { authorization: `Bearer ${key}` },
@@ -117,7 +117,7 @@ describe('a WebSocket', () => {
     return answer;
   };
 
-  it('opens the graph with a valid token, and not with an invalid token', async () => {
+  it('is accepted with a valid token, and closed with an invalid token', async () => {
     expect(await open(await token({ scope: 'litellm_proxy_admin' }))).toBe('{"type":"connection_ack"}');
     expect(await open(await issuer.token({ sub: 'anna' }, { alg: 'ES256', audience: 'other' }))).toBe('4403');
   });

@@ -109,14 +109,16 @@ describe('several issuers', () => {
       refused('its issuer is another'),
     );
   });
+});
 
+describe('invalid settings of issuers and scopes', () => {
   it.each([
     [{ issuers: [{ issuer: 'x' }] }, 'public_key_url'],
     [{ issuers: [{ issuer: 'x', public_key_url: 'ftp://x' }] }, 'public_key_url'],
     [{ issuers: [{ public_key_url: 'https://x.example' }] }, 'without `issuer`'],
     [{ scope_mappings: [{ models: ['demo'] }] }, 'without `scope`'],
     [{ scope_mappings: [{ scope: 'x', models: 'demo' }] }, 'not a list of texts'],
-  ])('and scopes make the start fail if they are invalid: %j', async (litellm_jwtauth, reason) => {
+  ])('make the start fail: %j', async (litellm_jwtauth, reason) => {
     await expect(
       startApp({
         config: { general_settings: { enable_jwt_auth: true, litellm_jwtauth } },

@@ -57,7 +57,7 @@ async function send(token: string, path: string, body?: unknown, headers: Record
 }
 
 /** Status and error of a request for the list of models. */
-async function refusal(token: string) {
+async function statusAndError(token: string) {
   const { status, body } = await send(token, '/v1/models');
   const { error } = body as { error?: { message: string; type: string } };
   return { status, message: error?.message, type: error?.type };
@@ -84,22 +84,22 @@ describe('a signed token', () => {
     ['an issue time in the future', { issuedAt: 120 }, 'Validation fails: it was issued in the future.'],
   ])('401: %s', async (_case, differs, message) => {
     const token = await issuer.token({ sub: 'anna' }, differs);
-    const refused = await refusal(token);
+    const refused = await statusAndError(token);
     expect(refused).toEqual({ status: 401, message: `Authentication Error, ${message}`, type: 'auth_error' });
   });
 
   it('401: expired; clock skew is tolerated', async () => {
-    expect(await refusal(await issuer.token({ sub: 'anna' }, { expiresIn: -60 }))).toEqual({
+    expect(await statusAndError(await issuer.token({ sub: 'anna' }, { expiresIn: -60 }))).toEqual({
       status: 401,
       message: 'Authentication Error - Token Expired',
       type: 'expired_key',
     });
-    expect((await refusal(await issuer.token({ sub: 'anna' }, { expiresIn: -10 }))).status).toBe(200);
+    expect((await statusAndError(await issuer.token({ sub: 'anna' }, { expiresIn: -10 }))).status).toBe(200);
   });
 
   it('401: signed with another key with the same id', async () => {
     const { privateKey } = await generateKeyPair('RS256');
-    const refused = await refusal(await issuer.token({ sub: 'anna' }, { key: privateKey }));
+    const refused = await statusAndError(await issuer.token({ sub: 'anna' }, { key: privateKey }));
     expect(refused.message).toBe('Authentication Error, Validation fails: its signature is wrong.');
   });
 
@@ -108,16 +108,16 @@ describe('a signed token', () => {
     const now = Math.floor(Date.now() / 1000);
     const claims = part({ sub: 'boss', iss: 'https://issuer.example', aud: 'the-gateway', exp: now + 100 });
     const message = 'Authentication Error, Validation fails: its algorithm is not one of a public key.';
-    expect((await refusal(`${part({ alg: 'none', kid: 'key-RS256' })}.${claims}.`)).message).toBe(message);
+    expect((await statusAndError(`${part({ alg: 'none', kid: 'key-RS256' })}.${claims}.`)).message).toBe(message);
     const secret = Buffer.from(JSON.stringify(await issuer.publicKeyOf('key-RS256')));
     const forged = await issuer.token({ sub: 'boss' }, { alg: 'HS256', kid: 'key-RS256', key: secret });
-    expect((await refusal(forged)).message).toBe(message);
+    expect((await statusAndError(forged)).message).toBe(message);
   });
 
   it('401: malformed and oversized; the answer does not contain the token', async () => {
     for (const token of ['eyJ', 'eyJhbGciOiJSUzI1NiJ9.e.x', 'eyJ!.a.b', `eyJ${'a'.repeat(9_000)}`]) {
       // oxlint-disable-next-line no-await-in-loop -- sequential requests
-      const refused = await refusal(token);
+      const refused = await statusAndError(token);
       expect(refused.status).toBe(401);
       expect(refused.message).toMatch(/^Authentication Error, Validation fails: /);
       expect(refused.message?.includes(token.slice(0, 30)) && token.length > 3).toBe(false);
@@ -133,7 +133,7 @@ describe('a signed token', () => {
         issuer.token({ sub: 'anna' }, { kid: `unknown-${index}`, key: privateKey }),
       ),
     );
-    const statuses = await Promise.all(tokens.map(async (token) => (await refusal(token)).status));
+    const statuses = await Promise.all(tokens.map(async (token) => (await statusAndError(token)).status));
     expect(statuses.every((status) => status === 401)).toBe(true);
     expect(issuer.state.reads - before).toBeLessThanOrEqual(1);
   });
