@@ -3,7 +3,7 @@ import { modelNameError, upstreamErrorType } from '../../support/error-bodies.ts
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 import { newTrace, spansIn } from './trace-spans.ts';
-import { ROWS } from './rows.ts';
+import { ENDPOINT_ROWS } from './endpoint-rows.ts';
 
 const CREDENTIAL = 'sk-upstream-credential-0123456789';
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -45,7 +45,7 @@ async function newKey(draft: object): Promise<{ authorization: string }> {
   return { authorization: `Bearer ${key}` };
 }
 
-describe.each(ROWS)('$name', (row) => {
+describe.each(ENDPOINT_ROWS)('$name', (row) => {
   const { path, fields, field, form, aliases, noAnswer, operation, type, callType, answer, cost, usage } = row;
   /** Answer for the caller, under the requested model name. */
   const publicAnswer = 'model' in answer ? { ...answer, model: 'assistant' } : answer;
@@ -105,7 +105,7 @@ describe.each(ROWS)('$name', (row) => {
     expect(JSON.parse(upstream.received.at(-1)?.body ?? '')).toEqual({ ...fields, model: 'up-2' });
   });
 
-  it('200: unknown fields are forwarded, gateway fields are not', async () => {
+  it('200: unknown fields are forwarded, gateway fields are not, except for the metadata of responses', async () => {
     const unusual = JSON.stringify({ ...answer, later: { x: [1, 'é'] } }).replace('"model":"up-1"', '"model" : "up-1"');
     answerWith(200, unusual);
     const sent = { ...request, user: 'u', new_option: 1e-7, tags: ['t'], metadata: { a: 1 }, num_retries: 3 };

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { modelNameError } from '../../support/error-bodies.ts';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { ROWS } from './rows.ts';
+import { ENDPOINT_ROWS } from './endpoint-rows.ts';
 
 /** Text for a body whose large members are parsed only when they are needed (ADR 0037). */
 const LARGE = 'é "quoted"\n'.repeat(2_000);
@@ -32,7 +32,7 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-describe.each([CHAT, ...ROWS])('a large body at $path', ({ path, field, form, fields, answer }) => {
+describe.each([CHAT, ...ENDPOINT_ROWS])('a large body at $path', ({ path, field, form, fields, answer }) => {
   async function ask(body: unknown) {
     const response = await app.call('POST', `/v1${path}`, body);
     return { status: response.status, body: (await response.json()) as unknown };

@@ -5,7 +5,7 @@ const MODEL_IN_PATH = ['/engines/assistant', '/openai/deployments/assistant'] as
  * A request, an upstream answer and the expected records for each of six endpoints. `field` is a required member, and
  * `form` describes it in errors. `keeps` has the gateway fields that are forwarded. `noAnswer` completes "it is not".
  */
-export const ROWS = [
+export const ENDPOINT_ROWS = [
   {
     name: 'completions.create',
     path: '/completions',

@@ -39,7 +39,7 @@ describe('general_settings.enforce_user_param', () => {
   });
 });
 
-describe('members that the configuration requires', () => {
+describe('members that the configuration or a key requires', () => {
   const client = tenancyClient({
     config: {
       general_settings: {

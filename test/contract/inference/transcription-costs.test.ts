@@ -38,7 +38,7 @@ it.each([
   ['srt', TONE, SRT, '0.3857815', 'follows the duration of the recording'],
   ['json', TONE, '{"text":"hello"}', '0.3857815', 'follows the duration of the recording'],
   ['verbose_json', TONE, '{"text":"hello","duration":2}', '1', 'follows the duration in the answer'],
-])('transcriptions.create 200: the cost of $0 $4 ($3)', async (format, recording, answer, cost, _why) => {
+])('transcriptions.create 200: the cost of the format $0 $4 ($3)', async (format, recording, answer, cost, _why) => {
   upstream.answer((response) => {
     response.writeHead(200, { 'content-type': answer.startsWith('{') ? 'application/json' : 'text/plain' });
     response.end(answer);
