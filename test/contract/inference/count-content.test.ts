@@ -16,7 +16,6 @@ beforeAll(async () => {
       model_list: [
         { model_name: 'team/flash', litellm_params: { model: 'gemini/gemini-2.5-flash', ...at } },
         { model_name: 'claude', litellm_params: { model: 'anthropic/claude-sonnet-4-5', ...at } },
-        { model_name: 'vectors', litellm_params: { model: 'openai/text-embedding-3-small', ...at } },
       ],
     },
   });
@@ -58,7 +57,6 @@ const refusal = (code: number, status: string, message: unknown) => ({
   body: { error: { code, message, status } },
   by: null,
 });
-const unknownKey = { authorization: 'Bearer sk-unknown-virtual-key' };
 
 describe('content.generate: counting tokens', () => {
   it.each(['/v1beta/models', '/v1/models', '/models', '/gemini/v1beta/models'])(
@@ -146,86 +144,5 @@ describe('content.generate: counting tokens', () => {
     expect(await call('POST', '/v1beta/models/team/flash:countTokens', { contents: CONTENTS })).toEqual(
       refusal(404, 'NOT_FOUND', expect.stringContaining('models/x is not found')),
     );
-  });
-});
-
-const FLASH = {
-  name: 'models/team/flash',
-  version: '001',
-  displayName: 'team/flash',
-  inputTokenLimit: 1_048_576,
-  outputTokenLimit: expect.any(Number),
-  supportedGenerationMethods: ['generateContent', 'countTokens'],
-};
-
-describe('content.models', () => {
-  const listed = (names: readonly string[], rest: object = {}) => ({
-    status: 200,
-    body: { models: names.map((name) => expect.objectContaining({ name: `models/${name}` })), ...rest },
-    by: null,
-  });
-
-  it.each(['/v1beta/models', '/gemini/v1beta/models'])(
-    'content.models 200: every model that can be called (%s)',
-    async (path) => {
-      const { status, body } = await call('GET', path);
-      expect(status).toBe(200);
-      expect(body).toEqual({
-        models: [
-          FLASH,
-          expect.objectContaining({ name: 'models/claude' }),
-          expect.objectContaining({
-            name: 'models/vectors',
-            supportedGenerationMethods: ['embedContent', 'batchEmbedContents'],
-          }),
-          expect.objectContaining({ name: 'models/demo' }),
-        ],
-      });
-    },
-  );
-
-  it('content.models 200: pages, and only models that the key in the query may call', async () => {
-    const first = await call('GET', '/v1beta/models?pageSize=3');
-    const { nextPageToken } = first.body as { readonly nextPageToken: string };
-    expect(first).toEqual(listed(['team/flash', 'claude', 'vectors'], { nextPageToken: expect.any(String) }));
-    expect(await call('GET', `/v1beta/models?pageSize=3&pageToken=${nextPageToken}`)).toEqual(listed(['demo']));
-    const key = await keyOf({ models: ['demo'] });
-    const response = await fetch(`${app.url}/v1beta/models?key=${key}`);
-    expect(await response.json()).toEqual(listed(['demo']).body);
-  });
-
-  it('content.models 400: an invalid page size, or an invalid page token', async () => {
-    const invalid = (parameter: string, wanted: string) =>
-      refusal(400, 'INVALID_ARGUMENT', `/models: Invalid value for parameter '${parameter}': it must be ${wanted}.`);
-    expect(await call('GET', '/v1beta/models?pageSize=-1')).toEqual(invalid('pageSize', 'a whole number'));
-    expect(await call('GET', '/v1beta/models?pageToken=x')).toEqual(invalid('pageToken', 'one that a list returned'));
-  });
-
-  it('content.models 401, content.model 401: an unknown key', async () => {
-    for (const path of ['/v1beta/models', '/v1beta/models/demo'])
-      expect(await call('GET', path, undefined, unknownKey)).toEqual(
-        refusal(401, 'UNAUTHENTICATED', expect.stringMatching(/^Authentication Error, Invalid proxy server token/)),
-      );
-  });
-});
-
-describe('content.model', () => {
-  it.each(['/v1beta/models/team/flash', '/gemini/v1beta/models/team%2Fflash'])(
-    'content.model 200: one model (%s)',
-    async (path) => {
-      expect(await call('GET', path)).toEqual({ status: 200, body: FLASH, by: null });
-    },
-  );
-
-  it('content.model 404: an unknown model and a model that the key may not call have the same error', async () => {
-    const message = (name: string) => `The model \`${name}\` does not exist or you do not have access to it.`;
-    const key = { authorization: `Bearer ${await keyOf({ models: ['demo'] })}` };
-    for (const [name, headers] of [
-      ['nothing', {}],
-      ['claude', key],
-    ] as const)
-      expect(await call('GET', `/v1beta/models/${name}`, undefined, headers)).toEqual(
-        refusal(404, 'NOT_FOUND', message(name)),
-      );
   });
 });
