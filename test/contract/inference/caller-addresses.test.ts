@@ -3,8 +3,8 @@ import { type FaultServer, startFaultServer } from '../../support/fault-server.t
 import { startApp, type TestApp } from '../../support/start-app.ts';
 import { completionOf, MESSAGES } from './scripted.ts';
 
-const WHY = "The parameter 'api_base' cannot be honoured: the gateway does not call this address.";
-const PROXY_BODY = { error: { message: WHY, type: 'invalid_request_error', param: 'api_base', code: '400' } };
+const MESSAGE = "The parameter 'api_base' cannot be honoured: the gateway does not call this address.";
+const REFUSAL = { error: { message: MESSAGE, type: 'invalid_request_error', param: 'api_base', code: '400' } };
 
 const CHAT = { model: 'gpt', messages: MESSAGES };
 
@@ -72,7 +72,7 @@ describe('an api_base that a caller chooses', () => {
     expect((await ask('/v1/chat/completions', CHAT)).status).toBe(200);
     const before = operatorUpstream.received.length;
     const api_base = baseOf(new URL(operatorUpstream.url).port);
-    expect(await ask('/v1/chat/completions', { ...CHAT, api_base })).toEqual({ status: 400, body: PROXY_BODY });
+    expect(await ask('/v1/chat/completions', { ...CHAT, api_base })).toEqual({ status: 400, body: REFUSAL });
     expect(operatorUpstream.received.length).toBe(before);
   });
 
@@ -88,8 +88,8 @@ describe('an api_base that a caller chooses', () => {
       ['/v1/responses', { model: 'gpt', input: 'x' }],
       ['/v1/responses', { model: 'claude', input: 'x', stream: true }],
     ] as const)
-      expect(await ask(path, { ...body, api_base })).toEqual({ status: 400, body: PROXY_BODY });
-    const anthropic = { type: 'error', error: { type: 'invalid_request_error', message: WHY } };
+      expect(await ask(path, { ...body, api_base })).toEqual({ status: 400, body: REFUSAL });
+    const anthropic = { type: 'error', error: { type: 'invalid_request_error', message: MESSAGE } };
     for (const path of ['/v1/messages', '/v1/messages/count_tokens'])
       for (const stream of [false, true])
         expect(await ask(path, { ...CHAT, max_tokens: 9, model: 'claude', stream, api_base })).toMatchObject({
@@ -99,7 +99,7 @@ describe('an api_base that a caller chooses', () => {
     for (const action of ['generateContent', 'streamGenerateContent'])
       expect(await ask(`/v1beta/models/gpt:${action}`, { contents, api_base })).toMatchObject({
         status: 400,
-        body: { error: { message: WHY } },
+        body: { error: { message: MESSAGE } },
       });
     expect(operatorUpstream.received.length).toBe(before);
   });

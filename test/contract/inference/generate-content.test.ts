@@ -161,7 +161,7 @@ describe('content.generate 200', () => {
 
 const LARGE = 'x'.repeat(20_000);
 
-describe('content.generate refuses', () => {
+describe('refusals', () => {
   it.each([
     ['{"contents":', 'The request body is not valid JSON.'],
     ['[]', 'The request body is not a JSON object.'],

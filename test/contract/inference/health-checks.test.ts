@@ -4,7 +4,7 @@ import { startApp, type TestApp } from '../../support/start-app.ts';
 import { POLLING } from '../../support/polling.ts';
 
 const CREDENTIAL = 'sk-upstream-credential-0123456789';
-const CHAT = { id: 'c', choices: [], usage: { prompt_tokens: 2, completion_tokens: 1, total_tokens: 3 } };
+const ANSWER = { id: 'c', choices: [], usage: { prompt_tokens: 2, completion_tokens: 1, total_tokens: 3 } };
 
 let upstream: FaultServer;
 let app: TestApp;
@@ -31,7 +31,7 @@ beforeAll(async () => {
   });
 });
 
-beforeEach(() => answerWith(200, CHAT));
+beforeEach(() => answerWith(200, ANSWER));
 
 afterAll(async () => {
   await app.stop();
@@ -42,7 +42,7 @@ function answerWith(status: number, body: object, only?: string): void {
   upstream.answer((response, _socket, { body: sent }) => {
     const matches = only === undefined || sent.includes(only);
     response.writeHead(matches ? status : 200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(matches ? body : CHAT));
+    response.end(JSON.stringify(matches ? body : ANSWER));
   });
 }
 
@@ -157,7 +157,7 @@ describe('health.deployments', () => {
     expect(chat.headers.get('x-litellm-key-spend')).toBe('3');
   });
 
-  it('health.deployments 404: no deployment of this name that the caller may call', async () => {
+  it('health.deployments 404: no deployment of this name or id that the caller may call', async () => {
     const key = await keyFor({ models: ['own/x'] });
     for (const [query, name, headers] of [
       ['?model=nothing', 'nothing', {}],
@@ -249,7 +249,7 @@ describe('health.deployments', () => {
     const waiting: (() => void)[] = [];
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
-      waiting.push(() => response.end(JSON.stringify(CHAT)));
+      waiting.push(() => response.end(JSON.stringify(ANSWER)));
     });
     const requests = [health('?model_id=one'), health('?model_id=one')];
     await vi.waitFor(() => expect(waiting).toHaveLength(1), POLLING);

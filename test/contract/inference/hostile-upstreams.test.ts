@@ -100,6 +100,6 @@ describe.each(Object.entries(DIALECTS))('a call of %s to an upstream that answer
   });
 });
 
-it('there are more than 57 hostile answers', () => {
+it('the cases are more than 57 answers', () => {
   expect(Object.keys(SHAPES).length + Object.keys(ODD_ANSWERS).length).toBeGreaterThan(57);
 });

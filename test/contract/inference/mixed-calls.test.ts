@@ -8,7 +8,7 @@ const CALLS = Number(process.env['LENSGATE_MIXED_CALLS'] ?? 1_500);
 const AT_ONCE = 64;
 const SEED = 20_261_122;
 /** Unique text of a call, with the number of the call. Answers repeat the text, embeddings only the number. */
-const MARK = /mark-\d+-kram/g;
+const MARK = /mark-\d+-end/g;
 
 let app: TestApp;
 let upstream: FaultServer;
@@ -208,7 +208,7 @@ it(
     const completeCalls: { readonly mark: string; readonly traceId: string }[] = [];
 
     async function call(nth: number): Promise<void> {
-      const mark = `mark-${nth}-kram`;
+      const mark = `mark-${nth}-end`;
       const kind = KINDS[random(KINDS.length)];
       if (kind === undefined) return;
       const stream = kind.streams && random(2) === 0;

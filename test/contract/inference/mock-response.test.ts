@@ -171,7 +171,7 @@ describe('mock_response', () => {
     expect(answer.choices?.map(({ text }) => text)).toEqual(['', '']);
   });
 
-  it('that is empty is the only message of a stored response', async () => {
+  it('that is empty is the text of the only message of a stored response', async () => {
     const created = await setup.app.call('POST', '/v1/responses', { model: 'claude', input: 'x', mock_response: '' });
     const createdResponse = (await created.json()) as { id: string; output: readonly object[] };
     expect(createdResponse.output).toEqual([

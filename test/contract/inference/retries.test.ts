@@ -24,8 +24,8 @@ beforeEach(() => setup.plan({}));
 
 const ascending = (one = '', other = '') => Number(one) - Number(other);
 
-describe('num_retries', () => {
-  it('retries the same deployment until it answers, and has the count in a header', async () => {
+describe('a call with num_retries', () => {
+  it('is retried at the same deployment until it answers; a header has the number of retries', async () => {
     const from = setup.upstream.received.length;
     setup.plan({ 'one-up': [503, 500, 200] });
     const answer = await setup.ask({ model: 'one', num_retries: 3 });
@@ -44,7 +44,7 @@ describe('num_retries', () => {
     expect(JSON.parse(setup.upstream.received.at(-1)?.body ?? '')).toEqual({ model: 'one-up', messages: MESSAGES });
   });
 
-  it('retries at the other deployment after a failure of the first one', async () => {
+  it('is retried at the other deployment after a failure of the first one', async () => {
     for (const status of [401, 404, 429, 500]) {
       const from = setup.upstream.received.length;
       setup.plan({ 'pair-a': [status], 'pair-b': [200] });
@@ -60,13 +60,13 @@ describe('num_retries', () => {
     }
   });
 
-  it('in a header has precedence over the body', async () => {
+  it('is retried as often as x-litellm-num-retries says, which has precedence over the body', async () => {
     setup.plan({ 'one-up': [500, 500, 200] });
     const answer = await setup.ask({ model: 'one', num_retries: 0 }, { 'x-litellm-num-retries': '2' });
     expect(answer).toMatchObject({ status: 200, retryHeaders: { 'attempted-retries': '2' } });
   });
 
-  it('retries a stream before its first byte', async () => {
+  it('is retried before the first byte of its stream', async () => {
     setup.plan({ 'one-up': [500, 200] });
     const answer = await setup.ask({ model: 'one', stream: true, num_retries: 1 });
     expect(answer).toMatchObject({ status: 200, retryHeaders: { 'attempted-retries': '1' } });
@@ -84,7 +84,7 @@ describe('num_retries', () => {
     );
   });
 
-  it('does not call the only deployment again after 400, 401, 403, 404, 413 or 422', async () => {
+  it('is not retried at the only deployment after 400, 401, 403, 404, 413 or 422', async () => {
     for (const status of [400, 401, 403, 404, 413, 422]) {
       const from = setup.upstream.received.length;
       setup.plan({ 'one-up': [status] });

@@ -4,7 +4,7 @@ import { startApp, type TestApp } from '../../support/start-app.ts';
 export const CHAT = '/v1/chat/completions';
 export const MESSAGES = [{ role: 'user', content: 'x' }];
 
-/** Response with its headers about retries and fallbacks. */
+/** Response with its headers about retries, fallbacks, the model group and the deployment. */
 export interface Answer {
   readonly status: number;
   readonly retryHeaders: Record<string, string>;
@@ -130,7 +130,7 @@ const messageOf = (model: string) => ({
   usage: { input_tokens: 2, output_tokens: 1 },
 });
 
-/** Error in the envelope of the proxy, without headers about retries. */
+/** Error in the format of OpenAI, without headers about retries. */
 export const refused = (status: number, error: object): Answer => ({
   status,
   retryHeaders: {},
