@@ -50,6 +50,8 @@ describe('the rights of lenses', () => {
   it.each(WRITES)('$name 401 and 403: only proxy administrators write', async ({ method, path, body }) => {
     expect((await send(method, path, body, '')).status).toBe(401);
     expect(await send(method, path, body, (await key({})).key)).toEqual(WRITE_REFUSED);
+    const viewer = (await key({ user_role: 'proxy_admin_viewer' })).key;
+    expect(await send(method, path, body, viewer)).toEqual(WRITE_REFUSED);
   });
 });
 
@@ -322,7 +324,7 @@ describe('workers of lenses', () => {
     expect(await send('DELETE', '/lens/workers/none')).toEqual(missing);
   });
 
-  it('lens.create 400: no key of a worker may call the model, by its name or an access group', async () => {
+  it('lens.create 400: no key of a worker may call the model, by an access group of the model or of the key', async () => {
     const register = async (draft: object): Promise<string> => {
       const { hash } = await key(draft);
       const { body } = await send('POST', '/lens/workers/register', { analysis_key_id: hash });
@@ -334,9 +336,9 @@ describe('workers of lenses', () => {
     );
     await register({ models: ['other'] });
     expect(await send('POST', '/lens', aLens())).toEqual(refused);
-    const named = await register({ models: ['reviewers'] });
+    const grouped = await register({ models: ['reviewers'] });
     expect((await send('POST', '/lens', aLens())).status).toBe(200);
-    await send('DELETE', `/lens/workers/${named}`);
+    await send('DELETE', `/lens/workers/${grouped}`);
     expect(await send('POST', '/lens', aLens())).toEqual(refused);
     const group = await send('POST', '/v1/access_group', { access_group_name: 'g', access_model_names: ['judge'] });
     await register({ models: ['other'], access_group_ids: [group.body['access_group_id']] });
