@@ -8,9 +8,9 @@ import type { Json } from '../../support/tenancy-client.ts';
 
 const [RUN] = syntheticRuns(1, 81);
 const TRACE = RUN?.traceId ?? '';
-const NUL = 'a\0b\ud800';
+const NUL_AND_SURROGATE = 'a\0b\ud800';
 /** Ids and texts that may cause errors in a store. */
-const ODD = [NUL, '%', "' or 1=1 --", '../..', '\u{1F600}'.repeat(300), '__proto__'];
+const ODD = [NUL_AND_SURROGATE, '%', "' or 1=1 --", '../..', '\u{1F600}'.repeat(300), '__proto__'];
 const LENS = { name: 'l', model: 'judge', context: 'c', enabled: false };
 
 for (const engine of ENGINES)
@@ -48,7 +48,7 @@ for (const engine of ENGINES)
     it('cause no server error in paths and bodies', async () => {
       const lens = (await send('POST', '/lens', LENS)).body;
       const id = String(lens['id']);
-      const dataset = String((await send('POST', '/lens/datasets', { name: NUL })).body['id']);
+      const dataset = String((await send('POST', '/lens/datasets', { name: NUL_AND_SURROGATE })).body['id']);
       for (const odd of ODD) {
         const at = encodeURIComponent(odd.toWellFormed());
         const executionId = executionIdOf('', { traceId: odd, traceRef: odd });
@@ -112,7 +112,7 @@ for (const engine of ENGINES)
         const after = Buffer.from(JSON.stringify(['2026-01-01T00:00:00Z', odd])).toString('base64url');
         for (const id of [
           odd,
-          ...['Lens', 'Finding', 'LensRun', 'DatasetSummary', 'TracingKey'].map((type) => btoaOf(type, odd)),
+          ...['Lens', 'Finding', 'LensRun', 'DatasetSummary', 'TracingKey'].map((type) => globalIdOf(type, odd)),
         ]) {
           const { errors = [] } = await graph(query, { id, text: odd, after });
           for (const { extensions } of errors) expect(extensions.code).toBeOneOf(['NOT_FOUND', 'INVALID_INPUT']);
@@ -125,11 +125,11 @@ for (const engine of ENGINES)
       const dataset = String((await send('POST', '/lens/datasets', { name: 'd' })).body['id']);
       const record = (await send('POST', '/lens/tracing/keys', { name: 'k' })).body['record'] as Json;
       const real = [
-        btoaOf('Lens', lens),
-        btoaOf('DatasetSummary', dataset),
-        btoaOf('TracingKey', String(record['id'])),
+        globalIdOf('Lens', lens),
+        globalIdOf('DatasetSummary', dataset),
+        globalIdOf('TracingKey', String(record['id'])),
       ];
-      const unknown = [btoaOf('Lens', 'x'), btoaOf('DatasetSummary', 'x'), btoaOf('TracingKey', 'x')];
+      const unknown = [globalIdOf('Lens', 'x'), globalIdOf('DatasetSummary', 'x'), globalIdOf('TracingKey', 'x')];
       const nodes = 'query ($ids: [ID!]!) { nodes(ids: $ids) { id } }';
       const none = { data: { nodes: [null, null, null] } };
       expect(await graph(nodes, { ids: real }, foreign)).toEqual(none);
@@ -151,4 +151,4 @@ for (const engine of ENGINES)
     });
   });
 
-const btoaOf = (type: string, id: string): string => Buffer.from(`${type}:${id}`).toString('base64');
+const globalIdOf = (type: string, id: string): string => Buffer.from(`${type}:${id}`).toString('base64');
