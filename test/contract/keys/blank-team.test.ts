@@ -38,7 +38,7 @@ for (const engine of ENGINES)
           ...scratch.appOptions,
         });
         owner = await makeKey(app);
-        owned = await own(owner);
+        owned = await createObjects(owner);
       });
       afterAll(async () => {
         await app.stop({ keepData: scratch.options.databaseUrl === null });
@@ -52,8 +52,8 @@ for (const engine of ENGINES)
       }
       const traceOf = (traceId: string) => otlpExport(otlpSpan('1', 0, 1, {}, { traceId, name: 'run' }));
 
-      /** Creates one object of each noun with a key. */
-      async function own(key: string): Promise<Owned> {
+      /** Creates a file, a batch, a response and a trace with a key. */
+      async function createObjects(key: string): Promise<Owned> {
         const traceId = nextTraceId();
         const idOf = async (answer: Promise<Response>): Promise<string> =>
           ((await (await answer).json()) as { readonly id: string }).id;
@@ -98,7 +98,7 @@ for (const engine of ENGINES)
         const { data } = list as { data: readonly { readonly id?: string; readonly trace_id?: string }[] };
         return data.map(({ id, trace_id: traceId }) => id ?? traceId ?? '').toSorted();
       };
-      const everyList = async (key: string) => ({
+      const idsInLists = async (key: string) => ({
         files: await idsIn('/v1/files', key),
         batches: await idsIn('/v1/batches', key),
         traces: await idsIn(`/v1/traces?${WINDOW}`, key),
@@ -114,7 +114,7 @@ for (const engine of ENGINES)
           const key = await blankKey(origin, blank);
           const [, info] = await ask('GET', '/key/info', key);
           expect(info).toMatchObject({ info: { team_id: null, user_id: null, key_alias: null } });
-          expect(await everyList(key)).toEqual({ files: [], batches: [], traces: [] });
+          expect(await idsInLists(key)).toEqual({ files: [], batches: [], traces: [] });
           const noFile = missing(`No such File object: ${owned.file}`);
           const noBatch = missing(`No batch found with id '${owned.batch}'.`);
           const noResponse = missing(`Response with id '${owned.response}' not found.`);
@@ -142,14 +142,14 @@ for (const engine of ENGINES)
               return feed.received.length;
             })
             .toBeGreaterThan(0);
-          const foreign = await own(owner);
-          const ofKey = await own(key);
+          const foreign = await createObjects(owner);
+          const ofKey = await createObjects(key);
           const feedTraceIds = (): readonly unknown[] =>
             feed.received.map((event) => (event as TraceEvent).data.traceUpdates.trace.traceId);
           await expect.poll(feedTraceIds).toContain(ofKey.traceId);
           expect(feedTraceIds()).not.toContain(foreign.traceId);
           await feed.leave();
-          const lists = await everyList(key);
+          const lists = await idsInLists(key);
           expect(lists.files).toContain(ofKey.file);
           expect(lists.files).not.toContain(foreign.file);
           expect(await idsIn('/v1/files', owner)).not.toContain(ofKey.file);
@@ -164,7 +164,7 @@ for (const engine of ENGINES)
       it('objects that another key created earlier stay with that key', async () => {
         expect((await ask('GET', `/v1/files/${owned.file}`, owner))[0]).toBe(200);
         expect((await ask('GET', `/v1/responses/${owned.response}`, owner))[0]).toBe(200);
-        expect((await everyList(owner)).batches).toContain(owned.batch);
+        expect((await idsInLists(owner)).batches).toContain(owned.batch);
       });
     },
   );

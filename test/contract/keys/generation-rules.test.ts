@@ -145,7 +145,7 @@ describe('key_generation_settings', () => {
     }
   });
 
-  it('does not apply to keys of new users', async () => {
+  it('do not apply to keys of new users', async () => {
     expect((await post('/user/new', { user_id: 'further' })).status).toBe(200);
   });
 });

@@ -251,6 +251,16 @@ describe('keys.info', () => {
     expect((await info('', 'sk-unknown-virtual-key')).status).toBe(401);
   });
 
+  it('keys.info 401: a blocked key', async () => {
+    const key = await newKey();
+    await call('POST', '/key/block', { key });
+    const message = "Authentication Error, Key is blocked. Update via `/key/unblock` if you're an admin.";
+    expect(await info('', key)).toEqual({
+      status: 401,
+      body: { error: { message, type: 'auth_error', param: 'None', code: '401' } },
+    });
+  });
+
   it('keys.info 403: another key, existing or unknown', async () => {
     const mine = await newKey();
     for (const other of [await newKey(), 'sk-there-is-no-such-key'])

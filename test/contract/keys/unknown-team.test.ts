@@ -58,10 +58,3 @@ describe('a team that does not exist', () => {
     });
   });
 });
-
-it('keys.info 401: a blocked key', async () => {
-  const secret = await key({});
-  await post('/key/block', { key: secret });
-  const message = "Authentication Error, Key is blocked. Update via `/key/unblock` if you're an admin.";
-  expect(await get('/key/info', secret)).toEqual(envelope(401, message, 'auth_error', 'None'));
-});

@@ -187,7 +187,7 @@ describe('keys.generateServiceKey', () => {
     });
   });
 
-  it('keys.generateServiceKey 401, 403 and 422: an unknown key, a key with permissions, a malformed member', async () => {
+  it('keys.generateServiceKey 401, 403 and 422: an unknown key, a new key with permissions, a malformed member', async () => {
     expect((await post(PATH, { team_id: 't' }, UNKNOWN)).status).toBe(401);
     const member = await newKey({ user_id: 'sa-member' });
     await post('/team/member_add', { team_id: 't', member: { user_id: 'sa-member', role: 'admin' } });
