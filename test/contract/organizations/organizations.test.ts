@@ -72,7 +72,7 @@ describe('organizations', () => {
     expect([await budgets(), await infoOf('o1')]).toEqual(before);
   });
 
-  it('organizations.delete 200: the rights of its known keys change with it', async () => {
+  it('organizations.delete 200: its models no longer limit its keys', async () => {
     await organization('gone', { models: ['other'] });
     const key = String((await post('/key/generate', { organization_id: 'gone' })).body['key']);
     expect((await post('/v1/chat/completions', chat(), key)).status).toBe(403);
