@@ -5,7 +5,7 @@ import { startApp, type TestApp } from '../../support/start-app.ts';
 
 const PATH = '/v1/chat/completions';
 const MESSAGES = [{ role: 'user', content: 'Hello' }];
-const AT_ONCE = 200;
+const CONCURRENT_CALLS = 200;
 const USAGE = { prompt_tokens: 2, completion_tokens: 1, total_tokens: 3 };
 
 let app: TestApp;
@@ -65,7 +65,7 @@ async function spendOf({ authorization }: Key): Promise<number> {
 }
 
 /** Sends concurrent calls. Collects their statuses and refusals. */
-function callsAtOnce(count: number, { authorization }: Key, body: object) {
+function sendConcurrently(count: number, { authorization }: Key, body: object) {
   const statuses: number[] = [];
   const refusals: unknown[] = [];
   const calls = Array.from({ length: count }, async () => {
@@ -143,8 +143,8 @@ const exceeded = (key: Key, cost: string, budget: string) => ({
 describe('200 concurrent calls with a budget for five', () => {
   it('five are admitted, and the others are refused with the budget error', async () => {
     const key = await newKey(5);
-    const calls = callsAtOnce(AT_ONCE, key, { model: 'paid' });
-    await expect.poll(() => calls.statuses.length + pending.length, SOON).toBe(AT_ONCE);
+    const calls = sendConcurrently(CONCURRENT_CALLS, key, { model: 'paid' });
+    await expect.poll(() => calls.statuses.length + pending.length, SOON).toBe(CONCURRENT_CALLS);
     expect(pending.length).toBe(5);
     expect(calls.refusals).toEqual(Array.from({ length: 195 }, () => exceeded(key, '5.0', '5.0')));
     expect(await spendOf(key)).toBe(0);
@@ -153,7 +153,7 @@ describe('200 concurrent calls with a budget for five', () => {
     expect(statuses.filter((status) => status === 200).length).toBe(5);
     expect(await openReservations()).toBe(0);
     await expect.poll(() => spendOf(key), SOON).toBe(5);
-    expect(await callsAtOnce(1, key, { model: 'paid' }).ended()).toEqual([422]);
+    expect(await sendConcurrently(1, key, { model: 'paid' }).ended()).toEqual([422]);
   });
 
   it('five streams are admitted, and cancelled ones release their reservations', async () => {
@@ -170,8 +170,8 @@ describe('200 concurrent calls with a budget for five', () => {
     await expect.poll(() => pending.length, SOON).toBe(2);
     const cancelledStreams = startPending();
     await Promise.all(cancelledCalls);
-    const calls = callsAtOnce(AT_ONCE, key, { model: 'paid', stream: true });
-    await expect.poll(() => calls.statuses.length + pending.length, SOON).toBe(AT_ONCE);
+    const calls = sendConcurrently(CONCURRENT_CALLS, key, { model: 'paid', stream: true });
+    await expect.poll(() => calls.statuses.length + pending.length, SOON).toBe(CONCURRENT_CALLS);
     expect([cancelledStreams.length, pending.length]).toEqual([2, 3]);
     expect(await openReservations()).toBe(5);
     cancellation.abort();
@@ -180,8 +180,8 @@ describe('200 concurrent calls with a budget for five', () => {
     await calls.ended();
     await expect.poll(openReservations, SOON).toBe(0);
     await expect.poll(() => spendOf(key), SOON).toBe(3);
-    const later = callsAtOnce(AT_ONCE, key, { model: 'paid', stream: true });
-    await expect.poll(() => later.statuses.length + pending.length, SOON).toBe(AT_ONCE);
+    const later = sendConcurrently(CONCURRENT_CALLS, key, { model: 'paid', stream: true });
+    await expect.poll(() => later.statuses.length + pending.length, SOON).toBe(CONCURRENT_CALLS);
     expect(pending.length).toBe(2);
     for (const response of startPending()) endStream(response);
     await later.ended();
@@ -191,12 +191,12 @@ describe('200 concurrent calls with a budget for five', () => {
 
   it('five without an output limit are admitted: the estimated cost is the average of earlier calls', async () => {
     const key = await newKey(6);
-    const first = callsAtOnce(1, key, { model: 'learned', max_tokens: undefined });
+    const first = sendConcurrently(1, key, { model: 'learned', max_tokens: undefined });
     await expect.poll(() => pending.length, SOON).toBe(1);
     answerPending();
     expect(await first.ended()).toEqual([200]);
-    const calls = callsAtOnce(AT_ONCE, key, { model: 'learned', max_tokens: undefined });
-    await expect.poll(() => calls.statuses.length + pending.length, SOON).toBe(AT_ONCE);
+    const calls = sendConcurrently(CONCURRENT_CALLS, key, { model: 'learned', max_tokens: undefined });
+    await expect.poll(() => calls.statuses.length + pending.length, SOON).toBe(CONCURRENT_CALLS);
     expect(pending.length).toBe(5);
     answerPending();
     await calls.ended();
@@ -205,10 +205,10 @@ describe('200 concurrent calls with a budget for five', () => {
 
   it('five are admitted to the fallback of a free model', async () => {
     const key = await newKey(5);
-    const calls = callsAtOnce(AT_ONCE, key, { model: 'free', fallbacks: ['spare'] });
-    await expect.poll(() => pending.length, SOON).toBe(AT_ONCE);
+    const calls = sendConcurrently(CONCURRENT_CALLS, key, { model: 'free', fallbacks: ['spare'] });
+    await expect.poll(() => pending.length, SOON).toBe(CONCURRENT_CALLS);
     failPending('free-up');
-    await expect.poll(() => calls.statuses.length + pending.length, SOON).toBe(AT_ONCE);
+    await expect.poll(() => calls.statuses.length + pending.length, SOON).toBe(CONCURRENT_CALLS);
     expect([...new Set(pending.map(({ model }) => model)), pending.length]).toEqual(['spare-up', 5]);
     expect(calls.refusals).toEqual(Array.from({ length: 195 }, () => exceeded(key, '5.0', '5.0')));
     answerPending();
@@ -219,8 +219,8 @@ describe('200 concurrent calls with a budget for five', () => {
 
   it('five are admitted to a fallback of the same price: a call has one reservation', async () => {
     const key = await newKey(5);
-    const calls = callsAtOnce(AT_ONCE, key, { model: 'paid', fallbacks: ['spare'] });
-    await expect.poll(() => calls.statuses.length + pending.length, SOON).toBe(AT_ONCE);
+    const calls = sendConcurrently(CONCURRENT_CALLS, key, { model: 'paid', fallbacks: ['spare'] });
+    await expect.poll(() => calls.statuses.length + pending.length, SOON).toBe(CONCURRENT_CALLS);
     failPending('paid-up');
     await expect
       .poll(() => pending.map(({ model }) => model), SOON)
@@ -236,8 +236,8 @@ describe('200 concurrent calls with a budget for five', () => {
   it('five are admitted again after the previous five have failed', async () => {
     const key = await newKey(5);
     for (const model of ['paid', 'paid']) {
-      const calls = callsAtOnce(AT_ONCE, key, { model });
-      await expect.poll(() => calls.statuses.length + pending.length, SOON).toBe(AT_ONCE);
+      const calls = sendConcurrently(CONCURRENT_CALLS, key, { model });
+      await expect.poll(() => calls.statuses.length + pending.length, SOON).toBe(CONCURRENT_CALLS);
       expect(pending.length).toBe(5);
       failPending('paid-up');
       const statuses = await calls.ended();
@@ -251,9 +251,9 @@ describe('200 concurrent calls with a budget for five', () => {
 describe('a budget under concurrent calls', () => {
   it('admits free models and models without a price when all of it is reserved', async () => {
     const key = await newKey(5);
-    const paid = callsAtOnce(5, key, { model: 'paid' });
+    const paid = sendConcurrently(5, key, { model: 'paid' });
     await expect.poll(() => pending.length, SOON).toBe(5);
-    const others = ['free', 'unpriced'].map((model) => callsAtOnce(1, key, { model }));
+    const others = ['free', 'unpriced'].map((model) => sendConcurrently(1, key, { model }));
     await expect.poll(() => pending.length, SOON).toBe(7);
     answerPending();
     expect(await Promise.all([paid, ...others].map((calls) => calls.ended()))).toEqual([
@@ -265,8 +265,8 @@ describe('a budget under concurrent calls', () => {
 
   it('admits only one of 200 calls if the expected cost of each exceeds it', async () => {
     const key = await newKey(5);
-    const calls = callsAtOnce(AT_ONCE, key, { model: 'paid', max_tokens: 1_000 });
-    await expect.poll(() => calls.statuses.length + pending.length, SOON).toBe(AT_ONCE);
+    const calls = sendConcurrently(CONCURRENT_CALLS, key, { model: 'paid', max_tokens: 1_000 });
+    await expect.poll(() => calls.statuses.length + pending.length, SOON).toBe(CONCURRENT_CALLS);
     expect(pending.length).toBe(1);
     answerPending();
     await calls.ended();
