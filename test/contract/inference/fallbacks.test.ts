@@ -6,7 +6,7 @@ import {
   completionOf,
   MESSAGES,
   refused,
-  refusedUpstream,
+  upstreamFailure,
   contentOf,
   type ScriptedApp,
   startScripted,
@@ -99,7 +99,7 @@ describe('fallbacks', () => {
       'Error doing the fallback: litellm.NotFoundError: NotFoundError: OpenAIException - spare-up says 404',
     ].join('\n');
     expect(await setup.ask({ model: 'one', fallbacks: ['spare'] }, headers)).toEqual(
-      refusedUpstream(503, { message, type: 'internal_server_error' }),
+      upstreamFailure(503, { message, type: 'internal_server_error' }),
     );
     expect(await spansIn(setup.app, traceId)).toEqual([
       expect.objectContaining({
@@ -124,7 +124,7 @@ describe('fallbacks', () => {
     const from = setup.upstream.received.length;
     setup.plan({ 'one-up': [500] });
     expect(await setup.ask({ model: 'one', fallbacks: ['spare'], disable_fallbacks: true })).toEqual(
-      refusedUpstream(500, {
+      upstreamFailure(500, {
         message: 'litellm.InternalServerError: InternalServerError: OpenAIException - one-up says 500',
         type: 'internal_server_error',
       }),
@@ -132,7 +132,7 @@ describe('fallbacks', () => {
     expect(setup.requestedModels(from)).toEqual(['one-up']);
   });
 
-  it('do not get the failures of the deployment that they replace', async () => {
+  it('have health counts without the failures of the deployment that they replace', async () => {
     type Health = { readonly calls: number; readonly failures: number; readonly inFlight: number };
     async function health(model: string): Promise<Health | undefined> {
       const query = `{ deployments(filter: { model: "${model}" }) { health { calls failures inFlight } } }`;

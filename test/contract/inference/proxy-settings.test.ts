@@ -118,7 +118,7 @@ describe('budget_exceeded_status_code', () => {
 });
 
 describe('always_include_stream_usage', () => {
-  it('adds the usage to the end of a stream; the request to the upstream asks for the usage in any case', async () => {
+  it('adds the usage to the end of a stream; the request to the upstream asks for it in any case; a header has the region', async () => {
     const upstream = await startFaultServer();
     const chunk = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'up' };
     const events = [

@@ -5,7 +5,7 @@ import {
   completionOf,
   MESSAGES,
   refused,
-  refusedUpstream,
+  upstreamFailure,
   contentOf,
   type ScriptedApp,
   startScripted,
@@ -76,7 +76,7 @@ describe('a call with num_retries', () => {
   it('ends with the last failure and the number of retries', async () => {
     setup.plan({ 'one-up': [500, 429] });
     expect(await setup.ask({ model: 'one', num_retries: 2 })).toEqual(
-      refusedUpstream(429, {
+      upstreamFailure(429, {
         message:
           'litellm.RateLimitError: RateLimitError: OpenAIException - one-up says 429 LiteLLM Retried: 2 times, LiteLLM Max Retries: 2',
         type: 'throttling_error',

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { completionOf, refusedUpstream, contentOf, type ScriptedApp, startScripted } from './scripted.ts';
+import { completionOf, upstreamFailure, contentOf, type ScriptedApp, startScripted } from './scripted.ts';
 
 let setup: ScriptedApp | null = null;
 
@@ -36,7 +36,7 @@ describe('retries that the request does not configure', () => {
     expect(requestedModels()).toHaveLength(3);
     plan({ 'one-up': [500] });
     expect(await ask({ model: 'one' })).toEqual(
-      refusedUpstream(500, {
+      upstreamFailure(500, {
         message:
           'litellm.InternalServerError: InternalServerError: OpenAIException - one-up says 500 LiteLLM Retried: 2 times, LiteLLM Max Retries: 2',
         type: 'internal_server_error',

@@ -137,8 +137,8 @@ export const refused = (status: number, error: object): Answer => ({
   body: { error: { param: null, code: String(status), ...error } },
 });
 
-/** Error of an upstream, with a `retry-after` time. */
-export const refusedUpstream = (status: number, error: object): Answer => ({
+/** Error about a failure of the upstream, with its `retry-after` time. */
+export const upstreamFailure = (status: number, error: object): Answer => ({
   ...refused(status, error),
   retryHeaders: { 'retry-after': '0.01' },
 });
