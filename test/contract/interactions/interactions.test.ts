@@ -106,7 +106,7 @@ describe('interactions.create', () => {
     ]);
   });
 
-  it('200: a function call waits for its result, which continues the interaction', async () => {
+  it('200: a function call requires an action, and its result continues the interaction', async () => {
     answerWith({ role: 'assistant', content: null, tool_calls: [CALL] }, 'tool_calls');
     const first = await ask({ input: 'Weather?' });
     const step = { type: 'function_call', id: 'c1', name: 'look', arguments: { city: 'Wien' } };
