@@ -58,7 +58,7 @@ const outputLine = (prompt_tokens: number, completion_tokens: number): string =>
     response: { status_code: 200, body: { model: 'gpt-4o-2099', usage: { prompt_tokens, completion_tokens } } },
   });
 
-async function aBatch(model: string, key = app.adminKey): Promise<string> {
+async function createBatch(model: string, key = app.adminKey): Promise<string> {
   const form = formOf({ purpose: 'batch' }, `${lineFor(model)}\n`);
   const file = (await (await send(app, 'POST', '/v1/files', { key, body: form })).json()) as { id: string };
   const body = JSON.stringify({ input_file_id: file.id, endpoint: '/chat/completions', completion_window: '24h' });
@@ -72,7 +72,7 @@ describe('batches at Azure', () => {
   it('batches.create 200: files and batches are stored at Azure, with API version, key and deployment name', async () => {
     const key = await newKey(app, {});
     const before = azure.received.length;
-    const id = await aBatch('priced', key);
+    const id = await createBatch('priced', key);
     expect(id).toMatch(/^batch_[0-9a-f]{32}$/);
     const [upload, creation] = azure.received.slice(before);
     expect([upload?.method, upload?.path, upload?.headers['api-key']]).toEqual([
@@ -96,7 +96,7 @@ describe('batches at Azure', () => {
 
 describe('batches.get 200: a batch whose upstream reports no valid usage', () => {
   it('is charged by the usage in its output', async () => {
-    const id = await aBatch('priced');
+    const id = await createBatch('priced');
     [batch, output] = [ENDED, { status: 200, body: `${outputLine(4, 2)}\n${outputLine(6, 4)}\n` }];
     const answer = await answerOf(await read(id));
     expect(answer).toMatchObject([200, { id, status: 'completed', output_file_id: expect.stringMatching(/^file-/) }]);
@@ -111,7 +111,7 @@ describe('batches.get 200: a batch whose upstream reports no valid usage', () =>
   });
 
   it('is charged by the usage in its output if the reported usage is impossibly high', async () => {
-    const id = await aBatch('priced');
+    const id = await createBatch('priced');
     const usage = { input_tokens: 9e15, output_tokens: 9e15, total_tokens: 1.8e16 };
     [batch, output] = [
       { ...ENDED, usage },
@@ -124,7 +124,7 @@ describe('batches.get 200: a batch whose upstream reports no valid usage', () =>
   });
 
   it('is estimated if a line of its output has no usage', async () => {
-    const id = await aBatch('priced');
+    const id = await createBatch('priced');
     const answer = { choices: [{ message: { role: 'assistant', content: 'x'.repeat(16) } }], model: 'gpt-4o-2099' };
     const body = JSON.stringify({ custom_id: '1', response: { status_code: 200, body: answer } });
     [batch, output] = [ENDED, { status: 200, body }];
@@ -135,7 +135,7 @@ describe('batches.get 200: a batch whose upstream reports no valid usage', () =>
   });
 
   it('has a spend row without a cost if the model has no price', async () => {
-    const id = await aBatch('unpriced');
+    const id = await createBatch('unpriced');
     [batch, output] = [ENDED, { status: 200, body: outputLine(4, 2) }];
     await read(id);
     expect(await spansIn(app, traceOf(id))).toMatchObject([
@@ -144,7 +144,7 @@ describe('batches.get 200: a batch whose upstream reports no valid usage', () =>
   });
 
   it('is charged as soon as its output can be read', async () => {
-    const id = await aBatch('priced');
+    const id = await createBatch('priced');
     [batch, output] = [ENDED, { status: 503, body: '{"error":{"message":"later"}}' }];
     expect(await answerOf(await read(id))).toMatchObject([200, { status: 'completed' }]);
     expect((await app.call('GET', `/v1/traces/${traceOf(id)}`)).status).toBe(404);
@@ -154,10 +154,10 @@ describe('batches.get 200: a batch whose upstream reports no valid usage', () =>
   });
 
   it.each([
-    ['its output has an empty answer', 200, '{"custom_id":"1","response":{"status_code":200,"body":{}}}'],
-    ['its output does not exist', 404, '{}'],
-  ])('is neither charged nor read again if %s', async (_why, status, body) => {
-    const id = await aBatch('priced');
+    ['has an empty answer', 200, '{"custom_id":"1","response":{"status_code":200,"body":{}}}'],
+    ['does not exist', 404, '{}'],
+  ])('is not charged if its output %s; the output is not read again', async (_why, status, body) => {
+    const id = await createBatch('priced');
     [batch, output] = [ENDED, { status, body }];
     await read(id);
     const reads = () => azure.received.filter(({ path }) => path.includes('/content')).length;

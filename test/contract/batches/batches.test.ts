@@ -6,7 +6,7 @@ import {
   answerOf,
   configOver,
   formOf,
-  storeUploads,
+  serveFilesAndBatches,
   lineFor,
   newKey,
   refusal,
@@ -26,7 +26,7 @@ beforeAll(async () => {
   app = await startApp({ config: configOver(upstream) });
 });
 
-beforeEach(() => storeUploads(upstream));
+beforeEach(() => serveFilesAndBatches(upstream));
 
 afterAll(async () => {
   await app.stop();
@@ -111,7 +111,7 @@ describe('batches.create', () => {
     ]);
   });
 
-  it('200: public model names in lines are replaced by upstream names; other bytes are unchanged', async () => {
+  it('files.create 200: public model names in lines are replaced by upstream names; other bytes are unchanged', async () => {
     const lines = [
       lineFor('assistant', { n: 1e3 }),
       '',
@@ -124,7 +124,7 @@ describe('batches.create', () => {
     expect(lastPost()?.body).toContain(`\r\n\r\n${renamed.join('\n')}\r\n--`);
   });
 
-  it('200: a file is stored at the upstream of the model of its first line, unless the caller names a model', async () => {
+  it('files.create 200: a file is stored at the upstream of the model of its first line, unless the caller names a model', async () => {
     await uploadLines(undefined, lineFor('apart'));
     expect(accountOf(upstream)).toBe('account-apart');
     await upload(app, { purpose: 'batch', model: 'assistant' }, { content: lineFor('second') });
@@ -133,7 +133,7 @@ describe('batches.create', () => {
 
   it.each([
     [
-      'is not at that upstream',
+      'is not at the upstream of the first line',
       `${lineFor('assistant')}\n${lineFor('apart')}`,
       400,
       '/files: The model apart is not at the upstream of this file. Name the model of its lines when you upload the file.',

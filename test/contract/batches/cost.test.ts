@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { answerOf, configOver, storeUploads, lineFor, newKey, send, upload } from '../files/file-client.ts';
+import { answerOf, configOver, serveFilesAndBatches, lineFor, newKey, send, upload } from '../files/file-client.ts';
 import { spansIn } from '../inference/trace-spans.ts';
 import { POLLING } from '../../support/polling.ts';
 
@@ -22,7 +22,7 @@ function pricedConfig(): Record<string, unknown> {
   return { ...config, model_list: priced };
 }
 
-beforeEach(() => storeUploads(upstream));
+beforeEach(() => serveFilesAndBatches(upstream));
 
 afterAll(async () => {
   await app.stop();
@@ -47,7 +47,7 @@ const USAGE = {
 };
 const ENDED = { status: 'completed', completed_at: 1_800_000_000, model: 'up-1', usage: USAGE };
 
-async function aBatch(model: string, key?: string, headers: Record<string, string> = {}): Promise<string> {
+async function createBatch(model: string, key?: string, headers: Record<string, string> = {}): Promise<string> {
   const options = key === undefined ? {} : { key };
   const { id: input_file_id } = await upload(app, { purpose: 'batch' }, { ...options, content: `${lineFor(model)}\n` });
   const body = JSON.stringify({ input_file_id, endpoint: '/v1/chat/completions', completion_window: '24h' });
@@ -77,10 +77,10 @@ describe('batches.get 200: a batch is charged when it ends', () => {
     ['assistant', 'up-2', '3.5', 'at the price of the reported model'],
     ['assistant', 'up-unpriced', null, 'without a cost, because the reported model has no price'],
   ])('%s, with %s as the reported model: %s USD (%s)', async (model, named, cost, _why) => {
-    const id = await aBatch(model);
-    storeUploads(upstream, { status: 'in_progress', usage: USAGE });
+    const id = await createBatch(model);
+    serveFilesAndBatches(upstream, { status: 'in_progress', usage: USAGE });
     await read(id);
-    storeUploads(upstream, { ...ENDED, model: named });
+    serveFilesAndBatches(upstream, { ...ENDED, model: named });
     await read(id);
     await read(id);
     expect(await answerOf(await send(app, 'GET', '/v1/batches?limit=100'))).toMatchObject([200, {}]);
@@ -107,14 +107,14 @@ describe('batches.get 200: a batch is charged when it ends', () => {
       for (const [path, body] of changes) expect((await app.call('PATCH', path, body)).status).toBe(200);
     };
     await setTo({ openai: 0.5 }, { global: { percentage: 1 } });
-    const id = await aBatch('assistant');
-    storeUploads(upstream, ENDED);
+    const id = await createBatch('assistant');
+    serveFilesAndBatches(upstream, ENDED);
     await read(id);
     expect(await recordsOf(id)).toMatchObject([{ spendRow: { costUsd: '5' } }]);
     await setTo({ openai: 0.5 }, {});
-    storeUploads(upstream);
-    const other = await aBatch('assistant');
-    storeUploads(upstream, ENDED);
+    serveFilesAndBatches(upstream);
+    const other = await createBatch('assistant');
+    serveFilesAndBatches(upstream, ENDED);
     await read(other);
     expect(await recordsOf(other)).toMatchObject([{ spendRow: { costUsd: '2.5' } }]);
     await setTo({}, {});
@@ -122,8 +122,8 @@ describe('batches.get 200: a batch is charged when it ends', () => {
 
   it('to the key that created it, if another caller lists it', async () => {
     const key = await newKey(app, { max_budget: 5 });
-    const id = await aBatch('assistant', key);
-    storeUploads(upstream, ENDED);
+    const id = await createBatch('assistant', key);
+    serveFilesAndBatches(upstream, ENDED);
     await send(app, 'GET', '/v1/batches?limit=100');
     expect(await recordsOf(id)).toMatchObject([{ spendRow: { costUsd: '5' } }]);
     const body = JSON.stringify({ model: 'assistant', messages: [{ role: 'user', content: 'x' }] });
@@ -133,8 +133,8 @@ describe('batches.get 200: a batch is charged when it ends', () => {
   it.each([{ status: 'completed' }, { status: 'failed', usage: { ...USAGE, input_tokens: 0, output_tokens: 0 } }])(
     'only if the upstream reports tokens: %j',
     async (state) => {
-      const id = await aBatch('assistant');
-      storeUploads(upstream, state);
+      const id = await createBatch('assistant');
+      serveFilesAndBatches(upstream, state);
       expect((await read(id)).status).toBe(200);
       expect((await app.call('GET', `/v1/traces/${id.replace('batch_', '')}`)).status).toBe(404);
     },
@@ -144,8 +144,8 @@ describe('batches.get 200: a batch is charged when it ends', () => {
     const key = await newKey(app, { tags: ['batched'] });
     expect((await app.call('POST', '/tag/new', { name: 'batched', max_budget: 4 })).status).toBe(200);
     expect((await app.call('POST', '/customer/new', { user_id: 'batcher', max_budget: 4 })).status).toBe(200);
-    const id = await aBatch('assistant', key, { 'x-litellm-customer-id': 'batcher' });
-    storeUploads(upstream, ENDED);
+    const id = await createBatch('assistant', key, { 'x-litellm-customer-id': 'batcher' });
+    serveFilesAndBatches(upstream, ENDED);
     await read(id);
     expect(await recordsOf(id)).toMatchObject([{ spendRow: { costUsd: '5' } }]);
     for (const member of [{ tags: ['batched'] }, { user: 'batcher' }]) {
@@ -159,8 +159,8 @@ describe('batches.get 200: a batch is charged when it ends', () => {
   });
 
   it('by the background task, without a request', async () => {
-    const id = await aBatch('assistant');
-    storeUploads(upstream, ENDED);
+    const id = await createBatch('assistant');
+    serveFilesAndBatches(upstream, ENDED);
     const { dataDir } = app;
     await app.stop({ keepData: true });
     // The background task reads batches immediately at the start, then periodically.

@@ -2,7 +2,17 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 import { newTrace, spansIn } from '../inference/trace-spans.ts';
-import { accountOf, answerOf, configOver, formOf, storeUploads, newKey, refusal, send, upload } from './file-client.ts';
+import {
+  accountOf,
+  answerOf,
+  configOver,
+  formOf,
+  serveFilesAndBatches,
+  newKey,
+  refusal,
+  send,
+  upload,
+} from './file-client.ts';
 
 const OUR_FILE = /^file-[0-9a-f]{32}$/;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -17,7 +27,7 @@ beforeAll(async () => {
   app = await startApp({ config: configOver(upstream, limits) });
 });
 
-beforeEach(() => storeUploads(upstream));
+beforeEach(() => serveFilesAndBatches(upstream));
 
 afterAll(async () => {
   await app.stop();
@@ -175,7 +185,7 @@ describe('files.create', () => {
     ['user_data', 3, 'File size is too large. File size is 3 MB. Max size is 2 MB'],
     ['batch', 1.5, 'File size is too large. File size is 1.5 MB. Max size is 1 MB'],
     ['user_data', 5, expect.stringMatching(/^Request size is too large\. Request size is 5 MB\. Max size is 4 MB$/)],
-  ])('400: a file for %s of %d MB', async (purpose, megabytes, message) => {
+  ])('400: a file with the purpose %s and %d MB', async (purpose, megabytes, message) => {
     const body = formOf({ purpose, model: 'assistant' }, Buffer.alloc(megabytes * MEGABYTE, ' '));
     const response = await send(app, 'POST', '/v1/files', { body });
     expect(await answerOf(response)).toEqual(
@@ -262,7 +272,7 @@ describe('files.content', () => {
     expect(await spansIn(app, traceId)).toMatchObject([{ spendRow: { callType: 'afile_content', status: 'SUCCESS' } }]);
   });
 
-  it('a reader that disconnects cancels the upstream call', async () => {
+  it('a client that disconnects cancels the upstream call', async () => {
     const { id } = await upload(app);
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'application/octet-stream' });

@@ -8,7 +8,7 @@ import {
   configOver,
   CREDENTIAL,
   formOf,
-  storeUploads,
+  serveFilesAndBatches,
   newKey,
   refusal,
   send,
@@ -25,7 +25,7 @@ beforeAll(async () => {
   app = await startApp({ config: configOver(upstream) });
 });
 
-beforeEach(() => storeUploads(upstream));
+beforeEach(() => serveFilesAndBatches(upstream));
 
 afterAll(async () => {
   await app.stop();
@@ -64,7 +64,7 @@ describe.each(ABOUT)('$row', ({ method, tail }) => {
     expect((await ask(second)).status).toBe(200);
   });
 
-  it('404: a batch is not a file', async () => {
+  it('404: an id of a batch', async () => {
     const { id } = await upload(app, { purpose: 'x' });
     const batch = id.replace('file-', 'batch_');
     expect(await answerOf(await ask(batch))).toEqual(noFile(batch));

@@ -108,7 +108,7 @@ describe('guardrails.create', () => {
 
 describe('guardrails.replace', () => {
   it('200: all members are replaced; the answer shows the secret as REDACTED', async () => {
-    const id = await server.createdId({ litellm_params: { ...PARAMS, api_key: 'sk-guard', timeout: 3 } });
+    const id = await server.createAndGetId({ litellm_params: { ...PARAMS, api_key: 'sk-guard', timeout: 3 } });
     const service = { guardrail: 'generic_guardrail_api', api_base: 'http://127.0.0.1:1/' };
     const params = { ...service, mode: ['post_call'], api_key: 'REDACTED', default_on: true };
     const name = `${latestName()}-new`;
@@ -121,7 +121,7 @@ describe('guardrails.replace', () => {
   });
 
   it('400, 404, 409, 422: an unsupported kind, an unknown id, a name or guardrail of the file, no guardrail', async () => {
-    const id = await server.createdId();
+    const id = await server.createAndGetId();
     const put = (guardrail: Json | undefined, at = id) => server.ask('PUT', `/guardrails/${at}`, { guardrail });
     expect(await put(aDraft({ litellm_params: { guardrail: 'zzz', mode: 'pre_call' } }))).toEqual([
       400,
@@ -140,7 +140,7 @@ describe('guardrails.replace', () => {
 
 describe('guardrails.update', () => {
   it('200: only the members of the body are changed', async () => {
-    const id = await server.createdId({ litellm_params: { ...PARAMS, api_key: 'sk-guard', timeout: 3 } });
+    const id = await server.createAndGetId({ litellm_params: { ...PARAMS, api_key: 'sk-guard', timeout: 3 } });
     const patch = (body: Json) => server.ask('PATCH', `/guardrails/${id}`, body);
     const name = `${latestName()}-b`;
     const params = { ...PARAMS, api_key: 'REDACTED', timeout: 3 };
@@ -163,7 +163,7 @@ describe('guardrails.update', () => {
   });
 
   it('400: a change that removes the mode', async () => {
-    const id = await server.createdId();
+    const id = await server.createAndGetId();
     expect(await server.ask('PATCH', `/guardrails/${id}`, { litellm_params: { mode: null } })).toMatchObject([
       400,
       { detail: expect.stringMatching(/^Guardrail configuration error: litellm_params.mode must be/) },
@@ -177,7 +177,7 @@ describe('guardrails.update', () => {
   it('409: a guardrail of the file, and a name that is taken', async () => {
     const file = await server.idOfFile();
     expect(await server.ask('PATCH', `/guardrails/${file}`, {})).toEqual([409, inFile(file)]);
-    const [draft, id] = [aDraft(), await server.createdId()];
+    const [draft, id] = [aDraft(), await server.createAndGetId()];
     await server.create(draft);
     expect(await server.ask('PATCH', `/guardrails/${id}`, { guardrail_name: draft['guardrail_name'] })).toEqual([
       409,
@@ -187,7 +187,7 @@ describe('guardrails.update', () => {
 
   it('422: a wrong type', async () => {
     const wrong = { type: 'string_type', loc: ['body', 'guardrail_name'], msg: 'Input should be a valid string' };
-    expect(await server.ask('PATCH', `/guardrails/${await server.createdId()}`, { guardrail_name: 1 })).toEqual([
+    expect(await server.ask('PATCH', `/guardrails/${await server.createAndGetId()}`, { guardrail_name: 1 })).toEqual([
       422,
       { detail: [wrong] },
     ]);
@@ -196,7 +196,7 @@ describe('guardrails.update', () => {
 
 describe('guardrails.delete', () => {
   it('200: the guardrail is deleted', async () => {
-    const id = await server.createdId();
+    const id = await server.createAndGetId();
     expect(await server.ask('DELETE', `/guardrails/${id}`)).toEqual([
       200,
       { message: `Guardrail ${id} deleted successfully` },

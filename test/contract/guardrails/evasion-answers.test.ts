@@ -116,7 +116,7 @@ describe('a blocked text does not reach the caller of a stream', () => {
   });
 
   it.each(['response.completed', 'response.output_item.done', 'response.output_text.done'])(
-    'only in %s of a response',
+    'in %s of a response, if no other event has the text',
     async (type) => {
       const item = {
         type: 'message',

@@ -51,7 +51,7 @@ export async function startGuardrailServer() {
     ask,
     create,
     /** Creates a guardrail. Returns its id. */
-    createdId: async (differing: Json = {}): Promise<string> =>
+    createAndGetId: async (differing: Json = {}): Promise<string> =>
       String((await create(aDraft(differing)))[1]['guardrail_id']),
     async idOfFile(): Promise<string> {
       const [, { guardrails }] = await ask('GET', '/guardrails/list');

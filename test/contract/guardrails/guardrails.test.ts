@@ -101,7 +101,7 @@ describe('routes of guardrails', () => {
 
 describe('guardrails.list', () => {
   it('200: guardrails of the file, without secrets', async () => {
-    await server.createdId();
+    await server.createAndGetId();
     const params = { ...FILE_PARAMS, api_key: 'REDACTED' };
     expect(await server.ask('GET', '/guardrails/list')).toEqual([200, { guardrails: [ofFile(params)] }]);
     expect(await server.ask('GET', '/guardrails/list', undefined, viewerKey)).toEqual([
@@ -121,7 +121,7 @@ describe('guardrails.list', () => {
 
 describe('guardrails.listAll', () => {
   it('200: guardrails of the file, then stored guardrails', async () => {
-    const id = await server.createdId({
+    const id = await server.createAndGetId({
       litellm_params: { ...PARAMS, api_key: 'os.environ/GUARD', headers: { x: 'y' } },
     });
     const [status, body] = await server.ask('GET', '/v2/guardrails/list', undefined, viewerKey);
@@ -141,7 +141,7 @@ describe('guardrails.listAll', () => {
 
 describe('guardrails.get', () => {
   it('200: one guardrail, on both paths', async () => {
-    const id = await server.createdId();
+    const id = await server.createAndGetId();
     const expected = row({ guardrail_id: id, guardrail_name: latestName(), guardrail_definition_location: 'db' });
     expect(await server.ask('GET', `/guardrails/${id}`)).toEqual([200, expected]);
     expect(await server.ask('GET', `/guardrails/${id}/info`, undefined, viewerKey)).toEqual([200, expected]);
@@ -233,9 +233,9 @@ describe('information for the forms of guardrails', () => {
   });
 });
 
-describe('changes of guardrails', () => {
-  it('are in the audit log with `default_on`, without secrets and blocked words', async () => {
-    const id = await server.createdId({ litellm_params: { ...PARAMS, api_key: 'sk-guard', default_on: true } });
+describe('the creation of a guardrail', () => {
+  it('is in the audit log with `default_on`, without secrets and blocked words', async () => {
+    const id = await server.createAndGetId({ litellm_params: { ...PARAMS, api_key: 'sk-guard', default_on: true } });
     const [, { audit_logs: logs }] = await server.ask('GET', `/audit?object_id=${id}`);
     expect(logs).toMatchObject([{ action: 'created', object_id: id }]);
     const text = JSON.stringify(logs);

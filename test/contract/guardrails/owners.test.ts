@@ -4,7 +4,7 @@ import { startApp, type TestApp } from '../../support/start-app.ts';
 type Json = Readonly<Record<string, unknown>>;
 
 let app: TestApp;
-let memberKey: string;
+let leadKey: string;
 
 beforeAll(async () => {
   const params = { guardrail: 'litellm_content_filter', mode: 'pre_call' };
@@ -16,7 +16,7 @@ beforeAll(async () => {
       ],
     },
   });
-  memberKey = String((await ask('POST', '/user/new', { user_id: 'lead' }))[1]['key']);
+  leadKey = String((await ask('POST', '/user/new', { user_id: 'lead' }))[1]['key']);
 });
 afterAll(() => app.stop());
 
@@ -85,8 +85,8 @@ describe('guardrails of a key', () => {
       { metadata: { disable_global_guardrails: true } },
     ])
       // oxlint-disable-next-line no-await-in-loop -- one key after another
-      expect(await post('/key/generate', off, memberKey)).toEqual([403, NO_RIGHT]);
-    const added = await post('/key/generate', { guardrails: ['words'], disable_global_guardrails: false }, memberKey);
+      expect(await post('/key/generate', off, leadKey)).toEqual([403, NO_RIGHT]);
+    const added = await post('/key/generate', { guardrails: ['words'], disable_global_guardrails: false }, leadKey);
     expect([added[0], added[1]['guardrails']]).toEqual([200, ['words']]);
   });
 
@@ -97,7 +97,7 @@ describe('guardrails of a key', () => {
 });
 
 let number = 0;
-async function aTeam(draft: Json = {}): Promise<string> {
+async function createTeam(draft: Json = {}): Promise<string> {
   number += 1;
   const id = `team-${number}`;
   await post('/team/new', { team_id: id, members_with_roles: [{ user_id: 'lead', role: 'admin' }], ...draft });
@@ -124,12 +124,12 @@ describe('guardrails of a team', () => {
     async (wrong, message) => {
       const refused = [400, { error: expect.objectContaining({ message }) as unknown }];
       expect(await post('/team/new', wrong)).toEqual(refused);
-      expect(await post('/team/update', { team_id: await aTeam(), ...wrong })).toEqual(refused);
+      expect(await post('/team/update', { team_id: await createTeam(), ...wrong })).toEqual(refused);
     },
   );
 
   it('teams.update 403: administrators of a team without the permission', async () => {
-    const id = await aTeam({ metadata: { job: 'a', ...SET } });
+    const id = await createTeam({ metadata: { job: 'a', ...SET } });
     for (const change of [
       { guardrails: [] },
       { guardrails: ['tone'] },
@@ -140,18 +140,18 @@ describe('guardrails of a team', () => {
       { metadata: { guardrails: null } },
     ])
       // oxlint-disable-next-line no-await-in-loop -- one change after another
-      expect(await post('/team/update', { team_id: id, ...change }, memberKey)).toEqual([403, NO_RIGHT]);
+      expect(await post('/team/update', { team_id: id, ...change }, leadKey)).toEqual([403, NO_RIGHT]);
     const unchanged = await post(
       '/team/update',
       { team_id: id, guardrails: ['words'], metadata: { job: 'b' } },
-      memberKey,
+      leadKey,
     );
     expect(unchanged).toMatchObject([200, { data: { metadata: { job: 'b', ...SET } } }]);
   });
 
   it('teams.update 200 and 403: the permission allows changes of guardrails, not of the permission', async () => {
-    const id = await aTeam({ allow_team_guardrail_config: true });
-    expect(await post('/team/update', { team_id: id, ...SET }, memberKey)).toMatchObject([
+    const id = await createTeam({ allow_team_guardrail_config: true });
+    expect(await post('/team/update', { team_id: id, ...SET }, leadKey)).toMatchObject([
       200,
       { data: { metadata: SET } },
     ]);
@@ -161,18 +161,22 @@ describe('guardrails of a team', () => {
       { metadata: { allow_team_guardrail_config: null } },
     ])
       // oxlint-disable-next-line no-await-in-loop -- one change after another
-      expect(await post('/team/update', { team_id: id, ...change }, memberKey)).toEqual([403, NO_RIGHT]);
+      expect(await post('/team/update', { team_id: id, ...change }, leadKey)).toEqual([403, NO_RIGHT]);
     await post('/team/update', {
       team_id: id,
       metadata: { ...SET, guardrails: { modify_guardrails: false }, allow_team_guardrail_config: true },
     });
-    expect(await post('/team/update', { team_id: id, guardrails: ['words'] }, memberKey)).toEqual([403, NO_RIGHT]);
+    expect(await post('/team/update', { team_id: id, guardrails: ['words'] }, leadKey)).toEqual([403, NO_RIGHT]);
   });
 });
 
 describe('guardrails of a project', () => {
   it('projects.create 200, projects.update 200: guardrails are stored and shown', async () => {
-    const [status, created] = await post('/project/new', { team_id: await aTeam(), metadata: { job: 'a' }, ...SET });
+    const [status, created] = await post('/project/new', {
+      team_id: await createTeam(),
+      metadata: { job: 'a' },
+      ...SET,
+    });
     expect([status, created['metadata']]).toEqual([200, { job: 'a', ...SET }]);
     expect(await post('/project/update', { project_id: created['project_id'], guardrails: null })).toMatchObject([
       200,
@@ -181,7 +185,7 @@ describe('guardrails of a project', () => {
   });
 
   it('projects.create 400, projects.update 400: guardrails that do not exist', async () => {
-    const team = await aTeam();
+    const team = await createTeam();
     const refused = [400, { error: expect.objectContaining({ message: UNKNOWN }) as unknown }];
     expect(await post('/project/new', { team_id: team, guardrails: ['nope'] })).toEqual(refused);
     const [, { project_id: id }] = await post('/project/new', { team_id: team });
@@ -189,11 +193,11 @@ describe('guardrails of a project', () => {
   });
 
   it('projects.create 403, projects.update 403: administrators of a team without the permission', async () => {
-    const team = await aTeam();
-    expect(await post('/project/new', { team_id: team, guardrails: ['words'] }, memberKey)).toEqual([403, NO_RIGHT]);
+    const team = await createTeam();
+    expect(await post('/project/new', { team_id: team, guardrails: ['words'] }, leadKey)).toEqual([403, NO_RIGHT]);
     const [, { project_id: id }] = await post('/project/new', { team_id: team, guardrails: ['words'] });
-    expect(await post('/project/update', { project_id: id, guardrails: [] }, memberKey)).toEqual([403, NO_RIGHT]);
-    expect(await post('/project/update', { project_id: id, metadata: { job: 'b' } }, memberKey)).toMatchObject([
+    expect(await post('/project/update', { project_id: id, guardrails: [] }, leadKey)).toEqual([403, NO_RIGHT]);
+    expect(await post('/project/update', { project_id: id, metadata: { job: 'b' } }, leadKey)).toMatchObject([
       200,
       { metadata: { job: 'b', guardrails: ['words'] } },
     ]);
@@ -203,7 +207,7 @@ describe('guardrails of a project', () => {
 describe('a request that changes guardrails', () => {
   it('403: the team of its key does not have the permission', async () => {
     const chat = { model: 'demo', messages: [{ role: 'user', content: 'hi' }] };
-    const team = await aTeam({ metadata: { guardrails: { modify_guardrails: false } } });
+    const team = await createTeam({ metadata: { guardrails: { modify_guardrails: false } } });
     const key = String((await post('/key/generate', { team_id: team }))[1]['key']);
     expect((await post('/v1/chat/completions', chat, key))[0]).toBe(200);
     for (const change of [{ metadata: { guardrails: ['words'] } }, { metadata: { disable_global_guardrails: true } }])

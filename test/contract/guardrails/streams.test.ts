@@ -58,7 +58,7 @@ function eventsOf(text: unknown): { readonly text: string; readonly error: unkno
 }
 
 /** Makes the upstream stream a chat, one chunk in each write. */
-function streamSlowly(texts: readonly string[]): void {
+function streamChunks(texts: readonly string[]): void {
   guarded.upstream.answer((response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     const events = [
@@ -79,14 +79,14 @@ function streamSlowly(texts: readonly string[]): void {
 
 describe('post_call on a stream', () => {
   it('200: a clean stream arrives whole', async () => {
-    streamSlowly(ten);
+    streamChunks(ten);
     const answer = await guarded.ask(CHAT, chat({ guardrails: ['after'] }));
     expect([answer.status, answer.headers['x-litellm-applied-guardrails']]).toEqual([200, 'after']);
     expect(eventsOf(answer.body)).toEqual({ text: ten.join(''), error: undefined, done: true });
   });
 
   it('400: a block before the first chunk sets the status', async () => {
-    streamSlowly(['this is ', 'class', 'ified', ...ten]);
+    streamChunks(['this is ', 'class', 'ified', ...ten]);
     const answer = await guarded.ask(CHAT, chat({ guardrails: ['after'] }));
     expect(answer).toMatchObject({
       status: 400,
@@ -95,7 +95,7 @@ describe('post_call on a stream', () => {
   });
 
   it('200, then an error event: a later block; the blocked text is not sent', async () => {
-    streamSlowly([...ten, ...ten, 'class', 'ified', ...ten]);
+    streamChunks([...ten, ...ten, 'class', 'ified', ...ten]);
     const answer = await guarded.ask(CHAT, chat({ guardrails: ['after'] }));
     const { text, error, done } = eventsOf(answer.body);
     expect(answer.status).toBe(200);
@@ -108,13 +108,13 @@ describe('post_call on a stream', () => {
   });
 
   it('400: a guardrail that checks only at the end delays the whole stream', async () => {
-    streamSlowly([...ten, ...ten, 'class', 'ified']);
+    streamChunks([...ten, ...ten, 'class', 'ified']);
     expect((await guarded.ask(CHAT, chat({ guardrails: ['whole'] }))).status).toBe(400);
   });
 
   it('200: a text is masked, also across chunks', async () => {
     const pieces = ['one', ' two', ' three', ' four', ' mail', ' jo', 'hn', '@', 'exam', 'ple', '.com', ' now', ' end'];
-    streamSlowly([...pieces, ...pieces]);
+    streamChunks([...pieces, ...pieces]);
     const answer = await guarded.ask(CHAT, chat({ guardrails: ['masks'] }));
     const masked = 'one two three four mail [EMAIL_REDACTED] now end';
     expect([answer.status, eventsOf(answer.body)]).toEqual([
@@ -126,9 +126,8 @@ describe('post_call on a stream', () => {
 
   it('the official client throws an error for a block', async () => {
     const client = new OpenAI({ baseURL: `${guarded.app.url}/v1`, apiKey: guarded.app.adminKey, maxRetries: 0 });
-    guarded.setAnswer('this is classified');
     const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: 'hi' }];
-    streamSlowly(['classified']);
+    streamChunks(['classified']);
     const body: OpenAI.ChatCompletionCreateParamsStreaming = { model: 'chat', stream: true, messages };
     const streaming = client.chat.completions.create(Object.assign(body, { guardrails: ['after'] }));
     await expect(streaming).rejects.toMatchObject({ status: 400, message: expect.stringContaining(message) });
@@ -137,7 +136,7 @@ describe('post_call on a stream', () => {
 
 describe('during_call', () => {
   it('the answer is sent when the guardrail passes', async () => {
-    streamSlowly(ten);
+    streamChunks(ten);
     const answering = guarded.ask(CHAT, chat({ guardrails: ['during'] }));
     await arrived.promise;
     decide({ action: 'NONE' });

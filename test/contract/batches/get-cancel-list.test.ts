@@ -6,7 +6,7 @@ import {
   answerOf,
   configOver,
   CREDENTIAL,
-  storeUploads,
+  serveFilesAndBatches,
   lineFor,
   newKey,
   refusal,
@@ -26,7 +26,7 @@ beforeAll(async () => {
   app = await startApp({ config: configOver(upstream) });
 });
 
-beforeEach(() => storeUploads(upstream));
+beforeEach(() => serveFilesAndBatches(upstream));
 
 afterAll(async () => {
   await app.stop();
@@ -44,7 +44,7 @@ const batchBody = (input_file_id: unknown, more: object = {}): string =>
 const create = (body: string, options: { key?: string; headers?: Record<string, string> } = {}, path = '/v1/batches') =>
   send(app, 'POST', path, { ...options, body });
 
-async function aBatch(key?: string): Promise<{ readonly id: string; readonly fileId: string }> {
+async function createBatch(key?: string): Promise<{ readonly id: string; readonly fileId: string }> {
   const { id: fileId } = await uploadLines(key);
   const { id } = (await (await create(batchBody(fileId), key === undefined ? {} : { key })).json()) as { id: string };
   return { id, fileId };
@@ -54,10 +54,15 @@ describe('batches.get', () => {
   it.each(['/v1/batches', '/batches'])(
     '200: the current batch, with ids of the gateway for its files (%s)',
     async (path) => {
-      const { id, fileId } = await aBatch();
+      const { id, fileId } = await createBatch();
       const creation = upstream.received.findLast((call) => call.method === 'POST' && call.path === '/v1/batches');
       const { input_file_id } = JSON.parse(creation?.body ?? '') as { input_file_id: string };
-      storeUploads(upstream, { status: 'completed', input_file_id, output_file_id: 'up-out', error_file_id: 'up-err' });
+      serveFilesAndBatches(upstream, {
+        status: 'completed',
+        input_file_id,
+        output_file_id: 'up-out',
+        error_file_id: 'up-err',
+      });
       const first = (await (await send(app, 'GET', `${path}/${id}`)).json()) as Record<string, unknown>;
       expect(first).toMatchObject({
         id,
@@ -72,12 +77,12 @@ describe('batches.get', () => {
     },
   );
 
-  it('200: a deleted file keeps its id', async () => {
-    const { id, fileId } = await aBatch();
+  it('200: a batch has the id of its deleted file', async () => {
+    const { id, fileId } = await createBatch();
     const creation = upstream.received.findLast((call) => call.method === 'POST' && call.path === '/v1/batches');
     const { input_file_id } = JSON.parse(creation?.body ?? '') as { input_file_id: string };
     await send(app, 'DELETE', `/v1/files/${fileId}`);
-    storeUploads(upstream, { status: 'completed', input_file_id });
+    serveFilesAndBatches(upstream, { status: 'completed', input_file_id });
     expect(await answerOf(await send(app, 'GET', `/v1/batches/${id}`))).toMatchObject([200, { input_file_id: fileId }]);
     expect((await send(app, 'GET', `/v1/files/${fileId}`)).status).toBe(404);
   });
@@ -85,8 +90,8 @@ describe('batches.get', () => {
 
 describe('batches.cancel', () => {
   it.each(['/v1/batches', '/batches'])('200: the batch is cancelled (%s)', async (path) => {
-    const { id } = await aBatch();
-    storeUploads(upstream, { status: 'cancelling' });
+    const { id } = await createBatch();
+    serveFilesAndBatches(upstream, { status: 'cancelling' });
     const { traceId, headers } = newTrace();
     expect(await answerOf(await send(app, 'POST', `${path}/${id}/cancel`, { headers }))).toMatchObject([
       200,
@@ -102,7 +107,7 @@ describe('batches.cancel', () => {
     ['administrator', 'proxy_admin_viewer', 'administrators'],
     ['key', 'internal_user_viewer', 'keys'],
   ])('403: a read-only %s', async (_who, user_role, whom) => {
-    const { id, fileId } = await aBatch();
+    const { id, fileId } = await createBatch();
     const key = await newKey(app, { user_role });
     const refused = refusal(403, `Read-only ${whom} cannot change files, batches and responses.`, {
       type: 'auth_error',
@@ -120,12 +125,12 @@ describe('batches.list', () => {
     '200: current batches of the caller; ended ones are not read from the upstream (%s)',
     async (path) => {
       const key = await newKey(app, {});
-      const ended = await aBatch(key);
-      storeUploads(upstream, { status: 'failed' });
+      const ended = await createBatch(key);
+      serveFilesAndBatches(upstream, { status: 'failed' });
       await send(app, 'GET', `/v1/batches/${ended.id}`, { key });
-      storeUploads(upstream);
-      const open = await aBatch(key);
-      storeUploads(upstream, { status: 'in_progress' });
+      serveFilesAndBatches(upstream);
+      const open = await createBatch(key);
+      serveFilesAndBatches(upstream, { status: 'in_progress' });
       const before = upstream.received.length;
       const list = async (query: string) => await answerOf(await send(app, 'GET', `${path}${query}`, { key }));
       expect(await list('')).toMatchObject([
@@ -151,7 +156,7 @@ describe('batches.list', () => {
 
   it('200: the last known state while the upstream fails', async () => {
     const key = await newKey(app, {});
-    const { id, fileId } = await aBatch(key);
+    const { id, fileId } = await createBatch(key);
     upstream.answer((response) => {
       response.statusCode = 503;
       response.end();
@@ -182,7 +187,7 @@ describe.each(ABOUT)('$row', ({ method, tail }) => {
   it('404: a batch of another key, and an unknown one; 200 for the team and for administrators', async () => {
     const team = { team_id: `team${tail}` };
     const owner = await newKey(app, team);
-    const { id, fileId } = await aBatch(owner);
+    const { id, fileId } = await createBatch(owner);
     const before = upstream.received.length;
     expect(await answerOf(await ask(id, await newKey(app, {})))).toEqual(noBatch(id));
     expect(await answerOf(await ask('batch_none', owner))).toEqual(noBatch('batch_none'));
@@ -200,7 +205,7 @@ describe.each(CALLING)('$row', ({ row, method, tail }) => {
     [500, 'InternalServerError'],
     [503, 'ServiceUnavailableError'],
   ])('%i of the upstream is forwarded, and the call has one spend row', async (status, kind) => {
-    const { id, fileId } = await aBatch();
+    const { id, fileId } = await createBatch();
     upstream.answer((response) => {
       response.statusCode = status;
       response.end(JSON.stringify({ error: { message: `no ${CREDENTIAL}`, type: 't' } }));
