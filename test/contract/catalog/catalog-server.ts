@@ -18,13 +18,13 @@ type Rows = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 type ReadCatalog = Pick<FollowedCatalog, 'current' | 'at'>;
 
 /** Catalog snapshot of these rows. */
-export function stateOf(id: string, rows: Rows): CatalogSnapshot {
+export function snapshotOf(id: string, rows: Rows): CatalogSnapshot {
   return createSnapshot({ id, takenAt: new Date(0), source: 'file', entries: Object.entries(rows).map(entryOf) });
 }
 
 /** Catalog of these rows, for tests that compare complete response bodies. */
 export function catalogOf(rows: Rows): ReadCatalog {
-  const snapshot = stateOf('test', rows);
+  const snapshot = snapshotOf('test', rows);
   return { current: () => snapshot, at: (id) => (id === snapshot.id ? snapshot : null) };
 }
 
@@ -39,7 +39,7 @@ export async function startCatalogServer(
   const serve = serveRows({
     rows: [...catalogRoutes(), ...freeTierRoutes],
     identify: () => {
-      throw new Error('The catalog asks for no key.');
+      throw new Error('Rows of the catalog require no key.');
     },
     scopeFor: (caller) => ({
       platform,

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Sends the path unchanged. An HTTP client would normalize it. */
+/** Sends the path unchanged. `fetch` would normalize it. */
 function get(path: string): Promise<{ status: number; body: Record<string, unknown> }> {
   const { hostname, port } = new URL(server.url);
   return new Promise((resolve, reject) => {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startCatalogServer, stateOf } from './catalog-server.ts';
+import { startCatalogServer, snapshotOf } from './catalog-server.ts';
 
-const OLD = stateOf('old-state', { a: { mode: 'chat' }, b: { mode: 'chat' }, gone: { mode: 'chat' } });
-const NEW = stateOf('new-state', { b: { mode: 'chat', max_tokens: 5 }, c: { mode: 'chat' } });
-const STATES = [OLD, NEW];
+const OLD = snapshotOf('old-snapshot', { a: { mode: 'chat' }, b: { mode: 'chat' }, gone: { mode: 'chat' } });
+const NEW = snapshotOf('new-snapshot', { b: { mode: 'chat', max_tokens: 5 }, c: { mode: 'chat' } });
+const SNAPSHOTS = [OLD, NEW];
 
 /** Body of the error for `snapshot=dropped`, on every path. */
 const NOT_KEPT = {
@@ -21,7 +21,7 @@ let server: Awaited<ReturnType<typeof startCatalogServer>>;
 beforeAll(async () => {
   server = await startCatalogServer({
     current: () => NEW,
-    at: (id) => STATES.find((state) => state.id === id) ?? null,
+    at: (id) => SNAPSHOTS.find((state) => state.id === id) ?? null,
   });
 });
 afterAll(() => server.close());
@@ -33,23 +33,23 @@ async function get(path: string): Promise<{ status: number; snapshot: string | n
 }
 const idsOf = (text: string) => (JSON.parse(text) as { data: { id: string }[] }).data.map(({ id }) => id);
 
-describe('catalog.list 200 with a pinned snapshot', () => {
+describe('catalog.list 200 with and without a pinned snapshot', () => {
   it('has the id of the snapshot in a header', async () => {
     const { snapshot, text } = await get('/model_catalog');
-    expect([snapshot, idsOf(text)]).toEqual(['new-state', ['b', 'c']]);
+    expect([snapshot, idsOf(text)]).toEqual(['new-snapshot', ['b', 'c']]);
   });
   it.each([
-    ['', 'new-state', ['b', 'c']],
-    ['snapshot=new-state', 'new-state', ['b', 'c']],
-    ['snapshot=old-state', 'old-state', ['a', 'b', 'gone']],
-    ['snapshot=dropped&snapshot=old-state&model=g', 'old-state', ['gone']],
-    ['snapshot=old-state&page=2&page_size=2', 'old-state', ['gone']],
+    ['', 'new-snapshot', ['b', 'c']],
+    ['snapshot=new-snapshot', 'new-snapshot', ['b', 'c']],
+    ['snapshot=old-snapshot', 'old-snapshot', ['a', 'b', 'gone']],
+    ['snapshot=dropped&snapshot=old-snapshot&model=g', 'old-snapshot', ['gone']],
+    ['snapshot=old-snapshot&page=2&page_size=2', 'old-snapshot', ['gone']],
   ])('?%s', async (search, state, ids) => {
     const { status, snapshot, text } = await get(`/model_catalog?${search}`);
     expect([status, snapshot, idsOf(text)]).toEqual([200, state, ids]);
   });
-  it('has the same bytes as without a pin', async () => {
-    const [plain, pinned] = await Promise.all([get('/model_catalog'), get('/model_catalog?snapshot=new-state')]);
+  it('has the same bytes with a pin of the current snapshot as without a pin', async () => {
+    const [plain, pinned] = await Promise.all([get('/model_catalog'), get('/model_catalog?snapshot=new-snapshot')]);
     expect(pinned).toEqual(plain);
   });
 });
@@ -67,12 +67,17 @@ describe('catalog.list 422 for a snapshot that is not stored', () => {
 
 describe('catalog.get with a pinned snapshot', () => {
   it('catalog.get 200 from that snapshot', async () => {
-    const [now, then] = await Promise.all([get('/model_catalog/b'), get('/model_catalog/b?snapshot=old-state')]);
+    const [now, then] = await Promise.all([get('/model_catalog/b'), get('/model_catalog/b?snapshot=old-snapshot')]);
     const limitIn = ({ text }: typeof now) => (JSON.parse(text) as { max_tokens: number | null }).max_tokens;
-    expect([now.snapshot, limitIn(now), then.snapshot, limitIn(then)]).toEqual(['new-state', 5, 'old-state', null]);
+    expect([now.snapshot, limitIn(now), then.snapshot, limitIn(then)]).toEqual([
+      'new-snapshot',
+      5,
+      'old-snapshot',
+      null,
+    ]);
   });
   it('catalog.get 404 for an entry that is not in that snapshot', async () => {
-    const [now, then] = await Promise.all([get('/model_catalog/gone'), get('/model_catalog/c?snapshot=old-state')]);
+    const [now, then] = await Promise.all([get('/model_catalog/gone'), get('/model_catalog/c?snapshot=old-snapshot')]);
     expect([now.status, now.text, then.status, then.text]).toEqual([
       404,
       '{"detail":"Model \'gone\' not found in catalog"}',

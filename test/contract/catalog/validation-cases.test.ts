@@ -14,7 +14,7 @@ interface Case {
 const FILE = new URL('../../../../shared/data/fastapi_422_cases.json', import.meta.url);
 const present = existsSync(FILE);
 if (!present)
-  console.warn('SKIPPED: the measured validation cases (../shared/data/fastapi_422_cases.json) are not here.');
+  console.warn('SKIPPED: the recorded validation cases (../shared/data/fastapi_422_cases.json) are not here.');
 
 /** Parses integers of 17 digits and more as strings, because a number would round them. */
 const readJson = (json: string): unknown => JSON.parse(json.replace(/:\s*(\d{17,})(?=\s*[,}])/g, ':"$1"')) as unknown;
@@ -48,7 +48,7 @@ function send(
   });
 }
 
-describe.skipIf(!present)('the measured validation cases', () => {
+describe.skipIf(!present)('the recorded validation cases', () => {
   let app: TestApp;
   beforeAll(async () => {
     app = await startApp();
@@ -59,13 +59,13 @@ describe.skipIf(!present)('the measured validation cases', () => {
     expect(cases.length).toBe(59);
   });
 
-  it.each(cases.filter(({ parsed }) => parsed === undefined))('$request', async (measured) => {
-    const answer = await send(app.url, measured.request);
+  it.each(cases.filter(({ parsed }) => parsed === undefined))('$request', async (recorded) => {
+    const answer = await send(app.url, recorded.request);
     expect(answer).toEqual({
-      status: measured.status,
-      allow: measured.allow,
+      status: recorded.status,
+      allow: recorded.allow,
       type: 'application/json',
-      body: bodyOf(measured),
+      body: bodyOf(recorded),
     });
   });
 
@@ -81,7 +81,7 @@ describe.skipIf(!present)('the measured validation cases', () => {
 });
 
 function bodyOf({ request: line, body }: Case): string {
-  // For unknown ids, the measured app has a body of its own. The gateway sends the documented body.
+  // The recorded application has another body for unknown ids. The gateway sends the documented one.
   if (line === 'GET /model_catalog/nope') return `{"detail":"Model 'nope' not found in catalog"}`;
   return body === '' ? '' : JSON.stringify(body);
 }
