@@ -36,7 +36,6 @@ describe.skipIf(missing)('/docs in a browser without a network', () => {
     await browser?.close();
     await app?.stop();
   });
-  /** The row of a path. */
   const rowOf = (path: string) =>
     page.locator('tbody tr', { has: page.locator('td:nth-child(2) code', { hasText: new RegExp(`^${path}$`) }) });
 
@@ -54,7 +53,7 @@ describe.skipIf(missing)('/docs in a browser without a network', () => {
     expect(await row.locator('details').innerText()).toContain('end_user_id* string');
   });
 
-  it('shows examples with its own address, whose bodies are accepted', async () => {
+  it('shows an example request with its own address, whose body is accepted', async () => {
     const example = await rowOf('/v1/chat/completions').locator('td:nth-child(3) > code').innerText();
     expect(example).toContain(`"${app.url}/v1/chat/completions"`);
     const body = /-d '(.*)'$/.exec(example)?.[1] ?? '';

@@ -49,8 +49,7 @@ describe.skipIf(missing)('GraphiQL in a browser without a network', () => {
       .locator('[role=tab][aria-selected=true]', { hasText: new RegExp(`^${tab}`) })
       .waitFor({ timeout: 2_000 });
   };
-  /** Waits until a tab is the selected one. */
-  const isSelected = (visitor: Page, name: string) =>
+  const waitUntilSelected = (visitor: Page, name: string) =>
     visitor.waitForFunction(
       (tab) => document.querySelector<HTMLElement>('[role=tab][aria-selected=true]')?.innerText.trim() === tab,
       name,
@@ -162,7 +161,7 @@ describe.skipIf(missing)('GraphiQL in a browser without a network', () => {
       await visitor.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
       await visitor.mouse.down();
       await visitor.mouse.up();
-      await isSelected(visitor, name);
+      await waitUntilSelected(visitor, name);
     }
     expect(await visitor.locator('[role=tab][aria-selected=true]').allInnerTexts()).toEqual(['Catalog']);
     await context.close();
@@ -181,7 +180,7 @@ describe.skipIf(missing)('GraphiQL in a browser without a network', () => {
     expect(tabs).toHaveLength(5);
     expect(await visit()).toEqual(tabs);
     await visitor.getByRole('button', { name: 'Chat', exact: true }).click();
-    await isSelected(visitor, 'Chat');
+    await waitUntilSelected(visitor, 'Chat');
     await visitor.waitForFunction(() => localStorage.getItem('graphiql:tabState')?.includes('"activeTabIndex":2'));
     expect(await visit()).toEqual(tabs);
     expect(await visitor.locator('[role=tab][aria-selected=true]').innerText()).toBe('Chat');

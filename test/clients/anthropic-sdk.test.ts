@@ -68,7 +68,7 @@ const ask = (model: string, content: string): Anthropic.MessageCreateParamsNonSt
   messages: [{ role: 'user', content }],
 });
 
-/** A message without the fields that differ in every answer. */
+/** Members of a message that are equal in a streamed and a whole answer. */
 const comparable = ({ content, stop_reason, usage, model }: Anthropic.Message) => ({
   content: content.map((block) => ({ ...block, citations: undefined, caller: undefined })),
   stop_reason,

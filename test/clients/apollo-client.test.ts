@@ -113,13 +113,14 @@ describe('Apollo Client', () => {
   });
 
   it.each([false, true])(
-    'needs two requests for a new persisted document, and one for a known document (GET: %s)',
+    'sends whole documents after the server refuses the first persisted query (GET: %s)',
     async (useGETForHashedQueries) => {
       const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
       const client = aClient(app.adminKey, new PersistedQueryLink({ sha256, useGETForHashedQueries }));
       types.length = 0;
       const ask = () => client.query({ query: TRACES, fetchPolicy: 'network-only' });
       expect((await ask()).data).toMatchObject({ traces: { nodes: expect.any(Array) as unknown } });
+      // A refused hash, then the whole document.
       expect(types).toHaveLength(2);
       expect((await ask()).error).toBeUndefined();
       expect(types).toHaveLength(3);

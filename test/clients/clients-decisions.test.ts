@@ -79,7 +79,7 @@ it('the OpenAI SDK gets a decision', async () => {
   expect([usage.input_tokens, usage.total_tokens]).toEqual([90, 93]);
 });
 
-it('the OpenAI SDK gets the fault of an invalid request', async () => {
+it('the OpenAI SDK gets the error of an invalid request', async () => {
   const client = new OpenAI({ apiKey: app.adminKey, baseURL: `${app.url}/v1`, maxRetries: 0 });
   const refused = client.decisions.create({ model: 'decider', input: 'x', questions: [] });
   await expect(refused).rejects.toMatchObject({

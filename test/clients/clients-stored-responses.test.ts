@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ENGINES, type ScratchDatabase } from '../ports/engines.ts';
 import { startApp, type TestApp } from '../support/start-app.ts';
 
-/** Models of upstreams without a Responses API. */
+/** Models whose upstreams are not called through the Responses API. */
 const MODELS = ['of-openai', 'of-anthropic', 'of-google'] as const;
 const WEATHER = { city: 'Wien', sky: 'clear' };
 
