@@ -114,7 +114,7 @@ describe('access groups', () => {
 });
 
 describe('the models of an access group', () => {
-  it('are allowed to keys and teams immediately after these join the group, and refused after they leave', async () => {
+  it('are allowed to keys and teams as soon as they join the group, and refused after they leave or the group is deleted', async () => {
     await calls.manage('/team/new', { team_id: 'narrow', models: ['priced'] });
     const key = await calls.newKey({ models: ['priced'] });
     const inTeam = await calls.newKey({ team_id: 'narrow' });

@@ -34,7 +34,7 @@ interface LogPage {
   readonly pageInfo: Readonly<Record<'hasNextPage' | 'hasPreviousPage', boolean>> & { readonly endCursor: string };
 }
 
-/** Actions on a row, the oldest first. */
+/** Actions of the entries that match a query, oldest first. */
 const actions = async (search: string): Promise<readonly string[]> =>
   (await entries(`${search}&sort_order=asc&page_size=100`)).map(({ action }) => action);
 
@@ -139,7 +139,7 @@ describe('the audit log', () => {
       expect(all).not.toContain(word);
   });
 
-  it('pages, sorts and filters by time', async () => {
+  it('pages and sorts its entries, and filters them by time', async () => {
     for (const name of ['p1', 'p2', 'p3']) await post('/budget/new', { budget_id: name });
     const named = async (search: string) =>
       (await entries(`table_name=LiteLLM_BudgetTable&${search}`)).map(({ object_id }) => object_id);

@@ -215,7 +215,7 @@ describe('checkout.webhook', () => {
     );
   });
 
-  it('checkout.webhook 413: a body larger than any event', async () => {
+  it('checkout.webhook 413: a body above the size limit', async () => {
     const body = 'x'.repeat(1.5 * 1024 * 1024);
     const detail = 'Request size is too large. Request size is 1.5 MB. Max size is 1 MB';
     expect(await read(await stripe.deliver(app.url, event(), { body }))).toEqual(json(413, { detail }));

@@ -215,7 +215,7 @@ describe('checkout.replace', () => {
     }
   });
 
-  it('checkout.replace 413: a body larger than the form', async () => {
+  it('checkout.replace 413: a body above the size limit', async () => {
     const answer = await fetch(`${app.url}/billing/success`, { method: 'POST', body: 'x'.repeat(1024 * 1024) });
     const detail = 'Request size is too large. Request size is 1 MB. Max size is 0.06 MB';
     expect([answer.status, await answer.json()]).toEqual([413, { detail }]);

@@ -150,42 +150,50 @@ describe('dailyActivity.user and similar routes', () => {
     '$name 401: keys of users and of read-only users',
     async ({ at, more }) => {
       expect(await send(`${at}?${DAYS}${more}`, keys.internal)).toMatchObject([401, { error: { type: 'auth_error' } }]);
-      const readOnly = await create('/key/generate', { user_id: 'reader', user_role: 'internal_user_viewer' });
       await create('/user/new', { user_id: `reader-${at}`, user_role: 'internal_user_viewer' });
       const key = await create('/key/generate', { user_id: `reader-${at}` });
-      expect(readOnly).not.toBe('');
       expect((await send(`${at}?${DAYS}${more}`, key))[0]).toBe(401);
     },
   );
 
-  it.each(ALL.filter(({ entity }) => entity === 'team'))('$name 404: no user, or other team', async ({ at, more }) => {
-    expect(await send(`${at}?${DAYS}${more}`, keys.plain)).toEqual([
-      404,
-      { detail: { error: 'User= None not found' } },
-    ]);
-    const [status] = await send(`${at}?${DAYS}${more}&team_ids=team-2`, keys.internal);
-    expect(status).toBe(404);
-  });
+  it.each(ALL.filter(({ entity }) => entity === 'team'))(
+    '$name 404: a key without a user, and another team',
+    async ({ at, more }) => {
+      expect(await send(`${at}?${DAYS}${more}`, keys.plain)).toEqual([
+        404,
+        { detail: { error: 'User= None not found' } },
+      ]);
+      const [status] = await send(`${at}?${DAYS}${more}&team_ids=team-2`, keys.internal);
+      expect(status).toBe(404);
+    },
+  );
 });
 
 describe('an administrator sees', () => {
-  it.each(ENTITIES)('calls of all, one, all but one: $entity', async ({ path, named, calls, shown, entity }) => {
-    const all = await read(`${path}/daily/activity?${DAYS}`);
-    expect(all.metadata['total_api_requests']).toBe(calls);
-    const one = await read(`${path}/daily/activity?${DAYS}&${named}=${shown}`);
-    expect(one.metadata['total_api_requests']).toBe(1);
-    expect(Object.keys(one.results[0]?.breakdown['entities'] ?? {})).toEqual([shown]);
-    const others = await read(`${path}/daily/activity?${DAYS}&exclude_${named}=${shown}`);
-    expect(others.metadata['total_api_requests']).toBe(calls - 1);
-    const known = { user: { user_email: 'one@example.com', user_alias: null }, team: { team_alias: 'Team' }, tag: {} };
-    const metadata = {
-      ...known,
-      organization: { organization_alias: 'Organization' },
-      endUser: { alias: 'Customer' },
-      agent: {},
-    };
-    expect(one.results[0]?.breakdown['entities']?.[shown]?.metadata).toEqual(metadata[entity]);
-  });
+  it.each(ENTITIES)(
+    'calls of all entities, of one, and of all but one: $entity',
+    async ({ path, named, calls, shown, entity }) => {
+      const all = await read(`${path}/daily/activity?${DAYS}`);
+      expect(all.metadata['total_api_requests']).toBe(calls);
+      const one = await read(`${path}/daily/activity?${DAYS}&${named}=${shown}`);
+      expect(one.metadata['total_api_requests']).toBe(1);
+      expect(Object.keys(one.results[0]?.breakdown['entities'] ?? {})).toEqual([shown]);
+      const others = await read(`${path}/daily/activity?${DAYS}&exclude_${named}=${shown}`);
+      expect(others.metadata['total_api_requests']).toBe(calls - 1);
+      const known = {
+        user: { user_email: 'one@example.com', user_alias: null },
+        team: { team_alias: 'Team' },
+        tag: {},
+      };
+      const metadata = {
+        ...known,
+        organization: { organization_alias: 'Organization' },
+        endUser: { alias: 'Customer' },
+        agent: {},
+      };
+      expect(one.results[0]?.breakdown['entities']?.[shown]?.metadata).toEqual(metadata[entity]);
+    },
+  );
 
   it('at most api_key_limit keys in an aggregated answer, and the number of all keys', async () => {
     const whole = await read(`/tag/daily/activity/aggregated?${DAYS}&api_key_limit=1`);
@@ -246,12 +254,12 @@ describe('a user sees', () => {
   const total = async (path: string, key: string): Promise<unknown> =>
     (await read(`${path}/daily/activity?${DAYS}`, key)).metadata['total_api_requests'];
 
-  it('only calls of that user by user and tag', async () => {
+  it('only their own calls, by user and by tag', async () => {
     expect([await total('/user', keys.internal), await total('/tag', keys.internal)]).toEqual([1, 1]);
     expect((await send(`/user/daily/activity?${DAYS}&user_id=internal-2`, keys.internal))[0]).toBe(403);
   });
 
-  it('all calls of a team as its administrator, and only calls of that user as a member', async () => {
+  it('all calls of a team as its administrator, and only their own calls as a member', async () => {
     expect([await total('/team', keys.internal), await total('/team', keys.member)]).toEqual([1, 0]);
   });
 

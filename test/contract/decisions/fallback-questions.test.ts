@@ -103,7 +103,7 @@ describe('refused questions of a decision', () => {
     });
     expect(Object.keys(body.answers as object)).toEqual(['a', 'b', 'c', 'd']);
     expect([Number(cost), group]).toEqual([0.03, 'one']);
-    // Each call has one span and one spend row, in the same trace.
+    // Each call has one spend row, in the same trace.
     await vi.waitFor(async () => {
       const query = `{ spendRows(first: 50) { edges { node { gatewayCallId modelGroup costUsd traceId } } } }`;
       const { data } = (await (await app.call('POST', '/graphql', { query })).json()) as {

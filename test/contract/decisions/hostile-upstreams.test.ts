@@ -119,7 +119,7 @@ describe('a chat model', () => {
   });
 });
 
-it('128 questions of 255 options with long texts are sent; without answers, they are refused in order', async () => {
+it('128 questions of 255 options with long texts, which the upstream does not answer, become refusals in order', async () => {
   const questions = Array.from({ length: 128 }, (_unused, index) => ({
     type: 'choice',
     name: `q${index}`,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { envelope, type Json } from '../../support/tenancy-client.ts';
 import { teamModelCalls } from './team-model-calls.ts';
 
-const { post, send, key, make, statusAndCredential, namesOf, infoOf, vendor, keys } = teamModelCalls();
+const { post, send, key, make, statusAndCredential, namesOf, modelIdsAt, vendor, keys } = teamModelCalls();
 
 describe('an administrator of a team', () => {
   const REFUSED = envelope(403, 'Only proxy admins can change models.', 'auth_error', 'None');
@@ -29,7 +29,7 @@ describe('an administrator of a team', () => {
     expect(await namesOf(keys.red)).not.toContain('renamed');
   });
 
-  it('cannot reach private addresses with these models', async () => {
+  it('cannot reach private addresses with models of the team', async () => {
     expect((await createForRed('inside', { api_base: vendor().base }, keys.admin)).status).toBe(200);
     expect(await statusAndCredential('inside', keys.red)).toEqual([400, null]);
     // After a change by a proxy administrator, private addresses stay refused.
@@ -54,7 +54,7 @@ describe('an administrator of a team', () => {
       { loc: ['body', 'litellm_params', name] },
     ]);
     expect(JSON.stringify(body)).not.toContain('sk-of-the-operator');
-    expect(await infoOf('/model/info?teamId=red')).not.toContain('bad');
+    expect(await modelIdsAt('/model/info?teamId=red')).not.toContain('bad');
   });
 
   it('cannot change models of other teams, public models, or team models by other authors', async () => {

@@ -47,7 +47,7 @@ export function teamModelCalls() {
   }
   const namesOf = async (by?: string): Promise<readonly unknown[]> =>
     ((await get('/v1/models', by)).body['data'] as readonly Json[]).map(({ id }) => id);
-  const infoOf = async (path: string, by?: string): Promise<readonly unknown[]> =>
+  const modelIdsAt = async (path: string, by?: string): Promise<readonly unknown[]> =>
     ((await get(path, by)).body['data'] as readonly { readonly model_info: Json }[]).map((one) => one.model_info['id']);
 
   beforeAll(async () => {
@@ -75,7 +75,7 @@ export function teamModelCalls() {
     make,
     statusAndCredential,
     namesOf,
-    infoOf,
+    modelIdsAt,
     vendor: (): Vendor => vendor,
     /** Keys of the administrator of `red`, of the team `red` and of the team `blue`. */
     keys,

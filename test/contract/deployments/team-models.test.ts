@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { chat, envelope, type Json } from '../../support/tenancy-client.ts';
 import { teamModelCalls } from './team-model-calls.ts';
 
-const { get, post, send, key, make, statusAndCredential, namesOf, infoOf, keys } = teamModelCalls();
+const { get, post, send, key, make, statusAndCredential, namesOf, modelIdsAt, keys } = teamModelCalls();
 
 describe('a model of a team', () => {
   it('has precedence over a public model of the same name for keys of the team', async () => {
@@ -27,7 +27,7 @@ describe('a model of a team', () => {
     for (const by of [keys.blue, unnamed]) {
       expect(await namesOf(by)).toEqual(['filed', 'gpt']);
       expect((await get('/v1/models/only', by)).status).toBe(404);
-      expect(await infoOf('/model/info', by)).toEqual(['filed-1', 'common']);
+      expect(await modelIdsAt('/model/info', by)).toEqual(['filed-1', 'common']);
       expect((await get('/health/latest', by)).body).toEqual({ latest_health_checks: {}, total_models: 0 });
     }
   });
@@ -48,11 +48,11 @@ describe('a model of a team', () => {
   it('models.info 200, models.page 200: models of a team, and of the teams of a user', async () => {
     const ofRed = ['filed-1', 'filed-2', 'own', 'hidden'];
     for (const path of ['/model/info', '/v2/model/info']) {
-      expect(await infoOf(`${path}?teamId=red`)).toEqual(ofRed);
-      expect(await infoOf(`${path}?teamId=blue`, keys.blue)).toEqual(['filed-1', 'common']);
-      expect(await infoOf(`${path}?teamId=red`, keys.admin)).toEqual(ofRed);
-      expect(await infoOf(path, keys.admin)).toEqual(['filed-1', 'common']);
-      expect(await infoOf(`${path}?include_team_models=true`, keys.admin)).toEqual([
+      expect(await modelIdsAt(`${path}?teamId=red`)).toEqual(ofRed);
+      expect(await modelIdsAt(`${path}?teamId=blue`, keys.blue)).toEqual(['filed-1', 'common']);
+      expect(await modelIdsAt(`${path}?teamId=red`, keys.admin)).toEqual(ofRed);
+      expect(await modelIdsAt(path, keys.admin)).toEqual(['filed-1', 'common']);
+      expect(await modelIdsAt(`${path}?include_team_models=true`, keys.admin)).toEqual([
         'filed-1',
         'filed-2',
         'common',
@@ -144,7 +144,7 @@ describe('a model of a team', () => {
       ['gpt', 2_000_000],
       ['only', null],
     ]);
-    expect(await infoOf('/model/info', keys.red)).toEqual(['filed-1', 'filed-2', 'own', 'hidden']);
+    expect(await modelIdsAt('/model/info', keys.red)).toEqual(['filed-1', 'filed-2', 'own', 'hidden']);
   });
 
   it('that is blocked does not give its team access to a public model of the same name', async () => {
@@ -190,7 +190,7 @@ describe('a model of a team', () => {
     await post('/team/new', { team_id: 'green' });
     const green = await key({ team_id: 'green' });
     expect(await statusAndCredential('greens', green)).toEqual([400, null]);
-    expect(await infoOf('/model/info')).not.toContain('greens');
+    expect(await modelIdsAt('/model/info')).not.toContain('greens');
   });
 
   it('that is blocked answers 403 to its team, and is unknown to others', async () => {

@@ -54,7 +54,7 @@ async function totals(of: TestApp): Promise<readonly [number, number]> {
 }
 
 it(
-  'counts exactly under load while the store accepts no writes',
+  'gateway activity has exact counts under load after a time without writes to the store',
   async () => {
     app = await open(0.1);
     let isDone = false;
@@ -81,7 +81,7 @@ it(
   AWAY_MS + 180_000,
 );
 
-it('commits its counts at shutdown', async () => {
+it('gateway activity is committed at shutdown', async () => {
   const first = await open(3_600);
   for (const model of ['demo', 'demo', 'nope'])
     await (await first.call('POST', '/v1/chat/completions', { ...CHAT, model })).arrayBuffer();
@@ -94,7 +94,7 @@ it('commits its counts at shutdown', async () => {
   rmSync(first.dataDir, { recursive: true, force: true });
 });
 
-it('counts a request whose client disconnects before the end of the body, and each pipelined request', async () => {
+it('gateway activity counts a request whose client disconnects before the end of the body, and each pipelined request', async () => {
   app = await open(0.1);
   const { port } = new URL(app.url);
   const body = JSON.stringify(CHAT);

@@ -119,7 +119,7 @@ describe('four hundred damaged requests', () => {
   const AT_ONCE = 8;
 
   /** Sends a damaged request, waits for the answer to a later request on another connection, and disconnects. */
-  async function damage(seed: number): Promise<string> {
+  async function sendDamaged(seed: number): Promise<string> {
     const draw = randomFrom(seed);
     const ordinary = ordinaryRequests(KEY);
     const [one, other] = [draw(ordinary.length), draw(ordinary.length)];
@@ -137,7 +137,7 @@ describe('four hundred damaged requests', () => {
     const failures: unknown[] = [];
     const workers = Array.from({ length: AT_ONCE }, async () => {
       for (let seed = seeds.shift(); seed !== undefined; seed = seeds.shift()) {
-        const answer = await damage(seed);
+        const answer = await sendDamaged(seed);
         if (statusesIn(answer).some((status) => status >= 500) || answer.includes('Internal server error'))
           failures.push({ seed, answer });
       }

@@ -4,7 +4,7 @@ import { startApp, type TestApp } from '../../support/start-app.ts';
 
 const COUNT = 128;
 /** Maximum concurrent calls of one decision, as in `chat-decider.ts`. */
-const WAVE = 16;
+const CONCURRENCY = 16;
 
 let app: TestApp;
 let upstream: FaultServer;
@@ -51,8 +51,8 @@ beforeAll(async () => {
       response.end(ANSWER);
     };
     waiting.push(end);
-    // The first call is sent alone. Later answers wait until a wave is full or all calls have arrived.
-    const isFull = open === WAVE || bodies.length === 1 || bodies.length === COUNT;
+    // The first call is sent alone. Later answers wait until 16 calls are open or all calls have arrived.
+    const isFull = open === CONCURRENCY || bodies.length === 1 || bodies.length === COUNT;
     if (isFull) for (const one of waiting.splice(0)) one();
   });
   app = await startApp({
@@ -83,7 +83,7 @@ function commonLength(one: string, other: string): number {
   return length;
 }
 
-it('128 questions are sent in waves of 16 calls, whose bytes are equal up to the question', async () => {
+it('128 questions are sent in 128 calls, at most 16 at the same time, whose bytes are equal up to the question', async () => {
   const questions = Array.from({ length: COUNT }, (_unused, at) => ({
     type: 'predicate',
     name: `q${at}`,
@@ -94,7 +94,7 @@ it('128 questions are sent in waves of 16 calls, whose bytes are equal up to the
   expect(response.status).toBe(200);
   const { answers } = (await response.json()) as { readonly answers: readonly { readonly name: string }[] };
   expect(answers.map(({ name }) => name)).toEqual(questions.map(({ name }) => name));
-  expect([bodies.length, mostOpen]).toEqual([COUNT, WAVE]);
+  expect([bodies.length, mostOpen]).toEqual([COUNT, CONCURRENCY]);
   const [first = ''] = bodies;
   const shared = Math.min(...bodies.slice(1).map((body) => commonLength(first, body)));
   // The common prefix: input, end of the input, and start of the question.
