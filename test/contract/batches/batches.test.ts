@@ -6,7 +6,7 @@ import {
   answerOf,
   configOver,
   formOf,
-  serveFilesAndBatches,
+  serveFiles,
   lineFor,
   newKey,
   refusal,
@@ -26,7 +26,7 @@ beforeAll(async () => {
   app = await startApp({ config: configOver(upstream) });
 });
 
-beforeEach(() => serveFilesAndBatches(upstream));
+beforeEach(() => serveFiles(upstream));
 
 afterAll(async () => {
   await app.stop();

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { answerOf, configOver, serveFilesAndBatches, lineFor, newKey, send, upload } from '../files/file-client.ts';
+import { answerOf, configOver, serveFiles, lineFor, newKey, send, upload } from '../files/file-client.ts';
 import { spansIn } from '../inference/trace-spans.ts';
 import { POLLING } from '../../support/polling.ts';
 
@@ -22,7 +22,7 @@ function pricedConfig(): Record<string, unknown> {
   return { ...config, model_list: priced };
 }
 
-beforeEach(() => serveFilesAndBatches(upstream));
+beforeEach(() => serveFiles(upstream));
 
 afterAll(async () => {
   await app.stop();
@@ -78,9 +78,9 @@ describe('batches.get 200: a batch is charged when it ends', () => {
     ['assistant', 'up-unpriced', null, 'without a cost, because the reported model has no price'],
   ])('%s, with %s as the reported model: %s USD (%s)', async (model, named, cost, _why) => {
     const id = await createBatch(model);
-    serveFilesAndBatches(upstream, { status: 'in_progress', usage: USAGE });
+    serveFiles(upstream, { status: 'in_progress', usage: USAGE });
     await read(id);
-    serveFilesAndBatches(upstream, { ...ENDED, model: named });
+    serveFiles(upstream, { ...ENDED, model: named });
     await read(id);
     await read(id);
     expect(await answerOf(await send(app, 'GET', '/v1/batches?limit=100'))).toMatchObject([200, {}]);
@@ -108,13 +108,13 @@ describe('batches.get 200: a batch is charged when it ends', () => {
     };
     await setTo({ openai: 0.5 }, { global: { percentage: 1 } });
     const id = await createBatch('assistant');
-    serveFilesAndBatches(upstream, ENDED);
+    serveFiles(upstream, ENDED);
     await read(id);
     expect(await recordsOf(id)).toMatchObject([{ spendRow: { costUsd: '5' } }]);
     await setTo({ openai: 0.5 }, {});
-    serveFilesAndBatches(upstream);
+    serveFiles(upstream);
     const other = await createBatch('assistant');
-    serveFilesAndBatches(upstream, ENDED);
+    serveFiles(upstream, ENDED);
     await read(other);
     expect(await recordsOf(other)).toMatchObject([{ spendRow: { costUsd: '2.5' } }]);
     await setTo({}, {});
@@ -123,7 +123,7 @@ describe('batches.get 200: a batch is charged when it ends', () => {
   it('to the key that created it, if another caller lists it', async () => {
     const key = await newKey(app, { max_budget: 5 });
     const id = await createBatch('assistant', key);
-    serveFilesAndBatches(upstream, ENDED);
+    serveFiles(upstream, ENDED);
     await send(app, 'GET', '/v1/batches?limit=100');
     expect(await recordsOf(id)).toMatchObject([{ spendRow: { costUsd: '5' } }]);
     const body = JSON.stringify({ model: 'assistant', messages: [{ role: 'user', content: 'x' }] });
@@ -134,7 +134,7 @@ describe('batches.get 200: a batch is charged when it ends', () => {
     'only if the upstream reports tokens: %j',
     async (state) => {
       const id = await createBatch('assistant');
-      serveFilesAndBatches(upstream, state);
+      serveFiles(upstream, state);
       expect((await read(id)).status).toBe(200);
       expect((await app.call('GET', `/v1/traces/${id.replace('batch_', '')}`)).status).toBe(404);
     },
@@ -145,7 +145,7 @@ describe('batches.get 200: a batch is charged when it ends', () => {
     expect((await app.call('POST', '/tag/new', { name: 'batched', max_budget: 4 })).status).toBe(200);
     expect((await app.call('POST', '/customer/new', { user_id: 'batcher', max_budget: 4 })).status).toBe(200);
     const id = await createBatch('assistant', key, { 'x-litellm-customer-id': 'batcher' });
-    serveFilesAndBatches(upstream, ENDED);
+    serveFiles(upstream, ENDED);
     await read(id);
     expect(await recordsOf(id)).toMatchObject([{ spendRow: { costUsd: '5' } }]);
     for (const member of [{ tags: ['batched'] }, { user: 'batcher' }]) {
@@ -160,7 +160,7 @@ describe('batches.get 200: a batch is charged when it ends', () => {
 
   it('by the background task, without a request', async () => {
     const id = await createBatch('assistant');
-    serveFilesAndBatches(upstream, ENDED);
+    serveFiles(upstream, ENDED);
     const { dataDir } = app;
     await app.stop({ keepData: true });
     // The background task reads batches immediately at the start, then periodically.

@@ -6,7 +6,7 @@ import {
   answerOf,
   configOver,
   CREDENTIAL,
-  serveFilesAndBatches,
+  serveFiles,
   lineFor,
   newKey,
   refusal,
@@ -26,7 +26,7 @@ beforeAll(async () => {
   app = await startApp({ config: configOver(upstream) });
 });
 
-beforeEach(() => serveFilesAndBatches(upstream));
+beforeEach(() => serveFiles(upstream));
 
 afterAll(async () => {
   await app.stop();
@@ -57,7 +57,7 @@ describe('batches.get', () => {
       const { id, fileId } = await createBatch();
       const creation = upstream.received.findLast((call) => call.method === 'POST' && call.path === '/v1/batches');
       const { input_file_id } = JSON.parse(creation?.body ?? '') as { input_file_id: string };
-      serveFilesAndBatches(upstream, {
+      serveFiles(upstream, {
         status: 'completed',
         input_file_id,
         output_file_id: 'up-out',
@@ -82,7 +82,7 @@ describe('batches.get', () => {
     const creation = upstream.received.findLast((call) => call.method === 'POST' && call.path === '/v1/batches');
     const { input_file_id } = JSON.parse(creation?.body ?? '') as { input_file_id: string };
     await send(app, 'DELETE', `/v1/files/${fileId}`);
-    serveFilesAndBatches(upstream, { status: 'completed', input_file_id });
+    serveFiles(upstream, { status: 'completed', input_file_id });
     expect(await answerOf(await send(app, 'GET', `/v1/batches/${id}`))).toMatchObject([200, { input_file_id: fileId }]);
     expect((await send(app, 'GET', `/v1/files/${fileId}`)).status).toBe(404);
   });
@@ -91,7 +91,7 @@ describe('batches.get', () => {
 describe('batches.cancel', () => {
   it.each(['/v1/batches', '/batches'])('200: the batch is cancelled (%s)', async (path) => {
     const { id } = await createBatch();
-    serveFilesAndBatches(upstream, { status: 'cancelling' });
+    serveFiles(upstream, { status: 'cancelling' });
     const { traceId, headers } = newTrace();
     expect(await answerOf(await send(app, 'POST', `${path}/${id}/cancel`, { headers }))).toMatchObject([
       200,
@@ -126,11 +126,11 @@ describe('batches.list', () => {
     async (path) => {
       const key = await newKey(app, {});
       const ended = await createBatch(key);
-      serveFilesAndBatches(upstream, { status: 'failed' });
+      serveFiles(upstream, { status: 'failed' });
       await send(app, 'GET', `/v1/batches/${ended.id}`, { key });
-      serveFilesAndBatches(upstream);
+      serveFiles(upstream);
       const open = await createBatch(key);
-      serveFilesAndBatches(upstream, { status: 'in_progress' });
+      serveFiles(upstream, { status: 'in_progress' });
       const before = upstream.received.length;
       const list = async (query: string) => await answerOf(await send(app, 'GET', `${path}${query}`, { key }));
       expect(await list('')).toMatchObject([

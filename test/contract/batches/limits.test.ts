@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { answerOf, configOver, serveFilesAndBatches, lineFor, newKey, send, upload } from '../files/file-client.ts';
+import { answerOf, configOver, serveFiles, lineFor, newKey, send, upload } from '../files/file-client.ts';
 
 let app: TestApp;
 let upstream: FaultServer;
@@ -10,7 +10,7 @@ beforeAll(async () => {
   upstream = await startFaultServer();
   app = await startApp({ config: configOver(upstream) });
 });
-beforeEach(() => serveFilesAndBatches(upstream));
+beforeEach(() => serveFiles(upstream));
 afterAll(async () => {
   await app.stop();
   await upstream.stop();
@@ -137,7 +137,7 @@ describe('limits of batches', () => {
       response.end('{"error":{"message":"broken"}}');
     });
     expect((await create()).status).toBe(500);
-    serveFilesAndBatches(upstream);
+    serveFiles(upstream);
     expect((await create()).status).toBe(200);
     expect((await create()).status).toBe(429);
   });
@@ -152,12 +152,12 @@ describe('limits of batches', () => {
       refused(`Current limit: ${4 * LINE_TOKENS}, enqueued: ${3 * LINE_TOKENS}, requested: ${2 * LINE_TOKENS}`),
       null,
     ]);
-    serveFilesAndBatches(upstream, { status: 'cancelled' });
+    serveFiles(upstream, { status: 'cancelled' });
     expect(await answerOf(await send(app, 'GET', `/v1/batches/${String(first.body['id'])}`, { key }))).toMatchObject([
       200,
       { status: 'cancelled' },
     ]);
-    serveFilesAndBatches(upstream);
+    serveFiles(upstream);
     expect((await start(key, linesOf(2))).status).toBe(200);
   });
 });

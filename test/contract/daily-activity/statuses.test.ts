@@ -156,44 +156,34 @@ describe('dailyActivity.user and similar routes', () => {
     },
   );
 
-  it.each(ALL.filter(({ entity }) => entity === 'team'))(
-    '$name 404: a key without a user, and another team',
-    async ({ at, more }) => {
-      expect(await send(`${at}?${DAYS}${more}`, keys.plain)).toEqual([
-        404,
-        { detail: { error: 'User= None not found' } },
-      ]);
-      const [status] = await send(`${at}?${DAYS}${more}&team_ids=team-2`, keys.internal);
-      expect(status).toBe(404);
-    },
-  );
+  it.each(ALL.filter(({ entity }) => entity === 'team'))('$name 404: no user, another team', async ({ at, more }) => {
+    expect(await send(`${at}?${DAYS}${more}`, keys.plain)).toEqual([
+      404,
+      { detail: { error: 'User= None not found' } },
+    ]);
+    const [status] = await send(`${at}?${DAYS}${more}&team_ids=team-2`, keys.internal);
+    expect(status).toBe(404);
+  });
 });
 
 describe('an administrator sees', () => {
-  it.each(ENTITIES)(
-    'calls of all entities, of one, and of all but one: $entity',
-    async ({ path, named, calls, shown, entity }) => {
-      const all = await read(`${path}/daily/activity?${DAYS}`);
-      expect(all.metadata['total_api_requests']).toBe(calls);
-      const one = await read(`${path}/daily/activity?${DAYS}&${named}=${shown}`);
-      expect(one.metadata['total_api_requests']).toBe(1);
-      expect(Object.keys(one.results[0]?.breakdown['entities'] ?? {})).toEqual([shown]);
-      const others = await read(`${path}/daily/activity?${DAYS}&exclude_${named}=${shown}`);
-      expect(others.metadata['total_api_requests']).toBe(calls - 1);
-      const known = {
-        user: { user_email: 'one@example.com', user_alias: null },
-        team: { team_alias: 'Team' },
-        tag: {},
-      };
-      const metadata = {
-        ...known,
-        organization: { organization_alias: 'Organization' },
-        endUser: { alias: 'Customer' },
-        agent: {},
-      };
-      expect(one.results[0]?.breakdown['entities']?.[shown]?.metadata).toEqual(metadata[entity]);
-    },
-  );
+  it.each(ENTITIES)('calls of all, one, and all but one: $entity', async ({ path, named, calls, shown, entity }) => {
+    const all = await read(`${path}/daily/activity?${DAYS}`);
+    expect(all.metadata['total_api_requests']).toBe(calls);
+    const one = await read(`${path}/daily/activity?${DAYS}&${named}=${shown}`);
+    expect(one.metadata['total_api_requests']).toBe(1);
+    expect(Object.keys(one.results[0]?.breakdown['entities'] ?? {})).toEqual([shown]);
+    const others = await read(`${path}/daily/activity?${DAYS}&exclude_${named}=${shown}`);
+    expect(others.metadata['total_api_requests']).toBe(calls - 1);
+    const known = { user: { user_email: 'one@example.com', user_alias: null }, team: { team_alias: 'Team' }, tag: {} };
+    const metadata = {
+      ...known,
+      organization: { organization_alias: 'Organization' },
+      endUser: { alias: 'Customer' },
+      agent: {},
+    };
+    expect(one.results[0]?.breakdown['entities']?.[shown]?.metadata).toEqual(metadata[entity]);
+  });
 
   it('at most api_key_limit keys in an aggregated answer, and the number of all keys', async () => {
     const whole = await read(`/tag/daily/activity/aggregated?${DAYS}&api_key_limit=1`);

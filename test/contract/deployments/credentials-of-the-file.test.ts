@@ -7,9 +7,9 @@ import { keyGenerator } from '../../../src/runtime/identifiers.ts';
 import { readSettings } from '../../../src/runtime/settings/settings.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 import { chat, envelope } from '../../support/tenancy-client.ts';
-import { startRecordingVendor, type Vendor } from './vendor.ts';
+import { startRecordingUpstream, type RecordingUpstream } from './recording-upstream.ts';
 
-let vendor: Vendor;
+let upstream: RecordingUpstream;
 let app: TestApp;
 
 const modelOf = (credential: string) => ({
@@ -21,19 +21,19 @@ const configOf = (secret: string) => ({
   credential_list: [
     {
       credential_name: 'shared',
-      credential_values: { api_key: secret, api_base: vendor.base },
+      credential_values: { api_key: secret, api_base: upstream.base },
       credential_info: { description: 'one account for several models' },
     },
   ],
 });
 
 beforeAll(async () => {
-  vendor = await startRecordingVendor();
+  upstream = await startRecordingUpstream();
   app = await startApp({ config: configOf('os.environ/SHARED_KEY'), env: { SHARED_KEY: 'sk-of-the-environment' } });
 });
 afterAll(async () => {
   await app.stop();
-  vendor.stop();
+  upstream.stop();
 });
 
 const call = async (model: string) => {
@@ -43,7 +43,7 @@ const call = async (model: string) => {
 
 it('a deployment is called with the address and key of its credential in `credential_list`', async () => {
   expect((await call('shared')).status).toBe(200);
-  expect(vendor.requests()).toEqual([
+  expect(upstream.requests()).toEqual([
     { path: '/v1/chat/completions', authorization: 'Bearer sk-of-the-environment', model: 'm' },
   ]);
 });
@@ -53,7 +53,7 @@ it('a value whose environment variable is not set is left out, with a warning', 
   const file = join(folder, 'config.yaml');
   writeFileSync(file, stringify(configOf('os.environ/NOT_THERE')));
   const settings = readSettings(['--config', file], { LENSGATE_DATA_DIR: folder }, keyGenerator);
-  expect(settings.credentials).toMatchObject([{ id: 'shared', params: { api_base: vendor.base }, secrets: {} }]);
+  expect(settings.credentials).toMatchObject([{ id: 'shared', params: { api_base: upstream.base }, secrets: {} }]);
   expect(settings.warnings).toContain(
     `${file}:13: credential_list.0.credential_values.api_key: the environment variable NOT_THERE it refers to is not set`,
   );
@@ -90,7 +90,7 @@ const SHARED = {
 };
 
 it('credentials.list 200, credentials.get 200: the credentials of the file are shown, masked', async () => {
-  const row = { ...SHARED, credential_values: { ...SHARED.credential_values, api_base: vendor.base } };
+  const row = { ...SHARED, credential_values: { ...SHARED.credential_values, api_base: upstream.base } };
   expect(await ask('GET', '/credentials')).toEqual({ status: 200, body: { success: true, credentials: [row] } });
   expect(await ask('GET', '/credentials/by_name/shared')).toEqual({ status: 200, body: row });
   const query = '{ credentials { totalCount edges { node { name values isConfigured isStoredIgnored createdAt } } } }';
@@ -118,7 +118,7 @@ it('credentials.create, credentials.update, credentials.delete 400: credentials 
   const message =
     "The credential 'shared' is set in the configuration file (credential_list). Edit the file to change it, or remove it there.";
   const refused = envelope(400, message);
-  const values = { api_key: 'sk-stored', api_base: vendor.base };
+  const values = { api_key: 'sk-stored', api_base: upstream.base };
   const sent = { credential_name: 'shared', credential_values: values, credential_info: {} };
   expect(await ask('POST', '/credentials', sent)).toEqual(refused);
   expect(await ask('PATCH', '/credentials/shared', { credential_values: values })).toEqual(refused);
@@ -134,15 +134,15 @@ it('credentials.create, credentials.update, credentials.delete 400: credentials 
 
 it('a stored credential is ignored, and shown as ignored, once the file declares its name', async () => {
   await app.reload(stringify({ model_list: [modelOf('shared')] }));
-  const values = { api_key: 'sk-stored', api_base: vendor.base };
+  const values = { api_key: 'sk-stored', api_base: upstream.base };
   const stored = { credential_name: 'shared', credential_values: values, credential_info: {} };
   expect((await app.call('POST', '/credentials', stored)).status).toBe(200);
   expect((await call('shared')).status).toBe(200);
-  expect(vendor.requests().at(-1)?.authorization).toBe('Bearer sk-stored');
+  expect(upstream.requests().at(-1)?.authorization).toBe('Bearer sk-stored');
   await app.reload(stringify(configOf('os.environ/SHARED_KEY')));
   expect((await call('shared')).status).toBe(200);
-  expect(vendor.requests().at(-1)?.authorization).toBe('Bearer sk-of-the-environment');
-  const row = { ...SHARED, credential_values: { ...SHARED.credential_values, api_base: vendor.base } };
+  expect(upstream.requests().at(-1)?.authorization).toBe('Bearer sk-of-the-environment');
+  const row = { ...SHARED, credential_values: { ...SHARED.credential_values, api_base: upstream.base } };
   expect((await ask('GET', '/credentials')).body).toEqual({
     success: true,
     credentials: [{ ...row, stored_database_value_ignored: true }],
@@ -152,11 +152,11 @@ it('a stored credential is ignored, and shown as ignored, once the file declares
 it('a reload applies new values; after an invalid list, the current values are used', async () => {
   await app.reload(stringify(configOf('sk-of-the-reload')));
   expect((await call('shared')).status).toBe(200);
-  expect(vendor.requests().at(-1)?.authorization).toBe('Bearer sk-of-the-reload');
+  expect(upstream.requests().at(-1)?.authorization).toBe('Bearer sk-of-the-reload');
   const { credential_list: list } = configOf('sk-twice');
   await app.reload(stringify({ ...configOf('sk-twice'), credential_list: [...list, ...list] }));
   expect((await call('shared')).status).toBe(200);
-  expect(vendor.requests().at(-1)?.authorization).toBe('Bearer sk-of-the-reload');
+  expect(upstream.requests().at(-1)?.authorization).toBe('Bearer sk-of-the-reload');
   const answer = await app.call('POST', '/graphql', { query: '{ configReload { error } }' });
   expect(await answer.text()).toContain("credential_list.1.credential_name: 'shared' is the name of an entry before");
 });

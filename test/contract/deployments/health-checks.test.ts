@@ -7,7 +7,7 @@ import { VERSION } from '../../../src/domain/version.ts';
 import { openRowServer } from '../../support/rest-server.ts';
 import { startApp } from '../../support/start-app.ts';
 import { envelope, NO_KEY, tenancyClient } from '../../support/tenancy-client.ts';
-import { startRecordingVendor, type Vendor } from './vendor.ts';
+import { startRecordingUpstream, type RecordingUpstream } from './recording-upstream.ts';
 
 const { get, post, send, key, user } = tenancyClient({
   config: {
@@ -23,40 +23,36 @@ const { get, post, send, key, user } = tenancyClient({
   },
 });
 
-const ADMIN: Caller = {
-  keyHash: 'admin',
-  role: 'proxy_admin',
-  teamId: null,
-  userId: null,
-  key: null,
-};
+const ADMIN: Caller = { keyHash: 'admin', role: 'proxy_admin', teamId: null, userId: null, key: null };
 
-let vendor: Vendor;
+let upstream: RecordingUpstream;
 beforeAll(async () => {
-  vendor = await startRecordingVendor();
+  upstream = await startRecordingUpstream();
 });
-afterAll(() => vendor.stop());
+afterAll(() => upstream.stop());
 
-const testConnection = (body: object, by?: string) => post('/health/test_connection', body, by);
+const testModel = (body: object, by?: string) => post('/health/test_connection', body, by);
 const number = expect.any(Number) as unknown;
 
 it('health.testConnection 200: a working and a failing connection; nothing is stored', async () => {
-  const params = { model: 'openai/m', api_base: vendor.base, api_key: 'sk-secret' };
-  expect(await testConnection({ litellm_params: params })).toEqual({
+  const params = { model: 'openai/m', api_base: upstream.base, api_key: 'sk-secret' };
+  expect(await testModel({ litellm_params: params })).toEqual({
     status: 200,
-    body: { status: 'success', result: { model: 'openai/m', api_base: vendor.base, latency_ms: number } },
+    body: { status: 'success', result: { model: 'openai/m', api_base: upstream.base, latency_ms: number } },
   });
-  expect(vendor.requests()).toEqual([{ path: '/v1/chat/completions', authorization: 'Bearer sk-secret', model: 'm' }]);
-  const embedding = await testConnection({ litellm_params: params, mode: 'embedding' });
+  expect(upstream.requests()).toEqual([
+    { path: '/v1/chat/completions', authorization: 'Bearer sk-secret', model: 'm' },
+  ]);
+  const embedding = await testModel({ litellm_params: params, mode: 'embedding' });
   expect(embedding.body['status']).toBe('success');
-  expect(vendor.requests().at(-1)?.path).toBe('/v1/embeddings');
-  const failed = await testConnection({ litellm_params: { ...params, api_base: 'http://127.0.0.1:1/v1' } });
+  expect(upstream.requests().at(-1)?.path).toBe('/v1/embeddings');
+  const failed = await testModel({ litellm_params: { ...params, api_base: 'http://127.0.0.1:1/v1' } });
   expect(failed).toMatchObject({
     status: 200,
     body: { status: 'error', result: { model: 'openai/m', api_base: 'http://127.0.0.1:1/v1' } },
   });
   expect(JSON.stringify(failed)).not.toContain('sk-secret');
-  expect(await testConnection({ litellm_params: { ...params, model: 'openai/*' } })).toMatchObject({
+  expect(await testModel({ litellm_params: { ...params, model: 'openai/*' } })).toMatchObject({
     body: { status: 'error', result: { error: expect.stringContaining('health_check_model') as unknown } },
   });
   expect((await get('/health/history')).body['total_records']).toBe(0);
@@ -65,17 +61,15 @@ it('health.testConnection 200: a working and a failing connection; nothing is st
 
 it('health.testConnection 401, 403 and 422', async () => {
   const litellm = { litellm_params: { model: 'demo' } };
-  expect(await testConnection(litellm, '')).toEqual(NO_KEY);
-  expect(await testConnection(litellm, await key({}))).toEqual(
+  expect(await testModel(litellm, '')).toEqual(NO_KEY);
+  expect(await testModel(litellm, await key({}))).toEqual(
     envelope(403, 'Only proxy admins can change models.', 'auth_error', 'None'),
   );
-  expect(await testConnection({})).toEqual({
+  expect(await testModel({})).toEqual({
     status: 422,
     body: { detail: [{ type: 'missing', loc: ['body', 'litellm_params', 'model'], msg: 'Field required' }] },
   });
-  expect((await testConnection({ litellm_params: { model: 'demo', litellm_credential_name: 'none' } })).status).toBe(
-    422,
-  );
+  expect((await testModel({ litellm_params: { model: 'demo', litellm_credential_name: 'none' } })).status).toBe(422);
 });
 
 it('health.history 200, newest first; health.latest 200, by deployment', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { envelope, type Json } from '../../support/tenancy-client.ts';
 import { teamModelCalls } from './team-model-calls.ts';
 
-const { post, send, key, make, statusAndCredential, namesOf, modelIdsAt, vendor, keys } = teamModelCalls();
+const { post, send, key, make, statusAndCredential, namesOf, modelIdsAt, upstream, keys } = teamModelCalls();
 
 describe('an administrator of a team', () => {
   const REFUSED = envelope(403, 'Only proxy admins can change models.', 'auth_error', 'None');
@@ -30,7 +30,7 @@ describe('an administrator of a team', () => {
   });
 
   it('cannot reach private addresses with models of the team', async () => {
-    expect((await createForRed('inside', { api_base: vendor().base }, keys.admin)).status).toBe(200);
+    expect((await createForRed('inside', { api_base: upstream().base }, keys.admin)).status).toBe(200);
     expect(await statusAndCredential('inside', keys.red)).toEqual([400, null]);
     // After a change by a proxy administrator, private addresses stay refused.
     await send('PATCH', '/model/inside/update', { litellm_params: { timeout: 5 } });

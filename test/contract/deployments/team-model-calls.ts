@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from 'vitest';
 import { chat, type Json, tenancyClient } from '../../support/tenancy-client.ts';
-import { startRecordingVendor, type Vendor } from './vendor.ts';
+import { startRecordingUpstream, type RecordingUpstream } from './recording-upstream.ts';
 
 /**
  * Sets up the teams `red` and `blue`. `red` has its own models and the team administrator `anna`. The public model `gpt` and
@@ -22,7 +22,7 @@ export function teamModelCalls() {
     },
   });
 
-  let vendor: Vendor;
+  let upstream: RecordingUpstream;
   const keys = { admin: '', red: '', blue: '' };
   const make = (
     name: string,
@@ -34,16 +34,16 @@ export function teamModelCalls() {
       '/model/new',
       {
         model_name: name,
-        litellm_params: { model: `openai/${id}`, api_base: vendor.base, api_key: apiKey },
+        litellm_params: { model: `openai/${id}`, api_base: upstream.base, api_key: apiKey },
         model_info: { id, ...more.info },
       },
       more.by,
     );
   /** Status of a call, and the credential that the upstream received. Null if it received no request. */
   async function statusAndCredential(model: string, by?: string): Promise<readonly [number, string | null]> {
-    const before = vendor.requests().length;
+    const before = upstream.requests().length;
     const { status } = await post('/v1/chat/completions', chat(model), by);
-    return [status, vendor.requests()[before]?.authorization ?? null];
+    return [status, upstream.requests()[before]?.authorization ?? null];
   }
   const namesOf = async (by?: string): Promise<readonly unknown[]> =>
     ((await get('/v1/models', by)).body['data'] as readonly Json[]).map(({ id }) => id);
@@ -51,7 +51,7 @@ export function teamModelCalls() {
     ((await get(path, by)).body['data'] as readonly { readonly model_info: Json }[]).map((one) => one.model_info['id']);
 
   beforeAll(async () => {
-    vendor = await startRecordingVendor();
+    upstream = await startRecordingUpstream();
     await post('/team/new', { team_id: 'red', models: ['filed'] });
     await post('/team/new', { team_id: 'blue' });
     await post('/user/new', { user_id: 'anna' });
@@ -65,7 +65,7 @@ export function teamModelCalls() {
     await make('gpt', 'own', 'sk-red', { info: { team_id: 'red' } });
     await make('only', 'hidden', 'sk-hidden', { info: { team_id: 'red' } });
   });
-  afterAll(() => vendor.stop());
+  afterAll(() => upstream.stop());
 
   return {
     get,
@@ -76,7 +76,7 @@ export function teamModelCalls() {
     statusAndCredential,
     namesOf,
     modelIdsAt,
-    vendor: (): Vendor => vendor,
+    upstream: (): RecordingUpstream => upstream,
     /** Keys of the administrator of `red`, of the team `red` and of the team `blue`. */
     keys,
   };

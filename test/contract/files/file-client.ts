@@ -26,10 +26,7 @@ const SHOWN_FILE = { object: 'file', bytes: 5, created_at: 1, filename: 'a.txt',
 const SHOWN_BATCH = { object: 'batch', endpoint: '/v1/chat/completions', completion_window: '24h', created_at: 2 };
 
 /** Makes the upstream answer requests about files and batches. `batch` has members of its batches. */
-export function serveFilesAndBatches(
-  upstream: FaultServer,
-  batch: Record<string, unknown> = { status: 'validating' },
-): void {
+export function serveFiles(upstream: FaultServer, batch: Record<string, unknown> = { status: 'validating' }): void {
   upstream.answer((response, _socket, { method, path, body }) => {
     const [, , kind, id = `up-${upstream.received.length}`, more] = path.split('/');
     response.setHeader('content-type', 'application/json');

@@ -2,17 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 import { newTrace, spansIn } from '../inference/trace-spans.ts';
-import {
-  accountOf,
-  answerOf,
-  configOver,
-  formOf,
-  serveFilesAndBatches,
-  newKey,
-  refusal,
-  send,
-  upload,
-} from './file-client.ts';
+import { accountOf, answerOf, configOver, formOf, serveFiles, newKey, refusal, send, upload } from './file-client.ts';
 
 const OUR_FILE = /^file-[0-9a-f]{32}$/;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -27,7 +17,7 @@ beforeAll(async () => {
   app = await startApp({ config: configOver(upstream, limits) });
 });
 
-beforeEach(() => serveFilesAndBatches(upstream));
+beforeEach(() => serveFiles(upstream));
 
 afterAll(async () => {
   await app.stop();

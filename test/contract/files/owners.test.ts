@@ -3,17 +3,7 @@ import { upstreamErrorType } from '../../support/error-bodies.ts';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 import { newTrace, spansIn } from '../inference/trace-spans.ts';
-import {
-  answerOf,
-  configOver,
-  CREDENTIAL,
-  formOf,
-  serveFilesAndBatches,
-  newKey,
-  refusal,
-  send,
-  upload,
-} from './file-client.ts';
+import { answerOf, configOver, CREDENTIAL, formOf, serveFiles, newKey, refusal, send, upload } from './file-client.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -25,7 +15,7 @@ beforeAll(async () => {
   app = await startApp({ config: configOver(upstream) });
 });
 
-beforeEach(() => serveFilesAndBatches(upstream));
+beforeEach(() => serveFiles(upstream));
 
 afterAll(async () => {
   await app.stop();

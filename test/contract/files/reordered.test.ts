@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp } from '../../support/start-app.ts';
-import { accountOf, configOver, formOf, serveFilesAndBatches } from './file-client.ts';
+import { accountOf, configOver, formOf, serveFiles } from './file-client.ts';
 
 let upstream: FaultServer;
 beforeEach(async () => {
   upstream = await startFaultServer();
-  serveFilesAndBatches(upstream);
+  serveFiles(upstream);
 });
 afterEach(() => upstream.stop());
 

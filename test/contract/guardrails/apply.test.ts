@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { filter, type GuardedApp, startGuarded } from './guarded-app.ts';
+import { contentFilter, type GuardedApp, startGuarded } from './guarded-app.ts';
 
 let guarded: GuardedApp;
 beforeAll(async () => {
   guarded = await startGuarded([
-    filter('words', { blocked_words: [{ keyword: 'bad', action: 'BLOCK' }] }),
-    filter('mask', { patterns: [{ pattern_type: 'prebuilt', pattern_name: 'email', action: 'MASK' }] }),
+    contentFilter('words', { blocked_words: [{ keyword: 'bad', action: 'BLOCK' }] }),
+    contentFilter('mask', { patterns: [{ pattern_type: 'prebuilt', pattern_name: 'email', action: 'MASK' }] }),
     { guardrail_name: 'foreign', litellm_params: { guardrail: 'lakera', mode: 'pre_call' } },
   ]);
 });

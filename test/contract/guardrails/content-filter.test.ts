@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { filter, type GuardedApp, startGuarded } from './guarded-app.ts';
+import { contentFilter, type GuardedApp, startGuarded } from './guarded-app.ts';
 
 const SECRET = 'john.doe@example.com';
 const MASKED = '[EMAIL_REDACTED]';
@@ -7,8 +7,8 @@ const MASKED = '[EMAIL_REDACTED]';
 let guarded: GuardedApp;
 beforeAll(async () => {
   guarded = await startGuarded([
-    filter('words', { blocked_words: [{ keyword: 'forbiddenword', action: 'BLOCK', description: 'not here' }] }),
-    filter('mask', {
+    contentFilter('words', { blocked_words: [{ keyword: 'forbiddenword', action: 'BLOCK', description: 'not here' }] }),
+    contentFilter('mask', {
       inspect_embeddings: true,
       patterns: [{ pattern_type: 'prebuilt', pattern_name: 'email', action: 'MASK' }],
     }),

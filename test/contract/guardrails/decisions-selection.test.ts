@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { filter, type GuardedApp, startGuarded } from './guarded-app.ts';
+import { contentFilter, type GuardedApp, startGuarded } from './guarded-app.ts';
 
 const blockFilter = (name: string, more: object = {}): object =>
-  filter(name, { blocked_words: [{ keyword: `${name}word`, action: 'BLOCK' }], ...more });
+  contentFilter(name, { blocked_words: [{ keyword: `${name}word`, action: 'BLOCK' }], ...more });
 
 let guarded: GuardedApp;
 beforeAll(async () => {

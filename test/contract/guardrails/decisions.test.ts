@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { filter, type GuardedApp, startGuarded } from './guarded-app.ts';
+import { contentFilter, type GuardedApp, startGuarded } from './guarded-app.ts';
 
 const SECRET = 'john.doe@example.com';
 const MASKED = '[EMAIL_REDACTED]';
@@ -8,7 +8,7 @@ let guarded: GuardedApp;
 beforeAll(async () => {
   guarded = await startGuarded(
     [
-      filter('mask', {
+      contentFilter('mask', {
         default_on: true,
         patterns: [{ pattern_type: 'prebuilt', pattern_name: 'email', action: 'MASK' }],
       }),

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { filter, type GuardedApp, startGuarded } from './guarded-app.ts';
+import { contentFilter, type GuardedApp, startGuarded } from './guarded-app.ts';
 
 const SECRET = 'john.doe@example.com';
 const HIT = 'classified';
@@ -9,7 +9,7 @@ let guarded: GuardedApp;
 beforeAll(async () => {
   guarded = await startGuarded(
     [
-      filter('after', {
+      contentFilter('after', {
         mode: 'post_call',
         default_on: true,
         patterns: [

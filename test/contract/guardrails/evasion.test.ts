@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newTrace } from '../inference/trace-spans.ts';
-import { filter, type GuardedApp, startGuarded } from './guarded-app.ts';
+import { contentFilter, type GuardedApp, startGuarded } from './guarded-app.ts';
 
 const WORD = 'forbiddenword';
 const ESCAPED = String.raw`forbidden\u0077ord`;
@@ -9,8 +9,8 @@ let guarded: GuardedApp;
 beforeAll(async () => {
   guarded = await startGuarded(
     [
-      filter('mask', { patterns: [{ pattern_type: 'prebuilt', pattern_name: 'email', action: 'MASK' }] }),
-      filter('words', { default_on: true, blocked_words: [{ keyword: WORD, action: 'BLOCK' }] }),
+      contentFilter('mask', { patterns: [{ pattern_type: 'prebuilt', pattern_name: 'email', action: 'MASK' }] }),
+      contentFilter('words', { default_on: true, blocked_words: [{ keyword: WORD, action: 'BLOCK' }] }),
     ],
     { passThrough: { path: '/own', guardrails: { words: null } }, general: { store_prompts_in_spend_logs: true } },
   );

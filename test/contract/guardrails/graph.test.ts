@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { filter, type GuardedApp, startGuarded } from './guarded-app.ts';
+import { contentFilter, type GuardedApp, startGuarded } from './guarded-app.ts';
 
 let guarded: GuardedApp;
 beforeAll(async () => {
   const words = { blocked_words: [{ keyword: 'classified', action: 'BLOCK' }] };
   guarded = await startGuarded([
-    filter('before', { ...words, default_on: true }),
-    filter('after', { ...words, mode: 'post_call' }),
-    filter('masks', {
+    contentFilter('before', { ...words, default_on: true }),
+    contentFilter('after', { ...words, mode: 'post_call' }),
+    contentFilter('masks', {
       mode: ['pre_call', 'post_call'],
       patterns: [{ pattern_type: 'prebuilt', pattern_name: 'email', action: 'MASK' }],
     }),

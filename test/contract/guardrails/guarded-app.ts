@@ -214,7 +214,7 @@ export async function startGuarded(
 }
 
 /** Configuration of a content filter. */
-export const filter = (name: string, params: object): object => ({
+export const contentFilter = (name: string, params: object): object => ({
   guardrail_name: name,
   litellm_params: { guardrail: 'litellm_content_filter', mode: 'pre_call', ...params },
 });

@@ -1,18 +1,18 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { filter, type GuardedApp, startGuarded } from './guarded-app.ts';
+import { contentFilter, type GuardedApp, startGuarded } from './guarded-app.ts';
 
 let guarded: GuardedApp;
 
 beforeAll(async () => {
   guarded = await startGuarded(
     [
-      filter('words', { blocked_words: [{ keyword: 'forbiddenword', action: 'BLOCK' }] }),
-      filter('mask', {
+      contentFilter('words', { blocked_words: [{ keyword: 'forbiddenword', action: 'BLOCK' }] }),
+      contentFilter('mask', {
         mode: ['pre_call', 'post_call'],
         patterns: [{ pattern_type: 'prebuilt', pattern_name: 'email', action: 'MASK' }],
       }),
-      filter('default', { default_on: true, blocked_words: [{ keyword: 'neverword', action: 'BLOCK' }] }),
+      contentFilter('default', { default_on: true, blocked_words: [{ keyword: 'neverword', action: 'BLOCK' }] }),
     ],
     { passThrough: { path: '/own', guardrails: { words: null, mask: null } } },
   );

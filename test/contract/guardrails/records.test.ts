@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newTrace } from '../inference/trace-spans.ts';
-import { filter, type GuardedApp, startGuarded } from './guarded-app.ts';
+import { contentFilter, type GuardedApp, startGuarded } from './guarded-app.ts';
 
 const CHAT = '/v1/chat/completions';
 const SECRET = 'john.doe@example.com';
@@ -10,11 +10,11 @@ beforeAll(async () => {
   const email = (action: string) => [{ pattern_type: 'prebuilt', pattern_name: 'email', action }];
   guarded = await startGuarded(
     [
-      filter('words', { blocked_words: [{ keyword: 'forbiddenword' }] }),
-      filter('mask', { patterns: email('MASK') }),
-      filter('after', { mode: 'post_call', patterns: email('MASK') }),
-      filter('recorded', { mode: 'logging_only', patterns: email('MASK') }),
-      filter('unrecorded', { mode: 'logging_only', blocked_words: [{ keyword: 'unwritten' }] }),
+      contentFilter('words', { blocked_words: [{ keyword: 'forbiddenword' }] }),
+      contentFilter('mask', { patterns: email('MASK') }),
+      contentFilter('after', { mode: 'post_call', patterns: email('MASK') }),
+      contentFilter('recorded', { mode: 'logging_only', patterns: email('MASK') }),
+      contentFilter('unrecorded', { mode: 'logging_only', blocked_words: [{ keyword: 'unwritten' }] }),
     ],
     { general: { store_prompts_in_spend_logs: true }, models: { 'recorded-model': ['recorded', 'words'] } },
   );

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { filter, type GuardedApp, startGuarded } from './guarded-app.ts';
+import { contentFilter, type GuardedApp, startGuarded } from './guarded-app.ts';
 
 const CHAT = '/v1/chat/completions';
 const block = (name: string, params: object = {}) =>
-  filter(name, { blocked_words: [{ keyword: `${name}-word`, action: 'BLOCK' }], ...params });
+  contentFilter(name, { blocked_words: [{ keyword: `${name}-word`, action: 'BLOCK' }], ...params });
 
 let guarded: GuardedApp;
 beforeAll(async () => {
@@ -13,8 +13,8 @@ beforeAll(async () => {
       block('second'),
       block('always', { default_on: true }),
       block('model'),
-      filter('one', { blocked_words: [{ keyword: 'alpha', action: 'MASK' }], keyword_redaction_tag: 'beta' }),
-      filter('two', { blocked_words: [{ keyword: 'beta', action: 'MASK' }], keyword_redaction_tag: 'gamma' }),
+      contentFilter('one', { blocked_words: [{ keyword: 'alpha', action: 'MASK' }], keyword_redaction_tag: 'beta' }),
+      contentFilter('two', { blocked_words: [{ keyword: 'beta', action: 'MASK' }], keyword_redaction_tag: 'gamma' }),
       block('tools-skipped', { skip_tool_message_in_guardrail: true, skip_system_message_in_guardrail: true }),
     ],
     {

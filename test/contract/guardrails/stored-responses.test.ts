@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { filter, type GuardedApp, startGuarded } from './guarded-app.ts';
+import { contentFilter, type GuardedApp, startGuarded } from './guarded-app.ts';
 
 const SECRET = 'john.doe@example.com';
 
 let guarded: GuardedApp;
 beforeAll(async () => {
   guarded = await startGuarded([
-    filter('mask', {
+    contentFilter('mask', {
       mode: ['pre_call', 'post_call'],
       default_on: true,
       patterns: [{ pattern_type: 'prebuilt', pattern_name: 'email', action: 'MASK' }],

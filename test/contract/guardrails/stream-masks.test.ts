@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { filter, type GuardedApp, startGuarded } from './guarded-app.ts';
+import { contentFilter, type GuardedApp, startGuarded } from './guarded-app.ts';
 
 let guarded: GuardedApp;
 beforeAll(async () => {
   const patterns = [{ pattern_type: 'prebuilt', pattern_name: 'email', action: 'MASK' }];
-  guarded = await startGuarded([filter('masks', { mode: 'post_call', default_on: true, patterns })], {
+  guarded = await startGuarded([contentFilter('masks', { mode: 'post_call', default_on: true, patterns })], {
     passThrough: { path: '/own', guardrails: { masks: null } },
   });
 });

@@ -1,7 +1,7 @@
 import OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
-import { filter, type GuardedApp, startGuarded } from './guarded-app.ts';
+import { contentFilter, type GuardedApp, startGuarded } from './guarded-app.ts';
 
 const CHAT = '/v1/chat/completions';
 
@@ -20,9 +20,9 @@ beforeAll(async () => {
   });
   const words = (more: object) => ({ mode: 'post_call', blocked_words: [{ keyword: 'classified' }], ...more });
   guarded = await startGuarded([
-    filter('after', words({})),
-    filter('whole', words({ streaming_end_of_stream_only: true })),
-    filter('masks', {
+    contentFilter('after', words({})),
+    contentFilter('whole', words({ streaming_end_of_stream_only: true })),
+    contentFilter('masks', {
       mode: 'post_call',
       patterns: [{ pattern_type: 'prebuilt', pattern_name: 'email', action: 'MASK' }],
     }),

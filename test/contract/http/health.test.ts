@@ -68,7 +68,7 @@ describe('probes', () => {
   });
 });
 
-describe('docs.page', () => {
+describe('pages and files for browsers', () => {
   it('docs.page 200: paths with their parameters and examples for this server', async () => {
     const answer = await fetch(`${app.url}/docs`);
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);

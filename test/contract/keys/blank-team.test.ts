@@ -4,7 +4,7 @@ import { overEventStream } from '../../graph/subscribers.ts';
 import { ENGINES, type ScratchDatabase } from '../../ports/engines.ts';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { answerOf, configOver, formOf, serveFilesAndBatches, lineFor, send } from '../files/file-client.ts';
+import { answerOf, configOver, formOf, serveFiles, lineFor, send } from '../files/file-client.ts';
 import { as, makeKey, otlpExport, otlpSpan, send as sendTrace, WINDOW } from '../traces/trace-client.ts';
 
 /** Origins of a key with a blank team: a request, or a row from before the migration of blank ids. */
@@ -32,7 +32,7 @@ for (const engine of ENGINES)
       beforeAll(async () => {
         scratch = await engine.create();
         upstream = await startFaultServer();
-        serveFilesAndBatches(upstream);
+        serveFiles(upstream);
         app = await startApp({
           config: { ...configOver(upstream), general_settings: { demo_model: true } },
           ...scratch.appOptions,

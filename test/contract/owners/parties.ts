@@ -2,7 +2,7 @@ import { keyGenerator } from '../../../src/runtime/identifiers.ts';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { traceRefOf } from '../../support/memory-trace-store.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { configOver, serveFilesAndBatches, lineFor, newKey, upload } from '../files/file-client.ts';
+import { configOver, serveFiles, lineFor, newKey, upload } from '../files/file-client.ts';
 import { otlpExport, otlpSpan } from '../traces/trace-client.ts';
 
 /** Trace id that every owner uses. */
@@ -67,7 +67,7 @@ export const maySee = (reader: Party, owner: Party): boolean =>
 export async function startOwnersFixture(): Promise<OwnersFixture> {
   const upstream: FaultServer = await startFaultServer();
   const app = await startApp({ config: configOver(upstream, { store_prompts_in_spend_logs: true }) });
-  serveFilesAndBatches(upstream);
+  serveFiles(upstream);
   const parties: Party[] = [];
   const join = (name: string, key: string, draft: object): void => {
     const { team_id: teamId = '', user_role: role } = draft as { team_id?: string; user_role?: string };

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { chat, envelope, type Json, tenancyClient } from '../../support/tenancy-client.ts';
-import { startRecordingVendor, type Vendor } from '../deployments/vendor.ts';
+import { startRecordingUpstream, type RecordingUpstream } from '../deployments/recording-upstream.ts';
 
-let vendor: Vendor;
+let upstream: RecordingUpstream;
 beforeAll(async () => {
-  vendor = await startRecordingVendor();
+  upstream = await startRecordingUpstream();
 });
-afterAll(() => vendor.stop());
+afterAll(() => upstream.stop());
 
 const client = tenancyClient({
   config: {
@@ -33,15 +33,15 @@ const STORED = { status: 200, body: { message: 'Config updated successfully' } }
 const add = (name: string, variable: string) =>
   client.post('/model/new', {
     model_name: name,
-    litellm_params: { model: 'openai/m', api_base: vendor.base, api_key: `os.environ/${variable}` },
+    litellm_params: { model: 'openai/m', api_base: upstream.base, api_key: `os.environ/${variable}` },
     model_info: { id: name },
   });
 
-/** Credential that the vendor receives from a call, or the status of the call if the vendor receives no request. */
+/** Credential that the upstream receives from a call, or the status of the call if the upstream receives no request. */
 async function keyOf(model: string): Promise<unknown> {
-  const before = vendor.requests().length;
+  const before = upstream.requests().length;
   const { status } = await client.post('/v1/chat/completions', chat(model));
-  return vendor.requests().length > before ? vendor.requests().at(-1)?.authorization : status;
+  return upstream.requests().length > before ? upstream.requests().at(-1)?.authorization : status;
 }
 
 describe('stored environment variables', () => {
@@ -63,7 +63,7 @@ describe('stored environment variables', () => {
 
   it('are used by models of the file', async () => {
     expect(await keyOf('of-the-file')).toBe(503);
-    expect(await store({ STORED_BASE: vendor.base, STORED_KEY: 'sk-fourth-of-the-store' })).toEqual(STORED);
+    expect(await store({ STORED_BASE: upstream.base, STORED_KEY: 'sk-fourth-of-the-store' })).toEqual(STORED);
     await vi.waitFor(async () => expect(await keyOf('of-the-file')).toBe('Bearer sk-fourth-of-the-store'), SOON);
   }, 60_000);
 

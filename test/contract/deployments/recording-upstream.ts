@@ -11,7 +11,7 @@ interface UpstreamRequest {
 }
 
 /** Upstream that answers chats and embeddings, and records its requests. */
-export interface Vendor {
+export interface RecordingUpstream {
   readonly base: string;
   requests(): readonly UpstreamRequest[];
   stop(): void;
@@ -32,7 +32,7 @@ const EMBEDDING = {
   usage: { prompt_tokens: 9, total_tokens: 9 },
 };
 
-export async function startRecordingVendor(): Promise<Vendor> {
+export async function startRecordingUpstream(): Promise<RecordingUpstream> {
   const requests: UpstreamRequest[] = [];
   const server = createServer((request, response) => {
     void text(request).then((body) => {
