@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/start-app.ts';
 import { CHOSEN_DIFFERENCES } from './chosen-differences.ts';
-import { compareKeyAnswer, type KeyComparison } from './key-shapes.ts';
+import { compareMembers, type MemberComparison } from './member-comparison.ts';
 import {
   createReplay,
   hasRecordings,
@@ -63,9 +63,9 @@ function withoutNames(value: unknown): unknown {
 }
 
 interface Run {
-  readonly compared: readonly KeyComparison[];
+  readonly compared: readonly MemberComparison[];
   /** Cases that differ on purpose. */
-  readonly chosen: readonly KeyComparison[];
+  readonly chosen: readonly MemberComparison[];
   /** Answers by the name of their case. */
   readonly answers: ReadonlyMap<string, unknown>;
 }
@@ -80,8 +80,8 @@ async function replayed(app: TestApp): Promise<Run> {
     ['year_ago', -365],
   ] as const)
     replay.capture(name, dateAfter(days));
-  const compared: KeyComparison[] = [];
-  const chosen: KeyComparison[] = [];
+  const compared: MemberComparison[] = [];
+  const chosen: MemberComparison[] = [];
   const answers = new Map<string, unknown>();
   for (const [index, recorded] of recordedCases('activity').entries()) {
     // Counts are committed every 0.2 s here, and every 2 s in the reference.
@@ -92,7 +92,7 @@ async function replayed(app: TestApp): Promise<Run> {
     if (!isCompared(recorded)) continue;
     const body = JSON.parse(hidden(JSON.stringify(recorded.response_body))) as unknown;
     const ours = { ...answer, text: JSON.stringify(withoutNames(jsonOf(text))) };
-    const comparison = compareKeyAnswer(index, { ...recorded, response_body: withoutNames(body) }, ours);
+    const comparison = compareMembers(index, { ...recorded, response_body: withoutNames(body) }, ours);
     (reasonOf(recorded) === undefined ? compared : chosen).push(comparison);
   }
   return { compared, chosen, answers };
@@ -208,7 +208,7 @@ describe.skipIf(!hasRecordings)('the recorded answers of the reference: activity
   });
 });
 
-function report(compared: readonly KeyComparison[]): string {
+function report(compared: readonly MemberComparison[]): string {
   const differing = compared.filter(({ status, shape }) => status !== null || shape !== null);
   const lines = differing.map(
     ({ index, name, status, shape, text }) =>

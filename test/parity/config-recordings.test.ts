@@ -3,7 +3,7 @@ import { parse } from 'yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/start-app.ts';
 import { CHOSEN_CONFIG_DIFFERENCES } from './chosen-config-differences.ts';
-import { compareKeyAnswer, type KeyComparison } from './key-shapes.ts';
+import { compareMembers, type MemberComparison } from './member-comparison.ts';
 import {
   createReplay,
   hasRecordings,
@@ -51,7 +51,7 @@ interface Start {
   readonly stop: () => Promise<void>;
 }
 
-interface Compared extends KeyComparison {
+interface Compared extends MemberComparison {
   readonly file: string;
 }
 
@@ -65,7 +65,7 @@ async function send(
     if (typeof one.wait_before_s === 'number') await sleep(Math.min(one.wait_before_s, 1) * 1_000);
     const answer = await replay.send(one.method === 'GET' ? { ...one, body: null } : one);
     const ours = { ...answer, text: answer.text.replace(INTERFACE_FLAG, '') };
-    if (isCompared(one)) compared.push({ ...compareKeyAnswer(index, one, ours), file });
+    if (isCompared(one)) compared.push({ ...compareMembers(index, one, ours), file });
   }
   return compared;
 }
@@ -135,7 +135,7 @@ async function withoutStore(hosts: Hosts): Promise<readonly Compared[]> {
 }
 
 const keyOf = ({ file, name }: Compared): string => `${file}: ${name}`;
-const isDifferent = ({ status, shape }: KeyComparison): boolean => status !== null || shape !== null;
+const isDifferent = ({ status, shape }: MemberComparison): boolean => status !== null || shape !== null;
 
 const isChosen = (one: Compared): boolean => CHOSEN_CONFIG_DIFFERENCES.has(keyOf(one));
 

@@ -82,7 +82,7 @@ async function replayed(file: string): Promise<readonly CaseComparison[]> {
   }
 }
 
-describe.skipIf(!hasRecordings)('the recorded answers of the reference', () => {
+describe.skipIf(!hasRecordings)('the recorded answers of the reference: inference', () => {
   let all: readonly CaseComparison[] = [];
   beforeAll(async () => {
     // Most of the time is spent in the waits of the recordings.

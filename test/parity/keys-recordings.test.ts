@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/start-app.ts';
-import { compareKeyAnswer, type KeyComparison } from './key-shapes.ts';
+import { compareMembers, type MemberComparison } from './member-comparison.ts';
 import {
   createReplay,
   hasRecordings,
@@ -20,9 +20,9 @@ const isNotWorthCopying = ({ status, response_body: body }: RecordedCase): boole
 
 const isCompared = (one: RecordedCase): boolean => hasRecordedAnswer(one) && !isNotWorthCopying(one);
 
-async function replayed(app: TestApp): Promise<readonly KeyComparison[]> {
+async function replayed(app: TestApp): Promise<readonly MemberComparison[]> {
   const replay = createReplay(app.url, app.adminKey);
-  const compared: KeyComparison[] = [];
+  const compared: MemberComparison[] = [];
   for (const [index, one] of recordedCases('keys').entries()) {
     if (typeof one.wait_before_s === 'number') await sleep(one.wait_before_s * 1_000);
     // In the recording, another client calls the reference at the same time.
@@ -30,7 +30,7 @@ async function replayed(app: TestApp): Promise<readonly KeyComparison[]> {
     if (busy !== null) await sleep(300);
     const answer = await replay.send(one);
     await busy;
-    if (isCompared(one)) compared.push(compareKeyAnswer(index, one, answer));
+    if (isCompared(one)) compared.push(compareMembers(index, one, answer));
   }
   return compared;
 }
@@ -41,7 +41,7 @@ const slowly = (one: RecordedCase): RecordedCase => ({
 });
 
 describe.skipIf(!hasRecordings)('the recorded answers of the reference: keys', () => {
-  let all: readonly KeyComparison[] = [];
+  let all: readonly MemberComparison[] = [];
   beforeAll(async () => {
     const upstream = await startRecordedUpstream();
     const to = (name: string, model: string, further: object = {}) => ({
@@ -80,7 +80,7 @@ describe.skipIf(!hasRecordings)('the recorded answers of the reference: keys', (
   });
 });
 
-function report(compared: readonly KeyComparison[]): string {
+function report(compared: readonly MemberComparison[]): string {
   const differing = compared.filter(({ status, shape }) => status !== null || shape !== null);
   const lines = differing.map(
     ({ index, name, status, shape, text }) =>

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/start-app.ts';
-import { compareKeyAnswer, type KeyComparison } from './key-shapes.ts';
+import { compareMembers, type MemberComparison } from './member-comparison.ts';
 import {
   createReplay,
   hasRecordings,
@@ -21,21 +21,21 @@ const OTHER_ANSWERS = /^\/lens\/feedback\b/;
 const isCompared = (one: RecordedCase): boolean =>
   isOfLens(one) && hasRecordedAnswer(one) && !OTHER_ANSWERS.test(one.path);
 
-async function replayed(app: TestApp, file: string): Promise<readonly KeyComparison[]> {
+async function replayed(app: TestApp, file: string): Promise<readonly MemberComparison[]> {
   const replay = createReplay(app.url, app.adminKey);
   const made = (await (await app.call('POST', '/key/generate', {})).json()) as { readonly key: string };
   replay.capture('key_x', made.key);
-  const compared: KeyComparison[] = [];
+  const compared: MemberComparison[] = [];
   for (const [index, one] of recordedCases(file).entries()) {
     if (!isOfLens(one)) continue;
     const answer = await replay.send(one);
-    if (isCompared(one)) compared.push(compareKeyAnswer(index, one, answer));
+    if (isCompared(one)) compared.push(compareMembers(index, one, answer));
   }
   return compared;
 }
 
 describe.skipIf(!hasRecordings)('the recorded answers of the reference: lenses', () => {
-  let all: readonly KeyComparison[] = [];
+  let all: readonly MemberComparison[] = [];
   beforeAll(async () => {
     const upstream = await startRecordedUpstream();
     const params = { model: 'openai/tiny-1', api_base: upstream.base, api_key: 'k' };

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/start-app.ts';
-import { compareKeyAnswer, type KeyComparison } from './key-shapes.ts';
+import { compareMembers, type MemberComparison } from './member-comparison.ts';
 import {
   createReplay,
   hasRecordings,
@@ -26,9 +26,9 @@ const isCompared = (one: RecordedCase): boolean => hasRecordedAnswer(one) && !is
 /** Today in UTC. Days of the recording are replaced by days around it. */
 const today = (): string => new Date().toISOString().slice(0, 10);
 
-async function replayed(app: TestApp): Promise<readonly KeyComparison[]> {
+async function replayed(app: TestApp): Promise<readonly MemberComparison[]> {
   const replay = createReplay(app.url, app.adminKey);
-  const compared: KeyComparison[] = [];
+  const compared: MemberComparison[] = [];
   for (const [index, recorded] of recordedCases('spend').entries()) {
     const day = Date.parse(`${today()}T00:00:00Z`);
     const near = (days: number): string => new Date(day + days * 86_400_000).toISOString().slice(0, 10);
@@ -38,7 +38,7 @@ async function replayed(app: TestApp): Promise<readonly KeyComparison[]> {
     ) as RecordedCase;
     if (typeof recorded.wait_before_s === 'number') await sleep(Math.min(recorded.wait_before_s, 1) * 1_000);
     const answer = await replay.send(dated);
-    if (isCompared(recorded)) compared.push(compareKeyAnswer(index, anonymous(recorded), anonymousAnswer(answer)));
+    if (isCompared(recorded)) compared.push(compareMembers(index, anonymous(recorded), anonymousAnswer(answer)));
   }
   return compared;
 }
@@ -61,7 +61,7 @@ function anonymous(one: RecordedCase): RecordedCase {
 }
 
 describe.skipIf(!hasRecordings)('the recorded answers of the reference: spend', () => {
-  let all: readonly KeyComparison[] = [];
+  let all: readonly MemberComparison[] = [];
   beforeAll(async () => {
     const upstream = await startRecordedUpstream();
     const to = (name: string, model: string) => ({
@@ -99,7 +99,7 @@ describe.skipIf(!hasRecordings)('the recorded answers of the reference: spend', 
   });
 });
 
-function report(compared: readonly KeyComparison[]): string {
+function report(compared: readonly MemberComparison[]): string {
   const differing = compared.filter(({ status, shape }) => status !== null || shape !== null);
   const lines = differing.map(
     ({ index, name, status, shape, text }) =>

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/start-app.ts';
-import { compareKeyAnswer, type KeyComparison } from './key-shapes.ts';
+import { compareMembers, type MemberComparison } from './member-comparison.ts';
 import {
   createReplay,
   hasRecordings,
@@ -27,19 +27,19 @@ const isCompared = (one: RecordedCase): boolean =>
 /** Longest wait in s. The recordings wait until the cache of the reference expires, which is not needed here. */
 const LONGEST_WAIT_S = 1;
 
-async function replayed(app: TestApp): Promise<readonly KeyComparison[]> {
+async function replayed(app: TestApp): Promise<readonly MemberComparison[]> {
   const replay = createReplay(app.url, app.adminKey);
-  const compared: KeyComparison[] = [];
+  const compared: MemberComparison[] = [];
   for (const [index, one] of recordedCases('users_teams').entries()) {
     await sleep(Math.min(one.wait_before_s ?? 0, LONGEST_WAIT_S) * 1_000);
     const answer = await replay.send(one);
-    if (isCompared(one)) compared.push(compareKeyAnswer(index, one, answer));
+    if (isCompared(one)) compared.push(compareMembers(index, one, answer));
   }
   return compared;
 }
 
 describe.skipIf(!hasRecordings)('the recorded answers of the reference: users and teams', () => {
-  let all: readonly KeyComparison[] = [];
+  let all: readonly MemberComparison[] = [];
   beforeAll(async () => {
     const upstream = await startRecordedUpstream();
     const to = (name: string, model: string, further: object = {}) => ({
@@ -77,7 +77,7 @@ describe.skipIf(!hasRecordings)('the recorded answers of the reference: users an
   });
 });
 
-function report(compared: readonly KeyComparison[]): string {
+function report(compared: readonly MemberComparison[]): string {
   const differing = compared.filter(({ status, shape }) => status !== null || shape !== null);
   const lines = differing.map(
     ({ index, name, status, shape, text }) =>

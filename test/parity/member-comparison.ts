@@ -1,7 +1,7 @@
 import { type RecordedCase, type ReplayedAnswer, shapeOf } from './recordings.ts';
 
 /** Differences between a recorded and a replayed answer. `status` and `shape` are null if they are equal. */
-export interface KeyComparison {
+export interface MemberComparison {
   readonly index: number;
   readonly name: string;
   readonly status: string | null;
@@ -48,7 +48,7 @@ const withoutHashEnd = (path: string): string => path.replace(/param=sk-\.\.\.\w
 /** Answers of models are compared by their top-level members and errors only. */
 const isOfModel = (path: string): boolean => path.startsWith('/v1/');
 
-export function compareKeyAnswer(index: number, one: RecordedCase, answer: ReplayedAnswer): KeyComparison {
+export function compareMembers(index: number, one: RecordedCase, answer: ReplayedAnswer): MemberComparison {
   const shape = (body: unknown): ReadonlySet<string> =>
     new Set(isOfModel(one.path) ? shapeOf(body) : membersOf(body).map(withoutHashEnd));
   const [expected, actual] = [shape(one.response_body), shape(parsed(answer.text))];
