@@ -6,11 +6,11 @@ import { admissionSuite } from './admission-suite.ts';
 import { type OpenLedger, withPostgres, withRedis } from './ledgers.ts';
 import { sharedBudgetsSuite } from './shared-budgets-suite.ts';
 
-const SPARING: ShareTiming = { tickMs: 20, minCalls: 0, answerMs: 5_000 };
-const READY: ShareTiming = { tickMs: 5, minCalls: 8, answerMs: 5_000 };
+const WITHOUT_RESERVE: ShareTiming = { tickMs: 20, minCalls: 0, answerMs: 5_000 };
+const WITH_RESERVE: ShareTiming = { tickMs: 5, minCalls: 8, answerMs: 5_000 };
 
 /** Runs the suite on an admission of one process, over the ledger that `open` returns, or without a ledger. */
-function suiteOver(name: string, open: () => OpenLedger | null, pace = SPARING): void {
+function suiteOver(name: string, open: () => OpenLedger | null, pace = WITHOUT_RESERVE): void {
   admissionSuite(name, async (stored) => {
     let nowMs = 0;
     const opened = open();
@@ -36,13 +36,13 @@ function suiteOver(name: string, open: () => OpenLedger | null, pace = SPARING):
 const memoryLedger = (): OpenLedger => ({ ledger: new MemoryLedger(), prefix: '' });
 
 suiteOver('in memory', () => null);
-for (const pace of [SPARING, READY]) {
+for (const pace of [WITHOUT_RESERVE, WITH_RESERVE]) {
   const name = `over a ledger in memory, with a reserve of ${pace.minCalls} calls`;
   suiteOver(name, memoryLedger, pace);
   sharedBudgetsSuite(name, memoryLedger, pace);
 }
 withRedis((open) => {
   suiteOver('in Redis', open);
-  sharedBudgetsSuite('in Redis', open, SPARING);
+  sharedBudgetsSuite('in Redis', open, WITHOUT_RESERVE);
 });
-withPostgres((open) => sharedBudgetsSuite('in PostgreSQL', open, READY));
+withPostgres((open) => sharedBudgetsSuite('in PostgreSQL', open, WITH_RESERVE));

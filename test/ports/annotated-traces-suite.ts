@@ -20,9 +20,9 @@ import { ALL, aSpan, LONE_KEY, nsAt, OTHER_TEAM_KEY, spanId, START_MS, TEAM_KEY,
 
 const OWNERS = [TEAM_KEY, OTHER_TEAM_KEY, LONE_KEY];
 const EVER = { startMs: 0, endMs: Number.MAX_SAFE_INTEGER };
-/** Number of traces. Most are annotated, on several pages of five. */
+/** Number of traces. Most are annotated, so that a search has several pages of five. */
 const MANY = 24;
-/** Number of annotations. More than the 2,000 from which a search selects its traces. */
+/** Number of annotations. More than the 2,000 matches up to which a search reads traces by their annotations. */
 const CROWD = 2_100;
 /** Number of annotations. More than a filter may match when annotations and traces are in different databases. */
 const TOO_MANY = 10_050;
@@ -96,7 +96,7 @@ const CONDITIONS: readonly Partial<AnnotationConditions>[] = [
 
 /** Contract of every TraceStore about filters by annotation. */
 export function annotatedTracesSuite(engine: Engine): void {
-  describe.skipIf(engine.missing !== null)(`traces by annotation on ${engine.name}`, () => {
+  describe.skipIf(engine.missing !== null)(`a search of traces by annotation on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let stores: Stores;
     let all: readonly TraceSummary[];
@@ -185,7 +185,7 @@ export function annotatedTracesSuite(engine: Engine): void {
     }
 
     const named = CONDITIONS.map((conditions) => [JSON.stringify(conditions), conditions] as const);
-    it.each(named)('finds and counts those that match %s, and no others', async (_name, conditions) => {
+    it.each(named)('finds and counts the traces that match %s, and no others', async (_name, conditions) => {
       expect(await readsOf(conditions)).toEqual(expectedReads(conditions));
     });
 

@@ -241,7 +241,7 @@ for (const engine of ENGINES)
       expect(await stores.spend.totalOf(TEAM_KEY.keyHash)).toBe(12n * 7n);
     });
 
-    it('keeps stored calls unchanged, also in a batch with new ones, and charges a key once', async () => {
+    it('keeps stored calls unchanged, also in a batch with new ones, and charges the key once for each call', async () => {
       const [first, second] = [aCall(1), aCall(2)];
       await append(first);
       const again = { ...first, span: { ...first.span, name: 'another' } };
@@ -252,7 +252,7 @@ for (const engine of ENGINES)
       expect(await stores.spend.totalOf(TEAM_KEY.keyHash)).toBe(14n);
     });
 
-    it('charges a call once that was committed twice before the first read', async () => {
+    it('charges a call once when it is committed twice before the first read', async () => {
       await commit(aCall(1), aCall(2));
       await commit(aCall(1), aCall(2), aCall(3));
       expect((await stores.spend.findBySpans([`${traceId(3)}:${spanId(3)}`])).length).toBe(1);

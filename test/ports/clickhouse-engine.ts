@@ -6,7 +6,7 @@ import { type Engine, ENGINES, openedBody, type ScratchDatabase } from './engine
 
 /** ClickHouse database for traces, with an embedded database for all other rows. */
 export interface ClickHouseScratch extends ScratchDatabase {
-  /** Connection to the trace database through the proxy. */
+  /** Connection to the trace database without the proxy. */
   readonly server: ClickHouse;
   readonly proxy: HoldingProxy;
   /** URL of the server without the proxy. */

@@ -28,7 +28,7 @@ const causeOf = (error: unknown): string =>
   error instanceof Error && error.cause instanceof Error ? error.cause.message : '';
 
 /** Behaviour of this engine only, in addition to the contract of every TraceStore. */
-describe.skipIf(CLICKHOUSE.missing !== null)('traces in ClickHouse', () => {
+describe.skipIf(CLICKHOUSE.missing !== null)('the trace store in ClickHouse', () => {
   let scratch: ClickHouseScratch;
   beforeEach(async () => {
     scratch = await CLICKHOUSE.create();
@@ -131,7 +131,7 @@ describe.skipIf(CLICKHOUSE.missing !== null)('traces in ClickHouse', () => {
     expect([summary?.spanCount, (await traces.listSpans([TRACE])).get(TRACE.traceRef)?.length]).toEqual([40, 40]);
   });
 
-  it('stores nothing of a call with a row above the insert limit, and stores all other calls', async () => {
+  it('stores nothing of a write with a row above the insert limit, and stores concurrent writes', async () => {
     const traces = await openWith({ inserts: { bytes: 1_500, timeoutMs: 30_000 } });
     const large = ingest(traces, aSpan(), aSpan({ spanId: spanId(2), name: 'x'.repeat(1_500) }));
     const small = ingest(traces, aSpan({ traceId: traceId(2) }));

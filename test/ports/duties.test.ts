@@ -110,7 +110,7 @@ for (const engine of ENGINES)
       ]);
     });
 
-    it('of a stopped process continue immediately, without a counted attempt', async () => {
+    it('of a stopped process continue immediately, with one more attempt allowed', async () => {
       const stopped = await claim(0);
       if (stopped === null) throw new Error('No job was claimed.');
       await endDuty(scopeOf(0), { duty: DUTY, claim: claimOf(stopped), outcome: { kind: 'released' } });

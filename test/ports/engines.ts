@@ -36,7 +36,7 @@ export interface ScratchDatabase {
   storedBodies(): Promise<readonly StoredBody[]>;
   /** All values of all trace rows as one text, with decompressed bodies. */
   allContent(): Promise<string>;
-  /** Blocks all writers until the returned function is called. */
+  /** Blocks writers until the returned function is called: all on SQLite, those of traces on PostgreSQL and ClickHouse. */
   holdWriters(): Promise<() => Promise<void>>;
   /** Closes all connections and removes the database. */
   remove(): Promise<void>;

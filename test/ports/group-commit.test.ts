@@ -24,7 +24,7 @@ function recordingCommit(refusal: (job: Job) => Error | null = () => null) {
 }
 
 describe('a group commit', () => {
-  it('commits jobs of one turn together, and jobs that arrive meanwhile in the next commit', async () => {
+  it('commits jobs of one turn together, and jobs of a later turn in the next commit', async () => {
     const { groups, commit } = recordingCommit();
     const commits = createGroupCommit({ commit, limit, groupRows: 10 });
     const first = [job('a'), job('b'), job('c')].map((each) => commits.submit(each));
@@ -58,7 +58,7 @@ describe('a group commit', () => {
     expect(groups).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  it('splits jobs above the size of a commit, in order, and commits a large job alone', async () => {
+  it('divides jobs into commits of limited size, in order, and commits a large job alone', async () => {
     const { groups, commit } = recordingCommit();
     const commits = createGroupCommit({ commit, limit, groupRows: 10 });
     await Promise.all([job('a', 6), job('b', 4), job('c', 1), job('d', 50), job('e', 1)].map(commits.submit));

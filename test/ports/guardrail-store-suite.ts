@@ -152,7 +152,7 @@ export function guardrailStoreSuite(engine: Engine): void {
       expect(guardrails.definitions().map(({ id }) => id)).toEqual(['one']);
     });
 
-    it('runs changes of another process after a refresh', async () => {
+    it('uses the changes of another process after a refresh', async () => {
       const [here, there] = [aProcess(), aProcess('salt', (await scratch.open()).guardrails)];
       await here.add(DRAFT, BY);
       await there.refresh();

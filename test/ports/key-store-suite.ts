@@ -30,7 +30,7 @@ export function keyStoreSuite(engine: Engine): void {
       expect(await keys.findMany([])).toEqual([]);
     });
 
-    it('distinguishes nulls, empty lists and both values of blocked', async () => {
+    it('returns nulls, an empty list and `blocked` as they were added', async () => {
       const bare = aKey({
         alias: null,
         teamId: null,
@@ -124,7 +124,7 @@ export function keyStoreSuite(engine: Engine): void {
       expect(await keys.find(aKey().hash)).toEqual(aKey());
     });
 
-    it('refuses an alias that is taken, by name', async () => {
+    it('refuses an alias that is taken, and names it', async () => {
       await keys.add(aKey());
       const message = "Key with alias 'first' already exists. Unique key aliases across all keys are required.";
       await expect(keys.add(aKey({ hash: 'b'.repeat(64) }))).rejects.toThrow(

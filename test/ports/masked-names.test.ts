@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ENGINES, type ScratchDatabase } from './engines.ts';
 import { aKey } from './samples.ts';
 
+/** Last migration before the one that masks the names of short keys. */
 const BEFORE = 'Migration20261122070000_key_changes';
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
@@ -17,7 +18,7 @@ const NAMES: readonly (readonly [string, string])[] = [
 ];
 
 for (const engine of ENGINES)
-  describe.skipIf(engine.missing !== null)(`names of short keys, on ${engine.name}`, () => {
+  describe.skipIf(engine.missing !== null)(`masked names of keys on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     beforeEach(async () => {
       scratch = await engine.create();

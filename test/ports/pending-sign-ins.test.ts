@@ -13,7 +13,7 @@ import { ENGINES, type ScratchDatabase } from './engines.ts';
 const NOW_MS = Date.parse('2026-01-02T03:04:05Z');
 const SALT = new Secret('a-salt-key');
 
-/** Opens the stores of two processes of one installation. */
+/** Opens the stores of two processes of one installation. In memory and on SQLite, both are the same store. */
 type Opener = () => Promise<readonly [PendingSignInStore, PendingSignInStore]>;
 
 function pendingSignInSuite(name: string, open: Opener): void {
@@ -55,7 +55,7 @@ function pendingSignInSuite(name: string, open: Opener): void {
       await expect(there.complete(loginId, userCode, 'u')).rejects.toThrow('unknown or has expired');
     });
 
-    it('concurrent wrong codes end the login', async () => {
+    it('a login ends after wrong codes, some of them concurrent', async () => {
       const [here, there] = both((store) => createCommandLineLogins<string>(optionsOf(store)));
       const { loginId, userCode } = await here.start();
       await Promise.allSettled(

@@ -16,7 +16,7 @@ function aCall(number: number): CallRecord {
   };
 }
 
-describe.skipIf(CLICKHOUSE.missing !== null)('calls whose spans are stored in ClickHouse', () => {
+describe.skipIf(CLICKHOUSE.missing !== null)('call recording with spans in ClickHouse', () => {
   let scratch: ClickHouseScratch;
   let stores: Stores;
   beforeEach(async () => {
@@ -44,7 +44,7 @@ describe.skipIf(CLICKHOUSE.missing !== null)('calls whose spans are stored in Cl
     };
   }
 
-  it('returns spend row and span unchanged, charges a key once, and reports the changed traces', async () => {
+  it('stores spend row and span unchanged, charges a key once, and reports the changed traces', async () => {
     const { records, reported } = recorder();
     const [one, child] = [aCall(1), { ...aCall(2), span: aSpan({ ...aCall(2).span, parentSpanId: spanId(9) }) }];
     records.record(one);
@@ -63,7 +63,7 @@ describe.skipIf(CLICKHOUSE.missing !== null)('calls whose spans are stored in Cl
     expect(reported.length).toBe(2);
   });
 
-  it('moves a span above the insert limit aside, and keeps the cost of its call', async () => {
+  it('drops and logs a span above the insert limit, and keeps the cost of its call', async () => {
     const traces = { url: scratch.proxy.url, database: scratch.options.traces?.database ?? '' };
     stores = await scratch.open({ traces: { ...traces, inserts: { bytes: 5_000, timeoutMs: 30_000 } } });
     const lines: unknown[] = [];
