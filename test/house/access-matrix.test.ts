@@ -308,7 +308,7 @@ async function askGraph(document: string, key: string): Promise<string> {
 }
 
 it(
-  'every root field admits the callers of the reviewed table, without unexpected failures',
+  'every field of Query and Mutation admits the callers of the reviewed table, without unexpected failures',
   { timeout: 300_000 },
   async () => {
     const schema = buildSchema(readFileSync(join(ROOT, 'schema.graphql'), 'utf8'));

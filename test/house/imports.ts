@@ -29,7 +29,7 @@ export interface ImportRule {
 /** One import of a file. */
 interface Import {
   readonly from: string;
-  /** Path from the base folder, `node_modules/NAME/` for a package, or the specifier for a core or missing module. */
+  /** Path from the base folder, `node_modules/NAME/` for a package, or the specifier of a core module. */
   readonly to: string;
   readonly value: boolean;
   readonly resolved: boolean;

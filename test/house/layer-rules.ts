@@ -82,13 +82,13 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     libraries: ['@koa/router', 'koa', 'zod', 'node:*'],
   },
   graphql: {
-    rule: 'The GraphQL server imports the graph, operations and helpers of the REST transport, never an adapter of a store.',
+    rule: 'The GraphQL server imports the graph, operations, the runtime and the REST transport, never an adapter of a store.',
     from: GRAPHQL,
     layers: [DOMAIN, RUNTIME, RESOLVERS, SCHEMA, REST_SHIMS],
     libraries: ['@graphql-yoga/render-graphiql', 'graphql', 'graphql-sse', 'graphql-ws', 'graphql-yoga', 'node:*'],
   },
   http: {
-    rule: 'The HTTP server imports transports, operations and the runtime, never the database or a provider.',
+    rule: 'The HTTP server imports the REST transport, the GraphQL server, operations, the gateway and the runtime, never the database or a provider.',
     from: '^src/http/',
     layers: [DOMAIN, GATEWAY, RUNTIME, RESOLVERS, REST_SHIMS, GRAPHQL],
     libraries: ['koa', 'node:*'],
@@ -100,13 +100,13 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     libraries: ['node:*'],
   },
   recording: {
-    rule: 'Call recording imports ports and the runtime; stores are parameters.',
+    rule: 'Call recording imports the gateway, the wire formats and the runtime; stores are parameters.',
     from: '^src/recording/',
     layers: [DOMAIN, GATEWAY, RUNTIME, WIRE],
     libraries: ['node:*'],
   },
   startup: {
-    rule: 'The steps of the start connect the layers. They read no wire format and leave the schema to its lazy server.',
+    rule: 'The steps of the start connect the layers. They import no wire format, and not the graph, which the GraphQL server loads.',
     from: '^src/startup/',
     layers: [
       DOMAIN,

@@ -69,7 +69,7 @@ async function aDatabase(name: string, sqliteDriver: (typeof ENGINES)[number], n
   return database;
 }
 
-async function aMigrated(name: string): Promise<Content> {
+async function migratedContent(name: string): Promise<Content> {
   const database = await aDatabase(name, 'sqlite3');
   await migrate(database);
   return contentOf(database);
@@ -84,13 +84,13 @@ const scriptOf = ({ objects, migrations }: Content): string =>
     .join('');
 
 it('data/sqlite/schema.sql is the script of a migrated file; `-u` rewrites it', async () => {
-  const migrated = await aMigrated('migrated.db');
+  const migrated = await migratedContent('migrated.db');
   expect(migrated.filled).toEqual([]);
   await expect(scriptOf(migrated)).toMatchFileSnapshot(SCRIPT);
 });
 
 it.each(ENGINES)('a new file on %s equals a migrated one before any migration runs', async (engine) => {
-  const migrated = await aMigrated('migrated.db');
+  const migrated = await migratedContent('migrated.db');
   const database = await aDatabase('new.db', engine, newSqliteSchema);
   expect(await contentOf(database)).toEqual(migrated);
   await migrate(database);
@@ -98,14 +98,14 @@ it.each(ENGINES)('a new file on %s equals a migrated one before any migration ru
 });
 
 it.each(ENGINES)('a new file on %s is migrated after a script that fails', async (engine) => {
-  const migrated = await aMigrated('migrated.db');
+  const migrated = await migratedContent('migrated.db');
   const database = await aDatabase('new.db', engine, () => 'create table note (text);\ncreate nonsense;');
   await migrate(database);
   expect(await contentOf(database)).toEqual(migrated);
 });
 
 it('migrations that a script does not name run after it', async () => {
-  const migrated = await aMigrated('migrated.db');
+  const migrated = await migratedContent('migrated.db');
   const earlier = await aDatabase('earlier.db', 'sqlite3');
   await new Migrator(earlier.orm.em).up({ to: migrated.migrations.at(-2) ?? '' });
   const script = scriptOf(await contentOf(earlier));

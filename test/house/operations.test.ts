@@ -11,8 +11,8 @@ const TABLE = join(import.meta.dirname, 'access.md');
 
 type Row = Pick<Operation<never, unknown>, 'operation' | 'access' | 'allowance'>;
 
-/** Operations for anonymous callers without a rate limit, with the reason. All others count against an allowance. */
-const FREE_OF_CHARGE: Readonly<Record<string, string>> = {
+/** Operations for anonymous callers without an allowance, with the reason. */
+const WITHOUT_ALLOWANCE: Readonly<Record<string, string>> = {
   checkReadiness: 'probes must always be answered',
   createCheckout: 'buyers have often used up the free tier; the checkout has its own rate limit',
   callOpenEndpoint: 'the operator opened the path in the configuration; its target has its own limits',
@@ -42,7 +42,7 @@ const READING = new Set(['check', 'count', 'estimate', 'find', 'get', 'list', 'r
 
 const READ_ONLY_ROLES = ['internal_user_viewer', 'proxy_admin_viewer'] as const;
 
-/** Operations that change state and that a read-only role may run, with the reason. */
+/** Operations that may change state and that a read-only role may run, with the reason. */
 const OPEN_TO_VIEWERS: Readonly<Record<string, string>> = {
   signIn: 'it gives a session with the rights of the credentials that were sent',
   signInForCode: 'open to everyone: it needs the credentials of a person',
@@ -105,12 +105,12 @@ const anOperation = (differing: Partial<Row>): Row => ({
   ...differing,
 });
 
-/** Operations without a rate limit for anonymous callers and without a stated reason. */
+/** Operations for anonymous callers without an allowance and without a stated reason. */
 const uncounted = (operations: readonly Row[]): readonly string[] =>
   operations
     .filter(({ access, allowance }) => access === anyone && allowance === null)
     .map(({ operation }) => operation)
-    .filter((name) => !Object.hasOwn(FREE_OF_CHARGE, name));
+    .filter((name) => !Object.hasOwn(WITHOUT_ALLOWANCE, name));
 
 async function loadOperations(): Promise<readonly Row[]> {
   for (const { path } of readFiles('resolvers/**/*.ts')) await import(join(ROOT, path));

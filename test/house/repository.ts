@@ -21,7 +21,7 @@ export function readFiles(...patterns: readonly string[]): readonly SourceFile[]
     .map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }));
 }
 
-/** Removes comments from a source text, and from strings what looks like one. Line numbers stay unchanged. */
+/** Removes comments from a source text, and parts of strings that look like comments. Line numbers stay unchanged. */
 export function withoutComments(text: string): string {
   return text
     .replace(/\/\*[\s\S]*?\*\//g, (comment) => comment.replace(/[^\n]/g, ' '))

@@ -9,7 +9,7 @@ const ALL_CODE = [...CODE, 'test/**/*.ts', 'bench/**/*.ts', 'scripts/**/*.{ts,mj
 /** A literal failure status: in a property, an assignment or `writeHead`. */
 const STATUS = /\b(status|statusCode)\s*[:=]\s*[45]\d\d\b|\bwriteHead\(\s*[45]\d\d\b/;
 /** Absolute paths of a development machine, and of its tools. */
-const WORKSHOP = /(?<![\w.:/*-])\/(home|root|Users|work|mnt)\/[\w.]|\.lib(?:rary)\b/;
+const MACHINE_PATH = /(?<![\w.:/*-])\/(home|root|Users|work|mnt)\/[\w.]|\.lib(?:rary)\b/;
 const LONGEST = 350;
 /** Maximum lines of a step of the composition root, and maximum files directly in `src/`. */
 const LONGEST_STEP = 59;
@@ -84,7 +84,7 @@ const FORBIDDEN_FORMS = [
 ] as const;
 
 /** Files with a default export, because tools load their settings from it. */
-const DICTATED = new Set(['vitest.config.ts', 'codegen.ts']);
+const WITH_DEFAULT_EXPORT = new Set(['vitest.config.ts', 'codegen.ts']);
 
 describe('sources', () => {
   it('are found', () => {
@@ -143,7 +143,7 @@ describe('sources', () => {
   it.each(FORBIDDEN_FORMS)('no file contains $name', ({ name, form, canary }) => {
     expect(occurrences([aFile(canary)], form)).toHaveLength(1);
     const files = readFiles(...ALL_CODE).filter(
-      ({ path }) => !DICTATED.has(path) && path !== 'test/house/sources.test.ts',
+      ({ path }) => !WITH_DEFAULT_EXPORT.has(path) && path !== 'test/house/sources.test.ts',
     );
     const judged = name === 'any' ? files.map(({ path, text }) => ({ path, text: withoutComments(text) })) : files;
     expect(occurrences(judged, form)).toEqual([]);
@@ -230,8 +230,8 @@ describe('sources', () => {
       'package-lock.json',
     );
     expect(files.length).toBeGreaterThan(100);
-    expect(occurrences(files, WORKSHOP)).toEqual([]);
-    expect(occurrences([aFile(`see ${['', 'work', 'shared'].join('/')}`)], WORKSHOP)).toHaveLength(1);
+    expect(occurrences(files, MACHINE_PATH)).toEqual([]);
+    expect(occurrences([aFile(`see ${['', 'work', 'shared'].join('/')}`)], MACHINE_PATH)).toHaveLength(1);
   });
 
   it('the lock file names no registry, so that every machine uses its own', () => {
