@@ -39,7 +39,7 @@ describe.each([
   ['/graphql as multipart', '', 'multipart/mixed;boundary=graphql;subscriptionSpec=1.0'],
   ['/graphql/stream', '/stream', undefined],
 ])('a subscriber that does not read, on %s', (_name, path, accept) => {
-  it('gets no more than the socket buffers, and delays no other subscriber, during 100,000 events', async () => {
+  it('gets no more than the socket buffers hold, and delays no other subscriber, during 100,000 events', async () => {
     const { bus, readCounts } = countingBus(64);
     graph = await openGraph({ platform: { bus } });
     const stalled = await stall(`${graph.url}${path}`, TraceNamesDocument, accept);

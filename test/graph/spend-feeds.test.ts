@@ -53,7 +53,7 @@ it('spendUpdates sends calls to callers that may read them, with the owners that
   }
 });
 
-it('budgetAlerts sends administrators one alert of a budget that refuses, and no alert to other callers', async () => {
+it('budgetAlerts sends one alert about a budget that refuses calls, to administrators and no other callers', async () => {
   await calls.manage('/team/new', { team_id: 'poor', max_budget: 0 });
   const key = await calls.newKey({ team_id: 'poor' });
   const admin = alertsOf(calls.app.adminKey);

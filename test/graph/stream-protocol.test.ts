@@ -152,7 +152,7 @@ describe('the distinct connections mode', () => {
     );
   });
 
-  it('answers broken JSON and an unknown stream with an error status', async () => {
+  it('answers broken JSON with 400, and a request without `accept: text/event-stream` and without a token with 404', async () => {
     graph = await openGraph();
     const broken = await fetch(at(), {
       method: 'POST',

@@ -8,7 +8,7 @@ import type { TypedDocumentString } from './generated/graphql.ts';
 /** Active subscription. */
 export interface Subscriber {
   readonly received: unknown[];
-  /** Resolves when the server completes the subscription. Rejects on a connection error. */
+  /** Resolves when the server completes the subscription or the client has left. Rejects on a connection error. */
   readonly ended: Promise<void>;
   /** Unsubscribes. */
   leave(): Promise<void>;
@@ -136,7 +136,7 @@ export const overWebSocket: Transport = (url, document, variables, key = 'sk-adm
   };
 };
 
-/** HTTP transports. An unknown key gives an error result, while a WebSocket gives a close code. */
+/** HTTP transports. An unknown key gives an error result. A WebSocket is closed with a code instead. */
 export const HTTP_TRANSPORTS: readonly (readonly [string, Transport])[] = [
   ['server-sent events', overEventStream],
   ['multipart', overApollo],

@@ -61,7 +61,7 @@ describe.each(TRANSPORTS)('traceUpdates over %s', (_name, subscribe) => {
     expect([team.received, one.received]).toEqual([[updateOf(1), updateOf(1, 2)], [updateOf(2)]]);
   });
 
-  it('ends its bus subscription when the client leaves, without an event', async () => {
+  it('ends its bus subscription when the client leaves before any event', async () => {
     graph = await openGraph();
     const subscriber = subscribe(graph.url, TraceUpdatesDocument, {});
     await listening(1);

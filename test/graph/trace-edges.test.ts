@@ -75,7 +75,7 @@ it('each edge of a page of 20 traces costs one read for the whole page', async (
   expect(graph.reads).toEqual({ listSpans: 1, findBySpans: 1, findElsewhere: 1, findKeys: 1 });
 });
 
-it('one trace and one span of it have the same edges', async () => {
+it('a trace and a span that are read alone have the same edges as in a page', async () => {
   graph = await openGraph({ entries: ENTRIES, spend: [rowOf(1)] });
   await graph.addKey(aKey({ hash: TEAM_KEY.keyHash }));
   await graph.ingest(TEAM_KEY, ...runOf(1));

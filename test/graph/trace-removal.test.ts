@@ -122,7 +122,7 @@ describe.each([
   });
 });
 
-it('a removed trace is not found by any caller', async () => {
+it('a removed trace is found neither by its sender nor by administrators', async () => {
   const traceId = await sendTrace('sender');
   expect((await ask('sender', DeleteTraceDocument, { input: { id: traceId } })).data).toEqual({
     deleteTrace: { __typename: 'DeletedTrace', traceId, traceCount: 1 },

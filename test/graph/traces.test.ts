@@ -133,7 +133,7 @@ describe('traces', () => {
     expect(graph.reads).toMatchObject({ listSpans: 1, findBySpans: 1 });
   });
 
-  it('of another team are not listed', async () => {
+  it('of a team are listed for this team and for administrators, not for other teams', async () => {
     await ingestTraces(1);
     await graph.ingest(OTHER_TEAM_KEY, aSpan({ traceId: traceId(9) }));
     const seenBy = async (key: string) =>

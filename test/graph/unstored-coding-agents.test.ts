@@ -49,7 +49,7 @@ const LAUNCHED_AND_DELETED = [
   ['DELETE', '/v0/agents/bc_1'],
 ];
 
-it('an agent of the graph that cannot be stored is deleted at the provider', async () => {
+it('an agent that is launched over GraphQL and cannot be stored is deleted at the provider', async () => {
   const count = upstream.received.length;
   const query = `mutation { launchCodingAgent(input: { prompt: "Fix it", sourceUrl: "https://code.example/o/r" }) {
     __typename } }`;
@@ -60,7 +60,7 @@ it('an agent of the graph that cannot be stored is deleted at the provider', asy
   expect(sentSince(count)).toEqual(LAUNCHED_AND_DELETED);
 });
 
-it('an agent over HTTP that cannot be stored is deleted at the provider', async () => {
+it('an agent that is launched over HTTP and cannot be stored is deleted at the provider', async () => {
   const count = upstream.received.length;
   expect(await post('/cursor/v0/agents', { prompt: { text: 'Fix it' } })).toEqual({
     status: 503,

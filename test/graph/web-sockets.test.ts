@@ -276,7 +276,7 @@ describe('a WebSocket client that does not read', () => {
       graph.bus.publish('trace', { summary });
       await eventually(() => reader.received.length === published, `event ${published}`);
     }
-    // 3 subscriptions of 1,000 events of 64 KiB are 190 MB.
+    // 3 subscriptions of 1,000 events of 64 KiB are almost 200 MB.
     const after = process.memoryUsage();
     expect(after.external - before.external).toBeLessThan(32 * 1024 * 1024);
     expect(graph.bus.subscriberCount()).toBe(4);
