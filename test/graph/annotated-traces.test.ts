@@ -55,7 +55,7 @@ const FROM = new Date(Date.now() - 3_600_000);
 const idOf = (name: string): string => Buffer.from(name.padEnd(16, '-')).toString('hex');
 let sent = 0;
 
-/** Sends traces with one agent span, one second apart. */
+/** Sends one trace for each name, with one agent span. The traces start one second apart. */
 async function send(who: string, ...names: readonly string[]): Promise<void> {
   for (const name of names) {
     sent += 1;
@@ -123,7 +123,7 @@ describe('traces by annotation', () => {
     expect(await find('stranger', { label: 'bad' }, { teamId: 'team-1' })).toEqual([]);
   });
 
-  it('are counted and paged; the cursor holds the search, and refuses another one', async () => {
+  it('are counted and paged with a cursor that holds the search, and another search is refused', async () => {
     const search = {
       from: FROM.toISOString(),
       filter: { annotation: { minScore: 0, to: '2999-01-01T00:00:00Z' }, text: 'T' },
@@ -147,7 +147,7 @@ describe('traces by annotation', () => {
     });
   });
 
-  it('the filter also restricts sessions, agents and series', async () => {
+  it('are the only traces in sessions, agents and series with the same filter', async () => {
     const search = { from: FROM.toISOString(), filter: { annotation: { name: 'toxic' } } };
     expect((await ask('sender', AnnotatedSessionsDocument, search)).data).toEqual({
       sessions: {
@@ -159,7 +159,7 @@ describe('traces by annotation', () => {
     });
   });
 
-  it('a cursor of one caller gives another caller no foreign traces', async () => {
+  it('are not shown to another caller with the cursor of an administrator', async () => {
     const search = { from: FROM.toISOString(), filter: { annotation: { name: 'quality' } }, first: 1 };
     const after = (await ask('admin', AnnotatedTracesDocument, search)).data?.traces.pageInfo.endCursor ?? null;
     const { data } = await ask('stranger', AnnotatedTracesDocument, { after });

@@ -4,7 +4,7 @@ import { keyMaker } from '../../resolvers/operation/access.ts';
 import type { ChatDelta } from '../../src/domain/chat/chat.ts';
 import type { Gateway } from '../../src/gateway/gateway.ts';
 import { ChatDocument, type ChatInput, GenerateKeyDocument } from './generated/graphql.ts';
-import { GATEWAY_WITHOUT_CALL } from './callable-gateway.ts';
+import { GATEWAY_WITHOUT_CALL } from './gateway-without-call.ts';
 import { openGraph, scriptedGateway } from './graph-server.ts';
 
 const HELLO: ChatInput = { model: 'demo', messages: [{ role: 'USER', content: 'Hello' }] };

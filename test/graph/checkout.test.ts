@@ -100,7 +100,7 @@ describe('purchases in the graph', () => {
     [{ first: 51 }, '`first` must be between 1 and 50.'],
     [{ after: 'x' }, 'Invalid cursor.'],
     [{ after: "1.'; drop table checkout" }, 'Invalid cursor.'],
-  ])('a list of %j is refused', async (variables, message) => {
+  ])('are not listed with invalid variables: %j', async (variables, message) => {
     const { errors } = await call(CheckoutsDocument, variables);
     expect(errors).toMatchObject([{ message, extensions: { code: 'INVALID_INPUT' } }]);
   });

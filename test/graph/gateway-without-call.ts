@@ -3,7 +3,7 @@ import { UNTRIED } from '../support/untried-deployment.ts';
 
 const rejects = (message: string) => () => Promise.reject(new Error(message));
 
-/** Members of a gateway without deployments, except `call`. Members that the graph must not use reject. */
+/** Members of a gateway without deployments, except `call`. Members that the graph must not call reject. */
 export const GATEWAY_WITHOUT_CALL: Omit<Gateway, 'call'> = {
   deployments: () => [],
   realtime: {
@@ -15,5 +15,5 @@ export const GATEWAY_WITHOUT_CALL: Omit<Gateway, 'call'> = {
   },
   healthOf: () => UNTRIED,
   admit: rejects('The graph admits a call as a part of `call`.'),
-  admitKey: rejects('The graph lists the models of every key.'),
+  admitKey: rejects('The graph lists models without this check.'),
 };

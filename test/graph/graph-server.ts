@@ -30,7 +30,7 @@ import { webSocketServer } from '../../src/runtime/network/web-sockets.ts';
 import { createTraceOutlines } from '../../src/runtime/traces/outlines.ts';
 import { identifyByName, KEYS_IN_MEMORY } from '../support/graph-callers.ts';
 import { aClient, aFreeTier } from '../support/free-tier.ts';
-import { GATEWAY_WITHOUT_CALL } from './callable-gateway.ts';
+import { GATEWAY_WITHOUT_CALL } from './gateway-without-call.ts';
 import { UNUSED_KEY_STORE } from '../support/unused-key-store.ts';
 import { NO_STORED_MODELS } from '../support/no-stored-models.ts';
 import { NO_ENDPOINTS, NO_GUARDRAILS, NO_LOAD, NO_UPSTREAMS } from '../support/no-upstreams.ts';

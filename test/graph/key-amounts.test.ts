@@ -24,13 +24,3 @@ describe('amounts of a key', () => {
     });
   });
 });
-
-describe('buildDatasetCases', () => {
-  it('answers an input without sources with an InvalidInputError', async () => {
-    const query = `mutation($input: BuildDatasetInput!) { buildDatasetCases(input: $input) {
-      __typename ... on InvalidInputError { message } } }`;
-    expect(await run(query, { sources: [] })).toEqual({
-      buildDatasetCases: { __typename: 'InvalidInputError', message: expect.stringMatching(/source/) },
-    });
-  });
-});

@@ -172,6 +172,16 @@ describe('texts and lists beyond their limits', () => {
   });
 });
 
+describe('buildDatasetCases', () => {
+  it('answers an input without sources with an InvalidInputError', async () => {
+    const query = `mutation($input: BuildDatasetInput!) { buildDatasetCases(input: $input) {
+      __typename ... on InvalidInputError { message } } }`;
+    expect(await ask(query, { input: { sources: [] } })).toEqual({
+      buildDatasetCases: { __typename: 'InvalidInputError', message: expect.stringMatching(/source/) },
+    });
+  });
+});
+
 describe('signals in the graph', () => {
   it('are set and read', async () => {
     const set = `mutation ($input: SetSignalSettingsInput!) {

@@ -204,7 +204,7 @@ describe('a document', () => {
     expect(refusalOf(await ask(query))).toEqual([undefined, [[message, 'TOO_LARGE']]]);
   });
 
-  it('may reach the limits', async () => {
+  it('may have as many operations as the limit allows, and a chain of 100 fragments', async () => {
     graph = await openGraph({ entries: [] });
     const operations = many(MAX_OPERATIONS, (index) => `query Q${index} { ...F0 }`);
     const fragments = many(99, (index) => `fragment F${index} on Query { ...F${index + 1} }`);

@@ -3,7 +3,7 @@ import { exportOf, syntheticRuns } from '../../bench/lens/runs.ts';
 import { startApp, type TestApp } from '../support/start-app.ts';
 import { POLLING } from '../support/polling.ts';
 
-// Scripts of users rely on these names. The documents are sent as text, so that no generated type can rename them.
+// Scripts of users rely on these names. The documents are texts of this file, so that a renamed field fails these tests.
 
 const [RUN] = syntheticRuns(1, 71);
 const traceId = RUN?.traceId ?? '';

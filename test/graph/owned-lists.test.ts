@@ -147,7 +147,7 @@ describe('calls of an owner', () => {
     expect(ids(found)).toEqual(expected.map(key));
   });
 
-  it('of one key match a filter by its own hash or secret only', async () => {
+  it('below a key match a filter by the hash or secret of that key only', async () => {
     const rows = async (filter: string) =>
       ids(await readList(['VirtualKey', key('a')], 'spendRows', 'key', `filter: { keys: ["${filter}"] }`));
     expect(await rows(keys['a']?.secret ?? '')).toEqual([key('a')]);

@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 afterAll(() => app.stop());
 
-const ENTRY = `... on PassThroughEndpoint { id endpointId path target headers defaultQueryParams includeSubpath
+const ENDPOINT = `... on PassThroughEndpoint { id endpointId path target headers defaultQueryParams includeSubpath
   costPerRequestUsd timeoutSeconds auth methods forwardHeaders guardrails isFromConfig }
   ... on UserError { message code }`;
 
@@ -35,7 +35,7 @@ const change = async (name: 'create' | 'update' | 'delete', input: object, key?:
   const field = `${name}PassThroughEndpoint`;
   const type = `${name.charAt(0).toUpperCase()}${name.slice(1)}PassThroughEndpointInput`;
   const answer = await ask(
-    `mutation ($input: ${type}!) { ${field}(input: $input) { __typename ${ENTRY} } }`,
+    `mutation ($input: ${type}!) { ${field}(input: $input) { __typename ${ENDPOINT} } }`,
     input,
     key,
   );
@@ -47,7 +47,7 @@ const overHttp = async (id: string): Promise<unknown> => {
   return ((await answer.json()) as { endpoints: unknown[] }).endpoints[0];
 };
 
-describe('pass-through entries in the graph', () => {
+describe('pass-through endpoints in the graph', () => {
   it('are created, read, changed and deleted, with the same state over HTTP', async () => {
     const created = await change('create', {
       endpointId: 'e1',
@@ -76,7 +76,9 @@ describe('pass-through entries in the graph', () => {
       isFromConfig: false,
     });
     expect(await overHttp('e1')).toMatchObject({ id: 'e1', cost_per_request: 0.25, methods: ['GET'], timeout: 5 });
-    const read = await ask(`{ node(id: "${String(created['id'])}") { ${ENTRY.split('... on UserError')[0] ?? ''} } }`);
+    const read = await ask(
+      `{ node(id: "${String(created['id'])}") { ${ENDPOINT.split('... on UserError')[0] ?? ''} } }`,
+    );
     expect(read).toMatchObject({ node: { endpointId: 'e1', target: 'http://127.0.0.1:1/one' } });
     const changed = await change('update', { endpoint: 'e1', target: 'http://127.0.0.1:1/two', auth: false });
     expect(changed).toMatchObject({ target: 'http://127.0.0.1:1/two', auth: false, costPerRequestUsd: '0.25' });

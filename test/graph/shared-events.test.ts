@@ -100,7 +100,7 @@ it('reports a failure only to the subscriber whose execution failed', async () =
       ...traces,
       async listSpans(wanted) {
         reads += 1;
-        if (reads === 1) throw new Error('The disk is away.');
+        if (reads === 1) throw new Error('The disk failed.');
         return traces.listSpans(wanted);
       },
     },
