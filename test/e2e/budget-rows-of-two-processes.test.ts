@@ -25,7 +25,7 @@ const ANSWER = JSON.stringify({
 
 type Json = Readonly<Record<string, unknown>>;
 
-describe.skipIf(engine === undefined || engine.missing !== null)('the window of a budget row of two processes', () => {
+describe.skipIf(engine === undefined || engine.missing !== null)('a budget row of two processes', () => {
   const folder = mkdtempSync(join(tmpdir(), 'lensgate-rows-'));
   let scratch: ScratchDatabase;
   let bare: Database;
@@ -76,8 +76,8 @@ describe.skipIf(engine === undefined || engine.missing !== null)('the window of 
     post(nth, '/v1/chat/completions', { model: 'm', messages: [{ role: 'user', content: 'hi' }], max_tokens: 1 }, key);
 
   /**
-   * Calls both processes until `wanted` calls were admitted and eight rounds of four calls in a row were refused. Does not
-   * wait for `wanted` longer than a minute. Returns the number of admitted calls.
+   * Calls both processes until `wanted` calls were admitted and all calls of eight consecutive rounds were refused. Does
+   * not wait for `wanted` longer than a minute. A round has four calls. Returns the number of admitted calls.
    */
   async function spendAll(keys: readonly string[], wanted: number): Promise<number> {
     let admitted = 0;
@@ -129,7 +129,7 @@ describe.skipIf(engine === undefined || engine.missing !== null)('the window of 
 
   // Each case waits for released reserves and for the next read of its row, so the cases run concurrently.
   it.concurrent.each(Object.entries(OWNERS))(
-    'admits exactly the calls of its budget in each of two windows, owner: %s',
+    'admits exactly the calls of its budget in each of two windows, with the owner: %s',
     async (name, make) => {
       const id = `row-${name}`;
       await manage('/budget/new', { budget_id: id, ...limits });

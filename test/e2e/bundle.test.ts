@@ -140,7 +140,7 @@ describe('a start', () => {
     expect(errors.endsWith(FROM_SOURCES)).toBe(true);
   });
 
-  it('refuses a source that locates files in a way that the bundle breaks', async () => {
+  it('runs the sources when one of them locates files in a way that does not work in a bundle', async () => {
     write('src/word.ts', "export const word: string = new URL('x', import.meta.url).pathname.slice(-1);\n");
     const { file, errors } = await start();
     expect(file).toMatch(/src\/main\.ts$/);
@@ -157,7 +157,7 @@ describe('a start', () => {
     expect((await start()).output).toBe('b');
   });
 
-  it('makes one bundle with concurrent starts', async () => {
+  it('makes one bundle together with concurrent starts', async () => {
     const answers = await Promise.all([start(), start(), start()]);
     expect(answers.map(({ output, errors }) => [output, errors])).toEqual([
       ['one', ''],

@@ -49,7 +49,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** A server that follows the upstream every second. */
+/** Starts a server that reads the map of the upstream every second. */
 async function start() {
   const server = await spawnServer(folder, {
     env: { LITELLM_MODEL_COST_MAP_URL: upstream.url, LENSGATE_CATALOG_REFRESH_SECONDS: '1' },
@@ -148,8 +148,15 @@ describe('the history of the catalog', () => {
     const server = await start();
     await untilRecorded(server, 1);
     const file = join(folder, 'past.jsonl');
-    const aLine = (day: number, old: number | null, since: number) =>
-      JSON.stringify({ at: `2026-03-0${day}T00:00:00Z`, id: 'm0', op: 'changed', field: PRICE, old, new: since });
+    const aLine = (day: number, before: number | null, after: number) =>
+      JSON.stringify({
+        at: `2026-03-0${day}T00:00:00Z`,
+        id: 'm0',
+        op: 'changed',
+        field: PRICE,
+        old: before,
+        new: after,
+      });
     writeFileSync(file, `${aLine(1, null, 5e-6)}\n${aLine(3, 5e-6, 4e-6)}\n`);
     const seed = async (): Promise<string> => {
       const script = join(import.meta.dirname, '..', '..', 'scripts', 'seed-catalog-history.ts');

@@ -25,8 +25,8 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** Creates a catalog source as a new process does, with the files of earlier processes. */
-async function aProcess({ url = upstream.url, clock = systemClock, refreshSeconds = 60 } = {}) {
+/** Creates a catalog source and restores the last good map from its file, as a start does. */
+async function restoredSource({ url = upstream.url, clock = systemClock, refreshSeconds = 60 } = {}) {
   const recording = recordingLog();
   lines = recording.lines;
   const source = createCatalogSource({
@@ -43,9 +43,9 @@ async function aProcess({ url = upstream.url, clock = systemClock, refreshSecond
 }
 
 /** Creates a catalog source that has read this map with this ETag. */
-async function sourceWithMap(map: unknown, etag = '"one"', options: Parameters<typeof aProcess>[0] = {}) {
+async function sourceWithMap(map: unknown, etag = '"one"', options: Parameters<typeof restoredSource>[0] = {}) {
   upstream.setAnswer(sendMap(map, { etag }));
-  const source = await aProcess(options);
+  const source = await restoredSource(options);
   await source.refresh();
   expect(source.status().lastError).toBe(null);
   return source;
@@ -57,7 +57,7 @@ describe('the last good map', () => {
   it('is served after a restart without a network, with the same id and time', async () => {
     const before = (await sourceWithMap(mapOf(3_000))).current();
     cutNetwork();
-    const source = await aProcess();
+    const source = await restoredSource();
     const restored = source.current();
     await source.refresh();
     expect(source.current()).toBe(restored);
@@ -69,7 +69,7 @@ describe('the last good map', () => {
 
   it('is requested with its ETag', async () => {
     await sourceWithMap(mapOf(3_000));
-    const source = await aProcess();
+    const source = await restoredSource();
     await source.refresh();
     expect(upstream.requests.map((headers) => headers['if-none-match'])).toEqual([undefined, '"one"']);
     expect([source.status().lastError, source.status().checks.unchanged]).toEqual([null, 1]);
@@ -79,7 +79,7 @@ describe('the last good map', () => {
     await sourceWithMap(mapOf(3_000));
     await sourceWithMap(mapOf(2_900, 2), '"two"');
     cutNetwork();
-    const source = await aProcess();
+    const source = await restoredSource();
     expect([source.current().entries.length, source.current().find('m0')?.row['version']]).toEqual([2_900, 2]);
   });
 
@@ -98,7 +98,7 @@ describe('the last good map', () => {
     const [quarantined, entry] = [source.quarantined(), source.current().find('m0')];
     expect([quarantined.length, entry?.row]).toEqual([1, { mode: 'chat', input_cost_per_token: 1e-6, x: 1 }]);
     cutNetwork();
-    const later = await aProcess();
+    const later = await restoredSource();
     expect([later.quarantined(), later.current().find('m0')]).toEqual([quarantined, entry]);
   });
 
@@ -107,7 +107,7 @@ describe('the last good map', () => {
     const source = await sourceWithMap(absurd);
     await source.release(source.quarantined()[0]?.id ?? '', 'admin-hash');
     expect(source.current().find('m0')?.row['input_cost_per_token']).toBe(0.5);
-    const later = await aProcess();
+    const later = await restoredSource();
     expect(later.quarantined().map(({ entryId, served }) => [entryId, served])).toEqual([['m0', undefined]]);
   });
 });
@@ -115,7 +115,7 @@ describe('the last good map', () => {
 describe('a stored map', () => {
   const restarted = async (options = {}): Promise<readonly unknown[]> => {
     cutNetwork();
-    const { source, entries } = (await aProcess(options)).current();
+    const { source, entries } = (await restoredSource(options)).current();
     return [source, entries.length >= 4_000, lines];
   };
 
@@ -126,7 +126,7 @@ describe('a stored map', () => {
       'changed in one bit',
       (whole) => Buffer.from(whole.map((byte, at) => (at === whole.length - 40 ? byte ^ 1 : byte))),
     ],
-    ['something else', () => Buffer.from('{"gpt-4o":{}}\n'.repeat(100))],
+    ['in another format', () => Buffer.from('{"gpt-4o":{}}\n'.repeat(100))],
   ])('is not used when it is %s, with a warning', async (_what, damage) => {
     await sourceWithMap(mapOf(3_000));
     writeFileSync(file, damage(readFileSync(file)));
@@ -153,7 +153,7 @@ describe('a stored map', () => {
     await sourceWithMap(mapOf(3_000));
     writeFileSync(`${file}.part`, readFileSync(file).subarray(0, 1_000));
     cutNetwork();
-    expect((await aProcess()).current().entries.length).toBe(3_000);
+    expect((await restoredSource()).current().entries.length).toBe(3_000);
     await sourceWithMap(mapOf(3_000, 2), '"two"');
     expect(existsSync(`${file}.part`)).toBe(false);
   });

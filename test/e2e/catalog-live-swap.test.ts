@@ -78,10 +78,10 @@ describe.skipIf(MAPS.length < 2)('two real maps, swapped live', () => {
       lists.set(first.state, text);
     }
 
-    const swapsBefore = sent;
+    const sentBefore = sent;
     await Promise.all(
       Array.from({ length: CLIENTS }, async () => {
-        for (let pass = 0; pass < PASSES || sent < swapsBefore + 3; pass += 1) await readAll();
+        for (let pass = 0; pass < PASSES || sent < sentBefore + 3; pass += 1) await readAll();
       }),
     );
     expect(new Set([...lists.values()].map((text) => text.split('\n').length))).toEqual(new Set(COUNTS));
@@ -89,8 +89,8 @@ describe.skipIf(MAPS.length < 2)('two real maps, swapped live', () => {
 
   it('give a client without a pin whole pages, each with the id of its snapshot', async () => {
     const totals = new Map<string, Set<number>>();
-    const swapsBefore = sent;
-    for (let at = 1; sent < swapsBefore + 3 || totals.size < 2; at = at >= 6 ? 1 : at + 1) {
+    const sentBefore = sent;
+    for (let at = 1; sent < sentBefore + 3 || totals.size < 2; at = at >= 6 ? 1 : at + 1) {
       const { state, list } = await page(`page=${at}`);
       totals.set(state, (totals.get(state) ?? new Set()).add(list.total_count));
       expect([list.data.length, list.has_more]).toEqual([
@@ -101,7 +101,7 @@ describe.skipIf(MAPS.length < 2)('two real maps, swapped live', () => {
     expect([...totals.values()].map(({ size }) => size)).toEqual([...totals].map(() => 1));
   });
 
-  it('are served again after a restart without network, or the built-in catalog where no file exists', async () => {
+  it('survive a restart without a network; a new data folder has the built-in catalog', async () => {
     upstream.close();
     // A running refresh may still succeed. The next one fails.
     const lastError = async () =>

@@ -38,7 +38,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** Store of releases, shared by all processes of a test. */
+/** Store of releases, shared by all sources of a test. */
 const store: ReleaseStore = {
   all: async () => [...storedReleases],
   async put(release) {
@@ -52,8 +52,8 @@ const store: ReleaseStore = {
   },
 };
 
-/** Starts a process that follows the upstream, with the files of earlier processes. */
-async function aProcess(): Promise<RefreshingCatalog> {
+/** Creates a catalog source and restores the last good map from its file, as a start does. */
+async function restoredSource(): Promise<RefreshingCatalog> {
   const source = createCatalogSource({
     url: upstream.url,
     refreshSeconds: 60,
@@ -76,24 +76,25 @@ const priced = (price: unknown, version = 1): Rows => ({
 });
 const priceIn = (source: RefreshingCatalog): unknown => source.current().find('m0')?.row['input_cost_per_token'];
 const brief = ({ entryId, field, value, served, reason }: QuarantinedPrice) => [entryId, field, value, served, reason];
-async function following(...maps: readonly Rows[]): Promise<RefreshingCatalog> {
-  const source = await aProcess();
-  for (const map of maps) await take(source, map);
+/** Creates a catalog source that has read these maps in order. */
+async function sourceWithMaps(...maps: readonly Rows[]): Promise<RefreshingCatalog> {
+  const source = await restoredSource();
+  for (const map of maps) await readMap(source, map);
   return source;
 }
-async function take(source: RefreshingCatalog, map: Rows): Promise<void> {
+async function readMap(source: RefreshingCatalog, map: Rows): Promise<void> {
   upstream.setAnswer(sendMap(map));
   await source.refresh();
 }
 const firstQuarantined = (source: RefreshingCatalog): QuarantinedPrice => {
-  const [hold] = source.quarantined();
-  if (hold === undefined) throw new Error('Nothing is quarantined.');
-  return hold;
+  const [quarantined] = source.quarantined();
+  if (quarantined === undefined) throw new Error('Nothing is quarantined.');
+  return quarantined;
 };
 
 describe('unit mistakes', () => {
   it('are not in the built-in catalog', async () => {
-    const source = await aProcess();
+    const source = await restoredSource();
     const entry = source.current().find('azure_ai/jais-30b-chat');
     expect([entry?.row['input_cost_per_token'], entry?.row['output_cost_per_token'], entry?.mode]).toEqual([
       undefined,
@@ -114,15 +115,15 @@ describe('unit mistakes', () => {
   });
 
   it('leave the last accepted price served, and publish no change without another difference', async () => {
-    const source = await following(priced(1e-6));
+    const source = await sourceWithMaps(priced(1e-6));
     const [good, swapCount] = [source.current(), swaps.length];
-    await take(source, priced(1e-3));
+    await readMap(source, priced(1e-3));
     expect([source.current() === good, swaps.length - swapCount, source.quarantined().map(brief)]).toEqual([
       true,
       0,
       [['m0', 'input_cost_per_token', 1e-3, 1e-6, 'ten_fold']],
     ]);
-    await take(source, priced(1e-3, 2));
+    await readMap(source, priced(1e-3, 2));
     expect([source.current().find('m0')?.row, source.current().find('m1') === good.find('m1')]).toEqual([
       { litellm_provider: 'p', mode: 'chat', version: 2, input_cost_per_token: 1e-6 },
       true,
@@ -130,22 +131,22 @@ describe('unit mistakes', () => {
   });
 
   it('have one id for each value, and are dropped for an accepted value', async () => {
-    const source = await following(priced(1e-6), priced(1e-3));
+    const source = await sourceWithMaps(priced(1e-6), priced(1e-3));
     const first = firstQuarantined(source);
-    await take(source, priced(1e-3, 2));
+    await readMap(source, priced(1e-3, 2));
     const same = firstQuarantined(source);
-    await take(source, priced(5e-4));
+    await readMap(source, priced(5e-4));
     const other = firstQuarantined(source);
-    await take(source, priced(2e-6));
+    await readMap(source, priced(2e-6));
     expect([same.id === first.id, same.since, other.id === first.id]).toEqual([true, first.since, false]);
     expect([source.quarantined(), priceIn(source)]).toEqual([[], 2e-6]);
   });
 
-  it('give each state of the catalog exactly one id', async () => {
-    const source = await following(priced(1e-6));
+  it('do not change the id of a snapshot, which depends on the served values only', async () => {
+    const source = await sourceWithMaps(priced(1e-6));
     const ids = [source.current().id];
     for (const map of [priced(1e-3), priced(1e-6), priced(1e-3, 2), priced(1e-6, 2)]) {
-      await take(source, map);
+      await readMap(source, map);
       ids.push(source.current().id);
     }
     const [good, quarantined, back, quarantinedTwo, two] = ids;
@@ -156,7 +157,7 @@ describe('unit mistakes', () => {
 });
 
 it('a quarantined price bills no call', async () => {
-  const source = await following(priced(1e-6));
+  const source = await sourceWithMaps(priced(1e-6));
   const costOf = createPricer(source.current);
   const usage = { inputTokens: 1_000, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
   const costNow = (): string | null => {
@@ -164,27 +165,27 @@ it('a quarantined price bills no call', async () => {
     return cost === null ? null : usdText(cost);
   };
   const costs = [costNow()];
-  await take(source, priced(1e-3));
+  await readMap(source, priced(1e-3));
   costs.push(costNow());
   await source.release(firstQuarantined(source).id, 'admin-hash');
   costs.push(costNow());
-  await take(source, { ...mapOf(3_000), m0: {} });
-  await take(source, priced(0.5));
+  await readMap(source, { ...mapOf(3_000), m0: {} });
+  await readMap(source, priced(0.5));
   costs.push(costNow());
   expect(costs).toEqual(['0.001', '0.001', '1', null]);
 });
 
 describe('a release', () => {
   it('serves the price immediately, publishes the swap, and survives refreshes and restarts', async () => {
-    const source = await following(priced(1e-6), priced(1e-3));
+    const source = await sourceWithMaps(priced(1e-6), priced(1e-3));
     const before = source.current();
-    const hold = firstQuarantined(source);
-    expect(await source.release(hold.id, 'admin-hash')).toEqual(hold);
+    const quarantined = firstQuarantined(source);
+    expect(await source.release(quarantined.id, 'admin-hash')).toEqual(quarantined);
     expect([priceIn(source), source.quarantined(), swaps.at(-1)]).toEqual([1e-3, [], [before, source.current()]]);
     expect([source.at(before.id) === before, source.at('never')]).toEqual([true, null]);
-    await take(source, priced(1e-3, 2));
-    const second = await aProcess();
-    await take(second, priced(1e-3, 3));
+    await readMap(source, priced(1e-3, 2));
+    const second = await restoredSource();
+    await readMap(second, priced(1e-3, 3));
     expect([priceIn(source), priceIn(second), source.quarantined(), second.quarantined()]).toEqual([
       1e-3,
       1e-3,
@@ -203,16 +204,19 @@ describe('a release', () => {
   });
 
   it('holds until upstream changes the price again', async () => {
-    const source = await following(priced(1e-6), priced(1e-3));
+    const source = await sourceWithMaps(priced(1e-6), priced(1e-3));
     await source.release(firstQuarantined(source).id, 'admin-hash');
-    await take(source, priced(2e-3));
+    await readMap(source, priced(2e-3));
     expect([priceIn(source), storedReleases]).toEqual([1e-3, []]);
-    await take(source, priced(1e-6));
+    await readMap(source, priced(1e-6));
     expect(source.quarantined().map(brief)).toEqual([['m0', 'input_cost_per_token', 1e-6, 1e-3, 'ten_fold']]);
   });
 
   it('reaches another process at its next refresh, also when upstream has no change', async () => {
-    const [one, other] = [await following(priced(1e-6), priced(1e-3)), await following(priced(1e-6), priced(1e-3))];
+    const [one, other] = [
+      await sourceWithMaps(priced(1e-6), priced(1e-3)),
+      await sourceWithMaps(priced(1e-6), priced(1e-3)),
+    ];
     await one.release(firstQuarantined(one).id, 'admin-hash');
     upstream.setAnswer((response) => void response.writeHead(503).end());
     await other.refresh();
@@ -224,9 +228,9 @@ describe('a release', () => {
   });
 
   it('of a value that is no longer quarantined changes nothing', async () => {
-    const source = await following(priced(1e-6), priced(1e-3));
+    const source = await sourceWithMaps(priced(1e-6), priced(1e-3));
     const { id } = firstQuarantined(source);
-    await take(source, priced(2e-3));
+    await readMap(source, priced(2e-3));
     const before = source.current();
     expect([await source.release(id, 'admin-hash'), source.current() === before, storedReleases]).toEqual([
       null,
@@ -236,10 +240,10 @@ describe('a release', () => {
   });
 
   it('that cannot be stored does not take effect', async () => {
-    const source = await following(priced(1e-6), priced(1e-3));
+    const source = await sourceWithMaps(priced(1e-6), priced(1e-3));
     const { put } = store;
-    store.put = () => Promise.reject(new Error('store away'));
-    await expect(source.release(firstQuarantined(source).id, 'admin-hash')).rejects.toThrow('store away');
+    store.put = () => Promise.reject(new Error('store unavailable'));
+    await expect(source.release(firstQuarantined(source).id, 'admin-hash')).rejects.toThrow('store unavailable');
     store.put = put;
     expect([priceIn(source), source.quarantined().length]).toEqual([1e-6, 1]);
   });

@@ -184,7 +184,7 @@ describe('following a live price map', () => {
     expect(lines.slice(4)).toEqual(['info the catalog source is available again']);
   });
 
-  it('logs a missing network once', async () => {
+  it('warns about an unreachable source once', async () => {
     const { log, lines } = recordingLog();
     upstream.close();
     const source = follow(upstream.url, log);

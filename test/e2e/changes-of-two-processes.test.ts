@@ -124,19 +124,19 @@ describe.skipIf(engine === undefined || engine.missing !== null)('a change in on
 
   it('applies in the other process within a second: a model and a fallback', async () => {
     const key = await newKey();
-    const demo = () => callThere(key, { model: 'late' });
+    const callLate = () => callThere(key, { model: 'late' });
     await changeHere('/model/new', {
       model_name: 'late',
       litellm_params: { model: 'demo' },
       model_info: { id: 'late' },
     });
-    await withinASecond(async () => expect(await demo()).toBe(200));
+    await withinASecond(async () => expect(await callLate()).toBe(200));
     await changeHere('/fallback', { model: 'away', fallback_models: ['late'] });
     await withinASecond(async () => expect(await callThere(key)).toBe(200));
     expect((await call(here, 'DELETE', '/fallback/away')).status).toBe(200);
     await withinASecond(async () => expect(await callThere(key)).toBe(500));
     await changeHere('/model/block', { model_id: 'late' });
-    await withinASecond(async () => expect(await demo()).toBe(403));
+    await withinASecond(async () => expect(await callLate()).toBe(403));
   });
 
   it('applies after the listening connections are terminated, also when it happens meanwhile', async () => {

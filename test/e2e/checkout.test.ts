@@ -66,7 +66,7 @@ async function useUpFreeTier(server: ServerProcess): Promise<void> {
 }
 
 describe('the checkout', () => {
-  it('sells a key without the limit of the catalog and without other rights, until the payment is refunded', async () => {
+  it('sells a key that lifts the limit of the catalog and gives no other right, until the payment is refunded', async () => {
     const server = await start();
     await useUpFreeTier(server);
     const visit = await beginPurchase(server.url, stripe);

@@ -70,7 +70,7 @@ it('the TypeSafe SDK gets a decision of its default model, with a request id', a
   });
 });
 
-it('the TypeSafe SDK gets the fault of an invalid request', async () => {
+it('the TypeSafe SDK gets the error of an invalid request', async () => {
   const refused = client.systemOne({ state: null, questions: QUESTIONS });
   await expect(refused).rejects.toSatisfy(
     (error) => error instanceof BadRequestError && error.message.includes('Invalid Decisions request: state'),

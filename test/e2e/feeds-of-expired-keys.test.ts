@@ -22,13 +22,13 @@ it('a subscription without events ends when its key expires, over every transpor
       subscribe(url, TraceUpdatesDocument, {}, holder),
       subscribe(url, SpanUpdatesDocument, { traceId: '1'.repeat(32) }, holder),
     ]);
-  const dying = follow(key);
+  const expiring = follow(key);
   const others = follow(lasting);
   const status = async (): Promise<number> => (await app.call('GET', '/v1/traces', undefined, as(key))).status;
   expect(await status()).toBe(200);
   await vi.waitFor(async () => expect(await status()).toBe(401), POLLING);
-  await Promise.all(dying.map(({ ended }) => ended));
-  for (const { received } of dying)
+  await Promise.all(expiring.map(({ ended }) => ended));
+  for (const { received } of expiring)
     expect(received).toMatchObject([
       { errors: [{ message: expect.stringContaining('Expired Key.'), extensions: { code: 'UNAUTHENTICATED' } }] },
     ]);

@@ -169,7 +169,7 @@ describe('an address', () => {
 });
 
 describe('a key', () => {
-  it('that is invalid is counted as an anonymous call on the open paths', async () => {
+  it('that is invalid does not lift the limit on the open paths', async () => {
     const server = await start({ LENSGATE_CATALOG_DAILY_LIMIT: '2' });
     const headers = { 'x-api-key': 'sk-unknown-virtual-key' };
     expect(await burst([server], 2, headers)).toEqual({ served: 2, refused: 0, others: 0 });

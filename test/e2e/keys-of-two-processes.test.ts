@@ -23,9 +23,9 @@ describe.skipIf(LACKS_POSTGRESQL)('a key in the memory of two processes', () => 
     return ((await made.json()) as { key: string }).key;
   }
   const as = (key: string) => ({ authorization: `Bearer ${key}` });
-  const statusAt = async (app: TestApp, key: string): Promise<number> =>
+  const chatStatusAt = async (app: TestApp, key: string): Promise<number> =>
     (await app.call('POST', '/v1/chat/completions', { model: 'demo', messages: [] }, as(key))).status;
-  const listsAt = async (app: TestApp, key: string): Promise<number> =>
+  const listStatusAt = async (app: TestApp, key: string): Promise<number> =>
     (await app.call('GET', '/v1/models', undefined, as(key))).status;
 
   const CHANGES = [
@@ -39,11 +39,11 @@ describe.skipIf(LACKS_POSTGRESQL)('a key in the memory of two processes', () => 
     'is refused immediately where it was changed (%s), and soon in the other process',
     async (_what, change) => {
       const key = await newKey();
-      expect([await listsAt(here, key), await listsAt(there, key)]).toEqual([200, 200]);
+      expect([await listStatusAt(here, key), await listStatusAt(there, key)]).toEqual([200, 200]);
       expect((await change(key)).status).toBe(200);
-      expect(await listsAt(here, key)).toBe(401);
-      await vi.waitFor(async () => expect(await listsAt(there, key)).toBe(401), SOON);
-      expect(await statusAt(there, key)).toBe(401);
+      expect(await listStatusAt(here, key)).toBe(401);
+      await vi.waitFor(async () => expect(await listStatusAt(there, key)).toBe(401), SOON);
+      expect(await chatStatusAt(there, key)).toBe(401);
     },
   );
 
@@ -51,22 +51,22 @@ describe.skipIf(LACKS_POSTGRESQL)('a key in the memory of two processes', () => 
     'is refused in the other process at the first call after an idle hour (%s)',
     async (_what, change) => {
       const key = await newKey();
-      expect(await listsAt(there, key)).toBe(200);
+      expect(await listStatusAt(there, key)).toBe(200);
       expect((await change(key)).status).toBe(200);
       // Moves the clock by an hour. Both servers of this test share it.
       const now = performance.now.bind(performance);
       vi.spyOn(performance, 'now').mockImplementation(() => now() + 3_600_000);
-      expect(await listsAt(there, key)).toBe(401);
+      expect(await listStatusAt(there, key)).toBe(401);
     },
   );
 
   it('is accepted again in the other process when it is unblocked', async () => {
     const key = await newKey();
     await here.call('POST', '/key/block', { key });
-    expect(await listsAt(there, key)).toBe(401);
+    expect(await listStatusAt(there, key)).toBe(401);
     await here.call('POST', '/key/unblock', { key });
-    expect(await listsAt(here, key)).toBe(200);
-    await vi.waitFor(async () => expect(await listsAt(there, key)).toBe(200), SOON);
+    expect(await listStatusAt(here, key)).toBe(200);
+    await vi.waitFor(async () => expect(await listStatusAt(there, key)).toBe(200), SOON);
   });
 
   it.each(TRANSPORTS)(
@@ -77,7 +77,7 @@ describe.skipIf(LACKS_POSTGRESQL)('a key in the memory of two processes', () => 
         [here, there].map((app) => subscribe(`${app.url}/graphql`, TraceUpdatesDocument, {}, holder));
       const [dying, others] = [follow(key), follow(lasting)];
       // Both processes load the key into memory.
-      expect([await listsAt(here, key), await listsAt(there, key)]).toEqual([200, 200]);
+      expect([await listStatusAt(here, key), await listStatusAt(there, key)]).toEqual([200, 200]);
       await here.call('POST', '/key/block', { key });
       await Promise.all(dying.map(({ ended }) => ended));
       for (const { received } of dying)

@@ -23,7 +23,7 @@ const ANSWER = JSON.stringify({
   usage: { prompt_tokens: 10, completion_tokens: 10, total_tokens: 20 },
 });
 
-describe.skipIf(isMissing)('one of two processes, killed with 200 callers at the budget of a key', () => {
+describe.skipIf(isMissing)('two processes, one of which is killed', () => {
   let scratch: ScratchDatabase;
   const folders: string[] = [];
   const servers: ServerProcess[] = [];
@@ -94,13 +94,13 @@ describe.skipIf(isMissing)('one of two processes, killed with 200 callers at the
     return answer.status;
   };
 
-  it('the calls of both exceed the budget by at most one, also after the kill', async () => {
+  it('exceed the budget of a key with 200 callers by at most one call, also after the kill', async () => {
     const [doomed, other] = servers;
     const made = await post(other, '/key/generate', { max_budget: BUDGET });
     const { key } = (await made.json()) as { key: string };
     const killed = new Promise<void>((resolve, reject) => {
       onAnswer = () => {
-        // Some calls of both processes are answered, others are in progress.
+        // Some calls are answered, others are in progress.
         if (paid === 5) doomed?.end('SIGKILL').then(() => resolve(), reject);
       };
     });

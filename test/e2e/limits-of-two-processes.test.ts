@@ -180,7 +180,7 @@ model_list:${model('m', 'openai')}${model('of-groq', 'groq')}`,
     /** Key whose slots a killed process holds. The lease of that process ends during the tests in between. */
     let keyOfKilled = '';
 
-    it('keeps the slots of a killed process during its lease', async () => {
+    it('keep the slots of a killed process during its lease', async () => {
       keyOfKilled = await newKey({ max_parallel_requests: 4 });
       const doomed = await start();
       servers.push(doomed);
@@ -195,7 +195,7 @@ model_list:${model('m', 'openai')}${model('of-groq', 'groq')}`,
       expect(await call(0, keyOfKilled)).toBe(429);
     });
 
-    it('admits exactly as many requests in a minute as the limit allows', async () => {
+    it('admit exactly as many requests in a minute as allowed', async () => {
       const byStatus = await calls(300, 30, await newKey({ rpm_limit: 57 }));
       expect(byStatus).toEqual(
         new Map([
@@ -205,7 +205,7 @@ model_list:${model('m', 'openai')}${model('of-groq', 'groq')}`,
       );
     });
 
-    it('admits exactly as many parallel calls as the limit allows, and others after these', async () => {
+    it('admit exactly as many parallel calls as allowed, and others after these', async () => {
       const key = await newKey({ max_parallel_requests: 7 });
       upstream.hold();
       const calling = calls(40, 40, key);
@@ -225,7 +225,7 @@ model_list:${model('m', 'openai')}${model('of-groq', 'groq')}`,
       ['of a key', { max_budget: BUDGET }, 'm', 422],
       ['of a model of a key', { model_max_budget: { m: { budget_limit: BUDGET, time_period: '30d' } } }, 'm', 422],
       ['of a provider', { models: ['of-groq'] }, 'of-groq', 429],
-    ])('exceeds a budget %s by less than the cost of one call', async (_of, limits, model, refused) => {
+    ])('are exceeded by less than the cost of one call: a budget %s', async (_of, limits, model, refused) => {
       const before = upstream.answered;
       const admitted = (): number => upstream.answered - before;
       const key = await newKey(limits);
@@ -244,11 +244,11 @@ model_list:${model('m', 'openai')}${model('of-groq', 'groq')}`,
       expect(admitted() * COST).toBeLessThan(BUDGET + COST);
     });
 
-    it('frees the slots of a killed process after its lease', async () => {
+    it('free the slots of a killed process after its lease', async () => {
       await vi.waitFor(async () => expect(await call(0, keyOfKilled)).toBe(200), { ...POLLING, interval: 250 });
     });
 
-    it('continues while the ledger is down, and shares its counts again afterwards', async () => {
+    it('hold in each process while the ledger is down, and in both together afterwards', async () => {
       const limit = 60;
       const key = await newKey({ rpm_limit: limit, max_parallel_requests: 1_000, max_budget: 1_000 });
       const other = await newKey({ rpm_limit: 100_000 });
@@ -262,7 +262,7 @@ model_list:${model('m', 'openai')}${model('of-groq', 'groq')}`,
         }
         return byStatus;
       })();
-      // Awaited below; a failure before that is reported first.
+      // Prevents an unhandled rejection. The promise is awaited below.
       load.catch(() => {});
       const first = await calls(20, 5, key);
       expect(first).toEqual(new Map([[200, 20]]));

@@ -52,7 +52,7 @@ async function collected(path: string): Promise<unknown> {
   return answer.status === 200 ? answer.json() : answer.status;
 }
 
-async function exportedOf(gateway: TestApp): Promise<readonly string[]> {
+async function exportMetricsOf(gateway: TestApp): Promise<readonly string[]> {
   const text = await (await fetch(`${gateway.url}/metrics`)).text();
   return text.split('\n').filter((line) => line.startsWith('lensgate_otlp_'));
 }
@@ -100,7 +100,7 @@ it.each(['http/protobuf', 'http/json'])('a call is a span in an external collect
       'gen_ai.usage.input_tokens': expect.stringMatching(/^\d+$/),
     },
   });
-  expect(await exportedOf(gateway)).toEqual([
+  expect(await exportMetricsOf(gateway)).toEqual([
     // The number includes the spans of duties.
     expect.stringMatching(/^lensgate_otlp_exported_spans_total\{outcome="sent"\} [1-9]\d*$/),
     'lensgate_otlp_exported_spans_total{outcome="dropped"} 0',
@@ -125,7 +125,7 @@ it('each run of a duty is a trace in the collector, and none in the gateway itse
   expect(await (await gateway.call('GET', '/v1/traces')).json()).toMatchObject({ data: [] });
 });
 
-it('prompts that are not stored are not exported, and one setting enables the export', async () => {
+it('prompts that are not stored are not exported; the configuration file enables the export', async () => {
   const gateway = await startGateway({
     config: {
       general_settings: {
@@ -138,8 +138,8 @@ it('prompts that are not stored are not exported, and one setting enables the ex
   const traceId = aTraceId();
   await chat(gateway, traceId);
   await expect.poll(() => collected(`/v1/traces/${traceId}`), POLLING).toMatchObject({ summary: { span_count: 1 } });
-  const spanId = (await collected(`/v1/traces/${traceId}`)) as { spans: readonly { span_id: string }[] };
-  const span = await collected(`/v1/traces/${traceId}/spans/${spanId.spans[0]?.span_id}`);
+  const trace = (await collected(`/v1/traces/${traceId}`)) as { spans: readonly { span_id: string }[] };
+  const span = await collected(`/v1/traces/${traceId}/spans/${trace.spans[0]?.span_id}`);
   expect(span).toMatchObject({ input: '', output: '' });
   expect(JSON.stringify(span)).not.toContain('order');
 });

@@ -11,9 +11,9 @@ import { exportRun } from '../support/agent-run.ts';
 import { startApp, type TestApp } from '../support/start-app.ts';
 import { POLLING } from '../support/polling.ts';
 
-/** A Python that has OpenTelemetry's packages. */
+/** Path of a Python interpreter that has OpenTelemetry's packages. */
 const python = process.env['LENSGATE_TEST_PYTHON'] ?? '';
-/** The program of the collector `rotel`. */
+/** Path of the collector `rotel`. */
 const collector = process.env['LENSGATE_TEST_COLLECTOR'] ?? '';
 // oxlint-disable-next-line no-console -- A test that did not run must say so.
 if (python === '') console.warn('SKIPPED: LENSGATE_TEST_PYTHON is not set: no exporter for Python is tested.');
@@ -41,7 +41,7 @@ const AGENT_RUN = {
 };
 
 describe.skipIf(python === '')('the OpenTelemetry SDK for Python', () => {
-  it.each(['none', 'gzip'])('exports with compression %s, and is read back', async (compression) => {
+  it.each(['none', 'gzip'])('exports spans with compression %s, which are read back', async (compression) => {
     const { stdout } = await run(python, [SCRIPT, app.url, app.adminKey, compression]);
     expect(await traceOf(stdout.trim())).toMatchObject(AGENT_RUN);
   });

@@ -6,7 +6,7 @@ const ADMIN = 'sk-the-admin-of-owners-of-two-processes';
 /** The goal is one second. The deadline is longer, because the machine runs other tests at the same time. */
 const SOON = { timeout: 60_000, interval: 20 };
 
-describe.skipIf(LACKS_POSTGRESQL)('an owner of keys in the memory of two processes', () => {
+describe.skipIf(LACKS_POSTGRESQL)('a change of an owner in one of two processes', () => {
   let two: TwoApps;
   let here: TestApp;
   let there: TestApp;
@@ -25,8 +25,8 @@ describe.skipIf(LACKS_POSTGRESQL)('an owner of keys in the memory of two process
   const statusAt = async (app: TestApp, key: string, path = '/v1/models'): Promise<number> =>
     (await app.call('GET', path, undefined, { authorization: `Bearer ${key}` })).status;
 
-  /** Makes a key of a user in a team, and loads it in both processes. */
-  async function known(role: string) {
+  /** Creates a key of a user in a team, and loads it in both processes. */
+  async function loadedKey(role: string) {
     names += 1;
     const [user_id, team_id] = [`user-${names}`, `team-${names}`];
     await manage('/user/new', { user_id, user_role: role });
@@ -38,22 +38,22 @@ describe.skipIf(LACKS_POSTGRESQL)('an owner of keys in the memory of two process
   }
 
   it.each([
-    ['its user is deleted', '/user/delete', ({ user_id }) => ({ user_ids: [user_id] })],
-    ['its team is deleted', '/team/delete', ({ team_id }) => ({ team_ids: [team_id] })],
-    ['its team is blocked', '/team/block', ({ team_id }) => ({ team_id })],
-    ['its user is removed from the team', '/team/member_delete', ({ user_id, team_id }) => ({ user_id, team_id })],
+    ['their user is deleted', '/user/delete', ({ user_id }) => ({ user_ids: [user_id] })],
+    ['their team is deleted', '/team/delete', ({ team_id }) => ({ team_ids: [team_id] })],
+    ['their team is blocked', '/team/block', ({ team_id }) => ({ team_id })],
+    ['their user is removed from the team', '/team/member_delete', ({ user_id, team_id }) => ({ user_id, team_id })],
   ] satisfies readonly (readonly [string, string, (named: { user_id: string; team_id: string }) => object])[])(
-    'ends the key in the other process soon after %s',
+    'ends the keys in the other process soon: %s',
     async (_what, path, body) => {
-      const named = await known('internal_user');
+      const named = await loadedKey('internal_user');
       await manage(path, body(named));
       expect(await statusAt(here, named.key)).toBe(401);
       await vi.waitFor(async () => expect(await statusAt(there, named.key)).toBe(401), SOON);
     },
   );
 
-  it('refuses administrative routes to a demoted administrator in the other process as well', async () => {
-    const { user_id, key } = await known('proxy_admin');
+  it('closes administrative routes to a demoted administrator in the other process soon', async () => {
+    const { user_id, key } = await loadedKey('proxy_admin');
     expect(await statusAt(there, key, '/user/list')).toBe(200);
     await manage('/user/update', { user_id, user_role: 'internal_user' });
     expect(await statusAt(here, key, '/user/list')).toBe(403);

@@ -89,8 +89,8 @@ async function heldUpstream() {
   };
 }
 
-describe('a first start', () => {
-  it('prints addresses, a key and commands, and the commands work unchanged', async () => {
+describe('a process', () => {
+  it('prints addresses, a key and commands at its first start, and the commands work unchanged', async () => {
     const { url, output, key } = await start();
     expect(statSync(join(folder, 'data', 'admin-key')).mode & 0o777).toBe(0o600);
     expect(statSync(join(folder, 'data', 'lensgate.db')).mode & 0o077).toBe(0);
@@ -141,7 +141,7 @@ describe('a first start', () => {
   });
 });
 
-describe('SIGTERM', () => {
+describe('a process that gets a signal to stop', () => {
   it('lets an open stream end, is not ready meanwhile, and exits cleanly', async () => {
     const upstream = await heldUpstream();
     const server = await start({ args: ['--config', upstream.config] });
@@ -166,7 +166,7 @@ describe('SIGTERM', () => {
     upstream.close();
   });
 
-  it('counts once when it is repeated immediately, as a terminal and npm do for one Ctrl-C', async () => {
+  it('handles repeated signals as one: a terminal and npm send several for one Ctrl-C', async () => {
     const upstream = await heldUpstream();
     const server = await start({ args: ['--config', upstream.config] });
     const streaming = upstream.nextStream();

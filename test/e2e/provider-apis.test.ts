@@ -111,7 +111,7 @@ describe('SDKs with their base address set to a prefix', () => {
     expect(text).toBe('Grüß Gott 😀');
   });
 
-  it('charge their usage to the key', async () => {
+  it('cause spend of their key', async () => {
     const spend = async (): Promise<number> => {
       const info = await app.call('GET', `/key/info?key=${key}`);
       return ((await info.json()) as { info: { spend: number } }).info.spend;

@@ -19,7 +19,7 @@ const startWith = (admin: string, salt: string, former?: string): Promise<TestAp
     },
   });
 
-it('stored models, credentials and entries survive a change of the salt key and the admin key', async () => {
+it('stored models, credentials and pass-through endpoints survive a change of the salt key and the admin key', async () => {
   const upstream = await startFaultServer();
   const authorizations: (string | undefined)[] = [];
   upstream.answer((response, _socket, { headers }) => {

@@ -24,7 +24,7 @@ const CONFIGURED = {
   callbackKey: 'callback-environment-4471',
   entryHeader: 'entry-header-d5a0c2',
 } as const;
-/** Secrets that callers store. */
+/** Secrets that callers store, and invalid keys that they send. */
 const STORED = {
   modelKey: 'sk-stored-model-9c81',
   credential: 'sk-credential-63b7f2',
@@ -256,7 +256,7 @@ const INTROSPECTION = `{ graph: __schema { types { name kind fields { name args 
 
 const nameOf = (type: TypeRef): string => (type.ofType ? nameOf(type.ofType) : (type.name ?? ''));
 
-/** Answers of all queries without required arguments, except `catalogEntries`, with the scalar fields of their rows. */
+/** Answers of all queries without required arguments, except `catalogEntries`, with the scalar fields of their rows. Queries without such fields are left out. */
 async function readGraph(key: string): Promise<readonly Answer[]> {
   const { data } = JSON.parse((await post('/graphql', { query: INTROSPECTION })).text) as {
     readonly data: { readonly graph: { readonly types: readonly GraphType[] } };

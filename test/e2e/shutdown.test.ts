@@ -10,11 +10,11 @@ import { spawnServer, type ServerProcess } from '../support/spawn-server.ts';
 import { POLLING } from '../support/polling.ts';
 
 const MESSAGES = [{ role: 'user', content: 'Hello' }];
-const WORDS = 'The process is shutting down.';
-const PROXY_ERROR = { error: { message: WORDS, type: 'service_unavailable', param: null, code: '503' } };
-const ANTHROPIC_ERROR = { type: 'error', error: { type: 'api_error', message: WORDS } };
-const GOOGLE_ERROR = { error: { code: 503, message: WORDS, status: 'UNAVAILABLE' } };
-const GRAPH_ERROR = { errors: [{ message: WORDS, extensions: { code: 'UNAVAILABLE', retryAfterSeconds: 2 } }] };
+const MESSAGE = 'The process is shutting down.';
+const PROXY_ERROR = { error: { message: MESSAGE, type: 'service_unavailable', param: null, code: '503' } };
+const ANTHROPIC_ERROR = { type: 'error', error: { type: 'api_error', message: MESSAGE } };
+const GOOGLE_ERROR = { error: { code: 503, message: MESSAGE, status: 'UNAVAILABLE' } };
+const GRAPH_ERROR = { errors: [{ message: MESSAGE, extensions: { code: 'UNAVAILABLE', retryAfterSeconds: 2 } }] };
 const data = (value: object): string => `data: ${JSON.stringify(value)}`;
 
 /** A stream that is open at the end of the grace period. `last` is its last event, null for a stream that is cut. */
@@ -46,7 +46,7 @@ const STREAMS: readonly OpenStream[] = [
     what: 'response',
     path: '/v1/responses',
     body: { model: 'held', input: 'Hello', stream: true },
-    last: `event: error\n${data({ type: 'error', sequence_number: 5, code: '503', message: WORDS, param: null })}`,
+    last: `event: error\n${data({ type: 'error', sequence_number: 5, code: '503', message: MESSAGE, param: null })}`,
   },
   {
     what: 'content as events',
@@ -134,7 +134,7 @@ beforeAll(async () => {
     return { socket, came: allOf(socket) };
   });
   await Promise.all(half.map(({ socket }) => once(socket, 'connect')));
-  await openConnections(half.length);
+  await waitForConnections(half.length);
   const ending = server.end('SIGTERM');
   await vi.waitUntil(
     async () =>
@@ -174,7 +174,7 @@ const send = (path: string, body: object, nth: number): Promise<Response> =>
   });
 
 /** Waits until the server has at least `more` connections in addition to those of the calls. */
-async function openConnections(more: number): Promise<void> {
+async function waitForConnections(more: number): Promise<void> {
   await vi.waitUntil(async () => {
     const text = await (await fetch(`${server.url}/metrics`)).text();
     const open = Number(/^lensgate_connections_open (\d+)$/m.exec(text)?.[1]);
@@ -197,7 +197,7 @@ async function spendRowOf(nth: number): Promise<unknown> {
   return found.span.spendRow;
 }
 
-describe('SIGTERM, at the end of the grace period', () => {
+describe('a server at the end of the grace period after SIGTERM', () => {
   it.each(STREAMS.map((stream, nth) => [stream.what, stream, nth] as const))(
     'ends an open stream: %s',
     async (_what, { last, path }, nth) => {
@@ -230,7 +230,7 @@ describe('SIGTERM, at the end of the grace period', () => {
   });
 });
 
-describe('SIGTERM, during the grace period', () => {
+describe('a server during the grace period after SIGTERM', () => {
   it('refuses requests on open connections, except the liveness probe, and closes these connections', () => {
     const shown = onOpenConnections.map((text) => {
       const [head = '', body = ''] = text.split('\r\n\r\n');

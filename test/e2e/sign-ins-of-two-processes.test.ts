@@ -25,7 +25,7 @@ describe.skipIf(LACKS_POSTGRESQL)('failed sign-ins of two processes', () => {
     expect(await signIn(there, 'bert', 'sk-wrong')).toBe(401);
   });
 
-  it('are all counted when they are concurrent', async () => {
+  it('block the name in both processes also when they are concurrent', async () => {
     const statuses = await Promise.all(
       Array.from({ length: 8 }, (_none, at) => signIn(at % 2 === 0 ? here : there, 'carl', 'sk-wrong')),
     );

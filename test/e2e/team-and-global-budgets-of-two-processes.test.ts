@@ -36,7 +36,7 @@ const ANSWER = JSON.stringify({
 type Json = Readonly<Record<string, unknown>>;
 
 function suite(name: string, withRedis: boolean): void {
-  describe.skipIf(isMissing || (withRedis && !HAS_REDIS_BINARY))(`budgets of two processes, ${name}`, () => {
+  describe.skipIf(isMissing || (withRedis && !HAS_REDIS_BINARY))(`two processes with budgets in ${name}`, () => {
     const folder = mkdtempSync(join(tmpdir(), 'lensgate-windows-'));
     let scratch: ScratchDatabase;
     let bare: Database;
@@ -100,7 +100,7 @@ function suite(name: string, withRedis: boolean): void {
     const chat = (nth: number, key: string, model = 'm') =>
       post(nth, '/v1/chat/completions', { model, messages: [{ role: 'user', content: 'hi' }], max_tokens: 1 }, key);
 
-    /** Calls both processes until eight rounds of four calls in a row were refused. Returns the number of admitted calls. */
+    /** Calls both processes until all calls of eight consecutive rounds were refused. Returns the number of admitted calls. */
     async function spendAll(keys: readonly string[]): Promise<number> {
       let admitted = 0;
       let refused = 0;
@@ -129,7 +129,7 @@ function suite(name: string, withRedis: boolean): void {
     /** Admitted calls of the key and the team whose spend is reset, before and after the reset. */
     const ofReset = 2 * (OF_TEAM + 1 + OF_KEY);
 
-    it('counts the budget of a member from the value to which its spend is reset', async () => {
+    it('count the budget of a member from the value to which its spend is reset', async () => {
       await manage('/user/new', { user_id: 'ann', auto_create_key: false });
       await manage('/team/new', { team_id: 'small' });
       const member = { role: 'user', user_id: 'ann' };
@@ -153,7 +153,7 @@ function suite(name: string, withRedis: boolean): void {
       for (const nth of [0, 1]) expect(await chat(nth, key)).toEqual(refused);
     }, 240_000);
 
-    it('counts the budgets of a key and of a team from zero after a reset of all spend', async () => {
+    it('count the budgets of a key and of a team from zero after a reset of all spend', async () => {
       await manage('/team/new', { team_id: 'reset', max_budget: OF_TEAM });
       const ofTeam = String((await manage('/key/generate', { team_id: 'reset' }))['key']);
       const alone = String((await manage('/key/generate', { max_budget: OF_KEY }))['key']);
@@ -171,7 +171,7 @@ function suite(name: string, withRedis: boolean): void {
       expect(await spend()).toEqual([OF_TEAM + 1, OF_KEY]);
     }, 240_000);
 
-    it('admits exactly the budget of a team in each window, then exactly the budget of all calls', async () => {
+    it('admit the calls of a team up to its budget in each window, and all calls up to one above their budget', async () => {
       const budget_limits = [
         { budget_duration: '1mo', max_budget: TEAM },
         { budget_duration: '30d', max_budget: 1_000 },
@@ -221,5 +221,5 @@ function suite(name: string, withRedis: boolean): void {
   });
 }
 
-suite('counted in PostgreSQL', false);
-suite('counted in Redis', true);
+suite('PostgreSQL', false);
+suite('Redis', true);

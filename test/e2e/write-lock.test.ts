@@ -73,7 +73,7 @@ describe.each(['sqlite3', 'node:sqlite'])('a server on %s whose database another
       return [answer.status, await answer.json()];
     };
 
-    // In the first round the process has not written yet.
+    // In the first round, the process has written no export or call yet.
     for (let round = 0; round < ROUNDS; round += 1) {
       database.exec('begin immediate');
       const whileLocked = await Promise.all([

@@ -18,13 +18,14 @@ import { spawnServer } from '../support/spawn-server.ts';
 const [, , program, ...options] = process.argv;
 if (program === undefined) throw new Error('Give the path of schemathesis.');
 
-const taken = (name: string, otherwise: string): string => {
+/** Removes an option from the arguments. Returns its value. */
+const takeOption = (name: string, otherwise: string): string => {
   const at = options.indexOf(name);
   return at === -1 ? otherwise : (options.splice(at, 2)[1] ?? otherwise);
 };
-const seconds = taken('--seconds', '');
-const examples = taken('--examples', '12');
-const seed = taken('--seed', '1');
+const seconds = takeOption('--seconds', '');
+const examples = takeOption('--examples', '12');
+const seed = takeOption('--seed', '1');
 
 const ADMIN_KEY = 'sk-fuzz-0123456789abcdef';
 const CHECKS = [
