@@ -18,7 +18,7 @@ export function resolveReferences(
   return resolvedAt(value, [...path], lookUp);
 }
 
-/** `path` is extended and shortened in place: most values need no path. */
+/** `path` is extended and shortened in place. Only `lookUp` gets a copy, because most values have no reference. */
 function resolvedAt(value: unknown, path: (string | number)[], lookUp: (path: Path, name: string) => unknown): unknown {
   if (typeof value === 'string') {
     const name = value.startsWith(PREFIX) ? REFERENCE.exec(value)?.[1] : undefined;

@@ -19,50 +19,63 @@ export const credentialEntry = z.looseObject({
 const REFERENCE = /^os\.environ\/(.+)$/;
 
 /**
- * The credentials of `credential_list`; empty when an entry has a wrong form. `fault` receives each fault. `faultIfStrict` receives
- * each reference to a variable that is not set: that value is absent.
+ * The credentials of `credential_list`; empty when an entry has a wrong form. `fault` receives each wrong form, `faultIfStrict` each
+ * reference to a variable that is not set or empty. Members of `credential_values` with an empty value are left out.
  */
 export function readCredentialList(
   document: ConfigDocument,
   { fault, faultIfStrict }: Readonly<Record<'fault' | 'faultIfStrict', (fault: ConfigFault) => void>>,
 ): readonly DeclaredCredential[] {
-  const refuse = (path: Path, message: string): void => {
+  const faultAt = (path: Path, message: string): ConfigFault => {
     const place = [SECTION, ...path];
-    const key = place.join('.');
-    // A reference to an unset variable is reported already.
-    if (!document.faults.some((known) => known.key === key)) fault({ ...document.placeOf(place), key, message });
+    return { ...document.placeOf(place), key: place.join('.'), message };
   };
   const parsed = z.array(credentialEntry).nullish().safeParse(document.content[SECTION], { error: shapeMessages });
   if (!parsed.success) {
-    for (const { path, message } of parsed.error.issues)
-      refuse(
-        path.map((part) => (typeof part === 'symbol' ? part.toString() : part)),
-        message,
+    for (const issue of parsed.error.issues) {
+      const path = issue.path.map((part) => (typeof part === 'symbol' ? part.toString() : part));
+      const variable = unsetVariable(
+        path.reduce<unknown>(memberAt, document.declared[SECTION]),
+        path.reduce<unknown>(memberAt, document.content[SECTION]),
       );
+      fault(faultAt(path, variable === null ? issue.message : notSet(variable)));
+    }
     return [];
   }
   const entries = parsed.data ?? [];
   for (const [index, { credential_name: name }] of entries.entries())
     if (entries.findIndex((one) => one.credential_name === name) < index)
-      refuse([index, 'credential_name'], `'${name}' is the name of an entry before`);
-  const isSet =
-    (index: number) =>
-    ([name, value]: [string, unknown]): boolean => {
-      if (value !== '') return true;
-      const place = [SECTION, index, 'credential_values', name];
-      const written: unknown = place.reduce<unknown>(memberAt, document.declared);
-      const variable = typeof written === 'string' ? REFERENCE.exec(written)?.[1] : undefined;
-      if (variable !== undefined) {
-        const message = `the environment variable ${variable} it refers to is not set`;
-        faultIfStrict({ ...document.placeOf(place), key: place.join('.'), message });
-      }
-      return false;
-    };
-  return entries.map((one, index) => ({
+      fault(faultAt([index, 'credential_name'], `an earlier entry has the name '${name}', too`));
+  for (const { path, variable } of unsetReferences(document.declared[SECTION], document.content[SECTION], []))
+    faultIfStrict(faultAt(path, notSet(variable)));
+  return entries.map((one) => ({
     id: one.credential_name,
     info: one.credential_info ?? {},
-    ...splitParameters(Object.fromEntries(Object.entries(one.credential_values ?? {}).filter(isSet(index)))),
+    ...splitParameters(
+      Object.fromEntries(Object.entries(one.credential_values ?? {}).filter(([, value]) => value !== '')),
+    ),
   }));
+}
+
+const notSet = (variable: string): string => `the environment variable ${variable} it refers to is not set`;
+
+/** The variable that a declared value refers to, if its resolved value is empty; null for any other value. */
+const unsetVariable = (declared: unknown, resolved: unknown): string | null =>
+  resolved === '' && typeof declared === 'string' ? (REFERENCE.exec(declared)?.[1] ?? null) : null;
+
+/** References without a value in a declared value, at any depth. `resolved` is the same value with resolved references. */
+function unsetReferences(
+  declared: unknown,
+  resolved: unknown,
+  path: Path,
+): readonly { readonly path: Path; readonly variable: string }[] {
+  const variable = unsetVariable(declared, resolved);
+  if (variable !== null) return [{ path, variable }];
+  if (typeof declared !== 'object' || declared === null) return [];
+  return Object.entries(declared).flatMap(([name, inner]) => {
+    const key = Array.isArray(declared) ? Number(name) : name;
+    return unsetReferences(inner, memberAt(resolved, key), [...path, key]);
+  });
 }
 
 const memberAt = (value: unknown, name: string | number): unknown =>

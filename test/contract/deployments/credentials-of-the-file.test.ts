@@ -60,6 +60,23 @@ it('a value whose environment variable is not set is left out, with a warning', 
   rmSync(folder, { recursive: true });
 });
 
+it('variables that are not set are named in the warning of a nested value, and in the fault of a name', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'lensgate-credential-'));
+  const file = join(folder, 'config.yaml');
+  const settingsOf = (entry: object) => {
+    writeFileSync(file, stringify({ credential_list: [entry] }));
+    return readSettings(['--config', file], { LENSGATE_DATA_DIR: folder }, keyGenerator);
+  };
+  const nested = { extra_headers: { 'x-key': 'os.environ/NOT_THERE' } };
+  expect(settingsOf({ credential_name: 'c', credential_values: nested }).warnings).toContain(
+    `${file}:5: credential_list.0.credential_values.extra_headers.x-key: the environment variable NOT_THERE it refers to is not set`,
+  );
+  expect(() => settingsOf({ credential_name: 'os.environ/NOT_THERE' })).toThrow(
+    'credential_list.0.credential_name: the environment variable NOT_THERE it refers to is not set',
+  );
+  rmSync(folder, { recursive: true });
+});
+
 it('calls of a model whose credential does not exist fail', async () => {
   expect(await call('absent')).toEqual(
     envelope(
@@ -158,5 +175,7 @@ it('a reload applies new values; after an invalid list, the current values are u
   expect((await call('shared')).status).toBe(200);
   expect(upstream.requests().at(-1)?.authorization).toBe('Bearer sk-of-the-reload');
   const answer = await app.call('POST', '/graphql', { query: '{ configReload { error } }' });
-  expect(await answer.text()).toContain("credential_list.1.credential_name: 'shared' is the name of an entry before");
+  expect(await answer.text()).toContain(
+    "credential_list.1.credential_name: an earlier entry has the name 'shared', too",
+  );
 });
