@@ -41,6 +41,7 @@ export interface Product extends Target {
 
 export interface Round extends OtlpReport {
   readonly spansPerSecond: number;
+  /** On-CPU time per span, in µs. */
   readonly cpuUs: number;
   readonly rssMiB: number;
 }

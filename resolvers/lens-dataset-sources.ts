@@ -124,7 +124,7 @@ export const buildDatasetCases = operation({
       datasetId,
     }: {
       readonly sources: readonly DatasetSource[];
-      /** Dataset whose latest cases are skipped as duplicates; null for none. */
+      /** Dataset whose cases, in its latest revision, are skipped as duplicates and count towards MAX_CASES; null for none. */
       readonly datasetId: string | null;
     },
   ): Promise<BuiltCases> {

@@ -70,7 +70,8 @@ const SettingType = builder.objectRef<DescribedSetting>('Setting').implement({
     ignoredStoredValue: t.expose('ignoredStoredValue', {
       type: 'JSON',
       nullable: true,
-      description: 'Stored value that the configuration file overrides. Null without a different one.',
+      description:
+        'Stored value that the configuration file overrides. Null when no value is stored, or when it equals that of the file.',
     }),
     defaultValue: t.expose('defaultValue', {
       type: 'JSON',
@@ -85,7 +86,8 @@ builder.queryField('settings', (t) =>
     type: [SettingType],
     nullable: true,
     complexity: { field: 1, multiplier: SETTINGS },
-    description: 'Settings with their owners. For proxy administrators, read-only ones too.',
+    description:
+      'Settings, with the source of each value. For proxy administrators, and for read-only proxy administrators.',
     args: {
       sections: t.arg({ type: [SectionType], description: 'Only these sections. All when absent.' }),
       names: t.arg.stringList({ description: 'Only these names. All when absent.' }),
@@ -137,7 +139,11 @@ const UpdateSettingInput = builder.inputType('UpdateSettingInput', {
   fields: (t) => ({
     section: t.field({ type: SectionType, required: true, description: 'Section of the setting.' }),
     name: t.string({ required: true, description: 'Name within its section.' }),
-    value: t.field({ type: 'JSON', description: 'New value. Null removes the stored value.' }),
+    value: t.field({
+      type: 'JSON',
+      description:
+        'New value. Null removes the stored value; for a known setting of `litellm_settings` it stores the built-in value.',
+    }),
   }),
 });
 

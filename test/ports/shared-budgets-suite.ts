@@ -15,7 +15,7 @@ interface Process {
 
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
-/** Contract of budgets of several processes over one ledger. `open` returns a ledger that no other test uses. */
+/** Contract of budgets of several processes over one ledger. `open` returns a ledger and a prefix of counters that no other test uses. */
 export function sharedBudgetsSuite(name: string, open: () => OpenLedger, pace: ShareTiming): void {
   async function within(
     stored: readonly (readonly [string, bigint])[],

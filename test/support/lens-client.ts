@@ -67,7 +67,10 @@ export function lensClient({
     judge = await startJudge(judgeOptions);
     app = await startApp({
       config: {
-        model_list: [{ ...judgeModel(judge.base), model_info: { access_groups: ['reviewers'] } }, unpriced(judge.base)],
+        model_list: [
+          { ...judgeModel(judge.base), model_info: { access_groups: ['reviewers'] } },
+          inputPriceOnly(judge.base),
+        ],
       },
       env: { LENSGATE_LENS_POLL_SECONDS: '0.05', LENSGATE_LENS_WORKER_SLOTS: String(slots) },
     });
@@ -124,8 +127,8 @@ export function lensClient({
 }
 
 /** Configuration of a model outside of the catalog, with an input price only. */
-const unpriced = (base: string): object => ({
-  model_name: 'unpriced',
+const inputPriceOnly = (base: string): object => ({
+  model_name: 'input-price-only',
   litellm_params: {
     model: 'openai/not-in-the-catalog',
     api_base: base,

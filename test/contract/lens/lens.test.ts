@@ -200,15 +200,15 @@ describe('lenses', () => {
     expect(await send('GET', `/lens/${id}/executions/none`)).toEqual(detail(404, 'Execution not found'));
   });
 
-  it('lens.create, lens.update, lens.run 400: a model that is not configured, or without a price', async () => {
+  it('lens.create, lens.update, lens.run 400: a model that is not configured, or without an output price', async () => {
     const unknown = detail(400, 'Choose a model configured on this LiteLLM instance');
     expect(await send('POST', '/lens', aLens({ model: 'zzz' }))).toEqual(unknown);
     const { id } = await create(aLens());
     expect(await send('PUT', `/lens/${id}`, aLens({ model: 'zzz' }))).toEqual(unknown);
     expect(await send('POST', `/lens/${id}/runs`, { settings: aLens({ model: 'zzz' }) })).toEqual(unknown);
-    const { status, body } = await send('POST', '/lens', aLens({ model: 'unpriced' }));
+    const { status, body } = await send('POST', '/lens', aLens({ model: 'input-price-only' }));
     expect(status).toBe(400);
-    expect(body['detail']).toMatch(/^Pricing is not configured for unpriced\. /);
+    expect(body['detail']).toMatch(/^Pricing is not configured for input-price-only\. /);
   });
 });
 

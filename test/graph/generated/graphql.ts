@@ -1193,7 +1193,7 @@ export type UpdateSettingInput = {
   name: string;
   /** Section of the setting. */
   section: SettingSection;
-  /** New value. Null removes the stored value. */
+  /** New value. Null removes the stored value; for a known setting of `litellm_settings` it stores the built-in value. */
   value?: unknown;
 };
 
