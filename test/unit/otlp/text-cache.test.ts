@@ -7,7 +7,7 @@ import { seeded } from '../../support/random-export.ts';
 const BYTES = [0x00, 0x61, 0x62, 0x80, 0xc3, 0xa9, 0xe2, 0x82, 0xac, 0xff];
 const MOST_BYTES = 70;
 
-it('reads every text unchanged, after any other texts', () => {
+it('the cache of texts reads every text unchanged, after any other texts', () => {
   const draw = seeded(38);
   for (let round = 0; round < 20_000; round += 1) {
     const length = draw(MOST_BYTES);
@@ -23,7 +23,7 @@ it('reads every text unchanged, after any other texts', () => {
   }
 });
 
-it('distinguishes texts that differ in one byte, at any position', () => {
+it('the cache of texts distinguishes texts that differ in one byte, at any position', () => {
   const text = 'abcdefghijklmnopqrstuvwxyz';
   const variants = Array.from(text, (_, at) => `${text.slice(0, at)}!${text.slice(at + 1)}`);
   for (const one of [text, ...variants, text, ...variants])

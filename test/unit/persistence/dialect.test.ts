@@ -10,7 +10,7 @@ const DUPLICATE = Object.assign(new Error('UNIQUE constraint failed'), { code: '
  * A database whose connections record their statements without pragmas, and fail with the error that `faultOf`
  * returns.
  */
-function aDialect(faultOf: (sql: string, connection: number) => Error | null) {
+function aDatabase(faultOf: (sql: string, connection: number) => Error | null) {
   const statements: string[][] = [];
   const closed: number[] = [];
   function open(): Promise<SqliteHandle> {
@@ -41,7 +41,7 @@ const CHECK = ['rollback', 'begin', 'commit'];
 
 test('a connection whose statement failed is checked before the next use', async () => {
   let isBusy = true;
-  const { db, statements, closed } = aDialect((text) => (isBusy && text.startsWith('insert') ? BUSY : null));
+  const { db, statements, closed } = aDatabase((text) => (isBusy && text.startsWith('insert') ? BUSY : null));
   await expect(insert(db)).rejects.toBe(BUSY);
   isBusy = false;
   await insert(db);
@@ -52,14 +52,14 @@ test('a connection whose statement failed is checked before the next use', async
 });
 
 test('a connection is not checked after a refused row', async () => {
-  const { db, statements } = aDialect((text) => (text.startsWith('insert') ? DUPLICATE : null));
+  const { db, statements } = aDatabase((text) => (text.startsWith('insert') ? DUPLICATE : null));
   await expect(insert(db)).rejects.toBe(DUPLICATE);
   expect(statements).toEqual([['insert into note values (1)']]);
 });
 
 test('a connection that cannot be reset is replaced', async () => {
   const lost = new Error('The SQLite worker has ended.');
-  const { db, statements, closed } = aDialect((text, connection) =>
+  const { db, statements, closed } = aDatabase((text, connection) =>
     connection === 0 && !text.startsWith('pragma') ? lost : null,
   );
   await expect(insert(db)).rejects.toBe(lost);
@@ -69,7 +69,7 @@ test('a connection that cannot be reset is replaced', async () => {
 
 test('a controlled transaction that cannot begin releases the connection', async () => {
   let isBusy = true;
-  const { db, statements } = aDialect((text) => (isBusy && text === 'begin immediate' ? BUSY : null));
+  const { db, statements } = aDatabase((text) => (isBusy && text === 'begin immediate' ? BUSY : null));
   await expect(db.startTransaction().execute()).rejects.toBe(BUSY);
   isBusy = false;
   await db.transaction().execute((within) => insert(within as Kysely<never>));

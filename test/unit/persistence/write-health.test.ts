@@ -13,7 +13,7 @@ function aHealth() {
   return { probe, health: createWriteHealth(probe) };
 }
 
-test('before the first write a probe decides', async () => {
+test('before the first write, a check runs a probe, and the next check reuses its result', async () => {
   const { probe, health } = aHealth();
   await health.check();
   await health.check();

@@ -127,7 +127,7 @@ describe('an event of the upstream', () => {
     ]);
   });
 
-  it('has the usage', () => {
+  it('that ends a response is read with its usage', () => {
     const usage = {
       input_tokens: 9,
       output_tokens: 4,

@@ -108,7 +108,7 @@ describe('included files', () => {
     'rest.yaml': 'policies: [x]\ngeneral_settings:\n  demo_model: maybe\n',
   };
 
-  it('extend lists, and keep their own file and line', () => {
+  it('extend lists, and warnings about their entries name the included file and its line', () => {
     const yaml = 'include: [models.yaml]\nmodel_list:\n  - { model_name: a, litellm_params: { model: demo } }\n';
     const { deployments } = settingsFrom({ yaml, files });
     expect(deployments.map(({ modelGroup }) => modelGroup)).toEqual(['a', 'b']);
@@ -117,7 +117,7 @@ describe('included files', () => {
     ]);
   });
 
-  it('replace other sections, and their errors have their own file', () => {
+  it('replace other sections, and errors in them name the included file', () => {
     const yaml = 'include: [rest.yaml]\ngeneral_settings: { graphiql: false }\n';
     expect(faultsFrom({ yaml, files })).toEqual([
       'rest.yaml:3: general_settings.demo_model: "maybe" is neither true nor false',

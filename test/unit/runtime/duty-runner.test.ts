@@ -94,7 +94,7 @@ it('a runner adds the job of each period once, and looks for jobs of lost proces
   await runner.stop();
 });
 
-it('a process that is alone claims only at the start of each period, and repeats a claim that failed', async () => {
+it('the only process claims a job only at the start of each period, and repeats a claim that failed', async () => {
   const { runner, state } = aRunner({ alone: true });
   state.isUnavailable = true;
   runner.start();

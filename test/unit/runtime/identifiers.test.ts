@@ -10,7 +10,7 @@ describe('identifiers', () => {
     expect([new Set(traces).size, new Set(spans).size]).toEqual([1_000, 1_000]);
   });
 
-  it('are UUIDs of version 7 without duplicates, ordered by millisecond', () => {
+  it('of other objects are UUIDs of version 7 without duplicates, ordered by millisecond', () => {
     const ids = Array.from({ length: 1_000 }, () => randomIds.uuid());
     expect(ids.filter((id) => !/^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/.test(id))).toEqual(
       [],

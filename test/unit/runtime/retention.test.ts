@@ -5,7 +5,7 @@ const DAY_MS = 86_400_000;
 const START_MS = 1_700_000_000_000;
 
 beforeEach(() => {
-  // A run has real pauses of 100 ms.
+  // Only the date is fake: the pauses between the steps are real.
   vi.useFakeTimers({ now: START_MS, toFake: ['Date'] });
 });
 afterEach(() => {
@@ -21,7 +21,7 @@ function aStore(old: number) {
     logLines: [] as unknown[],
     stopping: new AbortController(),
   };
-  const round = (days: number): Promise<void> =>
+  const removal = (days: number): Promise<void> =>
     removeOld({
       what: 'traces',
       days,
@@ -36,33 +36,33 @@ function aStore(old: number) {
       log: { info: (facts, event) => void state.logLines.push([event, facts]) },
       signal: state.stopping.signal,
     });
-  return { round, state };
+  return { removal, state };
 }
 
 it('rows older than the given days are removed in steps of 100, and their number is logged', async () => {
-  const { round, state } = aStore(250);
-  await round(14);
+  const { removal, state } = aStore(250);
+  await removal(14);
   expect(state.old).toBe(0);
   expect(state.cutoffs).toEqual([0, 0, 0].map((ms) => ms - 14 * DAY_MS));
   expect(state.logLines).toEqual([['old traces were removed', { traces: 250, days: 14 }]]);
 });
 
 it('nothing is logged without old rows', async () => {
-  const { round, state } = aStore(0);
-  await round(1);
+  const { removal, state } = aStore(0);
+  await removal(1);
   expect([state.cutoffs, state.logLines]).toEqual([[-DAY_MS], []]);
 });
 
 it('a removal fails with the error of the store', async () => {
-  const { round, state } = aStore(10);
+  const { removal, state } = aStore(10);
   state.isUnavailable = true;
-  await expect(round(1)).rejects.toThrow('away');
+  await expect(removal(1)).rejects.toThrow('away');
   expect([state.old, state.logLines]).toEqual([10, []]);
 });
 
 it('a removal stops between two steps', async () => {
-  const { round, state } = aStore(250);
-  const ended = round(1);
+  const { removal, state } = aStore(250);
+  const ended = removal(1);
   state.stopping.abort(new Error('stopping'));
   await expect(ended).rejects.toThrow('stopping');
   expect(state.old).toBe(150);

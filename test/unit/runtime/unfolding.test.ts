@@ -4,7 +4,7 @@ import { createUnfolding } from '../../../src/runtime/tasks/call-unfolding.ts';
 
 const STEP = 1_000;
 
-/** A store that unfolds a thousand calls in each step. */
+/** Unfolding over a store that unfolds a thousand calls in each step. */
 function anUnfolding(waiting: number) {
   const state = { waiting, steps: 0, error: null as Error | null, merged: [] as TraceSummary[] };
   const published: TraceSummary[] = [];

@@ -37,7 +37,7 @@ function scheduledTasks(
 const namesOf = (tasks: readonly PeriodicTask[]): readonly string[] => tasks.map(({ name }) => name);
 
 describe('background tasks', () => {
-  it('rarely reload data that only this process can change', () => {
+  it('reload settings and models less often where no other process can change them', () => {
     const secondsOf = (alone: boolean): Readonly<Record<string, number>> =>
       Object.fromEntries(
         scheduledTasks(0, {}, alone).flatMap(({ name, everyMs }) =>

@@ -30,8 +30,8 @@ function exportsOf(metadata: object) {
   return { find, clock, logging, record };
 }
 
-describe('the row of a team whose calls are exported', () => {
-  it('is read once a minute without callbacks, and again after a change', async () => {
+describe('the row of a team whose calls are recorded', () => {
+  it('is read at most once a minute if the team has no callbacks, and again after an eviction', async () => {
     const { find, clock, logging, record } = exportsOf({});
     await record();
     clock.ms += 59_000;
@@ -47,7 +47,7 @@ describe('the row of a team whose calls are exported', () => {
     expect(find).toHaveBeenCalledTimes(4);
   });
 
-  it('is read every four seconds with callbacks', async () => {
+  it('is read at most every four seconds if the team has callbacks', async () => {
     const { find, clock, record } = exportsOf({ logging: [CALLBACK] });
     await record();
     clock.ms += 3_900;

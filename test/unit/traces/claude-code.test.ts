@@ -9,7 +9,7 @@ const read = (differing: Partial<RawSpan>, scope = 'com.anthropic.claude_code.tr
     teamId: null,
     keyHash: 'k',
   })[0];
-const aKind = (kind: string, attributes: RawSpan['attributes'] = {}) =>
+const spanOfKind = (kind: string, attributes: RawSpan['attributes'] = {}) =>
   read({ attributes: { 'span.type': kind, ...attributes } });
 
 describe('Claude Code', () => {
@@ -22,7 +22,7 @@ describe('Claude Code', () => {
     ['compaction', 'chain'],
     ['constructor', 'framework'],
   ])('%s has the type %s, by its `span.type` or its name', (kind, type) => {
-    expect(aKind(kind)?.type).toBe(type);
+    expect(spanOfKind(kind)?.type).toBe(type);
     expect(read({ name: `claude_code.${kind}` }, 'com.anthropic.claude_code.traces')?.type).toBe(type);
   });
 
@@ -32,11 +32,11 @@ describe('Claude Code', () => {
     ['agent:custom:a:b', 'a:b'],
     ['agent:custom:', 'claude-code'],
   ])('derives from the query source %s the agent %s', (source, agent) => {
-    expect(aKind('llm_request', { query_source: source })?.agent).toBe(agent);
+    expect(spanOfKind('llm_request', { query_source: source })?.agent).toBe(agent);
   });
 
   it('counts cache reads and writes as input', () => {
-    const span = aKind('llm_request', {
+    const span = spanOfKind('llm_request', {
       input_tokens: 8,
       cache_read_tokens: '1600',
       cache_creation_tokens: 400,
@@ -47,7 +47,7 @@ describe('Claude Code', () => {
     expect(span).toMatchObject({ inputTokens: 2008, outputTokens: 20, requestId: 'req_1', model: 'm' });
     expect(tokenDetailsOf(span?.attributes ?? {})).toEqual({ cacheRead: 1600, cacheWrite: 400, reasoning: null });
     const most = 4_294_967_295;
-    expect(aKind('llm_request', { input_tokens: most, cache_read_tokens: most })?.inputTokens).toBe(0);
+    expect(spanOfKind('llm_request', { input_tokens: most, cache_read_tokens: most })?.inputTokens).toBe(0);
   });
 
   it.each([
@@ -56,7 +56,7 @@ describe('Claude Code', () => {
     ['[TOOL RESULT: t1]\ndone', 'tool', 'done'],
     ['[1] of 2', 'user', '[1] of 2'],
   ])('has the new messages of a request: %j', (context, role, content) => {
-    const span = aKind('llm_request', { new_context: context, 'response.model_output': 'hi' });
+    const span = spanOfKind('llm_request', { new_context: context, 'response.model_output': 'hi' });
     expect(span).toMatchObject({
       input: JSON.stringify([{ role, content }]),
       output: '[{"role":"assistant","content":"hi"}]',
@@ -65,14 +65,18 @@ describe('Claude Code', () => {
   });
 
   it('a tool has its whole input, otherwise its summary', () => {
-    const whole = aKind('tool', { tool_input: '[TOOL INPUT: Read]\n{"file_path":"a"}', file_path: 'a' });
+    const whole = spanOfKind('tool', { tool_input: '[TOOL INPUT: Read]\n{"file_path":"a"}', file_path: 'a' });
     expect(whole).toMatchObject({ input: '{"file_path":"a"}', attributes: { 'span.type': 'tool', file_path: 'a' } });
-    const broken = aKind('tool', { tool_input: '[TOOL INPUT: Read]\nno JSON', file_path: 'a', full_command: 'cat a' });
+    const broken = spanOfKind('tool', {
+      tool_input: '[TOOL INPUT: Read]\nno JSON',
+      file_path: 'a',
+      full_command: 'cat a',
+    });
     expect(broken).toMatchObject({
       input: '{"command":"cat a","file_path":"a"}',
       attributes: { tool_input: '[TOOL INPUT: Read]\nno JSON', full_command: 'cat a' },
     });
-    expect(aKind('tool')?.input).toBe('');
+    expect(spanOfKind('tool')?.input).toBe('');
   });
 
   it('a tool has the output of its event, otherwise of the next request', () => {

@@ -8,7 +8,7 @@ const read = (differing: Partial<RawSpan>) => readSpans([aRawSpan(differing)], {
 const llm = (attributes: RawSpan['attributes']) =>
   read({ attributes: { 'gen_ai.operation.name': 'chat', ...attributes } });
 
-describe('GenAI: the kind of a span', () => {
+describe('GenAI', () => {
   it.each([
     ['invoke_agent', 'agent'],
     ['create_agent', 'framework'],
@@ -40,6 +40,16 @@ describe('GenAI: the kind of a span', () => {
     const answered = { 'gen_ai.response.model': 'm-2', 'gen_ai.response.id': 'r-1' };
     expect(llm({ 'gen_ai.request.model': 'm', ...answered })).toMatchObject({ model: 'm', requestId: 'r-1' });
     expect(llm({ 'gen_ai.request.model': '', ...answered })?.model).toBe('m-2');
+  });
+
+  it.each([
+    ['the standard names', 'gen_ai.usage.cache_read.input_tokens', 'gen_ai.usage.reasoning.output_tokens'],
+    ['earlier names', 'gen_ai.usage.cache_read_input_tokens', 'gen_ai.usage.reasoning_tokens'],
+    ['the names of details', 'gen_ai.usage.details.cache_read_tokens', 'gen_ai.usage.details.reasoning_tokens'],
+  ])('tokens are counted by kind, under %s', (_what, cacheRead, reasoning) => {
+    const span = llm({ [cacheRead]: 7, [reasoning]: '3' });
+    expect(tokenDetailsOf(span?.attributes ?? {})).toEqual({ cacheRead: 7, cacheWrite: null, reasoning: 3 });
+    expect(tokenDetailsOf({ [cacheRead]: 'many' })).toEqual({ cacheRead: 0, cacheWrite: null, reasoning: null });
   });
 });
 
@@ -178,16 +188,6 @@ describe('GenAI: input and output', () => {
     ];
     const span = read({ attributes: { 'gen_ai.operation.name': 'execute_tool' }, events });
     expect(span).toMatchObject({ input: '{"in":"B"}', output: 'grey' });
-  });
-
-  it.each([
-    ['the standard names', 'gen_ai.usage.cache_read.input_tokens', 'gen_ai.usage.reasoning.output_tokens'],
-    ['earlier names', 'gen_ai.usage.cache_read_input_tokens', 'gen_ai.usage.reasoning_tokens'],
-    ['the names of details', 'gen_ai.usage.details.cache_read_tokens', 'gen_ai.usage.details.reasoning_tokens'],
-  ])('tokens are counted by kind, under %s', (_what, cacheRead, reasoning) => {
-    const span = llm({ [cacheRead]: 7, [reasoning]: '3' });
-    expect(tokenDetailsOf(span?.attributes ?? {})).toEqual({ cacheRead: 7, cacheWrite: null, reasoning: 3 });
-    expect(tokenDetailsOf({ [cacheRead]: 'many' })).toEqual({ cacheRead: 0, cacheWrite: null, reasoning: null });
   });
 
   it('have a preview of the latest user text, at most 240 UTF-16 units of whole characters', () => {

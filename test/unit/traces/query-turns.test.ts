@@ -32,7 +32,7 @@ function query(owner: string, name = owner, signal = OPEN): Promise<string> {
 }
 
 describe('queries of traces', () => {
-  it('run one for each owner and two in total, the others in order of arrival', async () => {
+  it('run at most one for each owner and two in total, and the others wait in order of arrival', async () => {
     const all = [query('a', 'a1'), query('a', 'a2'), query('b'), query('c')];
     await settled();
     expect(started).toEqual(['a1', 'b']);

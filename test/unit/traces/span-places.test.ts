@@ -2,14 +2,14 @@ import { expect, it } from 'vitest';
 import { SpanPlaces } from '../../../src/domain/traces/span-places.ts';
 import { seeded } from '../../support/random-export.ts';
 
-it('finds ids at their position, and reports whether an added id is new', () => {
+it('an index of span ids finds ids at their position, and reports whether an added id is new', () => {
   const places = new SpanPlaces();
   expect(['a1', 'b2', 'a1', '', 'b2', ''].map((id) => places.add(id))).toEqual([true, true, false, true, false, false]);
   expect(places.ids).toEqual(['a1', 'b2', '']);
   expect(['b2', 'a1', '', 'c3', '2b'].map((id) => places.find(id))).toEqual([1, 0, 2, -1, -1]);
 });
 
-it('behaves like a map, with equal and different ids', () => {
+it('an index of span ids behaves like a map, with equal and different ids', () => {
   const draw = seeded(11);
   const places = new SpanPlaces();
   const expected = new Map<string, number>();

@@ -63,7 +63,7 @@ async function aTraceOf(calls: number) {
 
 const idsOf = ({ spans }: Awaited<ReturnType<typeof getTrace>>): readonly string[] => spans.map((span) => span.spanId);
 
-it('reads all spans of a trace for its first page, and only the spans of the page for later pages', async () => {
+it('the first page of a trace reads all its spans, and a later page only the spans of the page', async () => {
   const { read, reads } = await aTraceOf(4);
   const first = await read(null);
   const second = await read(first.nextCursor);
@@ -114,7 +114,7 @@ it('a trace has a separate outline for callers with other access, because visibl
   expect(reads).toEqual(['whole', 'page of 3', 'whole', 'page of 3']);
 });
 
-it('reads all spans for each page of a trace of several owners', async () => {
+it('each page of a trace of several owners reads all its spans', async () => {
   const { read, reads, traces } = await aTraceOf(2);
   await traces.ingest([{ owner: LONE_KEY, spans: [aSpan({ spanId: spanId(50), startNs: nsAt(START_MS + 90) })] }]);
   const first = await read(null);

@@ -64,7 +64,7 @@ const factsOf = ({ value }: IteratorResult<SpanUpdate>) => [
 ];
 const update = (id: string, numbers: readonly number[]) => [id, numbers.map(spanId)];
 
-it('sends new spans in parts of five hundred, with one read for both parts', async () => {
+it('a feed of spans sends new spans in parts of five hundred, with one read for both parts', async () => {
   const { store, watch, reads } = createFixture();
   await store(1, 2);
   const feed = await watch();
@@ -79,7 +79,7 @@ it('sends new spans in parts of five hundred, with one read for both parts', asy
   expect(factsOf(await feed.next())).toEqual(update('605', [605]));
 });
 
-it('sends a returning reader all spans of the trace, unless the reader has received them', async () => {
+it('a feed of spans sends a returning reader all spans of the trace, unless the reader has received them', async () => {
   const { store, watch } = createFixture();
   await store(1, 2);
   const upToDate = await watch('2');
@@ -90,7 +90,7 @@ it('sends a returning reader all spans of the trace, unless the reader has recei
   expect(factsOf(await behind.next())).toEqual(update('3', [3]));
 });
 
-it('stops immediately, also without events, and ends with a reason when the key is no longer valid', async () => {
+it('a feed of spans stops immediately when its reader returns it, and ends with a reason when the key is invalid at an event', async () => {
   const { bus, known, store, watch } = createFixture();
   const cancelled = await watch();
   const waiting = cancelled.next();
@@ -103,7 +103,7 @@ it('stops immediately, also without events, and ends with a reason when the key 
   expect(bus.subscriberCount()).toBe(0);
 });
 
-it('ends with a reason when the key becomes invalid without an event', async () => {
+it('a feed of spans ends with a reason when the key becomes invalid without an event', async () => {
   const { bus, known, store, watch, runChecks } = createFixture();
   await store(1);
   const waiting = (await watch()).next();

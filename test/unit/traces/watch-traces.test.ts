@@ -66,7 +66,7 @@ const factsOf = ({ value }: IteratorResult<TraceUpdate>) => [
   value?.missed,
 ];
 
-it('sends each trace after its spans are stored, to callers that may read it', async () => {
+it('a feed of traces sends each trace after its spans are stored, to callers that may read it', async () => {
   const { scope, ingest } = createFixture();
   const mine = caller('mine', 'team-1');
   const updates = watchTraces(scope(caller('another key', 'team-1')), {});
@@ -80,7 +80,7 @@ it('sends each trace after its spans are stored, to callers that may read it', a
   ]);
 });
 
-it('sends no update for spans that are already stored', async () => {
+it('a feed of traces sends no update for spans that are already stored', async () => {
   const { scope, ingest } = createFixture();
   const me = caller('me');
   const updates = watchTraces(scope(me), {});
@@ -93,7 +93,7 @@ it('sends no update for spans that are already stored', async () => {
   ]);
 });
 
-it('can be limited to one trace', async () => {
+it('a feed of traces can be limited to one trace', async () => {
   const { scope, ingest } = createFixture();
   const me = caller('me');
   const updates = watchTraces(scope(me), { traceId: 'B'.repeat(32) });
@@ -102,7 +102,7 @@ it('can be limited to one trace', async () => {
   expect(factsOf(await updates.next())).toEqual(['b', 1, 0]);
 });
 
-it('reports the number of updates that a slow reader missed', async () => {
+it('a feed of traces reports the number of updates that a slow reader missed', async () => {
   const { scope, ingest } = createFixture();
   const me = caller('me');
   const updates = watchTraces(scope(me), {});
@@ -122,7 +122,7 @@ it('a reader that returns its stream while it waits is removed immediately', asy
   expect(await updates.next()).toEqual({ done: true, value: undefined });
 });
 
-it('ends when the caller disconnects', async () => {
+it('a feed of traces ends when the caller disconnects', async () => {
   const { bus, scope } = createFixture();
   const clientLeft = new AbortController();
   const updates = watchTraces(scope(caller('me'), clientLeft.signal), {});
@@ -132,7 +132,7 @@ it('ends when the caller disconnects', async () => {
   expect(bus.subscriberCount()).toBe(0);
 });
 
-it('requires a key', () => {
+it('a feed of traces requires a key', () => {
   const { scope } = createFixture();
   expect(() => watchTraces(scope(null), {})).toThrow(Unauthenticated);
 });

@@ -3,7 +3,7 @@ import { nestsTooDeep } from '../../../src/wire/json/nesting.ts';
 
 const deep = (text: string, limit: number): boolean => nestsTooDeep(Buffer.from(text), limit);
 
-describe('nesting of JSON text', () => {
+describe('nestsTooDeep', () => {
   it('counts nested arrays and objects, up to the limit', () => {
     expect(deep('[{"a":[1]}]', 3)).toBe(false);
     expect(deep('[{"a":[1]}]', 2)).toBe(true);

@@ -7,7 +7,7 @@ import { readSettings, type Settings } from '../../../src/runtime/settings/setti
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'lensgate-heartbeat-'));
+  folder = mkdtempSync(join(tmpdir(), 'lensgate-interval-settings-'));
 });
 afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
@@ -25,7 +25,7 @@ const heartbeat = (seconds: number | null): number =>
 const silence = (seconds: number | null): number =>
   settingsOf('upstream_silence_seconds', seconds).upstream.silenceSeconds;
 
-it('a stream has a heartbeat after 15 seconds, or after the time in the file', () => {
+it('a stream has a heartbeat after 15 seconds by default, or after the time in the file', () => {
   expect([null, 0, 0.5, 60].map(heartbeat)).toEqual([15, 0, 0.5, 60]);
 });
 
@@ -33,11 +33,11 @@ it.each([-1, 86_401])('a heartbeat after %d seconds is refused', (seconds) => {
   expect(() => heartbeat(seconds)).toThrow('general_settings.stream_heartbeat_seconds');
 });
 
-it('an upstream may be silent for five minutes, or for the time in the file', () => {
+it('an answer of an upstream may be idle for five minutes by default, or for the time in the file', () => {
   expect([null, 0.5, 60].map(silence)).toEqual([300, 0.5, 60]);
 });
 
-it.each([0, -1, 86_401])('a silence of %d seconds is refused', (seconds) => {
+it.each([0, -1, 86_401])('an idle time of %d seconds is refused', (seconds) => {
   expect(() => silence(seconds)).toThrow('general_settings.upstream_silence_seconds');
 });
 
@@ -47,7 +47,7 @@ it('batches are polled every 6,000 seconds by default, or at the interval in the
   expect(() => seconds(-1)).toThrow('general_settings.proxy_batch_polling_interval');
 });
 
-it('counts of requests are committed every 10 seconds, or at the interval in the file', () => {
+it('counts of requests are committed every 10 seconds by default, or at the interval in the file', () => {
   const seconds = (value: number | null) => settingsOf('proxy_batch_write_at', value).activityWriteSeconds;
   expect([null, 0.5, 60].map(seconds)).toEqual([10, 0.5, 60]);
   for (const refused of [0, -1, 86_401])
