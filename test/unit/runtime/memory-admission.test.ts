@@ -55,7 +55,7 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] 
 afterEach(() => void vi.useRealTimers());
 
 describe('a counter', () => {
-  it('is read once for all waiting calls, and decides synchronously afterwards', async () => {
+  it('is read once for all waiting calls, and later calls do not wait', async () => {
     const { admission, stored, reads, answerReads } = aSetup();
     stored.set('a', 9n);
     const first = admission.reserve([charge('a')]);
@@ -113,7 +113,7 @@ describe('a counter', () => {
     expect((await second)?.used).toBe(10n);
   });
 
-  it('keeps an old value in memory while the store is unavailable, and is read again a second later', async () => {
+  it('keeps its old value in use while the store is unavailable, and is read again a second later', async () => {
     const { admission, state, stored, reads, answerReads } = aSetup();
     const first = admission.check([charge('a')]);
     await answerReads();
@@ -135,7 +135,7 @@ describe('a counter', () => {
     expect(admission.usedOf('a')).toBe(3n);
   });
 
-  it('keeps an old value in memory when a read takes a quarter of a second', async () => {
+  it('keeps its old value in use when a read takes a quarter of a second', async () => {
     const { admission, state, stored, reads, answerReads } = aSetup();
     const first = admission.check([charge('a')]);
     await answerReads();

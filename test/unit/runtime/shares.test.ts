@@ -172,7 +172,7 @@ describe('shares of limits', () => {
     expect(await admitted(other.limits, slots(5), 5)).toHaveLength(1);
   });
 
-  it('do not wait for a ledger that is known to be unavailable', async () => {
+  it('are local without a wait when the ledger is known to be unavailable', async () => {
     const { limits } = aProcess('p');
     await admitted(limits, slots(9), 1);
     ledger.isUnavailable = true;
@@ -181,7 +181,7 @@ describe('shares of limits', () => {
     expect(ledger.trips).toBe(2);
   });
 
-  it('wait at most 250 ms for a ledger that does not answer', async () => {
+  it('are local when the ledger does not answer within 250 ms', async () => {
     const { limits, losses } = aProcess('p');
     vi.spyOn(ledger, 'requestShares').mockReturnValue(new Promise(() => {}));
     const waiting = limits.admit([slots(2)], 0);
