@@ -10,7 +10,7 @@ interface Row {
 const conflict = new Conflict('taken');
 
 /** Changes or adds the row `a` in a store that refuses to add rows. `stored` are the rows that the two changes find. */
-function changed(stored: readonly (Row | null)[]): ReturnType<typeof changeOrAdd<Row, unknown, 'created_at'>> {
+function changeOrAddIn(stored: readonly (Row | null)[]): ReturnType<typeof changeOrAdd<Row, unknown, 'created_at'>> {
   const found = [...stored];
   return changeOrAdd<Row, unknown, 'created_at'>(
     {
@@ -29,13 +29,13 @@ function changed(stored: readonly (Row | null)[]): ReturnType<typeof changeOrAdd
 
 describe('changeOrAdd', () => {
   it('changes a row that a concurrent request adds', async () => {
-    expect(await changed([null, { id: 'a', text: 'other' }])).toEqual({
+    expect(await changeOrAddIn([null, { id: 'a', text: 'other' }])).toEqual({
       row: { id: 'a', text: 'other, changed' },
       isNew: false,
     });
   });
 
   it('throws the Conflict of the addition when no row has the id afterwards', async () => {
-    await expect(changed([null, null])).rejects.toBe(conflict);
+    await expect(changeOrAddIn([null, null])).rejects.toBe(conflict);
   });
 });

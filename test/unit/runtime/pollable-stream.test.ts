@@ -136,7 +136,7 @@ describe('a stream that can be polled', () => {
 });
 
 describe('a stream that can be revoked', () => {
-  function aFeed() {
+  function aRevocableStream() {
     const fed = manualSource<number>();
     const revokes: ((reason: Error) => void)[] = [];
     let endReports = 0;
@@ -145,11 +145,11 @@ describe('a stream that can be revoked', () => {
       return () => void (endReports += 1);
     });
     const revoke = (): void => revokes[0]?.(new Error('not for you'));
-    return { ...fed, stream, revoke, finished: () => endReports };
+    return { ...fed, stream, revoke, endReports: () => endReports };
   }
 
   it('yields values, and reports its end once', async () => {
-    const { stream, give, end, finished } = aFeed();
+    const { stream, give, end, endReports } = aRevocableStream();
     give(1, 2);
     expect([await stream.next(), await stream.next()]).toEqual([
       { done: false, value: 1 },
@@ -157,29 +157,29 @@ describe('a stream that can be revoked', () => {
     ]);
     end();
     expect([await stream.next(), await stream.next(), await stream.return()]).toEqual([ENDED, ENDED, ENDED]);
-    expect(finished()).toBe(1);
+    expect(endReports()).toBe(1);
   });
 
   it('throws the reason to a waiting read or before queued values, and returns its source', async () => {
-    const { stream, give, revoke, isOver, finished } = aFeed();
+    const { stream, give, revoke, isOver, endReports } = aRevocableStream();
     const waiting = stream.next();
     revoke();
     await expect(waiting).rejects.toThrow('not for you');
     give(1);
-    expect([await stream.next(), isOver(), finished()]).toEqual([ENDED, true, 1]);
+    expect([await stream.next(), isOver(), endReports()]).toEqual([ENDED, true, 1]);
 
-    const read = aFeed();
+    const read = aRevocableStream();
     read.give(1);
     read.revoke();
     expect(() => read.stream.poll()).toThrow('not for you');
-    expect([read.stream.poll(), read.isOver(), read.finished()]).toEqual([ENDED, true, 1]);
+    expect([read.stream.poll(), read.isOver(), read.endReports()]).toEqual([ENDED, true, 1]);
   });
 
   it('is not revoked after its reader returned it', async () => {
-    const { stream, revoke, finished } = aFeed();
+    const { stream, revoke, endReports } = aRevocableStream();
     const waiting = stream.next();
     await stream.return();
     revoke();
-    expect([await waiting, await stream.next(), finished()]).toEqual([ENDED, ENDED, 1]);
+    expect([await waiting, await stream.next(), endReports()]).toEqual([ENDED, ENDED, 1]);
   });
 });

@@ -48,7 +48,7 @@ describe('settings', () => {
     });
   });
 
-  it('generate a strong admin key once, in a file that only its owner can read', () => {
+  it('include a strong admin key, generated once into a file that only its owner can read', () => {
     const first = read(null).masterKey.reveal();
     const file = join(folder, 'data', 'admin-key');
     expect(first).toMatch(/^sk-[\w-]{32}$/);
@@ -69,7 +69,7 @@ describe('settings', () => {
     expect([fileOnly.masterKey.reveal(), fileOnly.databaseUrl]).toEqual(['sk-from-the-file', 'sqlite:///from-file']);
   });
 
-  it('resolve references and read deployments', () => {
+  it('include deployments with resolved references', () => {
     const yaml = `
 model_list:
   - model_name: smart
@@ -119,7 +119,7 @@ model_list:
     ]);
   });
 
-  it('pass settings to providers, and hide secrets', () => {
+  it('of providers are in the options of deployments, with their secrets hidden in JSON', () => {
     const yaml = [
       'model_list:',
       '  - model_name: b',
@@ -137,7 +137,7 @@ model_list:
     expect(JSON.stringify(deployments)).not.toContain('hidden');
   });
 
-  it('accept settings of the reference', () => {
+  it('of the reference are accepted', () => {
     const yaml = 'router_settings: { routing_strategy: simple-shuffle }\nlitellm_settings: { drop_params: true }\n';
     expect(refusal(yaml)).toBe('accepted');
   });
@@ -154,7 +154,7 @@ model_list:
     expect(read('litellm_settings: { callbacks: [prometheus] }\n').otlpExport).toBeNull();
   });
 
-  it('accept unset variables in settings of the reference that have no effect', () => {
+  it('of the reference that have no effect may refer to unset variables', () => {
     const yaml =
       'litellm_settings: { cache_params: { qdrant_api_key: os.environ/NOT_THERE } }\n' +
       'general_settings: { alerting_webhook: os.environ/NOT_THERE }\n';
@@ -233,11 +233,11 @@ describe('the free tier', () => {
       {},
       '<folder>/config.yaml:2: general_settings.catalog_daily_limit: "1.5" is not a whole number from 0 to 1000000000',
     ],
-  ])('refuses an invalid value in the file %j or the environment %j', (yaml, env, message) => {
+  ])('is refused with an invalid value in the file %j or the environment %j', (yaml, env, message) => {
     expect(refusal(yaml, env)).toBe(message);
   });
 
-  it('warns when every address is trusted', () => {
+  it('causes a warning when every address is trusted as a proxy', () => {
     expect(read(null, { LENSGATE_TRUSTED_PROXIES: '10.0.0.1,0.0.0.0/0' }).warnings).toEqual([
       'Every address is trusted as a proxy: clients can forge the address by which they are admitted, limited and counted.',
     ]);

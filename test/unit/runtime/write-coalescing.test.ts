@@ -26,7 +26,7 @@ describe('writes of one turn', () => {
     expect(done).toEqual(['one', 'two', 'three']);
   });
 
-  test('wait for the end of the turn after the first one, in order', async () => {
+  test('after the first one wait for the end of the turn, in order', async () => {
     for (const what of ['one', 'two', 'three']) turn.sendCoalesced(doing(what));
     expect(done).toEqual(['one']);
     await turnEnded();

@@ -81,7 +81,7 @@ describe('a write', () => {
   });
 });
 
-it('secrets are hidden from everyone, further names from read-only administrators', () => {
+it('secrets are hidden from every caller, and values of further settings from read-only administrators only', () => {
   expect(redacted('master_key', 'sk-1', 'admin')).toBe('REDACTED');
   expect(redacted('master_key', 'os.environ/KEY', 'admin')).toBe('os.environ/KEY');
   expect(redacted('max_tokens', 5, 'viewer')).toBe(5);

@@ -59,7 +59,7 @@ describe('the source of a run', () => {
     ['another kind', { 'litellm.source.type': 'fax' }],
     ['a javascript: address', { 'litellm.source.url': 'javascript:alert(1)' }],
     ['an address that is not encrypted', { 'litellm.source.url': 'http://example.com' }],
-    ['no address', { 'litellm.source.url': 'somewhere' }],
+    ['a text that is not an address', { 'litellm.source.url': 'somewhere' }],
     ['a very long address', { 'litellm.source.url': `https://example.com/${'x'.repeat(2_048)}` }],
   ])('is not read from %s', (_what, differing) => {
     expect(traceSourceOf(aRawSpan({ attributes: { ...sourceAttributes, ...differing } }))).toBeNull();

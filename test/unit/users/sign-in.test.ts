@@ -58,7 +58,7 @@ describe.each([
   ['of one process', IN_MEMORY],
   ['of all processes', IN_STORE],
 ])('failed sign-ins with counts %s', (_title, counts) => {
-  it('allow five of a name from a source, and block at the sixth, case-insensitive', async () => {
+  it('block a name from a source at the sixth failure, in any letter case', async () => {
     const throttle = throttleOf(counts);
     await throttle.fail(5);
     expect(await throttle.isOpen()).toBe(true);
@@ -165,7 +165,7 @@ it('counts of two processes are shared, also for concurrent failures', async () 
   expect(await there.find('a')).toBeNull();
 });
 
-it('concurrent failures are counted each while the store has no space for further counts', async () => {
+it('each concurrent failure is counted while the store has no space for further counts', async () => {
   const full: PendingSignInStore = { ...createMemoryPendingSignIns(), add: () => Promise.resolve(false) };
   const clock = { now: () => new Date(1_000), monotonicMs: () => 1_000 };
   const counts = createStoredFailures({ store: full, generator: keyGenerator, clock, keptSeconds: 300 });
