@@ -61,7 +61,7 @@ describe('events as messages', () => {
     expect(received).toEqual(['0 {"stream_id":"a.b","type":"x" , "n":1e-7}', 'done']);
   });
 
-  it('mark failures, and accept a last event without a blank line', () => {
+  it('report a failed response, also in a last event without a blank line', () => {
     const { received, ended, next } = messagesOf('data: {"type":"response.failed","response":{}}');
     expect([received, ended, next]).toEqual([
       ['1 {"type":"response.failed","response":{}}', 'done'],

@@ -33,7 +33,7 @@ describe('the memory of a connection', () => {
     expect([one.find('one'), other.find('one')]).toEqual([null, turn('one', 'other')]);
   });
 
-  it('is dropped when its own lane fails to continue it', () => {
+  it('drops a response when its own lane fails to continue it', () => {
     const memory = createTurnMemories().open();
     memory.put('a', turn('one'));
     memory.failed('b', 'one');

@@ -68,7 +68,7 @@ describe('the wait before a retry', () => {
     expect(wait(failed(500), 0, { leastSeconds: 30 })).toBe(8_000);
   });
 
-  it('is the time that the upstream requests, up to a minute', () => {
+  it('is the time that the upstream requests if this is at most a minute', () => {
     expect(wait(failed(503, { retryAfterSeconds: 7 }), 3, { random: 1 })).toBe(7_000);
     expect(wait(failed(503, { retryAfterSeconds: 61 }), 0)).toBe(500);
   });

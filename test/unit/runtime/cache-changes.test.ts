@@ -60,7 +60,7 @@ describe('the announcement of cache changes', () => {
     ]);
   });
 
-  it('sends at most 20 messages a second, and loses no change', async () => {
+  it('takes at most 20 messages a second, and loses no change', async () => {
     const { messages, sent } = aChannel();
     const [one, other] = [aProcess(messages), aProcess(messages)];
     for (let at = 0; at < 90; at++) {
@@ -127,7 +127,7 @@ describe('the announcement of cache changes', () => {
     expect(evicted).toEqual([new Map([['key', new Set(['a'])]])]);
   });
 
-  it('sends pending changes when it stops, and no later ones', async () => {
+  it('is sent for pending changes at a stop, and not for later ones', async () => {
     const { messages, sent } = aChannel();
     const { changes } = aProcess(messages);
     changes.announce('settings', null);
