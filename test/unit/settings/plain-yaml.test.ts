@@ -90,7 +90,7 @@ describe('the YAML subset', () => {
     ['an alias', 'a: *x'],
     ['a tag', 'a: !!str 1'],
     ['a block scalar', 'a: |\n  b'],
-    ['a flow list', 'a: [b]'],
+    ['a flow list with an item', 'a: [b]'],
     ['a comment after a value', 'a: b # c'],
     ['a continued scalar', 'a: b\n  c'],
     ['an escape', String.raw`a: "\n"`],
