@@ -35,7 +35,7 @@ async function poll(scope: AgentScope, id: string, signal: AbortSignal): Promise
     return changed ? 'changed' : 'same';
   } catch (error) {
     if (!(error instanceof NotFound)) throw error;
-    await storeState(own, agent, { ...agent.state, status: DELETED });
+    await storeState(own, agent, ({ state }) => ({ ...state, status: DELETED }));
     return 'ended';
   }
 }
@@ -46,7 +46,7 @@ const publishDeleted = ({ platform }: AgentScope, id: string): void =>
 
 /**
  * Streams the state of an agent, and each later state up to a final one. All followers of one agent in this process
- * share one poll of the provider. Ends when the reader loses access. Throws NotFound.
+ * share one poll of the provider. Fails when the reader loses access. Throws NotFound.
  */
 export const watchCodingAgent = operation({
   name: 'watchCodingAgent',
@@ -105,8 +105,8 @@ export const watchCodingAgent = operation({
 /**
  * Takes a message of the provider about the state of an agent that was launched through the gateway. Throws NotFound
  * where no secret is configured. Throws InvalidInput for a wrong signature, for bytes that are not a valid message, for
- * an old message, and for a message that may not replace the stored state (`mayReplaceState`). A repeated message, and
- * one about an unknown agent, have no effect.
+ * a time that is not within five minutes of now, and for a message that may not replace the stored state
+ * (`mayReplaceState`). A message about an unknown agent, and one that this process has stored before, have no effect.
  */
 export const takeAgentMessage = operation({
   name: 'takeAgentMessage',
@@ -122,10 +122,13 @@ export const takeAgentMessage = operation({
     const report = agentReportIn(jsonOf(bytes), authored(own).now);
     const agent = await stores.codingAgents.find(report.id);
     if (agent === null) return;
-    if (!mayReplaceState(agent, report))
-      throw new InvalidInput('The agent has ended, and this message may not replace its state.');
-    if (!agentMessages.isNew(bytes)) return;
-    await storeState(own, agent, merged(agent.state, report.state));
+    if (agentMessages.isStored(bytes)) return;
+    await storeState(own, agent, (stored) => {
+      if (!mayReplaceState(stored, report))
+        throw new InvalidInput('The agent has ended, and this message may not replace its state.');
+      return merged(stored.state, report.state);
+    });
+    agentMessages.addStored(bytes);
   },
 });
 

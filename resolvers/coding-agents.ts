@@ -240,21 +240,26 @@ export async function checkAnyAgent(
 ): Promise<{ readonly agent: CodingAgent; readonly changed: boolean }> {
   const found = agentIn(jsonOf(await callApi(scope, 'GET', pathOf(agent.id))));
   const changed = found !== null && !haveSameState(found.state, agent.state);
-  return { agent: found === null ? agent : await storeState(scope, agent, found.state), changed };
+  return { agent: found === null ? agent : await storeState(scope, agent, () => found.state), changed };
 }
 
-/** Stores the state of an agent, and publishes it if it changed. */
-export async function storeState(scope: AgentScope, agent: CodingAgent, state: AgentState): Promise<CodingAgent> {
+/** Stores the state that `stateAfter` makes of the stored agent, and publishes it if it changed. Throws what `stateAfter` throws. */
+export async function storeState(
+  scope: AgentScope,
+  agent: CodingAgent,
+  stateAfter: (stored: CodingAgent) => AgentState,
+): Promise<CodingAgent> {
   const { now, by } = authored(scope);
   const { stores, bus } = scope.platform;
   const changed = await stores.codingAgents.change(agent.id, (row) => ({
     ...row,
-    state,
+    state: stateAfter(row),
     updatedAt: now,
     updatedBy: by,
   }));
   if (changed === null) return agent;
-  if (!haveSameState(changed.before.state, state)) bus.publish('codingAgent', { id: agent.id, agent: changed.after });
+  if (!haveSameState(changed.before.state, changed.after.state))
+    bus.publish('codingAgent', { id: agent.id, agent: changed.after });
   return changed.after;
 }
 

@@ -13,5 +13,5 @@ export const UNUSED_PLATFORM: Pick<DecisionPlatform, 'decisions'> &
   },
   accounts: { served: false, costPerRequest: null, of: async () => null },
   agentPolls: { follow: () => () => undefined },
-  agentMessages: { configured: false, isSigned: () => false, isNew: () => true },
+  agentMessages: { configured: false, isSigned: () => false, isStored: () => false, addStored: () => undefined },
 };

@@ -17,6 +17,8 @@ export interface AgentMessages {
   readonly configured: boolean;
   /** Whether the signature was made of these bytes with the secret. */
   isSigned(bytes: Uint8Array, signature: string | null): boolean;
-  /** Records the message. False for a repetition of one of the latest 10,000 messages of this process. */
-  isNew(bytes: Uint8Array): boolean;
+  /** Whether this is one of the latest 10,000 messages that this process has stored. */
+  isStored(bytes: Uint8Array): boolean;
+  /** Remembers a message whose state is stored. */
+  addStored(bytes: Uint8Array): void;
 }

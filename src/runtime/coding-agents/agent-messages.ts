@@ -11,7 +11,8 @@ const MAX_MESSAGES = 10_000;
 
 /** Checks signatures of webhooks, `sha256=` and the HMAC-SHA256 of the body in hexadecimal, and recognizes repeated messages. */
 export function createAgentMessages(secret: Secret | null): AgentMessages {
-  const received = new Set<string>();
+  const stored = new Set<string>();
+  const digestOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('base64');
   return {
     configured: secret !== null,
     isSigned(bytes, signature) {
@@ -19,12 +20,10 @@ export function createAgentMessages(secret: Secret | null): AgentMessages {
       if (secret === null || sent === undefined) return false;
       return sameBytes(createHmac('sha256', secret.reveal()).update(bytes).digest(), Buffer.from(sent, 'hex'));
     },
-    isNew(bytes) {
-      const digest = createHash('sha256').update(bytes).digest('base64');
-      if (received.has(digest)) return false;
-      received.add(digest);
-      evictOldest(received, MAX_MESSAGES);
-      return true;
+    isStored: (bytes) => stored.has(digestOf(bytes)),
+    addStored(bytes) {
+      stored.add(digestOf(bytes));
+      evictOldest(stored, MAX_MESSAGES);
     },
   };
 }
