@@ -56,7 +56,10 @@ export class ModelledClient {
   readonly calls = new Map<number, Modelled>();
   readonly ends = new Map<string, number>();
   #callCount = 0;
-  /** While true, no faults are injected, so that the remaining calls end. */
+  /**
+   * While true, readers cause no ends or pauses, no call is added and no connection is refused, so that the remaining calls end.
+   * Scripts of the peer still contain faults.
+   */
   calm = false;
 
   constructor(seed: number) {
@@ -98,7 +101,7 @@ export class ModelledClient {
   }
 
   pipe(call: Modelled): void {
-    if (call.piped || call.answer === null || this.#isUnsure(call)) return;
+    if (call.piped || call.answer === null || this.#mayHaveExpired(call)) return;
     call.piped = true;
     call.answer.body.pipe({
       chunk: (bytes) => this.#chunk(call, Buffer.from(bytes).toString()),
@@ -107,8 +110,8 @@ export class ModelledClient {
     });
   }
 
-  /** Whether the deadline of an unread call has passed. The client may end the call only at its next deadline check. */
-  #isUnsure(call: Modelled): boolean {
+  /** Whether the deadline of an unread call has passed. The client ends the call at its next deadline check. */
+  #mayHaveExpired(call: Modelled): boolean {
     const ended = call.wireEnd !== null || call.readerEnd !== null;
     return !ended && call.hasHead && !call.piped && this.time.nowMs >= call.progressMs + SILENCE_MS;
   }
@@ -161,7 +164,7 @@ export class ModelledClient {
   }
 
   abort(call: Modelled): void {
-    if (this.#isUnsure(call)) return;
+    if (this.#mayHaveExpired(call)) return;
     // A complete answer stays complete after an abort.
     if (call.wireEnd === null) call.readerEnd ??= 'aborted';
     call.abortController.abort(ABORTED);
@@ -184,8 +187,7 @@ export class ModelledClient {
     if (endName === 'stalled') return call.hasHead && nowMs >= call.progressMs + STALL_MS;
     if (endName !== 'timeout') return false;
     if (call.hasHead) return nowMs >= call.progressMs + SILENCE_MS;
-    const connecting = this.network.open().some((wire) => nowMs >= wire.openedMs + CONNECT_MS);
-    return nowMs >= call.startedMs + call.headMs || connecting || nowMs >= call.startedMs + CONNECT_MS;
+    return nowMs >= call.startedMs + Math.min(call.headMs, CONNECT_MS);
   }
 
   #settled(call: Modelled, endName: string): void {
@@ -270,7 +272,7 @@ export class ModelledClient {
     // At least as many are then active in total.
     if (waiting > 0 && active < 3 * (LIMIT - active)) throw new Error(`${waiting} calls wait beside ${active} in use.`);
     let live = 0;
-    /** Unread calls whose deadline may have passed since the last deadline check. */
+    /** Unread calls whose deadline has passed: the client may or may not have ended them. */
     let unsure = 0;
     for (const call of this.calls.values()) {
       if (call.wireEnd !== null || call.readerEnd !== null) continue;
@@ -279,11 +281,13 @@ export class ModelledClient {
       if (lateMs <= CHECK_MS) live += 1;
       else if (!call.hasHead || call.piped) throw new Error(`Call ${call.id} is ${lateMs} ms past its deadline.`);
       else call.wireEnd = 'timeout';
-      if (this.#isUnsure(call)) unsure += 1;
+      if (this.#mayHaveExpired(call)) unsure += 1;
     }
     const carried = active + waiting;
     if (carried > live || carried < live - unsure)
-      throw new Error(`${active} calls are carried, ${waiting} wait, and ${live} live.`);
+      throw new Error(
+        `The client has ${active} active and ${waiting} waiting calls, expected ${live - unsure} to ${live} in total.`,
+      );
   }
 }
 

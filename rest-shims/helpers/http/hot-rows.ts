@@ -17,7 +17,7 @@ type PathRow = { readonly hot: RouteRow | null } | null;
 /** Capacity of the cache of paths and their rows. */
 const MAX_CACHED_PATHS = 1_000;
 
-/** Paths without encoded characters. Other paths are served by Koa. */
+/** Paths of non-empty segments of plain characters. Koa serves other paths, unless they are registered exactly. */
 const UNENCODED_PATH = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9_.:~-]+)+$/;
 
 /** Paths at which a configured pass-through path precedes the row. */

@@ -13,7 +13,7 @@ export function parseTraceparent(header: string | undefined): TraceContext | nul
   const match = TRACEPARENT.exec(header?.trim() ?? '');
   if (!match) return null;
   const [, version, traceId = '', spanId = '', more] = match;
-  // Later versions may append fields; version 00 may not, and ff is reserved.
+  // Later versions may append fields; version 00 may not, and ff is invalid.
   if (version === 'ff' || (version === '00' && more !== undefined)) return null;
   if (/^0+$/.test(traceId) || /^0+$/.test(spanId)) return null;
   return { traceId, spanId };
