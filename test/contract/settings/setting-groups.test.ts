@@ -148,7 +148,7 @@ describe('values of settings', () => {
     expect(body['detail']).toMatchObject({ keys: ['mcp_tool_search'], section: 'litellm_settings' });
   });
 
-  it('new users and teams have the stored limits unless the request has limits', async () => {
+  it('a new user or team has each stored value that its request does not set', async () => {
     await client.send('PATCH', '/update/internal_user_settings', {
       max_budget: 3,
       budget_duration: '30d',
@@ -177,7 +177,7 @@ describe('values of settings', () => {
     await client.send('PATCH', path, { enabled: false });
   });
 
-  it('discount and margin change the price of a call', async () => {
+  it('discount and margin change the cost of a call and of an estimate', async () => {
     const cost = async (): Promise<number> => {
       const answer = await client.app().call('POST', '/v1/chat/completions', chat('priced'));
       expect(answer.status).toBe(200);

@@ -41,7 +41,7 @@ it('settings.deleteCallback 400: a callback of the file', async () => {
   expect(body['detail']).toMatchObject({ keys: ['success_callback'], section: 'litellm_settings' });
 });
 
-it('allowedAddresses.add 400: the file declares the list; a duplicate is reported first', async () => {
+it('allowedAddresses.add 400: the file declares the list; an address in the list has its own message', async () => {
   const { status, body } = await client.post('/add/allowed_ip', { ip: '10.0.0.1' });
   expect(status).toBe(400);
   const { resolution, ...rest } = body['detail'] as Json;
@@ -63,7 +63,7 @@ it('allowedAddresses.delete 400: the file declares the list', async () => {
   expect(body['detail']).toMatchObject({ keys: ['allowed_ips'], stored_database_value_ignored: false });
 });
 
-it('settings.update 400: a null in the file refuses every other value', async () => {
+it('settings.update 400: a value for a setting that is null in the file; 200: null', async () => {
   const sent = { field_name: 'alerting', config_type: 'general_settings' };
   expect((await client.post('/config/field/update', { ...sent, field_value: ['slack'] })).status).toBe(400);
   expect((await client.post('/config/field/update', { ...sent, field_value: null })).status).toBe(200);

@@ -148,7 +148,7 @@ describe('settings.update', () => {
     });
   });
 
-  it('200: the current value of the file, also of a resolved reference, changes nothing', async () => {
+  it('200: the current value of the file, or the resolved value of its reference, changes nothing', async () => {
     expect((await update('max_parallel_requests', 100)).status).toBe(200);
     expect((await update('max_response_size_mb', '77')).status).toBe(200);
     expect((await info('max_response_size_mb')).body['field_value']).toBe('os.environ/SIZE_OF_TEST');

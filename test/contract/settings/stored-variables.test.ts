@@ -45,7 +45,7 @@ async function keyOf(model: string): Promise<unknown> {
 }
 
 describe('stored environment variables', () => {
-  it('are used by models as soon as they are stored, changed and removed', async () => {
+  it('apply to added models as soon as they are stored, changed or removed', async () => {
     expect((await add('stored', 'STORED_KEY')).status).toBe(422);
     expect(await store({ STORED_KEY: 'sk-first-of-the-store' })).toEqual(STORED);
     expect((await add('stored', 'STORED_KEY')).status).toBe(200);
@@ -61,7 +61,7 @@ describe('stored environment variables', () => {
     expect(await keyOf('stored')).toBe('Bearer sk-third-of-the-store');
   });
 
-  it('are used by models of the file', async () => {
+  it('apply to models of the file', async () => {
     expect(await keyOf('of-the-file')).toBe(503);
     expect(await store({ STORED_BASE: upstream.base, STORED_KEY: 'sk-fourth-of-the-store' })).toEqual(STORED);
     await vi.waitFor(async () => expect(await keyOf('of-the-file')).toBe('Bearer sk-fourth-of-the-store'), SOON);
@@ -75,7 +75,7 @@ describe('stored environment variables', () => {
     expect(await keyOf('by-process')).toBe('Bearer sk-of-the-process');
   });
 
-  it('are not shown in the configuration, the audit log, the graph or the list of models', async () => {
+  it('have values that the configuration, the audit log, the graph and the list of models do not contain', async () => {
     expect(await store({ HIDDEN_ONE: 'sk-hidden-of-the-store', COUNT: 3 })).toEqual(STORED);
     const { url, adminKey } = client.app();
     const headers = { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' };

@@ -166,7 +166,7 @@ describe('blocking of models without a price', () => {
     expect((await call('unpriced')).status).toBe(200);
   });
 
-  it('only deployments with a price are called, also as a fallback', async () => {
+  it('200: only deployments with a price are called; 400: a fallback model without a price', async () => {
     await block(true);
     for (let turns = 0; turns < 4; turns += 1) {
       // oxlint-disable-next-line no-await-in-loop -- deployments take turns
@@ -179,7 +179,7 @@ describe('blocking of models without a price', () => {
     expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining('unpriced')]);
   });
 
-  it('200: the model stays in lists, and a value of the file has precedence', async () => {
+  it('200: the model stays listed; 403 and 400: the value of the file has precedence', async () => {
     await block(true);
     const { body } = await client.get('/v1/models');
     expect(JSON.stringify(body)).toContain('"unpriced"');

@@ -79,7 +79,7 @@ async function rowsOf(key: string): Promise<readonly Row[]> {
 }
 
 /** Waits until all spend rows of a key are stored, and returns them. */
-async function storedRows(key: string): Promise<readonly Pick<Row, 'status' | 'spend'>[]> {
+async function storedRows(key: string): Promise<readonly Row[]> {
   await expect.poll(async () => (await rowsOf(key)).length).toBeGreaterThan(0);
   // Records are stored in order, and the read waits for the record of this later call: all rows of the key are stored.
   await ask(await newKey(), {});

@@ -26,7 +26,7 @@ describe('the permission get_spend_routes of a key', () => {
     expect(body).toEqual({ data: { spendRows: { nodes: [{ user: null, key: null, callType: expect.anything() }] } } });
   });
 
-  it('does not give access to texts of other keys, to changes and to other routes', async () => {
+  it('does not give access to call texts of other keys, to changes or to other routes', async () => {
     const secret = await key({ permissions: { get_spend_routes: true }, user_id: 'reader' });
     expect((await get(`/spend/logs/ui/${requestId}`)).body).not.toBeNull();
     expect((await get(`/spend/logs/ui/${requestId}`, secret)).body).toBeNull();

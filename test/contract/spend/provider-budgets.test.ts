@@ -66,7 +66,7 @@ async function serve(models: readonly Model[], router: object, settings: object 
 const RESET = /Budget window: 1d\. Budget resets at: \d{4}-\d\d-\d\d 00:00:00 UTC/;
 
 describe('budgets of providers', () => {
-  it('skip a provider with a used-up budget; if all are used up, the refusal has provider, window and reset time', async () => {
+  it('exclude a provider if its budget is used up; if all are used up, the refusal has provider, window and reset time', async () => {
     const { ask } = await serve(
       [
         { name: 'm', provider: 'openai' },
@@ -94,7 +94,7 @@ describe('budgets of providers', () => {
     expect(message).toMatch(RESET);
   });
 
-  it('send a call to its fallback if the budgets of all deployments of the first model are used up', async () => {
+  it('cause a fallback if the budget of the only provider of the first model is used up', async () => {
     const { ask } = await serve(
       [
         { name: 'm', provider: 'openai' },
@@ -189,7 +189,7 @@ describe('budgets of providers', () => {
 });
 
 describe('budgets of deployments', () => {
-  it('skip a deployment with a used-up budget; if all are used up, the refusal has deployment and amounts', async () => {
+  it('exclude a deployment if its budget is used up; if all are used up, the refusal has deployment and amounts', async () => {
     const { ask } = await serve(
       [
         { name: 'm', provider: 'openai', params: { max_budget: 1, budget_duration: '1d' } },

@@ -146,7 +146,7 @@ describe('callbacks of a team', () => {
     expect(await send('POST', '/team/log-1/disable_logging', undefined, '')).toEqual(NO_KEY);
   });
 
-  it('teamLogging.addCallback 403, teamLogging.get 403, teamLogging.disable 403: a read-only administrator, a key without the route', async () => {
+  it('teamLogging.addCallback 403, teamLogging.get 403, teamLogging.disable 403: a read-only administrator, a key without the route; 401: a member of the team', async () => {
     const [boss, member] = [await user({ user_id: 'boss' }), await user({ user_id: 'member' })];
     await post('/team/new', {
       team_id: 'log-access',
@@ -216,7 +216,7 @@ describe('callbacks in the metadata of a team', () => {
   const update = (id: string, logging: unknown) => post('/team/update', { team_id: id, metadata: { logging } });
   const entry = (vars: object, more: object = {}) => ({ callback_name: 'langfuse', callback_vars: vars, ...more });
 
-  it('keep a redacted secret only if callback and address are unchanged', async () => {
+  it('keep a redacted secret only if the name and the address of the callback are unchanged', async () => {
     await team('log-kept');
     expect((await post('/team/log-kept/callback', langfuse({ langfuse_host: 'http://mine.test' }))).status).toBe(200);
     const [own, theirs] = [

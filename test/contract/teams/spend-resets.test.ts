@@ -122,7 +122,7 @@ describe('teamMembers.resetSpend 200', () => {
   });
 });
 
-describe('teamMembers.resetSpend refuses', () => {
+describe('refusals', () => {
   let key = '';
   beforeAll(async () => {
     key = await member('sure');

@@ -155,7 +155,7 @@ describe('teams', () => {
   });
 });
 
-describe('permissions of the keys of a team', () => {
+describe('calls with the keys of teams and users', () => {
   it('teams.block 200, teams.unblock 200: keys of a blocked team are refused immediately', async () => {
     await team('block');
     const secret = await key({ team_id: 'block' });

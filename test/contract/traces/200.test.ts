@@ -272,7 +272,7 @@ describe('traces.span 200', () => {
     ]);
   });
 
-  it('is shown as messages, as fields or as text', async () => {
+  it('has input and output as messages, as fields or as text', async () => {
     const key = await makeKey(app);
     const id = '7'.repeat(32);
     const tool = {
@@ -327,7 +327,7 @@ describe('traces.span 200', () => {
 });
 
 describe('traces.get 200: an error longer than the stored maximum', () => {
-  it('is cut, and marked as cut', async () => {
+  it('is truncated, and marked as truncated', async () => {
     const key = await makeKey(app);
     const id = '6'.repeat(32);
     const long = otlpSpan('1', 0, 1, {}, { traceId: id, status: { code: 2, message: 'x'.repeat(65_537) } });

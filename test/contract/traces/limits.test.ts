@@ -52,7 +52,7 @@ function deepSpan(levels: number): Uint8Array {
 
 const deep = (levels: number): unknown => (levels === 0 ? {} : { arrayValue: { values: [deep(levels - 1)] } });
 
-describe('an export above a limit', () => {
+describe('a refused export', () => {
   let app: TestApp;
   let key: string;
   beforeAll(async () => {
@@ -80,7 +80,7 @@ describe('an export above a limit', () => {
   });
 
   it('traces.ingest 413: 300,000 and a million spans in small compressed bodies', async () => {
-    // The inflated body is just below the size limit.
+    // The inflated body is below the size limit.
     const body = manySpans(300_000);
     expect(body.length).toBeLessThan(16_777_216);
     expect(
@@ -159,7 +159,7 @@ describe('an export above a limit', () => {
   });
 });
 
-it('an attribute of more than 64 KiB is cut after its first 64 KiB', async () => {
+it('an attribute of more than 64 KiB is truncated to its first 64 KiB', async () => {
   const app = await startApp();
   try {
     const text = 'ä'.repeat(40_000);

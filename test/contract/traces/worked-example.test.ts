@@ -79,7 +79,7 @@ it('traces.list and traces.get 200: the worked example, sent twice by each of tw
   expect(await read(one, TRACE_ID, second)).toEqual(missing);
 });
 
-it('traces.get 200: a tool counts for the agent in its attributes', async () => {
+it('traces.get 200: a tool call counts for the agent in its attributes', async () => {
   const key = await makeKey(app);
   const of = { traceId: '1'.repeat(32) };
   const child = { ...of, parentSpanId: 'a'.repeat(16) };

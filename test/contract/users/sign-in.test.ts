@@ -316,13 +316,15 @@ describe('signIn.welcome', () => {
 });
 
 describe('signIn.page', () => {
-  it('200: a form without scripts', async () => {
+  it('200: a form without scripts; 405: GET /login', async () => {
     for (const path of ['/fallback/login', '/sso/key/generate']) {
       // oxlint-disable-next-line no-await-in-loop -- two pages
       const answer = await fetch(`${client.app().url}${path}`);
       expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
       // oxlint-disable-next-line no-await-in-loop -- two pages
-      expect(await answer.text()).toContain('<form action="/login" method="post">');
+      const page = await answer.text();
+      expect(page).toContain('<form action="/login" method="post">');
+      expect(page).not.toContain('<script');
     }
     const { status, body } = await client.get('/login');
     expect([status, body]).toEqual([405, { detail: 'Method Not Allowed' }]);

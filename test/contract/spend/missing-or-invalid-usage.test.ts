@@ -58,7 +58,7 @@ async function spentBy(path: string, body: object): Promise<number> {
 }
 
 /** Usage as JSON text, because JavaScript has no numbers such as 1e400. */
-const WRONG_USAGES = [
+const INVALID_USAGES = [
   'null',
   '[]',
   '"10"',
@@ -74,8 +74,8 @@ const WRONG_USAGES = [
 const chatBody = (more: object = {}) => ({ model: 'm', messages: [{ role: 'user', content: PROMPT }], ...more });
 const STREAM = { stream: true, stream_options: { include_usage: true } };
 
-describe('an answer without usage, or with an impossible usage', () => {
-  it.each(WRONG_USAGES)('chat 200: costs an estimate by its prompt and its text: %s', async (usage) => {
+describe('an answer without usage, or with an invalid usage', () => {
+  it.each(INVALID_USAGES)('chat 200: costs an estimate by its prompt and its text: %s', async (usage) => {
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(
@@ -86,7 +86,7 @@ describe('an answer without usage, or with an impossible usage', () => {
     expect(await spentBy('/v1/chat/completions', chatBody())).toBeCloseTo(ESTIMATE, 12);
   });
 
-  it.each(WRONG_USAGES)('chat 200: a stream costs its prompt and its events: %s', async (usage) => {
+  it.each(INVALID_USAGES)('chat 200: a stream costs its prompt and its events: %s', async (usage) => {
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       const event = (delta: object, more = '', finish: string | null = null): void => {
@@ -114,7 +114,7 @@ describe('an answer without usage, or with an impossible usage', () => {
     expect(await spentBy('/v1/embeddings', { model: 'vectors', input: [[1, 2, 3]] })).toBeCloseTo(3 * PRICE, 12);
   });
 
-  it('chat 422: the budget of the key is used up', async () => {
+  it('chat 422: uses up the budget of the key', async () => {
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(

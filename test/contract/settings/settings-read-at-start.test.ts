@@ -7,7 +7,7 @@ import { startApp, type TestApp } from '../../support/start-app.ts';
 let dataDir: string;
 let app: TestApp | null = null;
 beforeEach(() => {
-  dataDir = mkdtempSync(join(tmpdir(), 'lensgate-stored-at-start-'));
+  dataDir = mkdtempSync(join(tmpdir(), 'lensgate-settings-read-at-start-'));
 });
 afterEach(async () => {
   await app?.stop({ keepData: true });
@@ -35,7 +35,7 @@ async function largeCall(to: TestApp): Promise<number> {
   return (await to.call('POST', '/v1/chat/completions', { model: 'demo', messages })).status;
 }
 
-it('a stored limit of the request size applies after a restart; the file has precedence', async () => {
+it('a stored max_request_size_mb applies after a restart; the file has precedence', async () => {
   const first = await start({});
   expect(await store(first, 'max_request_size_mb', 1)).toBe(200);
   expect(await largeCall(first)).toBe(200);
@@ -43,7 +43,7 @@ it('a stored limit of the request size applies after a restart; the file has pre
   expect(await largeCall(await start({ max_request_size_mb: 4 }))).toBe(200);
 });
 
-it('a stored setting for prompts applies after a restart; the file has precedence', async () => {
+it('a stored store_prompts_in_spend_logs applies after a restart; the file has precedence', async () => {
   const query = '{ traces(first: 1) { nodes { spans { nodes { input } } } } }';
   async function inputOf(to: TestApp): Promise<string> {
     await to.call('POST', '/v1/chat/completions', { model: 'demo', messages: [{ role: 'user', content: 'a-prompt' }] });
