@@ -18,7 +18,8 @@ const messageOf = (subject: string, more: Json = {}): Json => ({
   ...more,
 });
 
-const NO_SSO = Object.fromEntries(
+/** Default values of all SSO settings, except `google_client_id`. */
+const SSO_DEFAULTS = Object.fromEntries(
   [
     'google_client_secret',
     'microsoft_client_id',
@@ -42,7 +43,8 @@ const NO_SSO = Object.fromEntries(
   ].map((name) => [name, name === 'generic_scope' ? 'openid email profile' : null]),
 );
 
-const NO_UI = Object.fromEntries(
+/** Default values of all UI settings. */
+const UI_DEFAULTS = Object.fromEntries(
   [
     'disable_model_add_for_internal_users',
     'disable_team_admin_delete_team_user',
@@ -59,7 +61,8 @@ const NO_UI = Object.fromEntries(
   ].map((name) => [name, false]),
 );
 
-const EVENTS = ['New User Invitation', 'Virtual Key Rotated', 'Soft Budget Crossed', 'Max Budget Alert'];
+/** Email events, except `Virtual Key Created`. */
+const OTHER_EVENTS = ['New User Invitation', 'Virtual Key Rotated', 'Soft Budget Crossed', 'Max Budget Alert'];
 
 /** All settings groups with a read path and a write path, except the user banner. */
 export const SETTING_GROUP_CASES: readonly Group[] = [
@@ -98,9 +101,9 @@ export const SETTING_GROUP_CASES: readonly Group[] = [
     sent: { google_client_id: 'abc', google_client_secret: 'very-secret-text' },
     written: messageOf('SSO settings', { settings: { google_client_id: 'abc', google_client_secret: 'REDACTED' } }),
     stored: {
-      values: { ...NO_SSO, google_client_id: 'abc', google_client_secret: 'REDACTED' },
+      values: { ...SSO_DEFAULTS, google_client_id: 'abc', google_client_secret: 'REDACTED' },
       provenance: {
-        ...Object.fromEntries(Object.keys(NO_SSO).map((name) => [name, 'unset'])),
+        ...Object.fromEntries(Object.keys(SSO_DEFAULTS).map((name) => [name, 'unset'])),
         generic_scope: 'default',
         google_client_id: 'db',
         google_client_secret: 'db',
@@ -112,7 +115,7 @@ export const SETTING_GROUP_CASES: readonly Group[] = [
     ...dashboard('ui_settings'),
     sent: { disable_custom_api_keys: true },
     written: messageOf('UI settings', { settings: { disable_custom_api_keys: true } }),
-    stored: { values: { ...NO_UI, disable_custom_api_keys: true } },
+    stored: { values: { ...UI_DEFAULTS, disable_custom_api_keys: true } },
   },
   {
     row: 'UiTheme',
@@ -184,13 +187,13 @@ export const SETTING_GROUP_CASES: readonly Group[] = [
       message: 'Email event settings updated successfully',
       settings: [
         { event: 'Virtual Key Created', enabled: false },
-        ...EVENTS.map((event) => ({ event, enabled: true })),
+        ...OTHER_EVENTS.map((event) => ({ event, enabled: true })),
       ],
     },
     stored: {
       settings: [
         { event: 'Virtual Key Created', enabled: false },
-        ...EVENTS.map((event) => ({ event, enabled: true })),
+        ...OTHER_EVENTS.map((event) => ({ event, enabled: true })),
       ],
     },
   },

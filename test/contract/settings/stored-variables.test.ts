@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { POLLING } from '../../support/polling.ts';
 import { chat, envelope, type Json, tenancyClient } from '../../support/tenancy-client.ts';
 import { startRecordingUpstream, type RecordingUpstream } from '../deployments/recording-upstream.ts';
 
@@ -25,7 +26,6 @@ const client = tenancyClient({
   },
   env: { SET_BY_PROCESS: 'sk-of-the-process' },
 });
-const SOON = { timeout: 30_000, interval: 50 };
 const store = (variables: Json) => client.post('/config/update', { environment_variables: variables });
 const STORED = { status: 200, body: { message: 'Config updated successfully' } };
 
@@ -64,7 +64,7 @@ describe('stored environment variables', () => {
   it('apply to models of the file', async () => {
     expect(await keyOf('of-the-file')).toBe(503);
     expect(await store({ STORED_BASE: upstream.base, STORED_KEY: 'sk-fourth-of-the-store' })).toEqual(STORED);
-    await vi.waitFor(async () => expect(await keyOf('of-the-file')).toBe('Bearer sk-fourth-of-the-store'), SOON);
+    await vi.waitFor(async () => expect(await keyOf('of-the-file')).toBe('Bearer sk-fourth-of-the-store'), POLLING);
   }, 60_000);
 
   it('have lower precedence than variables of the file and of the process', async () => {

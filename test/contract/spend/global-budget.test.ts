@@ -2,13 +2,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type OwnerCalls, startOwnerCalls } from '../owners/owner-calls.ts';
 
 const midnight = (): string => new Date(new Date().setUTCHours(24, 0, 0, 0)).toISOString();
-const RESET = () => `Budget window: 1d. Budget resets at: ${midnight().slice(0, 19).replace('T', ' ')} UTC`;
+const resetText = () => `Budget window: 1d. Budget resets at: ${midnight().slice(0, 19).replace('T', ' ')} UTC`;
 
 const refusal = (spent: string, limit: string) => ({
   status: 422,
   body: {
     error: {
-      message: `Budget has been exceeded! Current cost: ${spent}, Max budget: ${limit}. ${RESET()}`,
+      message: `Budget has been exceeded! Current cost: ${spent}, Max budget: ${limit}. ${resetText()}`,
       type: 'budget_exceeded',
       param: null,
       code: '422',

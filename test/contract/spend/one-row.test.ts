@@ -46,7 +46,7 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-const piece = (delta: object, more: object = {}): string =>
+const chunk = (delta: object, more: object = {}): string =>
   `data: ${JSON.stringify({
     id: 'a',
     object: 'chat.completion.chunk',
@@ -117,14 +117,14 @@ async function ask(key: string, fields: object, signal?: AbortSignal): Promise<R
   });
 }
 
-const WHOLE = { status: 'success', spend: 9, prompt_tokens: 10, completion_tokens: 4, model_group: 'one' };
+const SUCCESS_ROW = { status: 'success', spend: 9, prompt_tokens: 10, completion_tokens: 4, model_group: 'one' };
 
 describe('exactly one spend row is stored', () => {
   it('of a success', async () => {
     answerAll();
     const key = await newKey();
     expect((await ask(key, {})).status).toBe(200);
-    expect(await storedRows(key)).toEqual([WHOLE]);
+    expect(await storedRows(key)).toEqual([SUCCESS_ROW]);
   });
 
   it('of a failure, which costs nothing', async () => {
@@ -139,34 +139,34 @@ describe('exactly one spend row is stored', () => {
     failFirst(1, 500);
     const key = await newKey();
     expect((await ask(key, { num_retries: 2 })).status).toBe(200);
-    expect(await storedRows(key)).toEqual([WHOLE]);
+    expect(await storedRows(key)).toEqual([SUCCESS_ROW]);
   });
 
   it('of a call that a fallback answered', async () => {
     failFirst(1, 400);
     const key = await newKey();
     expect((await ask(key, { fallbacks: ['spare'] })).status).toBe(200);
-    expect(await storedRows(key)).toEqual([{ ...WHOLE, model_group: 'spare' }]);
+    expect(await storedRows(key)).toEqual([{ ...SUCCESS_ROW, model_group: 'spare' }]);
   });
 
   it('of a stream', async () => {
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.end(
-        `${piece({ role: 'assistant', content: '' })}${piece({ content: 'a' })}${piece({}, { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })}${piece({}, { choices: [], usage: USAGE })}data: [DONE]\n\n`,
+        `${chunk({ role: 'assistant', content: '' })}${chunk({ content: 'a' })}${chunk({}, { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })}${chunk({}, { choices: [], usage: USAGE })}data: [DONE]\n\n`,
       );
     });
     const key = await newKey();
     await (await ask(key, { stream: true })).text();
     answerAll();
-    expect(await storedRows(key)).toEqual([WHOLE]);
+    expect(await storedRows(key)).toEqual([SUCCESS_ROW]);
   });
 
   it('of a stream whose client disconnects in the middle: the prompt and the text so far', async () => {
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
-      response.write(piece({ role: 'assistant', content: '' }));
-      for (const text of ['a', 'b', 'c']) response.write(piece({ content: text }));
+      response.write(chunk({ role: 'assistant', content: '' }));
+      for (const text of ['a', 'b', 'c']) response.write(chunk({ content: text }));
     });
     const key = await newKey();
     const abort = new AbortController();
@@ -216,9 +216,9 @@ describe('exactly one spend row is stored', () => {
   it('of a stream whose client disconnects after the last token: the reported usage', async () => {
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
-      response.write(piece({ role: 'assistant', content: '' }));
-      response.write(piece({}, { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }));
-      response.write(piece({}, { choices: [], usage: USAGE }));
+      response.write(chunk({ role: 'assistant', content: '' }));
+      response.write(chunk({}, { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }));
+      response.write(chunk({}, { choices: [], usage: USAGE }));
     });
     const key = await newKey();
     const abort = new AbortController();

@@ -1,9 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { POLLING } from '../../support/polling.ts';
 import { envelope, type Json } from '../../support/tenancy-client.ts';
 import { type OwnerCalls, startOwnerCalls } from '../owners/owner-calls.ts';
-
-const WAIT = { timeout: 60_000, interval: 50 };
 
 let calls: OwnerCalls;
 beforeAll(async () => {
@@ -48,7 +47,7 @@ const expectSpend = (id: string, key: string, spend: number, total: number): Pro
   vi.waitFor(async () => {
     const inGraph = { inGraph: String(spend), total: String(total) };
     expect(await readSpend(id, key)).toEqual({ key: spend, keyTotal: total, team: spend, ...inGraph });
-  }, WAIT);
+  }, POLLING);
 
 const chat = async (key: string) => {
   const { status, body } = await calls.chat(key);

@@ -93,8 +93,8 @@ describe('traces.get 200: a model call in the trace of a client', () => {
       ),
     );
     const { traceAnswer, listed } = await read(traceId);
-    const both = usdNumber(usdFromAtto(BigInt(Math.round(costOfChat() * 2e12)) * 1_000_000n));
-    const spend = { spend: both, priced_calls: 2, estimated_calls: 2 };
+    const costOfTwo = usdNumber(usdFromAtto(BigInt(Math.round(costOfChat() * 2e12)) * 1_000_000n));
+    const spend = { spend: costOfTwo, priced_calls: 2, estimated_calls: 2 };
     expect([pick(traceAnswer.summary, SPEND), listed, pick(traceAnswer.agents[0], SPEND)]).toEqual([
       spend,
       spend,

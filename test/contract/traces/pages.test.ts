@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => app.stop());
 
 const read = (path: string): Promise<readonly [number, unknown]> => statusAndBody(app.call('GET', path));
-const ids = (trace: ReadTrace): string => trace.spans.map(({ span_id: id }) => id[0]).join('');
+const spanDigits = (trace: ReadTrace): string => trace.spans.map(({ span_id: id }) => id[0]).join('');
 
 describe('the spans of a trace, page by page', () => {
   beforeAll(async () => {
@@ -40,11 +40,11 @@ describe('the spans of a trace, page by page', () => {
     const first = await page('page_size=2');
     const second = await page(`page_size=2&cursor=${first.next_cursor}`);
     const third = await page(`page_size=2&cursor=${second.next_cursor}`);
-    expect([first, second, third].map(ids)).toEqual(['12', '34', '5']);
+    expect([first, second, third].map(spanDigits)).toEqual(['12', '34', '5']);
     expect([first, second, third].map(({ summary }) => summary.span_count)).toEqual([5, 5, 5]);
     expect(third.next_cursor).toBeNull();
-    expect(ids(await page(`cursor=${first.next_cursor}`))).toBe('345');
-    expect([ids(await page('page_size=5')), ids(await page('cursor='))]).toEqual(['12345', '12345']);
+    expect(spanDigits(await page(`cursor=${first.next_cursor}`))).toBe('345');
+    expect([spanDigits(await page('page_size=5')), spanDigits(await page('cursor='))]).toEqual(['12345', '12345']);
     expect((await page('page_size=5')).next_cursor).toBeNull();
   });
 

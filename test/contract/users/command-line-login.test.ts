@@ -180,7 +180,7 @@ describe('signIn.cliPoll', () => {
     expect((await client.get('/key/info', key)).status).toBe(401);
   });
 
-  it('200: asks for a team if there are several; 403: a team without a membership', async () => {
+  it('200: asks for a team if there are several, or `team_id=skip` selects the first; 403: a team without a membership', async () => {
     const key = await member('anna', ['one', 'two']);
     const login = await start();
     await complete(login, { username: 'anna', password: key });

@@ -84,7 +84,7 @@ describe('signIn.form', () => {
     ['signIn.form', '/login', 303],
     ['signIn.json', '/v2/login', 200],
     ['signIn.code', '/v3/login', 404],
-  ])('%s 403: a cross-site form', async (_row, path, success) => {
+  ])('%s 403: a cross-site form', async (_row, path, sameOriginStatus) => {
     // `fetch` does not allow these headers.
     const send = async (site: string) => {
       const sent = request(`${client.app().url}${path}`, {
@@ -104,7 +104,7 @@ describe('signIn.form', () => {
       envelope(403, 'Sign in on a page of this server.', 'auth_error', 'None'),
     );
     expect(cookies).toEqual([]);
-    expect((await send('same-origin')).status).toBe(success);
+    expect((await send('same-origin')).status).toBe(sameOriginStatus);
   });
 
   it('429: after six failures of a name, also with the right password; other names are not blocked', async () => {

@@ -13,7 +13,7 @@ it.each([
   ['/key/list?team_id=a%00&key_alias=%00', 200],
   ['/key/info?key=%00', 404],
   ['/customer/info?end_user_id=%00', 404],
-] as const)('a NUL in a filter: %s is %i', async (path, status) => {
+] as const)('a NUL in a query parameter: %s is %i', async (path, status) => {
   expect((await get(path)).status).toBe(status);
 });
 
