@@ -148,3 +148,50 @@ it.each([
     [200, { summary: { duration_ms: exact }, spans: [{ duration_ms: exact }] }],
   ]);
 });
+
+it('traces.list and traces.get 200: the preview is that of the model call below the request span, in any order of arrival', async () => {
+  const traceId = '7'.repeat(32);
+  const root = otlpSpan('a', 0, 9, { 'http.request.method': 'POST' }, { traceId, name: 'POST /ask', kind: 2 });
+  const call = otlpSpan(
+    'b',
+    1,
+    5,
+    { 'gen_ai.operation.name': 'chat', 'gen_ai.prompt': 'Where is it?' },
+    { traceId, name: 'chat m1', parentSpanId: 'a'.repeat(16) },
+  );
+  for (const spans of [
+    [root, call],
+    [call, root],
+  ]) {
+    const key = await makeKey(app);
+    for (const span of spans) expect((await send(app, otlpExport(span), as(key))).status).toBe(200);
+    const expected = { name: 'POST /ask', input_preview: 'Where is it?', span_count: 2 };
+    expect([await list(key), await read(key, traceId)]).toMatchObject([
+      [200, { data: [expected] }],
+      [200, { summary: expected }],
+    ]);
+  }
+});
+
+it('traces.list 200: a trace without its root span has no name; traces.get 200: it has the name and status of its earliest span', async () => {
+  const key = await makeKey(app);
+  const traceId = '6'.repeat(32);
+  const below = { traceId, parentSpanId: 'f'.repeat(16) };
+  const [late, early] = [
+    otlpSpan('1', 5, 1, {}, { ...below, name: 'late', status: { code: 2 } }),
+    otlpSpan('2', 1, 1, {}, { ...below, name: 'early', status: { code: 1 } }),
+  ];
+  await send(app, otlpExport(late, early), as(key));
+  expect(await list(key)).toMatchObject([
+    200,
+    { data: [{ name: '', status: 'unset', error_count: 1, span_count: 2 }] },
+  ]);
+  expect(await read(key, traceId)).toMatchObject([200, { summary: { name: 'early', status: 'ok' } }]);
+  const root = otlpSpan('f', 0, 10, {}, { traceId, name: 'run', status: { code: 2 } });
+  await send(app, otlpExport(root), as(key));
+  const whole = { name: 'run', status: 'error', error_count: 2, span_count: 3, duration_ms: 10 };
+  expect([await list(key), await read(key, traceId)]).toMatchObject([
+    [200, { data: [whole] }],
+    [200, { summary: whole }],
+  ]);
+});
