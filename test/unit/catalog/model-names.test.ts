@@ -4,6 +4,15 @@ import { modelNameOf } from '../../../src/domain/catalog/model-names.ts';
 import { modelsOfMap } from '../../../src/domain/catalog/price-map.ts';
 import { loadEmbeddedSnapshot } from '../../../src/runtime/catalog/snapshot.ts';
 
+const OLDER = new URL('../../../../shared/data/model_prices.json', import.meta.url);
+
+/** Each id whose logical model has another logical model, with both. */
+const unstableNames = (ids: readonly string[]): readonly (readonly string[])[] =>
+  ids.flatMap((id) => {
+    const name = modelNameOf(id);
+    return modelNameOf(name) === name ? [] : [[id, name, modelNameOf(name)]];
+  });
+
 describe('the logical model of an id', () => {
   it.each([
     // Hosts, regions, contracts, sizes and qualities do not distinguish models.
@@ -89,22 +98,13 @@ describe('the logical model of an id', () => {
     expect(odd.map(modelNameOf)).toEqual(['', '/', 'edit', 'text-to-image', 'a', ':0', '-', 'fast-pro']);
   });
 
-  it.each([
-    ['the built-in map', () => loadEmbeddedSnapshot().entries.map(({ id }) => id)],
-    ['an older map', () => olderIds()],
-  ])('is its own logical model, for every id in %s', (_map, idsOf) => {
-    const again = idsOf().flatMap((id) => {
-      const name = modelNameOf(id);
-      return modelNameOf(name) === name ? [] : [[id, name, modelNameOf(name)]];
-    });
-    expect(again).toEqual([]);
+  it('is its own logical model, for every id in the built-in map', () => {
+    expect(unstableNames(loadEmbeddedSnapshot().entries.map(({ id }) => id))).toEqual([]);
+  });
+
+  it.skipIf(!existsSync(OLDER))('is its own logical model, for every id in an older map', () => {
+    const models = modelsOfMap(JSON.parse(readFileSync(OLDER, 'utf8'))) ?? [];
+    expect(models.length).toBeGreaterThan(0);
+    expect(unstableNames(models.map(([id]) => id))).toEqual([]);
   });
 });
-
-const OLDER = new URL('../../../../shared/data/model_prices.json', import.meta.url);
-
-/** Ids of an older price map. Empty when the file does not exist. */
-function olderIds(): readonly string[] {
-  if (!existsSync(OLDER)) return [];
-  return (modelsOfMap(JSON.parse(readFileSync(OLDER, 'utf8'))) ?? []).map(([id]) => id);
-}
