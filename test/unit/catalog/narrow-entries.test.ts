@@ -32,7 +32,7 @@ const ENTRIES = [
     supports_vision: 'true',
   }),
   entry('free', { input_cost_per_token: 0, output_cost_per_token: 0, deprecation_date: 'some day' }),
-  entry('stepped', {
+  entry('tiered', {
     tiered_pricing: [
       { range: [0, 32_000], input_cost_per_token: 1.2e-6, output_cost_per_token: 6e-6 },
       { range: [32_000, 128_000], input_cost_per_token: 2.4e-6, output_cost_per_token: 12e-6 },
@@ -48,22 +48,22 @@ const idsFor = (conditions: Partial<EntryConditions>): string[] =>
 
 describe('narrowing entries', () => {
   it('keeps all entries without a condition, in their order', () => {
-    expect(idsFor({})).toEqual(['cheap', 'dear', 'free', 'stepped', 'unpriced']);
+    expect(idsFor({})).toEqual(['cheap', 'dear', 'free', 'tiered', 'unpriced']);
   });
   it('applies a price ceiling, inclusive and without unpriced entries', () => {
-    expect(idsFor({ maxInputPrice: pricePerTokenFrom('2.5') })).toEqual(['cheap', 'dear', 'free', 'stepped']);
-    expect(idsFor({ maxInputPrice: pricePerTokenFrom('2.499999') })).toEqual(['cheap', 'free', 'stepped']);
-    expect(idsFor({ maxOutputPrice: pricePerTokenFrom('6') })).toEqual(['cheap', 'free', 'stepped']);
+    expect(idsFor({ maxInputPrice: pricePerTokenFrom('2.5') })).toEqual(['cheap', 'dear', 'free', 'tiered']);
+    expect(idsFor({ maxInputPrice: pricePerTokenFrom('2.499999') })).toEqual(['cheap', 'free', 'tiered']);
+    expect(idsFor({ maxOutputPrice: pricePerTokenFrom('6') })).toEqual(['cheap', 'free', 'tiered']);
     expect(idsFor({ maxOutputPrice: pricePerTokenFrom('0') })).toEqual(['free']);
   });
   it('applies both ceilings', () => {
     const both = { maxInputPrice: pricePerTokenFrom('1.2'), maxOutputPrice: pricePerTokenFrom('0.4') };
     expect(idsFor(both)).toEqual(['cheap', 'free']);
   });
-  it('applies a least context window, which is `max_tokens` without `max_input_tokens`', () => {
-    expect(idsFor({ minContextWindow: 128_000 })).toEqual(['cheap', 'stepped']);
-    expect(idsFor({ minContextWindow: 8192 })).toEqual(['cheap', 'dear', 'stepped']);
-    expect(idsFor({ minContextWindow: 0 })).toEqual(['cheap', 'dear', 'stepped', 'unpriced']);
+  it('applies a minimum context window, which is `max_tokens` for entries without `max_input_tokens`', () => {
+    expect(idsFor({ minContextWindow: 128_000 })).toEqual(['cheap', 'tiered']);
+    expect(idsFor({ minContextWindow: 8192 })).toEqual(['cheap', 'dear', 'tiered']);
+    expect(idsFor({ minContextWindow: 0 })).toEqual(['cheap', 'dear', 'tiered', 'unpriced']);
     expect(ENTRIES.map(contextWindowOf)).toEqual([128_000, 8192, null, 258_048, 0]);
   });
   it('requires every capability to be exactly true', () => {
@@ -75,13 +75,13 @@ describe('narrowing entries', () => {
     const after = new Date('2026-11-21T00:00:00.001Z');
     expect(idsFor({ deprecatedBefore: midnight })).toEqual(['unpriced']);
     expect(idsFor({ deprecatedBefore: after })).toEqual(['cheap', 'unpriced']);
-    expect(idsFor({ notDeprecatedBefore: midnight })).toEqual(['cheap', 'dear', 'free', 'stepped']);
-    expect(idsFor({ notDeprecatedBefore: after })).toEqual(['dear', 'free', 'stepped']);
+    expect(idsFor({ notDeprecatedBefore: midnight })).toEqual(['cheap', 'dear', 'free', 'tiered']);
+    expect(idsFor({ notDeprecatedBefore: after })).toEqual(['dear', 'free', 'tiered']);
     expect(idsFor({ notDeprecatedBefore: after, deprecatedBefore: after })).toEqual([]);
   });
 });
 
-it('price ceilings are in USD per million tokens, exact to the attodollar', () => {
+it('a price ceiling in USD per million tokens becomes attodollars per token, rounded down', () => {
   expect(['2.5', '0', '0.000000000001', '0.0000000000009', null].map(pricePerTokenFrom)).toEqual([
     2_500_000_000_000n,
     0n,
@@ -95,7 +95,7 @@ it.each([
   [{ maxInputPrice: -1n as Rate }, 'A price ceiling must not be below zero.'],
   [{ maxOutputPrice: -1n as Rate }, 'A price ceiling must not be below zero.'],
   [{ minContextWindow: -1 }, 'A context window must not be below zero.'],
-])('refuses %o', (conditions, message) => {
+])('the conditions %o are refused', (conditions, message) => {
   expect(() => assertConditions({ ...NO_ENTRY_CONDITIONS, ...conditions })).toThrow(message);
 });
 

@@ -48,7 +48,7 @@ const listed = (history: EntryHistory, days: readonly number[]): readonly unknow
   days.map((number) => pricesAt(history, day(number), NOW).listed);
 
 describe('the price at an instant', () => {
-  it('is read from the change before and the change after, within the recorded period only', () => {
+  it('is read from the change before and the change after, within the periods of the history only', () => {
     const history = aHistory({ changes: [changed(3, 1, 2), changed(5, 2, 4)], fields: { [INPUT]: 8 } });
     expect(byDay(history, [0, 1, 2, 3, 4, 5, 10, 11, 19, 20, 31, 32])).toEqual([
       '?',
@@ -71,7 +71,7 @@ describe('the price at an instant', () => {
     expect(byDay(history, [20, 21, 22, 24, 25, 31])).toEqual([3, 3, 5, 5, '-', '-']);
   });
 
-  it('is unknown where an import adds an entry without its fields', () => {
+  it('is unknown where an import adds an entry without its fields and no later change has the old price', () => {
     const history = aHistory({ changes: [added(3, null), changed(6, 1, 2), removed(8, null)] });
     expect(byDay(history, [1, 2, 3, 5, 6, 7, 8, 10])).toEqual(['-', '-', 1, 1, 2, 2, '-', '-']);
     expect(byDay(history, [2, 3, 7, 8], OUTPUT)).toEqual(['?', '?', '?', '?']);
@@ -93,7 +93,7 @@ describe('the price at an instant', () => {
     expect(listed(history, [19, 20, 21, 25, 26])).toEqual([null, false, true, false, true]);
   });
 
-  it('is known from the oldest read change on, when there are older ones', () => {
+  it('is known only from the oldest change on, when older changes were not read', () => {
     const history = aHistory({ changes: [changed(22, 3, 5)], complete: false, fields: { [INPUT]: 5 } });
     expect(byDay(history, [20, 21, 22, 31])).toEqual(['?', '?', 5, 5]);
   });
@@ -123,7 +123,7 @@ describe('the price at an instant', () => {
     ]);
   });
 
-  it('is known within one of two overlapping imports', () => {
+  it('is derived from a change only within the import that covers it, when two imports overlap', () => {
     const spans = [
       { source: 'imported' as const, from: day(1), to: day(5) },
       { source: 'imported' as const, from: day(3), to: day(9) },
@@ -147,7 +147,7 @@ describe('the price at an instant', () => {
     expect(pricesAt(other, day(25), NOW).prices).toEqual([]);
   });
 
-  it('treats recorded changes as past, even when their clock was ahead', () => {
+  it('is known up to a recorded change whose time is later than now, and not after it', () => {
     const history = aHistory({ changes: [changed(40, 1, 2)], fields: { [INPUT]: 2 } });
     expect(byDay(history, [30, 31, 40, 41])).toEqual([1, 1, 2, '?']);
   });

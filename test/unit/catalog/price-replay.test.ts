@@ -48,7 +48,7 @@ function pricesIn(state: CatalogSnapshot, entryId: string): Readonly<Record<stri
   return Object.fromEntries(Object.entries(watchedFieldsOf(entry)).filter(([name]) => fieldKindOf(name) === 'price'));
 }
 
-/** Prices of an entry by its history. Undefined for unknown prices. */
+/** Prices of an entry by its history. Null when it is not listed; undefined when one of them is unknown. */
 function replayedPrices(
   history: EntryHistory,
   at: Date,
@@ -123,7 +123,7 @@ describe('prices replayed from history', () => {
       ([entryId, own]) => {
         const history = { entryId, changes: own, complete: true, fields: null, spans };
         return own.flatMap(({ at, field, old, new: since }) => {
-          // No instant precedes the first change.
+          // The history begins at the first change, so it has no instant before it.
           const justBefore = at > first ? new Date(at.getTime() - 1) : null;
           if (field === null || justBefore === null) return [];
           const replayed = [justBefore, at, gap, future].map((instant) => {

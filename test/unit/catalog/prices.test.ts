@@ -4,7 +4,7 @@ import { batchRowOf, type PriceRow, readTariff, tierFor, tokenPricesOf } from '.
 import { rateFrom } from '../../../src/domain/money.ts';
 
 const NONE: TokenPrices = { input: null, output: null, cacheRead: null, cacheWrite: null, reasoning: null };
-/** Prices as USD per million tokens, which are easier to read. */
+/** Token prices from numbers in USD per million tokens. */
 const prices = (perMillion: Partial<Record<keyof TokenPrices, number>>): TokenPrices => ({
   ...NONE,
   ...Object.fromEntries(Object.entries(perMillion).map(([kind, price]) => [kind, rateFrom(`${price}e-6`)])),
@@ -50,7 +50,7 @@ describe('the tariff of a row', () => {
     expect(readTariff(row)).toBeNull();
   });
 
-  it('has the tiers of keys with bounds, the highest first, with unchanged prices for absent keys', () => {
+  it('has the tiers of keys with bounds, the highest first, with base prices for absent keys', () => {
     const tariff = readTariff({
       input_cost_per_token: 1e-6,
       output_cost_per_token: 2e-6,
@@ -102,7 +102,7 @@ describe('the tariff of a row', () => {
     ]);
   });
 
-  it('has the tier of all input tokens of a request, and a bound belongs to the tier below it', () => {
+  it('selects a tier by the input tokens of a request; a bound belongs to the tier below it', () => {
     const tariff = readTariff({
       input_cost_per_token: 1e-6,
       input_cost_per_token_above_128k_tokens: 2e-6,

@@ -31,7 +31,7 @@ describe('a price that changes', () => {
   });
 });
 
-describe('a price that is new', () => {
+describe('a new field', () => {
   it.each([
     ['input_cost_per_token', 0.001, null],
     ['input_cost_per_token', 0.0010001, 'absurd'],
@@ -96,8 +96,8 @@ describe('nested prices', () => {
   });
 });
 
-describe('a row with a quarantined value', () => {
-  it('has the last accepted value instead, or no value where none was accepted', () => {
+describe('the served row', () => {
+  it('has the last accepted value in place of a quarantined one, or no value where none was accepted', () => {
     const row = { mode: 'chat', input_cost_per_token: 1e-4, note: 1, output_cost_per_token: 0.5, max_tokens: 5 };
     const { row: served, quarantined } = judge(row, { input_cost_per_token: 1e-6, max_tokens: 4 });
     expect(JSON.stringify(served)).toBe('{"mode":"chat","input_cost_per_token":0.000001,"note":1,"max_tokens":5}');
@@ -106,11 +106,11 @@ describe('a row with a quarantined value', () => {
       { entryId: 'm', field: 'output_cost_per_token', value: 0.5, served: undefined, reason: 'absurd' },
     ]);
   });
-  it('is the row itself when nothing is quarantined', () => {
+  it('is the given row itself when nothing is quarantined', () => {
     const row = { input_cost_per_token: 1e-6 };
     expect(judge(row, { input_cost_per_token: 2e-6 }).row).toBe(row);
   });
-  it('has a value that was released, and no other', () => {
+  it('has an absurd price that was released, and no other absurd price', () => {
     const isReleased = (field: string, value: unknown) => field === 'input_cost_per_token' && value === 0.5;
     const counts = [0.5, 0.6].map(
       (price) => judge({ input_cost_per_token: price }, null, isReleased).quarantined.length,

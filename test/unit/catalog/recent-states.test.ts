@@ -7,15 +7,15 @@ const anEntry = (id: string): CatalogEntry => entryOf([id, {}]);
 const aState = (id: string, entries: readonly CatalogEntry[]): CatalogSnapshot =>
   createSnapshot({ id, takenAt: new Date(0), source: 'upstream', entries });
 
-/** Replaces states at intervals of a second. Returns those that can still be read. */
-function replaced(states: readonly CatalogSnapshot[], wait = 0): readonly string[] {
+/** Replaces each state by the next at intervals of a second. Returns the ids that can still be read `waitMs` later. */
+function readableAfterReplacing(states: readonly CatalogSnapshot[], waitMs = 0): readonly string[] {
   let nowMs = 0;
   const recentStates = createRecentStates({ now: () => new Date(0), monotonicMs: () => nowMs });
   for (const [at, state] of states.slice(0, -1).entries()) {
     nowMs += 1_000;
     recentStates.add(state, states[at + 1] as CatalogSnapshot);
   }
-  nowMs += wait;
+  nowMs += waitMs;
   return [...new Set(states)].filter((state) => recentStates.find(state.id) === state).map(({ id }) => id);
 }
 
@@ -26,14 +26,14 @@ describe('states that were replaced', () => {
 
   it('can be read for ten minutes', () => {
     const states = small(3);
-    expect([replaced(states, 598_999), replaced(states, 599_000), replaced(states, 600_000)]).toEqual([
-      ['s0', 's1'],
-      ['s1'],
-      [],
-    ]);
+    expect([
+      readableAfterReplacing(states, 598_999),
+      readableAfterReplacing(states, 599_000),
+      readableAfterReplacing(states, 600_000),
+    ]).toEqual([['s0', 's1'], ['s1'], []]);
   });
   it('are at most sixteen', () => {
-    expect(replaced(small(20))).toEqual(Array.from({ length: 16 }, (_, at) => `s${at + 3}`));
+    expect(readableAfterReplacing(small(20))).toEqual(Array.from({ length: 16 }, (_, at) => `s${at + 3}`));
   });
   it('are fewer when they share few entries, but always include the last one', () => {
     const big = (id: string, count: number) =>
@@ -42,10 +42,10 @@ describe('states that were replaced', () => {
         Array.from({ length: count }, (_, at) => anEntry(`${at}`)),
       );
     const states = [big('a', 3_000), big('b', 4_000), big('c', 4_000), big('d', 10), big('e', 9_000), aState('f', [])];
-    expect([replaced(states.slice(0, 4)), replaced(states)]).toEqual([['b', 'c'], ['e']]);
+    expect([readableAfterReplacing(states.slice(0, 4)), readableAfterReplacing(states)]).toEqual([['b', 'c'], ['e']]);
   });
   it('exclude the current one, also when it was replaced before', () => {
     const [a, b] = [aState('a', shared), aState('b', [])];
-    expect(replaced([a, b, a, b])).toEqual(['a']);
+    expect(readableAfterReplacing([a, b, a, b])).toEqual(['a']);
   });
 });

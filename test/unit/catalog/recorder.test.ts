@@ -17,7 +17,7 @@ import { aScheduler } from '../../support/scheduler.ts';
 const ALL: ChangeFilters = { entryId: null, provider: null, field: null, kind: null, op: null, from: null, to: null };
 const day = (number: number): Date => new Date(Date.UTC(2026, 0, number));
 
-/** A state of a catalog of 3 entries. One price identifies its day. */
+/** A state of a catalog of 3 entries. The price of `a` is the number of its day. */
 const stateAt = (number: number) =>
   snapshotOfRows(
     `s${number}`,
@@ -60,7 +60,7 @@ function aProcess(now: Date, history: Recording = stores.catalogHistory, freshAt
     stop: recorder.stop,
     lines,
     next: async (): Promise<CatalogChanges> => ((await feed.next()).value as Delivery<CatalogChanges>).event,
-    /** Published states that are not yet read. */
+    /** Published events that are not yet read. Closes the bus. */
     async published(): Promise<readonly CatalogChanges[]> {
       bus.close();
       return (await Array.fromAsync(feed)).map(({ event }) => event);

@@ -72,7 +72,7 @@ describe('the refresh loop', () => {
     expect(requestCount()).toBe(0);
   });
 
-  it('cancels a download in progress', async () => {
+  it('cancels a download in progress when it stops', async () => {
     let ended = false;
     const source = createCatalogSource({
       url: 'http://test',

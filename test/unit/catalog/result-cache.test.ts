@@ -31,7 +31,7 @@ it('returns the same object for equal requests, until the catalog replaces its s
   expect(computed).toEqual(['first', 'second', 'second', 'second', 'first', 'first']);
 });
 
-it('joins the models of each snapshot once, also of older ones', () => {
+it('joins the models of a snapshot once, also when it is no longer the current one', () => {
   const first = aSnapshot('first');
   const cache = createCatalogResultCache({ current: () => aSnapshot('second') });
   expect(cache.models(first)).toBe(cache.models(first));

@@ -27,7 +27,7 @@ describe('sorting entries', () => {
     ['input_price', ['charlie', 'delta', 'alpha', 'Bravo'], ['delta', 'alpha', 'charlie', 'Bravo']],
     ['output_price', ['alpha', 'delta', 'Bravo', 'charlie'], ['delta', 'alpha', 'Bravo', 'charlie']],
     ['context_window', ['Bravo', 'charlie', 'alpha', 'delta'], ['alpha', 'Bravo', 'charlie', 'delta']],
-  ] as const)('by %s sorts missing values last and keeps the order of equal entries', (by, up, down) => {
+  ] as const)('by %s puts missing values last and keeps the order of equal entries', (by, up, down) => {
     expect([ids(by, 'ascending'), ids(by, 'descending')]).toEqual([up, down]);
   });
 
