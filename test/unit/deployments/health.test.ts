@@ -21,7 +21,7 @@ const ended = (succeeded: number, failed: number, atMs = 0): readonly EndedCall[
     succeeded: isSuccess,
   }));
 
-describe('the state of a deployment', () => {
+describe('the health state', () => {
   it.each([
     ['unknown', 0, 0],
     ['healthy', 0, 1],
@@ -52,7 +52,7 @@ describe('the state of a deployment', () => {
     ['failing', ['failing', 'unknown']],
     ['degraded', ['failing', 'healthy']],
     ['degraded', ['degraded', 'healthy']],
-  ] satisfies [HealthState, HealthState[]][])('of several is %s for %j', (joint, states) => {
+  ] satisfies [HealthState, HealthState[]][])('of several deployments is %s for the states %j', (joint, states) => {
     expect(jointState(states)).toBe(joint);
   });
 });
@@ -137,7 +137,7 @@ describe('the health of deployments', () => {
     expect(tracker.of('a')).toMatchObject({ state: 'healthy', calls: 1_020, failures: 1_000 });
   });
 
-  it('of several deployments has sums, the latest times and the mean latency', () => {
+  it('has sums, the latest times and the mean latency when it is joined', () => {
     const one: Health = {
       state: 'healthy',
       calls: 2,
@@ -145,7 +145,7 @@ describe('the health of deployments', () => {
       inFlight: 1,
       latencyMs: 10,
       lastSuccessAt: new Date(5),
-      lastFailure: null,
+      lastFailure: { at: new Date(3), code: '429' },
     };
     const other: Health = {
       state: 'failing',
@@ -153,7 +153,7 @@ describe('the health of deployments', () => {
       failures: 3,
       inFlight: 0,
       latencyMs: 30,
-      lastSuccessAt: null,
+      lastSuccessAt: new Date(4),
       lastFailure: { at: new Date(7), code: '500' },
     };
     expect(jointHealth([one, other, NOTHING])).toEqual({
