@@ -82,7 +82,7 @@ describe('a request of chat completions in the neutral format', () => {
     ['store', true, 'hint'],
     ['service_tier', 'flex', 'hint'],
     ['prompt_cache_key', 'k', 'hint'],
-  ])('members without a neutral form are listed: %s', (member, value, weight, where = member) => {
+  ])('lists members without a neutral form: %s', (member, value, weight, where = member) => {
     expect(through({ model: 'm', messages: [], [member]: value }).lost).toEqual([{ member: where, weight }]);
   });
 
@@ -94,7 +94,7 @@ describe('a request of chat completions in the neutral format', () => {
     ['store', null],
     ['num_retries', 3],
     ['metadata', { tags: ['a'] }],
-  ])('values without an effect, and gateway fields, are not listed: %s %j', (member, value) => {
+  ])('lists neither values without an effect nor gateway fields: %s %j', (member, value) => {
     expect(through({ model: 'm', messages: [], [member]: value }).lost).toEqual([]);
   });
 
@@ -111,7 +111,7 @@ describe('a request of chat completions in the neutral format', () => {
     [{ role: 'tool', content: 'x' }, "'messages[0].tool_call_id': it must be the id of the call it answers"],
     [{ role: 'assistant', tool_calls: [{}] }, "'messages[0].tool_calls[0].function.name': it must be a string"],
     [{ role: 'system', content: [{ type: 'image_url' }] }, "'messages[0].content[0]': it must be a part of type text"],
-  ])('an invalid request is refused with the place: %j', (message, words) => {
+  ])('is refused with the place of an invalid member: %j', (message, words) => {
     expect(() => through({ model: 'm', messages: [message] })).toThrow(words);
   });
 });
@@ -135,7 +135,7 @@ describe('an answer with a content array', () => {
     expect(steps.filter(({ kind }) => kind !== 'begin')).toEqual(expected);
   });
 
-  it('has the same as a stream', () => {
+  it('has the same text and reasoning as a stream', () => {
     const chunk = { id: 'c', object: 'chat.completion.chunk', choices: [{ index: 0, delta: { content } }] };
     const steps = stepsOfRun(Buffer.from(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`), OUT.reader());
     expect(steps.filter(({ kind }) => kind === 'text' || kind === 'reasoning')).toEqual(expected);

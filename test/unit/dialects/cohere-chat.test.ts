@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { COHERE_NATIVE, COHERE_OUT } from '../../../src/wire/cohere-chat/native.ts';
-import { recordedSuite, RICH_CHAT, writtenBy } from './recorded-suite.ts';
+import { sampleAnswersSuite, RICH_CHAT, writtenBy } from './sample-answers-suite.ts';
 
 const toolsNamed = (...names: string[]) => names.map((name) => ({ type: 'function', function: { name } }));
 
@@ -19,7 +19,7 @@ const COUNTED = {
   usage: { inputTokens: 5, outputTokens: 7, cacheReadTokens: 3, cacheWriteTokens: 0, reasoningTokens: 0 },
 } as const;
 
-recordedSuite('Cohere', COHERE_OUT, {
+sampleAnswersSuite('Cohere', COHERE_OUT, {
   'thoughts, text and citations': {
     whole: {
       id: 'c1',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { completionsOut } from '../../../src/wire/completions/native.ts';
-import { recordedSuite, RICH_CHAT, writtenBy } from './recorded-suite.ts';
+import { sampleAnswersSuite, RICH_CHAT, writtenBy } from './sample-answers-suite.ts';
 
 const OUT = completionsOut({ maxTokens: null });
 const write = writtenBy(OUT);
@@ -14,7 +14,7 @@ const COUNTED = {
   usage: { inputTokens: 5, outputTokens: 7, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 },
 } as const;
 
-recordedSuite('completions', OUT, {
+sampleAnswersSuite('completions', OUT, {
   words: {
     whole: { ...HEAD, choices: [choice('Größe 😀', 'stop')], usage: USAGE },
     stream:
@@ -105,7 +105,7 @@ describe('a chat as a prompt to complete', () => {
     expect(limited({ messages: [user('a')], max_tokens: 5 }).body).toMatchObject({ max_tokens: 5 });
   });
 
-  it('does not support tools, images, formats and reasoning', () => {
+  it('does not support tools, images, formats or reasoning', () => {
     const { lost } = write({
       ...RICH_CHAT,
       tool_choice: 'required',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CONVERSE_NATIVE, CONVERSE_OUT } from '../../../src/wire/converse/native.ts';
-import { recordedSuite, RICH_CHAT, writtenBy } from './recorded-suite.ts';
+import { sampleAnswersSuite, RICH_CHAT, writtenBy } from './sample-answers-suite.ts';
 
 const toolsNamed = (...names: string[]) => names.map((name) => ({ type: 'function', function: { name } }));
 
@@ -24,7 +24,7 @@ const COUNTED = {
 } as const;
 const BEGIN = { kind: 'begin', id: null, model: null } as const;
 
-recordedSuite('Converse', CONVERSE_OUT, {
+sampleAnswersSuite('Converse', CONVERSE_OUT, {
   'thoughts, words and two calls': {
     whole: {
       output: {
@@ -102,7 +102,7 @@ describe('the stop reason of Converse', () => {
     ['guardrail_intervened', 'content_filter'],
     ['content_filtered', 'content_filter'],
     ['malformed_model_output', 'stop'],
-  ])('has the name of OpenAI: %s', (stopReason, reason) => {
+  ])('becomes a finish reason of chat completions: %s', (stopReason, reason) => {
     expect(CONVERSE_OUT.stepsOf({ output: { message: { content: [] } }, stopReason })).toContainEqual({
       kind: 'finish',
       reason,
@@ -267,7 +267,7 @@ describe('a chat in the format of Converse', () => {
     });
   });
 
-  it('requests JSON without a schema in a text after the system prompt', () => {
+  it('requests JSON that has no schema by a text after the system prompt', () => {
     const messages = [{ role: 'system', content: 'Be brief.' }];
     expect(write({ messages, response_format: { type: 'json_object' } }).body).toMatchObject({
       system: [

@@ -6,7 +6,7 @@ import { fedStream, gather } from '../../support/byte-streams.ts';
 import { type AnswerKinds, joinedSteps, randomAnswer } from '../../support/random-answer.ts';
 import { randomFrom } from '../../support/random.ts';
 
-const ABOUT: AnswerContext = {
+const CONTEXT: AnswerContext = {
   model: 'public',
   fallbackId: 'fallback',
   createdAt: 1_700_000_000,
@@ -21,13 +21,13 @@ function read(text: string, outbound: OutboundDialect): AnswerStep[] {
 }
 
 function write(steps: readonly AnswerStep[], inbound: InboundDialect): string {
-  const writer = inbound.writer(ABOUT);
+  const writer = inbound.writer(CONTEXT);
   return `${steps.map((step) => writer.write(step)).join('')}${writer.end()}`;
 }
 
 /** Joined steps with the model name that the caller used. */
 const asCallersSee = (steps: readonly AnswerStep[]): readonly AnswerStep[] =>
-  joinedSteps(steps.map((step) => (step.kind === 'begin' ? { ...step, model: ABOUT.model } : step)));
+  joinedSteps(steps.map((step) => (step.kind === 'begin' ? { ...step, model: CONTEXT.model } : step)));
 
 const failed = ({ message }: { readonly message: string }): Error => new Error(message);
 
@@ -42,25 +42,25 @@ export function dialectSuite(
       return Array.from({ length: ROUNDS }, () => randomAnswer(below, kinds));
     };
 
-    it('a streamed answer is read without loss', () => {
+    it('reads a streamed answer without loss', () => {
       for (const steps of answers())
         expect(joinedSteps(read(write(steps, inbound), outbound))).toEqual(asCallersSee(steps));
     });
 
-    it('a whole answer is read without loss', () => {
+    it('reads a whole answer without loss', () => {
       for (const steps of answers()) {
-        const whole: unknown = JSON.parse(JSON.stringify(inbound.whole(steps, ABOUT)));
+        const whole: unknown = JSON.parse(JSON.stringify(inbound.whole(steps, CONTEXT)));
         expect(joinedSteps(outbound.stepsOf(whole))).toEqual(asCallersSee(steps));
       }
     });
 
-    it('a translated stream is the same for any chunk boundaries', () => {
+    it('translates a stream to the same bytes for any chunk boundaries', () => {
       for (const steps of answers().slice(0, 10)) {
         const bytes = Buffer.from(write(steps, inbound));
         const once = write(read(bytes.toString('utf8'), outbound), inbound);
         for (const size of [1, 2, 3, 7, 64, bytes.length]) {
           const source = fedStream();
-          const gathered = gather(translatedStream(source, outbound.reader(), inbound.writer(ABOUT), { failed }));
+          const gathered = gather(translatedStream(source, outbound.reader(), inbound.writer(CONTEXT), { failed }));
           for (let at = 0; at < bytes.length; at += size) source.feed(bytes.subarray(at, at + size));
           source.finish();
           expect({ size, text: gathered.text(), end: gathered.end }).toEqual({ size, text: once, end: 'done' });
@@ -68,7 +68,7 @@ export function dialectSuite(
       }
     });
 
-    it('values of a wrong form do not throw', () => {
+    it('reads values of a wrong form without an error', () => {
       const reader = outbound.reader();
       for (const odd of [null, undefined, 1, 'x', [], {}, { choices: 1 }, { type: 7 }, { error: {} }, { usage: 'x' }])
         expect(() => reader.read(odd, null)).not.toThrow();

@@ -33,7 +33,7 @@ describe('names that every object inherits', () => {
     ]);
   });
 
-  it('are unknown reasons of an answer', () => {
+  it('are unknown finish reasons of an answer', () => {
     expect(finishReasonOf('constructor')).toBe('stop');
     const end = { type: 'message-end', delta: { finish_reason: 'toString' } };
     expect(createCohereReader().read(end, null)).toEqual([{ kind: 'finish', reason: 'stop' }]);

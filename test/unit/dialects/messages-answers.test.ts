@@ -5,7 +5,7 @@ import { MESSAGES_IN, messagesOut } from '../../../src/wire/messages/native.ts';
 import { errorOf } from '../../../src/wire/messages/answer.ts';
 
 const OUT = messagesOut({ maxTokens: 4096 });
-const ABOUT: AnswerContext = {
+const CONTEXT: AnswerContext = {
   model: 'public',
   fallbackId: '0123-4567',
   createdAt: 1_700_000_000,
@@ -25,7 +25,7 @@ const call = (index: number, piece: string, id: string | null = null): AnswerSte
 
 /** Names and data of the events after `message_start` and the ping. */
 function written(steps: readonly AnswerStep[]): readonly unknown[] {
-  const writer = MESSAGES_IN.writer(ABOUT);
+  const writer = MESSAGES_IN.writer(CONTEXT);
   const text = `${steps.map((step) => writer.write(step)).join('')}${writer.end()}`;
   const events = text.split('\n\n').filter((event) => event !== '');
   return events.slice(2).map((event) => {
@@ -36,14 +36,18 @@ function written(steps: readonly AnswerStep[]): readonly unknown[] {
   });
 }
 
-const END = (stop: string, sequence: string | null = null, usage: object = { input_tokens: 0, output_tokens: 0 }) => [
+const endEvents = (
+  stop: string,
+  sequence: string | null = null,
+  usage: object = { input_tokens: 0, output_tokens: 0 },
+) => [
   ['message_delta', { delta: { stop_reason: stop, stop_sequence: sequence }, usage }],
   ['message_stop', {}],
 ];
 
 describe('a streamed message', () => {
   it('begins with message_start and a ping', () => {
-    expect(MESSAGES_IN.writer(ABOUT).write(BEGIN)).toBe(
+    expect(MESSAGES_IN.writer(CONTEXT).write(BEGIN)).toBe(
       'event: message_start\ndata: {"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"public","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":0,"output_tokens":0}}}\n\n' +
         'event: ping\ndata: {"type":"ping"}\n\n',
     );
@@ -85,7 +89,7 @@ describe('a streamed message', () => {
       ['content_block_delta', { index: 4, delta: { type: 'input_json_delta', partial_json: '{"at":' } }],
       ['content_block_delta', { index: 4, delta: { type: 'input_json_delta', partial_json: '1}' } }],
       ['content_block_stop', { index: 4 }],
-      ...END('tool_use', null, {
+      ...endEvents('tool_use', null, {
         input_tokens: 3,
         cache_creation_input_tokens: 2,
         cache_read_input_tokens: 4,
@@ -104,8 +108,8 @@ describe('a streamed message', () => {
   });
 
   it('is complete without content', () => {
-    expect(written([])).toEqual(END('end_turn'));
-    expect(written([BEGIN, finish('length')])).toEqual(END('max_tokens'));
+    expect(written([])).toEqual(endEvents('end_turn'));
+    expect(written([BEGIN, finish('length')])).toEqual(endEvents('max_tokens'));
   });
 
   it.each([
@@ -114,8 +118,8 @@ describe('a streamed message', () => {
     [[finish('content_filter')], 'refusal', null],
     [[finish('something_new')], 'end_turn', null],
   ])('ends with the reason: %j', (steps, reason, sequence) => {
-    expect(written([BEGIN, ...steps])).toEqual(END(reason, sequence));
-    expect(MESSAGES_IN.whole([BEGIN, ...steps], ABOUT)).toMatchObject({
+    expect(written([BEGIN, ...steps])).toEqual(endEvents(reason, sequence));
+    expect(MESSAGES_IN.whole([BEGIN, ...steps], CONTEXT)).toMatchObject({
       stop_reason: reason,
       stop_sequence: sequence,
     });
@@ -123,8 +127,8 @@ describe('a streamed message', () => {
 
   it('has the reason of a refusal as text', () => {
     const steps: AnswerStep[] = [BEGIN, { kind: 'refusal', text: 'No.' }, finish('stop')];
-    expect(written(steps).slice(-2)).toEqual(END('refusal'));
-    expect(MESSAGES_IN.whole(steps, ABOUT)).toMatchObject({
+    expect(written(steps).slice(-2)).toEqual(endEvents('refusal'));
+    expect(MESSAGES_IN.whole(steps, CONTEXT)).toMatchObject({
       content: [{ type: 'text', text: 'No.' }],
       stop_reason: 'refusal',
     });
@@ -132,8 +136,8 @@ describe('a streamed message', () => {
 });
 
 describe('a whole message', () => {
-  it('shows arguments that are not an object unchanged', () => {
-    const whole = MESSAGES_IN.whole([call(0, '{"at":', 'a'), call(1, '', 'b'), finish('length')], ABOUT);
+  it('has arguments that are not an object as the text `unparsed`', () => {
+    const whole = MESSAGES_IN.whole([call(0, '{"at":', 'a'), call(1, '', 'b'), finish('length')], CONTEXT);
     expect(whole).toMatchObject({
       id: 'msg_01234567',
       content: [
@@ -146,7 +150,7 @@ describe('a whole message', () => {
   });
 });
 
-describe('an upstream with messages', () => {
+describe('an upstream of messages', () => {
   it('reports usage by the last count of each kind in its stream', () => {
     const reader = OUT.reader();
     const read = (data: object) => reader.read(data, null);
@@ -201,7 +205,7 @@ describe('an upstream with messages', () => {
     ]);
   });
 
-  it('may send the input of a call in one event, and blocks of server tools, which are ignored', () => {
+  it('may send the input of a call in one event; its blocks of server tools are ignored', () => {
     const reader = OUT.reader();
     const start = (index: number, block: object) =>
       reader.read({ type: 'content_block_start', index, content_block: block }, null);

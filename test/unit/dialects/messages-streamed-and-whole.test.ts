@@ -9,7 +9,7 @@ import { randomFrom } from '../../support/random.ts';
 
 const CHAT = { inbound: CHAT_COMPLETIONS_IN, outbound: chatCompletionsOut({ maxTokensMember: 'max_tokens' }) };
 const MESSAGES = { inbound: MESSAGES_IN, outbound: messagesOut({ maxTokens: 4096 }) };
-const ABOUT: AnswerContext = {
+const CONTEXT: AnswerContext = {
   model: 'public',
   fallbackId: 'fallback',
   createdAt: 1_700_000_000,
@@ -24,13 +24,13 @@ interface Dialect {
 
 /** An answer that a dialect writes as a stream and reads again. `whole` does so without streaming. */
 function streamed(steps: readonly AnswerStep[], { inbound, outbound }: Dialect): readonly AnswerStep[] {
-  const writer = inbound.writer(ABOUT);
+  const writer = inbound.writer(CONTEXT);
   const text = `${steps.map((step) => writer.write(step)).join('')}${writer.end()}`;
   return stepsOfRun(Buffer.from(text), outbound.reader());
 }
 
 const whole = (steps: readonly AnswerStep[], { inbound, outbound }: Dialect): readonly AnswerStep[] =>
-  outbound.stepsOf(JSON.parse(JSON.stringify(inbound.whole(steps, ABOUT))));
+  outbound.stepsOf(JSON.parse(JSON.stringify(inbound.whole(steps, CONTEXT))));
 
 describe.each([
   ['an upstream of chat completions for a caller of messages', CHAT, MESSAGES],

@@ -111,7 +111,7 @@ describe('a request of chat completions, written for messages', () => {
     ],
     [{ messages: [{ role: 'assistant', content: 'x', reasoning_content: 'hm' }] }, 'messages[0].reasoning', 'hint'],
     [{ model: 'claude-3-5-haiku-latest', reasoning_effort: 'low' }, 'reasoning_effort', 'essential'],
-  ])('unsupported members are listed: %j', (chatBody, member, weight) => {
+  ])('lists unsupported members: %j', (chatBody, member, weight) => {
     expect(fromChat(chatBody).lost).toEqual([{ member, weight }]);
   });
 
@@ -169,10 +169,10 @@ describe('reasoning', () => {
   it('is not requested after a tool call without thinking blocks', () => {
     const call = { role: 'assistant', tool_calls: [{ id: 'c', function: { name: 'look', arguments: '' } }] };
     const block = { type: 'thinking', thinking: 'Hm.', signature: 'sig' };
-    const ask = (userContent: object) => ({
+    const ask = (assistantMessage: object) => ({
       model: 'claude-sonnet-4-5',
       reasoning_effort: 'low',
-      messages: [{ role: 'user', content: 'x' }, userContent, { role: 'tool', tool_call_id: 'c', content: 'y' }],
+      messages: [{ role: 'user', content: 'x' }, assistantMessage, { role: 'tool', tool_call_id: 'c', content: 'y' }],
     });
     expect(thoughtOf(ask(call))).toMatchObject({ thinking: undefined, lost: 1 });
     expect(thoughtOf(ask({ ...call, thinking_blocks: [block] }))).toMatchObject({
@@ -237,7 +237,7 @@ describe('the format of an answer', () => {
     });
   });
 
-  it('is the argument of a tool for an older model, whose call is hidden from callers', () => {
+  it('is the argument of a tool for an older model; the call of this tool is hidden from callers', () => {
     const { body } = fromChat({ ...form, model: 'claude-3-7-sonnet-20250219' });
     expect(body).toMatchObject({
       tools: [{ name: 'lensgate_json_answer', input_schema: schema }],
@@ -260,7 +260,7 @@ describe('the format of an answer', () => {
     ]);
   });
 
-  it('is requested in a text for JSON without a schema', () => {
+  it('is requested by a text when it is JSON without a schema', () => {
     expect(fromChat({ response_format: { type: 'json_object' } }).body['system']).toEqual([
       { type: 'text', text: 'Answer with one JSON object and nothing else: no other text, no code fence.' },
     ]);

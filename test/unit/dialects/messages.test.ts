@@ -152,7 +152,7 @@ describe('a request of messages in the neutral format', () => {
       'essential',
       'messages[0].content[0].citations',
     ],
-  ])('members without a neutral form are listed: %s %j', (member, value, weight, where = member) => {
+  ])('lists members without a neutral form: %s %j', (member, value, weight, where = member) => {
     expect(through({ model: NEWER, max_tokens: 1, messages: [], [member]: value }).lost).toEqual([
       { member: where, weight },
     ]);
@@ -166,7 +166,7 @@ describe('a request of messages in the neutral format', () => {
     [{ role: 'user', content: [{ type: 'tool_result' }] }, "'messages[0].content[0].tool_use_id'"],
     [{ role: 'assistant', content: [{ type: 'tool_use', name: 'x' }] }, "'messages[0].content[0]'"],
     [{ role: 'system', content: [{ type: 'image' }] }, "'messages[0].content[0]': it must be a block of type text"],
-  ])('an invalid request is refused with the place: %j', (message, words) => {
+  ])('is refused with the place of an invalid member: %j', (message, words) => {
     expect(() => through({ model: 'm', max_tokens: 1, messages: [message] })).toThrow(words);
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { OLLAMA_NATIVE, OLLAMA_OUT } from '../../../src/wire/ollama-chat/native.ts';
-import { recordedSuite, RICH_CHAT, writtenBy } from './recorded-suite.ts';
+import { sampleAnswersSuite, RICH_CHAT, writtenBy } from './sample-answers-suite.ts';
 
 const toolsNamed = (...names: string[]) => names.map((name) => ({ type: 'function', function: { name } }));
 
@@ -19,7 +19,7 @@ const CALLS = [
   { id: 'b', function: { name: 'stop', arguments: {} } },
 ];
 
-recordedSuite('Ollama', OLLAMA_OUT, {
+sampleAnswersSuite('Ollama', OLLAMA_OUT, {
   'thoughts and words': {
     whole: { ...HEAD, message: { role: 'assistant', content: 'Größe 😀', thinking: 'Hm.' }, ...END },
     stream:
@@ -56,8 +56,8 @@ recordedSuite('Ollama', OLLAMA_OUT, {
   },
 });
 
-describe('Ollama', () => {
-  it('has failures with messages', () => {
+describe('the dialect of Ollama', () => {
+  it('reads the message of a failure, and no failure from an answer', () => {
     expect(OLLAMA_NATIVE.errorOf({ error: 'model not found' })).toEqual({
       message: 'model not found',
       type: null,

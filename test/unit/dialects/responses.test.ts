@@ -97,7 +97,7 @@ describe('a request of responses in the neutral format', () => {
       (type): [string, unknown, string, string] => ['input', [{ type }], 'essential', 'input[0]'],
     ),
     ['input', [{ role: 'user', content: [{ type: 'input_audio' }] }], 'essential', 'input[0].content[0]'],
-  ])('members without a neutral form are listed: %s %j', (member, value, weight, where: string = member) => {
+  ])('lists members without a neutral form: %s %j', (member, value, weight, where: string = member) => {
     expect(through({ model: 'm', input: [], [member]: value }).lost).toEqual([{ member: where, weight }]);
   });
 
@@ -111,7 +111,7 @@ describe('a request of responses in the neutral format', () => {
     ['litellm_metadata', { a: 'b' }],
     ['text', { verbosity: 'medium' }],
     ['store', false],
-  ])('values without an effect, and gateway fields, are not listed: %s %j', (member, value) => {
+  ])('lists neither values without an effect nor gateway fields: %s %j', (member, value) => {
     expect(through({ model: 'm', input: 'x', [member]: value }).lost).toEqual([]);
   });
 
@@ -129,18 +129,28 @@ describe('a request of responses in the neutral format', () => {
     [{ type: 'function_call', call_id: 'c' }, "'input[0].name': it must be a string"],
     [{ type: 'function_call', name: 'c' }, "'input[0].call_id': it must be a string"],
     [{ type: 'function_call_output', output: 'x' }, "'input[0].call_id': it must be the id of the call it answers"],
-  ])('an invalid request is refused with the place: %j', (item, words) => {
+  ])('is refused with the place of an invalid member: %j', (item, words) => {
     expect(() => through({ model: 'm', input: [item] })).toThrow(words);
   });
 
   it.each([
     [{ tools: [{ type: 'function' }] }, "'tools[0].name': it must be a string"],
     [{ text: { format: { type: 'json_schema' } } }, "'text.format': it must be of type text"],
-  ])('invalid tools and formats are refused with the place: %j', (more, words) => {
+  ])('is refused with the place of an invalid tool or format: %j', (more, words) => {
     expect(() => through({ model: 'm', input: 'x', ...more })).toThrow(words);
   });
 
-  it('unsupported sampling is listed, and nothing is stored at the upstream', () => {
+  it('is written without the reasoning signature of another vendor', () => {
+    const reasoning = { type: 'reasoning', summary: [{ type: 'summary_text', text: 'x' }], encrypted_content: 'EqQB' };
+    expect(through({ model: 'm', input: [reasoning] })).toEqual({
+      body: { model: 'm', input: [], store: false },
+      lost: [{ member: 'messages[0].reasoning', weight: 'hint' }],
+    });
+  });
+});
+
+describe('a request of chat completions, written for responses', () => {
+  it('lists unsupported sampling parameters, and stores nothing at the upstream', () => {
     const losses = new Losses();
     const chat = CHAT_COMPLETIONS_IN.readRequest(
       { model: 'm', messages: [], stop: 'x', seed: 1, top_k: 2, frequency_penalty: 1, presence_penalty: 0 },
@@ -156,18 +166,10 @@ describe('a request of responses in the neutral format', () => {
       ],
     });
   });
-
-  it('reasoning signatures of another vendor are not sent', () => {
-    const reasoning = { type: 'reasoning', summary: [{ type: 'summary_text', text: 'x' }], encrypted_content: 'EqQB' };
-    expect(through({ model: 'm', input: [reasoning] })).toEqual({
-      body: { model: 'm', input: [], store: false },
-      lost: [{ member: 'messages[0].reasoning', weight: 'hint' }],
-    });
-  });
 });
 
 describe('a conversation of responses, for an upstream of chat completions', () => {
-  it('is one message for each answer and each round of results', () => {
+  it('has one message for each answer, with its tool calls, and one for each tool result', () => {
     const losses = new Losses();
     const chat = RESPONSES_IN.readRequest(
       {

@@ -8,10 +8,10 @@ import { fedStream, gather } from '../../support/byte-streams.ts';
 import { joinedSteps } from '../../support/random-answer.ts';
 
 const failed = (): Error => new Error('an answer said that it failed');
-const ABOUT = { model: 'm', fallbackId: 'f', createdAt: 1, includeUsage: true, body: {} };
+const CONTEXT = { model: 'm', fallbackId: 'f', createdAt: 1, includeUsage: true, body: {} };
 
 /** Sample of an upstream answer, whole and streamed, with the expected steps of both. */
-interface RecordedAnswer {
+interface SampleAnswer {
   readonly whole: unknown;
   /** Server-sent events. */
   readonly stream: string;
@@ -19,10 +19,10 @@ interface RecordedAnswer {
 }
 
 /** Contract of an outbound-only dialect: whole and streamed answers, in any chunks, give the same steps. */
-export function recordedSuite(
+export function sampleAnswersSuite(
   dialect: string,
   outbound: OutboundDialect,
-  answers: Readonly<Record<string, RecordedAnswer>>,
+  answers: Readonly<Record<string, SampleAnswer>>,
 ): void {
   describe(`answers of ${dialect}`, () => {
     it.each(Object.entries(answers))(
@@ -38,7 +38,7 @@ export function recordedSuite(
       const texts = [1, 2, 3, 7, 64, bytes.length].map((size) => {
         const source = fedStream();
         const gathered = gather(
-          translatedStream(source, outbound.reader(), CHAT_COMPLETIONS_IN.writer(ABOUT), { failed }),
+          translatedStream(source, outbound.reader(), CHAT_COMPLETIONS_IN.writer(CONTEXT), { failed }),
         );
         for (let at = 0; at < bytes.length; at += size) source.feed(bytes.subarray(at, at + size));
         source.finish();
@@ -48,7 +48,7 @@ export function recordedSuite(
       expect(new Set(texts).size).toBe(1);
     });
 
-    it('values of a wrong form do not throw', () => {
+    it('of a wrong form are read without an error', () => {
       const reader = outbound.reader();
       for (const odd of [null, undefined, 1, 'x', [], {}, { type: 7 }, { message: 5 }, { delta: [] }, { usage: 'x' }])
         for (const name of [null, 'contentBlockDelta', 'metadata', 'odd'])

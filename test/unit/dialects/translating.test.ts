@@ -50,7 +50,7 @@ describe('a call that is translated', () => {
     expect(exchange.dropped).toBeUndefined();
   });
 
-  it('streams', async () => {
+  it('is streamed when the caller requests a stream', async () => {
     const { answer } = ask({ ...COMPLETION, stream: true }, { includeUsage: true });
     const exchange = await answer;
     expect(exchange.streaming).toBe(true);
