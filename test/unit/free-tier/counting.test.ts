@@ -31,18 +31,18 @@ function aStore() {
     ...memory,
     writes: 0,
     reads: 0,
-    away: false,
+    isUnavailable: false,
     holding: false,
     async reserve(...parameters: Parameters<FreeTierStore['reserve']>) {
       store.writes += 1;
-      if (store.away) throw new Unavailable('The database cannot be used at the moment.');
+      if (store.isUnavailable) throw new Unavailable('The database cannot be used at the moment.');
       const reserved = await memory.reserve(...parameters);
       if (store.holding) await new Promise<void>((resolve) => waiting.push(resolve));
       return reserved;
     },
     async usedOn(...parameters: Parameters<FreeTierStore['usedOn']>) {
       store.reads += 1;
-      if (store.away) throw new Unavailable('The database cannot be used at the moment.');
+      if (store.isUnavailable) throw new Unavailable('The database cannot be used at the moment.');
       return memory.usedOn(...parameters);
     },
     letGo() {
@@ -153,10 +153,10 @@ describe('a day', () => {
     expect(refusal()).toBe(86_400);
   });
 
-  it('without free calls does not read the store', async () => {
+  it('without free calls does not use the store', async () => {
     const store = aStore();
     const tier = aFreeTier({ store, limit: 0 });
-    expect([await calls(tier, 2), store.writes]).toEqual([0, 0]);
+    expect([await calls(tier, 2), store.writes, store.reads]).toEqual([0, 0, 0]);
     expect(await tier.usageOf(aClient())).toMatchObject({ requestsToday: 0, dailyLimit: 0, remaining: 0 });
   });
 });
@@ -210,14 +210,14 @@ describe('an unavailable store', () => {
     const clock = aClock();
     const tier = aFreeTier({ store, clock, limit: 100, failed: (error) => void failures.push(error) });
     await calls(tier, 1);
-    store.away = true;
+    store.isUnavailable = true;
     expect(await calls(tier, 4)).toBe(4);
     expect(failures).toEqual([new Unavailable('The database cannot be used at the moment.')]);
     await expect(call(tier)).rejects.toThrow(
       new Unavailable('Free calls cannot be counted now: the store is unavailable.'),
     );
     await expect(used(tier)).rejects.toThrow('the store is unavailable');
-    store.away = false;
+    store.isUnavailable = false;
     expect([await calls(tier, 96), await used(tier)]).toEqual([95, 100]);
   });
 
@@ -230,7 +230,7 @@ describe('an unavailable store', () => {
       for (let index = 0; index < 50; index += 1) await calls(tier, 1, `client-${index}`);
     };
     for (let round = 0; round < 2; round += 1) await many();
-    store.away = true;
+    store.isUnavailable = true;
     await many();
     expect(failures).toHaveLength(1);
     clock.pass(10_000);
@@ -252,7 +252,7 @@ describe('an unavailable store', () => {
 
   it('is called once for all waiting callers, which all fail', async () => {
     const store = aStore();
-    store.away = true;
+    store.isUnavailable = true;
     const tier = aFreeTier({ store, limit: 100 });
     const answers = await Promise.allSettled(Array.from({ length: 500 }, () => call(tier)));
     expect([new Set(answers.map(({ status }) => status)), store.writes]).toEqual([new Set(['rejected']), 1]);
@@ -285,7 +285,7 @@ describe('usage', () => {
     expect([new Set(answers), store.reads]).toEqual([new Set([2]), 1]);
   });
 
-  it('is used up when the limit was lowered below it', async () => {
+  it('leaves no free calls when the limit was lowered below it', async () => {
     const store = aStore();
     await calls(aFreeTier({ store, limit: 100 }), 100);
     const tier = aFreeTier({ store, limit: 10 });
