@@ -4,7 +4,7 @@ import { factsOf, searchUnitsOf } from '../../../src/wire/chat-completions/answe
 const NOTHING = { outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
 
 describe('the usage of an answer', () => {
-  it('of embeddings counts the total as input where the answer has no other count', () => {
+  it('of embeddings or ranked results counts the total as input where the answer has no other count', () => {
     for (const member of ['data', 'results'])
       expect(factsOf({ [member]: [], usage: { total_tokens: 7 } }).usage).toEqual({ inputTokens: 7, ...NOTHING });
   });

@@ -41,7 +41,7 @@ describe('members of a JSON object in bytes', () => {
     );
   });
 
-  it('are unchanged when nothing changes', () => {
+  it('are the same buffer when no value changes', () => {
     const bytes = Buffer.from('{ "model" : "m" }');
     expect(withMembers(bytes, { model: '"m"', absent: null })).toBe(bytes);
   });

@@ -3,7 +3,7 @@ import { effortOf, thoughtBudgetOf } from '../../../src/domain/chat/reasoning.ts
 
 const reasoning = (effort: string | null, budgetTokens: number | null) => ({ effort, budgetTokens, shown: null });
 
-it('an effort becomes a budget, and a budget the largest effort that fits', () => {
+it('an effort becomes a budget, and a budget above 0 becomes the largest effort within it, at least `minimal`', () => {
   for (const effort of ['minimal', 'low', 'medium', 'high', 'xhigh']) {
     const budget = thoughtBudgetOf(reasoning(effort, null));
     expect(budget).toBeGreaterThan(0);

@@ -5,7 +5,7 @@ import { StepsInspector } from '../../../src/wire/sse/steps-inspector.ts';
 
 const OUT = chatCompletionsOut({ maxTokensMember: 'max_tokens' });
 
-function follow(textLimit = 0): StepsInspector {
+function anInspector(textLimit = 0): StepsInspector {
   return new StepsInspector(
     {
       reader: () => OUT.reader(),
@@ -28,7 +28,7 @@ const text = (content: string) => ({ id: 'a-1', model: 'up', choices: [{ index: 
 
 describe('a stream with its steps', () => {
   it('is inspected while it is forwarded, with the names of its events', () => {
-    const inspector = follow(4);
+    const inspector = anInspector(4);
     expect(inspector.inspect(Buffer.from(': ping\n\n'))?.toString()).toBe(': ping\n\n');
     expect(inspector.hasBegun).toBe(false);
     expect(inspector.inspect(event(text('Hello')))?.toString()).toBe(
@@ -51,7 +51,7 @@ describe('a stream with its steps', () => {
   });
 
   it('fails at an error event, or at an event that is not JSON', () => {
-    const inspector = follow();
+    const inspector = anInspector();
     expect(inspector.inspect(Buffer.from('data: {\n\n'))).toEqual(
       new Error('garbled: an event of its stream is not a JSON object'),
     );
@@ -60,7 +60,7 @@ describe('a stream with its steps', () => {
   });
 
   it('has typed steps, separate from those for accounting', () => {
-    const inspector = follow();
+    const inspector = anInspector();
     inspector.inspect(event(text('Hello')));
     expect(inspector.deltas(Buffer.from(JSON.stringify(text('Hello'))), null)).toEqual([
       { kind: 'text', text: 'Hello' },

@@ -23,9 +23,9 @@ describe('an estimate of tokens', () => {
     ],
     ['a tool result', [{ type: 'tool_result', content: [{ type: 'text', text: 'x'.repeat(35) }] }], 14],
     ['a tool call', [{ type: 'tool_use', name: 'x'.repeat(7), input: { a: 1 } }], 8],
-    ['thinking', [{ type: 'thinking', thinking: 'x'.repeat(700) }], 0],
+    ['thinking as nothing', [{ type: 'thinking', thinking: 'x'.repeat(700) }], 0],
     ['an unknown block', [{ type: 'x' }], 4],
-    ['a number', 7, 0],
+    ['a number as nothing', 7, 0],
   ])('counts %s', (_what, content, expected) => {
     expect(estimateTokens({ messages: [userMessage(content)] })).toBe(4 + expected);
   });
@@ -42,7 +42,7 @@ describe("an estimate of tokens in Google's form", () => {
   const turn = (part: object) => ({ contents: [{ role: 'user', parts: [part] }] });
   it.each([
     ['text', { text: 'x'.repeat(35) }, 10],
-    ['a thought', { text: 'x'.repeat(700), thought: true }, 0],
+    ['a thought as nothing', { text: 'x'.repeat(700), thought: true }, 0],
     ['an image', { inlineData: { mimeType: 'image/png', data: 'x'.repeat(100_000) } }, 1_600],
     [
       'a document in the other spelling',

@@ -3,7 +3,7 @@ import type { ChatDelta } from '../../../src/domain/chat/chat.ts';
 import { unparsedExchange } from '../../../src/wire/exchange.ts';
 import { fedStream } from '../../support/byte-streams.ts';
 
-it('an answer without a reader has no deltas, and ends or fails with its bytes', async () => {
+it('an unparsed answer has no deltas, and ends or fails with its bytes', async () => {
   for (const failure of [null, new Error('cut')]) {
     const source = fedStream();
     const exchange = unparsedExchange({ status: 200, headers: {} }, source, { unit: 'character', count: 5 });
@@ -21,7 +21,7 @@ it('an answer without a reader has no deltas, and ends or fails with its bytes',
   }
 });
 
-it('cancelling an unread answer cancels the upstream call', async () => {
+it('ending the deltas of an unparsed answer early cancels the upstream call', async () => {
   const source = fedStream();
   const steps = unparsedExchange({ status: 200, headers: {} }, source, undefined).deltas();
   await steps.return?.();

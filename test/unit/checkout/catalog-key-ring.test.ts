@@ -20,12 +20,12 @@ const PAID: Checkout = {
 };
 
 function aRing(found: Checkout | null = PAID) {
-  const state = { found, finds: 0, nowMs: 0, away: false };
+  const state = { found, finds: 0, nowMs: 0, isUnavailable: false };
   const ring = createCatalogKeyRing({
     store: {
       async findByKey(hash) {
         state.finds += 1;
-        if (state.away) throw new Error('the store is away');
+        if (state.isUnavailable) throw new Error('the store is unavailable');
         return state.found?.key?.hash === hash ? state.found : null;
       },
     },
@@ -101,7 +101,7 @@ describe('a catalog key ring', () => {
   it('uses a key for a minute without the store, then throws Unavailable', async () => {
     const { ring, state } = aRing();
     await ring.holds(KEY);
-    state.away = true;
+    state.isUnavailable = true;
     state.nowMs = 59_999;
     expect(ring.holds(KEY)).toBe(true);
     state.nowMs = 60_000;

@@ -147,7 +147,7 @@ describe('a calibrated answer', () => {
     });
   });
 
-  it('counts with its probabilities before calibration in the quality', () => {
+  it('counts in the quality with its probabilities before calibration', () => {
     const answer = calibrateAnswer(PREDICATE, answerOf(PREDICATE, [0.9, 0.1], evidence), {
       model: 'openai/tiny',
       scope: 'platform',

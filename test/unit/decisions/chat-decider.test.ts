@@ -146,7 +146,7 @@ describe('log probabilities', () => {
     expect([answers.length, traffic.bodies.length, traffic.most]).toEqual([128, 128, 16]);
   });
 
-  it('sum up exactly, and a missing label has an upper bound', () => {
+  it('give probabilities with the exact sum 1, and an upper bound for a missing label', () => {
     const reading = readLabels(logprobs({ A: 0.6, B: 0.395, x: 0.001 }), ['A', 'B', 'C'], false);
     if (reading.kind !== 'read') throw new Error(reading.kind);
     expect(reading.probabilities.reduce((sum, one) => sum + one, 0)).toBe(1);
@@ -206,7 +206,7 @@ describe('weights', () => {
     expect(traffic.bodies).toHaveLength(3);
   });
 
-  it('are split into calls of 32 questions', async () => {
+  it('are requested in calls of at most 32 questions', async () => {
     const { traffic, decide } = aModel((body) => (isForLabels(body) ? refused(400) : text('{}')));
     await decide(Array.from({ length: 70 }, () => PREDICATE));
     const sizes = traffic.bodies.flatMap((body) => {

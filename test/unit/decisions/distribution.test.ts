@@ -43,7 +43,7 @@ describe('normalised weights', () => {
     expect(normalised([])).toBeNull();
   });
 
-  it('that are equal give an answer without confidence', () => {
+  it('that are equal give an answer with the confidence 0', () => {
     const question = { kind: 'choice' as const, name: 'c', instructions: 'x', more: {} };
     const options = ['a', 'b'].map((value) => ({ value, description: null }));
     const probabilities = normalised([1e308, 1e308]) ?? [];

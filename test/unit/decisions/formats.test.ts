@@ -43,7 +43,7 @@ describe('a request in the standard format', () => {
       ],
       [predicate],
     ],
-  ])('accepts %s', (_title, input, questions) => {
+  ])('may have %s', (_title, input, questions) => {
     expect(readStandard({ input, questions }).questions).toHaveLength(questions.length);
   });
 
@@ -121,7 +121,7 @@ describe('a request in the named-map format', () => {
     ['one level', { x: { type: 'score', criteria: ['l0'] } }, 'x'],
     ['instructions that are objects', { x: { type: 'noul', instructions: { ask: 'q' } } }, 'x'],
     ['a box', { x: { type: 'box', instructions: 'the mug' } }, 'x'],
-  ])('accepts %s', (_title, questions, state) => {
+  ])('may have %s', (_title, questions, state) => {
     expect(named(questions, state).questions).toHaveLength(1);
   });
 
@@ -242,7 +242,7 @@ describe('attachments', () => {
     });
   });
 
-  it('next to an input: images are refused, or ignored on request', () => {
+  it('that are images are refused in the standard format, or ignored on request', () => {
     expect(() => readAttachments({ images: [png] }, 'standard', false)).toThrow(
       'images belongs to the named-map format',
     );

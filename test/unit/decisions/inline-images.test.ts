@@ -28,7 +28,7 @@ const endless = ({ signal }: HttpCallOptions): ByteStream => ({
   cancel() {},
 });
 
-it('replaces an address by the content of the image', async () => {
+it('replaces the address of an image by its content', async () => {
   const client = clientWith(() => streamOfBytes(Buffer.from('pixels')));
   expect(await inlined(client, new AbortController().signal)).toEqual({
     input: 'Look.',

@@ -11,7 +11,7 @@ describe('own prices of a deployment', () => {
     ).toEqual({ input_cost_per_token: 1, output_cost_per_token: 3 });
   });
 
-  it('exclude prices of a model info with a `key`, which was copied from an answer', () => {
+  it('exclude prices of a model info with a member `key`: such a model info is a copy of an answer', () => {
     const echo = { key: 'gpt-4o', input_cost_per_token: 2, output_cost_per_token: 3 };
     expect(ownPrices({ model: 'x' }, echo)).toEqual({});
     expect(ownPrices({ model: 'x', output_cost_per_token: 4 }, echo)).toEqual({ output_cost_per_token: 4 });

@@ -4,7 +4,7 @@ import type { Deployment } from '../../../src/domain/chat/provider.ts';
 import { probeRequestFor } from '../../../src/domain/deployments/probe.ts';
 import { type ProbeSettings, DEFAULT_PROBE_SETTINGS } from '../../../src/domain/deployments/probe-settings.ts';
 
-const SAID = 'Are you there? Answer with one word.';
+const PROMPT = 'Are you there? Answer with one word.';
 const deployment = (settings: Partial<ProbeSettings> = {}, differing: Partial<Deployment> = {}): Deployment => ({
   id: 'd',
   modelGroup: 'm',
@@ -25,18 +25,18 @@ const entry = (mode: string, row: object = {}): CatalogEntry => ({ id: 'm', prov
 
 /** Path and body of the request, or the reason for none. */
 function probeOf(one: Deployment, known: CatalogEntry | null = null): readonly [string, object] | string {
-  const question = probeRequestFor(one, known);
-  return typeof question === 'string' ? question : [question.endpoint.path, question.body];
+  const request = probeRequestFor(one, known);
+  return typeof request === 'string' ? request : [request.endpoint.path, request.body];
 }
 
 describe('the request of a health check', () => {
   it.each([
-    ['chat', '/chat/completions', { messages: [{ role: 'user', content: SAID }], max_tokens: 16 }],
-    ['responses', '/responses', { input: SAID, store: false, max_output_tokens: 16 }],
-    ['completion', '/completions', { prompt: SAID, max_tokens: 16 }],
-    ['embedding', '/embeddings', { input: [SAID] }],
-    ['moderation', '/moderations', { input: SAID }],
-    ['rerank', '/rerank', { query: SAID, documents: ['Yes.', 'No.'] }],
+    ['chat', '/chat/completions', { messages: [{ role: 'user', content: PROMPT }], max_tokens: 16 }],
+    ['responses', '/responses', { input: PROMPT, store: false, max_output_tokens: 16 }],
+    ['completion', '/completions', { prompt: PROMPT, max_tokens: 16 }],
+    ['embedding', '/embeddings', { input: [PROMPT] }],
+    ['moderation', '/moderations', { input: PROMPT }],
+    ['rerank', '/rerank', { query: PROMPT, documents: ['Yes.', 'No.'] }],
     ['audio_speech', '/audio/speech', { input: 'Yes.', voice: 'alloy' }],
     ['image_generation', '/images/generations', { prompt: 'A dot.' }],
   ])('depends on the mode that is configured or in the catalog: %s', (mode, path, body) => {
@@ -47,10 +47,10 @@ describe('the request of a health check', () => {
   it.each(['evaluation', 'decisions'])('is one question for a decision model: %s', (mode) => {
     const reachable = { instructions: 'Is the service reachable?' };
     const questions = { reachable: { ...reachable, type: 'noul' } };
-    expect(probeOf(deployment({ mode }))).toEqual(['/systemone', { state: SAID, questions }]);
-    expect(probeOf(deployment(), entry(mode))).toEqual(['/systemone', { state: SAID, questions }]);
+    expect(probeOf(deployment({ mode }))).toEqual(['/systemone', { state: PROMPT, questions }]);
+    expect(probeOf(deployment(), entry(mode))).toEqual(['/systemone', { state: PROMPT, questions }]);
     const choice = { reachable: { ...reachable, type: 'choice', criteria: { yes: null, no: null } } };
-    expect(probeOf(deployment({ mode }, { provider: 'hosted_vllm' }))[1]).toEqual({ state: SAID, questions: choice });
+    expect(probeOf(deployment({ mode }, { provider: 'hosted_vllm' }))[1]).toEqual({ state: PROMPT, questions: choice });
   });
 
   it.each([
@@ -65,7 +65,7 @@ describe('the request of a health check', () => {
     expect(probeOf(deployment({ mode: 'evaluation', decision }))[1]).toEqual(Object.assign({}, plain, changed));
   });
 
-  it('is a chat where the mode is unknown, and a reason where no small request exists', () => {
+  it('is a chat completion where the mode is unknown; a mode without a small request gives a reason instead', () => {
     expect(probeOf(deployment())).toEqual(probeOf(deployment({ mode: 'chat' })));
     expect(probeOf(deployment({ mode: 'realtime' }))).toBe('There is no health check for the mode "realtime".');
   });
@@ -75,7 +75,7 @@ describe('the request of a health check', () => {
   });
 
   it('has the configured output limit under the name of the upstream, and no default for reasoning models', () => {
-    const messages = [{ role: 'user', content: SAID }];
+    const messages = [{ role: 'user', content: PROMPT }];
     expect(probeOf(deployment({ maxTokens: 40 }))[1]).toEqual({ messages, max_tokens: 40 });
     for (const provider of ['openai', 'azure'])
       expect(probeOf(deployment({}, { provider }))[1]).toEqual({ messages, max_completion_tokens: 16 });
@@ -84,7 +84,7 @@ describe('the request of a health check', () => {
     expect(probeOf(deployment({ maxTokens: 40 }), thinking)[1]).toEqual({ messages, max_tokens: 40 });
   });
 
-  it('has the configured model name without its provider, which a wildcard requires', () => {
+  it('has the configured model name without its provider; a wildcard requires this name', () => {
     const wildcard = { upstreamModel: '*' };
     expect(probeOf(deployment({}, wildcard))).toBe(
       'A wildcard stands for many models: set model_info.health_check_model to the model to call.',

@@ -3,17 +3,17 @@ import { deploymentsFor, teamModelFinder } from '../../../src/domain/deployments
 import { createRouter } from '../../../src/gateway/routing/route.ts';
 import { aDeployment } from '../../support/chat.ts';
 
-const aModel = (modelGroup: string, teamId?: string) =>
+const deploymentOf = (modelGroup: string, teamId?: string) =>
   aDeployment({ id: `${teamId ?? 'all'}:${modelGroup}`, modelGroup, ...(teamId === undefined ? {} : { teamId }) });
 
 const DEPLOYMENTS = [
-  aModel('exact'),
-  aModel('v/*'),
-  aModel('v/long*'),
-  aModel('v/exact'),
-  aModel('exact', 'red'),
-  aModel('v/lo*', 'red'),
-  aModel('w/*', 'red'),
+  deploymentOf('exact'),
+  deploymentOf('v/*'),
+  deploymentOf('v/long*'),
+  deploymentOf('v/exact'),
+  deploymentOf('exact', 'red'),
+  deploymentOf('v/lo*', 'red'),
+  deploymentOf('w/*', 'red'),
 ];
 
 it.each([
@@ -34,7 +34,10 @@ it.each([
 });
 
 it('a blocked model belongs to its team only while no other model has the name', () => {
-  const isOwn = teamModelFinder([aModel('exact')], [aModel('exact'), aModel('exact', 'red'), aModel('gone', 'red')]);
+  const isOwn = teamModelFinder(
+    [deploymentOf('exact')],
+    [deploymentOf('exact'), deploymentOf('exact', 'red'), deploymentOf('gone', 'red')],
+  );
   expect([isOwn('red', 'exact'), isOwn('red', 'gone'), isOwn('blue', 'gone')]).toEqual([false, true, false]);
 });
 

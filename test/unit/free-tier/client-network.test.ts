@@ -86,11 +86,11 @@ describe('X-Forwarded-For', () => {
     ['other digits', '１９８.51.100.4'],
     ['an endless zone', `fe80::1%${'a'.repeat(5_000)}`],
     ['an endless entry', '1'.repeat(15_000)],
-  ])('counts the proxy that wrote %s', (_what, forwardedFor) => {
+  ])('is not read with %s: the proxy that wrote it is counted', (_what, forwardedFor) => {
     expect(behindProxy(forwardedFor)).toBe(PROXY);
   });
 
-  it('counts the last trusted proxy when one before it sent an invalid value', () => {
+  it('is read up to an invalid entry, and the proxy that wrote this entry is counted', () => {
     expect(behindProxy('198.51.100.4, rubbish, 10.2.2.2')).toBe('10.2.2.2');
   });
 

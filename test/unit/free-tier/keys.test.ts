@@ -25,11 +25,11 @@ function aClock() {
 function someKeys(...rows: readonly VirtualKey[]) {
   const store = {
     lookUps: 0,
-    away: false,
+    isUnavailable: false,
     findBySecrets: async () => new Map(),
     async find(hash: string) {
       store.lookUps += 1;
-      if (store.away) throw new Error('cut');
+      if (store.isUnavailable) throw new Error('cut');
       return rows.find((row) => row.hash === hash) ?? null;
     },
   };
@@ -76,7 +76,7 @@ describe('the keys of the gateway', () => {
 
   it('cannot be checked while their store is unavailable', async () => {
     const { paidKeys, store } = someKeys();
-    store.away = true;
+    store.isUnavailable = true;
     await expect(paidKeys.holds('sk-virtual')).rejects.toThrow(Unavailable);
   });
 });
