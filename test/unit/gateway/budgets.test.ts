@@ -109,7 +109,7 @@ const FALLING_BACK: Partial<ModelRequest> = {
 const NEVER = new AbortController().signal;
 
 describe('the reservation of a call', () => {
-  it('continues with the output limit of the fallback', async () => {
+  it('is resized to the output limit of the fallback', async () => {
     const { gateway, admission, sent } = aGateway();
     const caller = aCaller(aKey({ maxBudget: usd(4) }));
     const call = gateway.call(caller, request(FALLING_BACK), NEVER);

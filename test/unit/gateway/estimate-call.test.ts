@@ -55,7 +55,12 @@ describe('the estimated cost of a call that the gateway did not make', () => {
       '0.002',
     ],
     ['a failed call without output', { output_cost_per_reasoning_token: 20e-6 }, { outputTokens: 0 }, '0.002'],
-    ['prices equal to the usual ones', { cache_read_input_token_cost: 2e-6 }, {}, '0.003'],
+    [
+      'an unknown number of cached tokens that cost as much as other input',
+      { cache_read_input_token_cost: 2e-6 },
+      {},
+      '0.003',
+    ],
   ])('is computed for %s', (_what, row, used, expected) => {
     expect(cost(row, used)).toBe(expected);
   });

@@ -95,11 +95,11 @@ const TOKENS: Readonly<Record<string, (count: number) => Partial<Usage>>> = {
   ),
 };
 
-const FORM = /^(.+?)(?:_above_(\d+)k_tokens)?(?:_(flex|priority|ultrafast|balanced))?$/;
+const KEY_FORM = /^(.+?)(?:_above_(\d+)k_tokens)?(?:_(flex|priority|ultrafast|balanced))?$/;
 
 /** The case of a token price, also of a tier or a class of service. Null for other keys. */
 function tokenCase(key: string): Case | null {
-  const [, kind = '', bound, serviceTier] = FORM.exec(key) ?? [];
+  const [, kind = '', bound, serviceTier] = KEY_FORM.exec(key) ?? [];
   const tokens = TOKENS[kind];
   if (tokens === undefined) return null;
   const count = bound === undefined ? 1_000 : Number(bound) * 1_000 + 1_000;
@@ -118,42 +118,46 @@ function tokenCase(key: string): Case | null {
 
 const UNITS: Readonly<Record<string, Case>> = {
   input_cost_per_request: { row: { ...FREE, input_cost_per_request: 0.5 }, usage: {}, cost: '0.5' },
-  input_cost_per_query: unit('input_cost_per_query', { unit: 'query', count: 3 }, '1.5'),
-  input_cost_per_character: unit('input_cost_per_character', { unit: 'character', count: 3 }, '1.5'),
-  input_cost_per_second: unit('input_cost_per_second', { unit: 'second', count: 1.5 }, '0.75'),
-  output_cost_per_second: unit('output_cost_per_second', { unit: 'second', count: 1.5 }, '0.75'),
-  input_cost_per_audio_per_second: unit('input_cost_per_audio_per_second', { unit: 'second', count: 1.5 }, '0.75'),
-  output_cost_per_video_per_second: unit('output_cost_per_video_per_second', { ...VIDEO('720p'), count: 8 }, '4'),
-  ocr_cost_per_page: unit('ocr_cost_per_page', { unit: 'page', count: 7 }, '3.5'),
-  annotation_cost_per_page: unit('annotation_cost_per_page', { unit: 'annotated_page', count: 7 }, '3.5'),
-  ocr_cost_per_credit: unit('ocr_cost_per_credit', { unit: 'credit', count: 7 }, '3.5'),
+  input_cost_per_query: unitCase('input_cost_per_query', { unit: 'query', count: 3 }, '1.5'),
+  input_cost_per_character: unitCase('input_cost_per_character', { unit: 'character', count: 3 }, '1.5'),
+  input_cost_per_second: unitCase('input_cost_per_second', { unit: 'second', count: 1.5 }, '0.75'),
+  output_cost_per_second: unitCase('output_cost_per_second', { unit: 'second', count: 1.5 }, '0.75'),
+  input_cost_per_audio_per_second: unitCase('input_cost_per_audio_per_second', { unit: 'second', count: 1.5 }, '0.75'),
+  output_cost_per_video_per_second: unitCase(
+    'output_cost_per_video_per_second',
+    { ...videoSeconds('720p'), count: 8 },
+    '4',
+  ),
+  ocr_cost_per_page: unitCase('ocr_cost_per_page', { unit: 'page', count: 7 }, '3.5'),
+  annotation_cost_per_page: unitCase('annotation_cost_per_page', { unit: 'annotated_page', count: 7 }, '3.5'),
+  ocr_cost_per_credit: unitCase('ocr_cost_per_credit', { unit: 'credit', count: 7 }, '3.5'),
   ...Object.fromEntries(
     ['input', 'output'].flatMap((side) => [
-      [`${side}_cost_per_image`, unit(`${side}_cost_per_image`, { ...IMAGE(), count: 2 }, '1')],
-      [`${side}_cost_per_pixel`, unit(`${side}_cost_per_pixel`, { ...IMAGE(), count: 2 }, '100')],
+      [`${side}_cost_per_image`, unitCase(`${side}_cost_per_image`, { ...squareImage(), count: 2 }, '1')],
+      [`${side}_cost_per_pixel`, unitCase(`${side}_cost_per_pixel`, { ...squareImage(), count: 2 }, '100')],
     ]),
   ),
 };
 
-function VIDEO(resolution: string | null) {
+function videoSeconds(resolution: string | null) {
   return { unit: 'video_second', resolution } as const;
 }
 
 /** The case of a price of videos by resolution, or of images by size. Null for other keys. */
 function sizedCase(key: string): Case | null {
   const [, resolution] = /^output_cost_per_second_(\d+[pk])$/.exec(key) ?? [];
-  if (resolution !== undefined) return unit(key, { ...VIDEO(resolution), count: 8 }, '4');
+  if (resolution !== undefined) return unitCase(key, { ...videoSeconds(resolution), count: 8 }, '4');
   const [, size] = /^output_cost_per_image_([\d.]+K?)$/.exec(key) ?? [];
   if (size === undefined) return null;
-  const sized = unit(key, { unit: 'image', size, quality: null, count: 2 }, '1');
+  const sized = unitCase(key, { unit: 'image', size, quality: null, count: 2 }, '1');
   return { ...sized, row: { output_cost_per_image: 0.1, ...sized.row } };
 }
 
-function IMAGE() {
+function squareImage() {
   return { unit: 'image', size: '10x10', quality: null } as const;
 }
 
-function unit(key: string, measured: NonNullable<Outcome['measured']>, cost: string): Case {
+function unitCase(key: string, measured: NonNullable<Outcome['measured']>, cost: string): Case {
   return { row: { [key]: 0.5 }, measured, cost };
 }
 
@@ -224,11 +228,11 @@ const TOOLS: Readonly<Record<string, Case>> = {
     deployment: { provider: 'vertex_ai', options: { vertex_location: 'europe-west1' } },
     cost: '0.0011',
   },
-  regional_processing_uplift_multiplier_eu: region('eu'),
-  regional_processing_uplift_multiplier_us: region('us'),
+  regional_processing_uplift_multiplier_eu: regionCase('eu'),
+  regional_processing_uplift_multiplier_us: regionCase('us'),
 };
 
-function region(name: string): Case {
+function regionCase(name: string): Case {
   return {
     row: { input_cost_per_token: 1e-6, [`regional_processing_uplift_multiplier_${name}`]: 1.1 },
     usage: { inputTokens: 1_000 },

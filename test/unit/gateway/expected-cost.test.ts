@@ -67,7 +67,14 @@ describe('the expected cost of a call', () => {
 
   it.each<[string, Endpoint, Readonly<Record<string, unknown>>, object, number, string]>([
     ['image', IMAGE_GENERATIONS, { prompt: 'x', n: 3 }, { output_cost_per_image: 0.5 }, 50, '1.5'],
-    ['image, as text in a form', IMAGE_GENERATIONS, { n: '2' }, { output_cost_per_image: 0.5 }, 50, '1'],
+    [
+      'image, with a count that is text in a form',
+      IMAGE_GENERATIONS,
+      { n: '2' },
+      { output_cost_per_image: 0.5 },
+      50,
+      '1',
+    ],
     ['image tokens', IMAGE_GENERATIONS, { prompt: 'x' }, BY_TOKENS, 50, '11264'],
     ['character', SPEECH, { input: 'x' }, { input_cost_per_character: 0.01 }, 90, '0.9'],
     ['second', TRANSCRIPTIONS, {}, { input_cost_per_second: 0.25 }, 64_000, '1'],
@@ -99,7 +106,7 @@ describe('the average of earlier calls', () => {
   it('is used for calls without an output limit, of the same kind only', () => {
     const { of } = expectations();
     const call = requestTo(CHAT_COMPLETIONS, {}, 400);
-    const before = of(deployment, requestTo(MESSAGES, {}, 400)).cost;
+    const before = of(deployment, call).cost;
     of(deployment, call).learn(cost('800'), USAGE);
     expect(of(deployment, call).cost).toBe(800n);
     expect(of(deployment, requestTo(CHAT_COMPLETIONS, {}, 420)).cost).toBe(800n);
@@ -111,7 +118,7 @@ describe('the average of earlier calls', () => {
       requestTo(MESSAGES, {}, 400),
     ])
       expect(of(deployment, other).cost > 900n).toBe(true);
-    expect(of(aDeployment({ ...deployment, id: 'another' }), requestTo(MESSAGES, {}, 400)).cost).toBe(before);
+    expect(of(aDeployment({ ...deployment, id: 'another' }), call).cost).toBe(before);
   });
 
   it('gives the input tokens of calls with an output limit, because images have many bytes and few tokens', () => {

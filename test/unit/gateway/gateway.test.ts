@@ -44,7 +44,7 @@ const anExchange = (differing: Partial<Exchange> = {}): Exchange => ({
   ...differing,
 });
 
-/** A gateway over an upstream that the test controls, with a clock that advances 5 ms at each read. */
+/** A gateway over an upstream that the test controls, with a monotonic clock that advances 5 ms at each read. */
 function aGateway(
   send: (request: ModelRequest) => Promise<Exchange>,
   differing: Partial<Omit<GatewayOptions, 'recorder'>> = {},
@@ -194,7 +194,7 @@ describe('records of a call', () => {
     ]);
   });
 
-  it('have a cost that is known before the bytes of an unstreamed answer are read', async () => {
+  it('have a cost that an unstreamed call returns before its bytes are read', async () => {
     const { gateway } = aGateway(async () => anExchange({ streaming: false }));
     expect((await gateway.call(aCaller(), aModelRequest(), NEVER)).cost()).toBe(usd('2'));
   });
@@ -238,7 +238,7 @@ describe('a call that fails', () => {
     expect(records.map(({ spend }) => spend.status)).toEqual(['failure']);
   });
 
-  it('by an internal error has no detail in its spend row', async () => {
+  it('with an internal error has no detail in its spend row', async () => {
     const { gateway, records } = aGateway(() => Promise.reject(new TypeError('secret detail')));
     await gateway.call(aCaller(), aModelRequest(), NEVER).catch(() => {});
     expect(records[0]?.spend.error).toEqual({ code: 'INTERNAL', message: 'Internal error.' });

@@ -1,4 +1,4 @@
-/** Price keys of the price map and of its earlier versions. */
+/** Price keys of earlier versions of the price map. Newer keys come from the built-in map. */
 export const KNOWN_PRICE_KEYS: readonly string[] = `
   annotation_cost_per_page cache_creation_input_audio_token_cost cache_creation_input_token_cost
   cache_creation_input_token_cost_above_1hr cache_creation_input_token_cost_above_1hr_above_200k_tokens

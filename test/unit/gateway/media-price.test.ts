@@ -91,7 +91,7 @@ describe('images', () => {
     ['at the price of output, where input has one as well', 'gemini-image', pictures(1), '0.134'],
     ['of an unknown model', 'unknown', pictures(1, '1024x1024'), null],
     ['of a count of zero', 'titan', pictures(0), '0'],
-  ])('%s', (_what, model, measured, expected) => {
+  ])('have the expected cost: %s', (_what, model, measured, expected) => {
     expect(cost(model, { measured })).toBe(expected);
   });
 
@@ -135,7 +135,7 @@ describe('seconds of audio', () => {
     ['at the price of output, where input has none', 'out-second', 2, '1'],
     ['of a model sold by tokens', 'transcribe', 10, null],
     ['of a count of zero', 'whisper-1', 0, '0'],
-  ])('%s', (_what, model, count, expected) => {
+  ])('have the expected cost: %s', (_what, model, count, expected) => {
     const provider = model === 'whisper-large-v3' ? { provider: 'groq' } : {};
     expect(cost(model, { measured: seconds(count) }, provider)).toBe(expected);
   });

@@ -25,7 +25,7 @@ const chargesFor = (ownerFields: GivenOwners, differing: Parameters<typeof aKey>
 const text = (subject: string, budget: number): string =>
   `Budget has been exceeded! ${subject} Current cost: 9.0, Max budget: ${budget}.0`;
 
-describe('budgets of owners', () => {
+describe('budgets', () => {
   it('are checked in the order member, key, team, organization', () => {
     const owners = { team: { maxBudget: usd(2) }, member: { maxBudget: usd(3) }, organization: { maxBudget: usd(4) } };
     expect(chargesFor({ ...owners, user: { maxBudget: usd(5) } }, { maxBudget: usd(1) })).toEqual([
@@ -36,7 +36,7 @@ describe('budgets of owners', () => {
     ]);
   });
 
-  it('of members by the default of their team are checked last', () => {
+  it('that members have by the default of their team are checked last', () => {
     expect(chargesFor({ team: { maxBudget: usd(2) }, member: { maxBudget: usd(3) }, hasOwnLimits: false })).toEqual([
       { counter: 'team:t', limit: usd(2), refused: 'above', text: text('Team=t', 2) },
       { counter: 'member:["t","u"]', limit: usd(3), refused: 'at', text: text('User=u in Team=t', 3) },
@@ -105,7 +105,7 @@ function budgetsOfThree() {
 
 describe('concurrent calls of keys of one team', () => {
   it.each(Array.from({ length: 20 }, (_, seed) => [seed]))(
-    'exceed its budget at most by one call and by costs above reservations (seed %i)',
+    'exceed the budget of the team at most by one call and by costs above reservations (seed %i)',
     async (seed) => {
       const random = randomFrom(seed);
       const limit = usd(30);

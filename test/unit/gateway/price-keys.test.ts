@@ -78,7 +78,7 @@ describe('prices of a class of service', () => {
     expect(cost(prices, used)).toBe(expected);
   });
 
-  it('apply to the class that the usage of an answer names', () => {
+  it('apply to the class that an answer names', () => {
     const usage = { prompt_tokens: 5, completion_tokens: 1 };
     expect(factsOf({ choices: [], usage, service_tier: 'flex' }).usage?.serviceTier).toBe('flex');
     expect(factsOf({ choices: [], usage, service_tier: 'default' }).usage?.serviceTier).toBeUndefined();
@@ -87,8 +87,8 @@ describe('prices of a class of service', () => {
   });
 });
 
-describe('every bound of the price map', () => {
-  it.each([128, 200, 256, 272, 512])('above %ik tokens the whole call has the prices of the tier', (bound) => {
+describe('a bound of the price map', () => {
+  it.each([128, 200, 256, 272, 512])('of %ik tokens sets the prices of a whole call with more input', (bound) => {
     const row = {
       ...BASE,
       [`input_cost_per_token_above_${bound}k_tokens`]: 2e-6,

@@ -67,9 +67,9 @@ describe('the cost of a call', () => {
     ['more cached tokens than input, never below zero', RICH, { inputTokens: 10, cacheReadTokens: 20 }, '0.00001'],
     ['more reasoning tokens than output, never below zero', RICH, { outputTokens: 10, reasoningTokens: 20 }, '0.0002'],
     ['a fee per request on top', { ...PLAIN, input_cost_per_request: 0.005 }, { inputTokens: 1000 }, '0.007'],
-    ['zero for a free model', { input_cost_per_token: 0, output_cost_per_token: 0 }, { inputTokens: 9 }, '0'],
+    ['a free model, as zero', { input_cost_per_token: 0, output_cost_per_token: 0 }, { inputTokens: 9 }, '0'],
     ['input of a model without an output price', { input_cost_per_token: 1e-6 }, { inputTokens: 5 }, '0.000005'],
-  ])('%s', (_case, row, used, expected) => {
+  ])('is computed for %s', (_case, row, used, expected) => {
     expect(cost(row, used)).toBe(expected);
   });
 
@@ -112,7 +112,7 @@ describe('the cost of a call', () => {
       '0.000384',
     ],
     ['text alone, at the price of text', VOICE, { inputTokens: 10, outputTokens: 1 }, '0.000056'],
-  ])('%s', (_case, row, used, expected) => {
+  ])('is computed for %s', (_case, row, used, expected) => {
     const priced = createPricer(() => catalogOf({ 'up-1': row }));
     const billed = priced(aDeployment({}), { usage: usage(used) });
     expect(billed === null ? null : usdText(billed)).toBe(expected);
@@ -208,7 +208,7 @@ describe('the price of a deployment', () => {
   });
 });
 
-describe('the price of other units than tokens', () => {
+describe('the cost of a call that may have another billing unit than tokens', () => {
   const priceOf = (row: Record<string, unknown>, used: Parameters<ReturnType<typeof createPricer>>[1]) => {
     const priced = createPricer(() => catalogOf({ 'up-1': row }))(aDeployment(), used);
     return priced === null ? null : usdText(priced);
@@ -216,7 +216,7 @@ describe('the price of other units than tokens', () => {
   const BY_QUERY = { input_cost_per_token: 0, output_cost_per_token: 0, input_cost_per_query: 0.002 };
   const searches = (count: number) => ({ usage: null, measured: { unit: 'query', count } }) as const;
 
-  it('is that of its billing unit', () => {
+  it('is that of its billing unit where the unit has a price', () => {
     expect(priceOf(BY_QUERY, searches(3))).toBe('0.006');
     expect(priceOf(BY_QUERY, searches(0))).toBe('0');
     expect(priceOf({ ...BY_QUERY, input_cost_per_query: 0 }, searches(3))).toBe('0');

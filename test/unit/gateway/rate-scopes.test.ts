@@ -6,7 +6,7 @@ import { someOwners } from '../../support/key-owners.ts';
 const NAMES = { userId: 'u', teamId: 't' };
 const HASH = aKey().hash;
 
-const ofTeam = (metadata: Readonly<Record<string, unknown>>, teamMetadata: Readonly<Record<string, unknown>>) =>
+const scopesWith = (metadata: Readonly<Record<string, unknown>>, teamMetadata: Readonly<Record<string, unknown>>) =>
   rateScopesOf(aKey({ ...NAMES, metadata, owners: someOwners({ team: {}, teamMetadata }) }), 'm');
 
 const perKey = (requests?: number, tokens?: number) => ({ scope: 'model_per_key', id: `${HASH}:m`, requests, tokens });
@@ -60,25 +60,24 @@ describe('limits of a call', () => {
 
 describe('limits of a model of a team', () => {
   it('apply to each key and to all keys together, where the key has no limits by model', () => {
-    expect(ofTeam({}, { model_rpm_limit: { m: 5 } })).toEqual([perKey(5), perTeam(5)]);
+    expect(scopesWith({}, { model_rpm_limit: { m: 5 } })).toEqual([perKey(5), perTeam(5)]);
   });
 
   it('do not apply to a key with its own limit for the model', () => {
-    expect(ofTeam({ model_rpm_limit: { m: 9 } }, { model_rpm_limit: { m: 5 } })).toEqual([perKey(9)]);
+    expect(scopesWith({ model_rpm_limit: { m: 9 } }, { model_rpm_limit: { m: 5 } })).toEqual([perKey(9)]);
   });
 
   it('apply only to all keys together for a key with limits for other models', () => {
-    expect(ofTeam({ model_rpm_limit: { other: 9 } }, { model_rpm_limit: { m: 5 } })).toEqual([perTeam(5)]);
+    expect(scopesWith({ model_rpm_limit: { other: 9 } }, { model_rpm_limit: { m: 5 } })).toEqual([perTeam(5)]);
   });
 
   it('are chosen for requests and tokens separately', () => {
-    expect(ofTeam({ model_rpm_limit: { m: 9 } }, { model_rpm_limit: { m: 5 }, model_tpm_limit: { m: 50 } })).toEqual([
-      perKey(9, 50),
-      perTeam(undefined, 50),
-    ]);
+    expect(
+      scopesWith({ model_rpm_limit: { m: 9 } }, { model_rpm_limit: { m: 5 }, model_tpm_limit: { m: 50 } }),
+    ).toEqual([perKey(9, 50), perTeam(undefined, 50)]);
   });
 
   it('do not apply to other models', () => {
-    expect(ofTeam({}, { model_rpm_limit: { other: 5 } })).toEqual([]);
+    expect(scopesWith({}, { model_rpm_limit: { other: 5 } })).toEqual([]);
   });
 });

@@ -28,7 +28,7 @@ function aCall(bytes?: ByteStream) {
     if (sink === null) throw new TypeError('The stream was not piped.');
     return sink;
   };
-  return { call, events, read, source: pipedSink };
+  return { call, events, read, pipedSink };
 }
 
 const FAILURE = new UpstreamFailed('It broke.', { provider: 'openai', upstreamStatus: 500 });
@@ -41,9 +41,9 @@ describe('a forwarded answer', () => {
   });
 
   it('settles as failed after the failure', () => {
-    const { call, events, read, source } = aCall();
+    const { call, events, read, pipedSink } = aCall();
     call.bytes().pipe(read);
-    source().fail(FAILURE);
+    pipedSink().fail(FAILURE);
     expect(events).toEqual([
       ['fail', FAILURE],
       ['failed', FAILURE],
@@ -60,7 +60,7 @@ describe('a forwarded answer', () => {
     const stalled = aCall();
     stalled.call.bytes().pipe(stalled.read);
     const failure = new ReaderStalled();
-    stalled.source().fail(failure);
+    stalled.pipedSink().fail(failure);
     expect(stalled.events.at(-1)).toEqual(['abandoned', failure]);
   });
 
@@ -75,7 +75,7 @@ describe('a forwarded answer', () => {
   });
 
   it('settles by the end of its translation, not of its source', () => {
-    const { call, events, read, source } = aCall();
+    const { call, events, read, pipedSink } = aCall();
     const translated = call.translated((bytes) => ({
       pipe: (sink) =>
         bytes.pipe({
@@ -91,7 +91,7 @@ describe('a forwarded answer', () => {
       cancel: () => bytes.cancel(),
     }));
     translated.bytes().pipe(read);
-    source().chunk(Buffer.from('x'));
+    pipedSink().chunk(Buffer.from('x'));
     expect(events).toEqual([
       ['cancelled', undefined],
       ['fail', FAILURE],
