@@ -141,7 +141,7 @@ describe('guardrails of the configuration file', () => {
     expect(faultsFrom({ yaml: `${yaml}strict_config: true\n`, env })).toEqual([`config.yaml:${warning}`]);
   });
 
-  it('run in every mode of their tags', () => {
+  it('run in the modes of all tags and in the default modes', () => {
     const yaml = FILE.replace('mode: during_call', 'mode: { tags: { a: pre_call }, default: [post_call] }');
     const [, remote] = settingsFrom({ yaml, env }).guardrails.definitions;
     expect(remote?.modes).toEqual(['pre_call', 'post_call']);

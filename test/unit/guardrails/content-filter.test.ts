@@ -44,7 +44,7 @@ const SAMPLES: readonly (readonly [name: string, text: string, parts: readonly s
 ];
 
 describe('prebuilt patterns', () => {
-  it.each(SAMPLES)('%s', (name, text, parts) => {
+  it.each(SAMPLES)('find the matches of %s', (name, text, parts) => {
     expect(matchesIn(name, text)).toEqual(parts);
   });
 
@@ -79,7 +79,7 @@ describe('prebuilt patterns', () => {
     'DE89 ',
     '+1 ',
   ];
-  it.each(PREBUILT_NAMES)('%s reads 300,000 hostile characters within 2 s of CPU time', (name) => {
+  it.each(PREBUILT_NAMES)('read 300,000 hostile characters within 2 s of CPU time: %s', (name) => {
     const find = prebuiltFinder(name);
     for (const piece of HOSTILE) {
       const text = piece.repeat(Math.ceil(300_000 / piece.length));
@@ -118,7 +118,7 @@ describe('keywords', () => {
 });
 
 describe('pieces of a long text', () => {
-  it('overlap by a tenth and cover it', () => {
+  it('overlap by a tenth of a piece, and cover the text', () => {
     expect(piecesOf('abcdefghijkl', 10)).toEqual(['abcdefghij', 'jkl']);
     expect(piecesOf('abcdefghij', 10)).toEqual(['abcdefghij']);
   });

@@ -12,11 +12,11 @@ describe('guardrails of a key', () => {
     expect(callerGuardrailsOf(aKey({ owners: someOwners({ team: {}, project: {} }) }))).toEqual(none);
   });
 
-  it('are those of the key, its team and its project', () => {
+  it('are named by the key, its team and its project, and excluded by the key and its team only', () => {
     const owners = someOwners({
       team: {},
       project: {},
-      teamMetadata: { guardrails: ['b', 'c'], opted_out_global_guardrails: ['y'] },
+      teamMetadata: { guardrails: ['b', 'c'], opted_out_global_guardrails: ['y', 'w'] },
       projectMetadata: {
         guardrails: ['d', 1],
         disable_global_guardrails: true,
@@ -27,7 +27,7 @@ describe('guardrails of a key', () => {
     expect(callerGuardrailsOf(aKey({ metadata, owners }))).toEqual({
       named: ['a', 'b', 'c', 'd'],
       disableGlobal: false,
-      optedOut: ['x', 'y'],
+      optedOut: ['x', 'y', 'w'],
     });
   });
 
@@ -36,7 +36,7 @@ describe('guardrails of a key', () => {
     [{}, { disable_global_guardrails: true }, true],
     [{ disable_global_guardrails: false }, { disable_global_guardrails: true }, true],
     [{ disable_global_guardrails: 'true' }, {}, false],
-  ])('are switched off by the key or its team: %j %j', (metadata, teamMetadata, expected) => {
+  ])('exclude the global ones where the key or its team disables these: %j %j', (metadata, teamMetadata, expected) => {
     const key = aKey({ metadata, owners: someOwners({ team: {}, teamMetadata }) });
     expect(callerGuardrailsOf(key).disableGlobal).toBe(expected);
   });
@@ -47,7 +47,7 @@ describe('guardrails of a key', () => {
   });
 });
 
-describe('a request that changes guardrails', () => {
+describe('a request', () => {
   const restricted = [{ guardrails: { modify_guardrails: false } }, { guardrails_modify: false }];
   const changes = [
     { guardrails: ['a'] },
@@ -64,7 +64,7 @@ describe('a request that changes guardrails', () => {
     aKey({ owners: someOwners({ team: {}, teamMetadata }) });
 
   it.each(restricted.flatMap((team) => changes.map((body) => [team, body] as const)))(
-    'is refused where the team has no permission: %j %j',
+    'that changes guardrails is refused where the team has no permission: %j %j',
     (team, body) => {
       expect(() => assertMayChangeGuardrails(keyOf(team), body)).toThrow(
         new Forbidden('Your team does not have permission to modify guardrails.', 'guardrails'),
@@ -73,12 +73,12 @@ describe('a request that changes guardrails', () => {
   );
 
   it.each([{}, { guardrails: null }, { metadata: '{' }, { metadata: { tags: [] } }, { metadata: [1] }])(
-    'is not such a request without these members: %j',
+    'that changes no guardrails is allowed without the permission: %j',
     (body) => expect(() => assertMayChangeGuardrails(keyOf({ guardrails_modify: false }), body)).not.toThrow(),
   );
 
   it.each([{}, { guardrails: ['a'] }, { guardrails: { modify_guardrails: true } }, { guardrails_modify: true }])(
-    'is allowed where the team has the permission: %j',
+    'that changes guardrails is allowed where the team has the permission, and for the admin key: %j',
     (team) => {
       for (const body of changes) expect(() => assertMayChangeGuardrails(keyOf(team), body)).not.toThrow();
       for (const body of changes) expect(() => assertMayChangeGuardrails(null, body)).not.toThrow();

@@ -57,7 +57,7 @@ describe('texts of a stream', () => {
     expect(textsIn(line(event))).toEqual(found);
   });
 
-  it('are not found in other lines', () => {
+  it('are not found in comments, other fields, empty data and the end marker', () => {
     expect(textsIn(['data: [DONE]', ': comment', 'event: x', 'id: 1', 'retry: 1', 'data:', ''].join('\n'))).toEqual([]);
   });
 
@@ -65,17 +65,24 @@ describe('texts of a stream', () => {
     expect(textsIn('data: {\n\ndata: a\ndata: b\n\nother\n')).toEqual(['{', 'a\nb', 'other']);
   });
 
-  it.each(['\n', '\r\n', '\r'])('are found in data over several lines, with ends %j, in single characters', (end) => {
-    const stream = ['event: x', 'data: {"choices":[{"delta":', 'data: {"content":"a"}}]}', '', 'data: {"a":"b"}'].join(
-      end,
-    );
-    expect(textsIn(...stream.split(''))).toEqual(['a', 'b']);
-    expect(
-      eventsIn(...stream.split(''))
-        .map(({ raw }) => raw)
-        .join(''),
-    ).toBe(stream);
-  });
+  it.each(['\n', '\r\n', '\r'])(
+    'are found in data over several lines with the line end %j, also when each chunk is one character',
+    (end) => {
+      const stream = [
+        'event: x',
+        'data: {"choices":[{"delta":',
+        'data: {"content":"a"}}]}',
+        '',
+        'data: {"a":"b"}',
+      ].join(end);
+      expect(textsIn(...stream.split(''))).toEqual(['a', 'b']);
+      expect(
+        eventsIn(...stream.split(''))
+          .map(({ raw }) => raw)
+          .join(''),
+      ).toBe(stream);
+    },
+  );
 
   it('are found in each line of an event with several values', () => {
     expect(textsIn('data: {"a":"b"}\ndata: {"a":"c"}\n\n\uFEFFdata: {"a":"d"}')).toEqual(['b', 'c', 'd']);

@@ -13,7 +13,7 @@ import { createService } from '../../../src/runtime/guardrails/service.ts';
 const MIB = 1024 * 1024;
 
 describe('an answer of a guardrail service', () => {
-  it('that is larger than 16 MiB fails with its limit', async () => {
+  it('is refused above 16 MiB, with the limit in the message', async () => {
     const http = {
       send: async () => ({ status: 200, headers: {}, body: streamOfBytes(new Uint8Array(16 * MIB + 1)) }),
     };

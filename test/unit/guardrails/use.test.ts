@@ -48,7 +48,7 @@ const run = (index: number, result: GuardrailRun['result'], more: Partial<Guardr
 });
 
 describe('the runs of guardrails on a call', () => {
-  it('are those in its row', () => {
+  it('are those in its row that have a known status', () => {
     const call = aCallWith(
       entry('success'),
       entry('guardrail_flagged'),
