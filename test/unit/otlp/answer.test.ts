@@ -4,7 +4,7 @@ import { encodeOtlpError, encodeOtlpSuccess } from '../../../src/wire/otlp/answe
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('utf8');
 
 describe('answers to an exporter', () => {
-  it('are JSON for callers of JSON', () => {
+  it('are JSON for a request in JSON', () => {
     const success = encodeOtlpSuccess('Application/JSON; charset=utf-8');
     expect([success.contentType, text(success.body)]).toEqual(['application/json', '{}']);
     const failure = encodeOtlpError('too "big"', 'application/json');
@@ -12,7 +12,7 @@ describe('answers to an exporter', () => {
   });
 
   it.each([undefined, 'application/x-protobuf', 'application/protobuf', 'text/plain'])(
-    'are protobuf for callers of %s: an empty response, or a google.rpc.Status',
+    'are protobuf for a request with the content type %s: an empty response, or a google.rpc.Status',
     (contentType) => {
       expect(encodeOtlpSuccess(contentType)).toEqual({
         contentType: 'application/x-protobuf',

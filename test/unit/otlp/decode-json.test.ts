@@ -106,7 +106,7 @@ describe('attribute values in JSON', () => {
     [{ kvlistValue: { values: [{ key: 'k', value: { boolValue: true } }] } }, { k: true }],
     [{}, null],
     [null, null],
-  ])('%j', (sent, read) => {
+  ])('are read: %j', (sent, read) => {
     expect(attributeOf(sent)).toEqual(read);
   });
 
@@ -124,11 +124,11 @@ describe('attribute values in JSON', () => {
       [1, 'two'],
     ],
     [{ newValue: { deep: 1 } }, { newValue: { deep: 1 } }],
-  ])('an unexpected value is kept unchanged and refuses no span: %j', (sent, read) => {
+  ])('are kept unchanged where they are unexpected, and the span is accepted: %j', (sent, read) => {
     expect(attributeOf(sent)).toEqual(read);
   });
 
-  it('keeps keys of any name and omits invalid attributes', () => {
+  it('have keys of any name, and invalid attributes are omitted', () => {
     const attributes = JSON.stringify([{ key: '__proto__', value: { intValue: 1 } }, 7, { value: { intValue: 2 } }]);
     const [span] = decode(exportOf(aSpan({ attributes: '#' })).replace('"#"', attributes));
     expect(Object.entries(span?.attributes ?? {})).toEqual([
@@ -138,12 +138,12 @@ describe('attribute values in JSON', () => {
   });
 });
 
-describe('JSON that is refused', () => {
+describe('the JSON decoder refuses', () => {
   it.each([
-    ['not JSON', '{"resourceSpans":'],
+    ['incomplete JSON', '{"resourceSpans":'],
     ['a list', '[]'],
-    ['text', '"spans"'],
-    ['nothing', ''],
+    ['a string', '"spans"'],
+    ['an empty body', ''],
     ['spans that are not a list', '{"resourceSpans":{}}'],
     ['a span that is not an object', exportOf(7)],
     ['a name that is not a text', exportOf(aSpan({ name: 7 }))],
@@ -162,22 +162,22 @@ describe('JSON that is refused', () => {
   });
 });
 
-describe('limits of JSON, at the limit and one above', () => {
-  it('65,536 keys and values', () => {
+describe('the limits of an export in JSON', () => {
+  it('allow 65,536 keys and values', () => {
     // The object, its keys and lists are 5; the others are numbers.
     const body = (numbers: number) => `{"resourceSpans":[],"x":[${Array(numbers).fill(1).join(',')}]}`;
     expect(decode(body(65_536 - 5))).toEqual([]);
     expect(() => decode(body(65_536 - 4))).toThrow(TooLarge);
   });
 
-  it('ordinary spans stay within the limit, also with the span id as the last member', () => {
+  it('allow ordinary spans, also with the span id as the last member', () => {
     const attributes = Array.from({ length: 128 }, (_, index) => ({ key: `k${index}`, value: { stringValue: 'v' } }));
     const { spanId, ...rest } = aSpan({ attributes });
     const body = exportOf(...Array.from({ length: 512 }, () => ({ ...rest, spanId })));
     expect(decode(body)).toHaveLength(512);
   });
 
-  it('each of the allowed spans raises the limit of keys and values by a sixty-fourth', () => {
+  it('rise, for keys and values, by a sixty-fourth for each of the allowed spans', () => {
     const span = '{"spanId":""}';
     const body = (spans: number, numbers: number) =>
       `[[${Array(spans).fill(span).join(',')}],[${Array(numbers).fill(1).join(',')}]]`;
@@ -189,7 +189,7 @@ describe('limits of JSON, at the limit and one above', () => {
     expect(() => decode(body(5, room(5)), limits)).toThrow(TooLarge);
   });
 
-  it('counts keys and values between any white space, and not inside strings', () => {
+  it('count keys and values between any white space, and not inside strings', () => {
     const body = ' { "a\\"[{,:" :\t[ "\\\\" ,\r\n-1.5e3 , true , null , "x[]{}" ] } ';
     expect(decode(body, { nodes: 8 })).toEqual([]);
     expect(() => decode(body, { nodes: 7 })).toThrow(TooLarge);
@@ -198,14 +198,14 @@ describe('limits of JSON, at the limit and one above', () => {
     expect(() => decode(long, { nodes: 2 })).toThrow(TooLarge);
   });
 
-  it('32 levels of nesting, also in a text of a million levels', () => {
+  it('allow 32 levels of nesting, and refuse a text of a million levels', () => {
     const deep = (levels: number) => `{"x":${'['.repeat(levels)}${']'.repeat(levels)}}`;
     expect(decode(deep(31))).toEqual([]);
     expect(() => decode(deep(32))).toThrow(TooLarge);
     expect(() => decode('['.repeat(1_000_000))).toThrow(TooLarge);
   });
 
-  it('spans, attributes, events, links and decoded bytes', () => {
+  it('apply to spans, attributes, events, links and decoded bytes', () => {
     const link = { traceId: TRACE_ID, spanId: SPAN_ID };
     const body = exportOf(
       aSpan({ attributes: [{ key: 'a', value: { stringValue: 'üü' } }], events: [{}], links: [link] }),

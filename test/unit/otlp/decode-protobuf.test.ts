@@ -37,10 +37,11 @@ describe('the protobuf decoder', () => {
     expect(decode(new Uint8Array(0))).toEqual([]);
   });
 
-  it('shares one resource and scope between their spans, also when they follow the spans', () => {
+  it('shares one resource and scope between their spans, and reads a resource that follows its spans', () => {
     const spans = { spans: [aSpan(), aSpan({ spanId: Uint8Array.fromHex('b7ad6b7169203332') })] };
     const [first, second] = decode(encodeExport({ resourceSpans: [{ resource: {}, scopeSpans: [spans] }] }));
     expect(first?.resource).toBe(second?.resource);
+    expect(first?.instrumentationScope).toBe(second?.instrumentationScope);
     // resource_spans { scope_spans { spans {} }, resource {} }: fields in another order.
     const scopeSpans = encodeExport({ resourceSpans: [{ scopeSpans: [{ spans: [aSpan()] }] }] }).subarray(2);
     const resource = Uint8Array.of(0x0a, 0x09, 0x0a, 0x07, 0x0a, 0x01, 0x61, 0x12, 0x02, 0x10, 0x01);
@@ -98,7 +99,7 @@ describe('the check of spans', () => {
   });
 });
 
-describe('limits, at the limit and one above', () => {
+describe('the limits of an export in protobuf', () => {
   const full = DEFAULT_OTLP_LIMITS;
   it.each<readonly [string, (attributes: unknown) => Uint8Array, (span: RawSpan) => object | undefined]>([
     ['span', (attributes) => exportOf(aSpan({ attributes })), (span) => span.attributes],
@@ -119,13 +120,13 @@ describe('limits, at the limit and one above', () => {
       (attributes) => encodeExport({ resourceSpans: [{ scopeSpans: [{ scope: { attributes }, spans: [aSpan()] }] }] }),
       ({ instrumentationScope }) => instrumentationScope.attributes,
     ],
-  ])('256 attributes per %s', (_what, body, attributesIn) => {
+  ])('allow 256 attributes per %s', (_what, body, attributesIn) => {
     const [span] = decode(body(attributesOf(256)));
     expect(Object.keys((span && attributesIn(span)) ?? {})).toHaveLength(256);
     expect(() => decode(body(attributesOf(257)))).toThrow(TooLarge);
   });
 
-  it('256 events and 256 links per span', () => {
+  it('allow 256 events and 256 links per span', () => {
     const link = { traceId: TRACE_ID, spanId: SPAN_ID };
     const lists = (count: number) => ({
       events: Array.from({ length: count }, () => ({ name: 'e' })),
@@ -136,26 +137,26 @@ describe('limits, at the limit and one above', () => {
     expect(() => decode(exportOf(aSpan({ ...lists(257), events: [] })))).toThrow(TooLarge);
   });
 
-  it('4,096 spans per export', () => {
+  it('allow 4,096 spans', () => {
     const spans = Array.from({ length: 4_096 }, () => aSpan());
     expect(decode(exportOf(...spans))).toHaveLength(4_096);
     expect(() => decode(exportOf(...spans, aSpan()))).toThrow(TooLarge);
   });
 
-  it('65,536 fields per export', () => {
+  it('allow 65,536 fields', () => {
     // One unknown field is a tag and a value of one byte each.
     const fields = (count: number) => Uint8Array.from({ length: count * 2 }, (_, at) => (at % 2 === 0 ? 0x78 : 1));
     expect(decode(fields(full.nodes))).toEqual([]);
     expect(() => decode(fields(full.nodes + 1))).toThrow(TooLarge);
   });
 
-  it('ordinary spans stay within the limit of fields', () => {
+  it('allow the fields of ordinary spans', () => {
     const attributes = Array.from({ length: 128 }, (_, index) => ({ key: `k${index}`, value: { stringValue: 'v' } }));
     const spans = Array.from({ length: 512 }, () => aSpan({ attributes }));
     expect(decode(exportOf(...spans))).toHaveLength(512);
   });
 
-  it('each span raises the limit of fields by a sixty-fourth', () => {
+  it('rise, for fields, by a sixty-fourth for each span', () => {
     const listed = (count: number) => ({
       arrayValue: { values: Array.from({ length: count }, () => ({ boolValue: true })) },
     });
@@ -166,7 +167,7 @@ describe('limits, at the limit and one above', () => {
     expect(() => decode(body(most + 1))).toThrow(TooLarge);
   });
 
-  it('32 levels of nesting', () => {
+  it('allow 32 levels of nesting', () => {
     // Request, ResourceSpans, ScopeSpans, Span, KeyValue and AnyValue are six; every array adds two.
     const deep = (levels: number) => exportOf(aSpan({ attributes: [{ key: 'a', value: nested(levels) }] }));
     expect(decode(deep(13))).toHaveLength(1);
@@ -174,7 +175,7 @@ describe('limits, at the limit and one above', () => {
     expect(() => decode(deep(30))).toThrow(TooLarge);
   });
 
-  it('the memory of the decoded body', () => {
+  it('apply to the memory of the decoded body', () => {
     const body = exportOf(aSpan({ name: 'x'.repeat(1_000) }));
     // Resource, instrumentation scope and span at 128 each, the name at its length and 16.
     expect(decode(body, { decodedBytes: 3 * 128 + 1_016 })).toHaveLength(1);
@@ -197,13 +198,13 @@ describe('bodies that are not an export', () => {
   it.each(broken)('are refused: %s', (_what, bytes) => {
     expect(() => decode(Uint8Array.from(bytes))).toThrow(InvalidInput);
   });
+});
 
-  it('media types are compared without case and parameters; unknown ones are refused', () => {
-    const body = exportOf(aSpan());
-    for (const type of [undefined, 'application/x-protobuf', 'Application/Protobuf; v=1'])
-      expect(decodeExport(body, type)).toHaveLength(1);
-    expect(decodeExport(Buffer.from('{}'), 'APPLICATION/JSON; charset=utf-8')).toEqual([]);
-    expect(() => decodeExport(body, 'text/plain')).toThrow(InvalidInput);
-    expect(() => decodeExport(body, '')).toThrow(InvalidInput);
-  });
+it('media types are compared without case and parameters, and unknown ones are refused', () => {
+  const body = exportOf(aSpan());
+  for (const type of [undefined, 'application/x-protobuf', 'Application/Protobuf; v=1'])
+    expect(decodeExport(body, type)).toHaveLength(1);
+  expect(decodeExport(Buffer.from('{}'), 'APPLICATION/JSON; charset=utf-8')).toEqual([]);
+  expect(() => decodeExport(body, 'text/plain')).toThrow(InvalidInput);
+  expect(() => decodeExport(body, '')).toThrow(InvalidInput);
 });
