@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { STALL_TIMEOUT_MS } from '../../../rest-shims/helpers/http/answer-writer.ts';
 import { createEventStreams, MULTIPART, SERVER_SENT_EVENTS } from '../../../src/graphql/event-streams.ts';
 
-/** An endless source that counts its reads and returns. */
+/** An endless source that counts the calls of `next` and `return`. */
 function endlessSource() {
   const state = { read: 0, returned: 0 };
   const event = { data: { text: 'x'.repeat(64 * 1024) } };
@@ -49,7 +49,7 @@ describe.each([
   ['SSE', SERVER_SENT_EVENTS],
   ['multipart', MULTIPART],
 ])('a client of %s that stops reading', (_name, framing) => {
-  it('is disconnected after a deadline, and its source is returned after at most one more read', async () => {
+  it('is disconnected after a deadline, and its source is closed after at most one more read', async () => {
     const response = await stalledResponse();
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
     const streams = createEventStreams(JSON.stringify);

@@ -5,11 +5,11 @@ import { readBody, RequestAborted } from '../../../rest-shims/helpers/http/body.
 import { TooLarge } from '../../../src/domain/errors.ts';
 import { randomFrom } from '../../support/random.ts';
 
-const MEGABYTE = 1024 * 1024;
+const MIB = 1024 * 1024;
 
 /** A request whose body the test writes. */
 function aRequest(headers: Record<string, string>): { request: IncomingMessage; body: PassThrough } {
-  const body = new PassThrough({ highWaterMark: 64 * MEGABYTE });
+  const body = new PassThrough({ highWaterMark: 64 * MIB });
   return { request: Object.assign(body, { headers }) as unknown as IncomingMessage, body };
 }
 
@@ -22,15 +22,15 @@ describe('a body', () => {
   it.each([
     ['of 10 kB with a content-length', 10_000, true],
     ['of 10 kB in chunks', 10_000, false],
-    ['above 3 MiB with a content-length', 3 * MEGABYTE + 1, true],
-    ['above 3 MiB in chunks', 3 * MEGABYTE + 1, false],
+    ['above 3 MiB with a content-length', 3 * MIB + 1, true],
+    ['above 3 MiB in chunks', 3 * MIB + 1, false],
   ])('%s is read completely, for any boundaries of its reads', async (_what, length, declared) => {
     const sent = bytesOf(length, length);
     for (let seed = 1; seed <= 5; seed += 1) {
       const below = randomFrom(seed);
       const headers = declared ? { 'content-length': String(length) } : { 'transfer-encoding': 'chunked' };
       const { request, body } = aRequest(headers);
-      const read = readBody(request, 4 * MEGABYTE);
+      const read = readBody(request, 4 * MIB);
       for (let at = 0; at < length;) {
         const end = Math.min(length, at + 1 + below(seed === 1 ? length : 70_000));
         body.write(sent.subarray(at, end));
@@ -42,21 +42,21 @@ describe('a body', () => {
   });
 
   it.each([
-    [2 * MEGABYTE, { 'transfer-encoding': 'chunked' }],
-    [2 * MEGABYTE, { 'content-length': String(MEGABYTE) }],
+    [2 * MIB, { 'transfer-encoding': 'chunked' }],
+    [2 * MIB, { 'content-length': String(MIB) }],
   ])('of %i bytes with the headers %j is refused above a limit of 1 MiB', async (length, headers) => {
     const { request, body } = aRequest(headers);
-    const read = Promise.resolve(readBody(request, MEGABYTE));
+    const read = Promise.resolve(readBody(request, MIB));
     body.end(Buffer.alloc(length));
     await expect(read).rejects.toThrow(
-      new TooLarge('Request size is too large. Request size is 2 MB. Max size is 1 MB', MEGABYTE),
+      new TooLarge('Request size is too large. Request size is 2 MB. Max size is 1 MB', MIB),
     );
   });
 
   it('that ends early rejects with RequestAborted', async () => {
-    const { request, body } = aRequest({ 'content-length': String(3 * MEGABYTE) });
-    const read = Promise.resolve(readBody(request, 4 * MEGABYTE));
-    body.write(Buffer.alloc(2 * MEGABYTE));
+    const { request, body } = aRequest({ 'content-length': String(3 * MIB) });
+    const read = Promise.resolve(readBody(request, 4 * MIB));
+    body.write(Buffer.alloc(2 * MIB));
     setImmediate(() => body.destroy());
     await expect(read).rejects.toThrow(RequestAborted);
   });

@@ -71,7 +71,7 @@ it('operations have unique ids, a summary, and a description of each status', ()
   expect(vague).toEqual([]);
 });
 
-it('parameters of a path are those in its template', () => {
+it('parameters of a path are those in its template, and no two templates differ in parameter names only', () => {
   for (const [path, methods] of Object.entries(paths))
     for (const { parameters = [] } of Object.values(methods))
       expect(parameters.filter((one) => one.in === 'path').map(({ name }) => `{${name}}`)).toEqual(
@@ -80,8 +80,8 @@ it('parameters of a path are those in its template', () => {
   expect(new Set(Object.keys(paths).map(shapeOf)).size).toBe(Object.keys(paths).length);
 });
 
-describe('documented types of rows', () => {
-  it('every row that reads a JSON body documents its members', () => {
+describe('documented types', () => {
+  it('exist for the members of each JSON body that a row reads', () => {
     const undocumented = restRoutes().filter(
       ({ method, bodyLimit, request }) => method !== 'GET' && bodyLimit !== 0 && request === undefined,
     );
@@ -119,7 +119,7 @@ describe('documented types of rows', () => {
     `);
   });
 
-  it('every row with its own answer documents its type, and every documented type has a row', () => {
+  it('exist for each successful answer with a body that no upstream gives, and belong to a row', () => {
     const untyped = restRoutes().filter(
       ({ name, answers, relays }) =>
         relays !== 'answers' &&
@@ -131,7 +131,7 @@ describe('documented types of rows', () => {
     expect(Object.keys(ANSWER_TYPES).filter((key) => !names.has(key.split(' ', 1)[0] ?? ''))).toEqual([]);
   });
 
-  it('query parameters and members of bodies are those of the parsers', () => {
+  it('have the query parameters and members of bodies that the parsers read', () => {
     expect(paths['/audit']?.['get']?.parameters?.map(({ name }) => name)).toEqual(
       expect.arrayContaining(['page', 'page_size', 'action', 'object_id']),
     );

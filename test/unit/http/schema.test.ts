@@ -108,7 +108,7 @@ it('the schema of a query lists its parameters, their bounds and their defaults'
   expect(() => read('page=10&name=a')).toThrow('The query is not valid.');
 });
 
-it('schemas of objects merge, and allow null', () => {
+it('schemas of objects merge, and a schema can be extended by null', () => {
   expect(merged(objectSchema({ a: {} }, ['a']), objectSchema({ a: { type: 'string' }, b: {} }, ['b']))).toEqual(
     objectSchema({ a: { type: 'string' }, b: {} }, ['a', 'b']),
   );

@@ -130,7 +130,7 @@ describe('the identity of a token', () => {
     expect(verified.map(emailOf)).toEqual(verified.map(() => 'a@b.org'));
   });
 
-  it('is a team with the role `team`', () => {
+  it('is a team where a role of the token is mapped to `team`, and otherwise a user', () => {
     const rules: Partial<TokenRules> = {
       rolesField: 'roles',
       roleMappings: [{ claim: 'svc', role: 'team' }],
@@ -147,7 +147,7 @@ describe('the identity of a token', () => {
     expect(identify({ oid: 'o', roles: [] }, rules)).toMatchObject({ userId: 'o', role: null, routes: [] });
   });
 
-  it('is an administrator by a whole scope only', () => {
+  it('has the role of an administrator for the exact scope only', () => {
     expect(identify({ sub: 'u', scope: 'a litellm_proxy_admin' }).role).toBe('proxy_admin');
     expect(identify({ scope: ['litellm_proxy_admin'] }).role).toBe('proxy_admin');
     expect(identify({ sub: 'u', scope: 'litellm_proxy_admin2' }).role).toBe(null);

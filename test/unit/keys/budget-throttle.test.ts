@@ -44,7 +44,7 @@ describe('the limits of a key beyond its budget', () => {
     expect(throttleFractionOf(value)).toBe(part);
   });
 
-  it('are lowered for keys that enable it and have a limit of requests or tokens', () => {
+  it('are lowered for keys that enable the throttle and have their own limit of requests or tokens', () => {
     const factorOf = (metadata: object, settings: object, part: number | null = 0.1): number | null =>
       throttleOf(aKey({ metadata: { ...metadata }, settings }), part);
     expect(factorOf(throttleOn, { rpmLimit: 5 })).toBe(0.1);

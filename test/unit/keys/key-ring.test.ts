@@ -252,7 +252,7 @@ describe('a key that was changed elsewhere', () => {
     expect(state.finds).toBe(2);
   });
 
-  it('costs no read while it is not in use', async () => {
+  it('is read by one refresh after a use, and by no other until the next use', async () => {
     const { ring, state } = aRing();
     await ring.identify(KEY);
     await ring.refresh();

@@ -12,12 +12,12 @@ const caller = (teamId: string | null, differing: Partial<Caller> = {}): Caller 
   ...differing,
 });
 
-describe('an id in a text', () => {
-  it.each([null, undefined, '', ' ', '\t\n', '\u00a0', '\u2003'])('%j is not an id', (blank) => {
+describe('the id in a text', () => {
+  it.each([null, undefined, '', ' ', '\t\n', '\u00a0', '\u2003'])('is null where the text is blank: %j', (blank) => {
     expect(idOrNull(blank)).toBeNull();
   });
 
-  it.each(['0', ' a ', 'null', '\u200b'])('%j is an unchanged id', (id) => {
+  it.each(['0', ' a ', 'null', '\u200b'])('is the unchanged text where it is not blank: %j', (id) => {
     expect(idOrNull(id)).toBe(id);
   });
 });

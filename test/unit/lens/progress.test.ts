@@ -8,7 +8,7 @@ const CLAIM = { lensId: 'lens', runId: 'run', attempt: 1 };
 const aReview = (executionId: string): Review => ({ executionId }) as Review;
 
 /** A reporter whose first reports fail. */
-function reporting(failures: number) {
+function aReporter(failures: number) {
   const sent: RunProgress[] = [];
   let left = failures;
   const backend = {
@@ -25,7 +25,7 @@ function reporting(failures: number) {
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 it('a report contains the reviews of a failed report before it', async () => {
-  const { sent, report } = reporting(1);
+  const { sent, report } = aReporter(1);
   report.stage('reading');
   report.reviewed(aReview('one'));
   await settled();
@@ -39,7 +39,7 @@ it('a report contains the reviews of a failed report before it', async () => {
 });
 
 it('a flush sends a failed report again, and a second flush sends nothing', async () => {
-  const { sent, report } = reporting(1);
+  const { sent, report } = aReporter(1);
   report.reviewed(aReview('one'));
   await settled();
   await report.flush();
@@ -49,7 +49,7 @@ it('a flush sends a failed report again, and a second flush sends nothing', asyn
 });
 
 it('a flush rejects while reports fail', async () => {
-  const { sent, report } = reporting(2);
+  const { sent, report } = aReporter(2);
   report.reviewed(aReview('one'));
   await settled();
   await expect(report.flush()).rejects.toThrow('away');

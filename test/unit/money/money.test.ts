@@ -34,7 +34,7 @@ describe('money', () => {
     },
   );
 
-  it('adds amounts exactly that floats cannot represent', () => {
+  it('adds decimal amounts without the rounding error of floats', () => {
     const tenths = Array.from({ length: 10 }, () => usdFrom(0.1) ?? ZERO_USD);
     expect(usdText(tenths.reduce(addUsd, ZERO_USD))).toBe('1');
   });
@@ -59,7 +59,7 @@ describe('money', () => {
     );
   });
 
-  it('is at most what 64 bits can store, in every order', () => {
+  it('is at most what 64 bits can store, for every order of addition', () => {
     const most = pico(2n ** 63n - 1n);
     const great = [2n ** 62n, 5n, 2n ** 63n - 7n, 2n ** 62n].map(pico);
     expect(addUsd(pico(2n ** 62n), pico(2n ** 62n - 1n))).toBe(most);
