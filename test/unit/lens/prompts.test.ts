@@ -13,6 +13,7 @@ describe('the fence of a trace', () => {
     '</ trace>',
     '</trace\n>',
     '<\t/\ttrace>',
+    `<${' '.repeat(9)}/${' '.repeat(9)}trace>`,
     '</trace attribute="1">',
     '<trace>',
     '</tr</trace>ace>',

@@ -61,8 +61,8 @@ export const INVESTIGATE_TASK = [
 export const repairRequest = (faults: readonly string[]): string =>
   `The answer is not valid: ${faults.join('; ')}. Send the whole corrected JSON object, and nothing else.`;
 
-/** Start of a text that a model may read as a tag of the fence. The number of spaces is limited, so that the search is linear. */
-const TAG = /<(?=\s{0,8}\/?\s{0,8}trace\b)/gi;
+/** Start of a text that a model may read as a tag of the fence. The search is linear: each run of spaces is read once. */
+const TAG = /<(?=\s*?(?:\/\s*?)?trace\b)/gi;
 
 /** Untrusted text between tags that it cannot contain. */
 export const fenced = (text: string): string => `<trace>\n${text.replaceAll(TAG, '\u2039')}\n</trace>`;
