@@ -6,7 +6,7 @@ import { createCountedBudgets } from '../../../src/gateway/admission/counted-bud
 
 const DAY_MS = 86_400_000;
 
-it('the first read of the spend before a window waits for calls that are being recorded', async () => {
+it('a read of the spend before a window waits until answered calls are recorded', async () => {
   const draft = { maxBudget: 5n as Usd, budgetDuration: '1d' };
   const row = newBudget(draft, { id: 'b1', now: new Date(0), by: 'admin' });
   let stored = 0n;

@@ -88,19 +88,22 @@ describe('prices of a class of service', () => {
 });
 
 describe('a bound of the price map', () => {
-  it.each([128, 200, 256, 272, 512])('of %ik tokens sets the prices of a whole call with more input', (bound) => {
-    const row = {
-      ...BASE,
-      [`input_cost_per_token_above_${bound}k_tokens`]: 2e-6,
-      [`output_cost_per_token_above_${bound}k_tokens`]: 2e-5,
-      [`cache_read_input_token_cost_above_${bound}k_tokens`]: 2e-7,
-    };
-    const used = { inputTokens: bound * 1_000, outputTokens: 10, cacheReadTokens: 1_000 };
-    const atBound = Number(cost(row, used));
-    const above = Number(cost(row, { ...used, inputTokens: used.inputTokens + 1 }));
-    expect(atBound).toBeCloseTo((bound * 1_000 - 1_000) * 1e-6 + 1e-4 + 1e-4, 9);
-    expect(above).toBeCloseTo((bound * 1_000 - 999) * 2e-6 + 2e-4 + 2e-4, 9);
-  });
+  it.each([32, 100, 128, 200, 256, 272, 512])(
+    'of %ik tokens sets the prices of a whole call with more input',
+    (bound) => {
+      const row = {
+        ...BASE,
+        [`input_cost_per_token_above_${bound}k_tokens`]: 2e-6,
+        [`output_cost_per_token_above_${bound}k_tokens`]: 2e-5,
+        [`cache_read_input_token_cost_above_${bound}k_tokens`]: 2e-7,
+      };
+      const used = { inputTokens: bound * 1_000, outputTokens: 10, cacheReadTokens: 1_000 };
+      const atBound = Number(cost(row, used));
+      const above = Number(cost(row, { ...used, inputTokens: used.inputTokens + 1 }));
+      expect(atBound).toBeCloseTo((bound * 1_000 - 1_000) * 1e-6 + 1e-4 + 1e-4, 9);
+      expect(above).toBeCloseTo((bound * 1_000 - 999) * 2e-6 + 2e-4 + 2e-4, 9);
+    },
+  );
 });
 
 describe('web searches', () => {
