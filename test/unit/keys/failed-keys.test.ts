@@ -27,7 +27,7 @@ function aSetup(perMinute: number) {
   return { state, failures, peer, tryKey };
 }
 
-it('an address that sent too many wrong keys is refused for the rest of the minute, and no other address', () => {
+it('a network that sent too many wrong keys is refused for the rest of the minute, and no other network', () => {
   const { state, tryKey } = aSetup(3);
   expect([tryKey('a'), tryKey('a'), tryKey('a')]).toEqual([null, null, null]);
   state.nowMs = 999;
@@ -45,7 +45,7 @@ it('above the limit, one key a second that needs a look-up is admitted, and no o
   expect([tryKey('a'), tryKey('a')]).toEqual([null, 58]);
 });
 
-it('valid keys are not counted', () => {
+it('admitted keys are not counted unless they are wrong', () => {
   const { failures, peer, tryKey } = aSetup(1);
   for (let time = 0; time < 10; time += 1) failures.admit(peer('a'), true);
   expect(tryKey('a')).toBeNull();
@@ -57,7 +57,7 @@ it('a limit of zero means no limit', () => {
   expect(state.networks).toBe(0);
 });
 
-it('at most 10,000 addresses are counted: the least recently counted is evicted', () => {
+it('at most 10,000 networks are counted, and the least recently counted is evicted', () => {
   const { state, tryKey } = aSetup(1);
   tryKey('first');
   for (let number = 0; number < 9_999; number += 1) tryKey(`10.0.${number}`);
