@@ -34,14 +34,14 @@ it('a failed read is repeated by the next call', async () => {
     {
       async groups() {
         reads += 1;
-        if (reads === 1) throw new Error('the database is away');
+        if (reads === 1) throw new Error('the database is unavailable');
         return [{ cost: 3n as Usd } as SpendGroup];
       },
     },
     { now: () => new Date(DAY_MS + 5), monotonicMs: () => 0 },
     () => Promise.resolve(),
   );
-  await expect(counted.of({ kind: 'key', id: 'hash' }, row)).rejects.toThrow('the database is away');
+  await expect(counted.of({ kind: 'key', id: 'hash' }, row)).rejects.toThrow('the database is unavailable');
   expect((await counted.of({ kind: 'key', id: 'hash' }, row)).spentBefore).toBe(3n);
   expect((await counted.of({ kind: 'key', id: 'hash' }, row)).spentBefore).toBe(3n);
   expect(reads).toBe(2);

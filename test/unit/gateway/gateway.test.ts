@@ -303,12 +303,12 @@ describe('a call that is not admitted', () => {
     let reads = 0;
     const admission = anAdmission(async () => {
       reads += 1;
-      if (reads === 1) throw new Error('the store is away');
+      if (reads === 1) throw new Error('the store is unavailable');
       return usd('0');
     });
     const { gateway } = aGateway(async () => anExchange(), { admission });
     const caller = aCaller(aKey({ maxBudget: usd('5') }));
-    await expect(gateway.call(caller, aModelRequest(), NEVER)).rejects.toThrow('the store is away');
+    await expect(gateway.call(caller, aModelRequest(), NEVER)).rejects.toThrow('the store is unavailable');
     await expect(gateway.call(caller, aModelRequest(), NEVER)).resolves.toBeDefined();
   });
 });

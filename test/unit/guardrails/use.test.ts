@@ -115,7 +115,7 @@ describe('the counter of runs', () => {
     const numbers: number[] = [];
     const counter = aCounter(async ({ number }) => {
       numbers.push(number);
-      if (numbers.length === 1) throw new Error('The store is away.');
+      if (numbers.length === 1) throw new Error('The store is unavailable.');
     });
     counter.count(aCallWith(entry('success')));
     await expect(counter.flush()).rejects.toThrow('away');

@@ -37,7 +37,7 @@ function aSetup(differing: { readonly found?: UpstreamObject | null; readonly kn
       return Promise.resolve(settledCall(answer, (end) => settled.push(end)));
     },
   };
-  const refuse = () => Promise.reject(new Unavailable('The database is away.'));
+  const refuse = () => Promise.reject(new Unavailable('The database is unavailable.'));
   const upstreamObjects = {
     add: refuse,
     find: () => Promise.resolve(differing.found ?? null),
@@ -64,7 +64,7 @@ it('a file that cannot be recorded is deleted upstream, and the caller gets an e
   const form = readForm(bytes, 'multipart/form-data; boundary=b');
   const { scope, done, settled } = aSetup();
   const draft = { form, fields: fieldsOf(form), without: [], model: null, provider: null, ...CALL };
-  await expect(createFile(scope, draft)).rejects.toThrow('The database is away.');
+  await expect(createFile(scope, draft)).rejects.toThrow('The database is unavailable.');
   expect([done, settled]).toEqual([
     ['POST /files', 'DELETE /files/up-1'],
     ['completed', 'completed'],
@@ -76,7 +76,7 @@ const DRAFT = { bytes: Buffer.from(JSON.stringify(BATCH)), body: BATCH, without:
 
 it('a batch that cannot be recorded is cancelled upstream, and the caller gets an error', async () => {
   const { scope, done } = aSetup({ found: FILE });
-  await expect(createBatch(scope, DRAFT)).rejects.toThrow('The database is away.');
+  await expect(createBatch(scope, DRAFT)).rejects.toThrow('The database is unavailable.');
   expect(done).toEqual(['POST /batches', 'POST /batches/up-1/cancel']);
 });
 

@@ -13,7 +13,7 @@ function aChannel() {
   const messages: ProcessMessages = {
     mostBytes: 7_500,
     async send(text) {
-      if (state.isUnavailable) throw new Error('the database is away');
+      if (state.isUnavailable) throw new Error('the database is unavailable');
       sent.push(text);
       for (const { message } of listeners) message(text);
     },

@@ -47,7 +47,7 @@ describe('a queue of rows', () => {
   });
 
   it('retries while the store is unavailable', async () => {
-    const away = new Unavailable('The database is away.');
+    const away = new Unavailable('The database is unavailable.');
     const { queue, stored, logged } = openQueue(away);
     queue.enqueue({ id: 'a' });
     await vi.waitFor(() => expect(stored).toEqual(['a']), POLLING);

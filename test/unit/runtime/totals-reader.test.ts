@@ -3,12 +3,12 @@ import type { StoredTotals } from '../../../src/domain/admission/stored-totals.t
 import { createTotalsReader } from '../../../src/runtime/admission/totals-reader.ts';
 import { UseCounter } from '../../../src/runtime/admission/use-counter.ts';
 
-const AWAY = new Error('The store is away.');
+const UNAVAILABLE = new Error('The store is unavailable.');
 
 /** A reader whose store fails every read. */
 function aReader() {
   const failures: unknown[] = [];
-  const totals: StoredTotals = { position: () => 0, storedThrough: () => 0, read: () => Promise.reject(AWAY) };
+  const totals: StoredTotals = { position: () => 0, storedThrough: () => 0, read: () => Promise.reject(UNAVAILABLE) };
   const reader = createTotalsReader({ totals, nowMs: () => 0, failed: (error) => failures.push(error) });
   return { reader, failures };
 }
@@ -22,7 +22,7 @@ describe('a read of stored totals that fails', () => {
     const counters = ['a', 'b'].map((name) => new UseCounter(name));
     for (const counter of counters) reader.readAhead(counter);
     await vi.advanceTimersByTimeAsync(1_000);
-    expect(failures).toEqual([AWAY]);
+    expect(failures).toEqual([UNAVAILABLE]);
     expect(counters.map(({ reading, retryMs }) => ({ reading, retryMs }))).toEqual([
       { reading: null, retryMs: 1_000 },
       { reading: null, retryMs: 1_000 },
@@ -31,7 +31,7 @@ describe('a read of stored totals that fails', () => {
 
   it('rejects the caller of a counter that was never read, and is not reported', async () => {
     const { reader, failures } = aReader();
-    await expect(reader.readNow(new UseCounter('a'))).rejects.toBe(AWAY);
+    await expect(reader.readNow(new UseCounter('a'))).rejects.toBe(UNAVAILABLE);
     expect(failures).toEqual([]);
   });
 });
