@@ -12,7 +12,7 @@ const metadata = {
   ],
 };
 
-it('secrets of callbacks of keys and teams are redacted: changes, reads, lists, graph and audit log', async () => {
+it('answers contain no callback secrets of keys and teams: changes, reads, lists, graph and audit log', async () => {
   const team = await post('/team/new', { team_id: 'calling', metadata });
   const key = await post('/key/generate', { team_id: 'calling', metadata });
   const { token } = key.body as { token: string };

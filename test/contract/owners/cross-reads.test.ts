@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 afterAll(() => fixture.stop());
 
-/** Times around the exports. This excludes traces of the calls of this test, which are of today. */
+/** Time window of the exports. It excludes the traces of gateway calls in this test, which start today. */
 const [FROM, TO] = [START_MS - 1_000, START_MS + 3_600_000];
 const WINDOW = `start_ms=${FROM}&end_ms=${TO}`;
 const IN_WINDOW = `from: "${new Date(FROM).toISOString()}", to: "${new Date(TO).toISOString()}"`;
@@ -32,7 +32,7 @@ const node = (address: string, fields: string): string =>
 
 interface Read {
   readonly name: string;
-  /** Path, or query of the graph. */
+  /** REST path or GraphQL query. */
   readonly of: (things: Things) => string;
 }
 
@@ -123,8 +123,8 @@ const withUnknownIds = (things: Things): Things => ({
   traceRef: 'F'.repeat(64),
 });
 
-/** An answer without the requested ids, which some answers repeat. */
-const withoutIds = (text: string, { file, batch, response, trace, callTraceId }: Things): string =>
+/** Masks the requested ids in an answer, because some answers repeat them. */
+const maskIds = (text: string, { file, batch, response, trace, callTraceId }: Things): string =>
   [file, batch, response, trace, callTraceId].reduce((masked, id) => masked.replaceAll(id, '<id>'), text);
 
 describe('reads across owners', () => {
@@ -140,8 +140,7 @@ describe('reads across owners', () => {
           const isShown = maySee(reader, things.owner);
           const none = unknown.get(name) ?? (await ask(reader, of(withUnknownIds(things))));
           unknown.set(name, none);
-          const isNone =
-            status === none.status && withoutIds(text, things) === withoutIds(none.text, withUnknownIds(things));
+          const isNone = status === none.status && maskIds(text, things) === maskIds(none.text, withUnknownIds(things));
           if (isShown ? isNone || status !== 200 : !isNone)
             wrong.push(`${name} of ${things.owner.name} by ${reader.name}: ${status} ${text.slice(0, 300)}`);
         }
@@ -202,7 +201,7 @@ describe('reads across owners', () => {
       while (!text.includes(`"${mark}"`)) text += Buffer.from((await body?.read())?.value ?? []).toString();
       return text;
     };
-    const ids = (nth: number): string => (nth + 1).toString(16).padStart(32, '8');
+    const traceIdOf = (nth: number): string => (nth + 1).toString(16).padStart(32, '8');
     const senderFor = (reader: Party): Party | undefined =>
       reader.seesAll ? parties.find(({ key }) => key === app.adminKey) : reader;
     for (const [nth, { reader, body }] of feeds.entries()) {
@@ -214,17 +213,18 @@ describe('reads across owners', () => {
       void reading.then(() => (isOpen = true));
       await expect
         .poll(async () => {
-          await sendTrace(app, sender, ids(nth), open);
+          await sendTrace(app, sender, traceIdOf(nth), open);
           return isOpen;
         })
         .toBe(true);
     }
-    for (const [nth, { owner, mark }] of things.entries()) await sendTrace(app, owner, ids(100 + nth), `live ${mark}`);
+    for (const [nth, { owner, mark }] of things.entries())
+      await sendTrace(app, owner, traceIdOf(100 + nth), `live ${mark}`);
     for (const [nth, { reader, body, abort }] of feeds.entries()) {
       const sender = senderFor(reader);
       if (sender === undefined) throw new Error('There is no administrator.');
       const reading = readUntil(body, `end ${nth}`);
-      await sendTrace(app, sender, ids(200 + nth), `end ${nth}`);
+      await sendTrace(app, sender, traceIdOf(200 + nth), `end ${nth}`);
       const text = await reading;
       const owners = things.filter(({ mark }) => text.includes(`"live ${mark}"`)).map(({ owner }) => owner.name);
       const expected = things.filter(({ owner }) => maySee(reader, owner)).map(({ owner }) => owner.name);

@@ -22,7 +22,7 @@ const refused = (subject: string, type: string, limit: number) => ({
   },
 });
 
-describe('limits of owners', () => {
+describe('rate limits', () => {
   it('are shared by all keys of a team', async () => {
     await calls.manage('/team/new', { team_id: 'pool', rpm_limit: 2 });
     const [one, two] = [await calls.newKey({ team_id: 'pool' }), await calls.newKey({ team_id: 'pool' })];
@@ -113,7 +113,7 @@ describe('limits of owners', () => {
     expect([second.status, second.body]).toEqual([429, refused('user: ann', 'requests', 1)]);
   });
 
-  it('of a model: a limit of a key replaces the limit of its team, separately for requests and tokens', async () => {
+  it('of a key for a model replace the limits of its team for the model, separately for requests and tokens', async () => {
     await calls.manage('/team/new', {
       team_id: 'overridden',
       model_rpm_limit: { priced: 1 },
