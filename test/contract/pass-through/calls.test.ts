@@ -191,7 +191,7 @@ describe('passThrough.call', () => {
     expect([response.status, lastRequest()?.path, lastRequest()?.body]).toEqual([200, '/t/v1/decisions', body]);
   });
 
-  it('200: a stream of events is forwarded', async () => {
+  it('200: an event stream is forwarded', async () => {
     target.answer((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write('data: 1\n\n');

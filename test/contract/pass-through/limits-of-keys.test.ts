@@ -73,7 +73,7 @@ describe('a key that is limited to some models', () => {
     expect(await answerOf(await sendAs(app, limited, request))).toEqual([403, refusal('/mistral')]);
   });
 
-  it('may call such a path if its allowed routes have the prefix, or if it may call all models', async () => {
+  it('may call a path that names no model if its allowed routes have the prefix, or if it may call all models', async () => {
     const routed = await newKey(app, { models: ['gpt-4o'], allowed_routes: ['llm_api_routes', '/openai/*'] });
     expect((await sendAs(app, routed, { path: '/openai/v1/files' })).status).toBe(200);
     expect((await sendAs(app, routed, { path: '/mistral/v1/files' })).status).toBe(403);
