@@ -118,7 +118,7 @@ describe('the counter of runs', () => {
       if (numbers.length === 1) throw new Error('The store is unavailable.');
     });
     counter.count(aCallWith(entry('success')));
-    await expect(counter.flush()).rejects.toThrow('away');
+    await expect(counter.flush()).rejects.toThrow('The store is unavailable.');
     counter.count(aCallWith(entry('success')));
     await counter.flush();
     expect(numbers).toEqual([1, 1, 2]);
