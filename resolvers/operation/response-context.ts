@@ -19,9 +19,9 @@ interface ResolvedRequest {
 
 /**
  * Replaces references of a request to responses stored here: to the previous conversation, and to single items.
- * Instructions belong to one request and are not carried over. Throws InvalidInput for a conversation that is
- * incomplete or too long, for too many or too large items, and with id security for a reference that the caller may not
- * use.
+ * Instructions belong to one request and are not carried over. Throws InvalidInput when the conversation is incomplete or
+ * too long, or the items are too many or too large; with `idSecurity` also when a reference does not exist or the caller
+ * may not use it.
  */
 export async function resolveReferences(
   scope: Scope<ResponsePlatform>,
@@ -50,8 +50,8 @@ const maySee = (scope: Scope<ResponsePlatform>, { owner }: StoredResponse): bool
   !scope.platform.responses.idSecurity || mayRead(visibilityOf(callerOf(scope)), owner);
 
 /**
- * The stored response with an id. For an unknown id, and one that the caller may not see, throws InvalidInput with id
- * security and returns null without it.
+ * The stored response with an id. With `idSecurity`, throws InvalidInput for an unknown id, and for a response that the
+ * caller may not see. Without it, every caller may use every response, and an unknown id returns null.
  */
 async function previousOf(scope: Scope<ResponsePlatform>, id: string): Promise<StoredResponse | null> {
   const stored = await findStored(scope, id);

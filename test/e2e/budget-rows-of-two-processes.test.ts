@@ -90,7 +90,7 @@ describe.skipIf(engine === undefined || engine.missing !== null)('a budget row o
       const passed = statuses.filter((status) => status === 200).length;
       admitted += passed;
       refused = passed === 0 ? refused + 1 : 0;
-      // While one process holds unused reserves, the other one refuses calls.
+      // While one process holds an unused share of the budget, the other one refuses calls.
       if (passed === 0) await wait(500);
     }
     return admitted;
@@ -127,7 +127,7 @@ describe.skipIf(engine === undefined || engine.missing !== null)('a budget row o
   const keysOf = (draft: object, count = 4): Promise<readonly string[]> =>
     Promise.all(Array.from({ length: count }, async () => String((await manage('/key/generate', draft))['key'])));
 
-  // Each case waits for released reserves and for the next read of its row, so the cases run concurrently.
+  // Each case waits until unused shares are released and its row is read again, so the cases run concurrently.
   it.concurrent.each(Object.entries(OWNERS))(
     'admits exactly the calls of its budget in each of two windows, with the owner: %s',
     async (name, make) => {

@@ -73,7 +73,11 @@ function refusedByNode(files: readonly SourceFile[]): readonly string[] {
 
 const FORBIDDEN_FORMS = [
   { name: 'any', form: /(:|\bas|<)\s*any\b(?!thing)/, canary: 'const x = y as any;' },
-  { name: 'a silenced compiler', form: /@ts-(ignore|nocheck|expect-error)/, canary: ['// @ts', 'ignore'].join('-') },
+  {
+    name: 'a suppressed compiler error',
+    form: /@ts-(ignore|nocheck|expect-error)/,
+    canary: ['// @ts', 'ignore'].join('-'),
+  },
   { name: 'a default export', form: /^export default\b/, canary: 'export default createRouter;' },
   {
     name: 'a skipped or lone test',
@@ -175,7 +179,7 @@ describe('sources', () => {
     expect(assignedFunctions(readFiles(...CODE))).toEqual([]);
   });
 
-  it("no store uses the ORM's own transaction, which keeps a connection that fails", () => {
+  it("no store uses the ORM's own transaction, which does not return a failed connection to the pool", () => {
     const form = /\.(transactional|flush|startTransaction)\(/;
     for (const canary of ['await em.transactional(work);', 'await em.flush();'])
       expect(occurrences([aFile(canary)], form)).toHaveLength(1);

@@ -99,7 +99,7 @@ export const setsLimits = (patch: object): boolean =>
 export function assertStorable(named: Readonly<Record<string, string | null | undefined>>): void {
   for (const [field, value] of Object.entries(named)) {
     if (!value?.includes('\0')) continue;
-    const message = 'Value error, a name has no NUL character';
+    const message = 'Value error, a name must not contain a NUL character';
     throw new InvalidInput('The name cannot be stored.', [{ path: ['body', field], rule: 'value_error', message }]);
   }
 }

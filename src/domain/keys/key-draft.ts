@@ -58,7 +58,7 @@ export function assertNames(draft: {
   const named = { key_alias: draft.alias, user_id: draft.userId, team_id: draft.teamId };
   for (const [field, value] of Object.entries(named)) {
     if (!value?.includes('\0')) continue;
-    const message = 'Value error, a name has no NUL character';
+    const message = 'Value error, a name must not contain a NUL character';
     throw new InvalidInput('The name cannot be stored.', [{ path: ['body', field], rule: 'value_error', message }]);
   }
 }

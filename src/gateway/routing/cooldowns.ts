@@ -22,7 +22,7 @@ interface Counts {
   failures: number;
   recentFromMs: number;
   recent: number;
-  readonly recentOf: Map<string, number>;
+  readonly recentByClass: Map<string, number>;
 }
 
 const MINUTE_MS = 60_000;
@@ -37,7 +37,7 @@ export function createCooldowns(clock: Clock, policyOf: () => CooldownPolicy): C
   function countsOf(id: string, nowMs: number): Counts {
     let counts = countsById.get(id);
     if (counts === undefined) {
-      counts = { minuteFromMs: nowMs, calls: 0, failures: 0, recentFromMs: nowMs, recent: 0, recentOf: new Map() };
+      counts = { minuteFromMs: nowMs, calls: 0, failures: 0, recentFromMs: nowMs, recent: 0, recentByClass: new Map() };
       countsById.set(id, counts);
       evictOldest(countsById, MAX_DEPLOYMENTS);
     }
@@ -49,14 +49,14 @@ export function createCooldowns(clock: Clock, policyOf: () => CooldownPolicy): C
     if (at.nowMs - counts.recentFromMs >= at.seconds * 1000) {
       counts.recentFromMs = at.nowMs;
       counts.recent = 0;
-      counts.recentOf.clear();
+      counts.recentByClass.clear();
     }
     const name = classOfFailure(failure) ?? 'Default';
-    const ofClass = (counts.recentOf.get(name) ?? 0) + 1;
+    const ofClass = (counts.recentByClass.get(name) ?? 0) + 1;
     counts.calls += 1;
     counts.failures += 1;
     if (isFaultOfDeployment(failure)) counts.recent += 1;
-    counts.recentOf.set(name, ofClass);
+    counts.recentByClass.set(name, ofClass);
     return ofClass;
   }
 

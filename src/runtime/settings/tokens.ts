@@ -2,7 +2,7 @@ import type { TokenRules } from '../../domain/identity/token-rules.ts';
 import { DEFAULT_RULES, type IssuerSetting } from './token-rules-kind.ts';
 import type { SettingsRead } from './values.ts';
 
-/** Signed tokens of other issuers. */
+/** Settings of signed tokens (JWT) of external issuers. */
 export interface TokenSettings {
   readonly keySetUrls: readonly string[];
   /** Age at which a key set is read again, in seconds. */
@@ -29,6 +29,8 @@ export function tokensOf({ values, refuse }: SettingsRead, warn: (text: string) 
     if (audiences.length === 0)
       warn(`litellm_jwtauth.issuers: ${issuer} has no audience: its tokens for other services are accepted.`);
   if (tokenKeyUrls.length > 1 && tokenIssuers.length === 0)
-    warn('JWT_ISSUER is not set: the key of each address is accepted for every issuer.');
+    warn(
+      'JWT_ISSUER is not set: the keys of each address in JWT_PUBLIC_KEY_URL are accepted for tokens of every issuer.',
+    );
   return { keySetUrls: tokenKeyUrls, keySetSeconds, issuers: tokenIssuers, audiences: tokenAudiences, rules, others };
 }

@@ -20,7 +20,7 @@ interface Codec {
 }
 
 /**
- * Duration in seconds, from the last position of a page. Null when it is not certain, for example with an unknown codec
+ * Duration in seconds, from the position of the last page on which a packet ends. Null when it is not certain, for example with an unknown codec
  * or several streams, for a truncated file, or for a recording without its start.
  */
 export function oggSeconds(bytes: Buffer): number | null {

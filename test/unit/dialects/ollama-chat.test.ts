@@ -20,7 +20,7 @@ const CALLS = [
 ];
 
 sampleAnswersSuite('Ollama', OLLAMA_OUT, {
-  'thoughts and words': {
+  'reasoning and text': {
     whole: { ...HEAD, message: { role: 'assistant', content: 'Größe 😀', thinking: 'Hm.' }, ...END },
     stream:
       line({ content: '', thinking: 'Hm.' }) +
@@ -57,7 +57,7 @@ sampleAnswersSuite('Ollama', OLLAMA_OUT, {
 });
 
 describe('the dialect of Ollama', () => {
-  it('reads the message of a failure, and no failure from an answer', () => {
+  it('reads the message of an error, and null from an answer without an error', () => {
     expect(OLLAMA_NATIVE.errorOf({ error: 'model not found' })).toEqual({
       message: 'model not found',
       type: null,

@@ -88,7 +88,7 @@ describe('a key draft', () => {
     ['team_id', { teamId: 'x\0' }],
   ])('with a NUL in %s is refused', (field, differing) => {
     expect(refusal(differing)).toEqual([
-      { path: ['body', field], rule: 'value_error', message: 'Value error, a name has no NUL character' },
+      { path: ['body', field], rule: 'value_error', message: 'Value error, a name must not contain a NUL character' },
     ]);
   });
 });

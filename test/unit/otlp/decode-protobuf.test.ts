@@ -156,12 +156,13 @@ describe('the limits of an export in protobuf', () => {
     expect(decode(exportOf(...spans))).toHaveLength(512);
   });
 
-  it('rise, for fields, by a sixty-fourth for each span', () => {
+  it('allow 1,024 more fields for each span', () => {
     const listed = (count: number) => ({
       arrayValue: { values: Array.from({ length: count }, () => ({ boolValue: true })) },
     });
     const body = (count: number) => exportOf(aSpan({ name: 'n', attributes: [{ key: 'k', value: listed(count) }] }));
-    // Three messages, five fields of the span, and four down to the list are twelve; a value in the list is two.
+    // Twelve fields besides the list: three messages, five fields of the span, and the attribute with key, value and list. Each
+    // value of the list has two.
     const most = (full.nodes + full.nodes / 64 - 12) / 2;
     expect(decode(body(most))).toHaveLength(1);
     expect(() => decode(body(most + 1))).toThrow(TooLarge);
