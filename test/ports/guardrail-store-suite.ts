@@ -105,13 +105,16 @@ export function guardrailStoreSuite(engine: Engine): void {
     it('keeps params that a process with another salt key cannot read when that process is asked to change them', async () => {
       await aProcess().add(DRAFT, BY);
       const before = await store.find('one');
-      const change = aProcess('other').change('one', { changedParams: { api_key: 'REDACTED', timeout: 3 } }, BY);
-      await expect(change).rejects.toThrow(
+      const other = aProcess('other');
+      const refused = other.change('one', { changedParams: { timeout: 3 } }, BY);
+      await expect(refused).rejects.toThrow(
         new Conflict(
-          'The parameters of this guardrail were encrypted with another salt key. Delete it and create it again.',
+          'The parameters of this guardrail were encrypted with another salt key. Send all of them, with secrets.',
         ),
       );
+      await expect(other.change('one', { params: { ...PARAMS, api_key: 'REDACTED' } }, BY)).rejects.toThrow(Conflict);
       expect(await store.find('one')).toEqual(before);
+      expect(await other.change('one', { params: PARAMS }, BY)).toMatchObject({ params: PARAMS });
     });
 
     it('shows params as configured, and runs them with the values of variables', async () => {

@@ -1,3 +1,4 @@
+import { REDACTED } from '../../domain/settings/redaction.ts';
 import { Conflict, InvalidInput } from '../../domain/errors.ts';
 import type { GuardrailDefinition } from '../../domain/guardrails/definition.ts';
 import { type Guardrails, type ParamReader, UNREADABLE_KIND } from '../../domain/guardrails/guardrails.ts';
@@ -127,12 +128,13 @@ export function createGuardrails({ configured, readParams, store, salt, log }: G
       const changed = await store.change(id, (row) => {
         const { sealed: _sealed, ...rest } = row;
         const params = paramsSealer.open(row.id, row.sealed);
-        // A patch cannot be applied to unknown params: their secrets would be lost.
-        if (params === null)
+        const isReplaced = patch.params !== undefined && !JSON.stringify(patch.params).includes(`"${REDACTED}"`);
+        // Without the stored params, a patch would lose the members that it does not send, and redacted secrets.
+        if (params === null && !isReplaced)
           throw new Conflict(
-            'The parameters of this guardrail were encrypted with another salt key. Delete it and create it again.',
+            'The parameters of this guardrail were encrypted with another salt key. Send all of them, with secrets.',
           );
-        const after = patchedGuardrail({ ...rest, params }, patch, by);
+        const after = patchedGuardrail({ ...rest, params: params ?? {} }, patch, by);
         assertRuns(after);
         if (after.name !== row.name) assertFree(after.name);
         return sealedRow(after);
