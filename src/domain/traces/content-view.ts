@@ -45,7 +45,8 @@ function shownMessage(entry: unknown): ShownMessage | null {
   const { role, content, tool_calls: calls = [] } = message;
   const shownRole =
     SHOWN_ROLES.find((known) => known === role) ?? (Object.hasOwn(ALIASES, role) ? ALIASES[role] : null);
-  if (!shownRole) return null;
+  // A message without a readable part, for example a refusal, is shown as its JSON.
+  if (!shownRole || (content === '' && calls.length === 0 && entry['content'] !== '')) return null;
   const name = entry['name'] ?? message.name;
   const toolCalls = calls.map((call) => ({ name: call.name, arguments: call.arguments }));
   return { role: shownRole, content, name: typeof name === 'string' ? name : null, toolCalls };

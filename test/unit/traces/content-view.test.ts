@@ -76,6 +76,9 @@ describe('the content of a span is shown', () => {
     '[{"role":"critic","content":"Hi"}]',
     '[{"role":"user","content":7}]',
     '[{"role":"constructor","content":"Hi"}]',
+    '[{"role":"assistant","content":null,"refusal":"No."}]',
+    '[{"role":"assistant","content":null,"function_call":{"name":"find","arguments":"{}"}}]',
+    '[{"role":"assistant","content":[{"type":"thinking","thinking":"Hm."}]}]',
   ])('as text: %s', (text) => {
     expect(contentViewOf(text)).toEqual({ kind: 'text', text });
   });
