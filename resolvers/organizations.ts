@@ -50,7 +50,8 @@ export const createOrganization = operation({
     try {
       await stores.organizations.add(organization);
     } catch (error) {
-      if (own !== null) await stores.budgets.remove([own.id]);
+      // After another failure the organization may be stored, so its budget has to stay.
+      if (own !== null && error instanceof Conflict) await stores.budgets.remove([own.id]);
       throw error;
     }
     return organizationView(scope, organization);
