@@ -2,7 +2,7 @@
  * Version of the prompts. Increase it with each change of a prompt or of a structure of answers, so that reviews by earlier prompts
  * are not used again.
  */
-export const PROMPTS_VERSION = 2;
+export const PROMPTS_VERSION = 3;
 
 /** First rules of every prompt. */
 const GROUND_RULES = [
