@@ -23,7 +23,7 @@ let upstream: FaultServer;
 
 beforeAll(async () => {
   upstream = await startFaultServer();
-  app = await startApp({ config: configOver(upstream) });
+  app = await startApp({ config: configOver(upstream, { proxy_batch_polling_interval: 0 }) });
 });
 
 beforeEach(() => serveFiles(upstream));
@@ -39,7 +39,7 @@ const uploadLines = (key?: string, lines = `${lineFor('assistant')}\n`) =>
 const batchBody = (input_file_id: unknown, more: object = {}): string =>
   JSON.stringify({ input_file_id, endpoint: '/v1/chat/completions', completion_window: '24h', ...more });
 
-/** Last POST. A background task sends GET requests for batches at the same time. */
+/** Last POST to the upstream. */
 const lastPost = () => upstream.received.findLast(({ method }) => method === 'POST');
 
 const create = (body: string, options: { key?: string; headers?: Record<string, string> } = {}, path = '/v1/batches') =>

@@ -23,7 +23,7 @@ let upstream: FaultServer;
 
 beforeAll(async () => {
   upstream = await startFaultServer();
-  app = await startApp({ config: configOver(upstream) });
+  app = await startApp({ config: configOver(upstream, { proxy_batch_polling_interval: 0 }) });
 });
 
 beforeEach(() => serveFiles(upstream));
