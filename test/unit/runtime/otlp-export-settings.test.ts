@@ -4,14 +4,15 @@ import { faultsFrom, settingsFrom } from '../../support/read-settings.ts';
 
 const ENDPOINT = 'OTEL_EXPORTER_OTLP_ENDPOINT';
 
-interface InFile {
+/** Settings of the export in the configuration file. */
+interface FileSettings {
   readonly endpoint?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly protocol?: string;
   readonly hasCallback?: boolean;
 }
 
-const sourcesOf = (env: Record<string, string>, { endpoint, headers, protocol, hasCallback }: InFile = {}) => ({
+const sourcesOf = (env: Record<string, string>, { endpoint, headers, protocol, hasCallback }: FileSettings = {}) => ({
   env,
   yaml: stringify({
     general_settings: {
@@ -31,7 +32,7 @@ function read(...source: Parameters<typeof sourcesOf>) {
 
 const faultsOf = (...source: Parameters<typeof sourcesOf>) => faultsFrom(sourcesOf(...source));
 
-const to = (url: string) => ({ url, headers: {}, encoding: 'protobuf', gzip: false, timeoutMs: 10_000 });
+const exportTo = (url: string) => ({ url, headers: {}, encoding: 'protobuf', gzip: false, timeoutMs: 10_000 });
 
 describe('the span export', () => {
   it('is disabled by default', () => {
@@ -49,8 +50,8 @@ describe('the span export', () => {
     [{}, { hasCallback: true, endpoint: 'http://c' }, 'http://c/v1/traces'],
   ])(
     'with %j in the environment and %j in the file is sent to %s',
-    (env: Record<string, string>, file: InFile, url) => {
-      expect(read(env, file)).toEqual(to(url));
+    (env: Record<string, string>, file: FileSettings, url) => {
+      expect(read(env, file)).toEqual(exportTo(url));
     },
   );
 
@@ -59,7 +60,7 @@ describe('the span export', () => {
       expect(read({ ...disabling, [ENDPOINT]: 'nonsense' })).toBeNull();
   });
 
-  it('has headers, encoding, compression and a timeout', () => {
+  it('has the configured headers, encoding, compression and timeout', () => {
     const env = {
       [ENDPOINT]: 'http://a',
       OTEL_EXPORTER_OTLP_HEADERS: 'Authorization=Bearer%20key, x-scope = a=b ,',
@@ -82,7 +83,7 @@ describe('the span export', () => {
     });
   });
 
-  it('is refused with all errors and without header values', () => {
+  it('is refused with all errors, none of which contains a header value', () => {
     const env = {
       [ENDPOINT]: 'ftp://collector',
       OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',

@@ -8,7 +8,7 @@ const DEFAULTS = Object.fromEntries(
 ) as unknown as SettingValues;
 
 describe('limits of exports', () => {
-  it('have defaults', () => {
+  it('have defaults, also where a variable is empty', () => {
     const defaults = {
       limits: {
         bodyBytes: 16_777_216,
@@ -34,7 +34,7 @@ describe('limits of exports', () => {
     expect(otlpOf({ ...DEFAULTS, offloadBytes: 11 }, 1).offloadBytes).toBe(11);
   });
 
-  it('are each set by a variable', () => {
+  it('are read from the environment, one variable for each', () => {
     const env = {
       OTLP_MAX_BODY_BYTES: '1',
       OTLP_MAX_DECODE_DEPTH: '2',
@@ -65,13 +65,13 @@ describe('limits of exports', () => {
     });
   });
 
-  it.each(['0', '-1', '1.5', '1e3', 'many', ' 7', '99999999999'])('cannot be "%s"', (value) => {
+  it.each(['0', '-1', '1.5', '1e3', 'many', ' 7', '99999999999'])('are refused with the value "%s"', (value) => {
     expect(faultsFrom({ env: { OTLP_MAX_LINKS: value } })).toEqual([
       `environment: OTLP_MAX_LINKS: "${value}" is not a whole number from 1 to 2147483647`,
     ]);
   });
 
-  it.each(['0', '-1', 'many'])('have a threshold for decoding on a thread, which cannot be "%s"', (value) => {
+  it.each(['0', '-1', 'many'])('are refused with "%s" as the size above which a thread decodes an export', (value) => {
     expect(faultsFrom({ env: { OTLP_OFFLOAD_DECODE_BYTES: value } })).toEqual([
       `environment: OTLP_OFFLOAD_DECODE_BYTES: "${value}" is not a whole number from 1 to 2147483647`,
     ]);

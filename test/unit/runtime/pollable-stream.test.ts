@@ -8,7 +8,7 @@ import {
   revocable,
 } from '../../../src/domain/pollable-stream.ts';
 
-/** A source whose values the test pushes. `isOver`: it was ended or returned. */
+/** A stream whose values the test pushes. `isOver` returns whether it was ended or returned. */
 function manualSource<Item>() {
   const items: Item[] = [];
   let ready: (() => void) | null = null;
@@ -39,22 +39,22 @@ function manualSource<Item>() {
     over = true;
     wake();
   }
-  function give(...more: readonly Item[]): void {
+  function push(...more: readonly Item[]): void {
     items.push(...more);
     wake();
   }
-  return { stream, give, end, isOver: () => over };
+  return { stream, push, end, isOver: () => over };
 }
 
 const tagged = (value: number): { readonly value: number } => ({ value });
 
 describe('a stream that can be polled', () => {
   it('is empty until a value is pushed, which wakes a waiting reader', async () => {
-    const { stream, give } = manualSource<number>();
+    const { stream, push } = manualSource<number>();
     const output = mapStream(stream, tagged);
     expect(output.poll()).toBeNull();
     const readyPromise = new Promise<void>((resolve) => output.whenReady(resolve));
-    give(1, 2);
+    push(1, 2);
     await readyPromise;
     expect([output.poll(), output.poll(), output.poll()]).toEqual([
       { done: false, value: { value: 1 } },
@@ -64,8 +64,8 @@ describe('a stream that can be polled', () => {
   });
 
   it('excludes filtered values, also with asynchronous filters, and keeps the order', async () => {
-    const { stream, give, end } = manualSource<number>();
-    give(...Array.from({ length: 12 }, (_, at) => at + 1));
+    const { stream, push, end } = manualSource<number>();
+    push(...Array.from({ length: 12 }, (_, at) => at + 1));
     end();
     const output = mapStream(stream, (value) => {
       const result = value % 3 === 0 ? null : tagged(value);
@@ -86,10 +86,10 @@ describe('a stream that can be polled', () => {
       },
     ],
   ])('ends when its filter fails %s, and returns its source', async (_when, fail) => {
-    const { stream, give, isOver } = manualSource<number>();
+    const { stream, push, isOver } = manualSource<number>();
     const output = mapStream(stream, fail);
     const waiting = output.next();
-    give(1, 2);
+    push(1, 2);
     await expect(waiting).rejects.toThrow('not for you');
     expect([isOver(), await output.next()]).toEqual([true, ENDED]);
   });
@@ -137,20 +137,20 @@ describe('a stream that can be polled', () => {
 
 describe('a stream that can be revoked', () => {
   function aRevocableStream() {
-    const fed = manualSource<number>();
+    const source = manualSource<number>();
     const revokes: ((reason: Error) => void)[] = [];
     let endReports = 0;
-    const stream = revocable(fed.stream, (revoke) => {
+    const stream = revocable(source.stream, (revoke) => {
       revokes.push(revoke);
       return () => void (endReports += 1);
     });
     const revoke = (): void => revokes[0]?.(new Error('not for you'));
-    return { ...fed, stream, revoke, endReports: () => endReports };
+    return { ...source, stream, revoke, endReports: () => endReports };
   }
 
   it('yields values, and reports its end once', async () => {
-    const { stream, give, end, endReports } = aRevocableStream();
-    give(1, 2);
+    const { stream, push, end, endReports } = aRevocableStream();
+    push(1, 2);
     expect([await stream.next(), await stream.next()]).toEqual([
       { done: false, value: 1 },
       { done: false, value: 2 },
@@ -161,21 +161,21 @@ describe('a stream that can be revoked', () => {
   });
 
   it('throws the reason to a waiting read or before queued values, and returns its source', async () => {
-    const { stream, give, revoke, isOver, endReports } = aRevocableStream();
+    const { stream, push, revoke, isOver, endReports } = aRevocableStream();
     const waiting = stream.next();
     revoke();
     await expect(waiting).rejects.toThrow('not for you');
-    give(1);
+    push(1);
     expect([await stream.next(), isOver(), endReports()]).toEqual([ENDED, true, 1]);
 
     const read = aRevocableStream();
-    read.give(1);
+    read.push(1);
     read.revoke();
     expect(() => read.stream.poll()).toThrow('not for you');
     expect([read.stream.poll(), read.isOver(), read.endReports()]).toEqual([ENDED, true, 1]);
   });
 
-  it('is not revoked after its reader returned it', async () => {
+  it('ignores a revocation after its reader returned it', async () => {
     const { stream, revoke, endReports } = aRevocableStream();
     const waiting = stream.next();
     await stream.return();

@@ -20,7 +20,7 @@ function daysOf(store: string | null, variable?: string): number {
   return readSettings(store === null ? [] : ['--config', file], env, keyGenerator).retentionDays;
 }
 
-it('traces are stored for fourteen days, unless the file or the environment sets another time', () => {
+it('traces are stored for 14 days by default, and the file precedes the environment', () => {
   expect(daysOf(null)).toBe(14);
   expect(daysOf('clickhouse')).toBe(14);
   expect(daysOf('{ retention_days: 30 }')).toBe(30);
@@ -30,7 +30,7 @@ it('traces are stored for fourteen days, unless the file or the environment sets
   expect(daysOf('{ retention_days: 0 }', '7')).toBe(0);
 });
 
-it('only whole days are accepted, and an error has its place', () => {
+it('a number that is not whole or out of range is refused, with its variable or with its file, line and key', () => {
   for (const days of ['-1', '1.5', 'soon', '36501'])
     expect(() => daysOf('{ retention_days: 30 }', days)).toThrow(
       `environment: AGENT_TRACING_RETENTION_DAYS: "${days}" is not a whole number from 0 to 36500`,

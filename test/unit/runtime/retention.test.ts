@@ -27,7 +27,7 @@ function aStore(old: number) {
       days,
       async remove(beforeMs, most) {
         state.cutoffs.push(beforeMs - START_MS);
-        if (state.isUnavailable) throw new Error('away');
+        if (state.isUnavailable) throw new Error('unavailable');
         const count = Math.min(most, state.old);
         state.old -= count;
         return count;
@@ -56,7 +56,7 @@ it('nothing is logged without old rows', async () => {
 it('a removal fails with the error of the store', async () => {
   const { removal, state } = aStore(10);
   state.isUnavailable = true;
-  await expect(removal(1)).rejects.toThrow('away');
+  await expect(removal(1)).rejects.toThrow('unavailable');
   expect([state.old, state.logLines]).toEqual([10, []]);
 });
 

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { DEFAULT_ROUTING } from '../../../src/domain/routing/routing-policy.ts';
 import { faultsFrom, settingsFrom, warningsFrom } from '../../support/read-settings.ts';
 
-const WHOLE = `
+/** A configuration with every setting of retries, cooldowns and fallbacks. */
+const EVERY_SETTING = `
 model_list:
   - model_name: gpt
     litellm_params: { model: openai/gpt-4o, api_key: k, num_retries: 4, cooldown_time: 9 }
@@ -32,7 +33,7 @@ describe('retries, cooldowns and fallbacks in the configuration', () => {
   });
 
   it('are read from router_settings before litellm_settings', () => {
-    expect(settingsFrom({ yaml: WHOLE }).routing).toEqual({
+    expect(settingsFrom({ yaml: EVERY_SETTING }).routing).toEqual({
       retries: 6,
       retryAfterSeconds: 1.5,
       retriesOf: { RateLimitError: 3, Default: 0 },
@@ -55,7 +56,7 @@ describe('retries, cooldowns and fallbacks in the configuration', () => {
   });
 
   it('of a deployment are read from model_info before litellm_params, and do not change its id', () => {
-    const [deployment] = settingsFrom({ yaml: WHOLE }).deployments;
+    const [deployment] = settingsFrom({ yaml: EVERY_SETTING }).deployments;
     expect(deployment?.routing).toEqual({
       retries: 4,
       cooldownSeconds: 0,

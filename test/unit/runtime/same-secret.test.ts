@@ -3,7 +3,7 @@ import { Secret } from '../../../src/domain/secret.ts';
 import { keyGenerator } from '../../../src/runtime/identifiers.ts';
 import { sameBytes, secretCheck } from '../../../src/runtime/same-secret.ts';
 
-it.each(['', 'p', 'passwore', 'password!', 'PASSWORD', 'пассворд'])('%j is not the secret', (text) => {
+it.each(['', 'p', 'passwore', 'password!', 'PASSWORD', 'пассворд'])('%j differs from the secret "password"', (text) => {
   expect(secretCheck(new Secret('password'))(text)).toBe(false);
 });
 

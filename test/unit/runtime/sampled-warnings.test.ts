@@ -17,7 +17,7 @@ describe('sampled warnings', () => {
     };
   }
 
-  it('are logged up to the sample of a kind and second, then counted as omitted', () => {
+  it('are logged up to the limit of a kind and second, and further ones are counted', () => {
     const { lines, warn } = aLog();
     for (let number = 1; number <= 5; number += 1) warn('keys', () => ({ number }), 'refused');
     warn('models', () => ({ number: 6 }), 'refused');
@@ -32,7 +32,7 @@ describe('sampled warnings', () => {
     ]);
   });
 
-  it('have no count where none was omitted', () => {
+  it('are logged without a count if none was omitted', () => {
     const { lines, warn } = aLog();
     warn('keys', () => ({}), 'refused');
     vi.advanceTimersByTime(10_000);

@@ -55,15 +55,15 @@ describe('a periodic task', () => {
     [
       'throws',
       () => {
-        throw new Error('away');
+        throw new Error('unavailable');
       },
     ],
-    ['rejects', () => Promise.reject(new Error('away'))],
+    ['rejects', () => Promise.reject(new Error('unavailable'))],
   ])('that %s is logged and counted, and runs again', async (_how, run) => {
     const { scheduler, starts, warnings } = aTask(run);
     await after(2_000);
     expect(starts).toEqual([1_000, 2_000]);
-    expect(warnings).toEqual([FAILED, FAILED].map((event) => [{ err: new Error('away'), task: 'test' }, event]));
+    expect(warnings).toEqual([FAILED, FAILED].map((event) => [{ err: new Error('unavailable'), task: 'test' }, event]));
     expect([...scheduler.failures()]).toEqual([['test', 2]]);
   });
 

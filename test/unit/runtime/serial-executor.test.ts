@@ -4,10 +4,10 @@ import { Unavailable } from '../../../src/domain/errors.ts';
 import { createSerialExecutor } from '../../../src/runtime/tasks/serial-executor.ts';
 import { createWorkQueueLimit } from '../../../src/runtime/tasks/work-queue-limit.ts';
 
-const open = (tasks = 10) => createSerialExecutor(createWorkQueueLimit({ tasks, bytes: 100 }));
+const openExecutor = (tasks = 10) => createSerialExecutor(createWorkQueueLimit({ tasks, bytes: 100 }));
 
 it('jobs run in order, at most one in each turn', async () => {
-  const { run } = open();
+  const { run } = openExecutor();
   let turn = 0;
   let counting = true;
   const turnCounter = (async () => {
@@ -20,14 +20,14 @@ it('jobs run in order, at most one in each turn', async () => {
   expect(new Set(turns.map(([, at]) => at)).size).toBe(3);
 });
 
-it('a job that throws fails alone, and frees its place', async () => {
-  const { run } = open(2);
-  const fails = run(() => {
+it('a job that throws rejects its own caller only, and frees its place in the queue', async () => {
+  const { run } = openExecutor(2);
+  const failing = run(() => {
     throw new TypeError('no');
   }, 1);
-  const works = run(() => 'yes', 1);
+  const next = run(() => 'yes', 1);
   await expect(run(() => 'too many', 1)).rejects.toThrow(Unavailable);
-  await expect(fails).rejects.toThrow(new TypeError('no'));
-  expect(await works).toBe('yes');
+  await expect(failing).rejects.toThrow(new TypeError('no'));
+  expect(await next).toBe('yes');
   expect(await run(() => 'again', 1)).toBe('again');
 });

@@ -99,9 +99,9 @@ describe('a bus shared by processes', () => {
     for (const id of ['a', 'b', 'c']) here.bus.publish('trace', { summary: store(id) });
     await settle();
     here.bus.publish('trace', { summary: store('d') });
-    const gone = ['a', 'd'].map((id) => traceLinkRef({ traceId: id, traceRef: `ref-${id}` }));
-    for (const ref of gone) stored.delete(ref);
-    here.bus.withdraw('trace', ({ summary }) => gone.includes(traceLinkRef(summary)), gone);
+    const withdrawn = ['a', 'd'].map((id) => traceLinkRef({ traceId: id, traceRef: `ref-${id}` }));
+    for (const ref of withdrawn) stored.delete(ref);
+    here.bus.withdraw('trace', ({ summary }) => withdrawn.includes(traceLinkRef(summary)), withdrawn);
     await settle();
     const feedEvents = [await feed.next(), await feed.next()];
     expect(feedEvents.map(({ value }) => value.event.summary.traceId)).toEqual(['b', 'c']);

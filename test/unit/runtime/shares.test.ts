@@ -13,7 +13,8 @@ const FOR_EIGHT_CALLS: ShareTiming = { tickMs: 500, minCalls: 8, answerMs: 250 }
 interface Process {
   readonly shares: Shares;
   readonly limits: RateLimits;
-  readonly losses: unknown[];
+  /** Failures of the ledger as reported, and null for each recovery. */
+  readonly ledgerReports: unknown[];
 }
 
 describe('shares of limits', () => {
@@ -34,10 +35,10 @@ describe('shares of limits', () => {
   const clock = { monotonicMs: () => ledger.nowMs };
 
   function aProcess(process: string, pace = FOR_ONE_CALL): Process {
-    const losses: unknown[] = [];
-    const shares = someShares(ledger, { process, clock, pace, changed: (failure) => void losses.push(failure) });
+    const ledgerReports: unknown[] = [];
+    const shares = someShares(ledger, { process, clock, pace, changed: (failure) => void ledgerReports.push(failure) });
     opened.push(shares);
-    return { shares, limits: createSharedRateLimits({ shares, clock }), losses };
+    return { shares, limits: createSharedRateLimits({ shares, clock }), ledgerReports };
   }
 
   async function pass(ms: number): Promise<void> {
@@ -147,17 +148,21 @@ describe('shares of limits', () => {
     // The window continues with the rest that the ledger last reported to each process.
     expect(await admitted(one.limits, requests(10), 20)).toHaveLength(6);
     expect((await admitted(other.limits, requests(10), 20)).length).toBeLessThanOrEqual(3);
-    expect([one.losses.length, one.shares.counts(), other.shares.isUnavailable()]).toEqual([
+    expect([one.ledgerReports.length, one.shares.counts(), other.shares.isUnavailable()]).toEqual([
       1,
       { isUnavailable: true, losses: 1 },
       true,
     ]);
     await pass(60_000);
     expect(await admitted(one.limits, requests(10), 20)).toHaveLength(10);
-    expect(one.losses).toHaveLength(1);
+    expect(one.ledgerReports).toHaveLength(1);
     ledger.isUnavailable = false;
     await pass(500);
-    expect([one.losses.at(-1), one.shares.isUnavailable(), other.shares.isUnavailable()]).toEqual([null, false, false]);
+    expect([one.ledgerReports.at(-1), one.shares.isUnavailable(), other.shares.isUnavailable()]).toEqual([
+      null,
+      false,
+      false,
+    ]);
     // The local counts have been reported to the ledger.
     expect(await admitted(other.limits, requests(10), 5)).toHaveLength(0);
   });
@@ -182,12 +187,12 @@ describe('shares of limits', () => {
   });
 
   it('are local when the ledger does not answer within 250 ms', async () => {
-    const { limits, losses } = aProcess('p');
+    const { limits, ledgerReports } = aProcess('p');
     vi.spyOn(ledger, 'requestShares').mockReturnValue(new Promise(() => {}));
     const waiting = limits.admit([slots(2)], 0);
     await vi.advanceTimersByTimeAsync(300);
     expect(await waiting).toMatchObject({ kind: 'admitted' });
-    expect(losses).toMatchObject([{ message: 'The ledger did not answer within 250 ms.' }]);
+    expect(ledgerReports).toMatchObject([{ message: 'The ledger did not answer within 250 ms.' }]);
     vi.restoreAllMocks();
   });
 

@@ -10,14 +10,14 @@ it('a run covers the time from 10 minutes before the last success, and the first
   const since: number[] = [];
   const run = sinceLastSuccess({ now: () => new Date(nowMs), monotonicMs: () => nowMs }, async (from) => {
     since.push(from.getTime() - START_MS);
-    if (isUnavailable) throw new Error('away');
+    if (isUnavailable) throw new Error('unavailable');
   });
   const { signal } = new AbortController();
   await run(signal);
   nowMs += 300_000;
   isUnavailable = true;
-  await expect(run(signal)).rejects.toThrow('away');
-  await expect(run(signal)).rejects.toThrow('away');
+  await expect(run(signal)).rejects.toThrow('unavailable');
+  await expect(run(signal)).rejects.toThrow('unavailable');
   isUnavailable = false;
   nowMs += 600_000;
   await run(signal);

@@ -77,14 +77,15 @@ const aSpan = (name: string, differing: Partial<ExportedSpan> = {}): ExportedSpa
   name,
   ...differing,
 });
-const LONG = 600_000;
+/** Deadline of a drain that ends earlier. */
+const LONG_MS = 600_000;
 
 it('spans that are pushed together are sent in one request, with the configured headers', async () => {
   const { spanExport, sent, requests } = aCollector();
   spanExport.push(aSpan('a'));
   spanExport.push(aSpan('b'));
   await requests(1);
-  await spanExport.drain(LONG);
+  await spanExport.drain(LONG_MS);
   expect(sent).toEqual([
     { headers: { authorization: 'Bearer collector-key', 'content-type': 'application/json' }, names: ['a', 'b'] },
   ]);
@@ -94,7 +95,7 @@ it('spans that are pushed together are sent in one request, with the configured 
 it('a body is compressed where compression is configured', async () => {
   const { spanExport, sent } = aCollector([], { gzip: true });
   spanExport.push(aSpan('a'));
-  await spanExport.drain(LONG);
+  await spanExport.drain(LONG_MS);
   expect(sent).toMatchObject([{ headers: { 'content-encoding': 'gzip' }, names: ['a'] }]);
 });
 
@@ -103,7 +104,7 @@ it('a request has at most 512 spans and 2 MiB', async () => {
   for (let index = 0; index < 1_000; index++) spanExport.push(aSpan(String(index)));
   for (let index = 0; index < 3; index++)
     spanExport.push(aSpan('large', { attributes: { text: 'x'.repeat(1_500_000) } }));
-  await spanExport.drain(LONG);
+  await spanExport.drain(LONG_MS);
   expect(sent.map(({ names }) => names.length)).toEqual([512, 489, 1, 1]);
   expect(sent.flatMap(({ names }) => names).slice(0, 1_000)).toEqual(
     Array.from({ length: 1_000 }, (_, at) => String(at)),
@@ -120,7 +121,7 @@ it.each([
   const { spanExport, sent, requests, lines } = aCollector([answer, answer]);
   spanExport.push(aSpan('a'));
   await requests(3);
-  await spanExport.drain(LONG);
+  await spanExport.drain(LONG_MS);
   expect(sent.map(({ names }) => names)).toEqual([['a'], ['a'], ['a']]);
   expect([spanExport.counts(), lines]).toEqual([{ sent: 1, dropped: 0, failed: 0, waiting: 0 }, []]);
 });
@@ -131,14 +132,14 @@ it('the retry waits as long as the collector requests, but not at shutdown', asy
   await requests(1);
   expect(spanExport.counts()).toMatchObject({ waiting: 1 });
   // The drain retries immediately, not after fifty seconds.
-  await spanExport.drain(LONG);
+  await spanExport.drain(LONG_MS);
   expect([sent.length, spanExport.counts()]).toEqual([2, { sent: 1, dropped: 0, failed: 0, waiting: 0 }]);
 });
 
 it.each([400, 401, 404, 413, 500])('%i is final: the spans are dropped and counted', async (status) => {
   const { spanExport, sent, lines } = aCollector([{ status }]);
   spanExport.push(aSpan('a'));
-  await spanExport.drain(LONG);
+  await spanExport.drain(LONG_MS);
   expect([sent.length, spanExport.counts()]).toEqual([1, { sent: 0, dropped: 0, failed: 1, waiting: 0 }]);
   expect(lines).toEqual([[{ spans: 1, reason: `the collector answered ${status}` }, 'spans could not be exported']]);
 });
@@ -149,7 +150,7 @@ it('a request is tried six times, and later spans are sent in new requests', asy
   await requests(6);
   spanExport.push(aSpan('b'));
   await requests(7);
-  await spanExport.drain(LONG);
+  await spanExport.drain(LONG_MS);
   expect(sent.map(({ names }) => names[0])).toEqual([...Array<string>(6).fill('a'), 'b']);
   expect(spanExport.counts()).toEqual({ sent: 1, dropped: 0, failed: 1, waiting: 0 });
 });
@@ -157,7 +158,7 @@ it('a request is tried six times, and later spans are sent in new requests', asy
 it('spans that a collector reports as rejected are counted as failed', async () => {
   const { spanExport, lines } = aCollector([{ status: 200, body: '2' }]);
   for (const name of ['a', 'b', 'c']) spanExport.push(aSpan(name));
-  await spanExport.drain(LONG);
+  await spanExport.drain(LONG_MS);
   expect(spanExport.counts()).toEqual({ sent: 1, dropped: 0, failed: 2, waiting: 0 });
   expect(lines).toEqual([[{ rejected: 2, reason: 'too old' }, 'the collector rejected spans']]);
 });
@@ -169,7 +170,7 @@ it('the queue is bounded: more spans are dropped, counted, and logged once', asy
   for (let index = 0; index < 4_100; index++) spanExport.push(aSpan('next'));
   expect(spanExport.counts()).toEqual({ sent: 0, dropped: 4, failed: 0, waiting: 4_097 });
   expect(lines).toEqual([[{ dropped: 1 }, 'spans are not exported: too many wait for the collector']]);
-  await spanExport.drain(LONG);
+  await spanExport.drain(LONG_MS);
   expect(spanExport.counts()).toEqual({ sent: 4_097, dropped: 4, failed: 0, waiting: 0 });
 });
 
@@ -178,7 +179,7 @@ it('the queue is bounded in bytes as well', async () => {
   for (let index = 0; index < 40; index++)
     spanExport.push(aSpan('large', { attributes: { text: 'x'.repeat(1_000_000) } }));
   expect(spanExport.counts()).toMatchObject({ dropped: 7, waiting: 33 });
-  await spanExport.drain(LONG);
+  await spanExport.drain(LONG_MS);
 });
 
 it('a drain ends at its deadline, and later spans are dropped', async () => {

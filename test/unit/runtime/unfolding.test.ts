@@ -103,7 +103,7 @@ it('unfolding publishes the traces that the store reports as merged', async () =
 
 it('unfolding retries after the store was unavailable', async () => {
   const { unfolding, state, logLines } = anUnfolding(1_000);
-  state.error = new Error('away');
+  state.error = new Error('unavailable');
   unfolding.start();
   await turn();
   expect(logLines).toEqual([['calls could not be unfolded; trying again', { err: state.error, waiting: 1_000 }]]);

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { withDeadline } from '../../../src/domain/with-deadline.ts';
 
-const refuse = (): never => {
+const throwLate = (): never => {
   throw new Error('late');
 };
 
@@ -10,8 +10,8 @@ describe('work with a deadline', () => {
   afterEach(() => void vi.useRealTimers());
 
   it('settles like the work, and leaves no timer', async () => {
-    expect(await withDeadline(Promise.resolve('done'), 100, refuse)).toBe('done');
-    await expect(withDeadline(Promise.reject(new Error('failed')), 100, refuse)).rejects.toThrow('failed');
+    expect(await withDeadline(Promise.resolve('done'), 100, throwLate)).toBe('done');
+    await expect(withDeadline(Promise.reject(new Error('failed')), 100, throwLate)).rejects.toThrow('failed');
     expect(vi.getTimerCount()).toBe(0);
   });
 
@@ -19,7 +19,7 @@ describe('work with a deadline', () => {
     const settled: unknown[] = [];
     const never = new Promise<string>(() => {});
     void withDeadline(never, 100, () => 'late').then((value) => settled.push(value));
-    void withDeadline(never, 100, refuse).catch((error: unknown) => settled.push(String(error)));
+    void withDeadline(never, 100, throwLate).catch((error: unknown) => settled.push(String(error)));
     await vi.advanceTimersByTimeAsync(99);
     expect(settled).toEqual([]);
     await vi.advanceTimersByTimeAsync(1);

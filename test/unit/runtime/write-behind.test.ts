@@ -7,11 +7,11 @@ const unexpected = (): never => {
 /** Options for a store whose failures are never those of a record. */
 const storeFaultsOnly = { faultOf: (): Fault => 'store', refused: unexpected };
 
-const POISON = new Error('no column accepts it');
-const AWAY = new Error('away');
+const REFUSED_RECORD = new Error('no column accepts it');
+const STORE_UNAVAILABLE = new Error('unavailable');
 
-/** A store that refuses batches with a poisoned record, and all batches while `state.error` is set. */
-function pickyStore(poisoned: readonly number[]) {
+/** A queue over a store that refuses batches with one of these records, and all batches while `state.error` is set. */
+function queueWithRefusingStore(refusedItems: readonly number[]) {
   const refused: [number, unknown][] = [];
   const failures: unknown[] = [];
   const commits: number[][] = [];
@@ -19,10 +19,10 @@ function pickyStore(poisoned: readonly number[]) {
   const queue = createWriteBehind<number>({
     async commit(items) {
       if (state.error) throw state.error;
-      if (items.some((item) => poisoned.includes(item))) throw POISON;
+      if (items.some((item) => refusedItems.includes(item))) throw REFUSED_RECORD;
       commits.push([...items]);
     },
-    faultOf: (error) => (error === AWAY ? 'store' : 'either'),
+    faultOf: (error) => (error === STORE_UNAVAILABLE ? 'store' : 'either'),
     failed: (error) => failures.push(error),
     dropped: unexpected,
     refused: (item, error) => refused.push([item, error]),
@@ -69,7 +69,7 @@ describe('write-behind', () => {
     const queue = createWriteBehind<string>({
       ...storeFaultsOnly,
       async commit(items) {
-        if (failures.length === 0) throw new Error('away');
+        if (failures.length === 0) throw new Error('unavailable');
         commits.push([...items]);
       },
       failed: (_error, waiting) => {
@@ -86,12 +86,12 @@ describe('write-behind', () => {
   it('rejects a flush that cannot commit, and keeps its records', async () => {
     const queue = createWriteBehind<string>({
       ...storeFaultsOnly,
-      commit: () => Promise.reject(new Error('away')),
+      commit: () => Promise.reject(new Error('unavailable')),
       failed: () => {},
       dropped: unexpected,
     });
     queue.push('kept');
-    await expect(queue.flush()).rejects.toThrow('away');
+    await expect(queue.flush()).rejects.toThrow('unavailable');
     expect(queue.waiting()).toBe(1);
   });
 
@@ -137,41 +137,41 @@ describe('write-behind', () => {
     const failures: unknown[] = [];
     const failing = createWriteBehind<string>({
       ...storeFaultsOnly,
-      commit: () => Promise.reject(new Error('away')),
+      commit: () => Promise.reject(new Error('unavailable')),
       failed: (error) => failures.push(error),
       dropped: unexpected,
     });
     failing.push('kept');
     expect(await failing.caughtUp(60_000)).toBe(false);
-    expect([hanging.waiting(), failing.waiting(), failures]).toEqual([1, 1, [new Error('away')]]);
+    expect([hanging.waiting(), failing.waiting(), failures]).toEqual([1, 1, [new Error('unavailable')]]);
   });
 
   it('reports a record that the store refuses, and commits the others of its batch in order', async () => {
-    const { queue, refused, commits } = pickyStore([3, 7]);
+    const { queue, refused, commits } = queueWithRefusingStore([3, 7]);
     for (let item = 0; item < 10; item += 1) queue.push(item);
     await queue.flush();
     expect(commits.flat()).toEqual([0, 1, 2, 4, 5, 6, 8, 9]);
     expect(refused).toEqual([
-      [3, POISON],
-      [7, POISON],
+      [3, REFUSED_RECORD],
+      [7, REFUSED_RECORD],
     ]);
     expect(queue.waiting()).toBe(0);
   });
 
   it('keeps its records when the store refuses all of them, and retries with the next one', async () => {
-    const { queue, refused, commits } = pickyStore([1]);
+    const { queue, refused, commits } = queueWithRefusingStore([1]);
     queue.push(1);
-    await expect(queue.flush()).rejects.toBe(POISON);
+    await expect(queue.flush()).rejects.toBe(REFUSED_RECORD);
     expect([queue.waiting(), refused]).toEqual([1, []]);
     queue.push(2);
     await queue.flush();
-    expect([commits, refused, queue.waiting()]).toEqual([[[2]], [[1, POISON]], 0]);
+    expect([commits, refused, queue.waiting()]).toEqual([[[2]], [[1, REFUSED_RECORD]], 0]);
   });
 
   it('loses nothing when the whole store fails', async () => {
-    const { queue, refused, commits, state } = pickyStore([]);
+    const { queue, refused, commits, state } = queueWithRefusingStore([]);
     for (let item = 0; item < 5; item += 1) queue.push(item);
-    for (const error of [new Error('no such table'), AWAY]) {
+    for (const error of [new Error('no such table'), STORE_UNAVAILABLE]) {
       state.error = error;
       await expect(queue.flush()).rejects.toBe(error);
     }
@@ -183,7 +183,7 @@ describe('write-behind', () => {
   it('reports a record immediately, also a single one, when the error is known to be of the record', async () => {
     const refused: number[] = [];
     const queue = createWriteBehind<number>({
-      commit: () => Promise.reject(POISON),
+      commit: () => Promise.reject(REFUSED_RECORD),
       faultOf: () => 'record',
       failed: unexpected,
       dropped: unexpected,
@@ -195,10 +195,10 @@ describe('write-behind', () => {
   });
 
   it('counts a refused record as settled', async () => {
-    const { queue, refused } = pickyStore([2]);
+    const { queue, refused } = queueWithRefusingStore([2]);
     for (const item of [1, 2, 3]) queue.push(item);
     await queue.flush();
-    expect([queue.settledCount(), refused]).toEqual([3, [[2, POISON]]]);
+    expect([queue.settledCount(), refused]).toEqual([3, [[2, REFUSED_RECORD]]]);
   });
 });
 
@@ -240,8 +240,8 @@ describe('a read with write-behind', () => {
     const flushed = queue.flush();
     await nextImmediate();
     expect(commits.length).toBe(0);
-    answer.reject(new Error('away'));
-    await expect(read).rejects.toThrow('away');
+    answer.reject(new Error('unavailable'));
+    await expect(read).rejects.toThrow('unavailable');
     await nextImmediate();
     commits[0]?.end();
     await flushed;
