@@ -28,7 +28,7 @@ function assembled(raw: readonly RawSpan[]) {
   const spans = readSpans(raw, OWNER);
   const summary = growSummary(null, { traceId: aRawSpan().traceId, traceRef: 'R', owner: OWNER }, spans);
   const trace = assembleTrace([summary], new Map([['R', spans]]));
-  if (trace === null) throw new Error('a trace went missing');
+  if (trace === null) throw new Error('The trace was not assembled.');
   return trace;
 }
 

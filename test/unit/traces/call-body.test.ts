@@ -3,13 +3,14 @@ import { blankCalls, lineOfCall, payloadOfCall, payloadsOfCalls } from '../../..
 import { payloadOfText, payloadText } from '../../../src/domain/traces/span-rows.ts';
 import type { SpanPayload } from '../../../src/domain/traces/span.ts';
 
-const ODD = 'a "quoted" \\ text, [~#\u{1F600}, \uD800, \0 and\nlines';
-const resourceAttributes = { 'service.name': ODD };
+/** Text with characters that are escaped in JSON or have a meaning in a body. */
+const SPECIAL_TEXT = 'a "quoted" \\ text, [~#\u{1F600}, \uD800, \0 and\nlines';
+const resourceAttributes = { 'service.name': SPECIAL_TEXT };
 
 const aPayload = (fields: Partial<SpanPayload> = {}): SpanPayload => ({
   input: '',
   output: '',
-  attributes: { first: 'usual', [ODD]: 'usual', last: 'usual' },
+  attributes: { first: 'usual', [SPECIAL_TEXT]: 'usual', last: 'usual' },
   resourceAttributes,
   events: [],
   links: [],
@@ -17,9 +18,9 @@ const aPayload = (fields: Partial<SpanPayload> = {}): SpanPayload => ({
 });
 const PAYLOADS: readonly SpanPayload[] = [
   aPayload(),
-  aPayload({ input: ODD, output: ODD, attributes: { [ODD]: ODD } }),
+  aPayload({ input: SPECIAL_TEXT, output: SPECIAL_TEXT, attributes: { [SPECIAL_TEXT]: SPECIAL_TEXT } }),
   aPayload({ attributes: {}, resourceAttributes: {} }),
-  aPayload({ events: [{ name: ODD, timeNs: 7n, attributes: { [ODD]: ODD } }] }),
+  aPayload({ events: [{ name: SPECIAL_TEXT, timeNs: 7n, attributes: { [SPECIAL_TEXT]: SPECIAL_TEXT } }] }),
   aPayload({ links: [{ traceId: '1'.repeat(32), spanId: '2'.repeat(16), attributes: {} }] }),
 ];
 const traceId = (at: number): string => String(at).padStart(32, '0');
@@ -53,31 +54,31 @@ describe('a body of calls of an earlier version', () => {
   const [whole, other] = [aPayload({ events: [{ name: 'e', timeNs: 7n, attributes: {} }] }), aPayload()];
   const body = bytes(
     [
-      `#0${JSON.stringify([{ model: 'm', id: '', odd: ODD }, resourceAttributes])}`,
+      `#0${JSON.stringify([{ model: 'm', id: '', special: SPECIAL_TEXT }, resourceAttributes])}`,
       '#3[{"only":"b"},{}]',
       `${traceId(0)}~["in","out"]`,
-      `${traceId(1)}~["","",1,"resp-1",2,${JSON.stringify(ODD)}]`,
+      `${traceId(1)}~["","",1,"resp-1",2,${JSON.stringify(SPECIAL_TEXT)}]`,
       `${traceId(2)}${payloadText(whole)}`,
-      `${traceId(3)}~["",${JSON.stringify(ODD)},0,"c"]`,
+      `${traceId(3)}~["",${JSON.stringify(SPECIAL_TEXT)},0,"c"]`,
       `${traceId(4)}${payloadText(other)}`,
     ].join('\n'),
   );
-  const read: readonly SpanPayload[] = [
-    aPayload({ input: 'in', output: 'out', attributes: { model: 'm', id: '', odd: ODD } }),
-    aPayload({ attributes: { model: 'm', id: 'resp-1', odd: ODD } }),
+  const expected: readonly SpanPayload[] = [
+    aPayload({ input: 'in', output: 'out', attributes: { model: 'm', id: '', special: SPECIAL_TEXT } }),
+    aPayload({ attributes: { model: 'm', id: 'resp-1', special: SPECIAL_TEXT } }),
     whole,
-    aPayload({ output: ODD, attributes: { only: 'c' }, resourceAttributes: {} }),
+    aPayload({ output: SPECIAL_TEXT, attributes: { only: 'c' }, resourceAttributes: {} }),
     other,
   ].map(stored);
 
   it('is read with its patterns', () => {
-    expect(payloadsOfCalls(body)).toEqual(read);
-    expect(places(body, 6)).toEqual([...read, undefined]);
+    expect(payloadsOfCalls(body)).toEqual(expected);
+    expect(places(body, 6)).toEqual([...expected, undefined]);
   });
 
   it('is read after traces are removed', () => {
     const remaining = blankCalls(body, [traceId(0), traceId(2)]);
-    expect(places(remaining, 5)).toEqual(read.map((payload, at) => (at === 0 || at === 2 ? undefined : payload)));
+    expect(places(remaining, 5)).toEqual(expected.map((payload, at) => (at === 0 || at === 2 ? undefined : payload)));
   });
 
   it.each([

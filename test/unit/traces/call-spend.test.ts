@@ -43,7 +43,7 @@ describe('the spend rows of a call', () => {
     ]);
   });
 
-  it('are found by the call id, through steps in between, and in another trace', () => {
+  it('are found by the call id, below steps, and in another trace', () => {
     const rows = [row(8, { callId: 'c-8' }), row(9, { callId: 'c-9' })];
     const spans = [
       call(1, { callId: 'c-8' }),
@@ -71,18 +71,18 @@ describe('the spend rows of a call', () => {
       [spanId(7), 'no_call_id', undefined],
       [spanId(8), 'matched', 'row-8'],
     ]);
-    const disagreeing = [row(8, { responseId: 'r' }), row(9, { callId: 'c' })];
-    expect(matchesOf([call(1, { requestId: 'r', callId: 'c' })], disagreeing)).toEqual([['ambiguous', null]]);
+    const rowsOfTwoIds = [row(8, { responseId: 'r' }), row(9, { callId: 'c' })];
+    expect(matchesOf([call(1, { requestId: 'r', callId: 'c' })], rowsOfTwoIds)).toEqual([['ambiguous', null]]);
   });
 
-  it('are ambiguous when several match', () => {
+  it('are ambiguous when several match by one rule', () => {
     const retried = [call(1), call(8, { parentSpanId: spanId(1) }), call(9, { parentSpanId: spanId(1) })];
     expect(matchesOf(retried, [row(8), row(9)])[0]).toEqual(['ambiguous', null]);
     const twice = [row(8, { responseId: 'r' }), row(9, { responseId: 'r' })];
     expect(matchesOf([call(1, { requestId: 'r' })], twice)).toEqual([['ambiguous', null]]);
   });
 
-  it('exist for model calls only', () => {
+  it('are searched for model calls only', () => {
     const types = ['agent', 'tool', 'embedding', 'reranker', 'llm'] as const;
     const spans = types.map((type, place) => call(place + 1, { type }));
     expect([...callSpendOf(spans, []).keys()]).toEqual([3, 4, 5].map(spanId));

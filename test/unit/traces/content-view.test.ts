@@ -20,7 +20,7 @@ describe('the content of a span is shown', () => {
     });
   });
 
-  it('as messages: those of the chat API, with tool calls and parts', () => {
+  it('as messages: those of chat completions, with tool calls and parts', () => {
     const call = { id: 'c1', type: 'function', function: { name: 'find', arguments: '{"q":1}' } };
     const text = JSON.stringify([
       {
@@ -46,14 +46,14 @@ describe('the content of a span is shown', () => {
   it.each([
     ['developer', 'system'],
     ['function', 'tool'],
-  ])('a %s as %s', (role, shown) => {
+  ])('as messages: the role %s as %s', (role, shown) => {
     expect(contentViewOf(JSON.stringify([{ role, content: 'Hi' }]))).toEqual({
       kind: 'messages',
       messages: [{ ...user, role: shown }],
     });
   });
 
-  it('as fields', () => {
+  it('as fields: a JSON object', () => {
     expect(contentViewOf('{"a":"text","b":[1,{"c":null}],"d":null,"e":2.5}')).toEqual({
       kind: 'fields',
       fields: [
@@ -79,7 +79,7 @@ describe('the content of a span is shown', () => {
     '[{"role":"assistant","content":null,"refusal":"No."}]',
     '[{"role":"assistant","content":null,"function_call":{"name":"find","arguments":"{}"}}]',
     '[{"role":"assistant","content":[{"type":"thinking","thinking":"Hm."}]}]',
-  ])('as text: %s', (text) => {
+  ])('as text: other content, such as %s', (text) => {
     expect(contentViewOf(text)).toEqual({ kind: 'text', text });
   });
 });

@@ -10,18 +10,22 @@ const reasonOf = (spans: readonly SpanHead[], rows: Parameters<typeof callSpendO
   costReasonOfTrace(spans, callSpendOf(spans, rows), ({ models }) => models.includes('known'));
 
 describe('the reason for a missing cost of a trace', () => {
-  it.each<[string | null, readonly SpanHead[]]>([
-    ['no_model_calls', [call(1, { type: 'agent' })]],
-    ['no_usage', [call(1, { inputTokens: 0 })]],
-    ['no_model', [call(1, { model: null })]],
-    ['unknown_model', [call(1, { model: 'other' })]],
-    ['no_price', [call(1)]],
-    ['no_price', [call(1, { gateway: true })]],
-    ['no_price', [call(1, { type: 'embedding' })]],
-    [null, [call(1, { estimate: picos(5n) })]],
-    [null, [call(1, { cost: picos(5n), gateway: true })]],
-    ['unknown_model', [call(1, { estimate: picos(5n) }), call(2, { model: 'other' })]],
-  ])('%s', (reason, spans) => {
+  it.each<[string | null, string, readonly SpanHead[]]>([
+    ['no_model_calls', 'a trace without model calls', [call(1, { type: 'agent' })]],
+    ['no_usage', 'a call without input tokens', [call(1, { inputTokens: 0 })]],
+    ['no_model', 'a call without a model', [call(1, { model: null })]],
+    ['unknown_model', 'a model that the catalog does not have', [call(1, { model: 'other' })]],
+    ['no_price', 'a call of a client without an estimate', [call(1)]],
+    ['no_price', 'a call of the gateway without a cost', [call(1, { gateway: true })]],
+    ['no_price', 'an embedding without an estimate', [call(1, { type: 'embedding' })]],
+    [null, 'a call with an estimate', [call(1, { estimate: picos(5n) })]],
+    [null, 'a call with a cost', [call(1, { cost: picos(5n), gateway: true })]],
+    [
+      'unknown_model',
+      'a call with an estimate and one of an unknown model',
+      [call(1, { estimate: picos(5n) }), call(2, { model: 'other' })],
+    ],
+  ])('is %s for %s', (reason, _what, spans) => {
     expect(reasonOf(spans)).toBe(reason);
   });
 

@@ -66,10 +66,10 @@ describe('counted estimates', () => {
 
   it('include a call that is its own parent, but no call in a longer cycle of parents', () => {
     expect(counted([span(1, { ...below(1), ...estimated(5n) })])).toEqual([[1, 5n]]);
-    // In such a cycle, the call is a descendant of itself.
-    const circle = [span(1, { ...below(2), ...estimated(5n) }), span(2, { ...below(1), type: 'chain' })];
-    expect(counted(circle)).toEqual([]);
-    expect([...nearestCallAncestors(circle, new Set([spanId(1)]))]).toEqual([[spanId(1), spanId(1)]]);
+    // In such a cycle the call is below itself.
+    const cycle = [span(1, { ...below(2), ...estimated(5n) }), span(2, { ...below(1), type: 'chain' })];
+    expect(counted(cycle)).toEqual([]);
+    expect([...nearestCallAncestors(cycle, new Set([spanId(1)]))]).toEqual([[spanId(1), spanId(1)]]);
   });
 
   it('exclude calls by response ids of model calls only, with at most 512 characters', () => {

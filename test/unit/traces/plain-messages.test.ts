@@ -27,7 +27,8 @@ const aText = (): string =>
     ]),
   ).join('');
 
-const spoken = (text: string): object =>
+/** Members of a message with this text, in one of the plain forms. */
+const contentOf = (text: string): object =>
   oneOf<object>([
     { content: text },
     { content: [{ type: 'text', text }] },
@@ -35,7 +36,10 @@ const spoken = (text: string): object =>
     { parts: [{ type: 'text', text }] },
   ]);
 
-const aMessage = (): object => ({ role: oneOf(['user', 'user', 'assistant', 'system', 'tool']), ...spoken(aText()) });
+const aMessage = (): object => ({
+  role: oneOf(['user', 'user', 'assistant', 'system', 'tool']),
+  ...contentOf(aText()),
+});
 
 /** JSON in the format of Python's encoder, with a space after each comma and colon. */
 const spaced = (value: unknown): string => {
@@ -47,14 +51,14 @@ const spaced = (value: unknown): string => {
 };
 
 /** Preview from the parsed messages. Null without a user text. */
-function shown(text: string): string | null {
+function previewByParser(text: string): string | null {
   const messages = conversationOf(parseStructure(text));
   const latest = messages && latestUserText(messages);
   return latest === null ? null : truncateUnits(latest, PREVIEW_LENGTH);
 }
 
 /** Preview from the JSON text. Undefined where the text must be parsed. */
-function read(text: string): string | undefined {
+function previewByScan(text: string): string | undefined {
   const latest = latestUserTextIn(text, PREVIEW_LENGTH + 1);
   return latest === null ? undefined : truncateUnits(latest, PREVIEW_LENGTH);
 }
@@ -62,13 +66,13 @@ function read(text: string): string | undefined {
 describe('the latest text of a user, read from the JSON text of a conversation', () => {
   it('equals the latest text of the parsed messages, in every plain form', () => {
     let compared = 0;
-    for (let time = 0; time < 4_000; time += 1) {
+    for (let round = 0; round < 4_000; round += 1) {
       const messages = Array.from({ length: 1 + below(4) }, aMessage);
       for (const text of [JSON.stringify(messages), spaced(messages)]) {
-        const latest = read(text);
+        const latest = previewByScan(text);
         if (latest === undefined) continue;
         compared += 1;
-        expect(latest).toBe(shown(text));
+        expect(latest).toBe(previewByParser(text));
       }
     }
     // Conversations whose last user message has no text are left to the parser.
@@ -77,7 +81,7 @@ describe('the latest text of a user, read from the JSON text of a conversation',
 
   it('ends with a whole character', () => {
     const content = `${'x'.repeat(PREVIEW_LENGTH - 1)}😀 and more`;
-    expect(read(JSON.stringify([{ role: 'user', content }]))).toBe('x'.repeat(PREVIEW_LENGTH - 1));
+    expect(previewByScan(JSON.stringify([{ role: 'user', content }]))).toBe('x'.repeat(PREVIEW_LENGTH - 1));
   });
 
   it.each([
@@ -99,6 +103,6 @@ describe('the latest text of a user, read from the JSON text of a conversation',
     ['a last user message without text', '[{"role":"user","content":"a"},{"role":"user","content":" \\n"}]'],
     ['an empty list', '[]'],
   ])('is left to the parser: %s', (_what, text) => {
-    expect(read(text)).toBeUndefined();
+    expect(previewByScan(text)).toBeUndefined();
   });
 });

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { QUERY_LIMITS } from '../../../src/domain/traces/trace-query.ts';
 import { createQueryTurns, type QueryTurns } from '../../../src/persistence/trace-query/query-turns.ts';
 
-const OPEN = new AbortController().signal;
+const NEVER_ABORTED = new AbortController().signal;
 const settled = async (): Promise<void> => {
   for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
 };
@@ -20,7 +20,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-function query(owner: string, name = owner, signal = OPEN): Promise<string> {
+/** Queues a query. It runs until the test calls its function in `ends`. */
+function query(owner: string, name = owner, signal = NEVER_ABORTED): Promise<string> {
   const ended = turns.run(owner, signal, () => {
     started.push(name);
     return new Promise<string>((resolve) => {
@@ -46,7 +47,7 @@ describe('queries of traces', () => {
     expect(await Promise.all(all)).toEqual(['a1', 'a2', 'b', 'c']);
   });
 
-  it('are refused where another query of the owner waits, and where too many wait', async () => {
+  it('are refused while another query of the owner waits, and while too many wait', async () => {
     void query('a', 'a1');
     void query('a', 'a2');
     await expect(query('a', 'a3')).rejects.toMatchObject({ name: 'Unavailable', retryAfterSeconds: 2 });
@@ -61,10 +62,10 @@ describe('queries of traces', () => {
     const late = query('a', 'a2');
     vi.advanceTimersByTime(QUERY_LIMITS.timeMs);
     await expect(late).rejects.toMatchObject({ name: 'Unavailable' });
-    const leaving = new AbortController();
-    const cancelled = query('a', 'a3', leaving.signal);
+    const disconnect = new AbortController();
+    const cancelled = query('a', 'a3', disconnect.signal);
     await settled();
-    leaving.abort(new Error('The caller left.'));
+    disconnect.abort(new Error('The caller left.'));
     await expect(cancelled).rejects.toThrow('The caller left.');
     void query('a', 'a4');
     ends.get('a1')?.();

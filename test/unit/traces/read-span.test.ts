@@ -7,7 +7,7 @@ const OWNER = { teamId: 'team-1', keyHash: 'key-1' };
 
 function read(differing: Partial<RawSpan>, maxValueBytes?: number): Span {
   const [span] = readSpans([aRawSpan(differing)], OWNER, maxValueBytes);
-  if (span === undefined) throw new Error('a span went missing');
+  if (span === undefined) throw new Error('The span was not read.');
   return span;
 }
 

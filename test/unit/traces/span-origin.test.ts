@@ -41,18 +41,18 @@ describe('the source of a run', () => {
     'litellm.source.url': 'https://example.slack.com/archives/1',
     'litellm.source.title': '#orders',
   };
-  const read = { type: 'slack', url: 'https://example.slack.com/archives/1', title: '#orders', user: null };
+  const expectedSource = { type: 'slack', url: 'https://example.slack.com/archives/1', title: '#orders', user: null };
 
   it('is read from a root or its resource', () => {
-    expect(traceSourceOf(aRawSpan({ attributes: sourceAttributes }))).toEqual(read);
+    expect(traceSourceOf(aRawSpan({ attributes: sourceAttributes }))).toEqual(expectedSource);
     expect(
       traceSourceOf(aRawSpan({ resource: { attributes: { ...sourceAttributes, 'litellm.source.user': 'ann' } } })),
     ).toEqual({
-      ...read,
+      ...expectedSource,
       user: 'ann',
     });
     const { 'litellm.source.title': _title, ...untitled } = sourceAttributes;
-    expect(traceSourceOf(aRawSpan({ attributes: untitled }))).toEqual({ ...read, title: '' });
+    expect(traceSourceOf(aRawSpan({ attributes: untitled }))).toEqual({ ...expectedSource, title: '' });
   });
 
   it.each([

@@ -31,12 +31,15 @@ const PIECES = [
   '😀',
   '\ud83d',
   '\udc00',
+  '\u2028',
 ];
-const MORE = ['\u2028', '],\n[', ',\n', 'null', '', '{"a":[1]}'];
+/** Parts that look like the rows or values of the encoded form. */
+const ENCODED_PIECES = ['],\n[', ',\n', 'null', '', '{"a":[1]}'];
+
+const ALL_PIECES = [...PIECES, ...ENCODED_PIECES];
 
 const below = seeded(7);
-const aText = (): string =>
-  Array.from({ length: below(6) }, () => [...PIECES, ...MORE][below(PIECES.length + MORE.length)] ?? '').join('');
+const aText = (): string => Array.from({ length: below(6) }, () => ALL_PIECES[below(ALL_PIECES.length)] ?? '').join('');
 const orNull = <Value>(value: Value): Value | null => (below(3) === 0 ? null : value);
 
 function aHead(number: number): SpanHead {
@@ -93,8 +96,8 @@ describe('rows of spans', () => {
   });
 
   it('have the same text for several traces together as for each alone', () => {
-    const inBytes = rowsOfTraces(TRACES);
-    expect(inBytes.map(({ rows }) => textOfRows(rows))).toEqual(TRACES.map((spans) => spanRows(spans)));
+    const together = rowsOfTraces(TRACES);
+    expect(together.map(({ rows }) => textOfRows(rows))).toEqual(TRACES.map((spans) => spanRows(spans)));
   });
 
   it('get an estimate at the end of each row', () => {
@@ -109,11 +112,11 @@ describe('rows of spans', () => {
   });
 
   it('have null for a count that is not a finite number', () => {
-    const odd: StoredSpan = {
+    const withoutCounts: StoredSpan = {
       head: { ...aHead(1), inputTokens: Number.NaN, outputTokens: Number.POSITIVE_INFINITY },
       payload: { kind: 'body', at: 0 },
     };
-    const [row] = JSON.parse(textOfRows(spanRows([odd]))) as readonly (readonly unknown[])[];
+    const [row] = JSON.parse(textOfRows(spanRows([withoutCounts]))) as readonly (readonly unknown[])[];
     const [input, output] = [SPAN_ROW_MEMBERS.indexOf('inputTokens'), SPAN_ROW_MEMBERS.indexOf('outputTokens')];
     expect([row?.[input], row?.[output]]).toEqual([null, null]);
   });

@@ -83,14 +83,14 @@ describe.each([
   });
 });
 
-it('refuses a large body that declares a small size', async () => {
+it('a trace packer refuses a large body that declares a small size', async () => {
   const gzipped = gzipSync(anExport(200, 1_000));
   gzipped.writeUInt32LE(10, gzipped.length - 4);
   // zlib detects the wrong size at the end of the body.
   await expect(packer.pack(protobuf(gzipped, 'gzip'))).rejects.toThrow(InvalidInput);
 });
 
-it('refuses a body that inflates above the limit, for any declared size', async () => {
+it('a trace packer refuses a body that inflates above the limit, for any declared size', async () => {
   const bomb = gzipSync(Buffer.alloc(4 * LIMITS.bodyBytes));
   const refusal = new TooLarge(`The body is larger than ${LIMITS.bodyBytes} bytes once inflated.`, LIMITS.bodyBytes);
   await expect(packer.pack(protobuf(bomb, 'gzip'))).rejects.toThrow(refusal);
@@ -98,7 +98,7 @@ it('refuses a body that inflates above the limit, for any declared size', async 
   await expect(packer.pack(protobuf(bomb, 'gzip'))).rejects.toThrow(refusal);
 });
 
-it('reads an export on this thread up to the configured size, and a larger one on another', async () => {
+it('a trace packer reads an export on the main thread up to the configured size, and a larger one on a worker thread', async () => {
   const small = protobuf(anExport(2, 10));
   const large = protobuf(anExport(2, 11));
   const bounded = createTracePacker({ limits: LIMITS, unpacking, offloadBytes: small.bytes.length });
@@ -109,7 +109,7 @@ it('reads an export on this thread up to the configured size, and a larger one o
   await bounded.close();
 });
 
-it('yields to other requests between two exports that are read on this thread', async () => {
+it('a trace packer yields to other requests between two exports that are read on the main thread', async () => {
   const plain = anExport(200, 1_000);
   const order: string[] = [];
   const reads = Array.from({ length: 3 }, async (_, at) => {
@@ -126,7 +126,7 @@ it('yields to other requests between two exports that are read on this thread', 
   expect(order.join()).toMatch(/^(?:export \d,another,?|another,export \d,?){3}$/);
 });
 
-it('decompresses stored bodies on another thread above the configured size', async () => {
+it('a trace packer decompresses a stored body on a worker thread if its decompressed size is above the configured size', async () => {
   const plain = anExport(200, 5_000);
   const { body } = await onOneCore.pack(protobuf(gzipSync(plain), 'gzip'));
   // Only the decompressed size is above the configured size.
@@ -136,7 +136,7 @@ it('decompresses stored bodies on another thread above the configured size', asy
   expect(threadRuns).toHaveBeenCalledOnce();
 });
 
-it('decompresses large gzip on another thread where its last member is small', async () => {
+it('a trace packer decompresses large gzip on a worker thread, also when its last member is small', async () => {
   const plain = anExport(2, 40_000);
   const parts = [gzipSync(plain.subarray(0, -10), { level: 0 }), gzipSync(plain.subarray(-10))];
   const { body } = await packer.pack(protobuf(Buffer.concat(parts), 'gzip'));
@@ -145,7 +145,7 @@ it('decompresses large gzip on another thread where its last member is small', a
   expect(threadRuns).toHaveBeenCalledOnce();
 });
 
-it('refuses exports while large ones use all slots, and frees each slot', async () => {
+it('a trace packer refuses exports while large ones use all slots, and frees a slot after success and failure', async () => {
   const large = anExport(600, 1_000);
   const reading = packer.pack(protobuf(large));
   await expect(packer.pack(protobuf(anExport(1, 1)))).rejects.toThrow(Unavailable);
@@ -154,7 +154,7 @@ it('refuses exports while large ones use all slots, and frees each slot', async 
   expect((await packer.pack(protobuf(anExport(1, 1)))).traces.length).toBe(1);
 });
 
-it('passes an export to a thread and back, also from shared memory', async () => {
+it('a trace packer passes an export to a thread and back, also from shared memory', async () => {
   const gzipped = gzipSync(anExport(200, 1_000));
   const shared = new Uint8Array(gzipped.length + 2).fill(7);
   shared.set(gzipped, 1);
@@ -169,7 +169,7 @@ it('passes an export to a thread and back, also from shared memory', async () =>
   ]);
 });
 
-it('reads random exports like `packExport`, on this thread and on another, and keeps their bytes', async () => {
+it('a trace packer reads random exports like `packExport`, on the main and a worker thread, and keeps their bytes', async () => {
   const draw = seeded(5);
   const threadRuns = vi.spyOn(Piscina.prototype, 'run').mockClear();
   for (let round = 0; round < 20; round += 1) {
@@ -186,7 +186,7 @@ it('reads random exports like `packExport`, on this thread and on another, and k
   expect(threadRuns).toHaveBeenCalledTimes(10);
 });
 
-it('groups the spans of a trace in any order, and keeps the first of spans with the same id', () => {
+it('`packExport` groups the spans of a trace in any order, and keeps the first of spans with the same id', () => {
   const span = (trace: number, id: number, name: string) => ({
     traceId: Buffer.alloc(16, trace),
     spanId: Buffer.alloc(8, id),

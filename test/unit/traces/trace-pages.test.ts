@@ -126,7 +126,7 @@ it('each page of a trace of several owners reads all its spans', async () => {
   expect(reads).toEqual(['whole', 'whole']);
 });
 
-it('every page reports whether ended calls may be missing', async () => {
+it('every page reports whether records of ended calls may be missing', async () => {
   const { read, records } = await aTraceOf(3);
   const { nextCursor, spendPending } = await read(null);
   records.readable = false;

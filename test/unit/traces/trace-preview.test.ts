@@ -25,61 +25,77 @@ const head = (number: number, ms: number, differing: Partial<SpanHead> = {}): Sp
       ...differing,
     }),
   );
+/** A root without a preview. */
 const server = head(1, 0, { type: 'chain', name: 'POST /ask' });
-const says = (number: number, ms: number, inputPreview: string, type: SpanHead['type'] = 'llm'): SpanHead =>
+const spanWithPreview = (number: number, ms: number, inputPreview: string, type: SpanHead['type'] = 'llm'): SpanHead =>
   head(number, ms, { type, inputPreview });
-const root = (number: number, ms: number, inputPreview: string): SpanHead =>
+const rootWithPreview = (number: number, ms: number, inputPreview: string): SpanHead =>
   head(number, ms, { type: 'chain', inputPreview, parentSpanId: null });
 
 const grownBy = (batches: readonly (readonly SpanHead[])[]): TraceSummary | null =>
   batches.reduce<TraceSummary | null>((grown, batch) => growSummary(grown, IDENTITY, batch), null);
-const shown = (summary: TraceSummary | null) => summary && [summary.inputPreview, summary.previewNs];
+const previewOf = (summary: TraceSummary | null) => summary && [summary.inputPreview, summary.previewNs];
 
 describe('the preview of a trace', () => {
   it.each<[string, readonly SpanHead[], string, number | bigint | null]>([
-    ['that of its root', [says(1, 0, 'root'), says(2, 1, 'call')], 'root', null],
+    ['that of its root', [spanWithPreview(1, 0, 'root'), spanWithPreview(2, 1, 'call')], 'root', null],
     [
       'that of the root, also when other spans began before it',
-      [says(1, 9, 'root', 'chain'), says(2, 1, 'call')],
+      [spanWithPreview(1, 9, 'root', 'chain'), spanWithPreview(2, 1, 'call')],
       'root',
       null,
     ],
-    ['that of a call where the root has none', [server, says(2, 1, 'call')], 'call', 1],
-    ['that of an agent', [server, says(2, 2, 'call'), says(3, 1, 'agent', 'agent')], 'agent', 1],
+    ['that of a call where the root has none', [server, spanWithPreview(2, 1, 'call')], 'call', 1],
+    ['that of an agent', [server, spanWithPreview(2, 2, 'call'), spanWithPreview(3, 1, 'agent', 'agent')], 'agent', 1],
     [
       'that of the earliest call that has one',
-      [server, says(2, 1, ''), says(3, 3, 'late'), says(4, 2, 'early')],
+      [server, spanWithPreview(2, 1, ''), spanWithPreview(3, 3, 'late'), spanWithPreview(4, 2, 'early')],
       'early',
       2,
     ],
-    ['never that of a tool', [server, says(2, 1, 'tool', 'tool'), says(3, 2, 'call')], 'call', 2],
-    ['the first by text of two spans with equal start', [server, says(2, 1, 'b'), says(3, 1, 'a')], 'a', 1],
+    ['never that of a tool', [server, spanWithPreview(2, 1, 'tool', 'tool'), spanWithPreview(3, 2, 'call')], 'call', 2],
+    [
+      'the first by text of two spans with equal start',
+      [server, spanWithPreview(2, 1, 'b'), spanWithPreview(3, 1, 'a')],
+      'a',
+      1,
+    ],
     [
       'that of the earliest present span while the root is missing',
-      [says(2, 2, 'late'), says(3, 1, 'early')],
+      [spanWithPreview(2, 2, 'late'), spanWithPreview(3, 1, 'early')],
       'early',
       1,
     ],
-    ['none where no span has one', [server, says(2, 1, ''), says(3, 1, 'tool', 'tool')], '', null],
+    [
+      'none where no span has one',
+      [server, spanWithPreview(2, 1, ''), spanWithPreview(3, 1, 'tool', 'tool')],
+      '',
+      null,
+    ],
     [
       'that of the earliest of several roots',
-      [says(1, 2, 'root'), root(2, 1, 'first'), root(3, 3, 'last')],
+      [spanWithPreview(1, 2, 'root'), rootWithPreview(2, 1, 'first'), rootWithPreview(3, 3, 'last')],
       'first',
       null,
     ],
     [
       'that of a root, also when a call began earlier',
-      [server, says(2, 1, 'call'), root(3, 9, 'late')],
+      [server, spanWithPreview(2, 1, 'call'), rootWithPreview(3, 9, 'late')],
       'late',
       rootAt(9),
     ],
-    ['that of the earliest root that has one', [server, root(2, 9, 'late'), root(3, 8, 'early')], 'early', rootAt(8)],
+    [
+      'that of the earliest root that has one',
+      [server, rootWithPreview(2, 9, 'late'), rootWithPreview(3, 8, 'early')],
+      'early',
+      rootAt(8),
+    ],
   ])('is %s, for any order and batches of its spans', (_which, spans, preview, ms) => {
     const expected = [preview, typeof ms === 'number' ? nsAt(START_MS + ms) : ms];
-    expect(shown(grownBy([spans]))).toEqual(expected);
+    expect(previewOf(grownBy([spans]))).toEqual(expected);
     for (const order of permutationsOf(spans)) {
-      expect(shown(grownBy(order.map((span) => [span])))).toEqual(expected);
-      expect(shown(grownBy([order.slice(0, 1), order.slice(1)]))).toEqual(expected);
+      expect(previewOf(grownBy(order.map((span) => [span])))).toEqual(expected);
+      expect(previewOf(grownBy([order.slice(0, 1), order.slice(1)]))).toEqual(expected);
     }
   });
 
@@ -88,13 +104,13 @@ describe('the preview of a trace', () => {
       const summary = growSummary(null, IDENTITY, spans);
       return assembleTrace([summary], new Map([['R', spans]]))?.summary.inputPreview;
     };
-    expect(read([server, says(2, 1, 'call')])).toBe('call');
-    expect(read([says(2, 1, ''), says(3, 2, 'call')])).toBe('call');
-    expect(read([says(2, 1, 'tool', 'tool'), says(3, 2, 'call')])).toBe('tool');
+    expect(read([server, spanWithPreview(2, 1, 'call')])).toBe('call');
+    expect(read([spanWithPreview(2, 1, ''), spanWithPreview(3, 2, 'call')])).toBe('call');
+    expect(read([spanWithPreview(2, 1, 'tool', 'tool'), spanWithPreview(3, 2, 'call')])).toBe('tool');
   });
 
   it('of a trace of several owners is found in all their spans', () => {
-    const [own, other] = [[server], [says(2, 1, 'call')]];
+    const [own, other] = [[server], [spanWithPreview(2, 1, 'call')]];
     const [left, right] = [growSummary(null, IDENTITY, own), growSummary(null, { ...IDENTITY, traceRef: 'S' }, other)];
     const trace = assembleTrace(
       [left, right],
@@ -107,7 +123,7 @@ describe('the preview of a trace', () => {
   });
 
   it('is the same in the packed text that a thread returns', () => {
-    const spans = [server, says(2, 1, 'call')];
+    const spans = [server, spanWithPreview(2, 1, 'call')];
     const packed = {
       traces: [
         {

@@ -23,7 +23,8 @@ const head = (number: number, ms: number, differing: Partial<SpanHead> = {}): Sp
       ...differing,
     }),
   );
-const below = (number: number, ms: number, differing: Partial<SpanHead> = {}): SpanHead =>
+/** A child of span 1. */
+const childOfFirst = (number: number, ms: number, differing: Partial<SpanHead> = {}): SpanHead =>
   head(number, ms, { parentSpanId: spanId(1), ...differing });
 
 const grownBy = (batches: readonly (readonly SpanHead[])[]): TraceSummary | null =>
@@ -50,7 +51,7 @@ describe('the root of a trace', () => {
         head(1, 5, { status: 'error', source: GITHUB }),
         head(2, 1, { status: 'unset', inputPreview: '' }),
         head(3, 9, { inputPreview: 'late' }),
-        below(4, 0),
+        childOfFirst(4, 0),
       ],
       { name: 'run 2', service: 'service 2', status: 'unset', source: null, rootNs: nsAt(START_MS + 1) },
     ],
@@ -61,7 +62,7 @@ describe('the root of a trace', () => {
     ],
     [
       'the earliest, also without a name and a service',
-      [head(1, 1, { name: '', service: '', status: 'error' }), head(2, 2), below(3, 0), below(4, 3)],
+      [head(1, 1, { name: '', service: '', status: 'error' }), head(2, 2), childOfFirst(3, 0), childOfFirst(4, 3)],
       { name: '', service: '', status: 'error', inputPreview: 'said 1' },
     ],
     [
@@ -71,12 +72,12 @@ describe('the root of a trace', () => {
     ],
     [
       'the one with a source of otherwise equal ones',
-      [head(1, 1, { source: GITHUB }), head(2, 1, { name: 'run 1', service: 'service 1' }), below(3, 1)],
+      [head(1, 1, { source: GITHUB }), head(2, 1, { name: 'run 1', service: 'service 1' }), childOfFirst(3, 1)],
       { name: 'run 1', source: GITHUB },
     ],
     [
       'null without a root, with the service of the earliest span',
-      [below(2, 2), below(3, 1), below(4, 1, { service: '' }), below(5, 1)],
+      [childOfFirst(2, 2), childOfFirst(3, 1), childOfFirst(4, 1, { service: '' }), childOfFirst(5, 1)],
       { name: '', status: 'unset', source: null, rootNs: null, service: 'service 3', inputPreview: '' },
     ],
   ])('is %s, for any order and batches of its spans', (_which, spans, expected) => {
@@ -86,7 +87,7 @@ describe('the root of a trace', () => {
   });
 
   it('keeps the name of a trace that was stored without the start of its root, unless a root before its first span arrives', () => {
-    const stored = grownBy([[head(1, 5), below(2, 3)]]);
+    const stored = grownBy([[head(1, 5), childOfFirst(2, 3)]]);
     if (stored === null) throw new Error('Spans must give a summary.');
     const before: TraceSummary = { ...stored, rootNs: null };
     const later = growSummary(before, IDENTITY, [head(3, 4)]);

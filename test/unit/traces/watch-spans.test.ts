@@ -24,11 +24,12 @@ function createFixture() {
       return stores.traces.listSpans(keys);
     },
   };
-  const known = { caller: ME as Caller | null };
+  /** The caller of the key; null while the key is expired. */
+  const keyState = { caller: ME as Caller | null };
   const keyRing = {
     current(): Caller {
-      if (known.caller === null) throw new Unauthenticated('Expired Key.', 'expired');
-      return known.caller;
+      if (keyState.caller === null) throw new Unauthenticated('Expired Key.', 'expired');
+      return keyState.caller;
     },
   };
   const callerWatch = createCallerWatch(keyRing);
@@ -53,12 +54,13 @@ function createFixture() {
       await traces.ingest([{ owner: LONE_KEY, spans: numbers.map((number) => aSpan({ spanId: spanId(number) })) }]),
     );
   const watch = (after: string | null = null) => watchSpans(scope(), { traceId: traceId(1), after });
-  return { bus, known, store, watch, reads: () => reads, runChecks: callerWatch.runChecks };
+  return { bus, keyState, store, watch, reads: () => reads, runChecks: callerWatch.runChecks };
 }
 
 const range = (from: number, to: number): readonly number[] =>
   Array.from({ length: to - from }, (_, place) => from + place);
-const factsOf = ({ value }: IteratorResult<SpanUpdate>) => [
+/** Event id and span ids of an update. */
+const idsOf = ({ value }: IteratorResult<SpanUpdate>) => [
   value?.id,
   value?.spans.map((span: { spanId: string }) => span.spanId),
 ];
@@ -72,11 +74,11 @@ it('a feed of spans sends new spans in parts of five hundred, with one read for 
   await store(3);
   await store(...range(4, 604));
   await store(604);
-  expect(factsOf(await feed.next())).toEqual(update('502', range(3, 503)));
-  expect(factsOf(await feed.next())).toEqual(update('604', range(503, 605)));
+  expect(idsOf(await feed.next())).toEqual(update('502', range(3, 503)));
+  expect(idsOf(await feed.next())).toEqual(update('604', range(503, 605)));
   expect(reads()).toBe(2);
   await store(605);
-  expect(factsOf(await feed.next())).toEqual(update('605', [605]));
+  expect(idsOf(await feed.next())).toEqual(update('605', [605]));
 });
 
 it('a feed of spans sends a returning reader all spans of the trace, unless the reader has received them', async () => {
@@ -85,29 +87,29 @@ it('a feed of spans sends a returning reader all spans of the trace, unless the 
   const upToDate = await watch('2');
   const behind = await watch('1');
   await store(3);
-  expect(factsOf(await upToDate.next())).toEqual(update('3', [3]));
-  expect(factsOf(await behind.next())).toEqual(update('2', [1, 2]));
-  expect(factsOf(await behind.next())).toEqual(update('3', [3]));
+  expect(idsOf(await upToDate.next())).toEqual(update('3', [3]));
+  expect(idsOf(await behind.next())).toEqual(update('2', [1, 2]));
+  expect(idsOf(await behind.next())).toEqual(update('3', [3]));
 });
 
 it('a feed of spans stops immediately when its reader returns it, and ends with a reason when the key is invalid at an event', async () => {
-  const { bus, known, store, watch } = createFixture();
+  const { bus, keyState, store, watch } = createFixture();
   const cancelled = await watch();
   const waiting = cancelled.next();
   await cancelled.return?.();
   expect(await waiting).toEqual({ done: true, value: undefined });
   const feed = await watch();
-  known.caller = null;
+  keyState.caller = null;
   await store(1);
   await expect(feed.next()).rejects.toThrow('Expired Key.');
   expect(bus.subscriberCount()).toBe(0);
 });
 
 it('a feed of spans ends with a reason when the key becomes invalid without an event', async () => {
-  const { bus, known, store, watch, runChecks } = createFixture();
+  const { bus, keyState, store, watch, runChecks } = createFixture();
   await store(1);
   const waiting = (await watch()).next();
-  known.caller = null;
+  keyState.caller = null;
   runChecks();
   await expect(waiting).rejects.toThrow('Expired Key.');
   expect(bus.subscriberCount()).toBe(0);

@@ -28,13 +28,13 @@ const anExport = (traceId: string, spanId: string): unknown => ({
 
 function createFixture() {
   const bus = createBus({ queueLimit: QUEUE_LIMIT });
-  /** Callers of keys that have changed. */
-  const now = new Map<string, Caller | Promise<Caller> | Unauthenticated>();
+  /** Result of a look-up by key hash, for keys that have changed. */
+  const changedKeys = new Map<string, Caller | Promise<Caller> | Unauthenticated>();
   let reads = 0;
   const keyRing = {
     current(who: Caller): Caller | Promise<Caller> {
       reads += 1;
-      const current = now.get(who.keyHash) ?? who;
+      const current = changedKeys.get(who.keyHash) ?? who;
       if (current instanceof Unauthenticated) throw current;
       return current;
     },
@@ -57,9 +57,10 @@ function createFixture() {
       contentType: 'application/json',
       contentEncoding: undefined,
     });
-  return { bus, now, scope, ingest, runChecks: callerWatch.runChecks, reads: () => reads };
+  return { bus, changedKeys, scope, ingest, runChecks: callerWatch.runChecks, reads: () => reads };
 }
 
+/** First digit of the trace id, number of spans, and number of missed updates. */
 const factsOf = ({ value }: IteratorResult<TraceUpdate>) => [
   value?.event.summary.traceId[0],
   value?.event.summary.spanCount,
@@ -138,12 +139,12 @@ it('a feed of traces requires a key', () => {
 });
 
 it('a key that is no longer valid ends its subscriptions at the next event', async () => {
-  const { bus, now, scope, ingest } = createFixture();
+  const { bus, changedKeys, scope, ingest } = createFixture();
   const me = caller('me');
   const updates = watchTraces(scope(me), {});
   await ingest(me, 'a');
   expect(factsOf(await updates.next())).toEqual(['a', 1, 0]);
-  now.set('me', new Unauthenticated('Expired Key.', 'expired'));
+  changedKeys.set('me', new Unauthenticated('Expired Key.', 'expired'));
   const next = updates.next();
   await ingest(me, 'b');
   await expect(next).rejects.toThrow('Expired Key.');
@@ -154,9 +155,9 @@ it.each([
   ['team', caller('mine', 'team-2')],
   ['role', { ...caller('mine', 'team-1'), role: 'proxy_admin' as const }],
 ])('a key with a changed %s ends its subscriptions before they show newly visible data', async (_what, other) => {
-  const { bus, now, scope, ingest } = createFixture();
+  const { bus, changedKeys, scope, ingest } = createFixture();
   const updates = watchTraces(scope(caller('mine', 'team-1')), {});
-  now.set('mine', other);
+  changedKeys.set('mine', other);
   const next = updates.next();
   await ingest(caller('two', 'team-2'), 'a');
   await expect(next).rejects.toThrow(Conflict);
@@ -164,24 +165,24 @@ it.each([
 });
 
 it('a key that is not in memory is looked up before its first event', async () => {
-  const { now, scope, ingest } = createFixture();
+  const { changedKeys, scope, ingest } = createFixture();
   const updates = watchTraces(scope(caller('mine', 'team-1')), {});
-  now.set('mine', Promise.resolve(caller('mine', 'team-1')));
+  changedKeys.set('mine', Promise.resolve(caller('mine', 'team-1')));
   await ingest(caller('two', 'team-2'), 'a');
   await ingest(caller('one', 'team-1'), 'b');
   expect(factsOf(await updates.next())).toEqual(['b', 1, 0]);
-  now.set('mine', Promise.reject(new Unauthenticated('Expired Key.', 'expired')));
+  changedKeys.set('mine', Promise.reject(new Unauthenticated('Expired Key.', 'expired')));
   const next = updates.next();
   await ingest(caller('one', 'team-1'), 'c');
   await expect(next).rejects.toThrow('Expired Key.');
 });
 
-describe('without events', () => {
+describe('a check without events', () => {
   const expired = new Unauthenticated('Expired Key.', 'expired');
-  const followed = (how: () => Caller | Promise<Caller> | Unauthenticated) => {
+  const checkedAfterChange = (how: () => Caller | Promise<Caller> | Unauthenticated) => {
     const fixture = createFixture();
     const waiting = watchTraces(fixture.scope(caller('mine', 'team-1')), {}).next();
-    fixture.now.set('mine', how());
+    fixture.changedKeys.set('mine', how());
     fixture.runChecks();
     return { ...fixture, waiting };
   };
@@ -196,7 +197,7 @@ describe('without events', () => {
       'The rights of this key have changed.',
     ],
   ])('a key that %s ends its subscriptions', async (_what, how, message) => {
-    const { bus, waiting } = followed(how);
+    const { bus, waiting } = checkedAfterChange(how);
     await expect(waiting).rejects.toThrow(message);
     expect(bus.subscriberCount()).toBe(0);
   });
@@ -205,10 +206,10 @@ describe('without events', () => {
     ['that is still valid', () => caller('mine', 'team-1')],
     ['of a store that does not answer', () => Promise.reject(new Unavailable('The key store does not answer.'))],
   ])('a key %s keeps its subscriptions', async (_what, how) => {
-    const { bus, now, waiting, ingest } = followed(how);
+    const { bus, changedKeys, waiting, ingest } = checkedAfterChange(how);
     await new Promise((resolve) => setImmediate(resolve));
     expect(bus.subscriberCount()).toBe(1);
-    now.delete('mine');
+    changedKeys.delete('mine');
     await ingest(caller('one', 'team-1'), 'a');
     expect(factsOf(await waiting)).toEqual(['a', 1, 0]);
   });
@@ -225,10 +226,10 @@ describe('without events', () => {
   });
 
   it('a key whose read is running is not read again', async () => {
-    const { now, scope, runChecks, reads } = createFixture();
+    const { changedKeys, scope, runChecks, reads } = createFixture();
     const waiting = watchTraces(scope(caller('mine')), {}).next();
     const answer = Promise.withResolvers<Caller>();
-    now.set('mine', answer.promise);
+    changedKeys.set('mine', answer.promise);
     for (let round = 0; round < 3; round += 1) runChecks();
     expect(reads()).toBe(1);
     answer.reject(expired);

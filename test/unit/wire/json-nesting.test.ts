@@ -1,31 +1,31 @@
 import { describe, expect, it } from 'vitest';
 import { nestsTooDeep } from '../../../src/wire/json/nesting.ts';
 
-const deep = (text: string, limit: number): boolean => nestsTooDeep(Buffer.from(text), limit);
+const exceeds = (text: string, limit: number): boolean => nestsTooDeep(Buffer.from(text), limit);
 
 describe('nestsTooDeep', () => {
   it('counts nested arrays and objects, up to the limit', () => {
-    expect(deep('[{"a":[1]}]', 3)).toBe(false);
-    expect(deep('[{"a":[1]}]', 2)).toBe(true);
+    expect(exceeds('[{"a":[1]}]', 3)).toBe(false);
+    expect(exceeds('[{"a":[1]}]', 2)).toBe(true);
   });
 
   it('does not count siblings', () => {
-    expect(deep(`[${'{},[],'.repeat(1_000)}1]`, 2)).toBe(false);
+    expect(exceeds(`[${'{},[],'.repeat(1_000)}1]`, 2)).toBe(false);
   });
 
   it.each([String.raw`"[[[["`, String.raw`"\"[[[["`, String.raw`"\\\"[[[["`, '"é[[[["', '{"[[[[":"[[[["}'])(
     'does not count brackets in strings: %s',
     (text) => {
-      expect(deep(text, 1)).toBe(false);
+      expect(exceeds(text, 1)).toBe(false);
     },
   );
 
   it('continues after a string that ends in a backslash', () => {
-    expect(deep(String.raw`["\\",[[]]]`, 2)).toBe(true);
+    expect(exceeds(String.raw`["\\",[[]]]`, 2)).toBe(true);
   });
 
   it('leaves an unclosed string to the parser', () => {
-    expect(deep('"[[[[', 1)).toBe(false);
+    expect(exceeds('"[[[[', 1)).toBe(false);
   });
 
   it('stops reading at the limit', () => {

@@ -8,7 +8,7 @@ import { randomFrom } from '../../support/random.ts';
 import { randomObject, SPACES } from '../../support/random-json.ts';
 
 /** A member in a form that both the scan and JSON.parse can give. */
-interface KeyFacts {
+interface MemberFacts {
   readonly value: unknown;
   readonly allObjects: boolean;
 }
@@ -17,7 +17,7 @@ const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The members that JSON.parse finds. Null if the text is not a JSON object or exceeds the nesting limit. */
-function parsed(bytes: Uint8Array): readonly (readonly [string, KeyFacts])[] | null {
+function parsed(bytes: Uint8Array): readonly (readonly [string, MemberFacts])[] | null {
   if (nestsTooDeep(bytes)) return null;
   let value: unknown;
   try {
@@ -33,11 +33,11 @@ function parsed(bytes: Uint8Array): readonly (readonly [string, KeyFacts])[] | n
 }
 
 /** The members that the scan finds: the last one of each key, in the order of JSON.parse. */
-function scanned(bytes: Uint8Array): readonly (readonly [string, KeyFacts])[] | null {
+function scanned(bytes: Uint8Array): readonly (readonly [string, MemberFacts])[] | null {
   const members = scanObject(bytes);
   if (members === null) return null;
   const text = Buffer.from(bytes);
-  const entries = members.map(({ start, keyEnd, valueStart, end, allObjects }): [string, KeyFacts] => [
+  const entries = members.map(({ start, keyEnd, valueStart, end, allObjects }): [string, MemberFacts] => [
     JSON.parse(text.toString('utf8', start, keyEnd)) as string,
     { value: JSON.parse(text.toString('utf8', valueStart, end)) as unknown, allObjects },
   ]);
@@ -45,10 +45,12 @@ function scanned(bytes: Uint8Array): readonly (readonly [string, KeyFacts])[] | 
 }
 
 /** Texts for which the scan and JSON.parse differ. One matcher for all of them, because one for each text would be slow. */
-function disputed(texts: Iterable<string | Uint8Array>): unknown[] {
+function differencesIn(texts: Iterable<string | Uint8Array>): unknown[] {
   return Array.from(texts, (text) => Buffer.from(text as string)).flatMap((bytes) => {
-    const [ours, theirs] = [scanned(bytes), parsed(bytes)];
-    return JSON.stringify(ours) === JSON.stringify(theirs) ? [] : [{ text: bytes.toString('latin1'), ours, theirs }];
+    const [byScan, byParse] = [scanned(bytes), parsed(bytes)];
+    return JSON.stringify(byScan) === JSON.stringify(byParse)
+      ? []
+      : [{ text: bytes.toString('latin1'), byScan, byParse }];
   });
 }
 
@@ -67,20 +69,20 @@ const SAMPLE = `\t{ "a" : "x\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e9\\uD83D\\ude00", "é
 
 describe('a scan of JSON text', () => {
   it('finds the same members as JSON.parse in 6,000 random objects', () => {
-    expect(disputed(seeds(6_000).map(objectOf))).toEqual([]);
+    expect(differencesIn(seeds(6_000).map(objectOf))).toEqual([]);
   });
 
   it('accepts the same texts as JSON.parse, of 12,000 damaged random objects', () => {
     const damaged = seeds(12_000).map((seed) =>
       mutated(Buffer.from(objectOf(seed)), randomFrom(seed + 1), Buffer.from(objectOf(seed + 1))),
     );
-    expect(disputed(damaged)).toEqual([]);
+    expect(differencesIn(damaged)).toEqual([]);
   });
 
   it('rejects text that is truncated at any byte', () => {
     const bytes = Buffer.from(SAMPLE);
     expect(scanObject(bytes)).not.toBeNull();
-    expect(disputed(Array.from({ length: bytes.length + 1 }, (_, end) => bytes.subarray(0, end)))).toEqual([]);
+    expect(differencesIn(Array.from({ length: bytes.length + 1 }, (_, end) => bytes.subarray(0, end)))).toEqual([]);
   });
 
   it('accepts and rejects each byte at each position as JSON.parse does', () => {
@@ -90,19 +92,19 @@ describe('a scan of JSON text', () => {
       copy[change >> 8] = change & 0xff;
       return copy;
     });
-    expect(disputed(changed)).toEqual([]);
+    expect(differencesIn(changed)).toEqual([]);
   });
 
   it('finds the end of a string at any length', () => {
     const ends = ['', '\\"', '\\\\', '\\u12aF', '\\u12g4', '\\x', '\\', '\u0000', '\u001f', '\u007f', 'é', '\n'];
     const texts = ends.flatMap((odd) => seeds(40).map((before) => `{"a":"${'x'.repeat(before)}${odd}yyy","b":1}`));
-    expect(disputed(texts)).toEqual([]);
+    expect(differencesIn(texts)).toEqual([]);
   });
 
   it.each(['1', '-', '01', '1.', '.5', '1.e1', '1e', '1e+', '+1', '-0', '1E400', '0x1', '1_0', 'NaN', '-Infinity'])(
     'reads %s as JSON.parse does, as a number or not',
     (text) => {
-      expect(disputed([`{"a":${text}}`, `{"a":[${text}]}`])).toEqual([]);
+      expect(differencesIn([`{"a":${text}}`, `{"a":[${text}]}`])).toEqual([]);
     },
   );
 
@@ -122,7 +124,7 @@ describe('a scan of JSON text', () => {
     '{"a":1,}',
     '{,}',
   ])('accepts %j only if JSON.parse reads an object', (text) => {
-    expect(disputed([text])).toEqual([]);
+    expect(differencesIn([text])).toEqual([]);
   });
 
   it('accepts bytes that are not UTF-8 inside strings only, as JSON.parse does', () => {
@@ -133,12 +135,12 @@ describe('a scan of JSON text', () => {
       bytes('{"a":', odd, '1}'),
       bytes('{"a":1}', odd),
     ]);
-    expect(disputed(texts)).toEqual([]);
+    expect(differencesIn(texts)).toEqual([]);
   });
 
   it('does not read data of an earlier text', () => {
     expect(scanObject(Buffer.from('{"a":"long enough to be left","b":1}'))).toHaveLength(2);
-    expect(disputed(['{"a":"long', '{"a":"long\\', '{"a":"long\\u00', '{"a"', '{"a":1', '{"a":tru'])).toEqual([]);
+    expect(differencesIn(['{"a":"long', '{"a":"long\\', '{"a":"long\\u00', '{"a"', '{"a":1', '{"a":tru'])).toEqual([]);
   });
 
   it('leaves text that exceeds the nesting limit to JSON.parse', () => {

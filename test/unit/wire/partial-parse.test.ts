@@ -30,9 +30,9 @@ const LARGE: Readonly<Record<string, unknown>> = {
 const bytesOf = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
 
 /** Error of a refused request. Null for a valid one. */
-function refusalOf(ask: () => void): unknown {
+function refusalOf(validate: () => void): unknown {
   try {
-    ask();
+    validate();
     return null;
   } catch (error) {
     if (!(error instanceof InvalidInput)) throw error;
@@ -42,12 +42,12 @@ function refusalOf(ask: () => void): unknown {
 
 describe.each(ENDPOINTS)('a request to $path, parsed partially', (endpoint) => {
   const { input, requiredMembers } = endpoint;
-  const more = Object.fromEntries(
+  const requiredFields = Object.fromEntries(
     [...requiredMembers, ...(endpoint.requiresOneOf ?? [])].map((field) => [field, [PROSE]]),
   );
 
   it.each(Object.keys(LARGE))('has the same members as JSON.parse, with %s as input', (form) => {
-    const body = { n: 1, ...more, model: 'm', [input.member]: LARGE[form], stream: false };
+    const body = { n: 1, ...requiredFields, model: 'm', [input.member]: LARGE[form], stream: false };
     const read = parsePartially(bytesOf(body), {});
     expect(Object.keys(read?.fields ?? {})).toEqual(Object.keys(body));
     expect({ ...read?.fields }).toStrictEqual(body);
@@ -56,7 +56,7 @@ describe.each(ENDPOINTS)('a request to $path, parsed partially', (endpoint) => {
   });
 
   it.each(Object.keys(LARGE))('is refused with the same error as a parsed one, with %s as input', (form) => {
-    const body = { ...more, model: 'm', [input.member]: LARGE[form] };
+    const body = { ...requiredFields, model: 'm', [input.member]: LARGE[form] };
     for (const sent of [body, { ...body, model: '' }, { ...body, model: 7 }, { [input.member]: LARGE[form] }]) {
       const bytes = bytesOf(sent);
       const read = parsePartially(bytes, {});

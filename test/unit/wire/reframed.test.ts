@@ -37,12 +37,12 @@ function damaged(message: Buffer, at: number): Buffer {
   return copy;
 }
 
-describe('AWS’s event streams', () => {
+describe('AWS event streams', () => {
   it('use the CRC-32 of Ethernet', () => {
     expect(crc32(Buffer.from('123456789'))).toBe(3_421_780_262);
   });
 
-  it.each([1, 2, 3, 7, 64, 1000])('are the same in chunks of %i bytes', (size) => {
+  it.each([1, 2, 3, 7, 64, 1000])('become the same events in chunks of %i bytes', (size) => {
     expect(read(Buffer.concat([DELTA, EVERY_TYPE]), createMessageReframer(), size)).toEqual({
       text: EVENTS,
       end: 'done',
@@ -64,7 +64,7 @@ describe('AWS’s event streams', () => {
     expect(cancelled).toBe(true);
   });
 
-  it('have the events before the damage, also in the same chunk', () => {
+  it('have the events before a damaged message, also in the same chunk', () => {
     const { text, end } = read(Buffer.concat([EVERY_TYPE, damaged(DELTA, 20)]), createMessageReframer());
     expect(text).toBe(EVENTS.slice(EVENTS.indexOf('event: metadata')));
     expect(end).toMatchObject({ fault: 'garbled' });
@@ -86,7 +86,7 @@ describe('AWS’s event streams', () => {
     });
   });
 
-  it('have failures as events', () => {
+  it('have exceptions and errors as events', () => {
     const exception = eventMessage(
       { ':message-type': 'exception', ':exception-type': 'throttlingException' },
       '{"message":"slow"}',
@@ -101,7 +101,7 @@ describe('AWS’s event streams', () => {
 
 describe('lines of JSON', () => {
   const LINES = Buffer.from('{"a":"é"}\r\n\n{"b":2}\n{"c":3}');
-  it.each([1, 2, 5, 100])('are events, also in chunks of %i bytes', (size) => {
+  it.each([1, 2, 5, 100])('become events, also in chunks of %i bytes', (size) => {
     expect(read(LINES, createLineReframer(), size)).toEqual({
       text: 'data: {"a":"é"}\n\ndata: {"b":2}\n\ndata: {"c":3}\n\n',
       end: 'done',

@@ -4,7 +4,7 @@ import { soundSeconds } from '../../../src/wire/sound/length.ts';
 
 /** Tones of 12,345 samples at 16,000 Hz, and `pcm.wav` of 2,000 samples, written by libsndfile and FFmpeg. */
 const recorded = (name: string): Buffer => readFileSync(new URL(`../../fixtures/sound/${name}`, import.meta.url));
-const TONE = 12_345 / 16_000;
+const TONE_SECONDS = 12_345 / 16_000;
 
 const changed = (name: string, change: (bytes: Buffer) => Buffer | void): Buffer => {
   const bytes = Buffer.from(recorded(name));
@@ -16,10 +16,10 @@ const DATA_SIZE = 40;
 describe('the duration of a recording', () => {
   it.each([
     ['pcm.wav', 0.125],
-    ['tone.flac', TONE],
-    ['tone.mp3', TONE],
-    ['vorbis.ogg', TONE],
-    ['opus.ogg', TONE],
+    ['tone.flac', TONE_SECONDS],
+    ['tone.mp3', TONE_SECONDS],
+    ['vorbis.ogg', TONE_SECONDS],
+    ['opus.ogg', TONE_SECONDS],
     // Times in this container are in milliseconds.
     ['aac.m4a', 0.772],
   ])('is read from its container: %s', (name, seconds) => {
@@ -30,15 +30,15 @@ describe('the duration of a recording', () => {
     ['WAV from a stream', changed('pcm.wav', (bytes) => void bytes.writeUInt32LE(0xff_ff_ff_ff, DATA_SIZE)), 0.125],
     ['WAV with half of its samples', recorded('pcm.wav').subarray(0, 44 + 2_000), 0.0625],
     ['WAV with an additional chunk', changed('pcm.wav', (bytes) => withChunk(bytes)), 0.125],
-    ['MP3 with tags on both ends', tagged(recorded('tone.mp3')), TONE],
-    ['MP3 whose last frame is incomplete', recorded('tone.mp3').subarray(0, -20), TONE - 576 / 16_000],
+    ['MP3 with tags on both ends', tagged(recorded('tone.mp3')), TONE_SECONDS],
+    ['MP3 whose last frame is incomplete', recorded('tone.mp3').subarray(0, -20), TONE_SECONDS - 576 / 16_000],
     ['MP3 without its header frame', recorded('tone.mp3').subarray(secondMp3Frame()), 0.864],
   ])('is read from variants: %s', (_name, bytes, seconds) => {
     expect(soundSeconds(bytes)).toBeCloseTo(seconds, 9);
   });
 
   it.each([
-    ['no sound', Buffer.from('what was said')],
+    ['a file without sound', Buffer.from('what was said')],
     ['an empty file', Buffer.alloc(0)],
     ['WAV of compressed samples', recorded('adpcm.wav')],
     ['WAV whose size was never written', changed('pcm.wav', (bytes) => void bytes.writeUInt32LE(0, DATA_SIZE))],
@@ -91,7 +91,7 @@ function withNoise(bytes: Buffer): Buffer {
   return Buffer.concat([bytes.subarray(0, at), Buffer.from('noise'), bytes.subarray(at)]);
 }
 
-/** A recording of a running stream: the position of its first page is hours after the start of the stream. */
+/** Changes the positions to those of a recording of a running stream. Its first page is hours after the start of the stream. */
 function fromTheMiddle(bytes: Buffer): void {
   const hours = 10n * 3_600n * 16_000n;
   for (let at = bytes.indexOf('OggS'); at !== -1; at = bytes.indexOf('OggS', at + 4)) {

@@ -4,10 +4,10 @@ import { createEventBuffer, dataOf, endOfEvent } from '../../../src/wire/sse/eve
 const DATA = ['{"a":"ü"}', '{"b":2}', '[DONE]'];
 
 /** The data of each event of a stream in these chunks, and the number of events before the last chunk. */
-function read(pieces: readonly Buffer[]): { readonly data: readonly string[]; readonly early: number } {
+function read(pieces: readonly Buffer[]): { readonly data: readonly string[]; readonly beforeLast: number } {
   const events = createEventBuffer();
   const data: string[] = [];
-  let early = 0;
+  let beforeLast = 0;
   const take = (run: Buffer | null): void => {
     for (let at = 0; run !== null && at < run.length;) {
       const end = endOfEvent(run, at);
@@ -17,11 +17,11 @@ function read(pieces: readonly Buffer[]): { readonly data: readonly string[]; re
     }
   };
   for (const piece of pieces) {
-    early = data.length;
+    beforeLast = data.length;
     take(events.add(piece));
   }
   take(events.rest());
-  return { data, early };
+  return { data, beforeLast };
 }
 
 describe.each([
@@ -41,11 +41,11 @@ describe.each([
 
   it('are complete with the last byte of their blank line', () => {
     const events = DATA.map((data) => Buffer.from(`data: ${data}${end}${end}`));
-    expect(read([...events, Buffer.from(':')])).toEqual({ data: DATA, early: DATA.length });
+    expect(read([...events, Buffer.from(':')])).toEqual({ data: DATA, beforeLast: DATA.length });
   });
 });
 
-it('a single chunk is not copied', () => {
+it('a chunk that ends with a whole event is not copied', () => {
   const chunk = Buffer.from('data: 1\r\n\r\ndata: 2\n\n');
   expect(createEventBuffer().add(chunk)?.buffer).toBe(chunk.buffer);
 });

@@ -13,8 +13,8 @@ const MAX_BYTES = 4_096;
 const MAX_TOKENS = 2 ** 32 - 1;
 const deep = (levels: number): string => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 
-/** Values that no convention defines. */
-const ODD: readonly AttributeValue[] = [
+/** Values that no convention defines for any attribute. */
+const UNEXPECTED_VALUES: readonly AttributeValue[] = [
   '',
   ' ',
   'null',
@@ -52,16 +52,17 @@ const recorded = recordings.flatMap(recordedSpans);
 /** All attribute names of these spans. */
 const names = [...new Set(recorded.flatMap(({ attributes }) => Object.keys(attributes)))];
 
-function oddSpan(draw: (below: number) => number): RawSpan {
+/** A recorded span. Some of its attributes, and all attributes of its events, have unexpected values. */
+function spanWithUnexpectedValues(draw: (below: number) => number): RawSpan {
   const span = recorded[draw(recorded.length)] ?? aRawSpan();
   const attributes: Record<string, AttributeValue> = { ...span.attributes };
-  const odd = (): AttributeValue => ODD[draw(ODD.length)] ?? null;
-  for (const key of Object.keys(attributes)) if (draw(3) === 0) attributes[key] = odd();
+  const unexpectedValue = (): AttributeValue => UNEXPECTED_VALUES[draw(UNEXPECTED_VALUES.length)] ?? null;
+  for (const key of Object.keys(attributes)) if (draw(3) === 0) attributes[key] = unexpectedValue();
   // Adds names of other conventions, so that several conventions recognise the span.
-  for (let added = draw(6); added > 0; added--) attributes[names[draw(names.length)] ?? ''] = odd();
+  for (let added = draw(6); added > 0; added--) attributes[names[draw(names.length)] ?? ''] = unexpectedValue();
   const events = span.events.map((event) => ({
     ...event,
-    attributes: Object.fromEntries(Object.keys(event.attributes).map((key) => [key, odd()])),
+    attributes: Object.fromEntries(Object.keys(event.attributes).map((key) => [key, unexpectedValue()])),
   }));
   return { ...span, attributes, events };
 }
@@ -70,16 +71,16 @@ describe('an unexpected attribute', () => {
   it('does not cause an error, and stays unchanged unless it becomes input or output', () => {
     const draw = seeded(11);
     for (let round = 0; round < 1_000; round++) {
-      const raw = oddSpan(draw);
+      const raw = spanWithUnexpectedValues(draw);
       const [span] = readSpans([raw], { teamId: null, keyHash: 'k' }, MAX_BYTES);
-      if (span === undefined) throw new Error('a span went missing');
+      if (span === undefined) throw new Error('The span was not read.');
       expect(SPAN_TYPES).toContain(span.type);
       for (const count of [span.inputTokens, span.outputTokens, ...Object.values(tokenDetailsOf(span.attributes))])
         expect((count ?? 0) >= 0 && (count ?? 0) <= MAX_TOKENS && Number.isInteger(count ?? 0)).toBe(true);
       const lost = Object.entries(raw.attributes).filter(([key, value]) => {
         const attribute = span.attributes[key];
-        const lifted = attribute === undefined && span.input + span.output !== '';
-        return !lifted && attribute !== truncateText(attributeText(value), MAX_BYTES);
+        const isInputOrOutput = attribute === undefined && span.input + span.output !== '';
+        return !isInputOrOutput && attribute !== truncateText(attributeText(value), MAX_BYTES);
       });
       expect(lost).toEqual([]);
     }
@@ -87,8 +88,8 @@ describe('an unexpected attribute', () => {
 });
 
 describe('the conventions that recognise a span', () => {
-  it('have a fixed order', () => {
-    const claimed = (attributes: RawSpan['attributes'], scope = '') =>
+  it('are all whose attributes or scope the span has, in a fixed order', () => {
+    const recognisers = (attributes: RawSpan['attributes'], scope = '') =>
       CONVENTIONS.filter((convention) =>
         convention.recognises(
           aRawSpan({ attributes, instrumentationScope: { name: scope, version: '', attributes: {} } }),
@@ -101,7 +102,7 @@ describe('the conventions that recognise a span', () => {
       'ai.operationId': 'ai.generateText',
       'logfire.span_type': 'span',
     };
-    expect(claimed(all, 'com.anthropic.claude_code.tracing')).toEqual([
+    expect(recognisers(all, 'com.anthropic.claude_code.tracing')).toEqual([
       'claude-code',
       'langsmith',
       'openinference',
@@ -110,8 +111,8 @@ describe('the conventions that recognise a span', () => {
       'logfire',
       'gen_ai',
     ]);
-    expect(claimed({}, 'langsmith')).toEqual(['langsmith', 'gen_ai']);
-    expect(claimed({}, 'pydantic-ai')).toEqual(['logfire', 'gen_ai']);
-    expect(claimed({})).toEqual(['gen_ai']);
+    expect(recognisers({}, 'langsmith')).toEqual(['langsmith', 'gen_ai']);
+    expect(recognisers({}, 'pydantic-ai')).toEqual(['logfire', 'gen_ai']);
+    expect(recognisers({})).toEqual(['gen_ai']);
   });
 });
