@@ -30,7 +30,7 @@ export const MAX_INTROSPECTION_DEPTH = 24;
  */
 const MAX_COST = 30_000;
 /**
- * Maximum cost of an operation that selects the schema only. The standard introspection query has about 34,000 fields.
+ * Maximum cost of an operation that selects the schema only. The standard introspection query has about 37,000 fields.
  */
 const MAX_INTROSPECTION_COST = 45_000;
 /** Cost of a model call. */
