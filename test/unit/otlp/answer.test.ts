@@ -25,7 +25,7 @@ describe('answers to an exporter', () => {
     },
   );
 
-  it('have the length of the message in bytes, also a length of two bytes', () => {
+  it('contain the length of the message in bytes, also where this length takes two bytes', () => {
     const { body } = encodeOtlpError('ü'.repeat(100));
     expect([...body.subarray(0, 3)]).toEqual([0x12, 0xc8, 0x01]);
     expect(text(body.subarray(3))).toBe('ü'.repeat(100));

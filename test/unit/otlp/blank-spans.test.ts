@@ -12,13 +12,13 @@ const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1'
 
 const id = (digits: string, length: number): Uint8Array => Uint8Array.fromHex(digits.repeat(length));
 const attribute = (stringValue: string) => ({ key: 'k', value: { stringValue } });
-const aSpan = (trace: string, says: string) => ({
+const aSpan = (trace: string, content: string) => ({
   traceId: id(trace, 16),
   spanId: id('77', 8),
-  name: says,
+  name: content,
   startTimeUnixNano: '1',
   endTimeUnixNano: '2',
-  attributes: [attribute(says)],
+  attributes: [attribute(content)],
 });
 const group = (resource: string, scope: string, ...spans: readonly object[]) => ({
   resource: { attributes: [attribute(resource)] },

@@ -7,18 +7,18 @@ import { asOtlpJson, randomExport, seeded } from '../../support/random-export.ts
 const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
 const SPAN_ID = 'b7ad6b7169203331';
 
-const aSpan = (differing: Record<string, unknown> = {}) => ({
+const aSpan = (overrides: Record<string, unknown> = {}) => ({
   traceId: TRACE_ID,
   spanId: SPAN_ID,
   startTimeUnixNano: '1',
   endTimeUnixNano: '2',
-  ...differing,
+  ...overrides,
 });
 const exportOf = (...spans: unknown[]): string => JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans }] }] });
-const decode = (body: string | Uint8Array, differing: Partial<typeof DEFAULT_OTLP_LIMITS> = {}) =>
+const decode = (body: string | Uint8Array, overrides: Partial<typeof DEFAULT_OTLP_LIMITS> = {}) =>
   decodeExport(typeof body === 'string' ? Buffer.from(body) : body, 'application/json', {
     ...DEFAULT_OTLP_LIMITS,
-    ...differing,
+    ...overrides,
   });
 const attributeOf = (value: unknown): unknown =>
   decode(exportOf(aSpan({ attributes: [{ key: 'a', value }] })))[0]?.attributes['a'];
@@ -58,8 +58,8 @@ describe('the JSON decoder', () => {
   });
 
   it('reads unknown enums as unspecified and unset, and absent members as empty', () => {
-    const odd = aSpan({ kind: 'SPAN_KIND_NEW', status: { code: true } });
-    expect(decode(exportOf(odd))[0]).toMatchObject({ kind: 'UNSPECIFIED', status: 'unset' });
+    const unknown = aSpan({ kind: 'SPAN_KIND_NEW', status: { code: true } });
+    expect(decode(exportOf(unknown))[0]).toMatchObject({ kind: 'UNSPECIFIED', status: 'unset' });
     expect(decode(exportOf(aSpan({ name: null, attributes: null, events: null, status: null })))).toEqual([
       {
         traceId: TRACE_ID,
@@ -177,7 +177,7 @@ describe('the limits of an export in JSON', () => {
     expect(decode(body)).toHaveLength(512);
   });
 
-  it('rise, for keys and values, by a sixty-fourth for each of the allowed spans', () => {
+  it('allow 1/64 more keys and values for each span, up to the limit of spans', () => {
     const span = '{"spanId":""}';
     const body = (spans: number, numbers: number) =>
       `[[${Array(spans).fill(span).join(',')}],[${Array(numbers).fill(1).join(',')}]]`;

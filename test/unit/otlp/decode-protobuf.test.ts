@@ -10,16 +10,16 @@ const TRACE_ID = Uint8Array.fromHex('0af7651916cd43dd8448eb211c80319c');
 const SPAN_ID = Uint8Array.fromHex('b7ad6b7169203331');
 const MAX_INT64 = '9223372036854775807';
 
-const aSpan = (differing: Record<string, unknown> = {}) => ({
+const aSpan = (overrides: Record<string, unknown> = {}) => ({
   traceId: TRACE_ID,
   spanId: SPAN_ID,
   startTimeUnixNano: '1',
   endTimeUnixNano: '2',
-  ...differing,
+  ...overrides,
 });
 const exportOf = (...spans: unknown[]): Uint8Array => encodeExport({ resourceSpans: [{ scopeSpans: [{ spans }] }] });
-const decode = (body: Uint8Array, differing: Partial<typeof DEFAULT_OTLP_LIMITS> = {}) =>
-  decodeExport(body, 'application/x-protobuf', { ...DEFAULT_OTLP_LIMITS, ...differing });
+const decode = (body: Uint8Array, overrides: Partial<typeof DEFAULT_OTLP_LIMITS> = {}) =>
+  decodeExport(body, 'application/x-protobuf', { ...DEFAULT_OTLP_LIMITS, ...overrides });
 const attributesOf = (count: number) =>
   Array.from({ length: count }, (_, index) => ({ key: `k${index}`, value: { boolValue: true } }));
 const nested = (depth: number): unknown => (depth === 0 ? {} : { arrayValue: { values: [nested(depth - 1)] } });
@@ -84,9 +84,9 @@ describe('the check of spans', () => {
     ['a link without a span id', { links: [{ traceId: TRACE_ID }] }],
     ['a link to a trace of zeros', { links: [{ traceId: new Uint8Array(16), spanId: SPAN_ID }] }],
   ];
-  it.each(invalid)('refuses the whole export for %s', (_what, differing) => {
-    expect(() => decode(exportOf(aSpan(), aSpan(differing)))).toThrow(InvalidInput);
-    expect(() => decode(exportOf(aSpan(), aSpan(differing)))).toThrow(/^Span 1 of the export is invalid: /);
+  it.each(invalid)('refuses the whole export for %s', (_what, overrides) => {
+    expect(() => decode(exportOf(aSpan(), aSpan(overrides)))).toThrow(InvalidInput);
+    expect(() => decode(exportOf(aSpan(), aSpan(overrides)))).toThrow(/^Span 1 of the export is invalid: /);
   });
 
   it('accepts a span at the limits: no duration, the last nanosecond', () => {
@@ -100,7 +100,7 @@ describe('the check of spans', () => {
 });
 
 describe('the limits of an export in protobuf', () => {
-  const full = DEFAULT_OTLP_LIMITS;
+  const limits = DEFAULT_OTLP_LIMITS;
   it.each<readonly [string, (attributes: unknown) => Uint8Array, (span: RawSpan) => object | undefined]>([
     ['span', (attributes) => exportOf(aSpan({ attributes })), (span) => span.attributes],
     ['event', (attributes) => exportOf(aSpan({ events: [{ attributes }] })), ({ events }) => events[0]?.attributes],
@@ -146,8 +146,8 @@ describe('the limits of an export in protobuf', () => {
   it('allow 65,536 fields', () => {
     // One unknown field is a tag and a value of one byte each.
     const fields = (count: number) => Uint8Array.from({ length: count * 2 }, (_, at) => (at % 2 === 0 ? 0x78 : 1));
-    expect(decode(fields(full.nodes))).toEqual([]);
-    expect(() => decode(fields(full.nodes + 1))).toThrow(TooLarge);
+    expect(decode(fields(limits.nodes))).toEqual([]);
+    expect(() => decode(fields(limits.nodes + 1))).toThrow(TooLarge);
   });
 
   it('allow the fields of ordinary spans', () => {
@@ -163,7 +163,7 @@ describe('the limits of an export in protobuf', () => {
     const body = (count: number) => exportOf(aSpan({ name: 'n', attributes: [{ key: 'k', value: listed(count) }] }));
     // Twelve fields besides the list: three messages, five fields of the span, and the attribute with key, value and list. Each
     // value of the list has two.
-    const most = (full.nodes + full.nodes / 64 - 12) / 2;
+    const most = (limits.nodes + limits.nodes / 64 - 12) / 2;
     expect(decode(body(most))).toHaveLength(1);
     expect(() => decode(body(most + 1))).toThrow(TooLarge);
   });

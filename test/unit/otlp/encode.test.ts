@@ -10,7 +10,7 @@ import { randomExport, seeded } from '../../support/random-export.ts';
 const SENDER: Sender = { resource: { 'service.name': 'gateway' }, scope: { name: 'gateway', version: '1.0.0' } };
 
 describe.each(['protobuf', 'json'] as const)('an export in %s', (encoding) => {
-  it('is read back, for random spans without events and links', () => {
+  it('is decoded to the same spans, for random spans without events and links', () => {
     const draw = seeded(5);
     for (let round = 0; round < 200; round++) {
       const spans = randomExport(draw).spans.map((span) => ({ ...span, events: [], links: [] }));

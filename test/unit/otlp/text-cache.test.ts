@@ -3,14 +3,14 @@ import { cursorOver } from '../../../src/wire/otlp/protobuf.ts';
 import { readInterned } from '../../../src/wire/otlp/text-cache.ts';
 import { seeded } from '../../support/random-export.ts';
 
-/** Similar bytes, valid UTF-8 and invalid. */
+/** Bytes of valid and invalid UTF-8. */
 const BYTES = [0x00, 0x61, 0x62, 0x80, 0xc3, 0xa9, 0xe2, 0x82, 0xac, 0xff];
-const MOST_BYTES = 70;
+const MAX_BYTES = 70;
 
 it('the cache of texts reads every text unchanged, after any other texts', () => {
   const draw = seeded(38);
   for (let round = 0; round < 20_000; round += 1) {
-    const length = draw(MOST_BYTES);
+    const length = draw(MAX_BYTES);
     const kinds = 1 + draw(BYTES.length);
     const bytes = Uint8Array.from({ length }, () => BYTES[draw(kinds)] ?? 0);
     // The text begins after the start of the buffer and stops before its end.

@@ -28,8 +28,8 @@ function aConnection(log: Log) {
       }
       return sql.includes('noop') ? [{ busy: 0, log: log.pages, checkpointed: log.inFile }] : [];
     },
-    run: () => Promise.reject(new Error('Nothing is changed by a checkpoint.')),
-    script: () => Promise.reject(new Error('Nothing is changed by a checkpoint.')),
+    run: () => Promise.reject(new Error('Unexpected call: a checkpoint only reads pragmas.')),
+    script: () => Promise.reject(new Error('Unexpected call: a checkpoint only reads pragmas.')),
     close: async () => void statements.push('close'),
   };
   return { handle, statements };
@@ -82,7 +82,7 @@ describe('the log of a writer', () => {
     expect(writer.statements).toEqual([PASSIVE]);
   });
 
-  test('is not checked where nothing is written', async () => {
+  test('is not checked when nothing was written', async () => {
     const { openSide } = aSetup(9_000);
     await vi.advanceTimersByTimeAsync(10_000);
     expect(openSide).not.toHaveBeenCalled();

@@ -51,7 +51,7 @@ test('a connection whose statement failed is checked before the next use', async
   ]);
 });
 
-test('a connection is not checked after a refused row', async () => {
+test('a connection is not checked after a violated constraint', async () => {
   const { db, statements } = aDatabase((text) => (text.startsWith('insert') ? DUPLICATE : null));
   await expect(insert(db)).rejects.toBe(DUPLICATE);
   expect(statements).toEqual([['insert into note values (1)']]);

@@ -15,7 +15,7 @@ describe('texts in slabs', () => {
     expect(places.at(-1)?.slab).toBe(places.at(-2)?.slab);
   });
 
-  it('are joined only where they are adjacent', () => {
+  it('are merged only where they are adjacent', () => {
     const place = createTextSlabs();
     const [a, b, c, d] = ['aa', 'b', 'cc', 'd'].map(place) as [SlabPlace, SlabPlace, SlabPlace, SlabPlace];
     const elsewhere = createTextSlabs()('ee');

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Conflict, Unavailable } from '../../../src/domain/errors.ts';
 import { createWriteHealth } from '../../../src/persistence/database/write-health.ts';
 
-const AWAY = new Unavailable('The database cannot be used at the moment.');
-const REFUSAL = new Unavailable('The database takes no writes.');
+const UNAVAILABLE = new Unavailable('The database cannot be used at the moment.');
+const NO_WRITES = new Unavailable('The database takes no writes.');
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -29,12 +29,12 @@ test('after a successful write a check needs no probe', async () => {
 
 test('after a failed write the check fails until a probe succeeds, with at most one probe a second', async () => {
   const { probe, health } = aHealth();
-  probe.mockRejectedValue(AWAY);
-  health.failed(AWAY);
-  await expect(health.check()).rejects.toEqual(REFUSAL);
-  await expect(health.check()).rejects.toEqual(REFUSAL);
+  probe.mockRejectedValue(UNAVAILABLE);
+  health.failed(UNAVAILABLE);
+  await expect(health.check()).rejects.toEqual(NO_WRITES);
+  await expect(health.check()).rejects.toEqual(NO_WRITES);
   vi.advanceTimersByTime(999);
-  await expect(health.check()).rejects.toEqual(REFUSAL);
+  await expect(health.check()).rejects.toEqual(NO_WRITES);
   expect(probe).toHaveBeenCalledTimes(1);
   probe.mockResolvedValue();
   vi.advanceTimersByTime(1);
@@ -44,22 +44,22 @@ test('after a failed write the check fails until a probe succeeds, with at most 
 
 test('a later successful write does not end the failure, because it may use other tables', async () => {
   const { probe, health } = aHealth();
-  probe.mockRejectedValue(AWAY);
-  health.failed(AWAY);
+  probe.mockRejectedValue(UNAVAILABLE);
+  health.failed(UNAVAILABLE);
   health.succeeded();
-  await expect(health.check()).rejects.toEqual(REFUSAL);
+  await expect(health.check()).rejects.toEqual(NO_WRITES);
 });
 
 test('concurrent checks share a probe and wait a second for it; its late success ends the failure', async () => {
   const { probe, health } = aHealth();
   const answer = Promise.withResolvers<void>();
   probe.mockReturnValue(answer.promise);
-  health.failed(AWAY);
+  health.failed(UNAVAILABLE);
   const checks = Promise.allSettled([health.check(), health.check()]);
   await vi.advanceTimersByTimeAsync(1_000);
   expect(await checks).toEqual([
-    { status: 'rejected', reason: REFUSAL },
-    { status: 'rejected', reason: REFUSAL },
+    { status: 'rejected', reason: NO_WRITES },
+    { status: 'rejected', reason: NO_WRITES },
   ]);
   answer.resolve();
   await health.check();
@@ -70,11 +70,11 @@ test('a write that fails while a probe runs fails the check, although the probe 
   const { probe, health } = aHealth();
   const answer = Promise.withResolvers<void>();
   probe.mockReturnValueOnce(answer.promise);
-  health.failed(AWAY);
+  health.failed(UNAVAILABLE);
   const check = health.check();
-  health.failed(AWAY);
+  health.failed(UNAVAILABLE);
   answer.resolve();
-  await expect(check).rejects.toEqual(REFUSAL);
+  await expect(check).rejects.toEqual(NO_WRITES);
 });
 
 test('after an error about the data a probe decides, and a Conflict is not counted', async () => {

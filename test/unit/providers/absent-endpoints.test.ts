@@ -5,7 +5,7 @@ import type { Deployment } from '../../../src/domain/chat/provider.ts';
 import { UpstreamFailed } from '../../../src/domain/errors.ts';
 import { RESPONSES, RESPONSES_COMPACT } from '../../../src/domain/inference/endpoint.ts';
 
-const at = (apiBase: string): Deployment => ({
+const deploymentAt = (apiBase: string): Deployment => ({
   id: 'd',
   modelGroup: 'm',
   provider: 'openai',
@@ -19,7 +19,7 @@ const at = (apiBase: string): Deployment => ({
   priceOverrides: {},
   baseModel: null,
 });
-const HERE = at('http://here/v1');
+const DEPLOYMENT = deploymentAt('http://here/v1');
 
 const requestWith = (body: object = {}): ModelRequest => ({
   endpoint: RESPONSES,
@@ -41,20 +41,20 @@ describe('absent endpoints', () => {
   it.each([404, 405, 501])('are recorded for %i, for ten minutes', (status) => {
     let now = 1_000;
     const absent = createAbsentEndpoints(() => now);
-    expect(absent.has(RESPONSES, HERE)).toBe(false);
-    expect(absent.record(failureWith(status), requestWith(), HERE)).toBe(true);
+    expect(absent.has(RESPONSES, DEPLOYMENT)).toBe(false);
+    expect(absent.record(failureWith(status), requestWith(), DEPLOYMENT)).toBe(true);
     now += 10 * MINUTE - 1;
-    expect(absent.has(RESPONSES, HERE)).toBe(true);
+    expect(absent.has(RESPONSES, DEPLOYMENT)).toBe(true);
     now += 1;
-    expect(absent.has(RESPONSES, HERE)).toBe(false);
+    expect(absent.has(RESPONSES, DEPLOYMENT)).toBe(false);
   });
 
   it('are recorded for one endpoint at one address', () => {
     const absent = createAbsentEndpoints(() => 0);
-    absent.record(failureWith(404), requestWith(), HERE);
-    expect(absent.has(RESPONSES_COMPACT, HERE)).toBe(false);
-    expect(absent.has(RESPONSES, at('http://there/v1'))).toBe(false);
-    expect(absent.has(RESPONSES, { ...HERE, provider: 'custom_openai' })).toBe(false);
+    absent.record(failureWith(404), requestWith(), DEPLOYMENT);
+    expect(absent.has(RESPONSES_COMPACT, DEPLOYMENT)).toBe(false);
+    expect(absent.has(RESPONSES, deploymentAt('http://there/v1'))).toBe(false);
+    expect(absent.has(RESPONSES, { ...DEPLOYMENT, provider: 'custom_openai' })).toBe(false);
   });
 
   it.each([
@@ -66,15 +66,15 @@ describe('absent endpoints', () => {
     ['an unknown conversation', failureWith(404), { conversation: 'conv_x' }],
   ])('are not recorded for %s', (_what, failure, body) => {
     const absent = createAbsentEndpoints(() => 0);
-    expect(absent.record(failure, requestWith(body), HERE)).toBe(false);
-    expect(absent.has(RESPONSES, HERE)).toBe(false);
+    expect(absent.record(failure, requestWith(body), DEPLOYMENT)).toBe(false);
+    expect(absent.has(RESPONSES, DEPLOYMENT)).toBe(false);
   });
 
-  it('are at most a thousand: the oldest is removed', () => {
+  it('are limited to 1,000: the oldest is evicted', () => {
     const absent = createAbsentEndpoints(() => 0);
     for (let index = 0; index <= 1_000; index += 1)
-      absent.record(failureWith(404), requestWith(), at(`http://host-${index}/v1`));
-    expect(absent.has(RESPONSES, at('http://host-0/v1'))).toBe(false);
-    expect(absent.has(RESPONSES, at('http://host-1/v1'))).toBe(true);
+      absent.record(failureWith(404), requestWith(), deploymentAt(`http://host-${index}/v1`));
+    expect(absent.has(RESPONSES, deploymentAt('http://host-0/v1'))).toBe(false);
+    expect(absent.has(RESPONSES, deploymentAt('http://host-1/v1'))).toBe(true);
   });
 });

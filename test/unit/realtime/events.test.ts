@@ -70,7 +70,7 @@ describe('an event of the caller', () => {
   it('never sends the name of a forbidden model to an upstream, in any notation', () => {
     const random = randomFrom(20261121);
     const pick = <Value>(values: readonly Value[]): Value => values[random(values.length)] as Value;
-    const spell = (name: string): string =>
+    const escapedAtRandom = (name: string): string =>
       name.replace(/./g, (letter) =>
         random(3) === 0 ? `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}` : letter,
       );
@@ -78,8 +78,8 @@ describe('an event of the caller', () => {
     for (let events = 0; events < 2_000; events += 1) {
       const space = pick(['', ' \n']);
       const model = pick(['other', 'voice', 'whisper-1', 'gpt-realtime']);
-      const member = `"${spell('model')}"${space}:${space}"${spell(model)}"`;
-      const event = `{"type":"session.update",${space}"${spell('session')}":{"a":"\\"model\\"",${member}}}`;
+      const member = `"${escapedAtRandom('model')}"${space}:${space}"${escapedAtRandom(model)}"`;
+      const event = `{"type":"session.update",${space}"${escapedAtRandom('session')}":{"a":"\\"model\\"",${member}}}`;
       try {
         results.push(`${model} as ${JSON.parse(sent(event)).session.model}`);
       } catch (error) {
@@ -171,23 +171,23 @@ describe('an event of the upstream', () => {
   });
 
   it('ignores invalid counts', () => {
-    const odd =
+    const invalid =
       '{"type":"response.done","response":{"usage":{"input_tokens":-1,"output_tokens":"7","input_token_details":[]}}}';
-    expect(readEvent(odd)[1]).toMatchObject({ kind: 'used', usage: { inputTokens: 0, outputTokens: 0 } });
+    expect(readEvent(invalid)[1]).toMatchObject({ kind: 'used', usage: { inputTokens: 0, outputTokens: 0 } });
   });
 });
 
 it('an error of the gateway has the id of the event that caused it, if the event has one', () => {
-  const words = { message: 'no', type: null, param: null, code: '500' };
+  const details = { message: 'no', type: null, param: null, code: '500' };
   const idFor = (about: string | null): unknown =>
-    JSON.parse(textOf(errorEvent('event_1', words, about === null ? null : text(about)))).error.event_id;
+    JSON.parse(textOf(errorEvent('event_1', details, about === null ? null : text(about)))).error.event_id;
   expect([idFor(null), idFor('{"event_id":"mine"}'), idFor('{"event_id":7}'), idFor('no JSON')]).toEqual([
     null,
     'mine',
     null,
     null,
   ]);
-  expect(textOf(errorEvent('event_1', words, null))).toBe(
+  expect(textOf(errorEvent('event_1', details, null))).toBe(
     '{"type":"error","event_id":"event_1","error":{"type":"server_error","code":"500","message":"no","param":null,"event_id":null}}',
   );
 });

@@ -146,11 +146,11 @@ describe('a session', () => {
     await settled();
     expect(setup.ends()).toEqual([['failure', 'FORBIDDEN']]);
 
-    const insistent = await aSession({ caller: aCaller(aKey({ models: ['m'] })) });
-    for (let tries = 0; tries < 3; tries += 1) insistent.client.say('name other');
-    expect(insistent.ends()).toEqual([['failure', 'FORBIDDEN']]);
-    expect(insistent.client.calls.at(-1)).toBe('(close 1008)');
-    expect(insistent.vendor.calls).toEqual(['(close 1000)']);
+    const repeating = await aSession({ caller: aCaller(aKey({ models: ['m'] })) });
+    for (let tries = 0; tries < 3; tries += 1) repeating.client.say('name other');
+    expect(repeating.ends()).toEqual([['failure', 'FORBIDDEN']]);
+    expect(repeating.client.calls.at(-1)).toBe('(close 1008)');
+    expect(repeating.vendor.calls).toEqual(['(close 1000)']);
   });
 
   it('is charged for each answer, and ends when the budget is used up', async () => {

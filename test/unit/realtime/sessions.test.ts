@@ -12,31 +12,36 @@ describe('the sessions of a process', () => {
     expect(setup.realtime.count()).toBe(1);
   });
 
-  it.each(['opens too late', 'never opens'])('exclude one whose upstream %s when the process stops', async (how) => {
-    const upstreams = [aSocket(), aSocket()];
-    const opening = Promise.withResolvers<void>();
-    const setup = await aSession({
-      open: async (upstream, signal) => {
-        const [socket = aSocket()] = upstreams.splice(0, 1);
-        if (upstreams.length > 0) return upstream;
-        opening.resolve();
-        await new Promise<void>((resolve, reject) => {
-          signal.addEventListener('abort', () => (how === 'never opens' ? reject(signal.reason as Error) : resolve()));
-        });
-        return { ...upstream, socket: socket.socket };
-      },
-    });
-    const late = setup.open();
-    await opening.promise;
-    const allEnded = setup.realtime.ended();
-    setup.realtime.endAll();
-    await expect(late).rejects.toThrow('The process is shutting down.');
-    await allEnded;
-    expect(setup.ends()).toEqual([
-      ['failure', 'UNAVAILABLE'],
-      ['failure', 'UNAVAILABLE'],
-    ]);
-  });
+  it.each(['opens too late', 'never opens'])(
+    'end when the process stops, also one whose upstream %s',
+    async (upstreamKind) => {
+      const upstreams = [aSocket(), aSocket()];
+      const opening = Promise.withResolvers<void>();
+      const setup = await aSession({
+        open: async (upstream, signal) => {
+          const [socket = aSocket()] = upstreams.splice(0, 1);
+          if (upstreams.length > 0) return upstream;
+          opening.resolve();
+          await new Promise<void>((resolve, reject) => {
+            signal.addEventListener('abort', () =>
+              upstreamKind === 'never opens' ? reject(signal.reason as Error) : resolve(),
+            );
+          });
+          return { ...upstream, socket: socket.socket };
+        },
+      });
+      const late = setup.open();
+      await opening.promise;
+      const allEnded = setup.realtime.ended();
+      setup.realtime.endAll();
+      await expect(late).rejects.toThrow('The process is shutting down.');
+      await allEnded;
+      expect(setup.ends()).toEqual([
+        ['failure', 'UNAVAILABLE'],
+        ['failure', 'UNAVAILABLE'],
+      ]);
+    },
+  );
 
   it('end when the process stops, with or without a joined caller', async () => {
     const setup = await aSession();

@@ -5,7 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { webSocketServer } from '../../../src/runtime/network/web-sockets.ts';
 
-it('a connection with a message in single bytes is closed with 1008 before 40,000 chunks', async () => {
+it('a connection that receives a message in single bytes is closed with 1008 before 40,000 chunks', async () => {
   const sent: Buffer[] = [];
   const wire = new Duplex({
     read() {},
@@ -19,8 +19,8 @@ it('a connection with a message in single bytes is closed with 1008 before 40,00
     method: 'GET',
     headers: { upgrade: 'websocket', 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==', 'sec-websocket-version': '13' },
   });
-  const how = { headers: {}, protocol: null, maxMessageBytes: 32 * 1024 * 1024 };
-  const socket = await webSocketServer.accept(request, wire, Buffer.alloc(0), how);
+  const options = { headers: {}, protocol: null, maxMessageBytes: 32 * 1024 * 1024 };
+  const socket = await webSocketServer.accept(request, wire, Buffer.alloc(0), options);
   if (socket === null) throw new TypeError('The handshake was refused.');
   const ended = Promise.withResolvers<unknown>();
   socket.listen({ message() {}, drained() {}, alive() {}, ended: ended.resolve });

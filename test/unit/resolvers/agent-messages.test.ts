@@ -11,12 +11,12 @@ const STATE = { name: null, status: 'RUNNING', repository: null, ref: null, bran
 /** A gateway with one running agent. `failures` are the changes of the store that fail. */
 function gateway(failures: number) {
   let agent = { id: 'bc_1', state: { ...STATE, autoCreatePr: null, launchedAt: null }, updatedAt: NOW };
-  let left = failures;
+  let remainingFailures = failures;
   const codingAgents = {
     find: async () => agent,
     async change(_id: string, change: (row: typeof agent) => typeof agent) {
-      if (left > 0) {
-        left -= 1;
+      if (remainingFailures > 0) {
+        remainingFailures -= 1;
         throw new Unavailable('The store is unavailable.');
       }
       const before = agent;

@@ -23,25 +23,25 @@ const FILE: UpstreamObject = {
 };
 
 /** A scope over a store that refuses writes, with the upstream requests and the ends of their calls. */
-function aSetup(differing: { readonly found?: UpstreamObject | null; readonly known?: boolean } = {}) {
-  const done: string[] = [];
-  const settled: string[] = [];
+function aSetup(options: { readonly found?: UpstreamObject | null; readonly isConfigured?: boolean } = {}) {
+  const upstreamRequests: string[] = [];
+  const ends: string[] = [];
   const objects = {
     placeFor: () => ({ deployment: DEPLOYMENT, model: 'm' }),
-    deployment: () => (differing.known === false ? null : DEPLOYMENT),
+    deployment: () => (options.isConfigured === false ? null : DEPLOYMENT),
     upstreamModelAt: () => 'up-1',
     pass: (_caller: unknown, _deployment: unknown, { action, path }: PassThrough) => {
-      done.push(`${action.method} ${path}`);
+      upstreamRequests.push(`${action.method} ${path}`);
       const body = Buffer.from(JSON.stringify({ id: 'up-1', object: action.kind }));
       const answer = { bytes: streamOfBytes(body), deltas: () => [][Symbol.iterator]() as never };
-      return Promise.resolve(settledCall(answer, (end) => settled.push(end)));
+      return Promise.resolve(settledCall(answer, (end) => ends.push(end)));
     },
   };
   const refuse = () => Promise.reject(new Unavailable('The database is unavailable.'));
   const upstreamObjects = {
     add: refuse,
-    find: () => Promise.resolve(differing.found ?? null),
-    list: () => Promise.resolve(differing.found ? [differing.found] : []),
+    find: () => Promise.resolve(options.found ?? null),
+    list: () => Promise.resolve(options.found ? [options.found] : []),
     findAtUpstream: () => Promise.resolve([]),
   };
   const platform = {
@@ -52,7 +52,7 @@ function aSetup(differing: { readonly found?: UpstreamObject | null; readonly kn
     clock: { now: () => new Date(0) },
   };
   const scope = { platform, caller: aCaller(), signal: new AbortController().signal } as unknown as Scope;
-  return { scope, done, settled };
+  return { scope, upstreamRequests, ends };
 }
 
 const CALL = { callId: null, parent: null };
@@ -62,10 +62,10 @@ it('a file that cannot be recorded is deleted upstream, and the caller gets an e
     `--b\r\nContent-Disposition: form-data; name="${name}"${more}\r\n\r\n${text}\r\n`;
   const bytes = Buffer.from(`${part('purpose', '', 'evals')}${part('file', '; filename="a"', 'x')}--b--`);
   const form = readForm(bytes, 'multipart/form-data; boundary=b');
-  const { scope, done, settled } = aSetup();
+  const { scope, upstreamRequests, ends } = aSetup();
   const draft = { form, fields: fieldsOf(form), without: [], model: null, provider: null, ...CALL };
   await expect(createFile(scope, draft)).rejects.toThrow('The database is unavailable.');
-  expect([done, settled]).toEqual([
+  expect([upstreamRequests, ends]).toEqual([
     ['POST /files', 'DELETE /files/up-1'],
     ['completed', 'completed'],
   ]);
@@ -75,22 +75,22 @@ const BATCH = { input_file_id: 'file-1', endpoint: '/v1/embeddings', completion_
 const DRAFT = { bytes: Buffer.from(JSON.stringify(BATCH)), body: BATCH, without: [], ...CALL };
 
 it('a batch that cannot be recorded is cancelled upstream, and the caller gets an error', async () => {
-  const { scope, done } = aSetup({ found: FILE });
+  const { scope, upstreamRequests } = aSetup({ found: FILE });
   await expect(createBatch(scope, DRAFT)).rejects.toThrow('The database is unavailable.');
-  expect(done).toEqual(['POST /batches', 'POST /batches/up-1/cancel']);
+  expect(upstreamRequests).toEqual(['POST /batches', 'POST /batches/up-1/cancel']);
 });
 
 it('a file of a removed deployment is refused, and a batch keeps its last state', async () => {
-  const { scope, done } = aSetup({ found: FILE, known: false });
+  const { scope, upstreamRequests } = aSetup({ found: FILE, isConfigured: false });
   await expect(createBatch(scope, DRAFT)).rejects.toThrow(
     'No such File object: file-1. The deployment it was kept at is no longer configured.',
   );
   const batch = { ...FILE, id: 'batch_1', kind: 'batch', shown: { id: 'up-2', status: 'validating' } } as const;
-  const removed = aSetup({ found: batch, known: false });
+  const removed = aSetup({ found: batch, isConfigured: false });
   const page = { after: null, limit: 10, oldestFirst: false };
   expect(await listBatches(removed.scope, page)).toEqual({
     data: [{ id: 'batch_1', status: 'validating' }],
     hasMore: false,
   });
-  expect([...done, ...removed.done]).toEqual([]);
+  expect([...upstreamRequests, ...removed.upstreamRequests]).toEqual([]);
 });

@@ -45,7 +45,7 @@ describe('the spend row of a span', () => {
 describe('the spans of traces', () => {
   interface StoreRead {
     readonly traces: readonly string[];
-    readonly behind?: string | null;
+    readonly after?: string | null;
   }
 
   /** Loads traces with these numbers of spans. Returns the reads of the store, and the numbers of loaded spans. */
@@ -60,7 +60,7 @@ describe('the spans of traces', () => {
           return new Map(traces.map(({ traceRef }) => [traceRef, spansOf(traceRef)]));
         },
         async listSpanPage({ traceRef }: TraceKey, after: { readonly spanId: string } | null, limit: number) {
-          reads.push({ traces: [traceRef], behind: after?.spanId ?? null });
+          reads.push({ traces: [traceRef], after: after?.spanId ?? null });
           const start = after === null ? 0 : Number(after.spanId) + 1;
           return spansOf(traceRef).slice(start, start + limit);
         },
@@ -90,9 +90,9 @@ describe('the spans of traces', () => {
   it('are loaded in pages when one trace has many', async () => {
     expect(await load([10, 4_500])).toEqual({
       reads: [
-        { traces: ['1'], behind: null },
-        { traces: ['1'], behind: '1999' },
-        { traces: ['1'], behind: '3999' },
+        { traces: ['1'], after: null },
+        { traces: ['1'], after: '1999' },
+        { traces: ['1'], after: '3999' },
         { traces: ['0'] },
       ],
       lengths: [10, 4_500],

@@ -9,38 +9,38 @@ import { aCaller } from '../../support/chat.ts';
 
 /** A scope whose stores, caller watch and key ring record their calls. */
 function aScope(caller: Caller | null) {
-  const done: unknown[] = [];
+  const calls: unknown[] = [];
   const removeStartedBefore = async (beforeMs: number, limit: number): Promise<number> => {
-    done.push([beforeMs, limit]);
+    calls.push([beforeMs, limit]);
     return 3;
   };
   const annotations = {
     list: async ({ filter, limit }: { filter: { traceBeforeMs: number }; limit: number }) => {
-      done.push(['old annotations', filter.traceBeforeMs, limit]);
+      calls.push(['old annotations', filter.traceBeforeMs, limit]);
       return [{ id: 'old' }];
     },
     remove: async (ids: readonly string[]) => {
-      done.push(['removed', ...ids]);
+      calls.push(['removed', ...ids]);
     },
   };
   const platform = {
     stores: { annotations, traceSignals: { list: () => Promise.resolve([]) }, traces: { removeStartedBefore } },
-    callerWatch: { runChecks: () => done.push('checks') },
+    callerWatch: { runChecks: () => calls.push('checks') },
     keyRing: {
       refresh: async () => {
-        done.push('refresh');
+        calls.push('refresh');
       },
     },
   };
   const scope = { platform, caller } as unknown as Scope;
-  return { scope, done };
+  return { scope, calls };
 }
 
 it('background work runs with the system caller', async () => {
-  const { scope, done } = aScope(new SystemCaller('retention'));
+  const { scope, calls } = aScope(new SystemCaller('retention'));
   expect(await removeExpiredTraces(scope, { beforeMs: 7, limit: 5 })).toBe(3);
   await refreshKeys(scope, undefined);
-  expect(done).toEqual([['old annotations', 7, 5], ['removed', 'old'], [7, 5], 'checks', 'refresh']);
+  expect(calls).toEqual([['old annotations', 7, 5], ['removed', 'old'], [7, 5], 'checks', 'refresh']);
 });
 
 it('a proxy administrator and an anonymous caller may not run background work', () => {
@@ -48,5 +48,5 @@ it('a proxy administrator and an anonymous caller may not run background work', 
   expect(() => removeExpiredTraces(administrator.scope, { beforeMs: 7, limit: 5 })).toThrow(Forbidden);
   const anonymous = aScope(null);
   expect(() => removeExpiredTraces(anonymous.scope, { beforeMs: 7, limit: 5 })).toThrow(Unauthenticated);
-  expect([administrator.done, anonymous.done]).toEqual([[], []]);
+  expect([administrator.calls, anonymous.calls]).toEqual([[], []]);
 });

@@ -18,13 +18,13 @@ describe('the text of a custom tool, as the argument of a function', () => {
   });
 
   it.each(TEXTS)('is restored from pieces with any boundaries: %j', (text) => {
-    const below = randomFrom(7);
+    const random = randomFrom(7);
     const escaped = [wrapInput(text), JSON.stringify({ input: text }, null, 2), `{"input":"${unicodeEscaped(text)}"}`];
     for (const whole of escaped) {
       for (let round = 0; round < 20; round += 1) {
         const pieces: string[] = [];
         for (let at = 0; at < whole.length;) {
-          const end = at + 1 + below(5);
+          const end = at + 1 + random(5);
           pieces.push(whole.slice(at, end));
           at = end;
         }

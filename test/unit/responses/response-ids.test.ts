@@ -28,11 +28,11 @@ describe('ids of responses that an upstream stores', () => {
       expect(ids.open(`${id.slice(0, at)}${other}${id.slice(at + 1)}`)).toBe(null);
     }
     expect(createResponseIds(new Secret('sk-another-0123456789')).open(id)).toBe(null);
-    for (const odd of ['', 'resp_', 'resp_68', id.slice(5), `resp_${'A'.repeat(200)}`])
-      expect(ids.open(odd)).toBe(null);
+    for (const invalid of ['', 'resp_', 'resp_68', id.slice(5), `resp_${'A'.repeat(200)}`])
+      expect(ids.open(invalid)).toBe(null);
   });
 
-  it('differ in form from ids of responses that the gateway stores', () => {
+  it('have another format than ids of responses that the gateway stores', () => {
     expect(isOwnResponseId(ids.seal(OF_KEY))).toBe(false);
     expect(isOwnResponseId(ownResponseId('0199f3a0-1111-7222-8333-444455556666'))).toBe(true);
   });

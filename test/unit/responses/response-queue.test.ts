@@ -6,14 +6,14 @@ import { createResponseQueue } from '../../../src/runtime/responses/response-que
 
 const LIMITS = { response: 1_000, conversation: 2_000, turns: 4, waiting: 3_000 } as const;
 
-const aResponse = (id: string, differing: Partial<StoredResponse> = {}): StoredResponse => ({
+const aResponse = (id: string, overrides: Partial<StoredResponse> = {}): StoredResponse => ({
   id,
   previousId: null,
   owner: { teamId: 't', keyHash: 'k' },
   createdAt: new Date('2026-11-21T00:00:00Z'),
   input: [{ id: 'msg_1', type: 'message', role: 'user', content: 'a secret plan' }],
   response: { id, output: [] },
-  ...differing,
+  ...overrides,
 });
 const ofSize = (id: string, characters: number): StoredResponse =>
   aResponse(id, { response: { x: 'x'.repeat(characters) } });
@@ -22,14 +22,14 @@ const ofSize = (id: string, characters: number): StoredResponse =>
 function aStore() {
   const rows = new Map<string, SealedResponse>();
   const commits: { readonly ids: readonly string[]; readonly end: (error?: Error) => void }[] = [];
-  let arrived = (): void => {};
+  let onCommit = (): void => {};
   return {
     rows,
     /** Resolves to the current commit when one has begun. */
     async commit() {
       while (commits.length === 0)
         await new Promise<void>((resolve) => {
-          arrived = resolve;
+          onCommit = resolve;
         });
       const [first] = commits.splice(0, 1);
       if (first === undefined) throw new Error('No commit is under way.');
@@ -41,7 +41,7 @@ function aStore() {
           ids: added.map(({ id }) => id),
           end: (error) => (error === undefined ? resolve() : reject(error)),
         });
-        arrived();
+        onCommit();
       });
       for (const row of added) rows.set(row.id, row);
     },

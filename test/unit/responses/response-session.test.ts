@@ -52,7 +52,7 @@ function aConnection(limits: Partial<ResponseSessionLimits> = {}) {
           log.push(`${name} begun`);
           return new Promise((resolve, reject) => {
             signal.addEventListener('abort', () => {
-              log.push(`${name} given up`);
+              log.push(`${name} aborted`);
               reject(signal.reason as Error);
             });
             const turn = {
@@ -68,7 +68,7 @@ function aConnection(limits: Partial<ResponseSessionLimits> = {}) {
                     resume: () => void (turn.resumed += 1),
                     cancel: () => void log.push(`${name} cancelled`),
                   },
-                  failureEvent: (failure) => message(`${name} broke: ${textOf(failure)}`),
+                  failureEvent: (failure) => message(`${name} error: ${textOf(failure)}`),
                   ended: (end, failure) => void log.push(`${name} ${end}${failure ? ` (${failure.message})` : ''}`),
                 }),
             };
@@ -126,7 +126,7 @@ describe('turns', () => {
     expect(setup.client.calls).toEqual(['one', '3: no']);
   });
 
-  it('stop reading from their client when too many or too large ones wait', async () => {
+  it('pause reading from their client when too many turns wait, or too large ones', async () => {
     const setup = aConnection();
     setup.ask('a:1', 'a:2', 'a:3');
     expect(setup.client.calls).toEqual([]);
@@ -160,7 +160,7 @@ describe('turns', () => {
     setup.ask('a:1', 'a:2');
     (await setup.answer('1')).fail(new Error('cut'));
     await settled();
-    expect(setup.client.calls).toEqual(['1 broke: cut']);
+    expect(setup.client.calls).toEqual(['1 error: cut']);
     expect(setup.log).toEqual(['1 begun', '1 failed (cut)', '2 begun']);
   });
 
@@ -173,7 +173,7 @@ describe('turns', () => {
     expect(setup.ended).toEqual([]);
     expect(one.chunk(Buffer.from('late'))).toBe(false);
     await allEnded;
-    expect(setup.log).toEqual(['1 begun', '2 begun', '1 abandoned', '1 cancelled', '1 given up', '2 given up']);
+    expect(setup.log).toEqual(['1 begun', '2 begun', '1 abandoned', '1 cancelled', '1 aborted', '2 aborted']);
     expect(setup.client.calls).toEqual(['(close 1000)']);
     expect(setup.ended).toEqual([null]);
     setup.sessions.open().abandon();
@@ -186,7 +186,7 @@ describe('turns', () => {
     const answered = setup.answer('1').catch(() => null);
     setup.client.currentListener().ended({ kind: 'closed', code: 1000, reason: '' });
     await answered;
-    expect(setup.log).toEqual(['1 begun', '1 given up', '1 cancelled', '1 abandoned']);
+    expect(setup.log).toEqual(['1 begun', '1 aborted', '1 cancelled', '1 abandoned']);
     expect(setup.ended).toEqual([null]);
   });
 });
@@ -203,7 +203,7 @@ describe('a connection', () => {
     setup.wait(10);
     await settled();
     expect(setup.client.calls.at(-1)).toBe('(close 1001)');
-    expect(setup.log).toEqual(['1 begun', '1 given up']);
+    expect(setup.log).toEqual(['1 begun', '1 aborted']);
     expect(setup.ended).toEqual([null]);
   });
 
@@ -266,11 +266,11 @@ describe('a connection', () => {
     setup.ask('a:1', 'b:bug');
     await setup.refuse('bug', new Error('no'));
     expect(setup.client.calls).toEqual(['! oops', '(close 1011)']);
-    expect(setup.log).toEqual(['1 begun', 'bug begun', '1 given up', 'bug given up']);
+    expect(setup.log).toEqual(['1 begun', 'bug begun', '1 aborted', 'bug aborted']);
     expect(setup.ended.map(textOf)).toEqual(['oops']);
   });
 
-  it('is refused above the limit', () => {
+  it('is refused above the limit of connections', () => {
     const setup = aConnection();
     expect(() => setup.sessions.open()).toThrow('Too many connections for responses are open. Try again later.');
     setup.client.currentListener().ended({ kind: 'cut' });
@@ -323,7 +323,7 @@ describe('at shutdown', () => {
     const shutdownReason = 'The process is shutting down.';
     expect(setup.client.calls).toEqual([
       `3: ${shutdownReason}`,
-      `1 broke: ${shutdownReason}`,
+      `1 error: ${shutdownReason}`,
       `2: ${shutdownReason}`,
       '(close 1001)',
     ]);
@@ -332,8 +332,8 @@ describe('at shutdown', () => {
       '2 begun',
       `1 failed (${shutdownReason})`,
       '1 cancelled',
-      '1 given up',
-      '2 given up',
+      '1 aborted',
+      '2 aborted',
     ]);
   });
 });

@@ -58,7 +58,7 @@ describe('the wait before a retry', () => {
   const wait = (failure: unknown, nth: number, more: { leastSeconds?: number; random?: number } = {}) =>
     retryDelayMs(failure, { nth, leastSeconds: more.leastSeconds ?? 0, random: more.random ?? 0 });
 
-  it('doubles from half a second to eight seconds, and has a random part', () => {
+  it('doubles from half a second to eight seconds, with jitter', () => {
     expect([0, 1, 2, 3, 4, 5].map((nth) => wait(failed(500), nth))).toEqual([500, 1_000, 2_000, 4_000, 8_000, 8_000]);
     expect(wait(failed(500), 0, { random: 1 })).toBe(1_250);
   });

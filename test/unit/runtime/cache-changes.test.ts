@@ -60,7 +60,7 @@ describe('the announcement of cache changes', () => {
     ]);
   });
 
-  it('takes at most 20 messages a second, and loses no change', async () => {
+  it('sends at most 20 messages a second, and loses no change', async () => {
     const { messages, sent } = aChannel();
     const [one, other] = [aProcess(messages), aProcess(messages)];
     for (let at = 0; at < 90; at++) {
@@ -110,7 +110,7 @@ describe('the announcement of cache changes', () => {
     expect(other.evicted).toEqual([new Map([['key', new Set(['a', 'b'])]])]);
   });
 
-  it('of earlier changes is lost when listening begins, so that everything is evicted', async () => {
+  it('evicts everything when listening begins, because earlier messages may be lost', async () => {
     const { messages, listeners } = aChannel();
     const { evicted } = aProcess(messages);
     for (const { joined } of listeners) joined();
@@ -118,7 +118,7 @@ describe('the announcement of cache changes', () => {
     expect(evicted).toEqual([EVERYTHING]);
   });
 
-  it('is read without foreign texts, unknown kinds and ids that are not strings', async () => {
+  it('ignores messages in other formats, unknown kinds, and ids that are not strings', async () => {
     const { messages, listeners } = aChannel();
     const { evicted } = aProcess(messages);
     const texts = ['', 'null', '[]', '{"origin":"x"}', '{"origin":"x","changed":{"later":null,"key":["a",1]}}'];

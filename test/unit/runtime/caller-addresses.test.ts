@@ -6,7 +6,7 @@ import { readAddress } from '../../../src/runtime/http-client/address.ts';
 
 const address = (text: string): LookupAddress => ({ address: text, family: text.includes(':') ? 6 : 4 });
 
-/** Result for a URL: its allowed addresses, `as it is` if its look-up is not restricted, or `refused`. */
+/** Result for a URL: its allowed addresses, `unrestricted` if every address is allowed, or `refused`. */
 async function resultFor(url: string, allowed: readonly string[], found: readonly string[] = []): Promise<unknown> {
   const addresses = createCallerAddresses(allowed, (_hostname, _options, callback) => {
     if (found.length === 0) callback(Object.assign(new Error('no such host'), { code: 'ENOTFOUND' }), []);
@@ -22,7 +22,7 @@ async function resultFor(url: string, allowed: readonly string[], found: readonl
   };
   try {
     const { hostname, lookup } = addresses.guarded(readAddress(url).peer);
-    if (lookup === undefined) return 'as it is';
+    if (lookup === undefined) return 'unrestricted';
     return await new Promise((resolve) => {
       lookup(hostname, { all: true }, (error, usable) => {
         resolve(error === null ? (usable as LookupAddress[]).map((one) => one.address) : outcome(error));
@@ -91,7 +91,7 @@ describe('an address chosen by a caller', () => {
   it.each(['8.8.8.8', '172.32.0.1', '100.128.0.1', '[2606:4700::1111]', '[::ffff:8.8.8.8]', '[64:ff9b::808:808]'])(
     'is called when it is public: %s',
     async (host) => {
-      expect(await resultFor(`https://${host}/v1`, [])).toBe('as it is');
+      expect(await resultFor(`https://${host}/v1`, [])).toBe('unrestricted');
     },
   );
 
@@ -118,16 +118,16 @@ describe('an address chosen by a caller', () => {
 
   it('may be private where the setting lists it', async () => {
     const allowed = ['10.1.0.0/16', 'fd00::/8', '127.0.0.1:8080', 'Models.internal.', 'gpu:8000', '[::1]:80'];
-    expect(await resultFor('http://10.1.2.3', allowed)).toBe('as it is');
+    expect(await resultFor('http://10.1.2.3', allowed)).toBe('unrestricted');
     expect(await resultFor('http://10.2.0.1', allowed)).toBe('refused');
-    expect(await resultFor('http://[fd12::1]', allowed)).toBe('as it is');
-    expect(await resultFor('http://[::ffff:10.1.0.1]', allowed)).toBe('as it is');
-    expect(await resultFor('http://0x7f000001:8080', allowed)).toBe('as it is');
+    expect(await resultFor('http://[fd12::1]', allowed)).toBe('unrestricted');
+    expect(await resultFor('http://[::ffff:10.1.0.1]', allowed)).toBe('unrestricted');
+    expect(await resultFor('http://0x7f000001:8080', allowed)).toBe('unrestricted');
     expect(await resultFor('http://127.0.0.1:8081', allowed)).toBe('refused');
-    expect(await resultFor('http://[::1]', allowed)).toBe('as it is');
+    expect(await resultFor('http://[::1]', allowed)).toBe('unrestricted');
     expect(await resultFor('https://[::1]', allowed)).toBe('refused');
-    expect(await resultFor('https://models.internal', allowed, ['192.168.0.1'])).toBe('as it is');
-    expect(await resultFor('http://gpu:8000', allowed, ['192.168.0.1'])).toBe('as it is');
+    expect(await resultFor('https://models.internal', allowed, ['192.168.0.1'])).toBe('unrestricted');
+    expect(await resultFor('http://gpu:8000', allowed, ['192.168.0.1'])).toBe('unrestricted');
     expect(await resultFor('http://gpu:8001', allowed, ['192.168.0.1'])).toBe('refused');
     expect(await resultFor('http://other.internal', allowed, ['10.1.0.9', '10.9.0.1'])).toEqual(['10.1.0.9']);
   });

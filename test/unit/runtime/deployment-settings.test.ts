@@ -10,7 +10,7 @@ function deployment(model: string, env: Env = {}, params: object = {}): Deployme
 }
 
 /** Address, key, options and secrets of a deployment, in plain text. */
-function known(...args: Parameters<typeof deployment>) {
+function settingsOf(...args: Parameters<typeof deployment>) {
   const { apiBase, apiKey, options, secrets } = deployment(...args);
   const plainSecrets = Object.fromEntries(Object.entries(secrets).map(([name, secret]) => [name, secret.reveal()]));
   return { apiBase, apiKey: apiKey?.reveal() ?? null, options, secrets: plainSecrets };
@@ -38,30 +38,32 @@ describe('settings of a provider in the environment', () => {
     ['moonshot/x', 'MOONSHOT_API_KEY'],
     ['huggingface/x', 'HF_TOKEN'],
   ])('include its key: %s by %s', (model, variable) => {
-    expect(known(model, { [variable]: 'from-env', OTHER: 'x' })).toEqual({ ...NOTHING, apiKey: 'from-env' });
+    expect(settingsOf(model, { [variable]: 'from-env', OTHER: 'x' })).toEqual({ ...NOTHING, apiKey: 'from-env' });
   });
 
   it('include its address, without a trailing slash', () => {
     const env = { HOSTED_VLLM_API_BASE: 'http://10.0.0.1:8000/v1/', HOSTED_VLLM_API_KEY: 'k' };
-    expect(known('hosted_vllm/x', env)).toEqual({ ...NOTHING, apiBase: 'http://10.0.0.1:8000/v1', apiKey: 'k' });
-    expect(known('openai/x', { OPENAI_API_BASE: 'http://a', OPENAI_BASE_URL: 'http://b' }).apiBase).toBe('http://b');
+    expect(settingsOf('hosted_vllm/x', env)).toEqual({ ...NOTHING, apiBase: 'http://10.0.0.1:8000/v1', apiKey: 'k' });
+    expect(settingsOf('openai/x', { OPENAI_API_BASE: 'http://a', OPENAI_BASE_URL: 'http://b' }).apiBase).toBe(
+      'http://b',
+    );
   });
 
   it('include the organization of OpenAI', () => {
-    expect(known('openai/x', { OPENAI_ORGANIZATION: 'org-1' }).options).toEqual({ organization: 'org-1' });
-    expect(known('groq/x', { OPENAI_ORGANIZATION: 'org-1' }).options).toEqual({});
+    expect(settingsOf('openai/x', { OPENAI_ORGANIZATION: 'org-1' }).options).toEqual({ organization: 'org-1' });
+    expect(settingsOf('groq/x', { OPENAI_ORGANIZATION: 'org-1' }).options).toEqual({});
   });
 
   it('are completed by max_tokens from the file, which must be positive', () => {
-    expect(known('anthropic/x', {}, { max_tokens: 8192 }).options).toEqual({ max_tokens: '8192' });
-    expect(() => known('anthropic/x', {}, { max_tokens: 0 })).toThrow('max_tokens');
+    expect(settingsOf('anthropic/x', {}, { max_tokens: 8192 }).options).toEqual({ max_tokens: '8192' });
+    expect(() => settingsOf('anthropic/x', {}, { max_tokens: 0 })).toThrow('max_tokens');
   });
 
   it('are replaced by the file, and an empty variable has no effect', () => {
     const env = { GROQ_API_KEY: 'env', GROQ_API_BASE: 'http://env' };
     const file = { api_key: 'file', api_base: 'http://file' };
-    expect(known('groq/x', env, file)).toEqual({ ...NOTHING, apiBase: 'http://file', apiKey: 'file' });
-    expect(known('groq/x', { GROQ_API_KEY: '', GROQ_API_BASE: '' })).toEqual(NOTHING);
+    expect(settingsOf('groq/x', env, file)).toEqual({ ...NOTHING, apiBase: 'http://file', apiKey: 'file' });
+    expect(settingsOf('groq/x', { GROQ_API_KEY: '', GROQ_API_BASE: '' })).toEqual(NOTHING);
   });
 
   it('include a complete credential for AWS, or none', () => {
@@ -71,14 +73,14 @@ describe('settings of a provider in the environment', () => {
       AWS_SESSION_TOKEN: 't',
       AWS_REGION: 'eu-west-1',
     };
-    expect(known('bedrock/x', env)).toEqual({
+    expect(settingsOf('bedrock/x', env)).toEqual({
       ...NOTHING,
       options: { aws_access_key_id: 'id', aws_region_name: 'eu-west-1' },
       secrets: { aws_secret_access_key: 's', aws_session_token: 't' },
     });
     const file = { aws_access_key_id: 'other', aws_secret_access_key: 'o' };
     const both = { ...env, AWS_BEARER_TOKEN_BEDROCK: 'b' };
-    expect(known('bedrock/x', both, file)).toEqual({
+    expect(settingsOf('bedrock/x', both, file)).toEqual({
       ...NOTHING,
       options: { aws_access_key_id: 'other', aws_region_name: 'eu-west-1' },
       secrets: { aws_secret_access_key: 'o' },
@@ -89,32 +91,35 @@ describe('settings of a provider in the environment', () => {
       aws_external_id: 'e',
       aws_sts_endpoint: 'http://sts',
     };
-    expect(known('bedrock/x', both, role)).toEqual({ ...NOTHING, options: { ...role, aws_region_name: 'eu-west-1' } });
-    expect(known('bedrock/x', both, { aws_profile_name: 'p', aws_web_identity_token: 't' })).toEqual({
+    expect(settingsOf('bedrock/x', both, role)).toEqual({
+      ...NOTHING,
+      options: { ...role, aws_region_name: 'eu-west-1' },
+    });
+    expect(settingsOf('bedrock/x', both, { aws_profile_name: 'p', aws_web_identity_token: 't' })).toEqual({
       ...NOTHING,
       options: { aws_profile_name: 'p', aws_region_name: 'eu-west-1' },
       secrets: { aws_web_identity_token: 't' },
     });
-    expect(known('bedrock/x', { AWS_BEARER_TOKEN_BEDROCK: 'b' }).apiKey).toBe('b');
-    expect(known('openai/x', env).secrets).toEqual({});
+    expect(settingsOf('bedrock/x', { AWS_BEARER_TOKEN_BEDROCK: 'b' }).apiKey).toBe('b');
+    expect(settingsOf('openai/x', env).secrets).toEqual({});
   });
 
   it('include the settings of Azure: address, version, and a key or a token', () => {
     const env = { AZURE_API_BASE: 'https://a.example', AZURE_API_VERSION: '2025-01-01', AZURE_API_KEY: 'k' };
-    expect(known('azure/x', env)).toEqual({
+    expect(settingsOf('azure/x', env)).toEqual({
       ...NOTHING,
       apiBase: 'https://a.example',
       apiKey: 'k',
       options: { api_version: '2025-01-01' },
     });
-    expect(known('azure/x', env, { azure_ad_token: 't' })).toMatchObject({
+    expect(settingsOf('azure/x', env, { azure_ad_token: 't' })).toMatchObject({
       apiKey: null,
       secrets: { azure_ad_token: 't' },
     });
   });
 
   it('are empty for an unknown provider', () => {
-    expect(known('acme/x', { ACME_API_KEY: 'k', OPENAI_API_KEY: 'k' }, { api_base: 'http://acme' })).toEqual({
+    expect(settingsOf('acme/x', { ACME_API_KEY: 'k', OPENAI_API_KEY: 'k' }, { api_base: 'http://acme' })).toEqual({
       ...NOTHING,
       apiBase: 'http://acme',
     });
@@ -141,17 +146,17 @@ describe('a key in the environment', () => {
   const env = { OPENAI_API_KEY: 'k', HOSTED_VLLM_API_KEY: 'k' };
 
   it('is sent to its vendor, and to no other address in the file', () => {
-    expect(known('openai/x', env, { api_base: 'https://api.openai.com/v1' }).apiKey).toBe('k');
-    expect(known('openai/x', env, { api_base: 'http://127.0.0.1:8000/v1' }).apiKey).toBeNull();
-    expect(known('openai/x', env, { api_base: 'https://api.openai.com.example/v1' }).apiKey).toBeNull();
+    expect(settingsOf('openai/x', env, { api_base: 'https://api.openai.com/v1' }).apiKey).toBe('k');
+    expect(settingsOf('openai/x', env, { api_base: 'http://127.0.0.1:8000/v1' }).apiKey).toBeNull();
+    expect(settingsOf('openai/x', env, { api_base: 'https://api.openai.com.example/v1' }).apiKey).toBeNull();
   });
 
   it('is sent to the address in the environment', () => {
-    expect(known('openai/x', { ...env, OPENAI_BASE_URL: 'http://127.0.0.1:1' }).apiKey).toBe('k');
+    expect(settingsOf('openai/x', { ...env, OPENAI_BASE_URL: 'http://127.0.0.1:1' }).apiKey).toBe('k');
   });
 
   it('is sent to a self-hosted server, which has no default address', () => {
-    expect(known('hosted_vllm/x', env, { api_base: 'http://127.0.0.1:8000/v1' }).apiKey).toBe('k');
+    expect(settingsOf('hosted_vllm/x', env, { api_base: 'http://127.0.0.1:8000/v1' }).apiKey).toBe('k');
   });
 });
 

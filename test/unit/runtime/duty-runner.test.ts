@@ -32,7 +32,7 @@ const aJob = (attempts: number): Job => ({
 function aRunner({ alone = false }: { readonly alone?: boolean } = {}) {
   const state = {
     isUnavailable: false,
-    held: true,
+    isLeaseHeld: true,
     /** Whether the work continues when it is aborted. */
     ignoresAbort: false,
     periods: [] as (string | null)[],
@@ -48,7 +48,7 @@ function aRunner({ alone = false }: { readonly alone?: boolean } = {}) {
       state.periods.push(period?.toISOString().slice(11, 19) ?? null);
       return period === null ? null : aJob(1);
     },
-    extend: async () => state.held,
+    extend: async () => state.isLeaseHeld,
     async end(_duty, _claim, outcome) {
       state.ended.push(outcome);
     },
@@ -129,7 +129,7 @@ it('work stops when another process has taken over its job', async () => {
   runner.start();
   await vi.advanceTimersByTimeAsync(20_000);
   expect(state.runs[0]?.signal.aborted).toBe(false);
-  state.held = false;
+  state.isLeaseHeld = false;
   await vi.advanceTimersByTimeAsync(10_000);
   expect(state.runs[0]?.signal.aborted).toBe(true);
   expect(state.ended).toEqual([]);

@@ -172,7 +172,7 @@ describe('invalid and ambiguous answers', () => {
     bodyOf('transfer-encoding: chunked', '5\r\nhello\r\n0\r\n'),
     'HTTP/1.1 200 OK\r\ncontent-length',
     '',
-  ])('%j that ends there is incomplete', (text) => {
+  ])('%j is incomplete when the connection ends', (text) => {
     expect(readText(text, true).fault).toBe('CLOSED_EARLY');
   });
 

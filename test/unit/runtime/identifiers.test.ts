@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { randomIds } from '../../../src/runtime/identifiers.ts';
 
 describe('identifiers', () => {
-  it('of traces and spans have the form of W3C, without duplicates', () => {
+  it('of traces and spans have the format of W3C Trace Context, without duplicates', () => {
     const traces = Array.from({ length: 1_000 }, () => randomIds.traceId());
     const spans = Array.from({ length: 1_000 }, () => randomIds.spanId());
     expect(traces.filter((id) => !/^[0-9a-f]{32}$/.test(id))).toEqual([]);

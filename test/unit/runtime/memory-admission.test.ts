@@ -10,6 +10,7 @@ const charge = (counter: string, amount = 1n, limit = 10n): Charge => ({ counter
 function aSetup({ countersLimit = 100 }: { readonly countersLimit?: number } = {}) {
   const state = { nowMs: 0, position: 0, storedThrough: 0, failures: [] as unknown[] };
   const stored = new Map<string, bigint>();
+  /** Pending reads. `answer` returns the totals at the start of the read, or with `late` those at the answer. */
   const reads: { readonly counters: readonly string[]; answer(snapshot?: 'late'): void; fail(error: Error): void }[] =
     [];
   const totals: StoredTotals = {
@@ -17,10 +18,10 @@ function aSetup({ countersLimit = 100 }: { readonly countersLimit?: number } = {
     storedThrough: () => state.storedThrough,
     read(counters) {
       const through = state.storedThrough;
-      const early = new Map(stored);
+      const totalsAtStart = new Map(stored);
       return new Promise((resolve, reject) => {
         const answer = (snapshot?: 'late'): void =>
-          resolve({ through, totals: snapshot === 'late' ? new Map(stored) : early });
+          resolve({ through, totals: snapshot === 'late' ? new Map(stored) : totalsAtStart });
         reads.push({ counters, answer, fail: reject });
       });
     },

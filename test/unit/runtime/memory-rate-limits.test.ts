@@ -4,7 +4,7 @@ import { createMemoryRateLimits } from '../../../src/runtime/admission/memory-ra
 
 const KEY: RateLimit = { scope: 'api_key', id: 'k', requests: 2, tokens: 100, parallel: 1 };
 
-function limitsAt() {
+function aSetup() {
   const state = { nowMs: 0 };
   return { state, limits: createMemoryRateLimits({ clock: { monotonicMs: () => state.nowMs } }) };
 }
@@ -16,7 +16,7 @@ const admitted = (decision: RateAdmission | RateRefusal): RateAdmission => {
 
 describe('rate limits', () => {
   it('begin a window with the first request, and the next one a minute later', () => {
-    const { limits, state } = limitsAt();
+    const { limits, state } = aSetup();
     const only = [{ scope: 'api_key', id: 'k', requests: 2 } as const];
     state.nowMs = 30_000;
     admitted(limits.admit(only, 0));
@@ -30,7 +30,7 @@ describe('rate limits', () => {
   });
 
   it('do not count requests that the request limit refuses', () => {
-    const { limits } = limitsAt();
+    const { limits } = aSetup();
     const other: RateLimit = { scope: 'team', id: 't', requests: 10 };
     const tight: RateLimit = { scope: 'api_key', id: 'k', requests: 0 };
     expect(limits.admit([other, tight], 0)).toMatchObject({ scope: 'api_key' });
@@ -38,7 +38,7 @@ describe('rate limits', () => {
   });
 
   it('free the slot of a call that the token limit refuses, and still count its request', () => {
-    const { limits } = limitsAt();
+    const { limits } = aSetup();
     expect(limits.admit([KEY], 101)).toMatchObject({ type: 'tokens', remaining: 100 });
     expect(admitted(limits.admit([KEY], 0)).standings).toEqual([
       { scope: 'api_key', type: 'requests', limit: 2, remaining: 0 },
@@ -48,7 +48,7 @@ describe('rate limits', () => {
   });
 
   it('ignore a second end of a call', () => {
-    const { limits } = limitsAt();
+    const { limits } = aSetup();
     const tokens: RateLimit = { scope: 'api_key', id: 'k', tokens: 100 };
     const call = admitted(limits.admit([tokens], 60));
     call.settle(90);
@@ -57,7 +57,7 @@ describe('rate limits', () => {
   });
 
   it('free a slot an hour after its call began', () => {
-    const { limits, state } = limitsAt();
+    const { limits, state } = aSetup();
     const slots: RateLimit = { scope: 'api_key', id: 'k', parallel: 1 };
     admitted(limits.admit([slots], 0));
     state.nowMs = 3_599_999;
@@ -141,7 +141,7 @@ function createModel() {
 describe('random calls of random scopes', () => {
   it.each(Array.from({ length: 60 }, (_, seed) => [seed + 1]))('get the decisions of the model: seed %i', (seed) => {
     const random = randomFrom(seed);
-    const { limits, state } = limitsAt();
+    const { limits, state } = aSetup();
     const model = createModel();
     const maybe = (most: number): number | undefined => (random(3) === 0 ? undefined : random(most));
     const scopes: readonly RateLimit[] = (['api_key', 'team', 'user', 'model_per_key'] as const).map((scope) => ({

@@ -47,7 +47,7 @@ const CONFIG = {
   general_settings: { master_key: 'sk-1', allowed_ips: ['10.0.0.0/8', 'a::1'], empty: [], none: {} },
   include: ['other.yaml'],
 };
-const BY_HAND = `# first
+const HAND_WRITTEN = `# first
 model_list:
 - model_name: a   
   litellm_params:
@@ -78,7 +78,7 @@ describe('the YAML subset', () => {
   it.each([
     ['a configuration as the library writes it', stringify(CONFIG)],
     ['lists at the indent of their key', stringify(CONFIG, { indentSeq: false })],
-    ['a manually written file', BY_HAND],
+    ['a hand-written file', HAND_WRITTEN],
   ])('contains %s', (_what, text) => {
     const read = readings(text);
     expect(read).not.toBeNull();
@@ -134,7 +134,7 @@ describe('the YAML subset', () => {
       '&',
       '?',
     ];
-    const sources = [stringify(CONFIG), stringify(CONFIG, { indentSeq: false }), BY_HAND];
+    const sources = [stringify(CONFIG), stringify(CONFIG, { indentSeq: false }), HAND_WRITTEN];
     let read = 0;
     for (let round = 0; round < 500; round += 1) {
       let text = sources[random(sources.length)] ?? '';

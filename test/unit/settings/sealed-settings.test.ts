@@ -7,7 +7,7 @@ import { createSealedSettings, renewedSection } from '../../../src/runtime/store
 const about = { now: new Date(0), by: 'admin' };
 
 /** A store in memory, and its content. */
-function memory() {
+function memoryStore() {
   const contents = new Map<string, SectionContent>();
   const rowOf = (id: string) => ({ id, content: contents.get(id) ?? {}, ...newStamps(about) });
   const store: SettingsStore = {
@@ -27,7 +27,7 @@ const adminKeys = (current: string, ...former: readonly string[]) => ({
 });
 
 it('the sealed store encrypts every variable, and secrets of other sections at any depth', async () => {
-  const { store, text } = memory();
+  const { store, text } = memoryStore();
   const sealed = createSealedSettings(store, adminKeys('sk-admin'));
   const variables = { LANGFUSE_HOST: 'plain-host', EMPTY: '' };
   const general = {
@@ -46,7 +46,7 @@ it('the sealed store encrypts every variable, and secrets of other sections at a
 });
 
 it('the sealed store reads a secret of another admin key, or of another setting, as absent', async () => {
-  const { store } = memory();
+  const { store } = memoryStore();
   const sealed = createSealedSettings(store, adminKeys('sk-admin'));
   await sealed.change('environment_variables', () => ({ A: 'a' }), about);
   const other = createSealedSettings(store, adminKeys('sk-other'));
@@ -56,7 +56,7 @@ it('the sealed store reads a secret of another admin key, or of another setting,
 });
 
 it('the sealed store re-encrypts secrets of a former admin key, and does not change those of unknown keys', async () => {
-  const { store } = memory();
+  const { store } = memoryStore();
   await createSealedSettings(store, adminKeys('sk-first')).change('environment_variables', () => ({ A: 'a' }), about);
   const withFormer = createSealedSettings(store, adminKeys('sk-second', 'sk-first'));
   const [before] = await store.all();

@@ -26,7 +26,7 @@ const stores = {
 } as unknown as Stores;
 const links = feedLinks(stores);
 
-const aRun = (differing: Partial<LensRun>): LensRun => ({ ...state.run, ...differing });
+const aRun = (overrides: Partial<LensRun>): LensRun => ({ ...state.run, ...overrides });
 const refsOf = (...runs: readonly LensRun[]) => runs.map((run) => links.lensRun?.refOf(run) ?? '');
 
 describe('links of live feeds', () => {
@@ -36,11 +36,14 @@ describe('links of live feeds', () => {
   });
 
   it('find a run with the reviews that its ref names; earlier runs and runs of deleted lenses are skipped', async () => {
-    const some = aRun({ reviews: state.run.reviews.slice(1) });
-    const none = aRun({ reviews: [] });
-    const other = aRun({ id: 'earlier' });
-    const elsewhere = aRun({ lensId: 'deleted' });
-    expect(await links.lensRun?.read(refsOf(some, none, other, elsewhere))).toEqual([some, none]);
+    const withSomeReviews = aRun({ reviews: state.run.reviews.slice(1) });
+    const withoutReviews = aRun({ reviews: [] });
+    const earlier = aRun({ id: 'earlier' });
+    const ofDeletedLens = aRun({ lensId: 'deleted' });
+    expect(await links.lensRun?.read(refsOf(withSomeReviews, withoutReviews, earlier, ofDeletedLens))).toEqual([
+      withSomeReviews,
+      withoutReviews,
+    ]);
   });
 
   it('find a run with all of its reviews when its event has too many to name', async () => {

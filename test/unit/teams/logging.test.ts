@@ -8,9 +8,9 @@ import {
 } from '../../../src/domain/teams/logging.ts';
 import { callbackSecrets } from '../../../src/runtime/credentials/text-sealer.ts';
 
-const [before, after] = [new Secret('salt-1'), new Secret('salt-2')];
-const old = callbackSecrets({ current: before, former: [] });
-const fresh = callbackSecrets({ current: after, former: [before] });
+const [oldSalt, newSalt] = [new Secret('salt-1'), new Secret('salt-2')];
+const beforeChange = callbackSecrets({ current: oldSalt, former: [] });
+const afterChange = callbackSecrets({ current: newSalt, former: [oldSalt] });
 
 it('secrets of callbacks are re-encrypted after a change of the salt key', () => {
   const metadata = {
@@ -18,12 +18,12 @@ it('secrets of callbacks are re-encrypted after a change of the salt key', () =>
     logging: [
       {
         callback_name: 'langfuse',
-        callback_vars: { langfuse_secret_key: old.seal('sk-1', 't1'), langfuse_host: 'http://x' },
+        callback_vars: { langfuse_secret_key: beforeChange.seal('sk-1', 't1'), langfuse_host: 'http://x' },
       },
       'no callback',
     ],
   };
-  const renewed = renewedCallbacks(metadata, (text) => fresh.renewed(text, 't1')) ?? {};
+  const renewed = renewedCallbacks(metadata, (text) => afterChange.renewed(text, 't1')) ?? {};
   const [callback] = teamCallbacks(renewed);
   const sealed = callback?.vars['langfuse_secret_key'] ?? '';
   expect({ ...renewed, logging: null }).toEqual({ note: 'n', logging: null });
@@ -32,8 +32,8 @@ it('secrets of callbacks are re-encrypted after a change of the salt key', () =>
     type: 'success_and_failure',
     vars: { langfuse_secret_key: sealed, langfuse_host: 'http://x' },
   });
-  expect(callbackSecrets({ current: after, former: [] }).open(sealed, 't1')).toBe('sk-1');
-  expect(renewedCallbacks(renewed, (text) => fresh.renewed(text, 't1'))).toBeNull();
+  expect(callbackSecrets({ current: newSalt, former: [] }).open(sealed, 't1')).toBe('sk-1');
+  expect(renewedCallbacks(renewed, (text) => afterChange.renewed(text, 't1'))).toBeNull();
 });
 
 it('entries and variables without a secret are unchanged by a re-encryption', () => {
@@ -49,9 +49,13 @@ it('entries and variables without a secret are unchanged by a re-encryption', ()
 });
 
 it('an encrypted text is decrypted only for its own row, and a plain text is returned unchanged', () => {
-  const sealed = old.seal('sk-1', 't1');
+  const sealed = beforeChange.seal('sk-1', 't1');
   expect(sealed).not.toContain('sk-1');
-  expect([old.open(sealed, 't1'), old.open(sealed, 't2'), old.open('plain', 't1')]).toEqual(['sk-1', null, 'plain']);
+  expect([beforeChange.open(sealed, 't1'), beforeChange.open(sealed, 't2'), beforeChange.open('plain', 't1')]).toEqual([
+    'sk-1',
+    null,
+    'plain',
+  ]);
 });
 
 it('logging is disabled where both lists of callbacks are empty', () => {

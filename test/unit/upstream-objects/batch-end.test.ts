@@ -7,11 +7,11 @@ const SECONDS = NOW.getTime() / 1_000;
 it.each([
   ['the time of its outcome', { failed_at: SECONDS - 60 }, new Date('2026-01-02T03:03:05Z')],
   [
-    'that time also beside members that are 0',
+    'the time of its outcome, also where another time is 0',
     { completed_at: 0, expired_at: SECONDS - 60 },
     new Date('2026-01-02T03:03:05Z'),
   ],
-  ['now without one', { completed_at: null }, NOW],
+  ['now where its outcome has no time', { completed_at: null }, NOW],
   ['now in place of a time in the future', { completed_at: SECONDS + 60 }, NOW],
   ['now in place of milliseconds', { completed_at: NOW.getTime() }, NOW],
 ])('the end of a batch is %s', (_, shown, end) => {

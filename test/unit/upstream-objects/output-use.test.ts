@@ -20,7 +20,7 @@ const read = (text: string) => outputUseOf(streamOfBytes(Buffer.from(text)));
 
 describe('the usage in the output of a batch', () => {
   it.each([
-    ['nothing', '', []],
+    ['an empty output', '', []],
     ['one answer', chat(3, 2), [use('m-1', 3, 2, 1)]],
     [
       'answers of two models',

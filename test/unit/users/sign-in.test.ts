@@ -101,7 +101,7 @@ describe.each([
     expect(await throttle.isOpen()).toBe(true);
   });
 
-  it('block all names of a source at the eleventh, where sources are counted', async () => {
+  it('block all names of a source at the eleventh failure, where sources are counted', async () => {
     const names = Array.from({ length: 11 }, (_none, index) => `user-${index}`);
     const counting = throttleOf(counts, { countsSources: true });
     for (const name of names.slice(0, 10)) await counting.fail(1, name);
@@ -151,29 +151,29 @@ describe.each([
 it('counts of two processes are shared, also for concurrent failures', async () => {
   const store = createMemoryPendingSignIns();
   const clock = { now: () => new Date(1_000), monotonicMs: () => 1_000 };
-  const [here, there] = [1, 2].map(() =>
+  const [one, other] = [1, 2].map(() =>
     createStoredFailures({ store, generator: keyGenerator, clock, keptSeconds: 300 }),
   ) as [SignInFailureCounts, SignInFailureCounts];
-  const more = (count: SignInFailureCount | null) => ({
+  const addFailure = (count: SignInFailureCount | null) => ({
     sinceMs: 0,
     failures: (count?.failures ?? 0) + 1,
     blockedUntilMs: 0,
   });
-  await Promise.all(Array.from({ length: 12 }, (_none, at) => (at % 2 === 0 ? here : there).change('a', more)));
-  expect((await there.find('a'))?.failures).toBe(12);
-  await here.remove('a');
-  expect(await there.find('a')).toBeNull();
+  await Promise.all(Array.from({ length: 12 }, (_none, at) => (at % 2 === 0 ? one : other).change('a', addFailure)));
+  expect((await other.find('a'))?.failures).toBe(12);
+  await one.remove('a');
+  expect(await other.find('a')).toBeNull();
 });
 
 it('each concurrent failure is counted while the store has no space for further counts', async () => {
   const full: PendingSignInStore = { ...createMemoryPendingSignIns(), add: () => Promise.resolve(false) };
   const clock = { now: () => new Date(1_000), monotonicMs: () => 1_000 };
   const counts = createStoredFailures({ store: full, generator: keyGenerator, clock, keptSeconds: 300 });
-  const more = (count: SignInFailureCount | null) => ({
+  const addFailure = (count: SignInFailureCount | null) => ({
     sinceMs: 0,
     failures: (count?.failures ?? 0) + 1,
     blockedUntilMs: 0,
   });
-  await Promise.all(Array.from({ length: 12 }, () => counts.change('a', more)));
+  await Promise.all(Array.from({ length: 12 }, () => counts.change('a', addFailure)));
   expect((await counts.find('a'))?.failures).toBe(12);
 });
