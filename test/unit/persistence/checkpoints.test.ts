@@ -45,26 +45,26 @@ describe('the log of a writer', () => {
   function aSetup(pages: number, { inFile = 0, meanwhile = [] as number[] } = {}) {
     const log: Log = { pages, inFile, meanwhile };
     const writer = aConnection(log);
-    const side = aConnection(log);
+    const checkpointer = aConnection(log);
     const failures: unknown[] = [];
-    const openSide = vi.fn<() => Promise<SqliteHandle>>(() => Promise.resolve(side.handle));
+    const openSide = vi.fn<() => Promise<SqliteHandle>>(() => Promise.resolve(checkpointer.handle));
     const checkpoints = createCheckpoints({ openSide, failed: (error) => failures.push(error) });
-    return { log, writer, side, failures, openSide, checkpoints };
+    return { log, writer, checkpointer, failures, openSide, checkpoints };
   }
 
   test('is checked once for many commits, and not copied below the threshold', async () => {
-    const { checkpoints, writer, side } = aSetup(3_999);
+    const { checkpoints, writer, checkpointer } = aSetup(3_999);
     for (let commit = 0; commit < 5; commit += 1) checkpoints.used();
     await vi.advanceTimersByTimeAsync(1_000);
     await checkpoints.beforeUse(writer.handle);
-    expect([side.statements, writer.statements]).toEqual([[NOOP], []]);
+    expect([checkpointer.statements, writer.statements]).toEqual([[NOOP], []]);
   });
 
   test('is copied into the file by another connection, and its rest by the writer before a transaction', async () => {
-    const { checkpoints, writer, side } = aSetup(9_000, { inFile: 5_000 });
+    const { checkpoints, writer, checkpointer } = aSetup(9_000, { inFile: 5_000 });
     checkpoints.used();
     await vi.advanceTimersByTimeAsync(1_000);
-    expect([side.statements, writer.statements]).toEqual([[NOOP, PASSIVE, NOOP], []]);
+    expect([checkpointer.statements, writer.statements]).toEqual([[NOOP, PASSIVE, NOOP], []]);
     await checkpoints.beforeUse(writer.handle);
     await checkpoints.beforeUse(writer.handle);
     expect(writer.statements).toEqual([PASSIVE]);
@@ -74,10 +74,10 @@ describe('the log of a writer', () => {
     ['until few new pages remain', [900, 257, 256], [PASSIVE, NOOP, PASSIVE, NOOP, PASSIVE, NOOP]],
     ['four times at most', [900], [PASSIVE, NOOP, PASSIVE, NOOP, PASSIVE, NOOP, PASSIVE, NOOP]],
   ])('is copied again while the writer continues, %s', async (_what, meanwhile, passes) => {
-    const { checkpoints, writer, side } = aSetup(4_000, { meanwhile });
+    const { checkpoints, writer, checkpointer } = aSetup(4_000, { meanwhile });
     checkpoints.used();
     await vi.advanceTimersByTimeAsync(1_000);
-    expect(side.statements).toEqual([NOOP, ...passes]);
+    expect(checkpointer.statements).toEqual([NOOP, ...passes]);
     await checkpoints.beforeUse(writer.handle);
     expect(writer.statements).toEqual([PASSIVE]);
   });
@@ -89,41 +89,41 @@ describe('the log of a writer', () => {
   });
 
   test('is checked again after the next commit when a check fails, without an effect on transactions', async () => {
-    const { checkpoints, side, failures, openSide, writer } = aSetup(9_000);
+    const { checkpoints, checkpointer, failures, openSide, writer } = aSetup(9_000);
     openSide.mockRejectedValueOnce(new Error('no more files'));
     checkpoints.used();
     await vi.advanceTimersByTimeAsync(1_000);
     expect(failures).toEqual([new Error('no more files')]);
     checkpoints.used();
     await vi.advanceTimersByTimeAsync(1_000);
-    expect(side.statements).toEqual([NOOP, PASSIVE, NOOP]);
+    expect(checkpointer.statements).toEqual([NOOP, PASSIVE, NOOP]);
     writer.handle.all = () => Promise.reject(new Error('disk full'));
     await checkpoints.beforeUse(writer.handle);
     expect(failures).toHaveLength(2);
   });
 
   test('is checked on a new connection after its connection failed', async () => {
-    const { checkpoints, side, failures, openSide } = aSetup(9_000);
-    const { all } = side.handle;
-    side.handle.all = () => Promise.reject(new Error('the thread has ended'));
+    const { checkpoints, checkpointer, failures, openSide } = aSetup(9_000);
+    const { all } = checkpointer.handle;
+    checkpointer.handle.all = () => Promise.reject(new Error('the thread has ended'));
     checkpoints.used();
     await vi.advanceTimersByTimeAsync(1_000);
-    side.handle.all = all;
+    checkpointer.handle.all = all;
     checkpoints.used();
     await vi.advanceTimersByTimeAsync(1_000);
     expect([openSide.mock.calls.length, failures]).toEqual([2, [new Error('the thread has ended')]]);
-    expect(side.statements).toEqual(['close', NOOP, PASSIVE, NOOP]);
+    expect(checkpointer.statements).toEqual(['close', NOOP, PASSIVE, NOOP]);
   });
 
   test('is not checked after the checkpoints are closed', async () => {
-    const { checkpoints, side } = aSetup(9_000);
+    const { checkpoints, checkpointer } = aSetup(9_000);
     checkpoints.used();
     await vi.advanceTimersByTimeAsync(1_000);
     checkpoints.used();
     await checkpoints.close();
     checkpoints.used();
     await vi.advanceTimersByTimeAsync(1_000);
-    expect(side.statements).toEqual([NOOP, PASSIVE, NOOP, 'close']);
+    expect(checkpointer.statements).toEqual([NOOP, PASSIVE, NOOP, 'close']);
   });
 });
 

@@ -47,8 +47,8 @@ async function settled(): Promise<void> {
 }
 
 function admitted(decision: ReturnType<Admission['reserve']>): Reservation {
-  if (decision instanceof Promise) throw new Error('It waits.');
-  if (decision.kind === 'refused') throw new Error('It is refused.');
+  if (decision instanceof Promise) throw new Error('The decision waits for a read.');
+  if (decision.kind === 'refused') throw new Error('The call is refused.');
   return decision;
 }
 

@@ -3,11 +3,11 @@ import { DEFAULT_RULES, type IssuerSetting } from '../../../src/runtime/settings
 import { tokensOf } from '../../../src/runtime/settings/tokens.ts';
 
 /** Warnings of settings for tokens. */
-function warningsOf(audiences: readonly string[], others: readonly IssuerSetting[]): readonly string[] {
+function warningsOf(audiences: readonly string[], issuers: readonly IssuerSetting[]): readonly string[] {
   const warnings: string[] = [];
   const values = {
     acceptsTokens: true,
-    tokenRules: { ...DEFAULT_RULES, issuers: others },
+    tokenRules: { ...DEFAULT_RULES, issuers },
     tokenKeyUrls: ['https://id.test/keys'],
     tokenIssuers: ['https://id.test'],
     tokenAudiences: audiences,
