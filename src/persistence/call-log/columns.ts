@@ -43,12 +43,12 @@ export type Extra = (typeof EXTRAS)[number] | (typeof LATER_EXTRAS)[number];
 export type Source =
   /** The profile of the call. */
   | { readonly from: 'profile' }
-  /** The call's own value. A call that lacks the extra has the value `otherwise`; if `otherwise` is absent, the profile's value. */
+  /** The call's own value. A call without the extra has the value `otherwise`, or the profile's value if `otherwise` is absent. */
   | {
       readonly from: 'call';
       readonly value: CallValue;
       readonly extra?: Extra;
-      /** `null` for null instead of the profile. */
+      /** The text `null` means SQL null instead of the profile's value. */
       readonly otherwise?: CallValue | 'null';
     }
   /** Computed from the call's values, in SQL of both engines. */
@@ -61,7 +61,7 @@ export type Source =
 const fromProfile: Source = { from: 'profile' };
 const fromCall = (value: CallValue, extra?: Extra): Source =>
   extra === undefined ? { from: 'call', value } : { from: 'call', value, extra };
-/** Null without the extra, and not a profile value: profiles of earlier versions have none for these columns. */
+/** Null without the extra. It is not a profile value, because profiles of earlier versions have no value for these columns. */
 const fromCallOrNull = (value: CallValue, extra: Extra): Source => ({ from: 'call', value, extra, otherwise: 'null' });
 const computed = (of: (value: (name: CallValue) => string) => string): Source => ({ from: 'computed', of });
 
@@ -120,7 +120,7 @@ const CALL_COLUMNS: {
     name: fromProfile,
     service: fromProfile,
     input_preview: fromCall('input_preview', 'preview'),
-    // Null for a root, and not a profile value: profiles of earlier versions have none for this column.
+    // Null for a root. It is not a profile value, because profiles of earlier versions have no value for this column.
     preview_ns: computed(() => 'cast(null as bigint)'),
     root_ns: startNs,
     start_ns: startNs,
@@ -191,29 +191,29 @@ export const columnsOf = (table: keyof CallTables): readonly (readonly [column: 
 export const sourceOf = <Table extends keyof CallTables>(table: Table, column: keyof CallTables[Table]): Source =>
   CALL_COLUMNS[table][column];
 
-interface Constant {
+interface ProfileColumn {
   readonly table: keyof CallTables;
   readonly column: string;
   /** Calls with this extra have their own value. */
   readonly unless: Extra | null;
 }
 
-function constantsOf(table: keyof CallTables): readonly Constant[] {
-  return columnsOf(table).flatMap(([column, source]): readonly Constant[] => {
+function profileColumnsOf(table: keyof CallTables): readonly ProfileColumn[] {
+  return columnsOf(table).flatMap(([column, source]): readonly ProfileColumn[] => {
     if (source.from === 'profile') return [{ table, column, unless: null }];
     const unless = source.from === 'call' && source.otherwise === undefined ? source.extra : undefined;
     return unless === undefined ? [] : [{ table, column, unless }];
   });
 }
 
-const ALL_CONSTANTS: readonly Constant[] = [
-  ...constantsOf('spend_row'),
-  ...constantsOf('trace_summary'),
-  ...constantsOf('span'),
+const ALL_PROFILE_COLUMNS: readonly ProfileColumn[] = [
+  ...profileColumnsOf('spend_row'),
+  ...profileColumnsOf('trace_summary'),
+  ...profileColumnsOf('span'),
 ];
-const isLater = ({ unless }: Constant): boolean => LATER_EXTRAS.some((extra) => extra === unless);
+const isLater = ({ unless }: ProfileColumn): boolean => LATER_EXTRAS.some((extra) => extra === unless);
 
-/** The columns whose values a profile contains, in this order. A 0 or 1 for each of `EXTRAS` follows. */
-export const CONSTANTS: readonly Constant[] = ALL_CONSTANTS.filter((constant) => !isLater(constant));
+/** The columns whose values a profile contains, in this order. In a profile, a 0 or 1 for each of `EXTRAS` follows. */
+export const PROFILE_COLUMNS: readonly ProfileColumn[] = ALL_PROFILE_COLUMNS.filter((column) => !isLater(column));
 /** Columns added later. Their values follow the calls of a profile, so that profiles of earlier versions stay readable. */
-export const LATER_CONSTANTS: readonly Constant[] = ALL_CONSTANTS.filter(isLater);
+export const LATER_PROFILE_COLUMNS: readonly ProfileColumn[] = ALL_PROFILE_COLUMNS.filter(isLater);

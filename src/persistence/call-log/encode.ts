@@ -10,17 +10,17 @@ import { growSummary } from '../../domain/traces/trace.ts';
 import {
   CALL_VALUES,
   type CallValue,
-  CONSTANTS,
+  PROFILE_COLUMNS,
   type Extra,
   EXTRAS,
-  LATER_CONSTANTS,
+  LATER_PROFILE_COLUMNS,
   LATER_EXTRAS,
 } from './columns.ts';
 import { SPAN_COLUMNS } from '../traces/span-rows.ts';
 import { storedRowOf, tagsText } from '../spend/spend-rows.ts';
 import { namesText, summaryRowOf } from '../traces/summary-rows.ts';
 
-/** Values that calls of a key share, written once per segment: those of `CONSTANTS` and `LATER_CONSTANTS`. */
+/** Values that calls of a key share, written once per segment: those of `PROFILE_COLUMNS` and `LATER_PROFILE_COLUMNS`. */
 export interface CallProfile {
   readonly owner: Owner;
   /** JSON list without its closing bracket. */
@@ -33,15 +33,15 @@ export interface CallProfile {
 export interface EncodedCall {
   readonly profile: CallProfile;
   /**
-   * JSON list of the call's own values, in the order of `CALL_VALUES`, and a comma. It ends before `call_id` without extras,
-   * and before `end_user` without the extra `labels`.
+   * JSON list of the call's own values in the order of `CALL_VALUES`, then a comma. The list of a call without extras ends before
+   * `call_id`. The list of a call without the extra `labels` ends before `end_user`.
    */
   readonly row: string;
   /** One line of the body, with its line break; see `call-body.ts`. */
   readonly payload: string;
 }
 
-/** How each member is shared: `own` is not compared. A function means that the profile has the member, and compares two rows. */
+/** For each member: `own` when each call has its own value, or a function for a value of the profile, which compares two rows. */
 type Sharing<Row> = { readonly [Member in keyof Row]: 'own' | ((left: Row, right: Row) => boolean) };
 
 /** The compiler reports a missing member. */
@@ -232,7 +232,9 @@ function durationOf({ spend, span }: CallRecord): number | null {
   return isConsistent ? durationNs : null;
 }
 
-/** Whether a span is a root without estimate, with a plain trace id and the values of its spend row, which are encoded once. */
+/**
+ * Whether a span is a root without estimate, has a plain trace id, and has the same values as its spend row. Such values are encoded once.
+ */
 function spanMatchesSpendRow(
   { traceId, spanId, responseId, cost, usage, sessionId, endUser }: SpendRow,
   span: SpanHead,
@@ -264,7 +266,7 @@ function matchesProfile(profile: CachedProfile, { spend, span }: CallRecord, ext
 const sameTags = (left: readonly string[], right: readonly string[]): boolean =>
   left === right || (left.length === right.length && left.every((tag, at) => tag === right[at]));
 
-/** The values of `CONSTANTS` and `LATER_CONSTANTS` and the flags of the extras, taken from the complete rows of one call. */
+/** The values of `PROFILE_COLUMNS` and `LATER_PROFILE_COLUMNS` and the flags of the extras, taken from the complete rows of one call. */
 function profileTexts(
   { spend, span }: CallRecord,
   traceRef: string,
@@ -279,12 +281,12 @@ function profileTexts(
     trace_summary: summaryRowOf(growSummary(null, { traceId: span.traceId, traceRef, owner }, [span])),
     span: Object.fromEntries(SPAN_COLUMNS.map((column, position) => [column, spanRow[position]])),
   } as Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-  const listOf = (constants: typeof CONSTANTS, flags: readonly Extra[]): string =>
+  const listOf = (columns: typeof PROFILE_COLUMNS, flags: readonly Extra[]): string =>
     JSON.stringify([
-      ...constants.map(({ table, column, unless }) =>
+      ...columns.map(({ table, column, unless }) =>
         unless !== null && hasExtra(extras, unless) ? null : rows[table]?.[column],
       ),
       ...flags.map((extra) => Number(hasExtra(extras, extra))),
     ]).slice(0, -1);
-  return { head: listOf(CONSTANTS, EXTRAS), tail: `,${listOf(LATER_CONSTANTS, LATER_EXTRAS).slice(1)}` };
+  return { head: listOf(PROFILE_COLUMNS, EXTRAS), tail: `,${listOf(LATER_PROFILE_COLUMNS, LATER_EXTRAS).slice(1)}` };
 }

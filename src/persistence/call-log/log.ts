@@ -23,8 +23,8 @@ export interface CallLog {
   /** Number of calls not unfolded, as far as this process knows. */
   backlog(): number;
   /**
-   * Unfolds the oldest segments. Resolves to summaries of traces to which a client had sent spans before the call was
-   * unfolded, collected since the last step. Throws Unavailable when the database does not answer.
+   * Unfolds the oldest segments. A client may have sent spans of a call's trace before the call is unfolded. Resolves to the summaries of
+   * such traces since the last step. Throws Unavailable when the database does not answer.
    */
   step(): Promise<readonly TraceSummary[]>;
   /** Resolves when every segment that any process wrote before is unfolded or set aside. */
@@ -44,8 +44,8 @@ interface WaitingSegment extends StoredSegment {
 }
 
 /**
- * A segment is unfolded once: one transaction writes its rows and deletes it. When that fails, its calls go through the spend and
- * trace stores, which are idempotent. It fails if a row exists already: after a repeated commit, or in a trace to which a client
+ * A segment is unfolded once: one transaction writes its rows and deletes it. When that fails, its calls go through the spend and trace
+ * stores, which are idempotent. The transaction fails if a row exists already: after a repeated commit, or in a trace to which a client
  * sent spans first.
  */
 export function createCallLog(

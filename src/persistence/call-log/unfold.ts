@@ -11,9 +11,9 @@ import {
   type CallValue,
   columnsOf,
   sourceOf,
-  CONSTANTS,
+  PROFILE_COLUMNS,
   EXTRAS,
-  LATER_CONSTANTS,
+  LATER_PROFILE_COLUMNS,
   LATER_EXTRAS,
   type Source,
 } from './columns.ts';
@@ -47,22 +47,22 @@ const VALUES = Object.keys(CALL_VALUES) as CallValue[];
 /** Values that only calls with extras have. */
 const EXTRA_VALUES = new Set(VALUES.slice(VALUES.indexOf('call_id')));
 /** Index, in a profile, of the place of its first call. The list of its calls follows. */
-const PLACE_INDEX = CONSTANTS.length + EXTRAS.length;
-const ALL_CONSTANTS = [...CONSTANTS, ...LATER_CONSTANTS];
+const PLACE_INDEX = PROFILE_COLUMNS.length + EXTRAS.length;
+const ALL_PROFILE_COLUMNS = [...PROFILE_COLUMNS, ...LATER_PROFILE_COLUMNS];
 const ALL_EXTRAS = [...EXTRAS, ...LATER_EXTRAS];
 /** Number of values after the list of calls; a profile of an earlier version has none of them. */
-const LATER_COUNT = LATER_CONSTANTS.length + LATER_EXTRAS.length;
+const LATER_COUNT = LATER_PROFILE_COLUMNS.length + LATER_EXTRAS.length;
 
-/** SQL of a column's value: `k_` constants and `x_` extras of the profile, `v_` values of the call. */
+/** SQL of a column's value. Prefixes of names: `k_` value of the profile, `x_` flag of an extra in the profile, `v_` value of the call. */
 function expressionOf(table: keyof CallTables, column: string, source: Source, traceNo: string): string {
-  const constant = ALL_CONSTANTS.findIndex((one) => one.table === table && one.column === column);
+  const index = ALL_PROFILE_COLUMNS.findIndex((one) => one.table === table && one.column === column);
   switch (source.from) {
     case 'profile':
-      return `k_${constant}`;
+      return `k_${index}`;
     case 'call': {
       const { value, extra, otherwise } = source;
       if (extra === undefined) return `v_${value}`;
-      const other = otherwise === undefined ? `k_${constant}` : otherwise === 'null' ? 'null' : `v_${otherwise}`;
+      const other = otherwise === undefined ? `k_${index}` : otherwise === 'null' ? 'null' : `v_${otherwise}`;
       return `case when x_${extra} = 1 then v_${value} else ${other} end`;
     }
     case 'computed':
@@ -106,25 +106,27 @@ interface Selections {
   calls(profiles: string, more: readonly string[]): string;
 }
 
-const CONSTANT_NAMES = [
+const PROFILE_NAMES = [
   'body_no',
-  ...ALL_CONSTANTS.map((_constant, position) => `k_${position}`),
+  ...ALL_PROFILE_COLUMNS.map((_column, position) => `k_${position}`),
   ...ALL_EXTRAS.map((extra) => `x_${extra}`),
 ];
-const VALUE_NAMES = VALUES.map((value) => `v_${value}`);
+const CALL_NAMES = VALUES.map((value) => `v_${value}`);
 
 function selections(flavour: SqlFlavour, typeOf: (table: keyof CallTables, column: string) => string): Selections {
   const sqlite = flavour === 'sqlite';
   // `jsonb_extract` is faster than `->>` on a parsed value.
   const pick = (from: string, at: number, type: string): string =>
     sqlite ? `jsonb_extract(${from}, '$[${at}]')` : `cast(${from} ->> ${at} as ${type})`;
-  const constants = ALL_CONSTANTS.map(({ table, column }, at) => {
-    const place = at < CONSTANTS.length ? at : PLACE_INDEX + 1 + at - CONSTANTS.length;
+  const profileValues = ALL_PROFILE_COLUMNS.map(({ table, column }, at) => {
+    const place = at < PROFILE_COLUMNS.length ? at : PLACE_INDEX + 1 + at - PROFILE_COLUMNS.length;
     return `${pick('head', place, typeOf(table, column))} as k_${at}`;
   });
   const extras = ALL_EXTRAS.map((extra, at) => {
     const place =
-      at < EXTRAS.length ? CONSTANTS.length + at : PLACE_INDEX + 1 + LATER_CONSTANTS.length + at - EXTRAS.length;
+      at < EXTRAS.length
+        ? PROFILE_COLUMNS.length + at
+        : PLACE_INDEX + 1 + LATER_PROFILE_COLUMNS.length + at - EXTRAS.length;
     return `${pick('head', place, 'int')} as x_${extra}`;
   });
   const values = VALUES.map((value, at) => {
@@ -138,7 +140,7 @@ function selections(flavour: SqlFlavour, typeOf: (table: keyof CallTables, colum
   const callSource = sqlite
     ? 'jsonb_each(calls) c'
     : 'lateral jsonb_array_elements(calls) with ordinality c(value, at)';
-  // SQLite copies the whole profile, thousands of calls, for each value read from it: the head is extracted first.
+  // For each value that is read from a profile, SQLite copies the whole profile with thousands of calls. So the head is extracted first.
   const headPaths = Array.from(
     { length: PLACE_INDEX + 1 + LATER_COUNT },
     (_, at) => `'$[${at <= PLACE_INDEX ? at : at + 1}]'`,
@@ -146,14 +148,14 @@ function selections(flavour: SqlFlavour, typeOf: (table: keyof CallTables, colum
   const head = sqlite ? `jsonb_extract(p.value, ${headPaths.join(', ')})` : `p.value - ${PLACE_INDEX + 1}`;
   const callsOf = sqlite ? pick('p.value', PLACE_INDEX + 1, '') : `p.value -> ${PLACE_INDEX + 1}`;
   const place = pick('head', PLACE_INDEX, 'int');
-  // With the offset SQLite does not inline the query, which would extract the head again for each of its values. `materialized`
+  // The offset keeps SQLite from inlining the query. The inlined query would extract the head again for each value in it. `materialized`
   // would copy all calls.
   const [materialized, offset] = sqlite ? ['', 'limit -1 offset 0'] : ['materialized', ''];
   return {
     profiles: `with part as ${materialized} (
         select s.body_no, cast(w.value ->> 1 as int) as first_no, ${head} as head, ${callsOf} as calls from ${segmentSource} ${offset}
       )
-      select first_no + ${place} as profile_no, body_no, ${[...constants, ...extras].join(', ')}, ${place} as first_place, calls
+      select first_no + ${place} as profile_no, body_no, ${[...profileValues, ...extras].join(', ')}, ${place} as first_place, calls
       from part`,
     calls: (profiles, more) => `select ${[...more, ...values].join(', ')},
         ${sqlite ? 'first_place + c.key' : 'cast(first_place + c.at - 1 as int)'} as place
@@ -172,14 +174,14 @@ const FROM_CALLS = `from unfolded_profile cross join unfolded_call on call_no >=
 /** Keys of `new_spend` that may be own values of a call; the other keys are values of the profile. */
 const OWN_KEYS = ['v_tags', 'v_end_user'];
 const DAY_SUMS = [...NEW_SPEND_COUNTS.map((name) => `v_${name}`), 'total_ms', 'last_ms'];
-const DAY_COLUMNS = ['of_profile', 'started_at', ...OWN_KEYS, 'calls', ...DAY_SUMS].join(', ');
+const DAY_TABLE_COLUMNS = ['of_profile', 'started_at', ...OWN_KEYS, 'calls', ...DAY_SUMS].join(', ');
 
 const spendValue = (column: keyof CallTables['spend_row']): string =>
   expressionOf('spend_row', column, sourceOf('spend_row', column), 'null');
 
 /**
- * Queries of the sums of calls by profile and day. SQLite sorts calls to group them, except by profile: they are stored in that
- * order. So the first query is for profiles without labels whose calls all start on one day, the second for the other profiles.
+ * Queries of the sums of calls by profile and day. SQLite sorts calls to group them, except by profile: calls are stored in the order of
+ * their profiles. So the first query is for profiles without labels whose calls all start on one day, the second for the other profiles.
  */
 function daysOfProfiles(): readonly string[] {
   const [startedAt, endedAt] = [spendValue('started_at'), spendValue('ended_at')];
@@ -198,7 +200,9 @@ function daysOfProfiles(): readonly string[] {
   ];
 }
 
-/** The query of `new_spend` from `unfolded_day`. A count that a profile has is zero or null, so it need not be multiplied. */
+/**
+ * The query of `new_spend` from `unfolded_day`. A count in a profile is zero or null, so it need not be multiplied by the number of calls.
+ */
 function newSpendOfDays(): string {
   const keys = NEW_SPEND_KEYS.map((name) => `${spendValue(name)} as ${name}`);
   const counts = NEW_SPEND_COUNTS.map((name) => `coalesce(${spendValue(name)}, 0) as ${name}`);
@@ -206,24 +210,24 @@ function newSpendOfDays(): string {
     from unfolded_day cross join unfolded_profile on profile_no = of_profile`;
 }
 
-const PROFILE_COLUMNS = [...CONSTANT_NAMES, 'first_place', 'calls'].join(', ');
-const CALL_COLUMNS = ['of_profile', ...VALUE_NAMES, 'place'].join(', ');
+const PROFILE_TABLE_COLUMNS = [...PROFILE_NAMES, 'first_place', 'calls'].join(', ');
+const CALL_TABLE_COLUMNS = ['of_profile', ...CALL_NAMES, 'place'].join(', ');
 const LAST_TRACE = `coalesce((select seq from sqlite_sequence where name = 'trace_summary'), 0)`;
 
 /**
- * SQLite: one pass per table from a temporary table, so that inserts stay at the end of each index and each JSON value is
- * read once. Calls are numbered from 1; the number of a profile is that of its first call. SQLite has a single writer, so the numbers
- * of new traces are known beforehand.
+ * SQLite: the calls are first copied to a temporary table, so that each JSON value is read once. Then each table is filled in one pass, so
+ * that inserts stay at the end of each index. Calls are numbered from 1. The number of a profile is that of its first call. SQLite has a
+ * single writer, so the numbers of new traces are known beforehand.
  */
 function sqliteStatements({ profiles, calls }: Selections, daily: readonly string[]): readonly string[] {
   return [
-    `create temp table if not exists unfolded_profile (profile_no integer primary key, ${PROFILE_COLUMNS})`,
-    `create temp table if not exists unfolded_call (call_no integer primary key, ${CALL_COLUMNS})`,
-    `create temp table if not exists unfolded_day (${DAY_COLUMNS})`,
-    `insert into unfolded_profile (profile_no, ${PROFILE_COLUMNS}) ${profiles}`,
-    `insert into unfolded_call (call_no, ${CALL_COLUMNS}) ${calls('unfolded_profile', ['profile_no + c.key', 'profile_no'])}`,
+    `create temp table if not exists unfolded_profile (profile_no integer primary key, ${PROFILE_TABLE_COLUMNS})`,
+    `create temp table if not exists unfolded_call (call_no integer primary key, ${CALL_TABLE_COLUMNS})`,
+    `create temp table if not exists unfolded_day (${DAY_TABLE_COLUMNS})`,
+    `insert into unfolded_profile (profile_no, ${PROFILE_TABLE_COLUMNS}) ${profiles}`,
+    `insert into unfolded_call (call_no, ${CALL_TABLE_COLUMNS}) ${calls('unfolded_profile', ['profile_no + c.key', 'profile_no'])}`,
     `${insertInto('spend_row')} select ${valuesOf('spend_row')} ${FROM_CALLS}`,
-    ...daysOfProfiles().map((sums) => `insert into unfolded_day (${DAY_COLUMNS}) ${sums}`),
+    ...daysOfProfiles().map((sums) => `insert into unfolded_day (${DAY_TABLE_COLUMNS}) ${sums}`),
     ...daily.map((statement) => `with ${NEW_SPEND} as materialized (${newSpendOfDays()}) ${statement}`),
     `${insertInto('trace_summary', ['trace_no'])} select ${LAST_TRACE} + call_no, ${valuesOf('trace_summary')} ${FROM_CALLS}`,
     `${insertInto('span')}
@@ -239,13 +243,13 @@ const postgresStatement = (
   withCalls: string,
   daily: readonly string[],
 ): string => `${withCalls}, ${NEW_SPEND} as materialized (
-      ${newSpendOf(`select ${namedValues('spend_row')} from one`)}
+      ${newSpendOf(`select ${namedValues('spend_row')} from each_call`)}
     ), ${daily.map((statement, at) => `days_${at} as (${statement})`).join(', ')}, new_traces as (
-      ${insertInto('trace_summary')} select ${valuesOf('trace_summary')} from one order by place returning trace_no, trace_ref
+      ${insertInto('trace_summary')} select ${valuesOf('trace_summary')} from each_call order by place returning trace_no, trace_ref
     ), spans as (
-      ${insertInto('span')} select ${valuesOf('span', 'trace_no')} from one join new_traces on trace_ref = v_trace_ref
+      ${insertInto('span')} select ${valuesOf('span', 'trace_no')} from each_call join new_traces on trace_ref = v_trace_ref
     )
-    ${insertInto('spend_row')} select ${valuesOf('spend_row')} from one`;
+    ${insertInto('spend_row')} select ${valuesOf('spend_row')} from each_call`;
 
 /** `unfold` runs inside the database: no row is read and sent back. */
 export function createCallUnfolding(
@@ -257,7 +261,7 @@ export function createCallUnfolding(
     return columns.find(({ name }) => name === column);
   };
   const selected = selections(flavour, (table, column) => columnOf(table, column)?.sqlType ?? 'text');
-  const withCalls = `with profile as materialized (${selected.profiles}), one as (${selected.calls('profile', CONSTANT_NAMES)})`;
+  const withCalls = `with profile as materialized (${selected.profiles}), each_call as (${selected.calls('profile', PROFILE_NAMES)})`;
   const daily = dailyAdditions(flavour);
   const texts = flavour === 'sqlite' ? sqliteStatements(selected, daily) : [postgresStatement(withCalls, daily)];
   /** A statement that reads segments has the list of segments as its parameter. */
@@ -274,7 +278,7 @@ export function createCallUnfolding(
       const read = wide ? `cast(${value} as ${runtimeType === 'number' ? 'double precision' : 'text'})` : value;
       return `${read} as ${table}_${column}`;
     });
-  const readAll = `${withCalls} select ${[...readText('spend_row'), ...readText('span')].join(', ')}, v_trace_id as trace_id from one order by place`;
+  const readAll = `${withCalls} select ${[...readText('spend_row'), ...readText('span')].join(', ')}, v_trace_id as trace_id from each_call order by place`;
 
   return {
     async unfold(db, segments) {
