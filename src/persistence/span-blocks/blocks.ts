@@ -22,7 +22,7 @@ export interface BlockPlace {
   readonly spans: number;
 }
 
-/** The spans of the traces that begin with one export and fit, concatenated. */
+/** The spans of one export, concatenated: those of traces that begin with this export and fit into the block. */
 export interface SpanBlock {
   readonly heads: Uint8Array;
   readonly places: ReadonlyMap<IngestPart, BlockPlace>;
@@ -120,7 +120,7 @@ export function createBlockWriter(
       const rows = traces.map(({ traceNo, bodyNo, ...place }) =>
         encodeRow(tables.blockTrace, { trace_no: traceNo, body_no: bodyNo, ...place }),
       );
-      for (const some of statements(rows)) await insert(db, some);
+      for (const batch of statements(rows)) await insert(db, batch);
     },
     async moveToRows(db, traceNos) {
       await insertRows(db, traceNos);

@@ -11,8 +11,8 @@ import { summaryRowOf } from '../traces/summary-rows.ts';
 const MOST_BODIES = 4;
 /** Number of remembered traces; a power of two. */
 const SLOTS = 65_536;
-/** Hex digits of a trace ref that are remembered: 32 bits. */
-const HANDLE_DIGITS = 8;
+/** Hex digits of a trace ref that identify a remembered trace: 32 bits. */
+const PREFIX_DIGITS = 8;
 
 /** An export whose traces are all new, as far as known, and fit into a block. */
 interface WholeExport {
@@ -26,13 +26,13 @@ interface WholeExport {
  */
 export interface SingleStatementStore {
   /**
-   * The jobs as exports for one statement. Null when there are too many jobs, a job has no body, or a trace occurs twice, may be
-   * stored already, or does not fit into a block.
+   * The jobs as exports for one statement. Null when there are too many jobs, or a job has no body. Also null when a trace occurs
+   * twice, may be stored already, or does not fit into a block.
    */
   exportsFrom(jobs: readonly IngestJob[]): readonly WholeExport[] | null;
   /** Resolves to the summaries by trace ref. Fails, and stores nothing, when one of the traces is stored already. */
   store(db: Kysely<Tables>, exports: readonly WholeExport[]): Promise<ReadonlyMap<string, TraceSummary>>;
-  /** Called with every stored trace, so that later pieces of it skip this path. */
+  /** Called with every stored trace, so that `exportsFrom` returns null for later pieces of it. */
   remember(traceRefs: Iterable<string>): void;
 }
 
@@ -91,14 +91,14 @@ export function createSingleStatementStore(newSummary: RowTable<'trace_summary'>
     }
   }
 
-  const nameOf = (traceRef: string): number => Number.parseInt(traceRef.slice(0, HANDLE_DIGITS), 16);
-  const isRemembered = (name: number): boolean => remembered[name % SLOTS] === name;
+  const prefixOf = (traceRef: string): number => Number.parseInt(traceRef.slice(0, PREFIX_DIGITS), 16);
+  const isRemembered = (prefix: number): boolean => remembered[prefix % SLOTS] === prefix;
 
   function wholeOf(job: IngestJob, seen: Set<string>): WholeExport | null {
     const { body, parts } = job;
     if (body === null) return null;
     for (const { identity } of parts) {
-      if (seen.has(identity.traceRef) || isRemembered(nameOf(identity.traceRef))) return null;
+      if (seen.has(identity.traceRef) || isRemembered(prefixOf(identity.traceRef))) return null;
       seen.add(identity.traceRef);
     }
     const block = blockOf(parts);
@@ -133,8 +133,8 @@ export function createSingleStatementStore(newSummary: RowTable<'trace_summary'>
     },
     remember(traceRefs) {
       for (const traceRef of traceRefs) {
-        const name = nameOf(traceRef);
-        remembered[name % SLOTS] = name;
+        const prefix = prefixOf(traceRef);
+        remembered[prefix % SLOTS] = prefix;
       }
     },
   };
