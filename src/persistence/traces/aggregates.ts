@@ -53,12 +53,13 @@ export interface SessionRow extends Sums {
   readonly last_start_ms: Count;
 }
 
+/** `engineValues`: values that SQL and ClickHouse select in different forms. */
 export const sessionOf = (
   row: SessionRow,
-  stated: Pick<SessionActivity, 'userId' | 'spend' | 'estimate'>,
+  engineValues: Pick<SessionActivity, 'userId' | 'spend' | 'estimate'>,
 ): SessionActivity => ({
   ...sumsOf(row),
-  ...stated,
+  ...engineValues,
   sessionId: row.session,
   startNs: BigInt(row.first_ns),
   endNs: BigInt(row.last_ns),

@@ -17,9 +17,9 @@ export async function bodyOfNew(
   bodies: BodyReader | undefined,
   { body, sent, fresh }: Readonly<Record<'sent' | 'fresh', readonly IngestPart[]>> & { readonly body: ExportBody },
 ): Promise<ExportBody> {
-  const held = new Set(fresh.map(({ identity }) => identity.traceId));
-  const known = sent.flatMap(({ identity: { traceId } }) => (held.has(traceId) ? [] : [traceId]));
-  return known.length === 0 ? body : readerOf(bodies).without(body, known);
+  const newTraceIds = new Set(fresh.map(({ identity }) => identity.traceId));
+  const unchangedTraceIds = sent.flatMap(({ identity: { traceId } }) => (newTraceIds.has(traceId) ? [] : [traceId]));
+  return unchangedTraceIds.length === 0 ? body : readerOf(bodies).without(body, unchangedTraceIds);
 }
 
 /** A span with its trace and owner. */

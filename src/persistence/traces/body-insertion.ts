@@ -36,10 +36,10 @@ export function createBodyWriter(flavour: SqlFlavour): BodyWriter {
 
   return async (db, held) => {
     const numbers: string[] = [];
-    for (const some of statementsOf(held, bytesOf, STATEMENT_BODIES)) {
-      const text = texts.get(some.length) ?? textFor(some.length);
-      texts.set(some.length, text);
-      const values = some.flatMap(({ body: { format, compression, bytes }, heldBy, heads }) => [
+    for (const batch of statementsOf(held, bytesOf, STATEMENT_BODIES)) {
+      const text = texts.get(batch.length) ?? textFor(batch.length);
+      texts.set(batch.length, text);
+      const values = batch.flatMap(({ body: { format, compression, bytes }, heldBy, heads }) => [
         format,
         compression,
         heldBy,
@@ -47,7 +47,7 @@ export function createBodyWriter(flavour: SqlFlavour): BodyWriter {
         heads,
       ]);
       const { rows } = await db.executeQuery<{ body_no: string }>(CompiledQuery.raw(text, values));
-      if (rows.length !== some.length) throw new Error('The database did not return a number for each body.');
+      if (rows.length !== batch.length) throw new Error('The database did not return a number for each body.');
       // Numbers increase in the order of the rows; no engine guarantees the order of `returning`.
       numbers.push(...rows.map((row) => row.body_no).toSorted((left, right) => Number(left) - Number(right)));
     }

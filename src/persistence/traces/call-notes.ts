@@ -18,7 +18,10 @@ const KINDS: Readonly<Record<NoteKind, number>> = {
 };
 const KIND_OF = new Map(Object.entries(KINDS).map(([kind, number]) => [number, kind as NoteKind]));
 
-/** Condition on a summary: the calls of the trace have notes. Not valid in a statement that waits for a row lock. */
+/**
+ * Condition on a summary: the calls of the trace have notes. Not for a statement that locks rows: PostgreSQL evaluates this subquery
+ * before the wait for the lock.
+ */
 export const IS_NOTED = `exists (select 1 from call_note
   where call_note.trace_no = trace_summary.trace_no and call_note.kind = ${COUNTED})`;
 
@@ -67,15 +70,15 @@ const visitedAncestorOf = (row: AncestorRow): VisitedAncestor => ({
   answered: row.answered !== null,
 });
 
-/** The statements. `given` is the relation of the rows in their only parameter, which is JSON for the reason in `rowsFrom`. */
+/** The statements. Their only parameter is a JSON list of rows; `rowsFrom` explains why. `given` is this list as a relation. */
 function textsFor(flavour: SqlFlavour) {
   const list = flavour === 'postgresql' ? 'jsonb_array_elements($1::jsonb)' : 'jsonb_each(?)';
   const number = (at: number, type: 'bigint' | 'integer'): string =>
     flavour === 'postgresql' ? `cast(value ->> ${at} as ${type})` : `value ->> ${at}`;
   const given = `given as (select ${number(0, 'bigint')} as trace_no, ${number(1, 'integer')} as kind, value ->> 2 as name,
     value ->> 3 as span_id from ${list})`;
-  // Join order from the parameter to the tables: `cross join` fixes it in SQLite; `offset 0`, and `limit` in existence checks,
-  // keep PostgreSQL from hashing whole tables.
+  // The join order is from the parameter to the tables. In SQLite `cross join` fixes it. In PostgreSQL `offset 0`, and `limit` in
+  // existence checks, prevent hash joins of whole tables.
   const spans = (where: string, join: 'cross' | 'left' = 'cross'): string =>
     flavour === 'postgresql'
       ? `${join} join lateral (select s.* from span s where ${where} offset 0) s ${join === 'left' ? 'on true' : ''}`
@@ -140,8 +143,8 @@ export function createCallNotes(flavour: SqlFlavour): (db: Kysely<Tables>) => St
   return (db) => {
     async function rows<Row>(text: string, about: readonly string[]): Promise<readonly Row[]> {
       const found: Row[] = [];
-      for (const some of statements(about))
-        found.push(...(await db.executeQuery<Row>(CompiledQuery.raw(text, [`[${some.join(',')}]`]))).rows);
+      for (const batch of statements(about))
+        found.push(...(await db.executeQuery<Row>(CompiledQuery.raw(text, [`[${batch.join(',')}]`]))).rows);
       return found;
     }
     return {

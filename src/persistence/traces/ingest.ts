@@ -54,7 +54,10 @@ function byKey(left: TraceIdentity, right: TraceIdentity): number {
   return left.traceRef < right.traceRef ? -1 : 1;
 }
 
-/** The traces of a commit that were stored before, or come in several pieces now, and whose calls may be counted twice. */
+/**
+ * The traces of a commit whose calls may be counted twice: traces that were stored before, or that have several pieces in this
+ * commit.
+ */
 function piecedTraces(
   fresh: readonly IngestPart[],
   stored: {
@@ -108,8 +111,8 @@ export function createTraceIngest(
     rows: readonly NewSummaryRow[],
   ): Promise<ReadonlyMap<string, string>> {
     const numbers = new Map<string, string>();
-    for (const some of statements(rows.map((row) => encodeRow(newSummary, row))))
-      for (const row of await into<NumberedRow>(db, some)) numbers.set(row.trace_ref, row.trace_no);
+    for (const batch of statements(rows.map((row) => encodeRow(newSummary, row))))
+      for (const row of await into<NumberedRow>(db, batch)) numbers.set(row.trace_ref, row.trace_no);
     return numbers;
   }
 

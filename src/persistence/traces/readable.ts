@@ -5,7 +5,7 @@ import type { TraceStore } from '../../domain/traces/store.ts';
 type Method = (...parameters: never[]) => Promise<unknown>;
 
 /** The methods, each of which first waits for `readable`. */
-function waiting<Methods extends object>(methods: Methods, readable: () => Promise<void>): Methods {
+function waitingFor<Methods extends object>(methods: Methods, readable: () => Promise<void>): Methods {
   const after =
     (method: Method): Method =>
     async (...parameters) => {
@@ -18,14 +18,14 @@ function waiting<Methods extends object>(methods: Methods, readable: () => Promi
 }
 
 /**
- * Spend after the call log is unfolded (ADR 0035). `totalsSince` waits, too; the other totals include the log. `append` and
- * retention do not wait.
+ * Spend store whose reads first wait until the call log is unfolded (ADR 0035). `totalsSince` waits, too. The other totals do not
+ * wait, because they include the log. `append` and retention do not wait.
  */
 export const readableSpend = (
   { append, removeStartedBefore, totalOf, totalsOf, totalsOfOwners, ...reads }: SpendStore,
   readable: () => Promise<void>,
 ): SpendStore => ({
-  ...waiting(reads, readable),
+  ...waitingFor(reads, readable),
   append,
   removeStartedBefore,
   totalOf,
@@ -33,12 +33,12 @@ export const readableSpend = (
   totalsOfOwners,
 });
 
-/** Reports of spend after the call log is unfolded. */
+/** Spend reports that first wait until the call log is unfolded. */
 export const readableReports = (reports: SpendReports, readable: () => Promise<void>): SpendReports =>
-  waiting(reports, readable);
+  waitingFor(reports, readable);
 
-/** Traces after the call log is unfolded. Ingest and retention do not wait. */
+/** Trace store whose reads first wait until the call log is unfolded. Ingest and retention do not wait. */
 export const readableTraces = (
   { ingest, ingestExport, removeStartedBefore, ...reads }: TraceStore,
   readable: () => Promise<void>,
-): TraceStore => ({ ...waiting(reads, readable), ingest, ingestExport, removeStartedBefore });
+): TraceStore => ({ ...waitingFor(reads, readable), ingest, ingestExport, removeStartedBefore });

@@ -91,7 +91,9 @@ interface HeadRow extends Pick<SummaryRow, 'trace_id' | 'trace_ref'> {
   readonly by_id: string;
 }
 
-/** Number of the body of a span, null without a body; and the span's position among the found spans of that body, from 1. */
+/**
+ * Number of the body of a span, null without a body. `place` is the position of the span among the found spans of that body, from 1.
+ */
 interface HeldSpan {
   readonly in_body: string | null;
   readonly place: number;
@@ -136,7 +138,7 @@ export function createTraceReads(
       first: preparedQuery((db, given: Placeholder<PageValues>) =>
         page(db, given).where('start_ms', '<', given('endMs')),
       ),
-      behind: preparedQuery((db, given: Placeholder<PageValues>) =>
+      afterCursor: preparedQuery((db, given: Placeholder<PageValues>) =>
         page(db, given).where(({ eb, refTuple, tuple }) =>
           eb(refTuple('start_ms', 'trace_ref'), '<', tuple(given('afterMs'), given('afterRef'))),
         ),
@@ -184,20 +186,20 @@ export function createTraceReads(
     inOrder(db, (source) => headsOf(db, source, given('keys'))),
   );
 
-  const isBehind = (given: Placeholder<SpanPageValues>) =>
+  const isAfterCursor = (given: Placeholder<SpanPageValues>) =>
     sql<boolean>`(span.start_ns, span.span_id) > (cast(${given('afterNs')} as bigint), ${given('afterId')})`;
-  const spanPage = (behind: boolean) =>
+  const spanPage = (afterCursor: boolean) =>
     preparedQuery((db, given: Placeholder<SpanPageValues>) => {
       // Each source has a limit, so that fewer rows are sorted.
       const first = (source: SpanSource) =>
         headsOf(db, source, given('keys'))
-          .$if(behind, (query) => query.where(isBehind(given)))
+          .$if(afterCursor, (query) => query.where(isAfterCursor(given)))
           .orderBy('span.start_ns')
           .orderBy('span.span_id')
           .limit(given('limit'));
       return inOrder(db, first).limit(given('limit'));
     });
-  const spanPages = { first: spanPage(false), behind: spanPage(true) };
+  const spanPages = { first: spanPage(false), afterCursor: spanPage(true) };
 
   const oneSpan = preparedQuery((db, given: Placeholder<{ readonly keys: string; readonly spanId: string }>) => {
     const spanIn = (source: SpanSource) =>
@@ -240,12 +242,12 @@ export function createTraceReads(
   return {
     listSummaries: (visibility, { startMs, endMs, after }, limit) =>
       inFlight.run(async () => {
-        const { first, behind } = pages[visibility.kind];
+        const { first, afterCursor } = pages[visibility.kind];
         const values = { owner: ownerOf(visibility), startMs, endMs, limit };
         const rows =
           after === null || after.startMs >= endMs
             ? await first(reading(), { ...values, afterMs: 0, afterRef: '' })
-            : await behind(reading(), { ...values, afterMs: after.startMs, afterRef: storable(after.traceRef) });
+            : await afterCursor(reading(), { ...values, afterMs: after.startMs, afterRef: storable(after.traceRef) });
         return summariesIn(rows);
       }),
     findSummaries: (visibility, traceId, traceRef) =>
@@ -266,7 +268,7 @@ export function createTraceReads(
       inFlight.run(async () => {
         const keys = keysOf([trace]);
         const values = { keys, afterNs: String(after?.startNs ?? 0n), afterId: after?.spanId ?? '', limit };
-        const rows = await (after === null ? spanPages.first : spanPages.behind)(reading(), values);
+        const rows = await (after === null ? spanPages.first : spanPages.afterCursor)(reading(), values);
         return rows.map((row) => spanHeadOf(trace.traceId, headRows.rowOf(row)));
       }),
     findSpan: (traces, spanId) =>

@@ -29,14 +29,14 @@ export const RANKS: Readonly<Record<TraceOrder, RawBuilder<unknown>>> = {
 export const bigint = (value: bigint | number): RawBuilder<unknown> => sql`cast(${String(value)} as bigint)`;
 
 /** Condition: a column with a JSON list of texts contains this one. */
-const lists = (flavour: Flavour, column: string, text: string): RawBuilder<SqlBool> =>
+const containsText = (flavour: Flavour, column: string, text: string): RawBuilder<SqlBool> =>
   flavour === 'postgresql'
     ? sql<SqlBool>`cast(${sql.ref(column)} as jsonb) @> to_jsonb(cast(${text} as text))`
     : sql<SqlBool>`exists (select 1 from json_each(${sql.ref(column)}) where value = ${text})`;
 
 /** Condition: the trace has the tag of the product's own model calls, or lacks it. `tags` is null for a trace without tags. */
 function internalIs(flavour: Flavour, internal: boolean): RawBuilder<SqlBool> {
-  const tagged = lists(flavour, 'trace_summary.tags', INTERNAL_TAG);
+  const tagged = containsText(flavour, 'trace_summary.tags', INTERNAL_TAG);
   return internal ? tagged : sql<SqlBool>`(trace_summary.tags is null or not ${tagged})`;
 }
 
@@ -65,34 +65,34 @@ function mentions(flavour: Flavour, text: string): RawBuilder<SqlBool> {
 export function filterCondition(flavour: Flavour, filters: TraceFilters): RawBuilder<SqlBool> {
   const { status, service, agent, model, keyHash, teamId, minSpend, minDurationNs, minErrors, text } = filters;
   const { sessionId, userId, tag, internal } = filters;
-  const demands: (RawBuilder<SqlBool> | null)[] = [
+  const clauses: (RawBuilder<SqlBool> | null)[] = [
     status === null ? null : sql<SqlBool>`trace_summary.status = ${status}`,
     service === null ? null : sql<SqlBool>`trace_summary.service = ${storable(service)}`,
     keyHash === null ? null : sql<SqlBool>`trace_summary.key_hash = ${storable(keyHash)}`,
     teamId === null ? null : sql<SqlBool>`trace_summary.team_id = ${storable(teamId)}`,
     sessionId === null ? null : sql<SqlBool>`trace_summary.session_id = ${storable(sessionId)}`,
     userId === null ? null : sql<SqlBool>`trace_summary.user_id = ${storable(userId)}`,
-    tag === null ? null : lists(flavour, 'trace_summary.tags', storable(tag)),
+    tag === null ? null : containsText(flavour, 'trace_summary.tags', storable(tag)),
     internal === null ? null : internalIs(flavour, internal),
-    agent === null ? null : lists(flavour, 'trace_summary.agent_names', storable(agent)),
-    model === null ? null : lists(flavour, 'trace_summary.models', storable(model)),
+    agent === null ? null : containsText(flavour, 'trace_summary.agent_names', storable(agent)),
+    model === null ? null : containsText(flavour, 'trace_summary.models', storable(model)),
     minSpend === null ? null : sql<SqlBool>`trace_summary.spend >= ${bigint(minSpend)}`,
     minDurationNs === null ? null : sql<SqlBool>`${RANKS.duration} >= ${bigint(minDurationNs)}`,
     minErrors === null ? null : sql<SqlBool>`trace_summary.error_count >= ${bigint(minErrors)}`,
     text === null ? null : mentions(flavour, storable(text)),
   ];
-  const conditions = demands.filter((demand) => demand !== null);
+  const conditions = clauses.filter((clause) => clause !== null);
   return conditions.length === 0 ? sql<SqlBool>`1 = 1` : sql<SqlBool>`(${sql.join(conditions, sql` and `)})`;
 }
 
 const HALF = 2n ** 32n;
 
 /** SQL that selects the sum of a column of picodollars in two halves: SQLite fails when a sum overflows 64 bits. */
-export const halves = (column: 'spend' | 'estimate') => sql`
+export const sumInHalves = (column: 'spend' | 'estimate') => sql`
   cast(sum(${sql.ref(column)} / ${bigint(HALF)}) as text) as ${sql.ref(`${column}_high`)},
   cast(sum(${sql.ref(column)} % ${bigint(HALF)}) as text) as ${sql.ref(`${column}_low`)}`;
 
-/** The amount whose sum `halves` selected; null without values. */
+/** The amount whose sum `sumInHalves` selected; null without values. */
 export const amountOf = (high: string | null, low: string | null): Usd | null =>
   high === null || low === null ? null : ((BigInt(high) * HALF + BigInt(low)) as Usd);
 
@@ -119,7 +119,7 @@ export async function bucketsOf(
     select cast(bucket as double precision) as bucket, count(*) as traces,
       sum(case when error_count > 0 then 1 else 0 end) as failed, sum(span_count) as spans, sum(llm_calls) as calls,
       cast(sum(input_tokens) as double precision) as tokens_in,
-      cast(sum(output_tokens) as double precision) as tokens_out, ${halves('spend')},
+      cast(sum(output_tokens) as double precision) as tokens_out, ${sumInHalves('spend')},
       ${quantile(50)} as p50, ${quantile(90)} as p90, ${quantile(99)} as p99
     from ranked group by bucket order by bucket`.execute(db);
   return rows.map((row) => bucketOf(series, row, amountOf(row.spend_high, row.spend_low)));

@@ -4,9 +4,9 @@ import { storable } from '../../domain/storable.ts';
 import type { Database } from '../database/database.ts';
 import type { Tables } from '../database/tables.ts';
 import { sessionOf, type SessionRow } from './aggregates.ts';
-import { amountOf, bigint, halves } from './search.ts';
+import { amountOf, bigint, sumInHalves } from './search.ts';
 
-type StatedValues = Readonly<
+type EngineValues = Readonly<
   Record<'first_user' | 'last_user' | `${'spend' | 'estimate'}_${'high' | 'low'}`, string | null>
 >;
 
@@ -31,12 +31,12 @@ export async function sessionsOf(
       ? sql`1 = 1`
       : sql`(max(start_ms) < ${bigint(after.lastStartMs)}
           or (max(start_ms) = ${bigint(after.lastStartMs)} and ${id} < ${storable(after.sessionId)}))`;
-  const { rows } = await sql<SessionRow & StatedValues>`
+  const { rows } = await sql<SessionRow & EngineValues>`
     select session_id as session, min(user_id) as first_user, max(user_id) as last_user, count(*) as traces,
       sum(case when error_count > 0 then 1 else 0 end) as failed, sum(llm_calls) as calls,
       cast(sum(input_tokens) as double precision) as tokens_in,
       cast(sum(output_tokens) as double precision) as tokens_out,
-      ${halves('spend')}, ${halves('estimate')},
+      ${sumInHalves('spend')}, ${sumInHalves('estimate')},
       cast(min(start_ns) as text) as first_ns, cast(max(end_ns) as text) as last_ns,
       cast(max(start_ms) as double precision) as last_start_ms
     from trace_summary where ${inWindow(search, condition)}

@@ -66,8 +66,8 @@ export function createSpanWriter(flavour: SqlFlavour, { columns }: RowTable<'spa
 
   return {
     async insert(db, groups) {
-      for (const some of statements(groups))
-        await db.executeQuery(CompiledQuery.raw(insertText, [`[${some.join(',')}]`]));
+      for (const batch of statements(groups))
+        await db.executeQuery(CompiledQuery.raw(insertText, [`[${batch.join(',')}]`]));
     },
     async stored(db, wanted) {
       const json = `[${[...wanted].map(([traceNo, spanIds]) => `[${traceNo},${JSON.stringify(spanIds)}]`).join(',')}]`;
