@@ -254,8 +254,8 @@ export function createKeyStore(database: Database): KeyStore {
 }
 
 /**
- * One page in two statements: hashes, in most orders from an index, then the rows of these hashes, so that rows before the page are
- * not read.
+ * One page in two statements. The first finds the hashes of the page, in most orders from an index. The second reads the rows of
+ * these hashes. So rows before the page are not read.
  */
 async function listKeys(em: SqlEntityManager, page: KeyPage, flavour: SqlFlavour): Promise<readonly VirtualKey[]> {
   const { filter, now, sort, descending, limit, from } = page;

@@ -33,12 +33,13 @@ export interface DailyRelation {
 }
 
 /** Kind of sums: of all calls, of calls with tags, or of calls by tag or by end user. */
-type Labelled = 'all' | 'tagged' | 'tag' | 'end_user';
+type SumsKind = 'all' | 'tagged' | 'tag' | 'end_user';
 
+/** Whether the sums store a value whole. They truncate longer values. */
 const isShort = (value: string): boolean => value.length <= MOST_KEY_CHARACTERS;
 
-/** The kind of sums that answers a grouping; null when only the calls do. */
-function labelledOf({ by, filter }: SpendGrouping): Labelled | null {
+/** The kind of sums that a grouping needs; null when it needs the calls. */
+function sumsKindOf({ by, filter }: SpendGrouping): SumsKind | null {
   const { any, none = {}, some = [] } = filter;
   const tags = any.tag;
   const byTag = by.includes('tag');
@@ -100,12 +101,12 @@ const CALL_COLUMNS = [
 ].map(([name, value]) => `${value} as ${name}`);
 
 /** Sums of whole days. */
-function ofDays(labelled: Labelled, [from, to]: Parts['days'], labels: Sql | null): Sql {
-  const isLabel = labelled === 'tag' || labelled === 'end_user';
+function ofDays(kind: SumsKind, [from, to]: Parts['days'], labels: Sql | null): Sql {
+  const isLabel = kind === 'tag' || kind === 'end_user';
   const conditions: Sql[] = [sql`1 = 1`];
-  if (isLabel) conditions.push(sql`kind = ${labelled}`);
+  if (isLabel) conditions.push(sql`kind = ${kind}`);
   if (labels !== null) conditions.push(sql`label in ${labels}`);
-  if (labelled === 'tagged') conditions.push(sql`tagged = 1`);
+  if (kind === 'tagged') conditions.push(sql`tagged = 1`);
   if (from !== null) conditions.push(sql`started_at >= ${from}`);
   if (to !== null) conditions.push(sql`started_at < ${to}`);
   const label = isLabel ? 'label' : 'null';
@@ -114,14 +115,14 @@ function ofDays(labelled: Labelled, [from, to]: Parts['days'], labels: Sql | nul
 }
 
 /** The calls of a part of a day, each as a row of sums. By tag, a call has one row for each of its tags. */
-function ofCalls(labelled: Labelled, [from, to]: Parts['edges'][number], flavour: SqlFlavour): Sql {
+function ofCalls(kind: SumsKind, [from, to]: Parts['edges'][number], flavour: SqlFlavour): Sql {
   const conditions: Sql[] = [sql`started_at >= ${from}`, sql`started_at < ${to}`];
-  if (labelled === 'tagged' || labelled === 'tag') conditions.push(sql`tags is not null`);
-  if (labelled === 'end_user') conditions.push(sql`end_user is not null`);
+  if (kind === 'tagged' || kind === 'tag') conditions.push(sql`tags is not null`);
+  if (kind === 'end_user') conditions.push(sql`end_user is not null`);
   const each = `${textsOf(flavour, 'tags')} as tag`;
-  const label = labelled === 'tag' ? 'tag.value' : labelled === 'end_user' ? 'end_user' : 'null';
+  const label = kind === 'tag' ? 'tag.value' : kind === 'end_user' ? 'end_user' : 'null';
   return sql`select ${sql.raw(CALL_COLUMNS.join(', '))}, ${sql.raw(label)} as label
-    from spend_row ${sql.raw(labelled === 'tag' ? `cross join ${each}` : '')} where ${sql.join(conditions, sql` and `)}`;
+    from spend_row ${sql.raw(kind === 'tag' ? `cross join ${each}` : '')} where ${sql.join(conditions, sql` and `)}`;
 }
 
 /** Sum of whole numbers as a double, which both drivers read as a number. It is exact below 2^53. */
@@ -134,8 +135,8 @@ const SUMS = sql`
   cast(max(spend_row.last_ms) as double precision) as last_ms`;
 
 /** The labels that a filter names; null for all. */
-const wantedLabels = (labelled: Labelled, { any }: SpendFilter): readonly string[] | null =>
-  (labelled === 'tag' ? any.tag : labelled === 'end_user' ? any.endUser : undefined) ?? null;
+const wantedLabels = (kind: SumsKind, { any }: SpendFilter): readonly string[] | null =>
+  (kind === 'tag' ? any.tag : kind === 'end_user' ? any.endUser : undefined) ?? null;
 
 /** The filter without period and labels, which the relation has applied. */
 function withoutLabels({ any, some = [], ...filter }: SpendFilter): SpendFilter {
@@ -145,20 +146,17 @@ function withoutLabels({ any, some = [], ...filter }: SpendFilter): SpendFilter 
 
 const isLabelField = (field: SpendField): boolean => field === 'tag' || field === 'endUser';
 
-/** The relation that answers a grouping; null when only the calls do. */
+/** The relation for a grouping; null when the grouping needs the calls. */
 export function dailyRelation(grouping: SpendGrouping, flavour: SqlFlavour): DailyRelation | null {
   const { filter } = grouping;
-  const labelled = isAnswered(grouping) ? labelledOf(grouping) : null;
+  const kind = isAnswered(grouping) ? sumsKindOf(grouping) : null;
   const parts = partsOf(filter);
-  if (labelled === null || parts === null) return null;
-  const wanted = wantedLabels(labelled, filter);
+  if (kind === null || parts === null) return null;
+  const wanted = wantedLabels(kind, filter);
   const labels = (): Sql | null => (wanted === null ? null : textsIn(flavour, wanted.map(storable)));
-  const union = [
-    ofDays(labelled, parts.days, labels()),
-    ...parts.edges.map((edge) => ofCalls(labelled, edge, flavour)),
-  ];
+  const union = [ofDays(kind, parts.days, labels()), ...parts.edges.map((edge) => ofCalls(kind, edge, flavour))];
   const among = labels();
-  const label = labelled === 'end_user' ? sql`all_parts.label as end_user` : sql`null as end_user`;
+  const label = kind === 'end_user' ? sql`all_parts.label as end_user` : sql`null as end_user`;
   const own = among === null ? sql`` : sql`where all_parts.label in ${among}`;
   return {
     relation: sql`(select all_parts.*, ${label} from (${sql.join(union, sql` union all `)}) as all_parts ${own}) as spend_row`,

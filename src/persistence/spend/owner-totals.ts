@@ -17,7 +17,9 @@ const isNamed = (kind: OwnerKind | 'key'): kind is NamedKind =>
 const loggedTotals = (flavour: Flavour): RawBuilder<unknown> =>
   sql`call_segment s cross join ${elementsOf(flavour, sql.ref('s.totals'))} t`;
 
-/** For each kind: the query of the stored totals, the column of the id in it, and the member of the id in a logged total. */
+/**
+ * Where totals of each kind are stored: a query and its column of the id. `member` is the name of the id in a total of the call log.
+ */
 const STORED: Readonly<Record<NamedKind, readonly [totals: RawBuilder<unknown>, column: string, member: string]>> = {
   key: [sql`select key_hash as one, '' as other, total from key_spend where`, 'key_hash', 'key_hash'],
   window: [sql`select name as one, '' as other, total from budget_window where`, 'name', 'window'],

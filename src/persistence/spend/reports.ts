@@ -174,6 +174,7 @@ interface GroupedRelation {
 /** Reports over spend rows, grouped inside the database. Sums of costs are exact. */
 export function createSpendReports({ orm, flavour, readRows }: Database): SpendReports {
   const spendRows = rowTable(orm, 'spend_row');
+  /** Sort columns of rows with an equal rank. */
   const places = [sql`spend_row.started_at`, sql`spend_row.trace_id`, sql`spend_row.span_id`, sql`spend_row.id`];
 
   function pageOf({ filter, sort, descending, limit, from }: SpendPage): Sql {

@@ -90,7 +90,7 @@ export function createSpendStore(database: Database): SpendStore {
     rows.map((row) => encodeRow(spendRows, storedRowOf(row)));
 
   /** The usual case: every row is new. Fails for all when one is stored already. */
-  async function appendFresh(db: Kysely<Tables>, rows: readonly SpendRow[]): Promise<void> {
+  async function appendAll(db: Kysely<Tables>, rows: readonly SpendRow[]): Promise<void> {
     const all = encoded(rows);
     await insert(db, all);
     await addToDays(db, all);
@@ -99,7 +99,7 @@ export function createSpendStore(database: Database): SpendStore {
   }
 
   /** Stores only rows that are new. The check of a row costs as much as storing it. */
-  async function appendNew(db: Kysely<Tables>, rows: readonly SpendRow[]): Promise<void> {
+  async function appendMissing(db: Kysely<Tables>, rows: readonly SpendRow[]): Promise<void> {
     const inserted = await insertNew<Pick<StoredRow, 'trace_id' | 'span_id' | 'id'>>(db, encoded(rows));
     const newKeys = new Set(inserted.map((row) => keyOf({ traceId: row.trace_id, spanId: row.span_id, id: row.id })));
     const fresh = rows.filter((row) => newKeys.has(keyOf(row)));
@@ -114,10 +114,10 @@ export function createSpendStore(database: Database): SpendStore {
         if (rows.length === 0) return;
         const distinct = inOrder(rows);
         try {
-          await transaction(orm, (db) => appendFresh(db, distinct));
+          await transaction(orm, (db) => appendAll(db, distinct));
         } catch (error) {
           if (!isDuplicate(error)) throw error;
-          await transaction(orm, (db) => appendNew(db, distinct));
+          await transaction(orm, (db) => appendMissing(db, distinct));
         }
       }),
     async findBySpans(spanKeys) {
