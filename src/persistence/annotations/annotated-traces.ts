@@ -38,7 +38,7 @@ const score = (value: number): RawBuilder<unknown> => sql`cast(${value} as doubl
 
 function matching(flavour: Flavour, conditions: AnnotationConditions): readonly RawBuilder<SqlBool>[] {
   const { traceId, spanId, name, annotator, label, author, minScore, maxScore, from, to } = conditions;
-  const demands: (RawBuilder<SqlBool> | null)[] = [
+  const clauses: (RawBuilder<SqlBool> | null)[] = [
     traceId === null ? null : sql<SqlBool>`annotation.trace_id = ${storable(traceId)}`,
     spanId === null ? null : sql<SqlBool>`annotation.span_id = ${storable(spanId)}`,
     name === null ? null : sql<SqlBool>`annotation.name = ${storable(name)}`,
@@ -50,7 +50,7 @@ function matching(flavour: Flavour, conditions: AnnotationConditions): readonly 
     from === null ? null : sql<SqlBool>`annotation.created_at >= ${timeOf(flavour, from)}`,
     to === null ? null : sql<SqlBool>`annotation.created_at < ${timeOf(flavour, to)}`,
   ];
-  return demands.filter((demand) => demand !== null);
+  return clauses.filter((clause) => clause !== null);
 }
 
 /** A visibility as conditions on annotations. For a team or key, they include the condition of the partial index. */
@@ -77,12 +77,12 @@ export function annotatedQuery(
   { visibility, startMs, conditions }: AnnotatedSearch,
   most: number,
 ): RawBuilder<{ readonly trace_id: string; readonly trace_ref: string }> {
-  const demands = [
+  const clauses = [
     ...visibleTo(visibility),
     sql<SqlBool>`annotation.trace_start_ms >= cast(${String(startMs)} as bigint)`,
     ...matching(flavour, conditions),
   ];
-  return sql`select trace_id, trace_ref from annotation where ${sql.join(demands, sql` and `)} limit ${most + 1}`;
+  return sql`select trace_id, trace_ref from annotation where ${sql.join(clauses, sql` and `)} limit ${most + 1}`;
 }
 
 /**
@@ -116,10 +116,10 @@ export async function visibleAndAnnotated(
       select sought.trace_no from trace_summary as sought
       where (sought.trace_id, sought.trace_ref) in ${tuplesIn(flavour, 2, keys)})`;
   }
-  const demands = [
+  const clauses = [
     sql<SqlBool>`annotation.trace_id = trace_summary.trace_id`,
     sql<SqlBool>`annotation.trace_ref = trace_summary.trace_ref`,
     ...matching(flavour, search.conditions),
   ];
-  return sql<SqlBool>`${visible} and exists (select 1 from annotation where ${sql.join(demands, sql` and `)})`;
+  return sql<SqlBool>`${visible} and exists (select 1 from annotation where ${sql.join(clauses, sql` and `)})`;
 }

@@ -74,7 +74,10 @@ class QueuedRoot implements LoggedCall {
   }
 }
 
-/** A call that is stored without the log: it is in its caller's trace, has guardrail spans, is not representable, or the log is off. */
+/**
+ * A call that is stored without the log: in its caller's trace, with guardrail spans, not representable in the log, or with the log
+ * off.
+ */
 interface QueuedWholeCall extends QueuedCall {
   readonly kind: 'whole';
   readonly record: CallRecord;
@@ -166,13 +169,14 @@ export function createCallStore(
       const traceRef = call.span.parentSpanId === null ? traceRefOf(ownerOfCall(call.spend), traceId) : null;
       const encoded = traceRef === null || call.below !== undefined ? null : encodeCall(call, traceRef);
       if (traceRef === null || encoded === null) {
+        // Throws for amounts and times that no column can store.
         for (const cost of [call.spend.cost, call.span.cost]) amountText(cost ?? 0n);
         for (const ns of [call.span.startNs, call.span.endNs]) nsText(ns);
         return { kind: 'whole', callId, traceId, record: call };
       }
       const { profile, row, payload } = encoded;
       const { owner } = profile;
-      // As it will be read: columns cannot store every character.
+      // Through the row, as later reads return it: columns cannot store every character.
       const summary = withSummary
         ? summaryOf(summaryRowOf(growSummary(null, { traceId, traceRef, owner }, [call.span])))
         : null;

@@ -85,15 +85,15 @@ export function createCatalogHistory({ orm, flavour, readRows, transact }: Datab
   /** Adds changes that are not stored yet; resolves to their number. */
   async function insertChanges(db: Kysely<Tables>, rows: Iterable<ChangeRow>): Promise<number> {
     let added = 0;
-    for (const some of statements(Iterator.from(rows).map((row) => encodeRow(changeTable, row))))
-      added += (await putChanges(db, some)).length;
+    for (const batch of statements(Iterator.from(rows).map((row) => encodeRow(changeTable, row))))
+      added += (await putChanges(db, batch)).length;
     return added;
   }
 
   async function writeEntries(db: Kysely<Tables>, entries: RecordStep['entries']): Promise<void> {
     const present = entries.flatMap(({ entryId, fields }) => (fields === null ? [] : [{ entryId, fields }]));
-    for (const some of statements(present.map((entry) => encodeRow(recordedTable, recordedRowOf(entry)))))
-      await putEntries(db, some);
+    for (const batch of statements(present.map((entry) => encodeRow(recordedTable, recordedRowOf(entry)))))
+      await putEntries(db, batch);
     const removed = entries.flatMap(({ entryId, fields }) => (fields === null ? [entryId] : []));
     if (removed.length > 0)
       await db.deleteFrom('catalog_recorded').where('entry_id', 'in', textsIn(flavour, removed)).execute();

@@ -5,7 +5,7 @@ import type { ClickHouse } from './client.ts';
 import { sessionOf, type SessionRow } from '../traces/aggregates.ts';
 import { allOf, beganIn, type Condition } from './trace-search.ts';
 
-interface StatedRow extends SessionRow {
+interface EngineRow extends SessionRow {
   readonly users: readonly string[];
   readonly spent: string | null;
   readonly estimated: string | null;
@@ -13,7 +13,7 @@ interface StatedRow extends SessionRow {
 
 const amountOf = (text: string | null): Usd | null => (text === null ? null : (BigInt(text) as Usd));
 
-const STATED: Condition = { text: 'isNotNull(session_id)', params: {} };
+const HAS_SESSION: Condition = { text: 'isNotNull(session_id)', params: {} };
 
 /** A page of the sessions of the traces that began inside the window. */
 export async function sessionsOf(
@@ -25,12 +25,12 @@ export async function sessionsOf(
   }: { readonly search: SessionSearch; readonly condition: Condition; readonly limit: number },
 ): Promise<readonly SessionActivity[]> {
   const { startMs, endMs, after } = search;
-  const found = allOf(condition, STATED, beganIn(startMs, endMs));
+  const found = allOf(condition, HAS_SESSION, beganIn(startMs, endMs));
   const below =
     after === null
       ? ''
       : `having last_start_ms < {lastMs:Int64} or (last_start_ms = {lastMs:Int64} and session < {lastId:String})`;
-  const rows = await server.rows<StatedRow>(
+  const rows = await server.rows<EngineRow>(
     `select assumeNotNull(session_id) as session, groupUniqArray(2)(user_id) as users, count() as traces,
        countIf(error_count > 0) as failed, sum(llm_calls) as calls, sum(input_tokens) as tokens_in,
        sum(output_tokens) as tokens_out, toString(sum(toInt128(spend))) as spent,
@@ -54,7 +54,7 @@ export async function countSessionsOf(
   { startMs, endMs }: SessionSearch,
   condition: Condition,
 ): Promise<number> {
-  const found = allOf(condition, STATED, beganIn(startMs, endMs));
+  const found = allOf(condition, HAS_SESSION, beganIn(startMs, endMs));
   const [row] = await server.rows<{ sessions: string }>(
     `select uniqExact(session_id) as sessions from trace_by_start final where ${found.text}`,
     found.params,

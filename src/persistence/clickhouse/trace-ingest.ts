@@ -37,10 +37,10 @@ interface ChangedTrace {
   readonly fresh: readonly IngestPart[];
 }
 
-/** A trace after a commit, with the starts in Unix ms under which it is no longer listed. */
+/** A trace after a commit, with earlier starts, Unix ms, under which it may still be listed. These list rows are deleted. */
 interface IngestedTrace {
   readonly summary: TraceSummary;
-  readonly leaves: readonly number[];
+  readonly formerStartsMs: readonly number[];
 }
 
 const startMsOf = ({ startNs }: Pick<TraceSummary, 'startNs'>): number => Number(startNs / NS_PER_MS);
@@ -67,10 +67,10 @@ function bodyRow(
 }
 
 /**
- * Commits jobs together, without transactions: bodies first, then spans in one atomic insert (several above the size limit),
- * then the summaries that make traces visible. Before the summaries, the spans are counted: when another process wrote to a trace
- * at the same moment, or a killed one left it without summary, its summary is computed from all of its spans. The summary with
- * more spans wins.
+ * Commits jobs together, without transactions: bodies first, then spans in one atomic insert (several above the size limit), then the
+ * summaries that make traces visible. Before the summaries, the spans of each trace are counted. The number is unexpected when
+ * another process wrote to the trace at the same moment, or a killed process left it without summary. Then its summary is computed
+ * from all of its spans. Of two summaries, the one with more spans wins.
  */
 export function createClickHouseIngest(
   server: ClickHouse,
@@ -177,9 +177,10 @@ export function createClickHouseIngest(
     // Another process may list it under the start of any of its spans.
     const starts = new Set(heads.map(startMsOf));
     starts.delete(startMsOf(summary));
-    return { summary: { ...summary, redactedAt: before?.redactedAt ?? null }, leaves: [...starts] };
+    return { summary: { ...summary, redactedAt: before?.redactedAt ?? null }, formerStartsMs: [...starts] };
   }
 
+  /** The summary after a commit. `count` is the number of stored spans: if it is not the expected one, all spans are read. */
   async function grow(trace: ChangedTrace, count: number): Promise<IngestedTrace> {
     const { identity, before, stored, fresh } = trace;
     if ((before?.spanCount ?? 0) !== stored || stored + sizeOf(fresh) !== count) return sumUp(trace);
@@ -191,18 +192,18 @@ export function createClickHouseIngest(
     const moved = before !== null && startMsOf(before) !== startMsOf(summary);
     return {
       summary: counted ? withCallsCountedOnce(summary, await spansOf(identity)) : summary,
-      leaves: moved ? [startMsOf(before)] : [],
+      formerStartsMs: moved ? [startMsOf(before)] : [],
     };
   }
 
   async function storeSummaries(grown: readonly IngestedTrace[], arrived: number): Promise<void> {
     const listed: string[] = [];
     const summaries: string[] = [];
-    for (const { summary, leaves } of grown) {
+    for (const { summary, formerStartsMs } of grown) {
       const row = encodeRow(tables.summary, summaryRowOf(summary));
       listed.push(rowWith([arrived, summary.spanCount, 0], row));
       summaries.push(rowWith([arrived, summary.spanCount], row));
-      for (const startMs of leaves) {
+      for (const startMs of formerStartsMs) {
         const emptied = encodeRow(tables.summary, { ...emptySummaryRow(summary), start_ms: startMs });
         listed.push(rowWith([arrived, summary.spanCount, 1], emptied));
       }

@@ -10,7 +10,7 @@ const LOOKUP_IDS = 500;
 /** Runs a lookup for any number of ids of traces or bodies, in batches. Each id is looked up once. */
 export async function inBatches<Row>(
   allIds: Iterable<string>,
-  lookUp: (some: readonly string[]) => Promise<readonly Row[]>,
+  lookUp: (batch: readonly string[]) => Promise<readonly Row[]>,
 ): Promise<readonly Row[]> {
   const ids = [...new Set(allIds)];
   const found: (readonly Row[])[] = [];

@@ -24,16 +24,16 @@ const idsOf = (traces: readonly KeyRow[]): ReadonlySet<string> => new Set(traces
 /** Conditions for the rows of some traces, one per statement. */
 function* conditionsOf(traces: readonly KeyRow[]): Generator<string> {
   for (let at = 0; at < traces.length; at += 500) {
-    const some = traces.slice(at, at + 500);
-    const [ids, refs] = [some.map(({ trace_id: id }) => id), some.map(({ trace_ref: ref }) => ref)];
+    const batch = traces.slice(at, at + 500);
+    const [ids, refs] = [batch.map(({ trace_id: id }) => id), batch.map(({ trace_ref: ref }) => ref)];
     yield `trace_id in ${listOf(ids)} and trace_ref in ${listOf(refs)}`;
   }
 }
 
 /**
  * Deletes or redacts traces. Each removal finds its traces by one table and changes that table last, so that the next removal
- * completes an interrupted one. The table is the list by time for retention, the summaries for an explicit removal. Retention hides rows immediately
- * and frees the disk with the next merge. An explicit removal frees the disk immediately.
+ * completes an interrupted one. For retention this table is the list by time; for an explicit removal, the summaries. Retention hides
+ * rows immediately and frees the disk with the next merge. An explicit removal frees the disk immediately.
  */
 export function createClickHouseRemoval(server: ClickHouse, bodies: BodyReader | undefined): TraceRemoval {
   const release = createBodyRelease(server, bodies);

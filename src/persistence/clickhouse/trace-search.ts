@@ -83,11 +83,11 @@ const textsIn = (column: string): string => `JSONExtract(${column}, 'Array(Strin
 export function filterCondition(filters: TraceFilters): Condition {
   const { status, service, agent, model, keyHash, teamId, minSpend, minDurationNs, minErrors, text } = filters;
   const { sessionId, userId, tag, internal } = filters;
-  const demand = (condition: string, name: string, value: string | null): Condition[] =>
+  const clause = (condition: string, name: string, value: string | null): Condition[] =>
     value === null ? [] : [{ text: condition, params: { [name]: value } }];
   const textOf = (value: string | null): string | null => (value === null ? null : storable(value));
   const numberOf = (value: bigint | number | null): string | null => (value === null ? null : String(value));
-  const lists = (column: string, name: string): string => `has(${textsIn(column)}, {${name}:String})`;
+  const containsText = (column: string, name: string): string => `has(${textsIn(column)}, {${name}:String})`;
   const isIn = (value: string): string => `positionCaseInsensitiveUTF8(${value}, {mentioned:String}) > 0`;
   const mentioned = [
     ...TEXT_COLUMNS.map(isIn),
@@ -95,24 +95,24 @@ export function filterCondition(filters: TraceFilters): Condition {
   ];
   return allOf(
     { text: '1', params: {} },
-    ...demand('status = {status:String}', 'status', status),
-    ...demand('service = {service:String}', 'service', textOf(service)),
-    ...demand('key_hash = {keyHash:String}', 'keyHash', textOf(keyHash)),
-    ...demand('team_id = {teamId:String}', 'teamId', textOf(teamId)),
-    ...demand(lists('agent_names', 'agent'), 'agent', textOf(agent)),
-    ...demand(lists('models', 'model'), 'model', textOf(model)),
-    ...demand(`ifNull(session_id, '') = {sessionId:String}`, 'sessionId', textOf(sessionId)),
-    ...demand(`ifNull(user_id, '') = {userId:String}`, 'userId', textOf(userId)),
-    ...demand(lists(`ifNull(tags, '[]')`, 'tag'), 'tag', textOf(tag)),
-    ...demand(
-      `${internal === false ? 'not ' : ''}${lists(`ifNull(tags, '[]')`, 'internalTag')}`,
+    ...clause('status = {status:String}', 'status', status),
+    ...clause('service = {service:String}', 'service', textOf(service)),
+    ...clause('key_hash = {keyHash:String}', 'keyHash', textOf(keyHash)),
+    ...clause('team_id = {teamId:String}', 'teamId', textOf(teamId)),
+    ...clause(containsText('agent_names', 'agent'), 'agent', textOf(agent)),
+    ...clause(containsText('models', 'model'), 'model', textOf(model)),
+    ...clause(`ifNull(session_id, '') = {sessionId:String}`, 'sessionId', textOf(sessionId)),
+    ...clause(`ifNull(user_id, '') = {userId:String}`, 'userId', textOf(userId)),
+    ...clause(containsText(`ifNull(tags, '[]')`, 'tag'), 'tag', textOf(tag)),
+    ...clause(
+      `${internal === false ? 'not ' : ''}${containsText(`ifNull(tags, '[]')`, 'internalTag')}`,
       'internalTag',
       internal === null ? null : INTERNAL_TAG,
     ),
-    ...demand('spend >= {minSpend:Int64}', 'minSpend', numberOf(minSpend)),
-    ...demand(`${RANKS.duration} >= {minDuration:Int64}`, 'minDuration', numberOf(minDurationNs)),
-    ...demand('error_count >= {minErrors:Int64}', 'minErrors', numberOf(minErrors)),
-    ...demand(mentioned.join(' or '), 'mentioned', textOf(text)),
+    ...clause('spend >= {minSpend:Int64}', 'minSpend', numberOf(minSpend)),
+    ...clause(`${RANKS.duration} >= {minDuration:Int64}`, 'minDuration', numberOf(minDurationNs)),
+    ...clause('error_count >= {minErrors:Int64}', 'minErrors', numberOf(minErrors)),
+    ...clause(mentioned.join(' or '), 'mentioned', textOf(text)),
   );
 }
 

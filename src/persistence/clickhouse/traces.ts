@@ -42,7 +42,10 @@ import { createViews } from './views.ts';
 const INGEST_LIMIT: IngestLimit = { rows: 100_000, bytes: 256 << 20 };
 /** Maximum rows of a group commit: many, because each insert creates a part that the server has to merge. */
 const GROUP_ROWS = 20_000;
-/** Maximum number of annotations that a filter may match. Their traces are sent with the query: annotations are in the database. */
+/**
+ * Maximum number of annotations that a filter may match. Their trace refs are sent with the query, because annotations are in the
+ * database and not in ClickHouse.
+ */
 const MOST_ANNOTATED = 10_000;
 
 /** A span with its owner and body. */
@@ -68,8 +71,8 @@ interface Options extends Pick<StoresOptions, 'log'> {
 }
 
 /**
- * Traces in ClickHouse. The schema is updated now, or before the first use when the server cannot be reached: the gateway
- * serves models without traces. Throws Unavailable when the server refuses the user.
+ * Traces in ClickHouse. The schema is updated now. When the server cannot be reached, it is updated before the first use, because the
+ * gateway serves models also without traces. Throws Unavailable when the server refuses the user.
  */
 export async function openClickHouseTraces(
   location: ClickHouseLocation,

@@ -54,7 +54,7 @@ function isLostConnection(error: unknown): boolean {
 }
 
 /** Wait before the retry of a read, in ms. In this time the pool removes the lost connection. */
-const LEAVE_MS = 25;
+const RETRY_DELAY_MS = 25;
 
 /** Runs a read, and retries it once when its connection was lost. */
 export async function retryLostRead<Result>(read: () => Promise<Result>): Promise<Result> {
@@ -62,7 +62,7 @@ export async function retryLostRead<Result>(read: () => Promise<Result>): Promis
     return await read();
   } catch (error) {
     if (!isLostConnection(error)) throw error;
-    await setTimeout(LEAVE_MS);
+    await setTimeout(RETRY_DELAY_MS);
     return read();
   }
 }

@@ -30,10 +30,10 @@ interface Entry<Job, Result> {
 const GATHER_MS = 10;
 
 /**
- * Jobs that wait at the same time share one commit. The first job starts a commit at the end of its turn of the event
- * loop; jobs that arrive during a commit form the next one. On one core no job can be prepared during a commit, so a commit
- * waits up to 10 ms for jobs in preparation. When a shared commit fails, but not with Unavailable, every job is retried alone,
- * so that an invalid job does not fail the others.
+ * Jobs that wait at the same time share one commit. The first job starts a commit at the end of its turn of the event loop. Jobs that
+ * arrive during a commit form the next commit. On one core no job can be prepared during a commit, so a commit waits up to 10 ms for
+ * jobs in preparation. When a shared commit fails, but not with Unavailable, every job is retried alone, so that an invalid job does
+ * not fail the others.
  */
 export function createGroupCommit<Job extends Weight, Result>({
   commit,

@@ -138,8 +138,8 @@ async function openPostgres(url: string, options: DatabaseOptions): Promise<Data
     driver: PostgreSqlDriver,
     clientUrl: url,
     driverOptions: { connectionTimeoutMillis: POSTGRES_CONNECT_MS },
-    // Set by a statement, because connection poolers refuse unknown startup parameters. JIT is off: the planner takes lists
-    // in JSON for large tables, and would compile queries for seconds that run for milliseconds.
+    // Set by a statement, because connection poolers refuse unknown startup parameters. JIT is off: the planner estimates a list in
+    // JSON as a large table. It would compile a query for seconds that runs for milliseconds.
     async onCreateConnection(connection) {
       const text = `select set_config('lock_timeout', '${options.lockTimeoutMs ?? LOCK_TIMEOUT_MS}', false), set_config('jit', 'off', false)`;
       await (connection as DatabaseConnection).executeQuery(CompiledQuery.raw(text));
@@ -218,8 +218,8 @@ async function openCallsAndTraces(database: Database, options: StoresOptions): P
 }
 
 /**
- * Opens the database, applies pending migrations, and returns the stores. Throws Unavailable when the database cannot
- * be reached or ClickHouse refuses the user, and Unsupported for a database URL with an unknown scheme or an invalid address.
+ * Opens the database, applies pending migrations, and returns the stores. Throws Unavailable when the database cannot be reached or
+ * ClickHouse refuses the user. Throws Unsupported for a database URL with an unknown scheme or an invalid address.
  */
 export async function openStores(options: StoresOptions) {
   const database = await openDatabase(options, { newSchema: newSqliteSchema });

@@ -17,12 +17,13 @@ export interface ProcessLock {
 const NO_LOCK: ProcessLock = { release() {} };
 
 /**
- * Locks the SQLite file that the options name, for the process and not for a store: migrations and imports may open the file beside a
- * running server. PostgreSQL serves several processes and is not locked. Throws Conflict, which names the holder if known, when
- * another process holds the lock. Any other failure to lock, as on a file system without locks, is logged. The file then stays unlocked.
+ * Locks the SQLite file that the options name. The lock belongs to the process and not to a store: migrations and imports may open
+ * the file beside a running server. PostgreSQL serves several processes and is not locked. Throws Conflict, which names the holder if
+ * known, when another process holds the lock. Any other failure to lock, as on a file system without locks, is logged. The file then
+ * stays unlocked.
  *
- * The lock is an exclusive transaction on an empty SQLite database beside the file. A separate text file names the holder:
- * opening and closing the locked file without SQLite would release the lock.
+ * The lock is an exclusive transaction on an empty SQLite database beside the file. A separate text file names the holder: opening
+ * and closing the locked file without SQLite would release the lock.
  */
 export async function lockDatabase({
   databaseUrl,

@@ -30,7 +30,10 @@ const BARRIER = sql.raw('offset 0');
 const MAX_BYTES = QUERY_LIMITS.characters * 4;
 /** Part of names that a query cannot use. An error with it means too many bytes. */
 const SECRET = randomUUID();
-/** Names: of the relation of all rows of a query, and of the column with the bytes of a row and of the rows before it. */
+/**
+ * Names around the query. `ROWS` is the relation of all its rows. `SIZE` is a column with the bytes of a row and of all rows before
+ * it.
+ */
 const [ROWS, SIZE] = [`rows ${SECRET}`, `size ${SECRET}`];
 
 function conditionOf(visibility: Visibility) {
