@@ -29,7 +29,7 @@ export async function measureShares(url: string, calls: number): Promise<string>
     ledger: createRedisLedger(redis, `bench-${randomUUID()}`),
     process: randomUUID(),
     clock: systemClock,
-    pace: { tickMs: 100, minCalls: 0, answerMs: 250 },
+    timing: { tickMs: 100, minCalls: 0, answerMs: 250 },
     scheduler: createScheduler({ warn: console.error }),
     changed: (failure) => {
       if (failure !== null) console.error(failure);

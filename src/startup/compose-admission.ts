@@ -34,7 +34,7 @@ interface SharedLedger {
   /** Name of the shared ledger, for the log. */
   readonly name: string;
   readonly ledger: Ledger;
-  readonly pace: ShareTiming;
+  readonly timing: ShareTiming;
   readonly ping: (() => Promise<unknown>) | null;
 }
 
@@ -64,13 +64,13 @@ export async function composeAdmission(
 
 function composeShares(
   { log, scheduler, shutdown, state }: StartContext,
-  { name, ledger, pace }: SharedLedger,
+  { name, ledger, timing }: SharedLedger,
 ): Shares {
   const shares = createShares({
     ledger,
     process: randomIds.uuid(),
     clock: systemClock,
-    pace,
+    timing,
     scheduler,
     changed(failure) {
       if (state.draining) return;
@@ -96,12 +96,12 @@ async function openLedger(
   if (redis === null)
     return admissionLedger === null
       ? null
-      : { name: 'PostgreSQL', ledger: admissionLedger, pace: DATABASE_TIMING, ping: null };
+      : { name: 'PostgreSQL', ledger: admissionLedger, timing: DATABASE_TIMING, ping: null };
   const connection = await connectRedis(redis);
   return {
     name: 'Redis',
     ledger: createRedisLedger(connection, redis.namespace),
-    pace: REDIS_TIMING,
+    timing: REDIS_TIMING,
     ping: () => connection.ping(),
   };
 }

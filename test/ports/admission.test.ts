@@ -10,11 +10,11 @@ const WITHOUT_RESERVE: ShareTiming = { tickMs: 20, minCalls: 0, answerMs: 5_000 
 const WITH_RESERVE: ShareTiming = { tickMs: 5, minCalls: 8, answerMs: 5_000 };
 
 /** Runs the suite on an admission of one process, over the ledger that `open` returns, or without a ledger. */
-function suiteOver(name: string, open: () => OpenLedger | null, pace = WITHOUT_RESERVE): void {
+function suiteOver(name: string, open: () => OpenLedger | null, timing = WITHOUT_RESERVE): void {
   admissionSuite(name, async (stored) => {
     let nowMs = 0;
     const opened = open();
-    const shares = opened === null ? null : someShares(opened.ledger, { pace });
+    const shares = opened === null ? null : someShares(opened.ledger, { timing });
     const admission = anAdmission(async (counter) => stored.get(counter) ?? 0n, {
       clock: { monotonicMs: () => nowMs },
       shares,
@@ -36,10 +36,10 @@ function suiteOver(name: string, open: () => OpenLedger | null, pace = WITHOUT_R
 const memoryLedger = (): OpenLedger => ({ ledger: new MemoryLedger(), prefix: '' });
 
 suiteOver('in memory', () => null);
-for (const pace of [WITHOUT_RESERVE, WITH_RESERVE]) {
-  const name = `over a ledger in memory, with a reserve of ${pace.minCalls} calls`;
-  suiteOver(name, memoryLedger, pace);
-  sharedBudgetsSuite(name, memoryLedger, pace);
+for (const timing of [WITHOUT_RESERVE, WITH_RESERVE]) {
+  const name = `over a ledger in memory, with a reserve of ${timing.minCalls} calls`;
+  suiteOver(name, memoryLedger, timing);
+  sharedBudgetsSuite(name, memoryLedger, timing);
 }
 withRedis((open) => {
   suiteOver('in Redis', open);

@@ -25,13 +25,13 @@ rateLimitsSuite(
   1,
 );
 
-for (const pace of [NO_RESERVE, WITH_RESERVE])
+for (const timing of [NO_RESERVE, WITH_RESERVE])
   rateLimitsSuite(
-    `over a ledger in memory, with a reserve of ${pace.minCalls} calls`,
+    `over a ledger in memory, with a reserve of ${timing.minCalls} calls`,
     (count) => {
       const ledger = new MemoryLedger();
       const clock = { monotonicMs: () => ledger.nowMs };
-      const all = Array.from({ length: count }, () => someShares(ledger, { clock, pace }));
+      const all = Array.from({ length: count }, () => someShares(ledger, { clock, timing }));
       return Promise.resolve({
         processes: all.map((shares) => createSharedRateLimits({ shares, clock })),
         prefix: '',
@@ -44,12 +44,12 @@ for (const pace of [NO_RESERVE, WITH_RESERVE])
     3,
   );
 
-function suiteOver(name: string, open: () => OpenLedger, pace: ShareTiming): void {
+function suiteOver(name: string, open: () => OpenLedger, timing: ShareTiming): void {
   rateLimitsSuite(
-    `${name}, with a reserve of ${pace.minCalls} calls`,
+    `${name}, with a reserve of ${timing.minCalls} calls`,
     (count) => {
       const { ledger, prefix } = open();
-      const all = Array.from({ length: count }, () => someShares(ledger, { pace }));
+      const all = Array.from({ length: count }, () => someShares(ledger, { timing }));
       return Promise.resolve({
         processes: all.map((shares) => createSharedRateLimits({ shares, clock: realClock })),
         prefix,

@@ -69,7 +69,7 @@ describe.runIf(HAS_REDIS)('a gateway with every budget and limit over Redis', ()
 
   /** A gateway whose calls cost one dollar each. */
   function aGateway() {
-    const shares = someShares(createRedisLedger(countingRedis, `test-${randomUUID()}`), { pace: NO_TICKS });
+    const shares = someShares(createRedisLedger(countingRedis, `test-${randomUUID()}`), { timing: NO_TICKS });
     stop = () => shares.stop();
     return createGateway({
       deployments: fixedDeployments([

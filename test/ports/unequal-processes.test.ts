@@ -21,7 +21,7 @@ async function withTwo(
 ): Promise<void> {
   let aheadMs = skewMs;
   const skewed = { monotonicMs: () => realClock.monotonicMs() + aheadMs };
-  const [first, second] = [someShares(ledger, { pace: PACE }), someShares(ledger, { pace: PACE, clock: skewed })];
+  const [first, second] = [someShares(ledger, { timing: PACE }), someShares(ledger, { timing: PACE, clock: skewed })];
   try {
     await run({
       processes: [

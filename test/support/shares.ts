@@ -19,7 +19,7 @@ export const someShares = (
   more: {
     readonly process?: string;
     readonly clock?: { monotonicMs(): number };
-    readonly pace?: ShareTiming;
+    readonly timing?: ShareTiming;
     readonly changed?: (failure: unknown) => void;
   } = {},
 ): Shares =>
@@ -28,7 +28,7 @@ export const someShares = (
     process: randomUUID(),
     clock: realClock,
     scheduler: aScheduler(),
-    pace: { tickMs: 20, minCalls: 0, answerMs: 5_000 },
+    timing: { tickMs: 20, minCalls: 0, answerMs: 5_000 },
     changed: () => {},
     ...more,
   });

@@ -52,11 +52,11 @@ interface MemoryAdmissionOptions {
 }
 
 /**
- * Admission that counts in this process, over stored totals that several processes add to. The spend of this process is
- * exact. The spend of others is known with the next read: a total in use is read every 2.5 seconds in the background.
- * A total older than 5 seconds is read before it is used; if that read fails or is slow, the old total is used. Without
- * such failures, processes over one store exceed a limit together by at most their spend within 5 seconds and the time
- * to the commit of their records.
+ * Admission that counts in this process, over stored totals that several processes add to. The spend of this process is exact. The
+ * spend of others is known with the next read: a total in use is read every 2.5 seconds in the background. A total older than 5
+ * seconds is read before it is used; if that read fails or is slow, the old total is used. Without such failures, the processes over
+ * one store together exceed a limit by a bounded amount. It is their spend within 5 seconds, plus the time until their records are
+ * committed.
  */
 export function createMemoryAdmission({
   totals,

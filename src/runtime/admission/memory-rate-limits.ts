@@ -196,8 +196,8 @@ export function createMemoryRateLimits({
       });
       const tooMany = refusedBy(counted, 'requests', expected);
       if (tooMany !== null) return tooMany;
-      // A request counts only in limits of requests. Keys of a team share a counter for each model, but calls of a key with its own
-      // limit of requests for the model do not count in this shared counter.
+      // A request counts only in limits of requests. Keys of a team share a counter for each model. A key may have its own limit of
+      // requests for the model: its calls do not count in the shared counter.
       for (const { limit, counter } of counted)
         if (limit.requests !== undefined) counter.requests += amountOf(limit, 'requests', expected);
       return (

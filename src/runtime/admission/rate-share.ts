@@ -211,7 +211,7 @@ export class RateShare implements ShareHolder {
   /** The room that this share should have. */
   #target(): number {
     if (this.#idleTicks > IDLE_TICKS) return 0;
-    return Math.max(this.#demand, this.#taken, this.#shares.pace.minCalls * this.#amount);
+    return Math.max(this.#demand, this.#taken, this.#shares.timing.minCalls * this.#amount);
   }
 
   #isOver(): boolean {

@@ -35,7 +35,7 @@ export interface ShareTiming {
 
 /** Shares of limits that this process holds in a ledger. */
 export interface Shares {
-  readonly pace: ShareTiming;
+  readonly timing: ShareTiming;
   /** Changes when the ledger is lost or has removed this process: shares of an earlier epoch are void. */
   epoch(): number;
   /** Whether the ledger is unavailable. This process then counts for itself. */
@@ -67,7 +67,7 @@ export function createShares({
   ledger,
   process,
   clock,
-  pace,
+  timing,
   scheduler,
   changed,
 }: {
@@ -75,12 +75,12 @@ export function createShares({
   /** Id of this process, different at each start. */
   readonly process: string;
   readonly clock: Pick<Clock, 'monotonicMs'>;
-  readonly pace: ShareTiming;
+  readonly timing: ShareTiming;
   readonly scheduler: Scheduler;
   /** Called when the ledger was lost, with the reason, and when it answers again, with null. */
   readonly changed: (failure: unknown) => void;
 }): Shares {
-  const { answerMs } = pace;
+  const { answerMs } = timing;
   const state = {
     isUnavailable: false,
     epoch: 1,
@@ -189,10 +189,10 @@ export function createShares({
     if (clock.monotonicMs() - state.sentMs > HEARTBEAT_MS) void probeOnce();
   }
 
-  const ticking = scheduler.every({ name: 'limit-shares', everyMs: pace.tickMs, run: tick });
+  const ticking = scheduler.every({ name: 'limit-shares', everyMs: timing.tickMs, run: tick });
 
   return {
-    pace,
+    timing,
     epoch: () => state.epoch,
     isUnavailable: () => state.isUnavailable,
     isAnswerValid: (epoch) =>

@@ -23,9 +23,9 @@ interface SharedCounter {
 const larger = (one: bigint, other: bigint): bigint => (one > other ? one : other);
 
 /**
- * Share of a budget. Its ceiling covers the whole use of this process since the counter was created, with reserved amounts, so that
- * the grant stays valid when a use is stored. The base of the ledger excludes the amounts that its members have stored, so that
- * nothing counts twice.
+ * Share of a budget. Its ceiling is a limit on the whole use of this process since the counter was created, reserved amounts
+ * included. So a grant stays valid when a use is stored. The base of the ledger excludes the amounts that its members have stored, so
+ * that nothing counts twice.
  */
 export class SpendShare implements ShareHolder {
   listed = false;
@@ -201,6 +201,6 @@ export class SpendShare implements ShareHolder {
   /** The room that this share should have. */
   #target(): bigint {
     if (this.#idleTicks > IDLE_TICKS) return 0n;
-    return larger(larger(this.#demand, this.#taken), BigInt(this.#shares.pace.minCalls) * this.#amount);
+    return larger(larger(this.#demand, this.#taken), BigInt(this.#shares.timing.minCalls) * this.#amount);
   }
 }

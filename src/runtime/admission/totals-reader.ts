@@ -23,8 +23,8 @@ export interface TotalsReader {
   /** Schedules a read in the background, unless one is scheduled or running. */
   readAhead(counter: UseCounter): void;
   /**
-   * Reads now. For a counter that was read before, it waits no longer than a quarter of a second, and does not reject: the
-   * total in memory is used. For a counter that was never read, it rejects when the read fails.
+   * Reads now. For a counter that was read before, it waits at most a quarter of a second and never rejects. The caller then uses the
+   * total in memory. For a counter that was never read, it rejects when the read fails.
    */
   readNow(counter: UseCounter): Promise<void>;
 }

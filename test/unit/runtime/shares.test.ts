@@ -34,9 +34,9 @@ describe('shares of limits', () => {
 
   const clock = { monotonicMs: () => ledger.nowMs };
 
-  function aProcess(process: string, pace = FOR_ONE_CALL): Process {
+  function aProcess(process: string, timing = FOR_ONE_CALL): Process {
     const ledgerReports: unknown[] = [];
-    const shares = someShares(ledger, { process, clock, pace, changed: (failure) => void ledgerReports.push(failure) });
+    const shares = someShares(ledger, { process, clock, timing, changed: (failure) => void ledgerReports.push(failure) });
     opened.push(shares);
     return { shares, limits: createSharedRateLimits({ shares, clock }), ledgerReports };
   }
