@@ -115,8 +115,8 @@ export const MODEL_KEYS = {
 export const MODEL_INFO_KEYS: readonly string[] = Object.keys(modelEntry.shape.model_info.unwrap().shape);
 
 /**
- * Values missing in the file come from the variables of the provider. The parts of one credential always come from the
- * same source, so that the secret of one account is never used with the name of another.
+ * Values missing in the file come from the variables of the provider. All parts of a credential come from the same source. So the
+ * secret of one account is never used with the name of another.
  */
 export function toDeployment(
   entry: ModelEntry,
@@ -137,8 +137,8 @@ export function toDeployment(
     if (typeof value === 'number') return String(value);
     return typeof value === 'string' && value !== '' ? value : null;
   };
-  const signsInFile = Object.keys(vendor?.credentials ?? {}).some((name) => inFile(name) !== null);
-  const variables = { ...vendor?.settings, ...(signsInFile ? {} : vendor?.credentials) };
+  const hasCredentialInFile = Object.keys(vendor?.credentials ?? {}).some((name) => inFile(name) !== null);
+  const variables = { ...vendor?.settings, ...(hasCredentialInFile ? {} : vendor?.credentials) };
   const valueOf = (name: string): string | null => inFile(name) ?? firstSet(variables[name] ?? [], env);
   const valuesOf = (names: readonly string[]): [string, string][] =>
     names.flatMap((name): [string, string][] => {
@@ -147,7 +147,8 @@ export function toDeployment(
     });
   const apiBase = params.api_base ?? (vendor && firstSet(vendor.baseVariables, env));
   const key = params.api_key ?? (vendor && firstSet(vendor.keyVariables, env));
-  const isWithheld = params.api_key === undefined && (signsInFile || !maySendKey(vendor, params.api_base));
+  // A key of the environment is not used beside a credential of the file, nor at an address of another vendor.
+  const isWithheld = params.api_key === undefined && (hasCredentialInFile || !maySendKey(vendor, params.api_base));
   return {
     id: info?.id ?? null,
     modelGroup: publicNameOf(modelName, info ?? {}),
@@ -273,7 +274,10 @@ function providerOf(named: string): { readonly provider: string; readonly model:
 const firstSet = (names: readonly string[], env: NodeJS.ProcessEnv): string | null =>
   names.map((name) => env[name]).find((value) => value !== undefined && value !== '') ?? null;
 
-/** Whether the key of the environment may be sent to an address of the file: only to the origin of the vendor, where that is fixed. */
+/**
+ * Whether the key of the environment may be sent to an address of the file. Where the vendor has a fixed origin, it is sent only
+ * there.
+ */
 function maySendKey(vendor: Vendor | null, apiBase: string | undefined): boolean {
   if (!vendor?.base || apiBase === undefined) return true;
   return URL.parse(apiBase)?.origin === URL.parse(vendor.base)?.origin;
