@@ -30,20 +30,20 @@ interface FeedMessage {
 }
 
 /** A bus whose linked events reach the subscribers of all processes. */
-export interface SharedBus<Own extends Bus> {
-  readonly bus: Own;
+export interface SharedBus<LocalBus extends Bus> {
+  readonly bus: LocalBus;
   /** Begins to listen. `stored` resolves when other processes can read the events published so far. */
   start(stored: () => Promise<unknown>): void;
   stop(): Promise<void>;
 }
 
 /** `messages` null: no other process uses the database. */
-export function createSharedBus<Own extends Bus>(
-  own: Own,
+export function createSharedBus<LocalBus extends Bus>(
+  localBus: LocalBus,
   messages: ProcessMessages | null,
   { links, scheduler }: { readonly links: EventLinks; readonly scheduler: Scheduler },
-): SharedBus<Own> {
-  if (messages === null) return { bus: own, start() {}, stop: () => Promise.resolve() };
+): SharedBus<LocalBus> {
+  if (messages === null) return { bus: localBus, start() {}, stop: () => Promise.resolve() };
   const origin = randomBytes(9).toString('base64url');
   const outgoing = { gone: createQueue(), events: createQueue() };
   const incoming = createQueue();
@@ -68,7 +68,7 @@ export function createSharedBus<Own extends Bus>(
   /** Announces that this process has subscribers, at most once a second. */
   function announceSubscribers(): void {
     const nowMs = performance.now();
-    if (nowMs - announcedMs < ANNOUNCEMENT_MS / 2 || own.subscriberCount() === 0) return;
+    if (nowMs - announcedMs < ANNOUNCEMENT_MS / 2 || localBus.subscriberCount() === 0) return;
     announcedMs = nowMs;
     void send({ follows: true, gone: [], events: [] });
   }
@@ -80,7 +80,7 @@ export function createSharedBus<Own extends Bus>(
       const halfBytes = ((messages?.mostBytes ?? 0) - FRAME_BYTES) / 2;
       const events = outgoing.events.take({ bytes: halfBytes });
       if (events.some(([topic]) => topic === 'spend')) await stored().catch(() => {});
-      await send({ follows: own.subscriberCount() > 0, gone: outgoing.gone.take({ bytes: halfBytes }), events });
+      await send({ follows: localBus.subscriberCount() > 0, gone: outgoing.gone.take({ bytes: halfBytes }), events });
     }
     isSending = false;
   }
@@ -95,7 +95,7 @@ export function createSharedBus<Own extends Bus>(
     if (message.follows) otherSubscribersUntilMs = performance.now() + ANNOUNCEMENT_VALID_MS;
     if (isReading) withdrawnDuringRead.push(...message.gone);
     for (const [topic, refs] of byTopic(message.gone)) drop(topic, refs);
-    if (own.subscriberCount() > 0) for (const named of message.events) incoming.add(named);
+    if (localBus.subscriberCount() > 0) for (const named of message.events) incoming.add(named);
     if (!isReading) void readWaiting();
   }
 
@@ -110,14 +110,14 @@ export function createSharedBus<Own extends Bus>(
 
   function drop(topic: keyof Topics, refs: readonly string[]): void {
     const gone = new Set(refs);
-    own.withdraw(topic, (event) => gone.has(linkOf(topic)?.refOf(event) ?? ''), refs);
+    localBus.withdraw(topic, (event) => gone.has(linkOf(topic)?.refOf(event) ?? ''), refs);
   }
 
   async function deliver(topic: keyof Topics, refs: readonly string[]): Promise<void> {
     withdrawnDuringRead = [];
     const events = await linkOf(topic)?.read(refs);
     const gone = new Set(withdrawnDuringRead.flatMap(([of, ref]) => (of === topic ? [ref] : [])));
-    for (const event of events ?? []) if (!gone.has(linkOf(topic)?.refOf(event) ?? '')) own.publish(topic, event);
+    for (const event of events ?? []) if (!gone.has(linkOf(topic)?.refOf(event) ?? '')) localBus.publish(topic, event);
   }
 
   /** Refs of linked topics, each once. */
@@ -129,27 +129,27 @@ export function createSharedBus<Own extends Bus>(
 
   const shared: Bus = {
     publish(topic, event) {
-      own.publish(topic, event);
+      localBus.publish(topic, event);
       const link = linkOf(topic);
       if (link === undefined || !hasOtherSubscribers()) return;
       outgoing.events.add([topic, link.refOf(event)]);
       startSending();
     },
     withdraw(topic, unwanted, refs) {
-      own.withdraw(topic, unwanted, refs);
+      localBus.withdraw(topic, unwanted, refs);
       if (linkOf(topic) === undefined) return;
       for (const ref of refs) outgoing.gone.add([topic, ref]);
       startSending();
     },
     subscribe(topic, options) {
-      const feed = own.subscribe(topic, options);
+      const feed = localBus.subscribe(topic, options);
       announceSubscribers();
       return feed;
     },
-    subscriberCount: () => own.subscriberCount() + (hasOtherSubscribers() ? 1 : 0),
+    subscriberCount: () => localBus.subscriberCount() + (hasOtherSubscribers() ? 1 : 0),
   };
   return {
-    bus: { ...own, ...shared },
+    bus: { ...localBus, ...shared },
     start(settled) {
       stored = settled;
       announcing = scheduler.every({

@@ -25,8 +25,8 @@ export interface CounterContext {
 }
 
 /**
- * Counter of one client and day: grants calls from a block reserved in the store, and reserves the next block before
- * this one is used up. Calls that are lost with the process count as used, so the limit is never exceeded.
+ * Counter of one client and day. It grants calls from a block that is reserved in the store. It reserves the next block before this
+ * one is used up. Calls that are lost with the process count as used, so the limit is never exceeded.
  */
 export class FreeTierCounter {
   readonly ipHash: string;

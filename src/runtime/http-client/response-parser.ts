@@ -81,8 +81,8 @@ function nameOf(raw: string): string {
 }
 
 /**
- * Converts headers of another parser to the form of this one. Throws MalformedResponse for input that the other parser may
- * accept and this one refuses: control characters, line ends in a value, and a transfer coding other than `chunked`.
+ * Converts headers of another parser to the form of this one. Throws MalformedResponse for input that the other parser may accept and
+ * this one refuses. Such input has control characters, line ends in a value, or a transfer coding other than `chunked`.
  */
 export function headersOf(received: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
   const headers: Record<string, string> = {};

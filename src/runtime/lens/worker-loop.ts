@@ -73,8 +73,8 @@ export function createWorkerLoop({ backend, slots, pollMs, clock, scheduler, log
   }
 
   /**
-   * Not a task of the scheduler: the next claim follows a run immediately, and the stop waits until an interrupted run
-   * is returned to the queue.
+   * Not a task of the scheduler, because the next claim follows a run immediately. The stop also waits until an interrupted run is
+   * returned to the queue.
    */
   async function claimRuns(): Promise<void> {
     let failures = 0;

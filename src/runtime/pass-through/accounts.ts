@@ -40,9 +40,9 @@ function firstForwarding(deployments: () => readonly Deployment[]): (provider: s
 }
 
 /**
- * Accounts of deployments with `use_in_pass_through`, else of the environment, else of the first stored credential of the
- * provider, else without a key where the provider needs none. The base address of a stored credential is used with its own
- * key or identity only.
+ * Accounts from the first of these sources that has one: a deployment with `use_in_pass_through`, the environment, the first stored
+ * credential of the provider. Without any, a provider that needs no key has an account without one. The base address of a stored
+ * credential is used with its own key or identity only.
  */
 export function createProviderAccounts(
   environment: ReadonlyMap<string, EnvironmentAccount>,

@@ -17,11 +17,11 @@ export interface WorkQueueLimit {
   enter(bytes: number): () => void;
 }
 
-export function createWorkQueueLimit(room: QueueCapacity): WorkQueueLimit {
+export function createWorkQueueLimit(capacity: QueueCapacity): WorkQueueLimit {
   let load = { jobs: 0, bytes: 0 };
   return {
     enter(bytes) {
-      const isFull = load.jobs >= room.tasks || load.bytes + bytes > room.bytes;
+      const isFull = load.jobs >= capacity.tasks || load.bytes + bytes > capacity.bytes;
       if (load.jobs > 0 && isFull) throw new Unavailable('Too much is waiting to be read. Try again shortly.');
       load = { jobs: load.jobs + 1, bytes: load.bytes + bytes };
       return () => {

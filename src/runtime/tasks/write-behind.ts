@@ -26,7 +26,7 @@ export interface WriteBehind<Item> {
 }
 
 /**
- * Cause of a failed commit: the store, which may be unavailable; a record, which can never be stored; or unknown until
+ * Cause of a failed commit. `store`: the store may be unavailable. `record`: a record can never be stored. `either`: unknown until
  * the batch is halved and committed again.
  */
 export type Fault = 'store' | 'record' | 'either';
