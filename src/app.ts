@@ -34,8 +34,8 @@ export interface App {
 }
 
 /**
- * Delay of background tasks and of the refresh of the catalog after the start, in ms: they take half a second of CPU time,
- * which the first requests need.
+ * Delay of background tasks and of the refresh of the catalog after the start, in ms. They take half a second of CPU time, which the
+ * first requests need.
  */
 const BACKGROUND_DELAY_MS = 250;
 
@@ -104,12 +104,16 @@ type Parts = Awaited<ReturnType<typeof composeParts>>;
 
 /** Stores, messages between processes, and the settings, including stored ones. */
 async function composeBase(opening: StartContext) {
-  const { stores: own, exports } = await composeStores(opening);
-  const { stores: announcing, changes, feeds } = composeChanges(opening, { stores: own, bus: createBus() });
+  const { stores: plainStores, exports } = await composeStores(opening);
+  const {
+    stores: announcingStores,
+    changes,
+    feeds,
+  } = composeChanges(opening, { stores: plainStores, bus: createBus() });
   const { bus } = feeds;
-  const { settings, ...configured } = await composeSettings(opening, { stores: announcing, bus });
+  const { settings, ...configured } = await composeSettings(opening, { stores: announcingStores, bus });
   const context: StartContext = { ...opening, settings };
-  return { context, ...configured, exports, changes, feeds, bus, authorship: own.authorship };
+  return { context, ...configured, exports, changes, feeds, bus, authorship: plainStores.authorship };
 }
 
 /** Parts that operations use: models, keys, records, limits and the gateway over them. */
