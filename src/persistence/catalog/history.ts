@@ -8,7 +8,7 @@ import type {
 } from '../../domain/catalog/history.ts';
 import { Conflict } from '../../domain/errors.ts';
 import type { Database } from '../database/database.ts';
-import { encodeRow, everyColumn, insertionInto, rowTable, statements, textsIn } from '../database/rows.ts';
+import { encodeRow, everyColumn, insertionInto, rowTable, statementBatches, textsIn } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
 import {
   changeOf,
@@ -85,14 +85,14 @@ export function createCatalogHistory({ orm, flavour, readRows, transact }: Datab
   /** Adds changes that are not stored yet; resolves to their number. */
   async function insertChanges(db: Kysely<Tables>, rows: Iterable<ChangeRow>): Promise<number> {
     let added = 0;
-    for (const batch of statements(Iterator.from(rows).map((row) => encodeRow(changeTable, row))))
+    for (const batch of statementBatches(Iterator.from(rows).map((row) => encodeRow(changeTable, row))))
       added += (await putChanges(db, batch)).length;
     return added;
   }
 
   async function writeEntries(db: Kysely<Tables>, entries: RecordStep['entries']): Promise<void> {
     const present = entries.flatMap(({ entryId, fields }) => (fields === null ? [] : [{ entryId, fields }]));
-    for (const batch of statements(present.map((entry) => encodeRow(recordedTable, recordedRowOf(entry)))))
+    for (const batch of statementBatches(present.map((entry) => encodeRow(recordedTable, recordedRowOf(entry)))))
       await putEntries(db, batch);
     const removed = entries.flatMap(({ entryId, fields }) => (fields === null ? [entryId] : []));
     if (removed.length > 0)

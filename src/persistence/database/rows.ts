@@ -133,12 +133,12 @@ const STATEMENT_SIZE = 1 << 21;
 
 const lengthOf = (encodedRow: string): number => encodedRow.length;
 
-/** Splits rows by the limits of one statement. */
-export const statements = <Row extends string>(encodedRows: Iterable<Row>): Generator<readonly Row[]> =>
-  statementsOf(encodedRows, lengthOf, STATEMENT_ROWS);
+/** Splits rows into batches within the limits of one statement. */
+export const statementBatches = <Row extends string>(encodedRows: Iterable<Row>): Generator<readonly Row[]> =>
+  splitIntoBatches(encodedRows, lengthOf, STATEMENT_ROWS);
 
-/** Splits rows of any type by `mostRows` and by the sum of their sizes. A larger row is alone. */
-export function* statementsOf<Row>(
+/** Splits rows into batches of at most `mostRows` rows and `STATEMENT_SIZE`. A larger row is a batch of its own. */
+export function* splitIntoBatches<Row>(
   all: Iterable<Row>,
   sizeOf: (row: Row) => number,
   mostRows: number,

@@ -4,7 +4,7 @@ import type { GuardrailDay, GuardrailUseStore } from '../../domain/guardrails/gu
 import { storable } from '../../domain/storable.ts';
 import type { Database } from '../database/database.ts';
 import { plainValues } from '../database/plain-values.ts';
-import { encodeValues, insertionInto, rowTable, statements } from '../database/rows.ts';
+import { encodeValues, insertionInto, rowTable, statementBatches } from '../database/rows.ts';
 import { recordIfNew } from '../gateway-activity/batches.ts';
 import { GuardrailDayEntity, GuardrailRunEntity } from './entities.ts';
 
@@ -40,8 +40,9 @@ export function createGuardrailUseStore({ orm, flavour, find, transact }: Databa
         // In the order of their keys, so that two processes lock rows in one order.
         const keyOf = ({ day, guardrailId }: GuardrailDay): string => `${day} ${guardrailId}`;
         const sorted = days.toSorted((left, right) => (keyOf(left) < keyOf(right) ? -1 : 1));
-        for (const rows of statements(sorted.map((day) => encodeValues(dayTable, day)))) await insertDays(db, rows);
-        for (const rows of statements(runs.map((run) => encodeValues(runTable, run)))) await insertRuns(db, rows);
+        for (const rows of statementBatches(sorted.map((day) => encodeValues(dayTable, day))))
+          await insertDays(db, rows);
+        for (const rows of statementBatches(runs.map((run) => encodeValues(runTable, run)))) await insertRuns(db, rows);
         await db.deleteFrom('guardrail_run').where('at', '<', keptFrom.getTime()).execute();
       }),
     days: ({ from, to, guardrailId }) =>

@@ -1,7 +1,14 @@
 import { type AliasedRawBuilder, type Kysely, sql } from 'kysely';
 import { bytesOfRows } from '../../domain/traces/span-rows.ts';
 import type { SqlFlavour } from '../database/database.ts';
-import { encodeRow, insertionInto, insertOrRollback, numbersIn, type RowTable, statements } from '../database/rows.ts';
+import {
+  encodeRow,
+  insertionInto,
+  insertOrRollback,
+  numbersIn,
+  type RowTable,
+  statementBatches,
+} from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
 import type { IngestPart } from '../traces/ingest-jobs.ts';
 import { SPAN_COLUMNS, type SpanRow } from '../traces/span-rows.ts';
@@ -120,7 +127,7 @@ export function createBlockWriter(
       const rows = traces.map(({ traceNo, bodyNo, ...place }) =>
         encodeRow(tables.blockTrace, { trace_no: traceNo, body_no: bodyNo, ...place }),
       );
-      for (const batch of statements(rows)) await insert(db, batch);
+      for (const batch of statementBatches(rows)) await insert(db, batch);
     },
     async moveToRows(db, traceNos) {
       await insertRows(db, traceNos);

@@ -1,7 +1,7 @@
 import { CompiledQuery, type Kysely } from 'kysely';
 import type { ExportBody } from '../../domain/traces/packed.ts';
 import type { SqlFlavour } from '../database/database.ts';
-import { insertOrRollback, statementsOf } from '../database/rows.ts';
+import { insertOrRollback, splitIntoBatches } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
 
 /** A body, the number of spans whose payload it contains, and its span block. */
@@ -36,7 +36,7 @@ export function createBodyWriter(flavour: SqlFlavour): BodyWriter {
 
   return async (db, held) => {
     const numbers: string[] = [];
-    for (const batch of statementsOf(held, bytesOf, STATEMENT_BODIES)) {
+    for (const batch of splitIntoBatches(held, bytesOf, STATEMENT_BODIES)) {
       const text = texts.get(batch.length) ?? textFor(batch.length);
       texts.set(batch.length, text);
       const values = batch.flatMap(({ body: { format, compression, bytes }, heldBy, heads }) => [

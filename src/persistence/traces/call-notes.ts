@@ -3,7 +3,7 @@ import type { Usd } from '../../domain/money.ts';
 import type { CallNotes, VisitedAncestor, Named, Note, NoteKind, NoteName } from '../../domain/traces/call-notes.ts';
 import { BOUNDARIES, type CallCount } from '../../domain/traces/estimates.ts';
 import type { SqlFlavour } from '../database/database.ts';
-import { statements } from '../database/rows.ts';
+import { statementBatches } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
 
 /** Kind of the row that marks a trace whose calls have notes. */
@@ -143,7 +143,7 @@ export function createCallNotes(flavour: SqlFlavour): (db: Kysely<Tables>) => St
   return (db) => {
     async function rows<Row>(text: string, about: readonly string[]): Promise<readonly Row[]> {
       const found: Row[] = [];
-      for (const batch of statements(about))
+      for (const batch of statementBatches(about))
         found.push(...(await db.executeQuery<Row>(CompiledQuery.raw(text, [`[${batch.join(',')}]`]))).rows);
       return found;
     }

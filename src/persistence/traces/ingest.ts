@@ -11,7 +11,7 @@ import {
   insertionInto,
   insertOrRollback,
   type RowTable,
-  statements,
+  statementBatches,
   tableWithout,
   tuplesIn,
 } from '../database/rows.ts';
@@ -91,7 +91,7 @@ export function createTraceIngest(
   const insert = {
     summary: insertionInto(flavour, newSummary, numbered, insertOrRollback(flavour)),
     summaryIfAbsent: insertionInto(flavour, newSummary, sql`on conflict (trace_id, trace_ref) do nothing`),
-    summaryInPlace: insertionInto(
+    summaryUpsert: insertionInto(
       flavour,
       newSummary,
       sql`on conflict (trace_id, trace_ref) do update set ${replaced} ${numbered}`,
@@ -111,7 +111,7 @@ export function createTraceIngest(
     rows: readonly NewSummaryRow[],
   ): Promise<ReadonlyMap<string, string>> {
     const numbers = new Map<string, string>();
-    for (const batch of statements(rows.map((row) => encodeRow(newSummary, row))))
+    for (const batch of statementBatches(rows.map((row) => encodeRow(newSummary, row))))
       for (const row of await into<NumberedRow>(db, batch)) numbers.set(row.trace_ref, row.trace_no);
     return numbers;
   }
@@ -251,7 +251,7 @@ export function createTraceIngest(
     const known = await lockTraces(db, [...identities.values()].toSorted(byKey));
     const fresh = newParts(jobs, await storedSpans(db, jobs, known));
     // On PostgreSQL `lockTraces` has inserted a row for each trace. On SQLite the write lock excludes other inserts.
-    const into = flavour === 'sqlite' && known.size === 0 ? insert.summary : insert.summaryInPlace;
+    const into = flavour === 'sqlite' && known.size === 0 ? insert.summary : insert.summaryUpsert;
     return storeParts(db, jobs, fresh, known, into);
   }
 

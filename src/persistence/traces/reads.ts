@@ -146,20 +146,20 @@ export function createTraceReads(
     };
   });
 
-  const found = byVisibility((kind) => {
-    const ofId = (db: Kysely<Tables>, given: Placeholder<LookupValues>) =>
+  const lookups = byVisibility((kind) => {
+    const byTraceId = (db: Kysely<Tables>, given: Placeholder<LookupValues>) =>
       summaries(db)
         .where(visibleTo(kind, given('owner')))
         .where('trace_id', '=', given('traceId'));
     return {
-      any: preparedQuery(ofId),
-      one: preparedQuery((db, given: Placeholder<LookupValues>) =>
-        ofId(db, given).where('trace_ref', '=', given('traceRef')),
+      byTraceId: preparedQuery(byTraceId),
+      byTraceRef: preparedQuery((db, given: Placeholder<LookupValues>) =>
+        byTraceId(db, given).where('trace_ref', '=', given('traceRef')),
       ),
     };
   });
 
-  const theseSummaries = preparedQuery((db, given: Placeholder<{ readonly keys: string }>) =>
+  const summariesByKeys = preparedQuery((db, given: Placeholder<{ readonly keys: string }>) =>
     summaries(db).where(sql`(trace_id, trace_ref)`, 'in', tuplesInJson(flavour, 2, given('keys'))),
   );
 
@@ -214,7 +214,7 @@ export function createTraceReads(
   });
 
   /** Joins a body to only one of its spans, so that the result contains the bytes once. */
-  const theseSpans = preparedQuery((db, given: Placeholder<{ readonly keys: string; readonly spanIds: string }>) => {
+  const spansByIds = preparedQuery((db, given: Placeholder<{ readonly keys: string; readonly spanIds: string }>) => {
     const spansIn = (source: SpanSource) =>
       spansOf(db, source, given('keys'))
         .where('span.span_id', 'in', textsInJson(flavour, given('spanIds')))
@@ -252,11 +252,11 @@ export function createTraceReads(
       }),
     findSummaries: (visibility, traceId, traceRef) =>
       inFlight.run(async () => {
-        const { any, one } = found[visibility.kind];
+        const { byTraceId, byTraceRef } = lookups[visibility.kind];
         const values = { owner: ownerOf(visibility), traceId: storable(traceId), traceRef: storable(traceRef ?? '') };
-        return summariesIn(await (traceRef === null ? any : one)(reading(), values));
+        return summariesIn(await (traceRef === null ? byTraceId : byTraceRef)(reading(), values));
       }),
-    summariesOf: async (traces) => summariesIn(await theseSummaries(reading(), { keys: keysOf(traces) })),
+    summariesOf: async (traces) => summariesIn(await summariesByKeys(reading(), { keys: keysOf(traces) })),
     listSpans: (traces) =>
       inFlight.run(async () => {
         const spans = new Map<string, SpanHead[]>(traces.map(({ traceRef }) => [traceRef, []]));
@@ -279,7 +279,7 @@ export function createTraceReads(
     findSpans: (trace, spanIds) =>
       inFlight.run(async () => {
         const values = { keys: keysOf([trace]), spanIds: JSON.stringify(spanIds.map(storable)) };
-        return (await theseSpans(reading(), values)).map(foundOf);
+        return (await spansByIds(reading(), values)).map(foundOf);
       }),
   };
 }

@@ -1,7 +1,7 @@
 import { CompiledQuery, type Kysely } from 'kysely';
 import { type SpanRows, textOfRows } from '../../domain/traces/span-rows.ts';
 import type { SqlFlavour } from '../database/database.ts';
-import { insertOrRollback, type RowTable, statements } from '../database/rows.ts';
+import { insertOrRollback, type RowTable, statementBatches } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
 import { SPAN_COLUMNS } from './span-rows.ts';
 import { joinedBlocks } from '../span-blocks/blocks.ts';
@@ -66,7 +66,7 @@ export function createSpanWriter(flavour: SqlFlavour, { columns }: RowTable<'spa
 
   return {
     async insert(db, groups) {
-      for (const batch of statements(groups))
+      for (const batch of statementBatches(groups))
         await db.executeQuery(CompiledQuery.raw(insertText, [`[${batch.join(',')}]`]));
     },
     async stored(db, wanted) {
