@@ -32,7 +32,7 @@ interface Answers {
  */
 export function createDatabaseLedger({ flavour, inFlight, writer }: Database): Ledger | null {
   if (flavour !== 'postgresql') return null;
-  let removedMs = performance.now();
+  let lastRemovalMs = performance.now();
 
   async function removeUnused(): Promise<void> {
     await sql`delete from admission_counter where name in (
@@ -51,8 +51,8 @@ export function createDatabaseLedger({ flavour, inFlight, writer }: Database): L
         const { rows } = await sql<{ answers: Answers }>`
           select admission_ask(${process}, ${LEDGER_LEASE_MS}::bigint, ${RATE_WINDOW_MS}::bigint, ${spareDivisor(1)}::numeric,
             ${spareDivisor(2) / 2}::numeric, ${text}::jsonb) as answers`.execute(writer());
-        if (performance.now() - removedMs > REMOVAL_MS) {
-          removedMs = performance.now();
+        if (performance.now() - lastRemovalMs > REMOVAL_MS) {
+          lastRemovalMs = performance.now();
           inFlight.run(removeUnused).catch(() => {});
         }
         const { isNew = false, ...answers } = rows[0]?.answers ?? {};

@@ -88,7 +88,8 @@ export async function openClickHouseTraces(
   const { columns, read } = summaryReader(tables);
   const spanNumbers = numbersOf<FoundSpan>(tables.span);
   let ready: Promise<void> | null = null;
-  function upToDate(): Promise<void> {
+  /** Resolves when the schema is updated. A failed update is repeated with the next call. */
+  function schemaReady(): Promise<void> {
     ready ??= migrate().catch((error: unknown) => {
       ready = null;
       throw error;
@@ -99,9 +100,9 @@ export async function openClickHouseTraces(
     await updateSchema(server, { outside, database: location.database }, tables);
     await createViews(server, log);
   }
-  const using = <Result>(work: () => Promise<Result>): Promise<Result> =>
+  const withSchema = <Result>(work: () => Promise<Result>): Promise<Result> =>
     inFlight.run(async () => {
-      await upToDate();
+      await schemaReady();
       return work();
     });
 
@@ -112,7 +113,7 @@ export async function openClickHouseTraces(
   const removal = createClickHouseRemoval(server, bodies);
   const inTurn = createSerializer();
   const commits = createGroupCommit<IngestJob, readonly TraceSummary[]>({
-    commit: (jobs) => using(() => inTurn(() => ingest(jobs))),
+    commit: (jobs) => withSchema(() => inTurn(() => ingest(jobs))),
     limit,
     groupRows: GROUP_ROWS,
   });
@@ -139,7 +140,7 @@ export async function openClickHouseTraces(
 
   async function findSpan(client: ClickHouse, traces: readonly TraceKey[], spanId: string): Promise<Span | null> {
     if (traces.length === 0) return null;
-    return using(async () => {
+    return withSchema(async () => {
       const found = await client.rows<FoundSpan>(
         `select ${spanColumns} from span final
          where trace_id in {ids:Array(String)} and trace_ref in {refs:Array(String)} and span_id = {id:String}
@@ -155,7 +156,7 @@ export async function openClickHouseTraces(
   }
 
   const findSpans = ({ traceId, traceRef }: TraceKey, spanIds: readonly string[]): Promise<readonly Span[]> =>
-    using(async () => {
+    withSchema(async () => {
       const found = await reader.rows<FoundSpan>(
         `select ${spanColumns} from span final
          where trace_id = {trace:String} and trace_ref = {ref:String} and span_id in {ids:Array(String)}`,
@@ -179,7 +180,7 @@ export async function openClickHouseTraces(
     await Promise.all([...new Set([server, outside, reader])].map((client) => client.close()));
   }
   try {
-    await upToDate();
+    await schemaReady();
   } catch (error) {
     if (!(error instanceof Unavailable) || error.retryAfterSeconds === null) {
       await close();
@@ -194,7 +195,7 @@ export async function openClickHouseTraces(
     ingestExport: async (owner, packed) => submit(jobOfExport(owner, await commits.expected(packed))),
     ingestParts: async (parts) => submit(jobOf(parts, null, false)),
     listSummaries: (visibility, { startMs, endMs, after }, limitRows) =>
-      using(async () => {
+      withSchema(async () => {
         const found = allOf(beganIn(startMs, endMs), visibleTo(visibility));
         const below =
           after === null
@@ -208,7 +209,7 @@ export async function openClickHouseTraces(
         return read(rows);
       }),
     searchSummaries: (visibility, search, limitRows) =>
-      using(async () => {
+      withSchema(async () => {
         const { startMs, endMs, order, after } = search;
         const found = allOf(beganIn(startMs, endMs), await visibleAndPassing(visibility, search));
         const rank = RANKS[order];
@@ -221,21 +222,21 @@ export async function openClickHouseTraces(
         return read(rows);
       }),
     series: (visibility, series) =>
-      using(async () => bucketsOf(reader, series, await visibleAndPassing(visibility, series))),
+      withSchema(async () => bucketsOf(reader, series, await visibleAndPassing(visibility, series))),
     agents: (visibility, search, most) =>
-      using(async () => {
+      withSchema(async () => {
         const condition = await visibleAndPassing(visibility, search);
         return agentsOf(reader, { search, condition, limit: most });
       }),
     sessions: (visibility, search, most) =>
-      using(async () => {
+      withSchema(async () => {
         const condition = await visibleAndPassing(visibility, search);
         return sessionsOf(reader, { search, condition, limit: most });
       }),
     countSessions: (visibility, search) =>
-      using(async () => countSessionsOf(reader, search, await visibleAndPassing(visibility, search))),
+      withSchema(async () => countSessionsOf(reader, search, await visibleAndPassing(visibility, search))),
     findSummaries: (visibility, traceId, traceRef) =>
-      using(async () => {
+      withSchema(async () => {
         const seen = visibleTo(visibility);
         const one = traceRef === null ? '' : 'and trace_ref = {ref:String}';
         const rows = await reader.rows<NewSummaryRow>(
@@ -245,14 +246,14 @@ export async function openClickHouseTraces(
         );
         return read(rows);
       }),
-    listSpans: (traces) => using(() => spansByRef(reader, tables, traces)),
-    listSpanPage: (trace, after, most) => using(() => spanPage(reader, tables, { trace, after, limit: most })),
+    listSpans: (traces) => withSchema(() => spansByRef(reader, tables, traces)),
+    listSpanPage: (trace, after, most) => withSchema(() => spanPage(reader, tables, { trace, after, limit: most })),
     findSpan: (traces, spanId) => findSpan(reader, traces, spanId),
     findSpans,
-    removeStartedBefore: (beforeMs, most) => using(() => removal.removeStartedBefore(beforeMs, most)),
-    remove: (traces) => using(() => inTurn(() => removal.remove(traces))),
+    removeStartedBefore: (beforeMs, most) => withSchema(() => removal.removeStartedBefore(beforeMs, most)),
+    remove: (traces) => withSchema(() => inTurn(() => removal.remove(traces))),
     redact: (traces, at) =>
-      using(async () => {
+      withSchema(async () => {
         await inTurn(() => removal.redact(traces, at.getTime()));
         const known = await knownSummaries(
           server,

@@ -11,7 +11,10 @@ function sqliteFile(path: string): DatabaseLocation {
   return { kind: 'sqlite', file: isAbsolute(path) ? path : resolve(path) };
 }
 
-/** The SQLite file that an address names. `rest` is the address without its scheme and colon. Throws Unsupported for a host and for an invalid escape. */
+/**
+ * The SQLite file of an address. `rest` is the address without its scheme and colon. Throws Unsupported for a host and for an invalid
+ * escape.
+ */
 function sqliteLocation(rest: string): DatabaseLocation {
   try {
     if (!rest.startsWith('//')) return sqliteFile(decodeURIComponent(rest));

@@ -29,7 +29,7 @@ interface SqliteDatabase {
  * The driver itself queues the users of the connection (`connection-queue.ts`). Kysely's own mutex has no deadline, and is never
  * released after a transaction of the ORM whose `begin` fails.
  */
-class TurnsAdapter extends SqliteAdapter {
+class AdapterWithoutMutex extends SqliteAdapter {
   override get supportsMultipleConnections(): boolean {
     return true;
   }
@@ -129,7 +129,7 @@ function driverOver({ open, file, role, lockTimeoutMs, newSchema, failed }: Sqli
 export function sqliteDialect(database: SqliteDatabase): Dialect {
   return {
     createDriver: () => driverOver(database),
-    createAdapter: () => new TurnsAdapter(),
+    createAdapter: () => new AdapterWithoutMutex(),
     createQueryCompiler: () => new SqliteQueryCompiler(),
     createIntrospector: (db) => new SqliteIntrospector(db),
   };

@@ -15,7 +15,10 @@ export interface RowReader<Row> {
 
 const PACKED = 'packed';
 
-/** Reads rows of many columns. On SQLite each row is one JSON list of its values, unless `packed` is false. Not for blobs. See README.md. */
+/**
+ * Reads rows with many columns. On SQLite each row is one JSON list of its values, unless `packed` is false. Not for blobs. See
+ * README.md.
+ */
 export function rowReader<Name extends keyof Tables>(
   flavour: SqlFlavour,
   table: RowTable<Name>,

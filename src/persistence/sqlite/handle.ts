@@ -61,8 +61,8 @@ const WRITER_PRAGMAS = [
 ];
 
 /**
- * Retries while the file is busy, for at most `timeoutMs`. The switch to WAL needs the file exclusively and fails immediately, without the lock
- * timeout, when several processes open a new file concurrently.
+ * Retries while the file is busy, for at most `timeoutMs`. The switch to WAL needs the file exclusively. When several processes open
+ * a new file concurrently, it fails immediately: the lock timeout does not apply.
  */
 async function retryWhileBusy(timeoutMs: number, attempt: () => Promise<unknown>): Promise<void> {
   const endMs = performance.now() + timeoutMs;
