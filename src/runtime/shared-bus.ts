@@ -29,7 +29,7 @@ interface FeedMessage {
   readonly events: readonly EventRef[];
 }
 
-/** A bus whose linked events reach the subscribers of all processes. */
+/** A bus that also delivers the events of some topics, those in `links`, to the subscribers of other processes. */
 export interface SharedBus<LocalBus extends Bus> {
   readonly bus: LocalBus;
   /** Begins to listen. `stored` resolves when other processes can read the events published so far. */

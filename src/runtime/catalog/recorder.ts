@@ -101,6 +101,7 @@ export function createCatalogRecorder({
   const stateBeforeStep = ({ seenAt }: RecordHead): EarlierState | null =>
     last === null || seenAt < last.at ? null : stateOfSnapshot(last.snapshot);
 
+  /** Records a state and publishes its changes. Starts again when another process has recorded a step meanwhile. */
   async function record(state: ServedState): Promise<void> {
     const { snapshot } = state;
     let head = known ?? (await history.head());
@@ -123,7 +124,7 @@ export function createCatalogRecorder({
           ? []
           : await flatMapYielding(differences, (item) => changesOf(item, { at, notBefore, snapshotId: snapshot.id }));
       const wanted: RecordHead = { snapshotId: snapshot.id, takenAt: snapshot.takenAt, seenAt: at, confirmedAt: at };
-      const reached: RecordHead =
+      const newHead: RecordHead =
         recordedHead ??
         (await history.record({
           from: head?.snapshotId ?? null,
@@ -131,15 +132,15 @@ export function createCatalogRecorder({
           changes,
           entries: differences.map(({ entryId, after }) => ({ entryId, fields: after })),
         }));
-      if (reached.snapshotId === snapshot.id) {
+      if (newHead.snapshotId === snapshot.id) {
         last = state;
-        known = reached;
+        known = newHead;
         if (changes.length > 0)
           log.info({ changes: changes.length, snapshot: snapshot.id }, 'catalog changes recorded');
-        await publish(changes, reached.seenAt, snapshot.id);
+        await publish(changes, newHead.seenAt, snapshot.id);
         return;
       }
-      head = reached;
+      head = newHead;
     }
   }
 

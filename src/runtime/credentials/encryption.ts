@@ -18,10 +18,11 @@ export interface Secrets {
 
 /** Encrypts with the current key of one use. Decrypts ciphertexts of that key and of former ones. */
 export interface Cipher {
+  /** Encrypts. `about` is authenticated but not stored, and must be the same for `open`. */
   seal(plain: Uint8Array, about: string): Buffer;
   /** Decrypts. Null when no known key opens the bytes with this `about`. */
   open(sealed: Uint8Array, about: string): Buffer | null;
-  /** Encrypts a ciphertext of a former key with the current key; null for any other ciphertext. */
+  /** Decrypts a ciphertext of a former key, and encrypts its content with the current key. Null for any other ciphertext. */
   renewed(sealed: Uint8Array, about: string): Buffer | null;
 }
 

@@ -107,10 +107,10 @@ export function createResponseQueue({
 
   async function findAll(ids: readonly string[]): Promise<readonly StoredResponse[] | null> {
     const queued = ids.flatMap((id) => queuedRow(id) ?? []);
-    const elsewhere = ids.filter((id) => !waiting.has(id));
+    const storedIds = ids.filter((id) => !waiting.has(id));
     const room = limits.conversation - queued.reduce((sum, { sealed }) => sum + sealed.length, 0);
     if (room < 0) return null;
-    const stored = elsewhere.length === 0 ? [] : await store.find(elsewhere, room);
+    const stored = storedIds.length === 0 ? [] : await store.find(storedIds, room);
     return stored === null ? null : present([...queued, ...stored]);
   }
 

@@ -192,7 +192,10 @@ export interface Settings {
   readonly variables: Readonly<Record<string, string>>;
   /** Texts to log at start. */
   readonly warnings: readonly string[];
-  /** These settings with stored `general_settings` where arguments, environment and file set none; `valueOf` reads them. */
+  /**
+   * These settings with stored values of `general_settings`, where arguments, environment and file set no value. `valueOf` returns
+   * the stored value of a name.
+   */
   withStored(valueOf: (name: string) => unknown): Settings;
 }
 

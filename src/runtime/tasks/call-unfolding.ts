@@ -2,7 +2,10 @@ import type { CallStore } from '../../domain/calls/call-record.ts';
 import type { TraceSummary } from '../../domain/traces/trace.ts';
 import type { Log } from '../telemetry/log.ts';
 
-/** Number of calls in the log above which commits wait. Unfolding as many takes about a second, for which the next read waits. */
+/**
+ * Number of calls in the log above which commits wait. Unfolding that many calls takes about a second, and the next read waits for
+ * it.
+ */
 const MAX_BACKLOG = 65_536;
 /** Commits of fewer calls, under low load, are unfolded immediately. */
 const LOW_LOAD_CALLS = 400;
