@@ -196,15 +196,15 @@ try {
     machine().join('\n'),
     'Koa answers every request with the same prepared bytes. `lensgate` runs as shipped, with the free tier ' +
       'counted. Every request is the same. During swaps the product reads, once a second, a price map in which every row ' +
-      'has changed; the threads that read it may run on either core. ' +
+      'has changed. The threads that read it may run on either core. ' +
       `The rows with and without swaps have rounds of ${SWAP_SECONDS} s. ` +
-      'Figures are medians of the rounds; CPU is the best ' +
-      'round; for the longest request of a round, the median and the best.',
+      'Figures are medians of the rounds. CPU is the best ' +
+      'round. The longest request of a round has its median and its best.',
     figures,
     goals,
     scanTable,
     'Patterns are compiled again for every scan. Memory is measured after garbage collection, with every row replaced once ' +
-      'and every entry and page served; the memory of a process that has read a map and released it is subtracted.',
+      'and every entry and page served. The memory of a process that has read a map and released it is subtracted.',
   ];
   if (!options.dry) {
     writePart('catalog', text.join('\n\n'));

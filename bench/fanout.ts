@@ -34,7 +34,7 @@ const row = (name: string, all: readonly FanoutRound[]): readonly (string | numb
 
 /** From a manual run of `perf`. */
 const PROFILE =
-  'CPU time of a delivery by a profile: half in the kernel for one write to a socket, a sixth in Node before that write, a tenth in the loop over the readers, and a fifth for the export, which is read, packed, committed and answered once for all readers. The delay beyond that of the bare sockets is the time to process the export: about 2 ms before the first reader receives the update.';
+  'CPU time of a delivery by a profile: half is in the kernel, for one write to a socket. A sixth is in Node before that write. A tenth is in the loop over the readers. A fifth is for the export, which is read, packed, committed and answered once for all readers. The delay beyond that of the bare sockets is the time to process the export: about 2 ms before the first reader receives the update.';
 
 /** Figures of one run. */
 interface FanoutFigures {
@@ -118,14 +118,14 @@ while (figures.length < runs) {
   figures.push(one);
   console.log([one.times, `The stalled reader missed ${one.missed} updates.`, goalTable()].join('\n\n'));
 }
-const several = `${runs} runs, each with new processes; the table shows the last run, the goals all runs: a verdict holds when two thirds of the runs have it or a better one. `;
+const several = `${runs} runs, each with new processes. The table shows the last run, the goals all runs. A verdict holds when two thirds of the runs have it or a better one. `;
 const text = figures
   .slice(-1)
   .flatMap(({ times, missed }) => [
     `## One trace to ${readers} readers`,
-    `Measured ${new Date().toISOString().slice(0, 10)}: ${runs > 1 ? several : ''}${rounds} rounds of each kind in turn, ${rate} exports of one span a second for ${seconds} s; every reader follows \`traceUpdates\` over a separate event stream, with one key and one document.`,
+    `Measured ${new Date().toISOString().slice(0, 10)}: ${runs > 1 ? several : ''}${rounds} rounds of each kind in turn, ${rate} exports of one span a second for ${seconds} s. Every reader follows \`traceUpdates\` over a separate event stream. All readers use the same key and document.`,
     conditions,
-    `A delay is the time from before the export is sent until the reader has the update. p50 and p99 are medians of the rounds. A delay includes the commit, and the time that one Node process needs to read ${readers} sockets. \`bare sockets\` is a Node process that stores nothing, checks no access and writes the same bytes to every socket: the lower bound on this machine. It is measured first. The stalled reader requests more data than its socket buffers hold, and reads nothing. When it resumes, it receives the number of missed updates, here ${missed}.`,
+    `A delay is the time from before the export is sent until the reader has the update. p50 and p99 are medians of the rounds. A delay includes the commit, and the time that one Node process needs to read ${readers} sockets. \`bare sockets\` is a Node process that stores nothing, checks no access and writes the same bytes to every socket. It is the lower bound on this machine. It is measured first. The stalled reader requests more data than its socket buffers hold, and reads nothing. When it resumes, it receives the number of missed updates, here ${missed}.`,
     times,
     PROFILE,
     goalTable(),

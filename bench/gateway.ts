@@ -159,12 +159,12 @@ async function runAccounting({ stage, folder }: Run): Promise<Rounds> {
 }
 
 const ABOUT =
-  'nginx, node-undici and lensgate check a bearer key; all forward a prompt of 0.4 kB (or 100 kB) to the same fake ' +
+  'nginx, node-undici and lensgate check a bearer key. All targets forward a prompt of 0.4 kB (or 100 kB) to the same fake ' +
   'upstream (bare sockets, answers of 1.1 kB). `node-undici` also parses requests and answers, without accounting. ' +
   '`lensgate` runs as shipped: virtual key, budget, route, price, spend row and trace span of every call, stored in ' +
   'SQLite while the load runs. Answers/s, p50, p99 and RSS are medians of the rounds. CPU is the best round, which other ' +
   'work on the machine has disturbed least. `later` is CPU after the end of the load, for each answer (unfolding of calls, ' +
-  'ADR 0035); the next target is loaded after that work has ended. Goals by CPU include it.';
+  'ADR 0035). The next target is loaded after that work has ended. Goals by CPU include it.';
 const ABOUT_PACED =
   'Paced streams: one chunk every 10 ms with the time at which it was written. Delays are from that time to the receipt by ' +
   'the client. They are medians of the rounds, CPU is the best round, and counts are sums. In goals the delays of nginx are ' +
@@ -209,10 +209,10 @@ const last = runs.slice(-1);
 const delays = last.flatMap(delaysOf);
 const goals = table(GOALS_HEAD, goalRows(runs.map(goalsOf)));
 console.log(goals);
-const several = `${RUNS} runs, each with new processes; the tables show the last run, the goals all runs: a verdict holds when two thirds of the runs have it or a better one. `;
+const several = `${RUNS} runs, each with new processes. The tables show the last run, the goals all runs. A verdict holds when two thirds of the runs have it or a better one. `;
 const text = [
   `## The gateway beside nginx, bare Node proxies${ALL_PEERS ? ' and Portkey' : ''}`,
-  `Measured ${new Date().toISOString().slice(0, 10)}: ${RUNS > 1 ? several : ''}${ROUNDS} rounds (bad keys and paced streams: at most 3) of ${SECONDS} s per target and trial after ${WARM_SECONDS} s of warm-up, load by ${LOAD_TOOL}.`,
+  `Measured ${new Date().toISOString().slice(0, 10)}: ${RUNS > 1 ? several : ''}${ROUNDS} rounds of ${SECONDS} s per target and trial, but at most 3 of bad keys and paced streams. Warm-up of ${WARM_SECONDS} s, load by ${LOAD_TOOL}.`,
   conditions,
   ABOUT,
   table(ROUNDS_HEAD, last.flatMap(figuresOf)),

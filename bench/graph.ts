@@ -196,9 +196,9 @@ try {
     `Measured ${new Date().toISOString().slice(0, 10)}: ${RUNS} runs of ${ROUNDS} rounds of ${SECONDS} s per target after ${WARM_SECONDS} s of warm-up, ${CONNECTIONS} clients, load by ${LOAD_TOOL}.`,
     machine().join('\n'),
     'Koa renders the same 50 rows with `JSON.stringify` for every request. Yoga runs with its defaults, but without ' +
-      'logging. `lensgate` runs as shipped, with the free tier counted; its REST page is prepared bytes of whole entries. ' +
+      'logging. `lensgate` runs as shipped, with the free tier counted. Its REST page is prepared bytes of whole entries. ' +
       'The table shows the first run, the goals all runs, of the same processes. Figures are medians of the rounds where ' +
-      'the column does not say best; ratios are taken round by round. `bad` is the sum of the rounds.',
+      'the column does not say best. Ratios are taken round by round. `bad` is the sum of the rounds.',
     figures,
     goals,
   ];

@@ -111,8 +111,8 @@ try {
     'startup',
     [
       '## From exec to the first 200',
-      `Measured ${new Date().toISOString().slice(0, 10)}: ${RUNS} starts each, in turn; RSS ${IDLE_MS / 1_000} s after the first 200. ` +
-        'The product is started by the command of `npm start` without npm; the bundle exists, as after an install. ' +
+      `Measured ${new Date().toISOString().slice(0, 10)}: ${RUNS} starts each, in turn. RSS is measured ${IDLE_MS / 1_000} s after the first 200. ` +
+        'The product is started by the command of `npm start`, without npm. The bundle exists, as after an install. ' +
         'Idle memory of the goal is that of a later start, `lensgate, again`.',
       machine().join('\n'),
       report,

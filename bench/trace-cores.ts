@@ -142,14 +142,14 @@ while (runs.length < RUNS) {
   runs.push(runTrials);
   console.log([tableOf(runTrials), goalTable()].join('\n\n'));
 }
-const several = `${RUNS} runs; the table shows the last run, the goals all runs: a verdict holds when two thirds of the runs have it or a better one. `;
+const several = `${RUNS} runs. The table shows the last run, the goals all runs. A verdict holds when two thirds of the runs have it or a better one. `;
 const text = runs
   .slice(-1)
   .flatMap((runTrials) => [
     '## Traces: one core and two',
-    `Measured ${new Date().toISOString().slice(0, 10)}: ${RUNS > 1 ? several : ''}${ROUNDS} rounds of each placement in turn, each with a new process and a new file, and no other target at the same time: ${WARMING_EXPORTS} exports of warm-up, then ${EXPORTS} for each number of connections, ${SPANS_PER_EXPORT} spans each, protobuf, gzipped; SQLite.`,
+    `Measured ${new Date().toISOString().slice(0, 10)}: ${RUNS > 1 ? several : ''}${ROUNDS} rounds of each placement in turn, each with a new process and a new file, and no other target at the same time. A round has ${WARMING_EXPORTS} exports of warm-up, then ${EXPORTS} for each number of connections. An export has ${SPANS_PER_EXPORT} spans, protobuf, gzipped. The store is SQLite.`,
     conditions,
-    'On both cores the server shares one of them with the load. With bound threads, the thread that reads exports and the garbage collector run on the other core: the kernel then cannot leave a core idle while two threads share the other one.',
+    'On both cores the server shares one of them with the load. With bound threads, the thread that reads exports and the garbage collector run on the other core. Then the kernel cannot leave a core idle while two threads share the other one.',
     tableOf(runTrials),
     goalTable(),
   ]);

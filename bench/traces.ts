@@ -216,7 +216,7 @@ while (runs.length < RUNS) {
   runs.push(figures);
   console.log([...Object.values(figures.tables), goalTable()].join('\n\n'));
 }
-const several = `${RUNS} runs, each with new processes; the tables show the last run, the goals all runs: a verdict holds when two thirds of the runs have it or a better one. `;
+const several = `${RUNS} runs, each with new processes. The tables show the last run, the goals all runs. A verdict holds when two thirds of the runs have it or a better one. `;
 const text = runs
   .slice(-1)
   .flatMap(({ protobufBytes, gzipBytes, tables }) => [
@@ -225,9 +225,9 @@ const text = runs
     conditions,
     `A span is ${Math.round(protobufBytes)} B of protobuf and ${Math.round(gzipBytes)} B gzipped. CPU is that of all threads of the process in the best round. Goal 13 has its own benchmark (\`npm run bench:trace-cores\`). Disk is the file after the process has ended, with its indexes.`,
     tables.ingest,
-    'Reads of the store in process, p50 / p99 in ms; the spans of that database have no payloads.',
+    'Reads of the store in process, p50 / p99 in ms. The spans of that database have no payloads.',
     tables.reads,
-    `Reads over HTTP, p50 / p99 in ms, by one client on one keep-alive connection, ${REQUESTS} requests of each kind; each span with payload is read from a stored gzipped export of ${SPANS_PER_EXPORT}.`,
+    `Reads over HTTP, p50 / p99 in ms, by one client on one keep-alive connection, ${REQUESTS} requests of each kind. Each span with payload is read from a stored gzipped export of ${SPANS_PER_EXPORT}.`,
     tables.requests,
     goalTable(),
   ]);
