@@ -12,8 +12,8 @@ const INTRODUCTION = `# Configuration
 
 Generated from \`src/runtime/settings/table.ts\` by \`npm run docs:configuration\`. \`npm start -- --help\` prints the same settings.
 
-A command-line argument wins over its variable, a variable over the file; for \`tracing.store\` the file wins. An empty variable
-counts as not set. Where a row has several variables, the first one that is set wins.
+A command-line argument wins over its variable, and a variable over the file. For \`tracing.store\` the file wins over the variables. An empty
+variable counts as not set. Where a row has several variables, the first one that is set wins.
 
 \`\`\`yaml
 model_list:
@@ -28,29 +28,32 @@ general_settings:
   master_key: os.environ/LITELLM_MASTER_KEY
 \`\`\`
 
-Providers, their addresses and the variables of their keys are in [providers.md](providers.md). A model without \`api_base\`
-or \`api_key\` takes the missing one from there.
+[providers.md](providers.md) lists providers, their addresses and the variables of their keys. A model without \`api_base\` or \`api_key\` uses
+the address or variable of that list.
 
-\`credential_list\` has accounts that several models share: a model with \`litellm_params.litellm_credential_name\` takes what it lacks
-from the \`credential_values\` of the entry with this \`credential_name\`. Such an entry is used before a stored credential of the same name.
+\`credential_list\` has accounts that several models share. A model with \`litellm_params.litellm_credential_name\` takes the parameters that it
+lacks from the \`credential_values\` of the entry with this \`credential_name\`. Such an entry is used before a stored credential of the same name.
 
-\`environment_variables\` sets variables of the process; they replace existing ones, and \`os.environ/NAME\` reads them. \`PATH\`, \`HOME\`,
-\`NO_PROXY\`, \`NODE_OPTIONS\` and the like are ignored with a warning. Variables that \`/config/update\` stores are encrypted. References of models and
-guardrails read them in every process, unless the file or the process has a variable of the same name. Settings that a start needs come from
-the file or the process.
+\`environment_variables\` sets variables of the process. They replace existing ones, and \`os.environ/NAME\` reads them. \`PATH\`, \`HOME\`,
+\`NO_PROXY\`, \`NODE_OPTIONS\` and the like are ignored with a warning.
 
-\`include: [models.yaml]\` adds further files, relative to the folder of the main one. Lists in them are appended; other sections are
-replaced.
+\`/config/update\` stores variables in the database, encrypted. References of models and guardrails read them in every process, unless the file or
+the process has a variable of the same name. Settings that a start needs come only from the file or the process.
+
+\`include: [models.yaml]\` adds further files, relative to the folder of the main file. Lists of an included file are appended. Its other sections
+replace those of the main file.
 
 ## Editors, and changes while running
 
-[config.schema.json](config.schema.json) is a JSON Schema of the file; a running process serves it at \`/config.schema.json\`. The comment
+[config.schema.json](config.schema.json) is a JSON Schema of the file. A running process serves it at \`/config.schema.json\`. The comment
 \`# yaml-language-server: $schema=http://127.0.0.1:4000/config.schema.json\` in the first line lets an editor complete and check names and values.
 
-The file is read again on SIGHUP, and when it or an included file changes (\`config_watch_seconds\`). Models, \`credential_list\`, \`router_settings\`,
-pass-through entries, guardrails, allowed addresses, discounts, margins and the defaults of users and teams are applied without a restart. Other
-changed settings are named in the log and take effect at the next start. A faulty file is refused as a whole and the running configuration
-stays in force: the log and the field \`configReload\` of the graph have the reason, \`/health/readiness/details\` says \`kept_running\`.
+The file is read again on SIGHUP, and when it or an included file changes (\`config_watch_seconds\`). These parts apply without a restart: models,
+\`credential_list\`, \`router_settings\`, pass-through entries, guardrails, allowed addresses, discounts, margins, and the defaults of users and
+teams. Other changed settings are named in the log and take effect at the next start.
+
+A faulty file is refused as a whole, and the running configuration stays in force. The log and the field \`configReload\` of the graph have the
+reason. \`/health/readiness/details\` then shows \`kept_running\`.
 
 ## Guardrails
 
@@ -65,24 +68,24 @@ guardrails:
     guardrail_info: { description: blocks insults } # text for the list of guardrails
 \`\`\`
 
-Guardrails of the file run in this order, before stored guardrails. Kinds: \`litellm_content_filter\`, \`hide-secrets\`, \`openai_moderation\`,
-\`generic_guardrail_api\`, \`decision_model\`, \`presidio\`. Another kind, and a mode in which the kind does not run, cause a warning with
-file and line, and end the start with \`strict_config\`; a reference to a variable that is not set ends every start.
+Guardrails of the file run in the order of the file, before stored guardrails. Kinds: \`litellm_content_filter\`, \`hide-secrets\`,
+\`openai_moderation\`, \`generic_guardrail_api\`, \`decision_model\`, \`presidio\`. Another kind causes a warning with file and line, as does a mode in
+which the kind does not run. With \`strict_config\` both end the start. A reference to a variable that is not set always ends the start.
 
 ## Models that cannot be called
 
-A model without a key, without an address or of an unknown provider does not stop the start: the log has a warning with file and line, the model
-is listed as unhealthy at \`/health\`, and its calls are answered with 503. The same applies to a model that refers to an unset variable.
+A model without a key, without an address or of an unknown provider does not stop the start. The log has a warning with file and line. The model is
+listed as unhealthy at \`/health\`, and its calls get 503. The same applies to a model that refers to an unset variable.
 
 ## Wrong values and settings without effect
 
 A wrong value ends the start with exit code 1. All wrong values are reported together, each with its variable, or file, line and
 key. Secrets are never repeated.
 
-A section or key that Lensgate does not support (policies, cache, callbacks, some router settings and others of the LiteLLM proxy) has
-no effect, and the start logs one warning for each, with file and line. It also warns of unknown keys, with the nearest known name. With
-\`strict_config: true\` at the top level of the file each of these ends the start. A value that switches a feature off (\`false\`, empty)
-causes no warning. Unknown keys of \`model_info\` are accepted as free data.
+Some sections and keys of the LiteLLM proxy have no effect in Lensgate, such as policies, cache, callbacks and some router settings. The start
+logs one warning for each, with file and line. It also warns of unknown keys, and names the nearest known key. With \`strict_config: true\` at the
+top level of the file each of these ends the start. A value that switches a feature off (\`false\`, empty) causes no warning. Unknown keys of
+\`model_info\` are accepted as free data.
 `;
 
 const HEAD = ['Argument, variable', 'Key in the file', 'Default', 'Meaning'];

@@ -153,7 +153,7 @@ export const GATEWAY_SETTINGS = {
     env: ['LENSGATE_USER_URL_ALLOWED_HOSTS'],
     file: 'litellm_settings.user_url_allowed_hosts',
     description:
-      'Private hosts that may be called at addresses that callers choose: `api_base`, models and log destinations of teams, images of decisions. The webhook of budget alerts may call them, too.',
+      'Private hosts that callers may choose as an address: `api_base`, models and log destinations of teams, images of decisions. The webhook of budget alerts may call them, too.',
   }),
   availableTeams: setting({
     kind: list('team ids', () => null),

@@ -112,7 +112,7 @@ export const OTLP_SETTINGS = {
   offloadBytes: setting({
     kind: integer(1, MAX_BYTES),
     default: null,
-    defaultText: '32768; 524288 on one core',
+    defaultText: '32768 (on one core 524288)',
     env: ['OTLP_OFFLOAD_DECODE_BYTES'],
     unit: 'bytes',
     description: 'Not a limit: inflated bodies above this size are decoded on a worker thread (ADR 0024).',
