@@ -1,19 +1,28 @@
+import { parse, visit } from 'graphql';
 import { parseSync } from 'oxc-parser';
-import type { SourceFile } from './repository.ts';
+import { readFiles, type SourceFile } from './repository.ts';
+import { titlesIn } from './titles.ts';
 
 /** Words of a sentence at most, by the rule for plain technical English in CONTRIBUTING.md. */
 export const MOST_WORDS = 25;
 
-/** Text that is read as one unit: a paragraph, an item of a list, or a cell of a table. */
+/** Applied migrations are never edited, and the released graph changes with a release only. */
+const EXCEPT = /^src\/persistence\/migrations\/|^docs\/released\//;
+
+/** Text that is read as one unit: a paragraph, an item of a list, a cell of a table, or a title. */
 interface Passage {
   readonly line: number;
   readonly text: string;
 }
 
-/** Start of a line that begins a passage: item of a list, tag, heading, or cell of a table. */
-const NEW_PASSAGE = /^(?:[-*+] |\d+\. |@|#|>|\|)/;
-/** A line of a shell command in a comment. */
-const COMMAND = /^\s*(?:npm|npx|node|curl) |^ {2,}\S/;
+/** Start of an item of a list, or of a tag. Indented lines below continue it. */
+const ITEM = /^(?:[-*+] |\d+\. |@)/;
+const INDENTED = /^ {2,}\S/;
+const COMMAND = /^(?:npm|npx|node|curl) /;
+/** Code or an address. Its spaces do not separate words, and its full stops do not end a sentence. */
+const ONE_WORD = /`[^`]*`|\]\([^)]*\)/g;
+/** Replaces a space in `ONE_WORD`. */
+const JOINER = '\u2423';
 /** End of a sentence: a full stop, question or exclamation mark before a space or the end. */
 const SENTENCE_END = /(?<=[.!?][)"'`*_]*)\s+(?=[A-Z0-9`("'*_[])/;
 const ABBREVIATIONS = /\b(?:e\.g|i\.e|etc|vs|cf)\./g;
@@ -23,19 +32,21 @@ function passagesOf(lines: readonly string[], firstLine: number): readonly Passa
   const passages: { line: number; text: string }[] = [];
   let open: { line: number; text: string } | null = null;
   let fenced = false;
+  let inList = false;
   lines.forEach((line, index) => {
-    const trimmed = line.trim();
-    if (trimmed.startsWith('```')) fenced = !fenced;
-    if (fenced || trimmed === '' || trimmed.startsWith('```') || trimmed.startsWith('<') || COMMAND.test(line)) {
+    const trimmed = line.trim().replace(/^> ?/, '');
+    const isFence = trimmed.startsWith('```');
+    const isIndented = INDENTED.test(line);
+    const isItem = ITEM.test(trimmed);
+    if (isFence) fenced = !fenced;
+    if (trimmed !== '' && !isIndented) inList = isItem;
+    const isCommand = (isIndented && !inList) || (open === null && COMMAND.test(trimmed));
+    if (fenced || isFence || isCommand || trimmed === '' || trimmed.startsWith('<')) {
       open = null;
-      return;
-    }
-    if (trimmed.startsWith('|')) {
+    } else if (trimmed.startsWith('|')) {
       open = null;
       for (const cell of trimmed.split('|')) passages.push({ line: firstLine + index, text: cell.trim() });
-      return;
-    }
-    if (open === null || NEW_PASSAGE.test(trimmed)) {
+    } else if (open === null || isItem || trimmed.startsWith('#')) {
       open = { line: firstLine + index, text: trimmed };
       passages.push(open);
     } else open.text += ` ${trimmed}`;
@@ -75,21 +86,45 @@ function passagesOfComments({ path, text }: SourceFile): readonly Passage[] {
   return passages;
 }
 
-/** Number of words. Code in backquotes is one word, as is an address. */
-function wordsIn(sentence: string): number {
-  const plain = sentence.replace(/`[^`]*`/g, 'code').replace(/\]\([^)]*\)/g, ']');
-  return plain.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
+/** Descriptions of a graph as passages. */
+function passagesOfDescriptions({ text }: SourceFile): readonly Passage[] {
+  const passages: Passage[] = [];
+  visit(parse(text), {
+    StringValue({ value, loc }, key) {
+      if (key !== 'description' || !loc) return;
+      const isBelowQuotes = text.startsWith('"""\n', loc.start);
+      passages.push(...passagesOf(value.split('\n'), loc.startToken.line + (isBelowQuotes ? 1 : 0)));
+    },
+  });
+  return passages;
 }
 
-/** Sentences with too many words in comments of a source file, or in a document. */
+function passagesIn(file: SourceFile): readonly Passage[] {
+  if (file.path.endsWith('.md')) return passagesOf(file.text.split('\n'), 1);
+  if (file.path.endsWith('.graphql')) return passagesOfDescriptions(file);
+  return file.path.startsWith('test/') ? [...passagesOfComments(file), ...titlesIn(file)] : passagesOfComments(file);
+}
+
+function wordsIn(sentence: string): number {
+  return sentence.split(/\s+/).filter((word) => /[\p{L}\p{N}`]/u.test(word)).length;
+}
+
+/** Files whose sentences have a limit. */
+export function filesWithSentences(): readonly SourceFile[] {
+  return readFiles('**/*.{ts,mjs,md,graphql}', '.ci/*.mjs').filter(({ path }) => !EXCEPT.test(path));
+}
+
+/**
+ * Sentences with too many words, as `path:line: N words: text`. Reads documents, descriptions of a graph, and comments and
+ * titles of a source file. Code in backquotes is one word, as is an address.
+ */
 export function longSentences(file: SourceFile): readonly string[] {
-  const isDocument = file.path.endsWith('.md');
-  const passages = isDocument ? passagesOf(file.text.split('\n'), 1) : passagesOfComments(file);
-  return passages.flatMap(({ line, text }) =>
+  return passagesIn(file).flatMap(({ line, text }) =>
     text
       .replace(ABBREVIATIONS, (found) => found.replaceAll('.', ''))
+      .replace(ONE_WORD, (found) => found.replaceAll(/\s/g, JOINER))
       .split(SENTENCE_END)
       .filter((sentence) => wordsIn(sentence) > MOST_WORDS)
-      .map((sentence) => `${file.path}:${line}: ${wordsIn(sentence)} words: ${sentence}`),
+      .map((sentence) => `${file.path}:${line}: ${wordsIn(sentence)} words: ${sentence.replaceAll(JOINER, ' ')}`),
   );
 }

@@ -1,6 +1,6 @@
-import { parseSync, Visitor, type CallExpression } from 'oxc-parser';
 import { describe, expect, it } from 'vitest';
 import { readFiles, type SourceFile } from './repository.ts';
+import { titlesIn } from './titles.ts';
 
 /** Phrases that the rule for plain technical English in CONTRIBUTING.md rejects. */
 const PHRASES =
@@ -30,27 +30,6 @@ function phrasesIn(files: readonly SourceFile[]): readonly string[] {
   return files
     .filter(({ path }) => !EXCEPT.test(path))
     .flatMap(({ path, text }) => [...text.replace(GAP, ' ').matchAll(PHRASES)].map(([found]) => `${path}: ${found}`));
-}
-
-/** Name of the root function of a callee: `it` of `it.each(cases)('title', run)`. */
-function rootOf(callee: CallExpression['callee']): string {
-  if (callee.type === 'Identifier') return callee.name;
-  if (callee.type === 'MemberExpression') return rootOf(callee.object);
-  if (callee.type === 'CallExpression') return rootOf(callee.callee);
-  return callee.type === 'TaggedTemplateExpression' ? rootOf(callee.tag) : '';
-}
-
-/** Each title of a test or of a group of tests, as a separate file. */
-function titlesIn({ path, text }: SourceFile): readonly SourceFile[] {
-  const titles: SourceFile[] = [];
-  new Visitor({
-    CallExpression({ callee, arguments: [title] }) {
-      if (!title || !['it', 'describe', 'test'].includes(rootOf(callee))) return;
-      if (title.type === 'Literal' || title.type === 'TemplateLiteral')
-        titles.push({ path, text: text.slice(title.start, title.end) });
-    },
-  }).visit(parseSync(path, text).program);
-  return titles;
 }
 
 const aFile = (text: string, path = 'src/canary.ts'): SourceFile => ({ path, text });
