@@ -136,7 +136,7 @@ builder.queryField('codingAgents', (t) =>
     {
       type: CodingAgentType,
       description:
-        'Coding agents that were launched through the gateway, newest first by default: all for administrators, those of the team for keys of a team, else those of the key. At most 100 a page.',
+        'Coding agents that were launched through the gateway, newest first by default. Administrators see all agents. Keys of a team see the agents of the team. Other keys see their own agents. At most 100 a page.',
       complexity: rowPageCost,
       args: {
         filter: t.arg({ type: AgentFilterType, description: 'All agents when absent.' }),

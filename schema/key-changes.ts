@@ -110,7 +110,7 @@ const DeletedKeysType = builder.objectRef<readonly VirtualKey[]>('DeletedKeys').
 
 const TAKES_EFFECT = 'Takes effect immediately in this process, within 5 seconds in others.';
 const MANAGERS =
-  'For proxy administrators, for administrators of the team of the key or of its organization, and for the user of the key where the team permits it.';
+  'For proxy administrators, and for administrators of the team of the key or of its organization. Also for the user of the key, where the team permits it.';
 
 builder.mutationFields((t) => ({
   updateKey: t.field({

@@ -58,9 +58,9 @@ builder.mutationFields((t) => ({
   redactTrace: t.field({
     type: RedactedTraceType,
     description:
-      'Removes the texts of a trace permanently: inputs, outputs, attributes, events, links, previews, error messages, ' +
-      'source, session, user and tags, and the labels and notes of annotations. Names, times, counts, costs and scores ' +
-      'stay. For the key that sent it, unless it is read-only, and for proxy administrators.',
+      'Removes the texts of a trace permanently: inputs, outputs, attributes, events, links, previews and error messages. ' +
+      'Also removes its source, session, user and tags, and the labels and notes of annotations. Names, times, counts, ' +
+      'costs and scores stay. For the key that sent it, unless it is read-only, and for proxy administrators.',
     args: { input: t.arg({ type: RedactInput, required: true, description: 'The trace.' }) },
     errors: {
       types: [NotFound],

@@ -28,8 +28,8 @@ type Resolve = GraphQLFieldResolver<unknown, GraphContext>;
 type Field = GraphQLField<unknown, GraphContext>;
 
 /**
- * Makes a schema yield to the event loop: operations and expensive fields wait while the current turn has no time left,
- * and long lists are completed in slices. Modifies the schema.
+ * Makes a schema yield to the event loop. Operations and expensive fields wait while the current turn has no time left.
+ * Long lists are completed in slices. Modifies the schema.
  */
 export function runInTurns(schema: GraphQLSchema): GraphQLSchema {
   const weights: Weights = new WeakMap();
