@@ -20,9 +20,9 @@ export const listAllowedAddresses = operation({
 
 /**
  * Adds an address or a block of addresses to the list. The first entry creates the list, which refuses all other
- * addresses. Throws InvalidInput for other text and for a list that would refuse the caller, Conflict for an entry that
- * the list has, OwnedByFile when the configuration file declares the list, and Unsupported while settings are not
- * stored.
+ * addresses. Throws InvalidInput for other text and for a list that would refuse the caller. Throws Conflict for an
+ * entry that is in the list. Throws OwnedByFile when the configuration file declares the list, and Unsupported while
+ * settings are not stored.
  */
 export const allowAddress = operation({
   name: 'allowAddress',

@@ -104,9 +104,10 @@ export const watchCodingAgent = operation({
 
 /**
  * Takes a message of the provider about the state of an agent that was launched through the gateway. Throws NotFound
- * where no secret is configured. Throws InvalidInput for a wrong signature, for bytes that are not a valid message, for
- * a time that is not within five minutes of now, and for a message that may not replace the stored state
- * (`mayReplaceState`). A message about an unknown agent, and one that this process has stored before, have no effect.
+ * where no secret is configured. Throws InvalidInput for a wrong signature, for bytes that are not a valid message, and
+ * for a time more than five minutes from now. Also throws InvalidInput for a message that may not replace the stored
+ * state (`mayReplaceState`). A message about an unknown agent, and one that this process has stored before, have no
+ * effect.
  */
 export const takeAgentMessage = operation({
   name: 'takeAgentMessage',

@@ -155,8 +155,9 @@ async function removeAgent({ platform }: AgentScope, id: string): Promise<void> 
 }
 
 /**
- * Calls the API and reads its answer. Throws NotFound for status 404, InvalidInput for 400 and 422, UpstreamFailed for
- * other statuses from 300, Unavailable for an answer that is too large, and what the gateway's `forward` throws.
+ * Calls the API and reads its answer. Throws NotFound for status 404, InvalidInput for 400 and 422, and UpstreamFailed
+ * for other statuses from 300. Throws Unavailable for an answer that is too large. Also throws what the gateway's
+ * `forward` throws.
  */
 async function callApi(
   scope: AgentScope,

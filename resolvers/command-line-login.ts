@@ -64,8 +64,8 @@ interface Poll {
 
 /**
  * The state of a login, for the command line that started it. Throws InvalidInput for an unknown login. Throws
- * Forbidden for a wrong secret, for a team of which the user is not a member, and when the key of the sign-in was
- * deleted or rotated.
+ * Forbidden for a wrong secret, and for a team of which the user is not a member. Also throws Forbidden when the key of
+ * the sign-in was deleted or rotated.
  */
 export const collectLogin = operation({
   name: 'collectLogin',

@@ -35,8 +35,8 @@ const namedProviders = (names: readonly string[]): PublicEndpoint['providers'] =
   names.map((name) => ({ name, label: displayName(name) }));
 
 /**
- * Lists the model endpoints with their providers: all supported providers for conversations, and for other endpoints
- * those with a model of the endpoint's mode in the catalog.
+ * Lists the model endpoints with their providers. Endpoints for conversations have all supported providers. Other
+ * endpoints have the providers with a model of the endpoint's mode in the catalog.
  */
 export const listPublicEndpoints = operation({
   name: 'listPublicEndpoints',

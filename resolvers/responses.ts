@@ -146,8 +146,8 @@ interface ResponseCall {
 
 /**
  * Answers a request about a response: from the store, or by a call to the upstream that stores it. Throws Forbidden for
- * an id that the gateway did not issue, NotFound for a response that is not stored or that the caller may not see, and
- * what `pass` throws.
+ * an id that the gateway did not issue. Throws NotFound for a response that is not stored or that the caller may not
+ * see. Also throws what `pass` throws.
  */
 async function answerAbout(
   scope: Scope<ResponsePlatform>,

@@ -29,8 +29,8 @@ export const watchSpend = operation({
 });
 
 /**
- * Streams alerts about budgets that refuse calls, at most one a minute per budget and process, and about crossed soft
- * budgets, one per window and process. Ends when the reader loses access.
+ * Streams alerts about budgets that refuse calls, at most one a minute per budget and process. Also streams one alert
+ * for each soft budget that is exceeded, per window and process. Ends when the reader loses access.
  */
 export const watchBudgets = operation({
   name: 'watchBudgets',

@@ -164,7 +164,7 @@ const DEFAULT_PAGE_SPANS = 500;
 /**
  * One trace with its agents, a page of its spans and the cost of its calls. Throws NotFound, InvalidInput for an
  * invalid cursor, and Conflict for a cursor from before the trace changed. While the outline of the first page is
- * cached, a page after a cursor reads its own spans only, and the facts of the trace are those of the first page.
+ * cached, a page after a cursor reads its own spans only. Its facts about the trace are then those of the first page.
  */
 export const getTrace = operation({
   name: 'getTrace',

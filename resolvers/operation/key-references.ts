@@ -40,8 +40,8 @@ export async function assertTeamOfService({ platform }: Scope<KeyPlatform>, team
 }
 
 /**
- * Refuses settings of a key that name a budget, a project, an organization or an access group that does not exist, and a
- * project of another team. Throws InvalidInput.
+ * Checks the references in the settings of a key. Throws InvalidInput for a budget, project, organization or access
+ * group that does not exist, and for a project of another team.
  */
 export async function assertReferences(
   { platform }: Scope<KeyPlatform>,

@@ -191,9 +191,10 @@ export async function allowedDraft(
 }
 
 /**
- * Whether the caller may read a key. Administrators may read all keys. Other callers may read their own key, the keys of
- * their user, keys of teams that the user administers (also as an administrator of the organization), and keys of teams
- * whose members have the permission `/key/info`. A key of a team reads no keys of other teams, except those of its user.
+ * Whether the caller may read a key. Administrators may read all keys. Other callers may read their own key and the
+ * keys of their user. They may read the keys of a team that the user administers, directly or as an administrator of
+ * its organization. Members of a team with the permission `/key/info` may read its keys. A key of a team reads no keys
+ * of other teams, except those of its user.
  */
 export async function mayRead(scope: KeyScope, row: VirtualKey | null): Promise<boolean> {
   const caller = callerOf(scope);

@@ -132,8 +132,8 @@ function createContentLoader(stores: Pick<Stores, 'traces'>): Loaders['contentBy
 }
 
 /**
- * Loaders for one caller. A sender chooses the ids of its spans, so a spend row is visible only to callers that may
- * read rows of its owner: a span id of another owner reveals nothing.
+ * Loaders for one caller. A spend row is visible only to callers that may read rows of its owner. A sender chooses the
+ * ids of its spans, so it could otherwise use a span id of another owner to read the spend row.
  */
 export function createLoaders(stores: Stores, caller: Caller | null): Loaders {
   const isVisible = (row: SpendRow): boolean => caller !== null && mayRead(visibilityOf(caller), row);

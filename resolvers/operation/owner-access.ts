@@ -7,7 +7,7 @@ import { type Access, isAdminOrUser, isAnyAdmin, requireCaller, refuseManagement
 export const keyLister: Access = {
   name: 'keyLister',
   description:
-    'Proxy administrators, read-only ones too, for all keys; keys of a user for the keys of that user and of teams whose keys the user may list.',
+    'Proxy administrators, read-only ones too, for all keys. Keys of a user for the keys of that user and of teams whose keys the user may list.',
   check(caller) {
     const present = requireCaller(caller);
     if (!isAnyAdmin(present) && idOrNull(present.userId) === null)

@@ -19,9 +19,9 @@ interface ResolvedRequest {
 
 /**
  * Replaces references of a request to responses stored here: to the previous conversation, and to single items.
- * Instructions belong to one request and are not carried over. Throws InvalidInput when the conversation is incomplete or
- * too long, or the items are too many or too large; with `idSecurity` also when a reference does not exist or the caller
- * may not use it.
+ * Instructions belong to one request and are not carried over. Throws InvalidInput when the conversation is incomplete
+ * or too long, or the items are too many or too large. With `idSecurity`, also throws InvalidInput when a reference
+ * does not exist or the caller may not use it.
  */
 export async function resolveReferences(
   scope: Scope<ResponsePlatform>,

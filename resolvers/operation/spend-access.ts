@@ -11,7 +11,7 @@ export const seesAllSpend = (caller: Caller): boolean =>
 export const spendReader: Access = {
   name: 'spendReader',
   description:
-    'Proxy administrators, read-only ones too, and keys with the permission `get_spend_routes`, for all calls; keys of a user for the calls of that user.',
+    'Proxy administrators, read-only ones too, and keys with the permission `get_spend_routes`, for all calls. Keys of a user for the calls of that user.',
   check(caller) {
     const present = requireCaller(caller);
     if (!seesAllSpend(present) && idOrNull(present.userId) === null) throw refuseManagement(present);
@@ -22,7 +22,7 @@ export const spendReader: Access = {
 export const activityReader: Access = {
   name: 'activityReader',
   description:
-    'Proxy administrators, read-only ones too, for all calls; keys of a user for the calls of that user, and of teams and organizations that the user administers.',
+    'Proxy administrators, read-only ones too, for all calls. Keys of a user for the calls of that user, and of teams and organizations that the user administers.',
   check(caller) {
     requireCaller(caller);
   },

@@ -24,8 +24,8 @@ export interface MemberView {
   /** The member's own budget, or the default of the team; null without both. */
   readonly budget: Budget | null;
   /**
-   * Spend of the user's keys of this team, deleted keys included: in the window of the budget, or since the last reset
-   * of the spend if that is later.
+   * Spend of the user's keys of this team, deleted keys included. Counted from the start of the budget window or from
+   * the last reset of the spend, whichever is later.
    */
   readonly spend: Usd;
   /** Spend of these keys of all time. */

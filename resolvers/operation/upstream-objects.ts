@@ -247,9 +247,9 @@ export async function shownCall(
 }
 
 /**
- * Stores the current state of an object. A batch that has ended since the last read is accounted for while its
- * deployment is configured, with the usage from its upstream or from its output file. While that file cannot be read,
- * the state is not stored.
+ * Stores the current state of an object. Records the spend of a batch that has ended since the last read, if its
+ * deployment is still configured. The usage is that of the upstream or of the output file. While that file cannot be
+ * read, the state is not stored.
  */
 export async function storeState(scope: BackgroundScope, object: UpstreamObject, shown: ShownObject): Promise<void> {
   const { stores, gateway, clock } = scope.platform;

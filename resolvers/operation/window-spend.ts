@@ -73,7 +73,7 @@ export async function budgetedRows<Row extends { readonly id: string; readonly b
 }
 
 /**
- * Id of the budget row whose window the spend of a key counts in; null when the key has its own window or no budget
+ * Id of the budget row whose window applies to the spend of a key. Null when the key has its own window or no budget
  * row.
  */
 export const windowBudgetId = ({ budgetDuration, settings }: Pick<VirtualKey, 'budgetDuration' | 'settings'>) =>
