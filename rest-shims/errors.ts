@@ -48,8 +48,8 @@ export interface RenderedError {
 }
 
 /**
- * Statuses of model calls. The dialects differ in two cases: an unknown model is 404 on the Gemini surface and 400 on the others;
- * a body that is too large is 413 on the Anthropic surface and 400 on the others.
+ * Statuses of model calls. The dialects differ in two cases. An unknown model is 404 on the Gemini surface and 400 on
+ * the others. A body that is too large is 413 on the Anthropic surface and 400 on the others.
  */
 const MODEL_CALL_STATUSES: Record<ErrorCode | 'INTERNAL', number> = {
   INVALID_INPUT: 400,
@@ -67,8 +67,8 @@ const MODEL_CALL_STATUSES: Record<ErrorCode | 'INTERNAL', number> = {
 };
 
 /**
- * Statuses by surface and error code. Except on the catalog surface, `UPSTREAM_FAILED` has the status of the upstream if
- * that is at least 400, 408 after a timeout, and otherwise the status here.
+ * Statuses by surface and error code. Except on the catalog surface, the status of `UPSTREAM_FAILED` is that of the
+ * upstream if it is at least 400, and 408 after a timeout. The status here applies otherwise.
  */
 const STATUSES: Record<Surface, Record<ErrorCode | 'INTERNAL', number>> = {
   catalog: {

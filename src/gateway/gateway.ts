@@ -56,8 +56,8 @@ export interface GatewayCall {
   /** The answer as typed deltas. The call settles when they end, fail or are cancelled. */
   deltas(): AsyncIterableIterator<ChatDelta>;
   /**
-   * The answer as bytes to forward. The call settles as completed after the last byte, as failed when the stream fails
-   * or is cancelled with a failure, and as abandoned when it is cancelled without one.
+   * The answer as bytes to forward. The call settles as completed after the last byte, and as failed when the stream
+   * fails or is cancelled with a failure. It settles as abandoned when the stream is cancelled without a failure.
    */
   bytes(): ByteStream;
   /** Passes the answer to `use`. The call settles as completed when that resolves, and as failed when it rejects. */
@@ -111,9 +111,9 @@ export interface OuterReservation<Answer> {
 /** Calls that are charged to a budget outside of the gateway and to the budgets of the caller. */
 export interface ReservedCalls {
   /**
-   * Calls a model and reads its answer. Renews the reservation meanwhile and settles it once: with the cost, with the
-   * estimate where the cost is not known, or with zero where the call or `read` fails. Throws what `call` and `read`
-   * throw.
+   * Calls a model and reads its answer. Renews the reservation meanwhile and settles it once with the cost. It settles
+   * with the estimate where the cost is not known, and with zero where the call or `read` fails. Throws what `call` and
+   * `read` throw.
    */
   callReserved<Answer>(
     caller: Caller,
@@ -130,9 +130,9 @@ export interface ReservedCalls {
 /** Calls about files, batches and responses that upstreams store (ADR 0025). */
 export interface ObjectGateway {
   /**
-   * Selects the deployment for a new object among those that store objects and that the caller may use: one of the requested
-   * model; without a model, the first of the requested provider; without both, the first of all. Throws Forbidden, NotFound
-   * and Unsupported.
+   * Selects the deployment for a new object. With a requested model, it is a deployment of that model. Otherwise it is
+   * the first deployment that stores objects and that the caller may use. With a requested provider, it is the first of
+   * that provider. Throws Forbidden, NotFound and Unsupported.
    */
   placeFor(caller: Caller, requested: RequestedRoute): Place;
   /** A deployment by its id; null when it is no longer configured. */

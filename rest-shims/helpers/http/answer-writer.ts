@@ -83,7 +83,8 @@ function writeHead(response: Outgoing, answer: HttpAnswer, length: number | null
 
 /**
  * Time in ms after which a client is disconnected if its full socket does not drain. Twice the limit of common reverse
- * proxies: most slow readers empty the buffer in this time, and a stalled connection does not keep its upstream open for long.
+ * proxies. Most slow readers empty the buffer in this time. A stalled connection does not keep its upstream open for
+ * long.
  */
 export const STALL_TIMEOUT_MS = 120_000;
 

@@ -16,7 +16,7 @@ function tooLarge(size: number, limit: number): TooLarge {
 }
 
 /**
- * Upload deadline in ms of a graph request, of a body on the fast path, and of a body on a row that requires no key. Other
+ * Upload deadline in ms of graph requests, of bodies on the fast path, and of bodies on rows that require no key. Other
  * bodies have the deadline of their row, or `requestTimeout` of the HTTP server.
  */
 export const SMALL_BODY_TIMEOUT_MS = 30_000;

@@ -18,8 +18,8 @@ const PROVIDERS: ReadonlyMap<string, ForwardedProvider> = new Map(
 export const providerAt = (prefix: string): ForwardedProvider | undefined => PROVIDERS.get(prefix);
 
 /**
- * Wraps the handler of a row that also has a path below a provider's prefix. On that path, a request for a model that is
- * not configured is forwarded to the provider if the gateway has a credential of the provider.
+ * Wraps the handler of a row that also has a path below a provider's prefix. On that path, a request is forwarded to
+ * the provider if its model is not configured and the gateway has a credential of the provider.
  */
 export const orForwarded =
   (handle: RouteRow['handle']): RouteRow['handle'] =>

@@ -36,8 +36,8 @@ export const FORWARDED = {
 
 /**
  * A request to forward. A JSON body must be valid. `litellm_metadata` is removed from the body; all other bytes stay
- * unchanged. A body of another media type is also parsed if it is a JSON object, because a target may read it as JSON:
- * access to the model in it is checked. Throws InvalidInput.
+ * unchanged. A JSON object in a body of another media type is also parsed, because a target may read it as JSON. Access
+ * to the model in it is checked. Throws InvalidInput.
  */
 export function sentRequest(request: HttpRequest): SentRequest {
   const { body } = request;

@@ -10,9 +10,9 @@ export interface BilledImages extends ImageKind {
 }
 
 /**
- * Cost of images that are priced per image or per pixel; null when unknown. Prices of the configuration apply to every size
- * and quality. Without them, the catalog entry for the size and quality applies. An entry without a size applies only to a
- * model that the catalog does not price by size, or to a request without size and quality.
+ * Cost of images that are priced per image or per pixel; null when unknown. Prices of the configuration apply to every
+ * size and quality. Without them, the catalog entry for the size and quality applies. An entry without a size applies
+ * only to a model without prices by size in the catalog, or to a request without size and quality.
  */
 export function imageCost(deployment: Deployment, catalog: CatalogSnapshot, images: BilledImages): Usd | null {
   const row = rowFor(deployment, catalog, images);

@@ -40,9 +40,10 @@ export interface EstimatedCall {
 export interface Budgets {
   /**
    * Reserves the expected cost of a call. Null when nothing is reserved: there is no budget, or it is used up and the
-   * deployment costs nothing. Synchronous when the spend and the budgets of the labels are in memory. Throws BudgetExceeded,
-   * RouteBudgetExceeded for a budget of the provider or the deployment, and Forbidden for a blocked end user. Where the budget of
-   * the key is used up and the call continues with reduced rate limits, `throttle` receives the fraction of the limits that is left.
+   * deployment costs nothing. Synchronous when the spend and the budgets of the labels are in memory. Throws
+   * BudgetExceeded, RouteBudgetExceeded for a budget of the provider or the deployment, and Forbidden for a blocked end
+   * user. A call may continue with reduced rate limits when the budget of its key is used up. `throttle` then receives
+   * the fraction of the limits that remains.
    */
   reserve(
     caller: Caller,

@@ -45,8 +45,9 @@ const mayHaveLimits = ({ settings, metadata, owners }: VirtualKey): boolean =>
   metadata['tag_rpm_limit'] !== undefined;
 
 /**
- * The limits of a call, in the order of the checks: key, user, team, team member, end user, model for the key and the team,
- * organization and its model, project and its model, tags, and tags for the key.
+ * The limits of a call, in the order of the checks. First are the key, user, team, team member and end user, then the
+ * model for the key and the team. The organization and its model, the project and its model, the tags, and the tags for
+ * the key follow.
  */
 export function rateScopesOf(
   key: VirtualKey | null,

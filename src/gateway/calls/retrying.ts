@@ -63,9 +63,9 @@ export interface Retrying {
     at: Pick<RoutedCall, 'key' | 'request'> & { readonly route: Route },
   ): Route | RouteBudgetExceeded | Promise<Route | RouteBudgetExceeded>;
   /**
-   * Sends an admitted call. Throws a failure of a guardrail immediately. Without an answer, throws the last failure of the
-   * first model, AllCoolingDown when none of its deployments may be called, or RouteBudgetExceeded when none has budget left.
-   * When no fallback was called and a budget refused one, throws the error of that budget.
+   * Sends an admitted call. Throws a failure of a guardrail immediately. Without an answer, throws the last failure of
+   * the first model. Throws AllCoolingDown when none of its deployments may be called, or RouteBudgetExceeded when none
+   * has budget left. When no fallback was called and a budget refused one, throws the error of that budget.
    */
   send(call: OpenCall, routed: RoutedCall): Promise<GatewayCall>;
 }

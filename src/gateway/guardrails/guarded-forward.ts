@@ -34,9 +34,10 @@ function bodyTexts(bytes: Uint8Array): readonly TextPlace[] {
 }
 
 /**
- * Checks a request that is forwarded: every text of its fields; without fields, the whole body and the texts in it. Returns it
- * with edited texts. Throws Rejected, also for a compressed body, for an unsupported character set and for an edit of a body that
- * is no JSON object; GuardrailFailed, Unavailable, and InvalidInput for a repeated member.
+ * Checks a request that is forwarded: every text of its fields; without fields, the whole body and the texts in it.
+ * Returns it with edited texts. Throws Rejected, also for a compressed body, for an unsupported character set and for
+ * an edit of a body that is no JSON object. Throws GuardrailFailed, Unavailable, and InvalidInput for a repeated
+ * member.
  */
 export async function checkForwarded(guard: CallGuard, request: Forwarded, call: RunningCall): Promise<Forwarded> {
   const modes: readonly GuardrailMode[] = ['pre_call', 'during_call'];

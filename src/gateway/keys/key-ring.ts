@@ -24,9 +24,9 @@ export interface KeyOwner {
 /** Authenticates keys from memory. The store is read for a key that is not cached or whose cache entry is stale (ADR 0056). */
 export interface KeyRing {
   /**
-   * The caller of a key: synchronous when a fresh key is cached, else after one read of the store. With `peer`, wrong keys are
-   * counted per client network. Throws Unauthenticated, Forbidden for a refused session or token, LimitExceeded for a peer
-   * with too many wrong keys, and Unavailable when the store does not answer.
+   * The caller of a key: synchronous when a fresh key is cached, else after one read of the store. With `peer`, wrong
+   * keys are counted per client network. Throws Unauthenticated, and Forbidden for a refused session or token. Throws
+   * LimitExceeded for a peer with too many wrong keys, and Unavailable when the store does not answer.
    */
   identify(key: string, peer?: Peer): Caller | Promise<Caller>;
   /**
@@ -42,7 +42,10 @@ export interface KeyRing {
   markStale(): void;
   /** Re-reads the keys used since the last refresh, a batch per statement. Never rejects. */
   refresh(): Promise<void>;
-  /** Calls `listener` with the hash of each key that was evicted after a change, or that a refresh found without a row or with other rights. */
+  /**
+   * Calls `listener` with the hash of each key that was evicted after a change. Also calls it for each key that a
+   * refresh finds deleted or with other rights.
+   */
   onChange(listener: (keyHash: string) => void): void;
 }
 

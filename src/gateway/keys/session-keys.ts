@@ -6,8 +6,8 @@ import { openingKey, type SessionOpeners } from '../../domain/users/session.ts';
 type SessionStore = Pick<KeyStore, 'find' | 'findBySecrets'>;
 
 /**
- * A store of keys that also checks sessions. A session is refused when the password or key that opened it is no longer valid,
- * or when it needs a team membership that its user no longer has.
+ * A store of keys that also checks sessions. A session is refused when the password or key that opened it is no longer
+ * valid. It is also refused when it needs a team membership that its user no longer has.
  */
 export function createSessionKeys(
   keys: SessionStore,
