@@ -1,6 +1,6 @@
 // Builds the optional `sqlite3` addon after an install. A failure does not fail the install: without the addon the
-// store uses `node:sqlite` (docs/adr/0006). npm does not run the addon's own script, because that downloads a
-// binary first and compiles SQLite at -O3, which takes four times as long.
+// store uses `node:sqlite` (docs/adr/0006). npm does not run the addon's own script. That script tries to download a
+// binary first, and compiles SQLite at -O3, which takes four times as long.
 import { spawnSync } from 'node:child_process';
 import { existsSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -1,9 +1,11 @@
 // npm run catalog:seed-history -- --from <file.jsonl> [--config FILE]
 //
-// Imports the history of the catalog: dated changes, one JSON object a line, in order of time, such as
+// Imports the history of the catalog. The file has dated changes in order of time, one JSON object a line, such as:
+//
 // {"at":"2026-07-24T10:15:30Z","id":"gpt-4o","op":"changed","field":"input_cost_per_token","old":5e-6,"new":2.5e-6}
 // {"at":"2026-07-24T10:15:30Z","id":"gpt-5","op":"added"}
-// It writes to the database of the server (LENSGATE_DATA_DIR, DATABASE_URL), which may be running. A second run adds
+//
+// Writes to the database of the server (LENSGATE_DATA_DIR, DATABASE_URL), which may be running. A second run adds
 // nothing.
 import { parseArgs } from 'node:util';
 import { openStores } from '../src/persistence/database/orm.ts';

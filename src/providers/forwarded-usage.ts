@@ -89,8 +89,9 @@ const EMPTY_OUTCOME: Outcome = {
 
 /**
  * Creates the reader of the usage of an answer, for its cost. When an endpoint billed by tokens reports no usage, its
- * tokens are estimated: one for 4 bytes of the request, and for generated text one for each event of a stream or for
- * 4 bytes of a whole answer. Output tokens of a stream that ends early are at least its events. Null for a call with a fixed cost.
+ * tokens are estimated. The estimate is one input token for 4 bytes of the request. For generated text it is one output
+ * token for each event of a stream, or for 4 bytes of a whole answer. Output tokens of a stream that ends early are at
+ * least its events. Null for a call with a fixed cost.
  */
 export function createUsageReader(request: Forwarded, headers: Readonly<Record<string, string>>): UsageReader | null {
   const { endpoint, provider, body, cost } = request;

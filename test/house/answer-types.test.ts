@@ -5,8 +5,9 @@ import { compareRenderedTypes } from '../support/rendered-types.ts';
 import { ROOT } from './repository.ts';
 
 /**
- * Rows whose answers have no type in the sources: bytes of an upstream, of the catalog or of a page, or the result of a
- * factory whose form depends on a value. The answers of their contract tests are checked (`test/support/checked-fetch.ts`).
+ * Rows whose answers have no type in the sources. They are bytes of an upstream, of the catalog or of a page, or the
+ * form of a factory's result depends on a value. The answers of their contract tests are checked
+ * (`test/support/checked-fetch.ts`).
  */
 const NOT_COMPARED = [
   'accessGroups.delete',

@@ -36,8 +36,9 @@ export function neverDifferent(all: readonly CaseComparison[], files: readonly s
 }
 
 /**
- * Reasons of cases that are not counted: failures of the reference, invented bodies of its fake upstream, errors in the
- * formats of Anthropic and Google, and model look-ups for every key. The last two are decisions of the project.
+ * Reasons of cases that are not counted. The first two are failures of the reference, and invented bodies of its fake
+ * upstream. The others are errors in the formats of Anthropic and Google, and model look-ups for every key. The last
+ * two are decisions of the project.
  */
 const NOT_COUNTED = new Set(['ownFailure', 'ourObjects', 'nativeBodies', 'anyKey']);
 

@@ -35,9 +35,9 @@ export function endOfHead(bytes: Buffer): number {
 }
 
 /**
- * Parses a head, its empty line included, in one unambiguous form: a POST to one of `paths`, no header twice, one host,
- * one length, no folded lines, ASCII only, no transfer coding, no upgrade. Returns null for every other form: Node's
- * parser decides whether that is a request.
+ * Parses a head, its empty line included, in one unambiguous form: a POST to one of `paths` in ASCII with one host and
+ * one length. No header occurs twice. There are no folded lines, no transfer coding and no upgrade. Returns null for
+ * every other form, and Node's parser decides whether that is a request.
  */
 export function readRequestHead(text: string, paths: Pick<ReadonlySet<string>, 'has'>): RequestHead | null {
   const lines = text.slice(0, -4).split('\r\n');

@@ -43,8 +43,8 @@ export function bedrock(name: 'bedrock' | 'bedrock_converse', accounts: AwsAccou
 }
 
 /**
- * Form of a region in a model name or ARN. Callers choose model names under a wildcard, and the region becomes part of the
- * host name, so that no other text is read as a region.
+ * Form of a region in a model name or ARN. The region becomes part of the host name, and callers choose model names
+ * under a wildcard. So no other text is accepted as a region.
  */
 const REGION = '[a-z]{2}(?:-[a-z]+)+-\\d';
 const PREFIXED = new RegExp(`^(${REGION})/(.+)$`);

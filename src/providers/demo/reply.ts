@@ -39,8 +39,8 @@ export function countTokens(text: string): number {
 }
 
 /**
- * Reply to a chat-completions body. `tool_choice` selects a tool, else the first tool whose name is in the last message
- * is called, unless this message is the result of a tool. `response_format` gets a valid JSON value. Any other reply
+ * Reply to a chat-completions body. Calls the tool that `tool_choice` selects. Without a choice, calls the first tool whose
+ * name is in the last message, unless that message is the result of a tool. `response_format` gets a valid JSON value. Any other reply
  * quotes the last message.
  */
 export function composeReply(body: JsonObject): DemoReply {

@@ -93,8 +93,8 @@ export function parsePartially(json: Uint8Array, overrides: RequestBody): Partia
 }
 
 /**
- * A copy of `parsed` in which getters replace the placeholders. A new object, because V8 turns an object whose value is
- * replaced by a getter into a hash table, and each later read of its members is slow.
+ * A copy of `parsed` in which getters replace the placeholders. The copy is a new object. When a getter replaces a
+ * value of an existing object, V8 turns the object into a hash table, and later reads are slow.
  */
 function withDeferred(
   parsed: Readonly<Record<string, unknown>>,

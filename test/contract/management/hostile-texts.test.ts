@@ -32,8 +32,8 @@ function valuesWith(text: string): readonly unknown[] {
 }
 
 /**
- * Bodies of a row: the example with one member replaced, a body with the text in every member, and the example with the
- * text as the name of a further member.
+ * Bodies of a row. In the first ones, the text replaces one member of the example. Then it is the value of every
+ * member. In the last one, it is the name of an additional member.
  */
 function bodiesOf(row: RouteRow, text: string): readonly Json[] {
   const example = exampleBody(row);

@@ -90,8 +90,8 @@ function randomAnswer(random: Random, question: Json): Json {
 }
 
 /**
- * The request as the named-map format keeps it: every question has a name, a boolean is its text, and the description of a
- * level is part of its label.
+ * The request after a round trip through the named-map format. Every question has a name, a boolean is its text, and
+ * the description of a level is part of its label.
  */
 function asNamedMapKeepsIt(request: Json): Json {
   const questions = request['questions'] as readonly Json[];
