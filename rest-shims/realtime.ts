@@ -54,8 +54,8 @@ export function realtimeCredential(headers: IncomingHttpHeaders): Secret {
 }
 
 /**
- * Subprotocol of the answer; null if the client offers none of the event formats. Browsers accept an offered subprotocol
- * only. The subprotocol with the key is never returned.
+ * Subprotocol of the answer; null if the client offers none of the event formats. A browser accepts only a subprotocol
+ * that it has offered. The subprotocol with the key is never returned.
  */
 export function selectedProtocol(headers: IncomingHttpHeaders): string | null {
   const names = offeredProtocols(headers);

@@ -69,7 +69,7 @@ export interface GatewayOptions {
   readonly providerBudgets?: () => ProviderBudgets;
   /** The budget of all calls, read for each call; none when absent. */
   readonly globalBudget?: () => RouteBudget | null;
-  /** Fraction of its rate limits that a key keeps when its budget is used up, read at each refusal; null and absent refuse the call. */
+  /** Fraction of its rate limits that a key keeps when its budget is used up, read at each refusal. When null or absent, the call is refused. */
   readonly throttleFraction?: () => number | null;
   /** Whether calls of models without a price are refused, read for each call; false when absent. */
   readonly blocksUnpriced?: () => boolean;
@@ -266,7 +266,7 @@ export function createGateway(
   const guards = options.guardrails === undefined ? null : createGuards(options.guardrails, options.clock);
   const guardOf = createGuardOf(guards, () => deployments.current());
   /** Usage of a model call whose client disconnected. */
-  const cutUsage: Parameters<typeof openCall>[1]['cutUsage'] = (request, counted) =>
+  const abortedUsage: Parameters<typeof openCall>[1]['abortedUsage'] = (request, counted) =>
     usageOfAbortedCall(request as ModelRequest, counted);
   const uncountedUsage: Parameters<typeof openCall>[1]['uncountedUsage'] = (request, pieces) =>
     estimatedUsageOf(request as ModelRequest, pieces);
@@ -312,7 +312,7 @@ export function createGateway(
       const { request, route } = found;
       const deployment = forRequest(route.deployment, request);
       const guard = guardOf(caller, request, route);
-      const call = openCall(tools, { caller, request, deployment, signal, cutUsage, uncountedUsage });
+      const call = openCall(tools, { caller, request, deployment, signal, abortedUsage, uncountedUsage });
       if (guard !== null) call.setGuard(guard);
       try {
         const admitting = admitted(call, caller, found);

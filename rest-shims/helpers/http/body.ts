@@ -38,10 +38,10 @@ export class RequestAborted extends Error {
 }
 
 /**
- * Reads a request body, up to `limit` bytes as received. Throws TooLarge before reading for a `Content-Length` over the
- * limit, and rejects with it while reading a chunked body; the rest is discarded. Rejects with BodyTimeout when a body from
- * Node's server is not complete after `withinMs`. Rejects with RequestAborted when the client disconnects, or when it is
- * too slow on the fast path.
+ * Reads a request body, up to `limit` bytes as received. Throws TooLarge before reading when `Content-Length` exceeds
+ * the limit. Rejects with TooLarge when a chunked body exceeds it, and discards the rest. Rejects with BodyTimeout when
+ * a body from Node's server is not complete after `withinMs`. Rejects with RequestAborted when the client disconnects,
+ * or when it is too slow on the fast path.
  */
 export function readBody(request: Incoming, limit: number, withinMs?: number): Uint8Array | Promise<Uint8Array> {
   if ('whole' in request) {

@@ -17,7 +17,10 @@ const NUM_RETRIES = 'x-litellm-num-retries';
 /** Members that select a streamed answer. A fallback cannot change them. */
 const STREAM_MEMBERS = new Set(['stream', 'stream_options']);
 
-/** Members of Responses requests that refer to stored objects. A fallback cannot change them, because access to the objects is checked for the request only. */
+/**
+ * Members of Responses requests that refer to stored objects. A fallback cannot change them, because access is checked
+ * only for the objects that the request names.
+ */
 const REFERENCE_MEMBERS = new Set(['input', 'previous_response_id', 'conversation']);
 
 interface CallSettings {

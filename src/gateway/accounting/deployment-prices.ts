@@ -42,7 +42,7 @@ export interface Prices extends TierPrices {
   readonly units: Readonly<Record<Exclude<BilledQuantity['unit'], 'image'>, Rate | null>>;
   /** Prices of a second of video, by the resolution in the name of the price key. */
   readonly videos: ReadonlyMap<string, Rate>;
-  /** Prices at some hours; absent where they are always the same. */
+  /** Off-peak prices; absent where prices do not depend on the time. */
   readonly offPeak?: { readonly isAt: OffPeak['isAt']; readonly prices: Prices };
 }
 

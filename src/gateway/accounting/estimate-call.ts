@@ -40,8 +40,9 @@ function valuesOf(catalog: CatalogSnapshot): SnapshotValues {
 }
 
 /**
- * Catalog entry for the first of a span's model names that has one: the entry of the provider, under `provider/model` or the
- * bare name. Without a provider, only a model that a single entry offers. Null when no name has an unambiguous entry.
+ * Catalog entry of a call, for the first of its model names that has one. With a provider, the entry must be of this
+ * provider, under `provider/model` or the bare name. Without a provider, exactly one entry must offer the model. Null
+ * when no name has an unambiguous entry.
  */
 export function entryOfModel(catalog: CatalogSnapshot, { models, provider }: CallNames): CatalogEntry | null {
   for (const name of models) {
@@ -67,8 +68,9 @@ const onlyOffer = (catalog: CatalogSnapshot, model: string): CatalogEntry | null
   valuesOf(catalog).offers.get(model.slice(model.lastIndexOf('/') + 1)) === 1 ? catalog.find(model) : null;
 
 const MODES = new Set(['chat', 'completion', 'responses', 'embedding']);
-/** Prices of units other than tokens, requests and queries, and members by which the price depends on region or customer. */
+/** Names of prices of units other than tokens, requests and queries. */
 const OTHER_UNITS = /_cost_per_(?!token|reasoning_token|audio_token|image_token|video_token|request|query)/;
+/** Names of members by which the price depends on the region or the customer. */
 const MULTIPLIERS = /_uplift_multiplier|^provider_specific_entry$/;
 
 /**
@@ -104,8 +106,8 @@ export function estimatorOf(catalog: CatalogSnapshot, named: CallNames): ReturnT
   return tariff === null ? null : (tokens) => (countsEveryKind(tariff, tokens) ? costOfTokens(tariff, tokens) : null);
 }
 
-/** 1,000 USD. A larger estimate comes from a wrong token count; a few of them would overflow a store's sums. */
-const MOST_PICOS = 1_000n * 10n ** 12n;
+/** 1,000 USD. A larger estimate comes from a wrong token count. A few of them would overflow the sums of a store. */
+const MAX_ESTIMATE = 1_000n * 10n ** 12n;
 
 function costOfTokens(tariff: Tariff, tokens: CallTokens): Usd | null {
   const longCacheWriteTokens = tokens.longCacheWriteTokens ?? 0;
@@ -117,7 +119,7 @@ function costOfTokens(tariff: Tariff, tokens: CallTokens): Usd | null {
     reasoningTokens: tokens.reasoningTokens ?? 0,
     ...(longCacheWriteTokens === 0 ? {} : { longCacheWriteTokens }),
   });
-  return cost === null || cost > MOST_PICOS ? null : cost;
+  return cost === null || cost > MAX_ESTIMATE ? null : cost;
 }
 
 /** Whether a span counts the tokens of each kind with its own price. Cache reads and writes may be missing: they count as plain input. */

@@ -52,8 +52,8 @@ export interface Budgets {
     throttle?: Throttle,
   ): CostReservation | null | Promise<CostReservation | null>;
   /**
-   * Refuses what `reserve` would refuse. Without a request, as for an open session, reservations are ignored: only a used-up
-   * budget is refused. Throws as `reserve`, and calls `throttle` as it does.
+   * Checks the same budgets as `reserve`, without a reservation. Without a request, as for an open session, it ignores
+   * other reservations and refuses only when a budget is used up. Throws as `reserve`, and calls `throttle` as it does.
    */
   check(caller: Caller, call?: EstimatedCall, labels?: CallLabels, throttle?: Throttle): void | Promise<void>;
   /** Checks only the key's own budget, for requests without a model. Throws BudgetExceeded. */
@@ -132,7 +132,7 @@ export function createBudgets({
   readonly providerBudgets?: (() => ProviderBudgets) | undefined;
   /** The budget of all calls, read for each call; none when absent. */
   readonly globalBudget?: (() => RouteBudget | null) | undefined;
-  /** Fraction of its rate limits that a key keeps when its budget is used up, read at each refusal; null and absent refuse the call. */
+  /** Fraction of its rate limits that a key keeps when its budget is used up, read at each refusal. When null or absent, the call is refused. */
   readonly throttleFraction?: (() => number | null) | undefined;
   readonly now?: () => Date;
 }): Budgets {

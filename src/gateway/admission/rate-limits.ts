@@ -26,7 +26,7 @@ interface CallNames {
   readonly tags: readonly string[];
   /** The tags and the end user that have limits. */
   readonly labels: readonly LabelBudget[];
-  /** Fraction of its limits per minute that the key keeps, because its budget is used up; 1 when absent. */
+  /** Fraction of the limits per minute that remains for a key whose budget is used up; 1 when absent. */
   readonly limitFraction?: number | undefined;
 }
 
@@ -45,9 +45,11 @@ const mayHaveLimits = ({ settings, metadata, owners }: VirtualKey): boolean =>
   metadata['tag_rpm_limit'] !== undefined;
 
 /**
- * The limits of a call, in the order of the checks. First are the key, user, team, team member and end user, then the
- * model for the key and the team. The organization and its model, the project and its model, the tags, and the tags for
- * the key follow.
+ * The limits of a call, in the order of the checks:
+ * - key, user, team, team member and end user
+ * - model for the key, and model for the team
+ * - organization, model for the organization, project, and model for the project
+ * - tags, and tags for the key
  */
 export function rateScopesOf(
   key: VirtualKey | null,
@@ -191,7 +193,7 @@ export type Limited = Pick<ModelRequest, 'model'> &
   Partial<Pick<ModelRequest, 'endpoint' | 'body' | 'bytes'>> & {
     /** Calls of the batch that the call starts, by model. */
     readonly calls?: BatchCalls | undefined;
-    /** Fraction of its limits per minute that the key keeps, because its budget is used up; 1 when absent. */
+    /** Fraction of the limits per minute that remains for a key whose budget is used up; 1 when absent. */
     readonly limitFraction?: number | undefined;
   };
 

@@ -29,8 +29,8 @@ export interface OpenCall {
   readonly callId: string;
   readonly traceId: string;
   /**
-   * Reserves the expected cost, and releases an earlier reservation. The reservation ends with the call. Is synchronous and
-   * throws as `Budgets.reserve`.
+   * Reserves the expected cost, and releases an earlier reservation. The reservation ends with the call. Synchronous
+   * when `Budgets.reserve` is, and throws as it does.
    */
   reserve(at: EstimatedCall): void | Promise<void>;
   /**
@@ -82,7 +82,10 @@ interface About extends CallTarget {
   readonly caller: Caller;
   readonly signal: AbortSignal;
   /** Usage of a call whose client disconnected before the end of the answer; null where it is not known. */
-  readonly cutUsage?: (request: Accounted, cutAnswer: { pieces: number; reported: Usage | null }) => Usage | null;
+  readonly abortedUsage?: (
+    request: Accounted,
+    abortedAnswer: { pieces: number; reported: Usage | null },
+  ) => Usage | null;
   /** Usage of a complete answer that reports none; null where it is not billed by tokens. */
   readonly uncountedUsage?: (request: Accounted, pieces: number) => Usage | null;
   /** Cost of an answered call, where it is not the price of its usage. */
@@ -100,7 +103,7 @@ class Call implements OpenCall, SettledByAnswer {
   #exchange: Exchange | null = null;
   #check: ((exchange: Exchange) => Exchange) | null = null;
   #cost: Usd | null = null;
-  /** The answer without streaming whose outcome is known. This outcome does not change. */
+  /** The last answer without streaming, and its outcome. This outcome is final, because the answer is complete. */
   #completeAnswer: Exchange | null = null;
   #completeOutcome: Outcome | null = null;
   /** Whether the outcome of `#completeAnswer` is priced. */
@@ -109,7 +112,7 @@ class Call implements OpenCall, SettledByAnswer {
   #rate: RateAdmission | null = null;
   #batch: BatchReservation | null = null;
   #isSent = false;
-  /** Fraction of its rate limits that the key keeps, because its budget is used up; undefined for all. */
+  /** Fraction of the rate limits that remains for a key whose budget is used up; undefined for all. */
   #limitFraction: number | undefined;
 
   constructor(tools: CallTools, about: About) {
@@ -253,10 +256,10 @@ class Call implements OpenCall, SettledByAnswer {
     const { request, deployment } = this.#target;
     const hasCallerLeft =
       end === 'abandoned' || (end === 'failed' && signal.aborted && !(signal.reason instanceof DomainError));
-    const cut = hasCallerLeft && this.#isSent ? this.#cutOutcome() : null;
+    const aborted = hasCallerLeft && this.#isSent ? this.#abortedOutcome() : null;
     const isComplete = end === 'completed' || this.#exchange?.streaming === false;
-    const charged = cut === null ? this.#priced(isComplete) : plausibleCost(price(deployment, cut));
-    const outcome = cut ?? (this.#exchange === null ? null : this.#outcomeOf(this.#exchange, isComplete));
+    const charged = aborted === null ? this.#priced(isComplete) : plausibleCost(price(deployment, aborted));
+    const outcome = aborted ?? (this.#exchange === null ? null : this.#outcomeOf(this.#exchange, isComplete));
     this.#rate?.settle(outcome === null ? null : usedTokens(outcome));
     // Record first: admission compares the record's position with a stored total to know whether it includes this cost.
     const startedBatch = end === 'completed' ? this.#batch : null;
@@ -326,14 +329,14 @@ class Call implements OpenCall, SettledByAnswer {
   }
 
   /** Outcome of a call whose client disconnected: prompt and output so far. Null where the reported outcome applies. */
-  #cutOutcome(): Outcome | null {
+  #abortedOutcome(): Outcome | null {
     const exchange = this.#exchange;
     if (exchange !== null && (!exchange.streaming || this.#cost !== null)) return null;
     const outcome = exchange === null ? NO_OUTCOME : this.#outcomeOf(exchange, false);
     if (outcome.charged !== undefined || outcome.measured !== undefined) return null;
     if (outcome.finishReason !== null && outcome.usage !== null) return null;
-    const cutAnswer = { pieces: exchange?.pieces?.() ?? 0, reported: outcome.usage };
-    const usage = this.#about.cutUsage?.(this.#target.request, cutAnswer) ?? null;
+    const abortedAnswer = { pieces: exchange?.pieces?.() ?? 0, reported: outcome.usage };
+    const usage = this.#about.abortedUsage?.(this.#target.request, abortedAnswer) ?? null;
     return usage === null ? null : { ...outcome, usage };
   }
 }

@@ -38,7 +38,7 @@ export function guardAnswer(
 ): GuardedAnswer {
   const { endpoint } = request;
   let readExchange: Exchange | null = null;
-  let waits: () => Promise<void> = async () => undefined;
+  let awaitRelease: () => Promise<void> = async () => undefined;
   let cancelled: { readonly failure: Error | undefined } | null = null;
 
   async function checkStream(texts: readonly string[], isLast: boolean): Promise<readonly string[] | null> {
@@ -59,14 +59,14 @@ export function guardAnswer(
     const { bytes, firstReleased } = guardedBytes(exchange.bytes, streamGuard);
     // No unhandled rejection: `checked` reports the failure, and the stream ends with it.
     firstReleased.catch(() => undefined);
-    waits = () => firstReleased;
+    awaitRelease = () => firstReleased;
     return { ...exchange, bytes };
   }
 
   function guardWhole(exchange: Exchange): Exchange {
     let body: ByteStream = exchange.bytes;
     let edited: EditedAnswer | null = null;
-    waits = async () => {
+    awaitRelease = async () => {
       const bytes = await collect(exchange.bytes, ANSWER_LIMIT);
       if (bytes === null) throw new Unavailable('The answer is too large to be checked.', null);
       edited = await editedAnswer(bytes);
@@ -128,7 +128,7 @@ export function guardAnswer(
       if (endpoint.answers.member === null || (!isChecked && request.reportsGuardrails !== true)) return exchange;
       return guardWhole(exchange);
     },
-    checked: () => waits(),
+    checked: () => awaitRelease(),
     cancel(failure) {
       cancelled = { failure: failure instanceof Error ? failure : undefined };
       readExchange?.bytes.cancel(cancelled.failure);

@@ -81,15 +81,16 @@ async function edited(
 const READING_MODES = ['pre_call', 'during_call'] as const;
 
 /**
- * Refuses a JSON body in which an object at the level `levels` or deeper has a member twice, where guardrails read the request.
- * Parsers differ in the value that they use, so the upstream may read another text than the checked one. Throws InvalidInput.
+ * Throws InvalidInput for a JSON body in which an object at the level `fromLevel` or deeper has a member twice. Parsers
+ * differ in which of the two values they use, so the upstream may read a text that was not checked. Does nothing when
+ * no guardrail reads the request.
  */
 export function assertNoRepeatedMember(
   guard: CallGuard,
-  { bytes, form, levels = 2 }: { readonly bytes: Uint8Array; readonly form?: unknown; readonly levels?: number },
+  { bytes, form, fromLevel = 2 }: { readonly bytes: Uint8Array; readonly form?: unknown; readonly fromLevel?: number },
 ): void {
   if (form !== undefined || !READING_MODES.some((mode) => guard.has(mode))) return;
-  const name = repeatedName(bytes, levels);
+  const name = repeatedName(bytes, fromLevel);
   if (name === null) return;
   const message = `An object of the body has the member '${name.slice(0, 256)}' twice, so the guardrails of this call cannot check it.`;
   throw new InvalidInput(message, [{ path: ['body'], rule: 'repeated', message }]);

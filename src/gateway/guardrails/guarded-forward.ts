@@ -34,10 +34,10 @@ function bodyTexts(bytes: Uint8Array): readonly TextPlace[] {
 }
 
 /**
- * Checks a request that is forwarded: every text of its fields; without fields, the whole body and the texts in it.
- * Returns it with edited texts. Throws Rejected, also for a compressed body, for an unsupported character set and for
- * an edit of a body that is no JSON object. Throws GuardrailFailed, Unavailable, and InvalidInput for a repeated
- * member.
+ * Checks a request that is forwarded: every text of its fields. Without fields, checks the whole body and the texts in
+ * it. Returns the request with edited texts. Throws Rejected, also for a compressed body, for an unsupported character
+ * set and for an edit of a body that is no JSON object. Throws GuardrailFailed, Unavailable, and InvalidInput for a
+ * repeated member.
  */
 export async function checkForwarded(guard: CallGuard, request: Forwarded, call: RunningCall): Promise<Forwarded> {
   const modes: readonly GuardrailMode[] = ['pre_call', 'during_call'];
@@ -46,7 +46,7 @@ export async function checkForwarded(guard: CallGuard, request: Forwarded, call:
   const { 'content-encoding': encoding = 'identity', 'content-type': type = '' } = headers;
   if (body.length > 0 && !IDENTITY.test(encoding)) throw uncheckable(guard, 'a compressed body');
   if (body.length > 0 && OTHER_CHARSET.test(type)) throw uncheckable(guard, 'a body in this character set');
-  if (!isEmpty(fields) && isJsonObject(body)) assertNoRepeatedMember(guard, { bytes: body, levels: 1 });
+  if (!isEmpty(fields) && isJsonObject(body)) assertNoRepeatedMember(guard, { bytes: body, fromLevel: 1 });
   const places = isEmpty(fields) ? bodyTexts(body) : allTexts(fields);
   const { texts, isEdited } = await guard.check('pre_call', places, call);
   const current = places.map(({ role, text }, index) => ({ role, text: texts[index] ?? text }));

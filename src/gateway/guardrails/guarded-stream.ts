@@ -148,7 +148,7 @@ export function guardedBytes(source: ByteStream, guard: StreamGuard): GuardedByt
 
 type Texts = readonly { readonly text: string }[];
 
-/** Whether the next texts do not continue a word of the texts before. */
+/** Whether a word boundary separates the next texts from those before. */
 const beginsWord = (before: Texts, next: Texts): boolean =>
   (next.length > 0 && next.every(({ text }) => /^(\s|$)/.test(text))) ||
   before.every(({ text }) => /(^|\s)$/.test(text));

@@ -36,7 +36,10 @@ interface TokenWithUser {
 
 const distinct = (ids: readonly (string | null)[]): readonly string[] => [...new Set(ids.flatMap((id) => id ?? []))];
 
-/** A store of keys that also has the keys of verified tokens: made from their claims, or stored keys that tokens are mapped to. */
+/**
+ * A store of keys that also returns the keys of verified tokens. Such a key is made from the claims of the token, or is
+ * the stored key that the token is mapped to.
+ */
 export function createTokenKeys(options: TokenKeyOptions): Pick<KeyStore, 'find' | 'findBySecrets'> {
   const { keys, tokens } = options;
 
