@@ -234,7 +234,7 @@ export const traceRoutes: readonly RouteRow[] = [
     answers: [200, 400, 401, 403, 413, 503],
     request: objectSchema({ resourceSpans: { type: 'array', items: { type: 'object' } } }),
     bodyLimit: 'otlp',
-    bodyWithinMs: UPLOAD_MS,
+    bodyTimeoutMs: UPLOAD_MS,
     handle: ingest,
   },
   route({

@@ -18,11 +18,11 @@ export interface Tries {
   /** Number of retries. */
   readonly retries: number;
   /** Maximum number of retries at the last retry; null when none was made. */
-  readonly mostRetries: number | null;
+  readonly maxRetries: number | null;
   /** Number of fallback models that were called. */
   readonly fallbacks: number;
   /** Maximum number of fallbacks of the request; null when it names none and no fallback was called. */
-  readonly mostFallbacks: number | null;
+  readonly maxFallbacks: number | null;
 }
 
 /** An upstream's answer without its body. The body is read through the call, which settles at the end of the body. */

@@ -72,7 +72,7 @@ export function scriptedGateway(deltas: () => AsyncIterableIterator<ChatDelta>):
         callId: 'call-1',
         traceId: '1'.repeat(32),
         spanId: '2'.repeat(16),
-        tries: { retries: 0, mostRetries: null, fallbacks: 0, mostFallbacks: null },
+        tries: { retries: 0, maxRetries: null, fallbacks: 0, maxFallbacks: null },
         limits: [],
         modelGroup: 'demo',
         get deployment() {

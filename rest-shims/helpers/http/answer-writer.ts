@@ -54,7 +54,7 @@ export function writeAnswer(
   }
   const bytes = body.kind === 'json' ? Buffer.from(JSON.stringify(body.value)) : body.bytes;
   writeHead(response, answer, bytes.length);
-  endWith(response, bytes);
+  endWithBody(response, bytes);
 }
 
 /** Maximum size, in bytes, of a body that is copied to text to save a write. */
@@ -64,7 +64,7 @@ const MAX_COPIED_BYTES = 16 * 1024;
  * Ends an answer with its whole body. Node joins the head and a text body into one write, but writes bytes separately,
  * which costs more than converting small bodies to text. In latin1 each byte is one character. The fast path joins bytes.
  */
-export function endWith(response: Outgoing, body: Uint8Array): void {
+export function endWithBody(response: Outgoing, body: Uint8Array): void {
   if (body.length > MAX_COPIED_BYTES || response.writeLines !== undefined) response.end(body);
   else response.end(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1'), 'latin1');
 }

@@ -56,7 +56,7 @@ export function createHotRows(registrations: readonly Registration[], passThroug
       .filter(({ path, row }) => row.hot === true && !isPattern(path))
       .map(({ path, row }): [string, RouteRow] => [path, row]),
   );
-  const withPatternFirst = registrations.filter(({ path }) => isPattern(firstSegment(path)));
+  const startingWithPattern = registrations.filter(({ path }) => isPattern(firstSegment(path)));
   const bySegment = Map.groupBy(registrations, ({ path }) => firstSegment(path));
 
   const cache = new Map<string, PathRow>();
@@ -65,7 +65,7 @@ export function createHotRows(registrations: readonly Registration[], passThroug
   function pathRowOf(path: string): PathRow {
     const cached = cache.get(path);
     if (cached !== undefined) return cached;
-    const matching = [...(bySegment.get(firstSegment(path)) ?? []), ...withPatternFirst].filter((one) =>
+    const matching = [...(bySegment.get(firstSegment(path)) ?? []), ...startingWithPattern].filter((one) =>
       matchesPattern(one.path, path),
     );
     const first = matching.find(({ row: { method } }) => method === 'POST');

@@ -8,7 +8,7 @@ interface TypeAndParam {
 }
 
 /** Error type of the reference's key routes for most broken rules. */
-const RULE: TypeAndParam = { type: 'internal_server_error', param: null };
+const BROKEN_RULE: TypeAndParam = { type: 'internal_server_error', param: null };
 /** The reference's text for an absent type or parameter. */
 const NO_PARAM = 'None';
 
@@ -23,7 +23,7 @@ const QUERY_MEMBERS = new Set(['sort_by', 'sort_order', 'status']);
 const SPEND_FAULTS: Readonly<Record<string, TypeAndParam>> = {
   required_dates: { type: 'bad_request', param: NO_PARAM },
   tag_dates: { type: 'bad_request', param: null },
-  log_date: RULE,
+  log_date: BROKEN_RULE,
   priced_model: { type: null, param: null },
   priced_call: { type: NO_PARAM, param: NO_PARAM },
 };
@@ -56,14 +56,14 @@ export const isInvalidJson = (error: DomainError): boolean =>
 
 /** Type and parameter of a management error; null when they are those of the proxy surface. */
 export function managementTypeAndParam(error: DomainError): TypeAndParam | null {
-  if (error instanceof InvalidInput && error.field === null) return RULE;
+  if (error instanceof InvalidInput && error.field === null) return BROKEN_RULE;
   if (error instanceof InvalidInput && error.field === 'stored_model') return NOT_STORED;
   const ofSpend = error instanceof InvalidInput ? SPEND_FAULTS[error.field ?? ''] : undefined;
   if (ofSpend !== undefined) return ofSpend;
-  if (error instanceof InvalidInput && QUERY_MEMBERS.has(error.field ?? '')) return { ...RULE, param: NO_PARAM };
-  if (error instanceof Forbidden && error.right === 'key_owner') return RULE;
+  if (error instanceof InvalidInput && QUERY_MEMBERS.has(error.field ?? '')) return { ...BROKEN_RULE, param: NO_PARAM };
+  if (error instanceof Forbidden && error.right === 'key_owner') return BROKEN_RULE;
   if (error instanceof Forbidden && error.right === 'key_list') return { type: 'bad_request_error', param: 'user_id' };
   if (error instanceof NotPermitted) return { type: 'team_member_permission_error', param: error.route };
   if (error instanceof NotFound && error.kind === 'team of key') return { type: 'auth_error', param: NO_PARAM };
-  return error instanceof NotFound && error.kind === 'keys' ? RULE : null;
+  return error instanceof NotFound && error.kind === 'keys' ? BROKEN_RULE : null;
 }

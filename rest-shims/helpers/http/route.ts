@@ -89,7 +89,7 @@ export interface RouteFacts {
   /** Maximum body size in bytes, as received. `setting`: `max_request_size_mb`; `otlp`: `OTLP_MAX_BODY_BYTES`. */
   readonly bodyLimit: number | 'setting' | 'otlp';
   /** Upload deadline of the body in ms. When absent: `SMALL_BODY_TIMEOUT_MS` for rows that require no key, else that of the server. */
-  readonly bodyWithinMs?: number;
+  readonly bodyTimeoutMs?: number;
   /** Served by the fast path, without Koa, where the request allows it (`src/http/fast-path/README.md`). */
   readonly hot?: boolean;
 }

@@ -57,7 +57,7 @@ const isShownAsPage = ({ page }: FailureForm, error: DomainError): boolean =>
 
 /** The body of a failure in the form of its row; null for the form of the surface. */
 function formBody(form: FailureForm, error: DomainError, code: string): object | null {
-  const isCommon =
+  const hasSurfaceForm =
     !(error instanceof NotFound || error instanceof Conflict || error instanceof InvalidInput) ||
     (error instanceof InvalidInput && error.issues.length > 0 && (form.body !== 'auth' || isInvalidJson(error)));
   const { message } = error;
@@ -71,7 +71,7 @@ function formBody(form: FailureForm, error: DomainError, code: string): object |
   if (error instanceof Rejected || (error instanceof Forbidden && error.right === 'user_owner'))
     return { error: { message, type: 'internal_server_error', param: null, code } };
   if (form.body === 'problem') return error instanceof InvalidInput ? problemBody(error, Number(code)) : null;
-  if (isCommon || form.body === 'decision') return null;
+  if (hasSurfaceForm || form.body === 'decision') return null;
   switch (form.body) {
     case 'detail':
       return { detail: { error: message } };

@@ -4,7 +4,7 @@ import { DomainError } from '../../../src/domain/errors.ts';
 import { assertRoute } from '../../../src/domain/keys/route-rights.ts';
 import { type RenderedError, renderError } from '../../errors.ts';
 import { renderFormedError } from './row-errors.ts';
-import { endWith, writeAnswer } from './answer-writer.ts';
+import { endWithBody, writeAnswer } from './answer-writer.ts';
 import { BodyTimeout, NO_BODY, readBody, RequestAborted, SMALL_BODY_TIMEOUT_MS } from './body.ts';
 import { readCredential, requireCredential } from './credential.ts';
 import { failureHeaders } from './failure-headers.ts';
@@ -135,8 +135,8 @@ export function createRowServer(options: RowServerOptions): RowServer {
 const mayChange = ({ method, hot }: RouteRow): boolean => method !== 'GET' && hot !== true;
 
 /** Upload deadline of the body of a row in ms; undefined for `requestTimeout` of the server. */
-const bodyTimeout = ({ bodyWithinMs, credential }: RouteRow): number | undefined =>
-  bodyWithinMs ?? (credential !== 'required' ? SMALL_BODY_TIMEOUT_MS : undefined);
+const bodyTimeout = ({ bodyTimeoutMs, credential }: RouteRow): number | undefined =>
+  bodyTimeoutMs ?? (credential !== 'required' ? SMALL_BODY_TIMEOUT_MS : undefined);
 
 function splitTarget(url: string): { readonly path: string; readonly search: string } {
   const mark = url.indexOf('?');
@@ -157,5 +157,5 @@ function writeError(
     'content-type': contentType,
     'content-length': body.length,
   });
-  endWith(response, body);
+  endWithBody(response, body);
 }

@@ -206,8 +206,8 @@ export function callHeaders(call: GatewayCall, scope: Scope): HeaderLines {
   addDeployment(head, deployment, seesApiBase(scope));
   head.add(RETRIES, String(tries.retries)).add(FALLBACKS, String(tries.fallbacks));
   if (guardrails.length > 0) head.addText(GUARDRAILS, guardrails.join(','));
-  if (tries.mostRetries !== null) head.add(MAX_RETRIES, String(tries.mostRetries));
-  if (tries.mostFallbacks !== null) head.add(MAX_FALLBACKS, String(tries.mostFallbacks));
+  if (tries.maxRetries !== null) head.add(MAX_RETRIES, String(tries.maxRetries));
+  if (tries.maxFallbacks !== null) head.add(MAX_FALLBACKS, String(tries.maxFallbacks));
   if (cost !== null) head.add(COST, usdText(cost));
   addKeyHeaders(head, scope.caller?.key ?? null, call);
   const isLimited = call.limits.length > 0;

@@ -74,7 +74,7 @@ const NO_OUTCOME: Outcome = {
   text: null,
 };
 
-const NO_RETRIES: Tries = { retries: 0, mostRetries: null, fallbacks: 0, mostFallbacks: null };
+const NO_RETRIES: Tries = { retries: 0, maxRetries: null, fallbacks: 0, maxFallbacks: null };
 const NO_STANDINGS: GatewayCall['limits'] = Object.freeze([]);
 
 /** A call to open. */

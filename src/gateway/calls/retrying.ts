@@ -185,7 +185,7 @@ export function createRetrying(tools: RetryTools): Retrying {
     if (isRouteLimited(next.deployment))
       next = await affordableAfter(failure, { next, open, request, called }, sending);
     tries.retries += 1;
-    tries.mostRetries = most;
+    tries.maxRetries = most;
     call.continueAt({ request, deployment: forRequest(next.deployment, request) }, failure);
     return next;
   }
@@ -279,7 +279,7 @@ export function createRetrying(tools: RetryTools): Retrying {
           failures.at(-1),
         );
         tries.fallbacks += 1;
-        tries.mostFallbacks ??= tools.policyOf().fallbacks.most;
+        tries.maxFallbacks ??= tools.policyOf().fallbacks.most;
         return await sendTo({ request: fallbackRequest, ...found, first: reserved }, sending);
       } catch (failure) {
         collect(failure);
@@ -324,7 +324,7 @@ export function createRetrying(tools: RetryTools): Retrying {
         beforeSend,
         key,
         request,
-        tries: { retries: 0, mostRetries: null, fallbacks: 0, mostFallbacks: hasOwnFallbacks ? MAX_FALLBACKS : null },
+        tries: { retries: 0, maxRetries: null, fallbacks: 0, maxFallbacks: hasOwnFallbacks ? MAX_FALLBACKS : null },
         target: { request, deployment: route instanceof DomainError ? call.deployment() : route.deployment },
       };
       if (route instanceof DomainError) return fallBack(sending, route);

@@ -33,7 +33,7 @@ const rows: readonly RouteRow[] = [
     method: 'POST',
     paths: ['/soon'],
     bodyLimit: 'otlp',
-    bodyWithinMs: 50,
+    bodyTimeoutMs: 50,
     handle: ({ body }) => json(body.length),
   },
   {
