@@ -25,29 +25,31 @@ type Draft = { -readonly [Key in keyof TraceAgent]: TraceAgent[Key] };
 const agentNameOf = ({ agent, name }: SpanHead): string => (agent === '' ? name : agent);
 
 /**
- * The agent that each span counts for, by span id. It is the nearest agent span among the span and its ancestors, else the
- * agent that the span names, if the trace has an agent of that name. Spans without an agent are absent.
+ * Name of the agent that each span counts for, by span id. It is the agent of the nearest agent span: the span itself or an
+ * ancestor. Without one, it is the agent that the span names, if the trace has an agent of that name. Spans without an agent
+ * are absent.
  */
 function agentOfSpans(spans: readonly SpanHead[]): ReadonlyMap<string, string> {
   const byId = new Map(spans.map((span) => [span.spanId, span]));
   const nameOf = agentOfLabel(spans);
-  const above = new Map<string, string | null>();
+  const nearestAgents = new Map<string, string | null>();
   for (const span of spans) {
     const path: string[] = [];
     const seen = new Set<string>();
     let step: SpanHead | undefined = span;
-    while (step !== undefined && step.type !== 'agent' && !above.has(step.spanId) && !seen.has(step.spanId)) {
+    while (step !== undefined && step.type !== 'agent' && !nearestAgents.has(step.spanId) && !seen.has(step.spanId)) {
       seen.add(step.spanId);
       path.push(step.spanId);
       step = byId.get(step.parentSpanId ?? '');
     }
-    const found = step === undefined ? null : step.type === 'agent' ? agentNameOf(step) : above.get(step.spanId);
-    for (const spanId of path) above.set(spanId, found ?? null);
-    if (span.type === 'agent') above.set(span.spanId, agentNameOf(span));
+    const found =
+      step === undefined ? null : step.type === 'agent' ? agentNameOf(step) : nearestAgents.get(step.spanId);
+    for (const spanId of path) nearestAgents.set(spanId, found ?? null);
+    if (span.type === 'agent') nearestAgents.set(span.spanId, agentNameOf(span));
   }
   return new Map(
     spans.flatMap((span): readonly (readonly [string, string])[] => {
-      const name = above.get(span.spanId) ?? nameOf(span.agent);
+      const name = nearestAgents.get(span.spanId) ?? nameOf(span.agent);
       return name === null ? [] : [[span.spanId, name]];
     }),
   );
@@ -123,7 +125,7 @@ export function agentTokensOf(spans: readonly SpanHead[]): ReadonlyMap<string, A
   const agentOf = agentOfSpans(spans);
   const calls = countedTokenSpans(spans);
   const tokens = new Map<string, { inputTokens: number; outputTokens: number }>();
-  // As in the summary: agent spans repeat the usage of their calls.
+  // Agent spans repeat the usage of their calls. With a call, only calls count, as in the summary.
   for (const { spanId, inputTokens, outputTokens } of calls.length > 0 ? calls : spans) {
     const name = agentOf.get(spanId);
     if (name === undefined) continue;

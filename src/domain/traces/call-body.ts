@@ -34,10 +34,10 @@ function patternOfLine(line: string): Pattern {
   return { first: Number(line.slice(PATTERN.length, at)), attributes, resourceAttributes };
 }
 
-function payloadOfLine(line: string, patternHere: () => Pattern | undefined): SpanPayload {
+function payloadOfLine(line: string, patternOfCall: () => Pattern | undefined): SpanPayload {
   const at = line.search(PAYLOAD);
   if (line[at] !== BY_PATTERN) return payloadOfText(line.slice(at));
-  const pattern = patternHere();
+  const pattern = patternOfCall();
   if (pattern === undefined) throw new Error('A payload in a body of calls has no pattern.');
   const [input, output, ...changes] = JSON.parse(line.slice(at + BY_PATTERN.length)) as Changes;
   const entries = Object.entries(pattern.attributes);
@@ -59,32 +59,32 @@ const textOf = (body: Uint8Array, start: number): string =>
   decoder.decode(body.subarray(start, endOfLine(body, start)));
 
 /** The payload of a call by its place, from 0; undefined when the body has none there. Decodes no lines of other calls. */
-export function payloadOfCall(body: Uint8Array, at: number): SpanPayload | undefined {
+export function payloadOfCall(body: Uint8Array, place: number): SpanPayload | undefined {
   let start = 0;
   const patterns: number[] = [];
   while (body[start] === HASH) {
     patterns.push(start);
     start = endOfLine(body, start) + 1;
   }
-  for (let line = 0; line < at && start < body.length; line += 1) start = endOfLine(body, start) + 1;
+  for (let line = 0; line < place && start < body.length; line += 1) start = endOfLine(body, start) + 1;
   const line = start < body.length ? textOf(body, start) : '';
   if (line === '') return undefined;
   return payloadOfLine(line, () =>
     patternAt(
-      patterns.map((place) => patternOfLine(textOf(body, place))),
-      at,
+      patterns.map((patternStart) => patternOfLine(textOf(body, patternStart))),
+      place,
     ),
   );
 }
 
-const patternAt = (patterns: readonly Pattern[], at: number): Pattern | undefined =>
-  patterns.findLast(({ first }) => first <= at);
+const patternAt = (patterns: readonly Pattern[], place: number): Pattern | undefined =>
+  patterns.findLast(({ first }) => first <= place);
 
 /** The payloads of all calls, in the order of their places. The body must have no lines that `blankCalls` emptied. */
 export function payloadsOfCalls(body: Uint8Array): readonly SpanPayload[] {
   const [patternLines, calls] = linesOf(body);
   const patterns = patternLines.map(patternOfLine);
-  return calls.map((line, at) => payloadOfLine(line, () => patternAt(patterns, at)));
+  return calls.map((line, place) => payloadOfLine(line, () => patternAt(patterns, place)));
 }
 
 /** The body with empty lines for the calls of these traces, so that the other calls keep their places. */

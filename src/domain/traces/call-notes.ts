@@ -14,13 +14,16 @@ import type { CountedOnce } from './recount.ts';
 
 /** Kinds of notes. */
 export type NoteKind =
-  /** A span, stored or not, that has a known call, any model call, or one with usage below it, with only steps between. */
+  /** A span, stored or not, with a call below it and only steps between: a known call, any model call, or one with usage. */
   | 'above call'
   | 'above any call'
   | 'above usage'
   /** The answer of a call of the gateway. */
   | 'answered'
-  /** An answer of no gateway call, with each span that names it: one whose estimate may count, or a call whose tokens count. */
+  /**
+   * An answer that no gateway call has, with one note for each span that names it. `estimated`: the estimate of the span may
+   * count. `unestimated`: another model call, whose tokens count.
+   */
   | 'estimated'
   | 'unestimated';
 
@@ -37,7 +40,7 @@ export interface Note extends NoteName {
 }
 
 /** A span or an answer of a trace. */
-export type Named = Pick<NoteName, 'trace' | 'name'>;
+export type SpanOrAnswer = Pick<NoteName, 'trace' | 'name'>;
 
 /** Ancestor visited during the traversal of `visitAncestors`: a span without a note, or a missing span. */
 export interface VisitedAncestor extends NoteName {
@@ -53,16 +56,16 @@ export interface VisitedAncestor extends NoteName {
  */
 export interface CallNotes {
   /** The notes of kind `above …` of these spans, and those of kind `answered` of these answers. */
-  among(spans: readonly Named[], answers: readonly Named[]): Promise<readonly NoteName[]>;
+  among(spans: readonly SpanOrAnswer[], answers: readonly SpanOrAnswer[]): Promise<readonly NoteName[]>;
   /**
    * These spans and their ancestors, up to and including a boundary or a missing span. A traversal ends before a span that is noted
    * with its kind.
    */
   visitAncestors(from: readonly NoteName[]): Promise<readonly VisitedAncestor[]>;
   /** The spans noted under these answers. */
-  naming(answers: readonly Named[]): Promise<readonly (Note & { readonly span: CallCount })[]>;
+  naming(answers: readonly SpanOrAnswer[]): Promise<readonly (Note & { readonly span: CallCount })[]>;
   /** For each of these answers, the estimate of the first span, by id, that is noted as `estimated`. */
-  firstEstimates(answers: readonly Named[]): Promise<readonly (Named & { readonly estimate: Usd })[]>;
+  firstEstimates(answers: readonly SpanOrAnswer[]): Promise<readonly (SpanOrAnswer & { readonly estimate: Usd })[]>;
   change(removed: readonly Note[], notesAdded: readonly Note[]): Promise<void>;
 }
 
@@ -84,43 +87,43 @@ export async function countAdded(
   notes: CallNotes,
   traces: readonly GrowingTrace[],
 ): Promise<ReadonlyMap<string, CountedOnce>> {
-  const known = traces.filter(({ before }) => before !== null);
-  const noted = keysOf(await notes.among(known.flatMap(stepsOf), known.flatMap(answersOf)));
+  const tracesWithNotes = traces.filter(({ before }) => before !== null);
+  const noted = keysOf(await notes.among(tracesWithNotes.flatMap(stepsOf), tracesWithNotes.flatMap(answersOf)));
   const visited = await notes.visitAncestors(traces.flatMap((trace) => startsOf(trace, noted)));
   const byTrace = Map.groupBy(visited, ({ trace }) => trace);
   const growths = traces.map((trace) => growthOf(trace, noted, byTrace.get(trace.trace) ?? []));
-  const answered = await notes.naming(growths.flatMap(({ trace, answered: names }) => namedIn(trace.trace, names)));
-  const answeredSpans = answered.map(({ trace, span }) => ({ trace, name: span.spanId }));
+  const answeredNotes = await notes.naming(growths.flatMap(({ trace, answered }) => namedIn(trace.trace, answered)));
+  const answeredSpans = answeredNotes.map(({ trace, span }) => ({ trace, name: span.spanId }));
   const replaced = keysOf(answeredSpans.length === 0 ? [] : await notes.among(answeredSpans, []));
   const touched = growths.flatMap(({ trace, touched: names }) => namedIn(trace.trace, names));
-  const [removed, notesAdded] = [[...answered, ...growths.flatMap(notesToRemove)], growths.flatMap(notesToAdd)];
+  const [removed, notesAdded] = [[...answeredNotes, ...growths.flatMap(notesToRemove)], growths.flatMap(notesToAdd)];
   const before = Map.groupBy(await notes.firstEstimates(touched), ({ trace }) => trace);
   await notes.change(removed, notesAdded);
   const after = Map.groupBy(await notes.firstEstimates(touched), ({ trace }) => trace);
-  const naming = Map.groupBy(answered, ({ trace }) => trace);
+  const answeredByTrace = Map.groupBy(answeredNotes, ({ trace }) => trace);
   return new Map(
     growths.map((growth): readonly [string, CountedOnce] => {
       const { trace } = growth.trace;
-      const all = (naming.get(trace) ?? []).map(({ span }) => span);
+      const spans = (answeredByTrace.get(trace) ?? []).map(({ span }) => span);
       const without = (kind: NoteKind): readonly CallCount[] =>
-        all.filter(({ spanId: name }) => !replaced.has(keyOf({ trace, kind, name })));
+        spans.filter(({ spanId: name }) => !replaced.has(keyOf({ trace, kind, name })));
       const calls = callsOf(growth, { calls: without('above any call'), tokens: without('above usage') });
       return [trace, { ...calls, ...estimatesOf(growth, before.get(trace) ?? [], after.get(trace) ?? []) }];
     }),
   );
 }
 
-const namedIn = (trace: string, names: Iterable<string>): readonly Named[] =>
+const namedIn = (trace: string, names: Iterable<string>): readonly SpanOrAnswer[] =>
   [...names].map((name) => ({ trace, name }));
 
 /** Added spans that are steps. */
-const stepsOf = ({ trace, added }: GrowingTrace): readonly Named[] =>
+const stepsOf = ({ trace, added }: GrowingTrace): readonly SpanOrAnswer[] =>
   namedIn(
     trace,
     added.filter((span) => !isBoundary(span)).map(({ spanId }) => spanId),
   );
 
-const answersOf = ({ trace, added }: GrowingTrace): readonly Named[] =>
+const answersOf = ({ trace, added }: GrowingTrace): readonly SpanOrAnswer[] =>
   namedIn(trace, new Set(added.flatMap((span) => answerIdOf(span) ?? [])));
 
 /** Where traversals start: parents of added spans that are calls or have calls below. */
@@ -148,7 +151,7 @@ interface Growth {
   readonly replacedTokens: readonly CallCount[];
   /** Answers of stored ancestors that a call of the gateway had before. */
   readonly answeredBefore: Keys;
-  /** Answers that the gateway has now and had not before. */
+  /** Answers of added gateway calls that no gateway call had before. */
   readonly answered: Keys;
   /** Answers for which another estimate may count now. */
   readonly touched: Keys;
@@ -169,10 +172,10 @@ function growthOf(trace: GrowingTrace, noted: Keys, ancestors: readonly VisitedA
     return noted.has(key) || above.has(key);
   };
   const wasAnswered = (name: string): boolean => noted.has(keyOf({ trace: trace.trace, kind: 'answered', name }));
-  const old = ancestors.filter(({ name }) => !added.has(name));
-  const callsThere = (wanted: VisitedAncestor['kind']): readonly CallCount[] =>
-    old.flatMap(({ kind, span }) => (kind === wanted && span?.type === 'llm' ? span : []));
-  const repeatedCalls = callsThere('above call').filter(isEstimated);
+  const storedAncestors = ancestors.filter(({ name }) => !added.has(name));
+  const storedCallsAbove = (wanted: VisitedAncestor['kind']): readonly CallCount[] =>
+    storedAncestors.flatMap(({ kind, span }) => (kind === wanted && span?.type === 'llm' ? span : []));
+  const repeatedCalls = storedCallsAbove('above call').filter(isEstimated);
   const answered = new Set(
     trace.added.flatMap((span) => {
       const name = answerIdOf(span);
@@ -184,10 +187,12 @@ function growthOf(trace: GrowingTrace, noted: Keys, ancestors: readonly VisitedA
     trace,
     ancestors,
     repeatedCalls,
-    replacedCalls: callsThere('above any call'),
-    replacedTokens: callsThere('above usage'),
+    replacedCalls: storedCallsAbove('above any call'),
+    replacedTokens: storedCallsAbove('above usage'),
     answeredBefore: new Set(
-      old.flatMap(({ span, answered: isAnswered }) => (isAnswered && span !== null ? (answerIdOf(span) ?? []) : [])),
+      storedAncestors.flatMap(({ span, answered: isAnswered }) =>
+        isAnswered && span !== null ? (answerIdOf(span) ?? []) : [],
+      ),
     ),
     answered,
     touched: new Set([...answered, ...estimated.flatMap((span) => answerIdOf(span) ?? [])]),
@@ -250,7 +255,10 @@ function replacedCallsOf({ answeredBefore }: Growth, replaced: readonly CallCoun
   return [...new Map(removed.map((span) => [span.spanId, span])).values()];
 }
 
-/** Spans whose answer a call of the gateway has now: those that counted as a call before, and those whose tokens did. */
+/**
+ * Stored spans whose answer a gateway call has now. `calls`: those that counted as calls before. `tokens`: those whose tokens
+ * counted before.
+ */
 interface AnsweredCalls {
   readonly calls: readonly CallCount[];
   readonly tokens: readonly CallCount[];
@@ -283,16 +291,16 @@ function callsOf(growth: Growth, answered: AnsweredCalls): Calls {
 
 type Estimate = { readonly estimate: Usd | null };
 
-/** The estimates that count: each without an answer, and the first per answer. */
+/** Sum and number of the estimates that count: each one without an answer id, and the first one of each answer id. */
 function estimatesOf(
   growth: Growth,
   before: readonly Estimate[],
   after: readonly Estimate[],
 ): Pick<CountedOnce, 'estimate' | 'estimatedCalls'> {
   const { trace, repeatedCalls } = growth;
-  const unnamed = (span: CallCount): boolean => isEstimated(span) && answerIdOf(span) === null;
-  const more = [...trace.added.filter((span) => unnamed(span) && !growth.isRepeated(span)), ...after];
-  const less = [...repeatedCalls.filter(unnamed), ...before];
+  const hasNoAnswer = (span: CallCount): boolean => isEstimated(span) && answerIdOf(span) === null;
+  const more = [...trace.added.filter((span) => hasNoAnswer(span) && !growth.isRepeated(span)), ...after];
+  const less = [...repeatedCalls.filter(hasNoAnswer), ...before];
   const estimatedCalls = (trace.before?.estimatedCalls ?? 0) + more.length - less.length;
   const sum = (of: readonly Estimate[]): bigint => of.reduce((total, { estimate }) => total + (estimate ?? 0n), 0n);
   const estimate = clampUsd((trace.before?.estimate ?? 0n) + sum(more) - sum(less));

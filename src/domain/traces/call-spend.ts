@@ -42,16 +42,18 @@ export function callSpendOf(
   elsewhere: readonly SpendRow[] = [],
   unsearched: ReadonlySet<string> = new Set(),
 ): ReadonlyMap<string, CallSpend> {
-  const own = new Map(rows.map((row) => [row.spanId, row]));
-  const named = rowsByName([...rows, ...elsewhere]);
-  const calls = spans.filter((span) => isModelCall(span) || own.has(span.spanId));
-  const above = nearestCallAncestors(spans, new Set(calls.map(({ spanId }) => spanId)));
-  const below = Map.groupBy(own.keys(), (spanId) => above.get(spanId) ?? '');
+  const rowBySpan = new Map(rows.map((row) => [row.spanId, row]));
+  const rowsNamedBy = rowsByName([...rows, ...elsewhere]);
+  const calls = spans.filter((span) => isModelCall(span) || rowBySpan.has(span.spanId));
+  const ancestorCalls = nearestCallAncestors(spans, new Set(calls.map(({ spanId }) => spanId)));
+  const rowSpansBelow = Map.groupBy(rowBySpan.keys(), (spanId) => ancestorCalls.get(spanId) ?? '');
   const candidatesOf = (span: SpanHead): readonly SpendRow[] => {
-    const ownRow = own.get(span.spanId);
+    const ownRow = rowBySpan.get(span.spanId);
     if (ownRow !== undefined) return [ownRow];
-    const namedRows = named(span);
-    return namedRows.length > 0 ? namedRows : (below.get(span.spanId) ?? []).flatMap((spanId) => own.get(spanId) ?? []);
+    const namedRows = rowsNamedBy(span);
+    return namedRows.length > 0
+      ? namedRows
+      : (rowSpansBelow.get(span.spanId) ?? []).flatMap((spanId) => rowBySpan.get(spanId) ?? []);
   };
   const estimates = countedEstimates(spans);
   return new Map(
@@ -86,7 +88,7 @@ const chargedBy = (cost: Usd) => ({ cost, source: 'gateway' }) as const;
 
 function withoutRow({ requestId, callId, cost, cacheUnknown }: SpanHead, estimate: Usd | null): CallSpend {
   const match = requestId === null && callId === null ? 'no_call_id' : 'no_spend_log';
-  // The row may belong to another owner; the span belongs to the reader.
+  // The row may be hidden from the reader, because it belongs to another owner. The charge on the visible span is shown.
   if (cost !== null) return { match, row: null, ...chargedBy(cost) };
   if (estimate === null) return { match, row: null, ...UNPRICED };
   return { match, row: null, cost: estimate, source: cacheUnknown === true ? 'estimated_upper' : 'estimated' };
@@ -111,7 +113,7 @@ export function callSearchesOf(
   spans: readonly SpanHead[],
   calls: ReadonlyMap<string, CallSpend>,
 ): readonly CallSearch[] {
-  return withoutLog(spans, calls)
+  return clientCallsWithoutRow(spans, calls)
     .slice(0, MAX_SEARCHED_CALLS)
     .flatMap((span) => callSearchOf(span) ?? []);
 }
@@ -122,20 +124,22 @@ export const unsearchedCalls = (
   calls: ReadonlyMap<string, CallSpend>,
 ): ReadonlySet<string> =>
   new Set(
-    withoutLog(spans, calls)
+    clientCallsWithoutRow(spans, calls)
       .slice(MAX_SEARCHED_CALLS)
       .map(({ spanId }) => spanId),
   );
 
-const withoutLog = (spans: readonly SpanHead[], calls: ReadonlyMap<string, CallSpend>): readonly SpanHead[] =>
-  spans.filter((span) => !span.gateway && calls.get(span.spanId)?.match === 'no_spend_log');
+const clientCallsWithoutRow = (
+  spans: readonly SpanHead[],
+  calls: ReadonlyMap<string, CallSpend>,
+): readonly SpanHead[] => spans.filter((span) => !span.gateway && calls.get(span.spanId)?.match === 'no_spend_log');
 
 /** Spend members of a summary. */
 export type SpendSummary = Pick<TraceSummary, 'spend' | 'pricedCalls' | 'estimate' | 'estimatedCalls'>;
 
 /**
- * The spend of a summary with the rows of other traces in place of estimates. Lists show the stored spend, in which a call counts for
- * the trace that the gateway recorded it in.
+ * The spend of a summary with the rows of other traces in place of estimates. Lists show the stored spend. There a call counts
+ * in the trace in which the gateway recorded it.
  */
 export function spendWithElsewhere(
   summary: TraceSummary,

@@ -18,10 +18,10 @@ export interface EstimatedCall extends PackedCall {
 
 /** The calls of an export that have an estimate. */
 export function estimatedCalls({ calls }: PackedExport, estimatorOf: CallEstimator): readonly EstimatedCall[] {
-  return calls.flatMap((some) => {
-    const estimateOf = estimatorOf(some);
+  return calls.flatMap((group) => {
+    const estimateOf = estimatorOf(group);
     if (estimateOf === null) return [];
-    return callsIn(some).flatMap((call) => {
+    return callsIn(group).flatMap((call) => {
       const estimate = estimateOf(call);
       return estimate === null ? [] : { ...call, estimate };
     });
@@ -35,9 +35,9 @@ export function estimatedCalls({ calls }: PackedExport, estimatorOf: CallEstimat
 export function withEstimatedCalls(packed: PackedExport, calls: readonly EstimatedCall[]): PackedExport {
   if (calls.length === 0) return packed;
   const byTrace = Map.groupBy(calls, ({ trace }) => trace);
-  const traces = packed.traces.map((trace, at) => {
-    const own = byTrace.get(at);
-    return own === undefined ? trace : estimatedTrace(trace, own);
+  const traces = packed.traces.map((trace, index) => {
+    const ownCalls = byTrace.get(index);
+    return ownCalls === undefined ? trace : estimatedTrace(trace, ownCalls);
   });
   return { ...packed, traces };
 }
@@ -65,19 +65,22 @@ function estimatedTrace(trace: PackedTrace, calls: readonly EstimatedCall[]): Pa
 /** Links of the calls with an estimate, and of the calls in `callAncestors` without one. */
 function linksOf({ spanIds, callAncestors }: PackedTrace, calls: readonly EstimatedCall[]): readonly CallLink[] {
   const estimated = new Map(calls.map((call) => [call.place, call]));
-  const above = new Map<number, number>();
+  const ancestorOf = new Map<number, number>();
   for (let at = 0; at + 1 < callAncestors.length; at += 2)
-    above.set(callAncestors[at] ?? -1, callAncestors[at + 1] ?? -1);
+    ancestorOf.set(callAncestors[at] ?? -1, callAncestors[at + 1] ?? -1);
   return [...new Set([...estimated.keys(), ...callAncestors])].flatMap((place): readonly CallLink[] => {
     const spanId = spanIds[place] ?? '';
     const { requestId = null, estimate = null } = estimated.get(place) ?? {};
-    const isCycle = above.get(place) === place;
-    const parentSpanId = isCycle ? BETWEEN + spanId : (spanIds[above.get(place) ?? -1] ?? null);
+    const isCycle = ancestorOf.get(place) === place;
+    const parentSpanId = isCycle ? BETWEEN + spanId : (spanIds[ancestorOf.get(place) ?? -1] ?? null);
     const link: CallLink = { spanId, parentSpanId, type: 'llm', requestId, gateway: false, estimate };
     if (!isCycle) return [link];
     return [link, { ...link, spanId: parentSpanId ?? '', parentSpanId: spanId, type: 'chain', estimate: null }];
   });
 }
 
-/** Id prefix of a span that is added to a cycle of parents with one call: a span that names itself as parent counts as a root. */
+/**
+ * Id prefix of the step that is added for a cycle of parents with one call. A span that names itself as its parent counts as a
+ * root. Therefore the call and the added step name each other.
+ */
 const BETWEEN = 'between ';

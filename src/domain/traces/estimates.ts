@@ -86,7 +86,10 @@ export const countedCallSpans = <Span extends CallLink>(spans: readonly Span[]):
 export const countedTokenSpans = <Span extends CallCount>(spans: readonly Span[]): readonly Span[] =>
   countedAmong(spans, hasUsage);
 
-/** The model calls, without client calls that are above a span of `replacing` or whose answer a call of the gateway has. */
+/**
+ * The model calls, except client calls above a span that matches `replacing`, and client calls with the answer id of a gateway
+ * call.
+ */
 function countedAmong<Span extends CallLink>(
   spans: readonly Span[],
   replacing: (span: Span) => boolean,
@@ -106,8 +109,8 @@ function hasCallAbove(spans: readonly CallLink[]): boolean {
 }
 
 /**
- * Counts each model call once. Of model call spans below each other, with only steps between, the innermost is the call, and
- * the tokens are those of the innermost that has some. A call of the gateway always counts, and client spans with its answer id do
+ * Counts each model call once. Where model call spans are nested with only steps between, the innermost is the call. Its tokens
+ * are those of the innermost span that has tokens. A call of the gateway always counts, and client spans with its answer id do
  * not.
  */
 export function countedCalls(spans: readonly CallCount[]): CallCounts {
@@ -122,7 +125,7 @@ export function countedCalls(spans: readonly CallCount[]): CallCounts {
   };
 }
 
-/** Ids of the model calls above a call of `isReplacing`, with only steps between. */
+/** Ids of the model calls above a span that matches `isReplacing`, with only steps between. */
 function repeatingCalls<Span extends CallLink>(
   spans: readonly Span[],
   isReplacing: (span: Span) => boolean,
@@ -152,7 +155,10 @@ function stepAbove<Span extends Step>(span: Step, byOwnId: ReadonlyMap<string, S
   return parent === undefined || isBoundary(parent) ? undefined : parent;
 }
 
-/** The nearest ancestor of each of these calls that is one of them, with only steps between; by span id of the call. */
+/**
+ * For each of these calls, the nearest ancestor that is also one of them, with only steps between: ids of the call and the
+ * ancestor. Calls without one are absent.
+ */
 export function nearestCallAncestors(spans: readonly Step[], calls: ReadonlySet<string>): ReadonlyMap<string, string> {
   const byOwnId = new Map(spans.map((span) => [span.spanId, span]));
   const nearest = new Map<string, string>();

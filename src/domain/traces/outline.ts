@@ -4,7 +4,7 @@ import type { Trace } from './trace.ts';
 
 /** Aggregates over all spans of a trace, without texts. */
 export interface TraceOutline extends Pick<Trace, 'agents'> {
-  /** Whether its root has not arrived. The trace is then shown under its first span. */
+  /** Whether its root has not arrived. The trace is then shown with name and status of its first span. */
   readonly rootless: boolean;
   /** Spend of the model calls, by span id. */
   readonly calls: ReadonlyMap<string, CallSpend>;

@@ -22,11 +22,12 @@ const AFTER_SORT_KEY = words('asc desc nulls limit offset having order');
 
 /** An open parenthesis, or the query itself. */
 interface Frame {
+  /** Index of its opening token; -1 for the query. */
   readonly openAt: number;
   /** Whether it has the arguments of a function. */
   readonly isCall: boolean;
   clause: 'from' | 'on' | 'other';
-  /** Positions of its commas. */
+  /** Indexes of its commas among the tokens. */
   readonly commas: number[];
 }
 
@@ -44,7 +45,10 @@ function frameOf(tokens: readonly Token[], at: number, outer: Frame): Frame {
   return { openAt: at, isCall, clause: isJoin ? 'from' : 'other', commas: [] };
 }
 
-/** Calls `visit` for each token except parentheses and the frame around it, and `close` for each frame and the position of its end. */
+/**
+ * Calls `visit` with each token except parentheses, its index and its frame. Calls `close` with each frame and the index of its
+ * closing parenthesis.
+ */
 function walk(
   tokens: readonly Token[],
   visit: (at: number, token: Token, frame: Frame) => void,
@@ -78,8 +82,8 @@ function clauseAfter(tokens: readonly Token[], at: number, { clause, isCall }: F
 }
 
 /**
- * Throws InvalidInput for more than the maximum of `||`, for a `replace` whose result may be longer than its argument, and for a
- * `to_char` with a computed format.
+ * Throws InvalidInput for more than `MAX_CONCATENATIONS` times `||`. Also throws it for a `replace` whose result may be longer
+ * than its argument, and for a `to_char` with a computed format.
  */
 export function assertBoundedValues(tokens: readonly Token[]): void {
   const bars = tokens.filter((token) => isSign(token, '|')).length;
@@ -111,17 +115,17 @@ function assertReplacement([from = null, to = null]: readonly (string | null)[])
  */
 export function assertNoRows(tokens: readonly Token[]): void {
   const relations = new Set<string>();
-  /** Positions of names that are no values. */
-  const named = new Set<number>();
+  /** Indexes of names that are no values. */
+  const nonValues = new Set<number>();
   const callEnds = new Set<number>();
   walk(
     tokens,
     (at, token, { clause, isCall, openAt }) => {
       if (isSign(token, '*') && isSign(tokens[at - 1], '.')) assertListed(tokens, at, isCall);
       const isTable = clause === 'from' && !isOneOf(token, OF_FROM) && !isSign(tokens[at + 1], '(');
-      if ((openAt === -1 || beginsQuery(tokens[openAt + 1])) && isSortKey(tokens, at)) named.add(at);
+      if ((openAt === -1 || beginsQuery(tokens[openAt + 1])) && isSortKey(tokens, at)) nonValues.add(at);
       if (!isName(token) || (!isTable && !beginsExpression(tokens, at))) return;
-      named.add(at);
+      nonValues.add(at);
       // The alias of a function may be the name of its only column.
       if (!callEnds.has(isWord(tokens[at - 1], 'as') ? at - 2 : at - 1)) relations.add(token.value);
     },
@@ -131,7 +135,7 @@ export function assertNoRows(tokens: readonly Token[]): void {
     },
   );
   for (const [at, token] of tokens.entries())
-    if (isName(token) && relations.has(token.value) && !named.has(at) && isValue(tokens, at))
+    if (isName(token) && relations.has(token.value) && !nonValues.has(at) && isValue(tokens, at))
       throw refusal(`${token.value} is the name of a table here. Name the column or the table differently.`);
 }
 

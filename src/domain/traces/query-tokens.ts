@@ -18,6 +18,7 @@ export const refusal = (why: string): InvalidInput => new InvalidInput(`Invalid 
 export interface Token {
   readonly kind: 'number' | 'word' | 'name' | 'text' | 'sign';
   readonly value: string;
+  /** Index of its first character in the query. */
   readonly at: number;
 }
 

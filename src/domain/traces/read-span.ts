@@ -16,7 +16,10 @@ import { providerLabel } from './provider-label.ts';
 import { labelsOfSpan } from './trace-labels.ts';
 import { MAX_VALUE_BYTES, truncateUnits, truncateConversation, truncateText } from './truncate.ts';
 
-/** Bytes that are kept of a label, such as an agent or a model. The attribute of the label is not cut to them. */
+/**
+ * Maximum bytes of a label, such as an agent or a model. The attribute that states the label has the limit of attributes
+ * instead.
+ */
 const LABEL_BYTES = 512;
 const SERVICE_KEYS = ['service.name'];
 /** LangSmith's key is first, because LangSmith writes its own name into the key that others use for the provider. */

@@ -88,20 +88,21 @@ export function readSearchCursor(cursor: string, wanted: SearchParameters): Trac
 export function filtersOfText(searched: unknown): TraceFilters {
   const state = typeof searched === 'string' ? listIn(searched) : [];
   if (state.length !== MEMBERS.length) throw new InvalidInput(INVALID_CURSOR);
-  const at = (member: (typeof MEMBERS)[number]): unknown => state[MEMBERS.indexOf(member)] ?? null;
+  const valueAt = (member: (typeof MEMBERS)[number]): unknown => state[MEMBERS.indexOf(member)] ?? null;
   function text(member: 'service' | 'agent' | 'model' | 'keyHash' | 'teamId' | 'text' | Label): string | null {
-    const value = at(member);
+    const value = valueAt(member);
     if (value !== null && typeof value !== 'string') throw new InvalidInput(INVALID_CURSOR);
     return value;
   }
   const amount = (member: 'minSpend' | 'minDurationNs'): bigint | null =>
-    at(member) === null ? null : numberIn(at(member));
-  const status = SPAN_STATUSES.find((known) => known === at('status')) ?? null;
-  const minErrors = at('minErrors');
-  const internal = at('internal');
+    valueAt(member) === null ? null : numberIn(valueAt(member));
+  const status = SPAN_STATUSES.find((known) => known === valueAt('status')) ?? null;
+  const minErrors = valueAt('minErrors');
+  const internal = valueAt('internal');
   if (internal !== null && typeof internal !== 'boolean') throw new InvalidInput(INVALID_CURSOR);
-  if (status !== at('status') || (minErrors !== null && !isCount(minErrors))) throw new InvalidInput(INVALID_CURSOR);
-  const annotation = at('annotation') === null ? null : conditionsOfList(at('annotation'));
+  if (status !== valueAt('status') || (minErrors !== null && !isCount(minErrors)))
+    throw new InvalidInput(INVALID_CURSOR);
+  const annotation = valueAt('annotation') === null ? null : conditionsOfList(valueAt('annotation'));
   if (annotation === undefined) throw new InvalidInput(INVALID_CURSOR);
   return {
     status,

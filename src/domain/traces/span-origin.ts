@@ -47,7 +47,7 @@ const PREFIX = 'litellm.source.';
 const MAX_SOURCE_BYTES = 2_048;
 
 /**
- * Source of the run of a root, from the attributes of the span, else of its resource. Null for other spans, for a missing or
+ * Source of an agent run, from the attributes of its root span, else of the resource. Null for other spans, for a missing or
  * unknown type, and for an address that is invalid, too long or not `https`.
  */
 export function traceSourceOf({ parentSpanId, attributes, resource }: RawSpan): TraceSource | null {
@@ -57,13 +57,13 @@ export function traceSourceOf({ parentSpanId, attributes, resource }: RawSpan): 
 
 function sourceIn(attributes: Attributes): TraceSource | null {
   if (attributes[`${PREFIX}type`] === undefined) return null;
-  const at = (name: string): string | null => firstValue(attributes, [`${PREFIX}${name}`]);
-  const declared = at('type');
+  const textOf = (name: string): string | null => firstValue(attributes, [`${PREFIX}${name}`]);
+  const declared = textOf('type');
   const type = SOURCE_TYPES.find((known) => known === declared);
-  const url = at('url') ?? '';
+  const url = textOf('url') ?? '';
   if (type === undefined || url.length > MAX_SOURCE_BYTES || !isHttps(url)) return null;
-  const title = truncateText(at('title') ?? '', MAX_SOURCE_BYTES);
-  const user = at('user');
+  const title = truncateText(textOf('title') ?? '', MAX_SOURCE_BYTES);
+  const user = textOf('user');
   return { type, url, title, user: user === null ? null : truncateText(user, MAX_SOURCE_BYTES) };
 }
 

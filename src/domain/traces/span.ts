@@ -104,7 +104,7 @@ export interface SpanHead {
   readonly outputTokens: number;
   /** At most 240 characters of the input. */
   readonly inputPreview: string;
-  /** The provider's response id found on the span: joins it to a spend row. */
+  /** The provider's response id, as the span states it. It joins the span to a spend row. */
   readonly requestId: string | null;
   /** The gateway's call id, when the sender gives it; null for spans of the gateway, whose spend rows have it. */
   readonly callId: string | null;
@@ -119,7 +119,7 @@ export interface SpanHead {
    * estimate counts: see `countedEstimates`.
    */
   readonly estimate: Usd | null;
-  /** Source of the run of a root; null when unknown, and for other spans. */
+  /** Source of the agent run, for a root; null when unknown, and for other spans. */
   readonly source: TraceSource | null;
   /** Session, user and tags that it states; absent for none. Only the trace stores them: spans from a store have none. */
   readonly labels?: TraceLabels;

@@ -126,8 +126,8 @@ export const statedLabelsOf = (labels: TraceLabels, isRoot: boolean): StatedLabe
 export function joinLabels(left: StatedLabels, right: StatedLabels): StatedLabels {
   if (isUnlabelled(right)) return left;
   if (isUnlabelled(left)) return right;
-  const [session, sessionOfRoot] = first(left, right, 'sessionId', SESSION_OF_ROOT);
-  const [user, userOfRoot] = first(left, right, 'userId', USER_OF_ROOT);
+  const [session, sessionOfRoot] = firstLabel(left, right, 'sessionId', SESSION_OF_ROOT);
+  const [user, userOfRoot] = firstLabel(left, right, 'userId', USER_OF_ROOT);
   const tags = right.tags.length === 0 ? left.tags : distinctTags([...left.tags, ...right.tags]);
   return { sessionId: session, userId: user, tags, rootLabels: sessionOfRoot | userOfRoot };
 }
@@ -143,7 +143,7 @@ export const labelsIn = ({ sessionId, userId, tags, rootLabels }: StatedLabels):
 const isUnlabelled = ({ sessionId, userId, tags }: TraceLabels): boolean =>
   sessionId === null && userId === null && tags.length === 0;
 
-function first(
+function firstLabel(
   left: StatedLabels,
   right: StatedLabels,
   member: 'sessionId' | 'userId',

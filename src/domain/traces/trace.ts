@@ -60,7 +60,7 @@ export interface TraceSummary extends StatedLabels {
 /** An agent of a trace. */
 export interface TraceAgent {
   readonly name: string;
-  /** Name of the nearest agent above its first span, except its own name; null without one. */
+  /** Name of the nearest agent with another name above its first span; null without one. */
   readonly parentAgent: string | null;
   readonly invocations: number;
   /** Model calls of its subtree up to the next agent, and those that name it and have no agent above; each once. */
@@ -148,7 +148,10 @@ const ROOT_RANK_OFFSET = -(2n ** 63n);
 const previewRankOf = ({ parentSpanId, startNs }: Pick<SpanHead, 'parentSpanId' | 'startNs'>): bigint =>
   parentSpanId === null ? startNs + ROOT_RANK_OFFSET : startNs;
 
-/** Ties in the start are broken by the text, here and below, so that the result does not depend on the order of arrival. */
+/**
+ * The preview with the lower rank. Here and in the functions below, ties are broken by text, so that the result does not depend
+ * on the order of arrival.
+ */
 function firstPreview(left: Preview | null, right: Preview | null): Preview | null {
   if (left === null || right === null) return left ?? right;
   if (left.previewNs !== right.previewNs) return left.previewNs < right.previewNs ? left : right;
@@ -242,18 +245,24 @@ export function tallyOf(spans: readonly SpanHead[]): TraceTally {
 
 /** The summary with a tally added; null starts a new summary. */
 export function addTally(summary: TraceSummary | null, identity: TraceIdentity, tally: TraceTally): TraceSummary {
-  const { root: added, service, preview, ...counts } = tally;
+  const { root: addedRoot, service, preview, ...counts } = tally;
   if (summary === null)
-    return { ...identity, ...namedBy(added, service), ...previewUnder(added, preview), redactedAt: null, ...counts };
-  const known = rootOfSummary(summary);
-  const root = firstRoot(known, added);
+    return {
+      ...identity,
+      ...namedBy(addedRoot, service),
+      ...previewUnder(addedRoot, preview),
+      redactedAt: null,
+      ...counts,
+    };
+  const storedRoot = rootOfSummary(summary);
+  const root = firstRoot(storedRoot, addedRoot);
   // As in a tally, tokens of other spans count only while the trace has no model call.
   const before = summary.llmCalls > 0 || tally.llmCalls === 0 ? summary : NO_TOKENS;
   const after = tally.llmCalls > 0 || summary.llmCalls === 0 ? tally : NO_TOKENS;
   return {
     ...identity,
     ...namedBy(root, firstService(summary, tally)),
-    ...previewUnder(root, firstPreview(previewOfSummary(summary, known), preview)),
+    ...previewUnder(root, firstPreview(previewOfSummary(summary, storedRoot), preview)),
     redactedAt: summary.redactedAt,
     startNs: earlier(summary.startNs, tally.startNs),
     endNs: later(summary.endNs, tally.endNs),
@@ -276,10 +285,10 @@ export function addTally(summary: TraceSummary | null, identity: TraceIdentity, 
   };
 }
 
-type Named = Pick<TraceSummary, 'name' | 'service' | 'status' | 'source' | 'rootNs'>;
+type RootMembers = Pick<TraceSummary, 'name' | 'service' | 'status' | 'source' | 'rootNs'>;
 
 /** `service` is the service of the earliest span. It is used when there is no root. */
-const namedBy = (root: Root | null, service: string): Named =>
+const namedBy = (root: Root | null, service: string): RootMembers =>
   root ?? { name: '', service, status: 'unset', source: null, rootNs: null };
 
 /**

@@ -1,6 +1,13 @@
 import { CompiledQuery, type Kysely } from 'kysely';
 import type { Usd } from '../../domain/money.ts';
-import type { CallNotes, VisitedAncestor, Named, Note, NoteKind, NoteName } from '../../domain/traces/call-notes.ts';
+import type {
+  CallNotes,
+  VisitedAncestor,
+  SpanOrAnswer,
+  Note,
+  NoteKind,
+  NoteName,
+} from '../../domain/traces/call-notes.ts';
 import { BOUNDARIES, type CallCount } from '../../domain/traces/estimates.ts';
 import type { SqlFlavour } from '../database/database.ts';
 import { statementBatches } from '../database/rows.ts';
@@ -132,7 +139,7 @@ export interface StoredCallNotes extends CallNotes {
 const given = (trace: string, kind: number, name: string, spanId = ''): string =>
   `[${trace},${kind},${JSON.stringify(name)},${JSON.stringify(spanId)}]`;
 
-const namesOfKinds = (names: readonly Named[], ...kinds: readonly NoteKind[]): readonly string[] =>
+const namesOfKinds = (names: readonly SpanOrAnswer[], ...kinds: readonly NoteKind[]): readonly string[] =>
   names.flatMap(({ trace, name }) => kinds.map((kind) => given(trace, KINDS[kind], name)));
 
 const givenNote = ({ trace, kind, name, spanId }: Note): string => given(trace, KINDS[kind], name, spanId);

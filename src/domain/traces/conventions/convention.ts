@@ -50,8 +50,8 @@ const MAX_TOKENS = 2 ** 32 - 1;
 export const AGENT_KEYS = [GEN_AI.agentName, 'agent.name', 'openclaw.agent', 'langsmith.metadata.lc_agent_name'];
 
 /**
- * Type of a span that declares none: a root that names an agent is its run, any other span is a step. `agent` is the name
- * by the convention.
+ * Type of a span that declares none: a root that names an agent is a run of it, any other span is a step. `agent` is the agent
+ * name by the convention.
  */
 export function undeclaredType({ parentSpanId, attributes, resource }: RawSpan, agent: string | null): SpanType {
   if (parentSpanId !== null) return 'chain';
@@ -134,8 +134,8 @@ export function tokenCount(attributes: Attributes, keys: readonly string[]): num
 }
 
 /**
- * A token count. A value that is not a whole number between 0 and 2^32-1 counts as 0 and stays among the attributes: an invalid
- * count does not refuse the span.
+ * A token count. A value that is not a whole number between 0 and 2^32-1 counts as 0 and stays among the attributes. A span
+ * with an invalid count is not refused.
  */
 export const tokensIn = (count: number): number =>
   Number.isInteger(count) && count >= 0 && count <= MAX_TOKENS ? count : 0;

@@ -1,6 +1,6 @@
 /**
- * Start of a message with a role and one text, up to and including the quote before the text:
- * `{"role":"user","content":"`, or with the text in a part that is the only one.
+ * Start of a message with a role and one text, up to and including the quote before the text, e.g.
+ * `{"role":"user","content":"`. The text may also be in the only part of the message.
  */
 const MESSAGE =
   /\{"role": ?"(user|system|assistant|tool)", ?"(?:(content": ?")|(?:content|parts)": ?\[\{"type": ?"text", ?"(?:text|content)": ?")/y;

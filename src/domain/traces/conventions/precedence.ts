@@ -9,9 +9,9 @@ import { openInference } from './open-inference.ts';
 import { traceloop } from './traceloop.ts';
 
 /**
- * Every convention, in order; the first that recognises a span reads it. Conventions that declare the kind of a span precede
- * those that only mark it: OpenInference and Traceloop translate the AI SDK's spans and keep its attributes, and Logfire marks
- * every span that passes through it. The last recognises every span.
+ * Every convention, in order; the first that recognises a span reads it. The last recognises every span. Conventions that
+ * declare the kind of a span precede those that only mark it. OpenInference and Traceloop translate the AI SDK's spans and keep
+ * its attributes. Logfire marks every span that passes through it.
  */
 export const CONVENTIONS: readonly Convention[] = [
   claudeCode,
