@@ -16,8 +16,8 @@ export interface OtlpLimits {
   /** Links of one span. */
   readonly links: number;
   /**
-   * Size of the decoded body. It is the sum of the bytes of every text and binary value, 16 for every value, and 128 for every
-   * span, event, link, resource and instrumentation scope. Shared values count once.
+   * Size of the decoded body: the bytes of every text and binary value, and 16 more for every value. Every span, event, link,
+   * resource and instrumentation scope counts 128 bytes. Shared values count once.
    */
   readonly decodedBytes: number;
   /** Bytes stored of one attribute, input or output; longer values are cut, not refused. */
