@@ -7,7 +7,10 @@ function keyOf(executionId: string): string {
   return address === null ? '' : executionIdOf('', address);
 }
 
-/** Number of open findings about each trace; null for a trace that is in no assessment of a lens's latest run and in no open finding. */
+/**
+ * Number of open findings about each trace. A trace without open findings has 0 if the latest run of a lens assessed it, else
+ * null.
+ */
 export function findingCounts(
   states: readonly LensState[],
   traces: readonly ExecutionAddress[],

@@ -87,10 +87,13 @@ export interface MergeResult {
   readonly changed: readonly Finding[];
 }
 
-/** Earlier findings that a draft names, of its kind, with the status and reason of the oldest. */
+/**
+ * Earlier findings that a draft names, the oldest first. All have the kind of the draft, and the status and reason of the
+ * oldest.
+ */
 function matchesOf(findings: readonly Finding[], draft: FindingDraft): readonly Finding[] {
-  const named = [draft.existingFindingId, ...draft.mergedFindingIds].flatMap((id) => id ?? []);
-  const found = findings.filter((one) => one.kind === draft.kind && named.some((id) => idsOf(one).includes(id)));
+  const namedIds = [draft.existingFindingId, ...draft.mergedFindingIds].flatMap((id) => id ?? []);
+  const found = findings.filter((one) => one.kind === draft.kind && namedIds.some((id) => idsOf(one).includes(id)));
   const [oldest] = found.toSorted((left, right) => (left.firstSeen < right.firstSeen ? -1 : 1));
   if (oldest === undefined) return [];
   const matching = found.filter(({ status, reason }) => status === oldest.status && reason === oldest.reason);
@@ -114,8 +117,8 @@ function mergedInto(draft: FindingDraft, matches: readonly Finding[], about: Mer
       revision: about.revision,
       investigationRuns: [about.runId],
     };
-  const known = new Set(matches.flatMap((one) => one.occurrences));
-  const isSeenAgain = occurrences.some((id) => !known.has(id));
+  const knownOccurrences = new Set(matches.flatMap((one) => one.occurrences));
+  const isSeenAgain = occurrences.some((id) => !knownOccurrences.has(id));
   const evidence = matches.reduce<readonly Evidence[]>((all, one) => joinedEvidence(all, one.evidence), []);
   const runs = matches.flatMap((one) => one.investigationRuns);
   const latest =
@@ -133,16 +136,16 @@ function mergedInto(draft: FindingDraft, matches: readonly Finding[], about: Mer
     reason: oldest.reason,
     firstSeen: oldest.firstSeen,
     lastSeen: isSeenAgain ? about.now : latest,
-    occurrences: [...new Set([...known, ...occurrences])].toSorted(),
+    occurrences: [...new Set([...knownOccurrences, ...occurrences])].toSorted(),
     revision: about.revision,
     investigationRuns: isSeenAgain ? [...new Set([...runs, about.runId])] : [...new Set(runs)],
   };
 }
 
 /**
- * Merges drafts into findings. A draft extends the findings that it names, if they have its kind, and the status and reason of the
- * oldest of them. Their evidence and occurrences are joined. A resolved finding that occurs again becomes open, a dismissed one stays
- * dismissed. Titles are never compared. New findings come first.
+ * Merges drafts into findings. A draft extends the findings that it names and that have its kind. Those with another status or
+ * reason than the oldest are not extended. Their evidence and occurrences are joined. A resolved finding that occurs again
+ * becomes open, a dismissed one stays dismissed. Titles are never compared. New findings come first.
  */
 export function mergeFindings(
   before: readonly Finding[],
@@ -164,7 +167,7 @@ export function mergeFindings(
   return { findings, changed };
 }
 
-/** The findings with a new status and reason of one; unchanged when none has the id. */
+/** The findings with a new status and reason for the one with this id; unchanged when none has it. */
 export function withStatus(
   findings: readonly Finding[],
   id: string,

@@ -38,10 +38,10 @@ function windowOf(lens: Lens, request: RunRequest, now: Date): { readonly start:
   if (request.start !== null && request.end !== null) return { start: request.start, end: request.end };
   const end = new Date(now.getTime() - SETTLE_MS);
   const hours = request.lookbackHours ?? (request.settings ?? lens.settings).lookbackHours;
-  const back = new Date(now.getTime() - hours * HOUR_MS);
+  const lookbackStart = new Date(now.getTime() - hours * HOUR_MS);
   const isPlain = request.lookbackHours === null && request.settings === null;
-  const last = isPlain && lens.lastScanAt !== null ? new Date(lens.lastScanAt) : back;
-  const start = last > back ? last : back;
+  const lastScan = isPlain && lens.lastScanAt !== null ? new Date(lens.lastScanAt) : lookbackStart;
+  const start = lastScan > lookbackStart ? lastScan : lookbackStart;
   return { start: start < end ? start : end, end };
 }
 

@@ -101,8 +101,8 @@ export const questionsOf = ({ model, signals }: SignalConfig): string =>
   JSON.stringify([model, signals.map(({ id, question }) => [id, question])]);
 
 /**
- * Time after which the questions about a trace are asked again, in ms: after new spans (`classified`), after a failure, and when the
- * asking process was lost (`pending`).
+ * Time after which the questions about a trace are asked again, in ms, by status. `classified`: the trace has new spans.
+ * `pending`: the asking process was lost.
  */
 const REPEAT_AFTER_MS = { classified: 300_000, failed: 1_800_000, pending: 300_000 } as const;
 
@@ -118,7 +118,7 @@ export function areQuestionsDue(
   return nowMs - row.askedMs >= REPEAT_AFTER_MS[row.status];
 }
 
-/** Prefix of the trace ids of model calls about signals, by which signals and lenses skip these traces. */
+/** Prefix of the trace ids of model calls that answer signals. Signals and lenses skip traces with this prefix. */
 const CALLS_PREFIX = '6c656e732d736967';
 
 export const signalCallTrace = (random: string): string => `${CALLS_PREFIX}${random}`;

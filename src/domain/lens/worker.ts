@@ -102,7 +102,7 @@ export interface LensBackend {
   claim(signal: AbortSignal): Promise<ClaimedRun | null>;
   /** Chooses the executions, once for a run. */
   sample(claim: RunClaim, signal: AbortSignal): Promise<Sample>;
-  /** Cached reviews of sampled executions by the same criteria, whose traces and feedback have not changed since. */
+  /** Cached reviews by the same criteria, of sampled executions whose traces and feedback have not changed since the review. */
   reviews(claim: RunClaim, signal: AbortSignal): Promise<readonly Review[]>;
   content(claim: RunClaim, executionId: string, cursor: string | null, signal: AbortSignal): Promise<ContentPage>;
   model(claim: RunClaim, call: AnalysisCall, signal: AbortSignal): Promise<AnalysisAnswer>;

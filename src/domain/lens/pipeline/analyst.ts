@@ -20,16 +20,18 @@ interface Question<Value> {
   readonly members: JsonObject;
 }
 
-/** An answer, or why there is none. `tooLong`: a shorter prompt may get an answer. */
+/**
+ * An answer, or why there is none. `tooLong`: a shorter prompt may get an answer. `final`: the budget is used up, so no further
+ * question is answered.
+ */
 type AnalystAnswer<Value> =
   | { readonly value: Value }
   | { readonly failure: string; readonly tooLong: boolean; readonly final: boolean };
 
 export interface Analyst {
   /**
-   * Asks the model. An invalid answer is sent back once with its faults, unless it was cut off or filtered. A DomainError becomes a
-   * failure. OwnershipLost, other errors, and any error after the abort of the signal are thrown. `final`: the budget is used up, so
-   * no further question is answered.
+   * Asks the model. An invalid answer is sent back once with its faults, unless it was cut off or filtered. A DomainError
+   * becomes a failure. OwnershipLost, other errors, and any error after the abort of the signal are thrown.
    */
   ask<Value>(question: Question<Value>): Promise<AnalystAnswer<Value>>;
 }

@@ -46,7 +46,7 @@ export interface Excerpt {
 }
 
 /** Input of the examination of a candidate. */
-export interface Examined {
+export interface ExaminationInput {
   readonly candidate: Candidate;
   readonly findings: readonly Finding[];
   /** Loads the content of an execution of the sample. */
@@ -55,6 +55,7 @@ export interface Examined {
   readonly others: readonly string[];
 }
 
+/** Draft of a finding; null for an inconclusive answer and for a failure. `final`: the budget is used up. */
 export type Examination =
   | { readonly draft: FindingDraft }
   | { readonly draft: null; readonly failure: string | null; readonly final: boolean };
@@ -101,7 +102,10 @@ function verifiedEvidence(
  * Examines a candidate: the model sees its observations, excerpts of some supporting and some other executions, and earlier
  * findings. Only quotes of the answer that are literally in their span are kept. Quotes of the observations are verified before.
  */
-export async function examine(analyst: Analyst, { candidate, findings, load, others }: Examined): Promise<Examination> {
+export async function examine(
+  analyst: Analyst,
+  { candidate, findings, load, others }: ExaminationInput,
+): Promise<Examination> {
   const { checkId, kind, sightings } = candidate;
   const supporting = [...new Set(sightings.map(({ executionId }) => executionId))];
   const loaded = async (ids: readonly string[], prefix: string): Promise<readonly (readonly [string, Excerpt])[]> =>

@@ -88,7 +88,7 @@ const singleCandidate = ({ executionId, observation }: Sighting): Candidate => (
 
 /** The candidates of one check and kind after one more batch. */
 async function addBatch(registry: readonly RegisteredCandidate[], batch: Batch, analyst: Analyst) {
-  const named = new Map(batch.sightings.map((sighting, at) => [`o${at + 1}`, sighting]));
+  const sightingById = new Map(batch.sightings.map((sighting, at) => [`o${at + 1}`, sighting]));
   const answer = await analyst.ask({
     purpose: 'cluster',
     task: GROUP_TASK,
@@ -102,11 +102,13 @@ async function addBatch(registry: readonly RegisteredCandidate[], batch: Batch, 
         hypothesis: candidate.hypothesis,
       })),
       observations: fenced(
-        [...named].map(([id, { observation }]) => `${id} | ${observation.summary.replaceAll(/\s+/g, ' ')}`).join('\n'),
+        [...sightingById]
+          .map(([id, { observation }]) => `${id} | ${observation.summary.replaceAll(/\s+/g, ' ')}`)
+          .join('\n'),
       ),
     },
   });
-  const ungrouped = new Map(named);
+  const ungrouped = new Map(sightingById);
   const candidates = new Map(registry.map(({ id, candidate }) => [id, candidate]));
   let next = registry.length + 1;
   const add = (candidate: Candidate): void => void candidates.set(`g${next++}`, candidate);
@@ -118,9 +120,9 @@ async function addBatch(registry: readonly RegisteredCandidate[], batch: Batch, 
         return sighting === undefined ? [] : [sighting];
       });
       if (sightings.length === 0) continue;
-      const known = group.value === null ? undefined : candidates.get(group.value);
-      if (known !== undefined && group.value !== null)
-        candidates.set(group.value, { ...known, sightings: [...known.sightings, ...sightings] });
+      const existing = group.value === null ? undefined : candidates.get(group.value);
+      if (existing !== undefined && group.value !== null)
+        candidates.set(group.value, { ...existing, sightings: [...existing.sightings, ...sightings] });
       else add({ checkId: batch.checkId, kind: batch.kind, title, hypothesis, sightings });
     }
   for (const sighting of ungrouped.values()) add(singleCandidate(sighting));
@@ -169,6 +171,7 @@ export interface Grouping {
   readonly batches: number;
   readonly groupedBatches: number;
   readonly failures: readonly string[];
+  /** Whether the budget is used up. */
   readonly final: boolean;
 }
 

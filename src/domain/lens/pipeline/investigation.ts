@@ -13,7 +13,7 @@ import { type Analyst, createAnalyst } from './analyst.ts';
 import { type Excerpt, examine } from './examining.ts';
 import { type Candidate, groupSightings, sightingsOf } from './grouping.ts';
 import { createReporter, type Reporter } from './progress.ts';
-import { judgeExecution, type Reviewed, reviewOf } from './reviewing.ts';
+import { judgeExecution, type ReviewInput, reviewOf } from './reviewing.ts';
 
 /** Maximum number of pages of content that are read of one execution. */
 const MAX_PAGES = 25;
@@ -31,7 +31,7 @@ interface RunContext {
 }
 
 /** The spans of an execution, of at most `MAX_PAGES` pages. */
-async function contentOf({ backend, claim, signal }: RunContext, execution: Execution): Promise<Reviewed> {
+async function contentOf({ backend, claim, signal }: RunContext, execution: Execution): Promise<ReviewInput> {
   const parts: ContentPart[] = [];
   let cursor: string | null = null;
   let contentVersion = '';
@@ -55,11 +55,11 @@ interface Screening {
 async function screen(context: RunContext, { executions }: Sample): Promise<Screening> {
   const { backend, claim, claimed, report, analyst, clock, signal } = context;
   const { settings } = claimed.run;
-  const known = new Map((await backend.reviews(claim, signal)).map((review) => [review.executionId, review]));
+  const cachedReviews = new Map((await backend.reviews(claim, signal)).map((review) => [review.executionId, review]));
   const reviews = new Map<string, Review>();
   const failures: string[] = [];
   let isFinal = false;
-  report.count({ reusable: known.size });
+  report.count({ reusable: cachedReviews.size });
 
   function addReview(review: Review): void {
     reviews.set(review.executionId, review);
@@ -71,10 +71,10 @@ async function screen(context: RunContext, { executions }: Sample): Promise<Scre
   }
 
   for (const { id } of executions) {
-    const review = known.get(id);
+    const review = cachedReviews.get(id);
     if (review !== undefined) addReview({ ...review, reused: true });
   }
-  const fresh = executions.filter(({ id }) => !known.has(id));
+  const fresh = executions.filter(({ id }) => !cachedReviews.has(id));
   await inParallel(fresh, settings.concurrency, async (execution) => {
     signal.throwIfAborted();
     if (isFinal) return;
@@ -137,7 +137,7 @@ async function examineAll(
   const drafts: (FindingDraft | null)[] = candidates.map(() => null);
   const failures: string[] = [];
   let isFinal = false;
-  await inParallel([...candidates.entries()], claimed.run.settings.concurrency, async ([at, candidate]) => {
+  await inParallel([...candidates.entries()], claimed.run.settings.concurrency, async ([index, candidate]) => {
     signal.throwIfAborted();
     if (isFinal) return;
     const supporting = new Set(candidate.sightings.map(({ executionId }) => executionId));
@@ -148,7 +148,7 @@ async function examineAll(
     report.activity({ ...activity, finished: true });
     if (examined.draft !== null) {
       report.add('investigated');
-      drafts[at] = examined.draft;
+      drafts[index] = examined.draft;
       return;
     }
     isFinal ||= examined.final;
@@ -164,10 +164,10 @@ async function examineAll(
 }
 
 function assessmentOf({ executionId, extraction, cannotAssess }: Review): Assessment {
-  const of = (kind: 'issue' | 'pattern'): readonly string[] => [
+  const checksOf = (kind: 'issue' | 'pattern'): readonly string[] => [
     ...new Set((extraction?.observations ?? []).flatMap((one) => (one.kind === kind ? [one.checkId] : []))),
   ];
-  return { executionId, issueChecks: of('issue'), patternChecks: of('pattern'), cannotAssess };
+  return { executionId, issueChecks: checksOf('issue'), patternChecks: checksOf('pattern'), cannotAssess };
 }
 
 /** At most three distinct failures, as one text. */

@@ -39,7 +39,7 @@ const REVIEW_ANSWER = objectOf({
 });
 
 /** Input of a review. */
-export interface Reviewed {
+export interface ReviewInput {
   readonly execution: Execution;
   readonly parts: readonly ContentPart[];
   /** Whether content was left out when it was loaded. */
@@ -55,6 +55,7 @@ export interface ExecutionJudgement {
   readonly partial: boolean;
   /** Why the latest unanswered question has no answer; null when all questions have one. */
   readonly failure: string | null;
+  /** Whether the budget is used up. */
   readonly final: boolean;
 }
 
@@ -104,18 +105,18 @@ function verifyObservations(
   parts: readonly ContentPart[],
 ) {
   const bySpan = Map.groupBy(parts, ({ spanId }) => spanId);
-  const kept = observations.flatMap((one): readonly Observation[] => {
+  const verified = observations.flatMap((one): readonly Observation[] => {
     const evidence = one.evidence.filter(({ spanId, quote }) =>
       (bySpan.get(spanId) ?? []).some((part) => isQuoteOfPart(part, quote)),
     );
     return evidence.length === 0 || !checks.has(one.checkId) ? [] : [{ ...one, evidence }];
   });
-  return { kept, isPartial: kept.length < observations.length };
+  return { verified, isPartial: verified.length < observations.length };
 }
 
 /** Judges one execution by the checks of a run: one question for each of its first `MAX_WINDOWS` windows. */
 export async function judgeExecution(
-  { execution, parts, partial }: Reviewed,
+  { execution, parts, partial }: ReviewInput,
   {
     settings,
     findings,
@@ -123,14 +124,14 @@ export async function judgeExecution(
   }: { readonly settings: LensSettings; readonly findings: readonly Finding[]; readonly analyst: Analyst },
 ): Promise<ExecutionJudgement> {
   const checks = enabledChecks(settings);
-  const known = new Set(checks.map(({ id }) => id));
+  const checkIds = new Set(checks.map(({ id }) => id));
   const windows = windowsOf(parts);
   const observations: Observation[] = [];
   const reasons: string[] = [];
   let isPartial = partial || windows.length > MAX_WINDOWS;
   let assessed = 0;
   let failure: string | null = null;
-  for (const [at, window] of windows.slice(0, MAX_WINDOWS).entries()) {
+  for (const [index, window] of windows.slice(0, MAX_WINDOWS).entries()) {
     const answer = await analyst.ask({
       purpose: 'extract',
       task: REVIEW_TASK,
@@ -140,7 +141,7 @@ export async function judgeExecution(
         checks: checks.map(({ id, instruction }) => ({ id, instruction })),
         feedback: feedbackOnFindings(findings),
         run_feedback: fenced(shownFeedback(execution.metadata).join('\n')),
-        execution: { name: execution.name, service: execution.service, part: at + 1, parts: windows.length },
+        execution: { name: execution.name, service: execution.service, part: index + 1, parts: windows.length },
         spans: fenced(catalogueOf(parts)),
         content: fenced(textOfParts(window)),
       },
@@ -157,12 +158,12 @@ export async function judgeExecution(
       checkId,
       evidence: evidence.map(({ span_id: spanId, quote }) => ({ spanId, quote: quote.trim() })),
     }));
-    const { kept, isPartial: dropped } = verifyObservations(found, known, window);
-    observations.push(...kept);
-    isPartial ||= dropped;
+    const result = verifyObservations(found, checkIds, window);
+    observations.push(...result.verified);
+    isPartial ||= result.isPartial;
     if (assessable) assessed += 1;
     if (reasoning !== '') reasons.push(reasoning);
-    if (failure === null && at > 0 && !assessable) isPartial = true;
+    if (failure === null && index > 0 && !assessable) isPartial = true;
   }
   if (assessed === 0 && observations.length === 0 && reasons.length === 0 && failure !== null)
     return { extraction: null, partial: true, failure, final: false };
@@ -178,7 +179,7 @@ function toolCallsOf(parts: readonly ContentPart[]): Review['toolCalls'] {
 
 /** The review of an execution, from its judgement. */
 export function reviewOf(
-  { execution, parts, contentVersion }: Reviewed,
+  { execution, parts, contentVersion }: ReviewInput,
   { extraction, partial }: ExecutionJudgement,
   callFacts: Pick<Review, 'model' | 'durationMs' | 'at'>,
 ): Review {
