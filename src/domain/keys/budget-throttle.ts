@@ -7,8 +7,8 @@ export function throttleFractionOf(value: unknown): number | null {
 }
 
 /**
- * The fraction of its limits that a key keeps when its budget is used up. Null where its calls are refused: the key does not
- * request throttling, no fraction is configured, or the key has no limit that could be lowered.
+ * The fraction of its limits that a key keeps when its budget is used up. Null where its calls are refused instead. These are
+ * keys that do not request throttling, keys without a limit to lower, and all keys if no fraction is configured.
  */
 export function throttleOf({ metadata, settings, owners }: VirtualKey, fraction: number | null): number | null {
   if (fraction === null || metadata['throttle_on_budget_exceeded'] !== true) return null;

@@ -13,8 +13,8 @@ export function keyWindowsOf(
 ): readonly KeyBudgetWindow[] {
   assertWindowCount(wanted);
   return wanted.map(({ budgetDuration, maxBudget }) => {
-    const known = before.find((window) => window.budgetDuration === budgetDuration);
-    if (known !== undefined) return { ...known, maxBudget };
+    const existing = before.find((window) => window.budgetDuration === budgetDuration);
+    if (existing !== undefined) return { ...existing, maxBudget };
     const resetAt = windowEnd(budgetDuration, now).toISOString();
     return { budgetDuration, maxBudget, resetAt, spentBefore: usdText(total) };
   });
@@ -25,7 +25,7 @@ const amountOf = (text: string): Usd => usdFrom(text) ?? ZERO_USD;
 /** Budget of a window. */
 export const windowBudget = ({ maxBudget }: KeyBudgetWindow): Usd => amountOf(maxBudget);
 
-/** Limit of a window as an amount of the key's total spend. */
+/** Total spend of the key at which the budget of a window is used up. */
 export const windowLimit = ({ maxBudget, spentBefore }: KeyBudgetWindow): Usd =>
   (amountOf(maxBudget) + amountOf(spentBefore)) as Usd;
 

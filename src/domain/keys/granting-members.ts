@@ -116,7 +116,9 @@ const OF_GUARDRAILS: ReadonlySet<string> = new Set([
 /** Limits that a new team may set without an administrator: its organization bounds it as well. */
 const LIMITS_OF_TEAMS: ReadonlySet<string> = new Set(['model_rpm_limit', 'model_tpm_limit', 'mcp_rpm_limit']);
 
-const isOfTeam = (name: string): boolean => (GRANTING.has(name) || RESTRICTING.has(name)) && !OF_GUARDRAILS.has(name);
+/** Whether a member of the metadata of a team is a right, limit or restriction that only proxy administrators change. */
+const isGuardedOfTeam = (name: string): boolean =>
+  (GRANTING.has(name) || RESTRICTING.has(name)) && !OF_GUARDRAILS.has(name);
 
 /** A right in the metadata of a new team that only proxy administrators give; null where there is none. */
 export const grantedToTeam = (draft: MetadataPatch): string | null =>
@@ -124,12 +126,12 @@ export const grantedToTeam = (draft: MetadataPatch): string | null =>
 
 /** A right, limit or restriction in the metadata of a team that only proxy administrators change; null where there is none. */
 export const guardedOfTeam = (before: JsonObject, patch: MetadataPatch): string | null =>
-  changedIn(before, patch).find(isOfTeam) ?? null;
+  changedIn(before, patch).find(isGuardedOfTeam) ?? null;
 
 /** A patch of a team whose `metadata` has the stored rights, limits and restrictions in place of sent ones. */
 export function withKeptRightsOfTeam<Patch extends MetadataPatch>(before: JsonObject, patch: Patch): Patch {
   if (patch.metadata === undefined) return patch;
-  const keptMembers = Object.entries(before).filter(([name]) => isOfTeam(name));
+  const keptMembers = Object.entries(before).filter(([name]) => isGuardedOfTeam(name));
   return { ...patch, metadata: { ...patch.metadata, ...Object.fromEntries(keptMembers) } };
 }
 

@@ -77,16 +77,19 @@ interface KeyCreation {
 
 type DraftSettings = NonNullable<KeyDraft['settings']>;
 
-/** The settings of a new key with its routes: no more than those of the caller's own key, and only model routes for the key of another user. */
+/**
+ * The settings of a new key with its allowed routes. The caller's own key bounds them. The key of another user gets only model
+ * routes. Throws Forbidden for further routes.
+ */
 function routesFor({ caller, userId }: KeyCreation, settings: DraftSettings): DraftSettings {
-  const own = caller.key?.settings.allowedRoutes ?? [];
-  const most = userId === null || userId === idOrNull(caller.userId) ? own : MODELS_ONLY;
+  const ownRoutes = caller.key?.settings.allowedRoutes ?? [];
+  const maxRoutes = userId === null || userId === idOrNull(caller.userId) ? ownRoutes : MODELS_ONLY;
   const isTyped = settings.keyType !== undefined && settings.keyType !== null && settings.keyType !== 'default';
-  const typed = settings.keyType === 'llm_api' ? MODELS_ONLY : null;
-  const wanted = (isTyped ? typed : settings.allowedRoutes) ?? [];
-  if (most.length === 0) return settings;
-  if (wanted.length === 0 && !isTyped) return { ...settings, allowedRoutes: most };
-  if (!isSubset(wanted, most) || (own.length > 0 && !isSubset(wanted, own)))
+  const routesOfType = settings.keyType === 'llm_api' ? MODELS_ONLY : null;
+  const wantedRoutes = (isTyped ? routesOfType : settings.allowedRoutes) ?? [];
+  if (maxRoutes.length === 0) return settings;
+  if (wantedRoutes.length === 0 && !isTyped) return { ...settings, allowedRoutes: maxRoutes };
+  if (!isSubset(wantedRoutes, maxRoutes) || (ownRoutes.length > 0 && !isSubset(wantedRoutes, ownRoutes)))
     throw refusal('A key cannot allow routes that its maker may not call, nor more than model routes to another user.');
   return settings;
 }

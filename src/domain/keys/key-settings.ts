@@ -64,8 +64,8 @@ export interface KeySettings {
   /** Decimal text, USD. Crossing it sends an alert; it refuses no call. */
   readonly softBudget?: string;
   /**
-   * Id of the budget whose limits apply where the key has none. A key with a soft budget may have an id without a
-   * stored budget: answers show the soft budget as a budget row with this id, as the reference does.
+   * Id of the budget whose limits apply where the key has none. A key with a soft budget may have an id without a stored
+   * budget. Answers then show the soft budget as a budget row with this id, as the reference does.
    */
   readonly budgetId?: string;
   /** Id of the budget of customers without their own. */

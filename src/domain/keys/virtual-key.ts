@@ -120,7 +120,7 @@ export const budgetUse = (
   total: Usd,
 ): bigint => (maxBudget === null ? -1n : (total - spentBefore) / (maxBudget / 1_000_000n + 1n));
 
-/** The key before a page, by its time or by its use of the budget. */
+/** Position in a list of keys: the last key of the page before, by creation time or by use of the budget. */
 export type KeyPlace = Pick<VirtualKey, 'createdAt' | 'hash'> | { readonly budgetUse: bigint; readonly hash: string };
 
 /** One page of a list of keys. Rows of equal rank are ordered by hash. */
@@ -241,8 +241,9 @@ export const accessGroupsFor = ({ accessGroupsOf }: VirtualKey, model: string): 
   accessGroupsOf?.(model) ?? [];
 
 /**
- * Access groups that admit a model of a key: one list for each model list of the key or an owner that does not allow the model by
- * name. A deployment must have a group of each list. Empty when all lists allow the model by name, and for a model without groups.
+ * Access groups that admit a model of a key. Each model list of the key or its owners that does not allow the model by name has
+ * one list of groups. A deployment must have a group of each list. Empty when all lists allow the model by name, and for a
+ * model without groups.
  */
 export function admittingGroups(key: VirtualKey, model: string): readonly (readonly string[])[] {
   const groups = accessGroupsFor(key, model);
@@ -260,7 +261,7 @@ export function mayCall(key: VirtualKey | null, model: string): boolean {
   return key === null || deniedBy(key, model) === null;
 }
 
-/** Whether a model is one of the key's team, which the list of models of the team does not limit. */
+/** Whether a model belongs to the key's team. The model list of the team does not limit such a model. */
 const isOwnModel = ({ teamId, isTeamModel }: VirtualKey, model: string): boolean =>
   teamId !== null && isTeamModel?.(teamId, model) === true;
 
