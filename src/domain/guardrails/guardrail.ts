@@ -80,7 +80,7 @@ export interface ActiveGuardrails {
   faultOf(definition: GuardrailDefinition): string | null;
 }
 
-/** Whether a caller may name a guardrail: it is one of all teams, or of the caller's; proxy administrators may name all. */
+/** Whether a caller may name a guardrail: it has no team, or the caller's team. Proxy administrators may name all. */
 export const isVisibleTo = ({ definition: { teamId } }: ActiveGuardrail, caller: Caller): boolean =>
   teamId === null || teamId === caller.teamId || caller.role === 'proxy_admin';
 

@@ -3,8 +3,8 @@ import type { GuardrailDefinition, GuardrailDirectory } from './definition.ts';
 import type { GuardrailDraft, GuardrailPatch } from './stored-guardrail.ts';
 
 /**
- * All guardrails: those of the configuration file, and the stored ones, which every process runs. In `definitions`, params
- * have the values of the variables that they refer to, and a stored guardrail that cannot be decrypted has the kind
+ * All guardrails: those of the configuration file, and the stored ones, which every process runs. In `definitions`, params have
+ * the values of the variables that they refer to. There, a stored guardrail that cannot be decrypted has the kind
  * `UNREADABLE_KIND`.
  */
 export interface Guardrails extends GuardrailDirectory {

@@ -31,11 +31,11 @@ const unionOf = (metadata: readonly Metadata[], member: string): readonly string
 export function callerGuardrailsOf(key: VirtualKey | null): CallerGuardrails {
   if (key === null) return NONE;
   const { team, project } = key.owners ?? {};
-  const own = team ? [key.metadata, team.metadata] : [key.metadata];
+  const ofKeyAndTeam = team ? [key.metadata, team.metadata] : [key.metadata];
   return {
-    named: unionOf(project ? [...own, project.metadata] : own, 'guardrails'),
-    disableGlobal: own.some((one) => one['disable_global_guardrails'] === true),
-    optedOut: unionOf(own, 'opted_out_global_guardrails'),
+    named: unionOf(project ? [...ofKeyAndTeam, project.metadata] : ofKeyAndTeam, 'guardrails'),
+    disableGlobal: ofKeyAndTeam.some((one) => one['disable_global_guardrails'] === true),
+    optedOut: unionOf(ofKeyAndTeam, 'opted_out_global_guardrails'),
   };
 }
 

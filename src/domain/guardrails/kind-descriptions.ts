@@ -7,7 +7,7 @@ export interface DescribedParam {
   readonly description: string;
   readonly required: boolean;
   readonly options?: readonly string[];
-  /** Value when the setting is absent; absent for none. */
+  /** Default value; absent for a setting without one. */
   readonly otherwise?: unknown;
 }
 

@@ -19,9 +19,9 @@ const isNamed = (list: unknown): boolean => Array.isArray(list) && list.length >
 export function selectedGuardrails(
   all: readonly ActiveGuardrail[],
   by: {
-    readonly from: Caller;
-    /** Settings of its key, team and project. */
-    readonly caller: CallerGuardrails;
+    readonly caller: Caller;
+    /** Settings of the caller's key, team and project. */
+    readonly callerGuardrails: CallerGuardrails;
     /** Names in the request. */
     readonly request: readonly string[];
     /** Names of the configuration, as of a deployment or a pass-through path. */
@@ -30,22 +30,22 @@ export function selectedGuardrails(
     readonly defaults: boolean;
   },
 ): readonly ActiveGuardrail[] {
-  const { from, caller, request, configured, defaults } = by;
-  const known = new Set(all.filter((one) => isVisibleTo(one, from)).map(({ definition }) => definition.name));
-  const unknown = request.find((name) => !known.has(name));
+  const { caller, callerGuardrails, request, configured, defaults } = by;
+  const visibleNames = new Set(all.filter((one) => isVisibleTo(one, caller)).map(({ definition }) => definition.name));
+  const unknown = request.find((name) => !visibleNames.has(name));
   if (unknown !== undefined) throw unknownGuardrail(unknown);
-  const required = [...caller.named, ...configured];
+  const required = [...callerGuardrails.named, ...configured];
   const missing = required.find((name) => !all.some(({ definition }) => definition.name === name));
-  // Refused: a key or a model that names a guardrail looks protected.
+  // The call is refused, because a key or a model that names a guardrail looks protected.
   if (missing !== undefined)
     throw new GuardrailMissing(`The guardrail '${missing}' of this call is not configured, so the call is refused.`);
   return all.filter((one) => {
     const { name, defaultOn, modes, teamId } = one.definition;
     if (required.includes(name)) return true;
-    if (request.includes(name) && isVisibleTo(one, from)) return true;
-    if (teamId !== null && teamId !== from.teamId) return false;
+    if (request.includes(name) && isVisibleTo(one, caller)) return true;
+    if (teamId !== null && teamId !== caller.teamId) return false;
     if (modes.includes('logging_only') && modes.length === 1) return defaults;
-    return defaults && defaultOn && !caller.disableGlobal && !caller.optedOut.includes(name);
+    return defaults && defaultOn && !callerGuardrails.disableGlobal && !callerGuardrails.optedOut.includes(name);
   });
 }
 

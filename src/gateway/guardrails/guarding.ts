@@ -161,8 +161,8 @@ export function createGuards(active: ActiveGuardrails, clock: Clock): Guards {
         const fresh = names.filter((name) => !applied.includes(name));
         if (fresh.length === 0) return;
         const added = selectedGuardrails(active.current(), {
-          from: about.caller,
-          caller: callerGuardrailsOf(null),
+          caller: about.caller,
+          callerGuardrails: callerGuardrailsOf(null),
           request: NO_NAMES,
           configured: fresh,
           defaults: false,
@@ -183,8 +183,8 @@ export function createGuards(active: ActiveGuardrails, clock: Clock): Guards {
     open(about) {
       const { caller, named = NO_NAMES, configured = NO_NAMES, configuredOnly } = about;
       const selected = selectedGuardrails(active.current(), {
-        from: caller,
-        caller: callerGuardrailsOf(configuredOnly === true ? null : caller.key),
+        caller,
+        callerGuardrails: callerGuardrailsOf(configuredOnly === true ? null : caller.key),
         request: named,
         configured,
         defaults: configuredOnly !== true,

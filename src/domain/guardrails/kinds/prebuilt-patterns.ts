@@ -114,8 +114,8 @@ export const SECRET_PATTERNS: readonly string[] = PREBUILT_NAMES.filter((name) =
 
 /** Finder of a prebuilt pattern by its name or alias; null for an unknown name. */
 export function prebuiltFinder(name: string): Finder | null {
-  const known = Object.hasOwn(ALIASES, name) ? (ALIASES[name] ?? name) : name;
-  const pattern = Object.hasOwn(PATTERNS, known) ? PATTERNS[known] : undefined;
+  const patternName = Object.hasOwn(ALIASES, name) ? (ALIASES[name] ?? name) : name;
+  const pattern = Object.hasOwn(PATTERNS, patternName) ? PATTERNS[patternName] : undefined;
   if (pattern === undefined) return null;
   const { expression, isValid } = pattern;
   return (text) => {

@@ -65,13 +65,13 @@ const questions: Reader = (walk, value, member) => {
   const all: Iterable<readonly [string | number, unknown]> = isMembers(value)
     ? Object.entries(value)
     : listOf(value).entries();
-  for (const [at, question] of all) {
+  for (const [key, question] of all) {
     if (!isMembers(question)) continue;
-    walk.everything(question['instructions'], [member, at, 'instructions'], 'user', DECISION_SKIPS);
-    walk.everything(question['criteria'], [member, at, 'criteria'], 'user');
+    walk.everything(question['instructions'], [member, key, 'instructions'], 'user', DECISION_SKIPS);
+    walk.everything(question['criteria'], [member, key, 'criteria'], 'user');
     for (const list of ['choices', 'levels'])
       for (const [index, one] of listOf(question[list]).entries())
-        if (isMembers(one)) walk.everything(one['description'], [member, at, list, index, 'description'], 'user');
+        if (isMembers(one)) walk.everything(one['description'], [member, key, list, index, 'description'], 'user');
   }
 };
 

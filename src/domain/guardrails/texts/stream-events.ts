@@ -80,8 +80,9 @@ export function createEventReader(): EventReader {
 
 /** A JSON value in the data of an event. */
 interface Value {
-  /** Indices of its lines. */
-  readonly at: readonly number[];
+  /** Indices of its lines in the event. */
+  readonly lineIndexes: readonly number[];
+  /** Object with the value, so that an edit can replace a value that is a text. */
   readonly holder: { readonly value: unknown };
 }
 
@@ -117,8 +118,8 @@ function contentOf(lines: readonly Line[]): { readonly values: readonly Value[];
   const joined = isWhole || data.length < 2 ? undefined : parsed(data.map(({ text }) => text).join('\n'));
   const values =
     joined === undefined
-      ? separate.flatMap(({ at, value }) => (value === undefined ? [] : [{ at: [at], holder: { value } }]))
-      : [{ at: data.map(({ at }) => at), holder: { value: joined } }];
+      ? separate.flatMap(({ at, value }) => (value === undefined ? [] : [{ lineIndexes: [at], holder: { value } }]))
+      : [{ lineIndexes: data.map(({ at }) => at), holder: { value: joined } }];
   const unread = isWhole || joined !== undefined ? [] : separate.filter(({ value }) => value === undefined);
   const stray = lines.filter(({ text }) => !FIELD_OR_COMMENT.test(text));
   return {
@@ -150,11 +151,11 @@ function eventOf(lines: readonly Line[], count: number): StreamEvent {
     withTexts(next) {
       const written: (string | null)[] = lines.map(({ text }) => text);
       // Parsed again, so that an event that waits for a check is in memory as text only.
-      for (const { at, holder } of contentOf(lines).values) {
+      for (const { lineIndexes, holder } of contentOf(lines).values) {
         for (const { channel, path, kind } of eventTexts(holder, count))
           if (kind === 'editable') setTextAt(holder, path, next(channel));
-        for (const position of at) written[position] = null;
-        written[at[0] ?? 0] = `data: ${editedJson(holder.value)}`;
+        for (const index of lineIndexes) written[index] = null;
+        written[lineIndexes[0] ?? 0] = `data: ${editedJson(holder.value)}`;
       }
       return written.map((text, at) => (text === null ? '' : text + (lines[at]?.end ?? ''))).join('');
     },

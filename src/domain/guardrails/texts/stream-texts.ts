@@ -13,8 +13,8 @@ export interface StreamTexts {
   /** Whether a repeated text was not added because an equal one is known. An edit would then leave a copy of the text. */
   readonly hasCopies: boolean;
   /**
-   * The texts to check, with decoded `\uXXXX` escapes: the waiting part of each channel with some released text before it, or with
-   * `isLast` the whole text of each channel.
+   * The texts to check, with decoded `\uXXXX` escapes. With `isLast` they are the whole text of each channel. Otherwise they
+   * are the waiting part of each channel, with some released text before it.
    */
   texts(isLast: boolean): readonly string[];
   /**
@@ -28,9 +28,13 @@ export interface StreamTexts {
 const OVERLAP = 4_000;
 
 interface Channel {
+  /** Whether its text cannot be edited. */
   readonly isFixed: boolean;
+  /** Released text. */
   sent: string;
+  /** Text that waits for a check. */
   waiting: string;
+  /** Released text that the current check reads again, before the waiting text. */
   context: string;
 }
 
@@ -41,9 +45,9 @@ export function createStreamTexts(): StreamTexts {
   let hasCopies = false;
 
   function append(name: string, text: string, isFixed: boolean): void {
-    const known = channels.get(name);
-    if (known === undefined) channels.set(name, { isFixed, sent: '', waiting: text, context: '' });
-    else known.waiting += text;
+    const channel = channels.get(name);
+    if (channel === undefined) channels.set(name, { isFixed, sent: '', waiting: text, context: '' });
+    else channel.waiting += text;
     waiting += text.length;
   }
 

@@ -159,19 +159,19 @@ export function withTexts(value: Members, places: readonly TextPlace[], texts: r
 
 /** The value at a path; undefined where there is none. */
 export function valueAt(root: unknown, path: Path): unknown {
-  let at = root;
+  let value = root;
   for (const step of path) {
-    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, step)) return undefined;
-    at = (at as Record<string | number, unknown>)[step];
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined;
+    value = (value as Record<string | number, unknown>)[step];
   }
-  return at;
+  return value;
 }
 
 /** Replaces the text at a path. */
 export function setTextAt(root: object, path: Path, text: string): void {
-  const at = valueAt(root, path.slice(0, -1));
+  const parent = valueAt(root, path.slice(0, -1));
   const last = path.at(-1);
   // Not assigned: the member may be named `__proto__`.
   if (last !== undefined)
-    Object.defineProperty(at, last, { value: text, writable: true, enumerable: true, configurable: true });
+    Object.defineProperty(parent, last, { value: text, writable: true, enumerable: true, configurable: true });
 }
