@@ -33,7 +33,7 @@ export function searchEntries(platform: CatalogPlatform, snapshot: CatalogSnapsh
 /** The snapshot with the id `pin`; the current one for null. Throws InvalidInput for an evicted snapshot. */
 export function snapshotOf({ catalog }: CatalogPlatform, pin: string | null): CatalogSnapshot {
   if (pin === null) return catalog.current();
-  const state = catalog.at(pin);
+  const state = catalog.findSnapshot(pin);
   if (state !== null) return state;
   const message = 'This catalog snapshot is no longer stored. Repeat the request without `snapshot`.';
   throw new InvalidInput(message, [{ path: ['query', 'snapshot'], rule: 'snapshot_not_kept', message, input: pin }]);
@@ -94,7 +94,7 @@ export const findCatalogSnapshot = operation({
   name: 'findCatalogSnapshot',
   access: anyone,
   allowance: 'catalog',
-  run: ({ platform }: Scope<CatalogPlatform>, id: string): CatalogSnapshot | null => platform.catalog.at(id),
+  run: ({ platform }: Scope<CatalogPlatform>, id: string): CatalogSnapshot | null => platform.catalog.findSnapshot(id),
 });
 
 /** An entry, and the snapshot that contains it. */

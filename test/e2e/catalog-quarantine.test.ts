@@ -182,7 +182,7 @@ describe('a release', () => {
     const quarantined = firstQuarantined(source);
     expect(await source.release(quarantined.id, 'admin-hash')).toEqual(quarantined);
     expect([priceIn(source), source.quarantined(), swaps.at(-1)]).toEqual([1e-3, [], [before, source.current()]]);
-    expect([source.at(before.id) === before, source.at('never')]).toEqual([true, null]);
+    expect([source.findSnapshot(before.id) === before, source.findSnapshot('never')]).toEqual([true, null]);
     await readMap(source, priced(1e-3, 2));
     const second = await restoredSource();
     await readMap(second, priced(1e-3, 3));

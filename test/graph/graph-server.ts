@@ -222,7 +222,7 @@ export async function openGraph(
         quarantined: 0,
         checks: { taken: 0, unchanged: 0, refused: 0, failed: 0 },
       }),
-      at: (id) => states.find((state) => state.id === id) ?? null,
+      findSnapshot: (id) => states.find((state) => state.id === id) ?? null,
       ...NEVER_REFRESHED,
     },
     catalogKeys: { holds: () => false, evict() {} },

@@ -60,7 +60,7 @@ export interface FollowedCatalog extends CatalogSource {
   /** Time between two periodic checks in seconds; 0 for none. */
   readonly refreshSeconds: number;
   /** The snapshot with this id, while it is current or recent; null for every other. */
-  at(id: string): CatalogSnapshot | null;
+  findSnapshot(id: string): CatalogSnapshot | null;
   /** Quarantined prices, in the order of the entries. */
   quarantined(): readonly QuarantinedPrice[];
   /** Serves a quarantined price from now on, also after a restart. Returns it; null when no price has this id. */

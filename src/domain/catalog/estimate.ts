@@ -52,6 +52,7 @@ export interface Ranking {
 
 /** Decimal places of a quantity: two shares in billionths are multiplied. */
 export const QUANTITY_DIGITS = 18;
+/** Units in a quantity of 1. */
 const PARTS = WHOLE * WHOLE;
 
 /** Price fields of each kind of token, the second as fallback. */
@@ -99,9 +100,12 @@ function cachesPrompts({ row }: CatalogEntry, prices: TokenPrices): boolean {
   return typeof flag === 'boolean' ? flag : prices.cacheRead !== null;
 }
 
+/** Prices of an entry for requests of one size. */
 interface SizePrices {
   readonly prices: TokenPrices;
+  /** Lower bound of the tier, in input tokens; null at the base prices. */
   readonly above: number | null;
+  /** Fee per request; null where there is none. */
   readonly fee: Rate | null;
 }
 

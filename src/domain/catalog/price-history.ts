@@ -85,9 +85,9 @@ const changesValue = (change: CatalogChange, { before, after }: ValueReader): bo
   !isEquivalent(before(change), after(change));
 
 /**
- * The value during one span, without gaps and in order. Between two changes it is the value after the first or, when
- * that change does not contain it, the value before the second. It is unknown during the time that was not observed
- * before the second. Spans are independent.
+ * The value during one span, without gaps and in order. Between two changes it is the value after the first change. When that
+ * change does not contain it, it is the value before the second change. If the second change changes the value, it is unknown
+ * from `notBefore` of that change on. Spans are independent.
  */
 function intervalsOf(
   history: EntryHistory,

@@ -98,9 +98,9 @@ function isClearlyValid(field: string, value: unknown, accepted: unknown): boole
 }
 
 /**
- * Quarantines unit mistakes: a price that is negative or not a number, that is absurd for one token, or that changed against
- * the last accepted one: ten-fold or more, or to or from zero. The field keeps its last accepted value or, where it has none,
- * becomes absent. Values that were accepted or released before and have not changed are served.
+ * Quarantines unit mistakes. These are prices that are negative, not a number, or absurd for one token. They are also prices
+ * that changed ten-fold or more, or to or from zero, since the last accepted one. The field keeps its last accepted value or,
+ * where it has none, becomes absent. Values that were accepted or released before and have not changed are served.
  */
 export function quarantineRow(
   entryId: string,

@@ -39,7 +39,7 @@ export interface RankedEntries extends Ranking {
 
 /**
  * Results derived from the current snapshot of a catalog, evicted when the catalog replaces it. While a result is cached, the
- * same request gives the same object, so that a transport can cache what it writes of it. Results of older snapshots are not
+ * same request gives the same object, so that a transport can cache the text of the object. Results of older snapshots are not
  * cached: few readers still page through those.
  */
 export interface CatalogResultCache {

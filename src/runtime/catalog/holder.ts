@@ -25,7 +25,7 @@ export interface CatalogHolderOptions {
 }
 
 /** Holds the current catalog. Changes are serialized, except `restore` at the start. */
-export interface CatalogHolder extends Pick<FollowedCatalog, 'current' | 'at' | 'quarantined' | 'release'> {
+export interface CatalogHolder extends Pick<FollowedCatalog, 'current' | 'findSnapshot' | 'quarantined' | 'release'> {
   /**
    * Serves a downloaded map, with unit mistakes quarantined. Returns null, or the fault of a map that is not served, as a
    * text that may be shown.
@@ -136,7 +136,7 @@ export function createCatalogHolder(options: CatalogHolderOptions): CatalogHolde
 
   return {
     current,
-    at: (id) => (current().id === id ? current() : recentStates.find(id)),
+    findSnapshot: (id) => (current().id === id ? current() : recentStates.find(id)),
     quarantined: () => quarantinedPrices(now()),
     take: (read) => serialized(() => take(read)),
     release: (quarantineId, releasedBy) => serialized(() => release(quarantineId, releasedBy)),

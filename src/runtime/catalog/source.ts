@@ -70,7 +70,7 @@ export function createCatalogSource(options: CatalogSourceOptions): RefreshingCa
   } = options;
   const url = options.url ?? UPSTREAM_URL;
   const holder = createCatalogHolder({ ...options, url });
-  const { current, at, quarantined, release } = holder;
+  const { current, findSnapshot, quarantined, release } = holder;
   const checks: Record<CheckOutcome, number> = { taken: 0, unchanged: 0, refused: 0, failed: 0 };
   let lastCheckedAt: Date | null = null;
   let lastError: string | null = null;
@@ -138,7 +138,7 @@ export function createCatalogSource(options: CatalogSourceOptions): RefreshingCa
 
   return {
     current,
-    at,
+    findSnapshot,
     quarantined,
     release,
     status: () => ({

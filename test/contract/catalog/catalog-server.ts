@@ -15,7 +15,7 @@ import { serveRows } from '../../support/rest-server.ts';
 type Rows = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 /** Catalog methods that the catalog operations use. */
-type ReadCatalog = Pick<FollowedCatalog, 'current' | 'at'>;
+type ReadCatalog = Pick<FollowedCatalog, 'current' | 'findSnapshot'>;
 
 /** Catalog snapshot of these rows. */
 export function snapshotOf(id: string, rows: Rows): CatalogSnapshot {
@@ -25,7 +25,7 @@ export function snapshotOf(id: string, rows: Rows): CatalogSnapshot {
 /** Catalog of these rows, for tests that compare complete response bodies. */
 export function catalogOf(rows: Rows): ReadCatalog {
   const snapshot = snapshotOf('test', rows);
-  return { current: () => snapshot, at: (id) => (id === snapshot.id ? snapshot : null) };
+  return { current: () => snapshot, findSnapshot: (id) => (id === snapshot.id ? snapshot : null) };
 }
 
 /** Serves the paths of the catalog and free tier on a real port. `offered` is the credential of every request. */

@@ -21,7 +21,7 @@ let server: Awaited<ReturnType<typeof startCatalogServer>>;
 beforeAll(async () => {
   server = await startCatalogServer({
     current: () => NEW,
-    at: (id) => SNAPSHOTS.find((state) => state.id === id) ?? null,
+    findSnapshot: (id) => SNAPSHOTS.find((state) => state.id === id) ?? null,
   });
 });
 afterAll(() => server.close());
