@@ -36,7 +36,10 @@ export interface JudgedAnswer {
   readonly outcome: number;
 }
 
-/** Part of a reliability curve: answers with a similar probability of one label, which is yes for predicates, else the likeliest. */
+/**
+ * Part of a reliability curve: answers with a similar probability of one label. The label is yes for predicates, else the
+ * likeliest one.
+ */
 export interface ReliabilityBin {
   /** Lower and upper end of the probabilities. */
   readonly from: number;
@@ -82,10 +85,13 @@ const BINS = 10;
 const logsOf = (probabilities: readonly number[]): readonly number[] =>
   probabilities.map((probability) => Math.log(Math.max(probability, MIN_PROBABILITY)));
 
-/** Powers of the probabilities with the sum 1, not rounded. */
-function scaled(logs: readonly number[], inverse: number): readonly number[] {
+/**
+ * The probabilities raised to the power of the inverse temperature, with the sum 1, not rounded. `logs` are the logarithms of
+ * the probabilities.
+ */
+function scaled(logs: readonly number[], inverseTemperature: number): readonly number[] {
   const largest = Math.max(...logs);
-  const weights = logs.map((log) => Math.exp((log - largest) * inverse));
+  const weights = logs.map((log) => Math.exp((log - largest) * inverseTemperature));
   const sum = weights.reduce((total, weight) => total + weight, 0);
   return weights.map((weight) => weight / sum);
 }
@@ -101,10 +107,13 @@ export function logLoss(answers: readonly JudgedAnswer[], temperature: number): 
 }
 
 /** Derivative of the summed log loss by the inverse temperature. It never decreases, because the log loss is convex. */
-function slope(logs: readonly (readonly number[])[], outcomes: readonly number[], inverse: number): number {
-  return logs.reduce((total, one, index) => {
-    const mean = scaled(one, inverse).reduce((sum, probability, label) => sum + probability * (one[label] ?? 0), 0);
-    return total + mean - (one[outcomes[index] ?? 0] ?? 0);
+function slope(logs: readonly (readonly number[])[], outcomes: readonly number[], inverseTemperature: number): number {
+  return logs.reduce((total, logsOfAnswer, index) => {
+    const mean = scaled(logsOfAnswer, inverseTemperature).reduce(
+      (sum, probability, label) => sum + probability * (logsOfAnswer[label] ?? 0),
+      0,
+    );
+    return total + mean - (logsOfAnswer[outcomes[index] ?? 0] ?? 0);
   }, 0);
 }
 

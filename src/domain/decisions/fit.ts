@@ -49,16 +49,18 @@ export function fitDecision(
   terms: FitTerms,
   isAddress: (url: string) => boolean,
 ): FittedDecision {
-  const known = withoutUnknownImages(decision, terms.drop, isAddress);
-  const names = unsupported(known, abilities);
+  const withKnownImages = withoutUnknownImages(decision, terms.drop, isAddress);
+  const names = unsupported(withKnownImages, abilities);
   if (names.length > 0 && !terms.drop) throw unsupportedMembers(names, terms);
-  const has = (name: string): boolean => names.includes(name);
-  const input = has('input_image') ? withImages(known.input, () => null) : known.input;
-  if (has('input_image') && isEmpty(input))
+  const drops = (name: string): boolean => names.includes(name);
+  const input = drops('input_image') ? withImages(withKnownImages.input, () => null) : withKnownImages.input;
+  if (drops('input_image') && isEmpty(input))
     throw refuse(
       `${terms.provider} does not support parameters: ['input_image'], for model=${terms.model}, and dropping them leaves no input to decide on`,
     );
-  const sent = known.questions.flatMap(({ kind }, index) => (has('box questions') && kind === 'box' ? [] : [index]));
+  const sent = withKnownImages.questions.flatMap(({ kind }, index) =>
+    drops('box questions') && kind === 'box' ? [] : [index],
+  );
   if (sent.length === 0)
     throw refuse(
       `${terms.provider} does not support parameters: ['box questions'], for model=${terms.model}, and dropping them leaves no questions to answer`,
@@ -66,12 +68,12 @@ export function fitDecision(
   const sentQuestions = new Set(sent);
   const fitting: DecisionRequest = {
     input,
-    questions: known.questions.filter((_question, index) => sentQuestions.has(index)),
-    safetyIdentifier: has('safety_identifier') ? null : known.safetyIdentifier,
-    images: has('images') ? [] : known.images,
-    assets: has('assets') ? [] : known.assets,
-    audio: has('audio') ? [] : known.audio,
-    videos: has('videos') ? [] : known.videos,
+    questions: withKnownImages.questions.filter((_question, index) => sentQuestions.has(index)),
+    safetyIdentifier: drops('safety_identifier') ? null : withKnownImages.safetyIdentifier,
+    images: drops('images') ? [] : withKnownImages.images,
+    assets: drops('assets') ? [] : withKnownImages.assets,
+    audio: drops('audio') ? [] : withKnownImages.audio,
+    videos: drops('videos') ? [] : withKnownImages.videos,
   };
   const checked = abilities.images === null ? fitting : withImageRules(fitting, abilities.images, terms);
   return { decision: checked, sent, dropped: names };

@@ -62,9 +62,9 @@ function labelsOf(question: LabelledQuestion): readonly string[] {
 }
 
 /**
- * Probabilities of an answer, and the index of the right label: a boolean for a predicate, an option for a choice,
- * the index of a level for a score. Throws InvalidInput for any other outcome, and for a question without
- * probabilities. Of a calibrated answer, the probabilities are those before calibration.
+ * Probabilities of an answer, and the index of the right label. `outcome` is a boolean for a predicate, an option for a choice,
+ * and the index of a level for a score. Throws InvalidInput for any other outcome, and for a question without probabilities. Of
+ * a calibrated answer, the probabilities are those before calibration.
  */
 export function judgedAnswer(question: Question, answer: Answer, outcome: unknown): JudgedAnswer {
   const probabilities = probabilitiesOf(question, answer);
