@@ -1,12 +1,12 @@
 /**
  * Admission control: the expected use of a call is reserved before the call, and replaced by its actual use after it.
  *
- * The rule. Each counter has a use (of calls that have ended) and a reserved amount (expected use of calls in flight).
- * A call is refused when the use has reached the limit (`at`) or exceeds it (`above`). It is also refused when the use
- * and the reservations of other calls together have reached the limit. Otherwise the call is admitted, and its expected
- * amount is reserved, even if it is more than what is left. So a call is never refused for its own size.
- * Concurrent calls are bounded by each other's reservations. While calls use no more than their reservations, the use
- * exceeds the limit by less than one call; beyond that, by the sum of what calls use above their reservations.
+ * The rule. Each counter has a use (of calls that have ended) and a reserved amount (expected use of calls in flight). A call
+ * is refused when the use has reached the limit (`at`) or exceeds it (`above`). It is also refused when the use and the
+ * reservations of other calls together have reached the limit. Otherwise the call is admitted, and its expected amount is
+ * reserved, even if it is more than what is left. So a call is never refused for its own size. Concurrent calls are bounded by
+ * each other's reservations. While calls use no more than their reservations, the use exceeds the limit by less than one call.
+ * What calls use above their reservations is added to that excess.
  *
  * Counts are in memory, over stored totals. Several processes may share them through a `Ledger`.
  */
@@ -52,9 +52,8 @@ export interface Refusal {
 export interface Reservation {
   readonly kind: 'reserved';
   /**
-   * Ends the reservation with the actual use, one amount for each charge, in their order. The call's record must have been passed to
-   * the recorder before: implementations that read stored totals use the record's position to find what the totals
-   * include.
+   * Ends the reservation with the actual use, one amount for each charge, in their order. Pass the call's record to the
+   * recorder before. Implementations that read stored totals use the position of that record to find what the totals include.
    */
   commit(actual: readonly bigint[]): void;
   /** Ends the reservation without use. The parts that `progress` counted are removed. */

@@ -36,7 +36,10 @@ export interface ShareRequest {
   readonly stored: bigint;
   /** For budgets only; null when it was not read since the last request. */
   readonly base: LedgerBase | null;
-  /** Whether this counter is new in this process. The ledger then discards the share that it has for the process: the counter was evicted. */
+  /**
+   * Whether this counter is new in this process. The ledger then discards an earlier share of the process, because the process
+   * has evicted that counter.
+   */
   readonly joins: boolean;
   /** Start of the window that `held` belongs to, by the ledger's clock; null when no window is known. */
   readonly window: number | null;
@@ -81,8 +84,8 @@ export interface LedgerSnapshot {
  * Counters that several processes share. Each process holds a part of a limit, its share, and admits calls from it without
  * asking. All parts together never exceed the limit, except by one call of a budget.
  *
- * When a process sends no request for the length of its lease, its shares expire: its slots are free, and of its budgets only
- * its stored use stays counted. Its use of a window stays counted until the window ends.
+ * When a process sends no request for the length of its lease, its shares expire. Its slots are then free. Of its use of
+ * budgets, only the stored part stays counted. Its use of a window stays counted until the window ends.
  */
 export interface Ledger {
   /**
