@@ -119,7 +119,7 @@ export interface Provider {
   readonly name: string;
   /**
    * Sends one call and resolves when the head of the answer has arrived (for a stream: and its first chunk). Throws
-   * InvalidInput for a request that the adapter cannot express, UpstreamFailed for any failure of the upstream up to
+   * InvalidInput for a request that the adapter cannot express. Throws UpstreamFailed for any failure of the upstream up to
    * then, and the signal's reason when it fires first. Later failures are in the exchange's byte stream.
    */
   send(deployment: Deployment, request: ModelRequest, signal: AbortSignal): Promise<Exchange>;
