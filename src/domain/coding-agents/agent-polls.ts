@@ -19,6 +19,6 @@ export interface AgentMessages {
   isSigned(bytes: Uint8Array, signature: string | null): boolean;
   /** Whether this is one of the latest 10,000 messages that this process has stored. */
   isStored(bytes: Uint8Array): boolean;
-  /** Remembers a message whose state is stored. */
+  /** Records a message whose state is stored, for `isStored`. */
   addStored(bytes: Uint8Array): void;
 }
