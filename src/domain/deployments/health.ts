@@ -33,8 +33,8 @@ const FAILING = 0.5;
 const DEGRADED = 0.1;
 
 /**
- * State by the last twenty calls that ended within five minutes: failing when at least half of them failed, degraded when
- * at least a tenth did, else healthy. Unknown without calls.
+ * State by the last twenty calls that ended within five minutes. It is `failing` when at least half of them failed, `degraded`
+ * when at least a tenth failed, else `healthy`. It is `unknown` without calls.
  */
 export function healthStateOf(ended: readonly EndedCall[], nowMs: number): HealthState {
   const recent = ended.filter(({ atMs }) => nowMs - atMs <= RECENT_MS).slice(-RECENT_CALLS);

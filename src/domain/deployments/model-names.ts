@@ -35,10 +35,10 @@ function expandWildcard(
 ): readonly ExpandedName[] {
   const [before = '', after] = upstreamModel.split('*', 2);
   if (after === undefined) return [];
-  const own = `${provider}/`;
+  const providerPrefix = `${provider}/`;
   return catalog.entries.flatMap((entry): readonly ExpandedName[] => {
     if (entry.provider !== provider || SIZE.test(entry.id)) return [];
-    const upstream = entry.id.startsWith(own) ? entry.id.slice(own.length) : entry.id;
+    const upstream = entry.id.startsWith(providerPrefix) ? entry.id.slice(providerPrefix.length) : entry.id;
     if (upstream.length <= before.length + after.length) return [];
     if (!upstream.startsWith(before) || !upstream.endsWith(after)) return [];
     const matched = upstream.slice(before.length, upstream.length - after.length);

@@ -11,7 +11,7 @@ const pricesIn = (members: JsonObject): JsonObject =>
 
 /**
  * Configured prices of a deployment, by name: of its parameters and its `model_info`. A `model_info` with a `key` is an answer
- * of this server that was sent back: its prices are those of the price map at that time, and are ignored.
+ * of this server that was sent back. Its prices are those of the price map at that time, so they are ignored.
  */
 export const ownPrices = (params: JsonObject, info: JsonObject): JsonObject => ({
   ...(Object.hasOwn(info, 'key') ? {} : pricesIn(info)),

@@ -58,8 +58,9 @@ const COMPUTED = new Set([
 ]);
 
 /**
- * The stored `model_info` after a change; null removes a member. Prices are not stored here: they are parameters. A `model_info` with a
- * `key` is an answer of this server that was sent back: members that equal the row of the price map are not stored.
+ * The stored `model_info` after a change; null removes a member. Prices are not stored here: they are parameters. A
+ * `model_info` with a `key` is an answer of this server that was sent back. Members of it that equal the row of the price map
+ * are not stored.
  */
 function storedInfo(before: JsonObject, sent: JsonObject, row: JsonObject): JsonObject {
   const isEcho = Object.hasOwn(sent, 'key');

@@ -4,7 +4,7 @@ import { vendorOf } from '../chat/vendors.ts';
 import { InvalidInput, type Issue } from '../errors.ts';
 
 /** The team of a caller's key; null for a caller without a virtual key, such as the admin key. */
-type OfTeam = Pick<{ readonly teamId: string | null }, 'teamId'> | null;
+type KeyTeam = Pick<{ readonly teamId: string | null }, 'teamId'> | null;
 
 /** A deployment of one team, or of all. */
 interface Owned {
@@ -12,12 +12,12 @@ interface Owned {
 }
 
 /** Whether a deployment is common, or of the team of a key. */
-export const isCommonOrOfTeam = (key: OfTeam, { teamId = null }: Owned): boolean =>
+export const isCommonOrOfTeam = (key: KeyTeam, { teamId = null }: Owned): boolean =>
   teamId === null || key?.teamId === teamId;
 
 /** The deployments that a key can select by name: those of its team, and common ones whose names its team does not use. */
 export function deploymentsFor<Of extends Owned & Pick<Deployment, 'modelGroup'>>(
-  key: OfTeam,
+  key: KeyTeam,
   deployments: readonly Of[],
 ): readonly Of[] {
   const isCommon = ({ teamId = null }: Of): boolean => teamId === null;
@@ -45,9 +45,9 @@ class Names {
 }
 
 /**
- * Returns a function that tells whether a name selects a model of a team, by the rules of calls: exact names before wildcards, longer
- * wildcards before shorter ones, the team's before common ones. `open` are the deployments that may be called, `all` includes blocked
- * ones. A name of a blocked deployment is the team's only while no other deployment has it.
+ * Returns a function that decides whether a name selects a model of a team. It applies the rules of calls: exact names precede
+ * wildcards, longer wildcards precede shorter ones, names of the team precede common ones. `open` are the deployments that may
+ * be called, `all` includes blocked ones. A name of a blocked deployment is the team's only while no other deployment has it.
  */
 export function teamModelFinder(
   open: readonly Deployment[],
@@ -60,10 +60,10 @@ export function teamModelFinder(
   const common = namesOf(open, undefined);
   const teams = new Map([...ids].map((id) => [id, { open: namesOf(open, id), all: namesOf(all, id) }]));
   return (teamId, model) => {
-    const own = teams.get(teamId);
-    if (own === undefined) return false;
-    const [ofTeam, ofCommon] = [own.open.rank(model), common.rank(model)];
-    return ofTeam < 0 ? ofCommon < 0 && own.all.rank(model) >= 0 : ofTeam >= ofCommon;
+    const namesOfTeam = teams.get(teamId);
+    if (namesOfTeam === undefined) return false;
+    const [teamRank, commonRank] = [namesOfTeam.open.rank(model), common.rank(model)];
+    return teamRank < 0 ? commonRank < 0 && namesOfTeam.all.rank(model) >= 0 : teamRank >= commonRank;
   };
 }
 
