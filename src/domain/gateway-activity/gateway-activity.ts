@@ -63,6 +63,7 @@ export interface ActivityQuery {
 
 /** Sums of the rows that have the same values in the fields of a query. */
 export interface ActivityGroup extends ActivityCounts {
+  /** The common values of these fields. */
   readonly of: Readonly<Partial<Pick<ActivityRow, ActivityField>>>;
 }
 
