@@ -12,7 +12,10 @@ export interface Job {
   readonly subject: string;
   readonly status: JobStatus;
   readonly createdAt: Date;
-  /** When it may be claimed next: the time given at its creation, or the end of a delay; while it runs, the end of its lease. */
+  /**
+   * Time from which it may be claimed: the time given at its creation, or the end of a delay. While it runs, the end of its
+   * lease.
+   */
   readonly dueAt: Date;
   /** Number of claims. It is the fencing token: a worker of an earlier claim can no longer write. */
   readonly attempts: number;
