@@ -104,7 +104,7 @@ interface ModelList {
 }
 
 /**
- * Model lists of owners, all of which must allow a model. The list of a user applies to keys without a stored team only; the
+ * Model lists of owners, all of which must allow a model. The list of a user applies only to keys without a stored team. The
  * list of the team does not apply to a model of the team itself.
  */
 export function modelListsOf(
