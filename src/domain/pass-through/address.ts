@@ -10,7 +10,7 @@ const invalidPath = (): InvalidInput =>
   new InvalidInput('The path cannot be forwarded: it contains dot segments, empty segments or characters no path has.');
 
 /**
- * Address of a path below a target. The path is as it was sent, without a leading slash; it stays below the target's
+ * Address of a path below a target. `subpath` is as it was sent, without a leading slash. The address is below the target's
  * path, also for an upstream that decodes it several times. Throws InvalidInput for any other path.
  */
 export function addressBelow(target: string, subpath: string | null): URL {

@@ -41,8 +41,8 @@ const NOT_FORWARDED = new Set<string>([
 ]);
 
 /**
- * Headers of an answer that are not relayed: of the connection, of the upstream's HTTP server (`content-length`, `date`, `server`),
- * and those that would change the state of a browser for the origin of the gateway.
+ * Headers of an answer that are not relayed. They are those of the connection and of the upstream's HTTP server
+ * (`content-length`, `date`, `server`). Headers that change the browser state of the gateway's origin are not relayed either.
  */
 const NOT_RELAYED = new Set<string>([
   ...HOP_BY_HOP,
