@@ -46,16 +46,16 @@ const fieldOf = (fields: SettingGroup['fields'], name: string): GroupField | und
 function issueOf(name: string, value: unknown, { fields }: SettingGroup): readonly Issue[] {
   const field = fieldOf(fields, name);
   if (field === undefined) return [];
-  const at = { path: ['body', name], input: value };
+  const place = { path: ['body', name], input: value };
   if (!isOfKind(field.kind, value)) {
     const [rule, message] = expectationOf(field.kind, value);
-    return [{ ...at, rule, message }];
+    return [{ ...place, rule, message }];
   }
   const { choices } = field;
   const isChoice = (one: unknown): boolean => choices?.includes(String(one)) !== false;
   if (choices === null || value === null || (Array.isArray(value) ? value.every(isChoice) : isChoice(value))) return [];
   const expected = choices.map((choice) => `'${choice}'`).join(', ');
-  return [{ ...at, rule: 'literal_error', message: `Input should be one of ${expected}`, context: { expected } }];
+  return [{ ...place, rule: 'literal_error', message: `Input should be one of ${expected}`, context: { expected } }];
 }
 
 /** Checks of whole groups. */

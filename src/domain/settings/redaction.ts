@@ -41,11 +41,11 @@ export function redacted(name: string, value: unknown, reader: Reader, depth = 0
   if (typeof value === 'string') return isHidden(name, value, reader) && !REFERENCE.test(value) ? REDACTED : value;
   if (reader === 'viewer' && SENSITIVE.test(name)) return REDACTED;
   if (Array.isArray(value)) return value.map((item) => redacted(name, item, reader, depth + 1));
-  const all = SECRET_MAP.test(name);
+  const areAllSecret = isSecretMap(name);
   return Object.fromEntries(
     Object.entries(value as object).map(([inner, item]) => [
       inner,
-      redacted(all ? name : inner, item, reader, depth + 1),
+      redacted(areAllSecret ? name : inner, item, reader, depth + 1),
     ]),
   );
 }
@@ -59,7 +59,7 @@ const CALLBACK_VARS = 'callback_vars';
 /** Metadata as it is shown: without the secrets of callbacks. */
 export const redactedMetadata = <Value>(metadata: Value): Value => redactedCallbacks(metadata) as Value;
 
-/** At every depth: the nesting of a JSON body is limited where it is read. */
+/** Redacts at every depth. The recursion is bounded, because the nesting of a JSON body is limited where it is read. */
 function redactedCallbacks(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(redactedCallbacks);

@@ -16,8 +16,8 @@ export interface SettingsStore {
   find(section: string): Promise<StoredSection | null>;
   all(): Promise<readonly StoredSection[]>;
   /**
-   * Changes a section in one transaction, and creates it when it is not stored yet: `change` gets its settings, none for
-   * a new section, and returns the new ones. It is called again after a concurrent change. Throws whatever `change`
+   * Changes a section in one transaction, and creates it when it is not stored yet. `change` gets the settings of the section,
+   * none for a new one, and returns the new settings. It is called again after a concurrent change. Throws whatever `change`
    * throws, and Unavailable when every attempt conflicts with another change.
    */
   change(section: string, change: (content: SectionContent) => SectionContent, about: Authored): Promise<StoredSection>;

@@ -80,7 +80,10 @@ export const isOfKind = (kind: ValueKind, value: unknown): boolean => value === 
 
 const TRUE = /^(true|yes|on|t|y|1)$/i;
 
-/** The canonical form of a value: a flag as boolean, also where it was sent as 1 or `yes`; the text of a number as number. */
+/**
+ * The canonical form of a value. A flag becomes a boolean, also where it was sent as 1 or `yes`. The text of a number becomes a
+ * number.
+ */
 export function canonicalValue(kind: ValueKind, value: unknown): unknown {
   if (kind === 'flag' && (isText(value) || typeof value === 'number')) return TRUE.test(String(value));
   return (kind === 'integer' || kind === 'number') && isText(value) ? Number(value) : value;
