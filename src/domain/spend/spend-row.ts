@@ -82,8 +82,8 @@ export interface SpendStore {
   /** The rows of these spans, in no particular order. `spanKeys` are `traceId:spanId`. */
   findBySpans(spanKeys: readonly string[]): Promise<readonly SpendRow[]>;
   /**
-   * The rows of calls with an answer id or call id of one of these searches, in a trace that the gateway began in the period of
-   * any of them. Each row once, in no particular order.
+   * The rows of calls that one of these searches names by answer id or call id. Only traces that the gateway began in the
+   * period of any search are read. Each row once, in no particular order.
    */
   findElsewhere(searched: readonly CallSearch[]): Promise<readonly SpendRow[]>;
   /** Removes the error texts from the rows of these traces; their codes stay. */
