@@ -121,22 +121,24 @@ export function assertCallback({ name, vars }: TeamCallback): void {
   const kind = CALLBACK_KINDS.get(name);
   const kinds = [...CALLBACK_KINDS.keys()].join(', ');
   if (kind === undefined) throw new InvalidInput(`Callback ${name} is not supported for teams. Supported: ${kinds}.`);
-  const unknown = Object.keys(vars).find((one) => !Object.hasOwn(kind, one));
+  const unknown = Object.keys(vars).find((variable) => !Object.hasOwn(kind, variable));
   if (unknown !== undefined)
     throw new InvalidInput(`${unknown} is not a variable of ${name}. Variables: ${Object.keys(kind).join(', ')}.`);
-  const missing = Object.entries(kind).find(([one, { isRequired }]) => isRequired && (vars[one] ?? '') === '');
+  const missing = Object.entries(kind).find(
+    ([variable, { isRequired }]) => isRequired && (vars[variable] ?? '') === '',
+  );
   if (missing !== undefined) throw new InvalidInput(`${name} needs the variable ${missing[0]}.`);
   assertValues(kind, vars);
 }
 
 function assertValues(kind: Readonly<Record<string, CallbackVariable>>, vars: Readonly<Record<string, string>>): void {
-  for (const [one, { isSecret }] of Object.entries(kind)) {
-    const value = vars[one] ?? '';
+  for (const [variable, { isSecret }] of Object.entries(kind)) {
+    const value = vars[variable] ?? '';
     if (value.length > MAX_VARIABLE_CHARACTERS)
-      throw new InvalidInput(`${one} has more than ${MAX_VARIABLE_CHARACTERS} characters.`);
-    if (!/^[\x20-\x7e]*$/.test(value)) throw new InvalidInput(`${one} has a character that no header can carry.`);
-    if (!isSecret && /(host|url)$/.test(one) && value !== '' && !isAddress(value))
-      throw new InvalidInput(`${one} must be an http(s) address without a user, a query or a fragment.`);
+      throw new InvalidInput(`${variable} has more than ${MAX_VARIABLE_CHARACTERS} characters.`);
+    if (!/^[\x20-\x7e]*$/.test(value)) throw new InvalidInput(`${variable} has a character that no header can carry.`);
+    if (!isSecret && /(host|url)$/.test(variable) && value !== '' && !isAddress(value))
+      throw new InvalidInput(`${variable} must be an http(s) address without a user, a query or a fragment.`);
     if (isSecret && (value === REDACTED || value.startsWith(SEALED_MARK))) throw new InvalidInput(SEND_AGAIN);
   }
 }
@@ -154,9 +156,9 @@ export function withReplacedSecrets(
   replace: (value: string) => string,
 ): TeamCallback {
   const kind = CALLBACK_KINDS.get(name);
-  const replaced = Object.entries(vars).map(([one, value]): [string, string] => [
-    one,
-    kind?.[one]?.isSecret === false ? value : replace(value),
+  const replaced = Object.entries(vars).map(([variable, value]): [string, string] => [
+    variable,
+    kind?.[variable]?.isSecret === false ? value : replace(value),
   ]);
   return { ...callback, name, vars: Object.fromEntries(replaced) };
 }
@@ -190,16 +192,17 @@ const isSameCallback = (one: unknown, other: unknown): boolean =>
   sameValue(one['callback_vars'], other['callback_vars']);
 
 /**
- * Metadata that is written as a whole, with the secrets of its callbacks encrypted. `kept` is `sent` with the stored texts in
- * place of redacted ones. A stored secret is kept only where name and variables of its callback are unchanged. Throws InvalidInput.
+ * Metadata that is written as a whole, with the secrets of its callbacks encrypted. `restored` is `sent` with the stored texts
+ * in place of redacted ones. A stored secret is kept only where name and variables of its callback are unchanged. Throws
+ * InvalidInput.
  */
 export function storedCallbacks(
-  kept: JsonObject,
+  restored: JsonObject,
   { sent, before }: { readonly sent: JsonObject; readonly before: JsonObject },
   seal: (text: string) => string,
 ): JsonObject {
-  const { [CALLBACKS]: list } = kept;
-  if (list === undefined || list === null || sameValue(list, before[CALLBACKS])) return kept;
+  const { [CALLBACKS]: list } = restored;
+  if (list === undefined || list === null || sameValue(list, before[CALLBACKS])) return restored;
   const wanted = sent[CALLBACKS];
   if (!Array.isArray(list) || !Array.isArray(wanted))
     throw new InvalidInput(`${CALLBACKS} must be a list of callbacks.`);
@@ -210,7 +213,7 @@ export function storedCallbacks(
     if (hasStoredSecret(wanted[at])) throw new InvalidInput(SEND_AGAIN);
     return sealedEntry(one, seal);
   });
-  return { ...kept, [CALLBACKS]: written };
+  return { ...restored, [CALLBACKS]: written };
 }
 
 /** A new entry with its secrets encrypted; one of an unsupported kind is stored unchanged. Throws InvalidInput. */
@@ -220,9 +223,9 @@ function sealedEntry(entry: unknown, seal: (text: string) => string): unknown {
   const kind = typeof name === 'string' ? CALLBACK_KINDS.get(name) : undefined;
   if (kind === undefined || !isJsonObject(vars)) return entry;
   assertValues(kind, textsOf(vars));
-  const sealed = Object.entries(vars).map(([one, value]): [string, unknown] => [
-    one,
-    typeof value === 'string' && value !== '' && Object.hasOwn(kind, one) && kind[one]?.isSecret === true
+  const sealed = Object.entries(vars).map(([variable, value]): [string, unknown] => [
+    variable,
+    typeof value === 'string' && value !== '' && Object.hasOwn(kind, variable) && kind[variable]?.isSecret === true
       ? seal(value)
       : value,
   ]);

@@ -26,8 +26,8 @@ export function teamWindowsOf(
   if (wanted === null || wanted.length === 0) return null;
   assertWindowCount(wanted);
   return wanted.map(({ budgetDuration, maxBudget }) => {
-    const known = before?.find((window) => window.budgetDuration === budgetDuration);
-    if (known !== undefined) return { ...known, maxBudget };
+    const existing = before?.find((window) => window.budgetDuration === budgetDuration);
+    if (existing !== undefined) return { ...existing, maxBudget };
     const resetAt = windowEnd(budgetDuration, now).toISOString();
     return { budgetDuration, maxBudget, resetAt, countsFrom: now.toISOString() };
   });
