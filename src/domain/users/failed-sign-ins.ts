@@ -12,14 +12,14 @@ export interface SignInFailureCount {
   readonly blockedUntilMs: number;
 }
 
-/** Counts of failed sign-ins by a text. */
+/** Counts of failed sign-ins by subject. A subject is a text that identifies a name or a source. */
 export interface SignInFailureCounts {
   nowMs(): number;
   /** The count; null for none. Throws Unavailable. */
-  find(of: string): Promise<SignInFailureCount | null>;
+  find(subject: string): Promise<SignInFailureCount | null>;
   /** Replaces the count by the result of `next`. No concurrent change is lost. Throws Unavailable. */
-  change(of: string, next: (count: SignInFailureCount | null) => SignInFailureCount): Promise<void>;
-  remove(of: string): Promise<void>;
+  change(subject: string, next: (count: SignInFailureCount | null) => SignInFailureCount): Promise<void>;
+  remove(subject: string): Promise<void>;
 }
 
 /** Capacity in memory, in counts; the least recently changed is evicted. */
@@ -30,15 +30,15 @@ export function createMemoryFailures(clock: Pick<Clock, 'monotonicMs'>): SignInF
   const counts = new Map<string, SignInFailureCount>();
   return {
     nowMs: () => clock.monotonicMs(),
-    find: (of) => Promise.resolve(counts.get(of) ?? null),
-    change(of, next) {
-      const changed = next(counts.get(of) ?? null);
-      counts.delete(of);
-      counts.set(of, changed);
+    find: (subject) => Promise.resolve(counts.get(subject) ?? null),
+    change(subject, next) {
+      const changed = next(counts.get(subject) ?? null);
+      counts.delete(subject);
+      counts.set(subject, changed);
       evictOldest(counts, MAX_IN_MEMORY);
       return Promise.resolve();
     },
-    remove: (of) => Promise.resolve(void counts.delete(of)),
+    remove: (subject) => Promise.resolve(void counts.delete(subject)),
   };
 }
 
@@ -58,14 +58,14 @@ export function createStoredFailures(options: {
   const { store, generator, clock, keptSeconds } = options;
   const overflow = createMemoryFailures({ monotonicMs: () => clock.now().getTime() });
   const nowMs = (): number => clock.now().getTime();
-  const idOf = (of: string): string => `failed-${generator.hash(of)}`;
+  const idOf = (subject: string): string => `failed-${generator.hash(subject)}`;
   const read = (content: string): SignInFailureCount => JSON.parse(content) as SignInFailureCount;
 
   /** Adds a first count; in memory where the store is full. Returns false where another request was first. */
-  async function addFirst(of: string, next: Parameters<SignInFailureCounts['change']>[1]): Promise<boolean> {
-    const id = idOf(of);
+  async function addFirst(subject: string, next: Parameters<SignInFailureCounts['change']>[1]): Promise<boolean> {
+    const id = idOf(subject);
     const at = nowMs();
-    const count = next(await overflow.find(of));
+    const count = next(await overflow.find(subject));
     const pending = {
       id,
       kind: 'failures',
@@ -73,7 +73,7 @@ export function createStoredFailures(options: {
       untilMs: at + keptSeconds * 1_000,
     } as const;
     try {
-      if (!(await store.add(pending, { nowMs: at, most: MAX_STORED }))) await overflow.change(of, next);
+      if (!(await store.add(pending, { nowMs: at, most: MAX_STORED }))) await overflow.change(subject, next);
       return true;
     } catch (error) {
       if ((await store.find(id, nowMs())) === null) throw error;
@@ -83,17 +83,17 @@ export function createStoredFailures(options: {
 
   return {
     nowMs,
-    async find(of) {
-      const found = await store.find(idOf(of), nowMs());
-      return found === null ? overflow.find(of) : read(found.content);
+    async find(subject) {
+      const found = await store.find(idOf(subject), nowMs());
+      return found === null ? overflow.find(subject) : read(found.content);
     },
-    async change(of, next) {
-      const id = idOf(of);
+    async change(subject, next) {
+      const id = idOf(subject);
       for (let tries = 0; tries < MAX_TRIES; tries += 1) {
         const found = await store.find(id, nowMs());
         const isDone =
           found === null
-            ? await addFirst(of, next)
+            ? await addFirst(subject, next)
             : await store.replace(
                 id,
                 found.revision,
@@ -104,9 +104,9 @@ export function createStoredFailures(options: {
       }
       throw new Unavailable('Too many sign-ins fail at once. Try again.');
     },
-    async remove(of) {
-      await overflow.remove(of);
-      await store.take(idOf(of), nowMs());
+    async remove(subject) {
+      await overflow.remove(subject);
+      await store.take(idOf(subject), nowMs());
     },
   };
 }

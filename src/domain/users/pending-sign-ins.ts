@@ -1,6 +1,6 @@
 /**
- * State of sign-ins that all processes read: a login of a command line, a code that is exchanged for a session, or a count of
- * failed sign-ins.
+ * State of a sign-in that all processes read. It is a login of a command line, a code that is exchanged for a session, or a
+ * count of failed sign-ins.
  */
 export interface PendingSignIn {
   readonly id: string;

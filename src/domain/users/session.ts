@@ -49,13 +49,14 @@ export function createSessionOpeners(
   const { adminKey, username, password } = secrets;
   const openedByOf = (...parts: readonly string[]): string =>
     `admin:${generator.hash(JSON.stringify(['session', adminKey, ...parts]))}`;
-  const known: Readonly<Record<AdminSecret, string>> = {
+  const openedBySecret: Readonly<Record<AdminSecret, string>> = {
     admin_key: openedByOf('admin_key'),
     password: openedByOf('password', username, password ?? ''),
   };
   return {
-    of: (secret) => known[secret],
-    holds: (openedBy) => openedBy === known.admin_key || (password !== null && openedBy === known.password),
+    of: (secret) => openedBySecret[secret],
+    holds: (openedBy) =>
+      openedBy === openedBySecret.admin_key || (password !== null && openedBy === openedBySecret.password),
   };
 }
 

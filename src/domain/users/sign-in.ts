@@ -65,18 +65,18 @@ export function createSignInThrottle(limits: SignInLimits, counts: SignInFailure
   const { perSource, windowSeconds, blockSeconds, countsSources } = limits;
   const limitFor = ({ source }: Attempt): number => (perSource === 0 ? 0 : (limits.limitOf(source) ?? perSource));
 
-  async function assertOpen(of: string): Promise<void> {
-    const leftMs = ((await counts.find(of))?.blockedUntilMs ?? 0) - counts.nowMs();
+  async function assertOpen(subject: string): Promise<void> {
+    const leftMs = ((await counts.find(subject))?.blockedUntilMs ?? 0) - counts.nowMs();
     if (leftMs > 0) throw new SignInThrottled(Math.ceil(leftMs / MS));
   }
 
   /** A block begins when the failures exceed the limit. */
-  const countFailure = (of: string, most: number): Promise<void> =>
-    counts.change(of, (known) => {
+  const countFailure = (subject: string, most: number): Promise<void> =>
+    counts.change(subject, (count) => {
       const nowMs = counts.nowMs();
-      const isRunning = known !== null && nowMs - known.sinceMs < windowSeconds * MS;
+      const isRunning = count !== null && nowMs - count.sinceMs < windowSeconds * MS;
       const { sinceMs, failures, blockedUntilMs } = isRunning
-        ? known
+        ? count
         : { sinceMs: nowMs, failures: 0, blockedUntilMs: 0 };
       const more = failures + 1;
       return { sinceMs, failures: more, blockedUntilMs: more > most ? nowMs + blockSeconds * MS : blockedUntilMs };
